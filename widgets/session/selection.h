@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot.h"
+
+#include <QObject>
+
+#include <optional>
+#include <vector>
+
+namespace qs {
+
+/// Which of the two graphs a node or value belongs to.
+enum class Side { Float, Quantized };
+
+/// What is selected. Things with a partner are named by the float graph; `side` is Quantized only for values and nodes
+/// of the quantized graph that have none, or when there is no float model.
+struct Place {
+    Side side = Side::Float;
+    NodeId node;
+    ValueId value;
+    std::optional<size_t> activation; ///< row of Comparison::activations, if the value is paired
+    std::optional<size_t> weight; ///< row of Comparison::weights, if a weight is selected
+    std::optional<size_t> channel;
+    std::optional<size_t> sample;
+    bool empty() const { return !node.valid() && !value.valid(); }
+    bool operator==(const Place&) const = default;
+};
+
+/// The one selection: every view follows it and sets it, and knows no other view. Keeps a history.
+class Selection : public QObject {
+    Q_OBJECT
+public:
+    explicit Selection(QObject* parent = nullptr);
+
+    const Place& current() const { return m_history[m_position]; }
+    /// Fills the fields that follow from the given ones (row <-> value <-> producer), drops what does not exist.
+    void select(const Place& place);
+    void selectActivation(size_t row);
+    void selectWeight(size_t row);
+    /// A node selects its first output too (the quantized node's partner where there is one).
+    void selectNode(Side side, NodeId node);
+    void selectValue(Side side, ValueId value);
+    void selectSample(std::optional<size_t> sample);
+    void selectChannel(std::optional<size_t> channel);
+    void clear();
+    /// Node or tensor of that name in the float graph, else in the quantized one; false when there is none.
+    bool selectByName(const std::string& name);
+
+    bool canGoBack() const { return m_position > 0; }
+    bool canGoForward() const { return m_position + 1 < m_history.size(); }
+    void goBack();
+    void goForward();
+
+    /// Called by the session before it announces a new snapshot: keeps the places whose names still exist.
+    void rebind(const SnapshotPtr& snapshot);
+
+signals:
+    void changed(const qs::Place& now, const qs::Place& before);
+    void historyChanged();
+
+private:
+    Place completed(Place place) const;
+    void moveTo(size_t position);
+
+    SnapshotPtr m_snapshot;
+    std::vector<Place> m_history { Place {} };
+    size_t m_position = 0;
+};
+
+} // namespace qs
+
+Q_DECLARE_METATYPE(qs::Place)
