@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Compiler settings for every target, and the libraries of architecture, section 2.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set_property(GLOBAL PROPERTY USE_FOLDERS ON)
+
+option(QS_WERROR "Treat warnings as errors" OFF)
+set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+
+add_library(qs_warnings INTERFACE)
+target_compile_options(qs_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-restrict
+    $<$<BOOL:${QS_WERROR}>:-Werror>)
+if(QS_SANITIZE)
+    add_compile_options(-fsanitize=${QS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${QS_SANITIZE})
+endif()
+# Floats must not depend on contraction choices of the compiler.
+add_compile_options(-ffp-contract=off)
+
+find_package(PkgConfig REQUIRED)
+find_package(Qt6 6.4 REQUIRED COMPONENTS Core Gui Widgets Svg SvgWidgets Test DBus PrintSupport Concurrent)
+find_package(QCustomPlotQt6 REQUIRED)
+find_package(ONNX REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(dnnl REQUIRED)
+find_package(Eigen3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(OpenMP REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(GRAPHVIZ REQUIRED IMPORTED_TARGET libgvc libcgraph)

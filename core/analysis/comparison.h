@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/profile.h"
+#include "core/match/alignment.h"
+#include "core/stats/histogram.h"
+#include "core/tensor/quant_params.h"
+#include "core/tensor/shape.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// A number that may not exist (null in JSON); for dB also "exact".
+using Number = std::optional<double>;
+
+/// Similarity of a pair of tensors over all samples taken together; sums in float64. Non-finite elements are left out
+/// and counted in nonFinite.
+struct Similarity {
+    Number sqnrDb; ///< 20 log10(|x| / |x - y|), dB, higher is better; null when exact or not defined
+    bool exact = false; ///< x == y everywhere
+    Number rmse;
+    Number maxAbsError;
+    Number meanError; ///< mean of y - x
+    Number cosine;
+    uint64_t elements = 0;
+    uint64_t nonFinite = 0;
+};
+
+/// Mean squared error by origin: the three add up to rmse^2. See metrics, "Where the noise comes from".
+struct NoiseSplit {
+    Number rounding, clipping, inherited;
+};
+
+/// One paired activation.
+struct ActivationRow {
+    ValueId floatValue, quantValue;
+    std::string name; ///< in the float file
+    std::string quantizedName; ///< of the value compared in the quantized file
+    NodeId floatNode; ///< producer; invalid for graph inputs
+    NodeId quantNode;
+    std::string node; ///< producer's name in the float file, "" for graph inputs
+    std::string opType; ///< producer's type, "" for graph inputs
+    MatchMethod method = MatchMethod::Name;
+    double confidence = 1;
+    std::optional<uint32_t> quantizer; ///< index in the quantized file's QuantView
+    QuantParams params; ///< no scales when without a quantizer of its own, or dynamic
+    bool dynamic = false;
+    Shape shape; ///< of the float value for the first sample
+    std::string foldedActivation; ///< "Relu", "Clip": activation that the quantizer replaces; "" = none
+    Similarity accumulated; ///< sqnr_db and the other similarity numbers
+    Number localSqnrDb, qdqSqnrDb, nodeSqnrDb, increaseDb, idealSqnrDb;
+    bool localExact = false, qdqExact = false, nodeExact = false;
+    NoiseSplit noise;
+    Number clippedFraction; ///< of a(p)
+    std::optional<std::pair<double, double>> range; ///< representable range, real values (widest over channels)
+    std::optional<std::pair<double, double>> observedRange; ///< of a(p); of y without a quantizer
+    std::optional<std::pair<double, double>> floatRange; ///< of x
+    Number signalPower; ///< mean x^2
+    Number usedCodes; ///< share of the codes in use, per-tensor quantizers of at most 8 bits
+    std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
+    Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)
+};
+
+/// One paired constant.
+struct WeightRow {
+    ValueId floatValue;
+    uint32_t quantizer = 0;
+    std::string name, quantizedName, node, opType;
+    NodeId floatNode, quantNode;
+    bool bias = false; ///< an int32 bias
+    QuantParams params;
+    Shape shape;
+    int64_t channelAxis = 0; ///< axis of the per-channel numbers below (output channels)
+    Similarity similarity;
+    Number idealSqnrDb;
+    std::vector<Number> channelSqnrDb;
+    std::vector<double> channelAbsMax; ///< of the float weight
+    Number rangeRatio; ///< largest over median channel absolute maximum
+    Number clippedFraction;
+    Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give (symmetric int8)
+    Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
+    Number usedCodes;
+    MatchMethod method = MatchMethod::Name;
+    double confidence = 1;
+    Histogram floatHistogram, quantHistogram;
+};
+
+/// One pair of graph outputs.
+struct OutputRow {
+    std::string name, quantizedName;
+    ValueId floatValue, quantValue;
+    Similarity similarity;
+    Number top1Agreement; ///< share of samples; null for outputs with one element a sample
+    Number top5Agreement;
+};
+
+struct Accuracy {
+    size_t labels = 0;
+    double floatAccuracy = 0;
+    double quantizedAccuracy = 0;
+};
+
+enum class Severity { Error, Warning, Note };
+std::string_view severityName(Severity severity);
+
+/// Evidence is a list of named numbers or texts, in the order to show.
+struct EvidenceItem {
+    std::string key; ///< snake_case
+    std::optional<double> number;
+    std::string text; ///< when it is no number
+    std::string unit; ///< "dB", "%" ... for people
+};
+
+/// A rule that fired. See metrics, "Findings".
+struct Finding {
+    std::string rule; ///< "range_too_small"
+    Severity severity = Severity::Note;
+    std::string title; ///< for people: "Calibration does not fit the input"
+    std::string summary; ///< one or two sentences with the numbers
+    std::string node, tensor; ///< names of the float file where there is a partner
+    std::optional<size_t> activation; ///< row index
+    std::optional<size_t> weight;
+    std::vector<EvidenceItem> evidence;
+    std::string remedy; ///< an imperative sentence
+    double rank = 0; ///< noise made here over signal power, for the order among equals
+};
+
+/// Everything that one comparison measured.
+struct Comparison {
+    ArithmeticProfile profile = ArithmeticProfile::Simulated;
+    size_t samples = 0;
+    std::vector<ActivationRow> activations; ///< in the float graph's order
+    std::vector<WeightRow> weights;
+    std::vector<OutputRow> outputs;
+    std::optional<Accuracy> accuracy;
+    std::vector<size_t> flipped; ///< samples whose class differs between the models
+    std::vector<int64_t> floatClass, quantClass; ///< by sample; empty when the first output has one element
+    std::vector<Finding> findings; ///< first = what to say to the user
+    bool partial = false; ///< cancelled or still running: fewer samples than asked for
+};
+
+} // namespace qs

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/issue_text.h"
+
+namespace qs {
+
+std::string issueText(const Issue& issue)
+{
+    std::string text;
+    auto place = [&](const std::string& part) {
+        if (!text.empty())
+            text += ": ";
+        text += part;
+    };
+    if (!issue.file.empty())
+        place(issue.file);
+    if (!issue.node.empty())
+        place("node '" + issue.node + "'");
+    if (!issue.tensor.empty())
+        place("tensor '" + issue.tensor + "'");
+    place(issue.what);
+    if (!issue.remedy.empty())
+        text += "; " + issue.remedy;
+    for (char& c : text)
+        if (c == '\n' || c == '\r')
+            c = ' ';
+    return text;
+}
+
+} // namespace qs

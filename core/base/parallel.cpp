@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <sched.h>
+#include <thread>
+#include <vector>
+
+namespace qs {
+
+size_t hardwareThreads()
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void parallelFor(size_t count, size_t threads, const std::function<void(size_t, size_t)>& work)
+{
+    threads = std::clamp<size_t>(threads, 1, std::max<size_t>(count, 1));
+    std::atomic<size_t> next { 0 };
+    std::exception_ptr failure;
+    std::mutex failureMutex;
+    auto loop = [&](size_t worker) {
+        try {
+            for (size_t i = next++; i < count; i = next++)
+                work(i, worker);
+        } catch (...) {
+            std::lock_guard lock(failureMutex);
+            if (!failure)
+                failure = std::current_exception();
+            next = count;
+        }
+    };
+    if (threads == 1) {
+        loop(0);
+    } else {
+        std::vector<std::thread> pool;
+        for (size_t w = 0; w < threads; ++w)
+            pool.emplace_back(loop, w);
+        for (auto& t : pool)
+            t.join();
+    }
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+} // namespace qs

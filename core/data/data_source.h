@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/tensor/tensor.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// One model input as data must fit it.
+struct InputSpec {
+    std::string name;
+    DType dtype = DType::Float32;
+    std::optional<Dims> dims; ///< nullopt = any rank
+};
+
+/// Where samples come from and how they are read (the `--data` family of options).
+struct DataRequest {
+    std::string spec; ///< FILE.npz, FILE.npy, folder, random:N[:SEED]
+    std::string preprocess; ///< path of the JSON for image folders, empty = none
+    std::map<std::string, Shape> shapes; ///< --shape NAME=2x3x4, for dynamic sizes of random data
+    std::optional<size_t> limit; ///< first N samples
+    std::optional<uint64_t> seed; ///< --seed: for random data without a seed of its own
+};
+
+/// Inputs of one run of the model. A sample is one item; with a fixed batch of B one feed carries B samples.
+struct Feed {
+    std::vector<Tensor> inputs; ///< one a model input, complete with batch axis
+    size_t firstSample = 0;
+    size_t samples = 1;
+};
+
+/// Samples read one by one; nothing is kept in memory that grows with their number (labels and offsets aside).
+/// Safe to read from several threads.
+class DataSource {
+public:
+    virtual ~DataSource() = default;
+    size_t samples() const { return m_samples; }
+    size_t feeds() const { return m_feeds; }
+    virtual Result<Feed> feed(size_t index) const = 0;
+    /// One class a sample, or empty.
+    const std::vector<int64_t>& labels() const { return m_labels; }
+    /// A name for people: file name of the picture, "sample 3".
+    virtual std::string sampleName(size_t sample) const { return "sample " + std::to_string(sample); }
+    /// Oddities worth a line on stderr (unused keys ...).
+    const std::vector<std::string>& warnings() const { return m_warnings; }
+
+protected:
+    size_t m_samples = 0;
+    size_t m_feeds = 0;
+    std::vector<int64_t> m_labels;
+    std::vector<std::string> m_warnings;
+};
+
+/// Opens any of the four forms and checks it against the inputs; the limit is applied (labels cut too).
+Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, const std::vector<InputSpec>& inputs);
+
+} // namespace qs

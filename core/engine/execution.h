@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/cancel.h"
+#include "core/engine/plan.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace qs {
+
+/// Values that an execution must produce and keep until they are taken.
+struct Demand {
+    std::vector<ValueId> values;
+    std::vector<NodeId> unrounded; ///< nodes whose value before rounding is asked for too (see StepContext)
+};
+
+/// What a demand means for a plan: which nodes run, in which order, and how often each value is read. Made once,
+/// shared by all executions.
+class Schedule {
+public:
+    /// Fails when a demanded value cannot be computed.
+    static Result<std::shared_ptr<const Schedule>> make(std::shared_ptr<const Plan> plan, Demand demand);
+    const Plan& plan() const { return *m_plan; }
+    const std::vector<NodeId>& order() const { return m_order; }
+    const Demand& demand() const { return m_demand; }
+
+private:
+    friend class Execution;
+    std::shared_ptr<const Plan> m_plan;
+    Demand m_demand;
+    std::vector<NodeId> m_order;
+    std::vector<uint32_t> m_reads; ///< by value: scheduled uses, plus one when demanded
+    std::vector<bool> m_unrounded; ///< by node
+};
+
+/// One run of a plan over one set of inputs, advanced step by step so that two plans can go in lockstep. A value is
+/// dropped after its last use; a demanded one stays until release().
+class Execution {
+public:
+    Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool);
+    /// Inputs by graph input index; types and sizes are checked against the graph.
+    Status bind(std::span<const Tensor> inputs);
+    bool finished() const { return m_next >= m_schedule->order().size(); }
+    /// Node that the next step() runs.
+    NodeId nextNode() const { return m_schedule->order()[m_next]; }
+    /// Runs the next node. The issue names node and file.
+    Status step();
+    Status runAll(const CancelToken& cancel = {});
+    /// Produced and not yet released (constants always).
+    bool has(ValueId id) const;
+    const Tensor& get(ValueId id) const;
+    const Tensor& unrounded(NodeId id) const; ///< invalid tensor when not asked for or not offered
+    void release(ValueId id);
+
+private:
+    void consume(ValueId id);
+    const Tensor* find(ValueId id) const;
+    std::shared_ptr<const Schedule> m_schedule;
+    BufferPool& m_pool;
+    std::vector<uint32_t> m_reads;
+    std::vector<Tensor> m_values;
+    std::map<NodeId, Tensor> m_unrounded;
+    std::vector<const Tensor*> m_inputs; ///< of the current step
+    std::vector<Tensor> m_converted;
+    std::vector<Tensor> m_outputs;
+    size_t m_next = 0;
+};
+
+} // namespace qs

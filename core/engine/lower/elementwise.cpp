@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lowering.h"
+
+namespace qs {
+
+void lowerElementwise(LoweringRegistry&) { }
+
+} // namespace qs

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/tensor/buffer_pool.h"
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+enum class KernelMode {
+    Fast, ///< the best kernel of this build for this CPU
+    Reference, ///< naive loops in double / int64
+};
+
+/// What one execution of one node sees. Inputs and outputs are in node order.
+class StepContext {
+public:
+    StepContext(std::span<const Tensor* const> inputs, std::span<Tensor> outputs, BufferPool& pool)
+        : m_inputs(inputs)
+        , m_outputs(outputs)
+        , m_pool(pool)
+    {
+    }
+    size_t inputCount() const { return m_inputs.size(); }
+    /// Null for an absent optional input.
+    const Tensor* input(size_t i) const { return i < m_inputs.size() ? m_inputs[i] : nullptr; }
+    const Tensor& in(size_t i) const { return *m_inputs[i]; }
+    size_t outputCount() const { return m_outputs.size(); }
+    void setOutput(size_t i, Tensor t) { m_outputs[i] = std::move(t); }
+    /// Storage for outputs and scratch from this worker's pool.
+    Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain) const
+    {
+        return m_pool.allocate(type, std::move(shape), layout);
+    }
+    /// QLinear* and other requantizing nodes: when asked, also give the float32 value before rounding
+    /// (accumulator x scale, same shape and layout as output 0).
+    bool wantsUnrounded() const { return m_unrounded != nullptr; }
+    void setUnrounded(Tensor t) { *m_unrounded = std::move(t); }
+    void askUnrounded(Tensor* target) { m_unrounded = target; }
+
+private:
+    std::span<const Tensor* const> m_inputs;
+    std::span<Tensor> m_outputs;
+    BufferPool& m_pool;
+    Tensor* m_unrounded = nullptr;
+};
+
+/// Runs one node. Called from several workers at once: whatever it caches is behind a mutex. An Issue names what does
+/// not fit (the executor adds node and file).
+using StepFn = std::function<Status(StepContext&)>;
+
+/// Which memory layouts a step takes.
+enum class LayoutRule {
+    Plain, ///< the executor hands over plain tensors only
+    Any, ///< the step looks at Tensor::layout() itself and may return channels-last outputs
+};
+
+struct LoweredNode {
+    StepFn run;
+    std::string kernel; ///< what was chosen, for people: "onednn conv", "reference", "highway quantize"
+    LayoutRule layouts = LayoutRule::Plain;
+    bool offersUnrounded = false;
+};
+
+/// What a lowering function knows when the plan is made.
+struct LowerContext {
+    const Node& node;
+    std::span<const Tensor* const> constants; ///< one a node input: its constant value, or null
+    std::span<const DType> inputTypes; ///< Undefined where unknown or absent
+    KernelMode mode = KernelMode::Fast;
+
+    const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
+    DType inputType(size_t i) const { return i < inputTypes.size() ? inputTypes[i] : DType::Undefined; }
+};
+
+/// Chooses kernels and packs constant weights. An Issue says why the node cannot run ("input type complex64 ...").
+using LowerFn = Result<LoweredNode> (*)(const LowerContext& context);
+
+class LoweringRegistry {
+public:
+    void add(std::string_view domain, std::string_view type, LowerFn fn)
+    {
+        m_entries[{ std::string(domain), std::string(type) }] = fn;
+    }
+    LowerFn find(const Node& node) const
+    {
+        const auto it = m_entries.find({ node.domain, node.opType });
+        return it == m_entries.end() ? nullptr : it->second;
+    }
+    const auto& all() const { return m_entries; }
+
+private:
+    std::map<std::pair<std::string, std::string>, LowerFn> m_entries;
+};
+
+/// The registry of this build.
+const LoweringRegistry& loweringRegistry();
+
+// One a family, in core/engine/lower/<family>.cpp (same families as core/ops), called by loweringRegistry().
+void lowerElementwise(LoweringRegistry&);
+void lowerQuant(LoweringRegistry&);
+void lowerConv(LoweringRegistry&);
+void lowerMatmul(LoweringRegistry&);
+void lowerNorm(LoweringRegistry&);
+void lowerReduce(LoweringRegistry&);
+void lowerShape(LoweringRegistry&);
+void lowerIndex(LoweringRegistry&);
+void lowerIntegerProduct(LoweringRegistry&);
+
+} // namespace qs

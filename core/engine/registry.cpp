@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lowering.h"
+
+namespace qs {
+
+const LoweringRegistry& loweringRegistry()
+{
+    static const LoweringRegistry registry = [] {
+        LoweringRegistry r;
+        lowerElementwise(r);
+        lowerQuant(r);
+        lowerConv(r);
+        lowerMatmul(r);
+        lowerNorm(r);
+        lowerReduce(r);
+        lowerShape(r);
+        lowerIndex(r);
+        lowerIntegerProduct(r);
+        return r;
+    }();
+    return registry;
+}
+
+} // namespace qs

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/ids.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace qs {
+
+enum class MatchMethod { Manual, Name, Suffix, Unit, Topology, Numeric };
+std::string_view matchMethodName(MatchMethod method);
+
+/// A float value and the quantized model's value that stands for the same tensor.
+struct ValuePair {
+    ValueId floatValue;
+    ValueId
+        quantValue; ///< what the next node sees: DequantizeLinear's output, the integer tensor, or a plain float value
+    MatchMethod method = MatchMethod::Name;
+    double confidence = 1; ///< 0..1
+    std::optional<uint32_t> quantizer; ///< index in the quantized file's QuantView, if it has one of its own
+};
+
+/// A constant of the float model and its quantized counterpart.
+struct WeightPair {
+    ValueId floatValue;
+    uint32_t quantizer = 0; ///< index in the quantized file's QuantView (role Weight or Bias)
+    NodeId floatNode; ///< the node that uses it
+    NodeId quantNode;
+    MatchMethod method = MatchMethod::Name;
+    double confidence = 1;
+};
+
+/// How two graphs correspond.
+struct Alignment {
+    std::vector<ValuePair> values; ///< in the float graph's topological order
+    std::vector<WeightPair> weights; ///< in the order of the nodes that use them
+    std::vector<ValueId> unmatchedFloat; ///< activations without a partner, topological order
+    std::vector<ValueId> unmatchedQuant; ///< the same of the quantized file, inner values of Q/DQ pairs left out
+};
+
+} // namespace qs

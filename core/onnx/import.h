@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+
+#include <memory>
+#include <string>
+
+namespace qs {
+
+/// Opens an ONNX file (IR version 3 or later). Weights and external data are memory-mapped, not copied; model-local
+/// functions are expanded; subgraphs are kept as attributes; unknown domains and operators stay as opaque nodes.
+/// Issues (all BadInput, naming the file): cannot be read, no ONNX model, truncated, cyclic or unconnected graph,
+/// sizes that do not fit the data, external data missing, too short or outside the model's folder.
+Result<std::shared_ptr<const Model>> importModel(const std::string& path);
+
+/// The same from memory (tests); external data is looked for in `folder`.
+Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::byte> bytes, const std::string& folder);
+
+/// A tensor stored as a TensorProto file (ONNX test data, input_0.pb). Sequences, optionals: an Issue.
+Result<Tensor> importTensor(const std::string& path);
+
+} // namespace qs

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ops/infer.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// Known parts of `declared` fill what inference left open.
+void fillFrom(Fact& f, const ValueType& declared)
+{
+    if (!declared.container.empty())
+        return;
+    if (f.dtype == DType::Undefined)
+        f.dtype = declared.dtype;
+    if (!declared.dims)
+        return;
+    if (!f.dims) {
+        f.dims = declared.dims;
+        return;
+    }
+    if (f.dims->size() != declared.dims->size())
+        return;
+    for (size_t i = 0; i < f.dims->size(); ++i)
+        if (!(*f.dims)[i].known() && ((*declared.dims)[i].known() || (*f.dims)[i].symbol.empty()))
+            (*f.dims)[i] = (*declared.dims)[i];
+}
+
+} // namespace
+
+Fact constantFact(const Tensor& tensor) { return { tensor.dtype(), toDims(tensor.shape()), tensor }; }
+
+Fact fact(DType dtype, std::optional<Dims> dims) { return { dtype, std::move(dims), std::nullopt }; }
+
+Issue inferIssue(const Node& node, std::string what, std::string remedy)
+{
+    return { IssueKind::BadInput, std::move(what), {}, node.name, {}, std::move(remedy) };
+}
+
+Result<std::optional<Dims>> broadcastDims(const Node& node, std::span<const Fact* const> inputs)
+{
+    size_t rank = 0;
+    for (const Fact* f : inputs) {
+        if (!f || !f->dims)
+            return std::optional<Dims>();
+        rank = std::max(rank, f->dims->size());
+    }
+    Dims out(rank, Dim { 1, {} });
+    for (const Fact* f : inputs) {
+        const size_t shift = rank - f->dims->size();
+        for (size_t i = 0; i < f->dims->size(); ++i) {
+            const Dim& d = (*f->dims)[i];
+            Dim& o = out[i + shift];
+            if (d.value == 1 || d == o)
+                continue;
+            if (o.value == 1)
+                o = d;
+            else if (o.known() && d.known())
+                return inferIssue(node, "shapes do not broadcast: " + dimsText(out) + " and " + dimsText(*f->dims));
+            else if (d.known())
+                o = d; // the unknown one must be this size or 1
+            else if (!o.known())
+                o = Dim {};
+        }
+    }
+    return std::optional<Dims>(std::move(out));
+}
+
+InferredFacts inferFacts(const Graph& graph)
+{
+    InferredFacts result;
+    result.facts.resize(graph.values().size());
+    for (size_t v = 0; v < graph.values().size(); ++v) {
+        const Value& value = graph.values()[v];
+        if (value.initializer)
+            result.facts[v] = constantFact(*value.initializer);
+        else if (!value.producer.valid())
+            fillFrom(result.facts[v], value.type);
+    }
+    std::vector<Fact> inputs;
+    for (const Node& node : graph.nodes()) {
+        inputs.clear();
+        for (ValueId in : node.inputs)
+            inputs.push_back(in.valid() ? result.facts[in.index()] : Fact {});
+        std::vector<Fact> outputs;
+        if (const Op* op = opRegistry().find(node)) {
+            auto inferred = op->infer({ node, inputs });
+            if (inferred.ok())
+                outputs = std::move(*inferred);
+            else
+                result.issues.push_back(std::move(inferred).issue());
+        }
+        outputs.resize(node.outputs.size());
+        for (size_t i = 0; i < node.outputs.size(); ++i)
+            if (node.outputs[i].valid()) {
+                fillFrom(outputs[i], graph.value(node.outputs[i]).type);
+                result.facts[node.outputs[i].index()] = std::move(outputs[i]);
+            }
+    }
+    return result;
+}
+
+} // namespace qs

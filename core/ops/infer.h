@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/ops/op.h"
+
+#include <vector>
+
+namespace qs {
+
+/// Facts of every value of a graph, by ValueId. Unknown operators leave their outputs unknown; where inference finds
+/// a contradiction the issue is kept and the outputs stay unknown. Types declared in the file fill what is unknown.
+struct InferredFacts {
+    std::vector<Fact> facts;
+    std::vector<Issue> issues;
+    const Fact& of(ValueId id) const { return facts[id.index()]; }
+};
+InferredFacts inferFacts(const Graph& graph);
+
+/// Fact of an initializer or another constant tensor.
+Fact constantFact(const Tensor& tensor);
+/// Helpers for infer functions.
+Fact fact(DType dtype, std::optional<Dims> dims = std::nullopt);
+Issue inferIssue(const Node& node, std::string what, std::string remedy = {});
+/// Multidirectional broadcast of possibly unknown dims; an issue when two known sizes clash.
+Result<std::optional<Dims>> broadcastDims(const Node& node, std::span<const Fact* const> inputs);
+
+} // namespace qs

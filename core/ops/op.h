@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace qs {
+
+/// What is known of a value without data: element type, sizes, and for constants the value itself.
+struct Fact {
+    DType dtype = DType::Undefined;
+    std::optional<Dims> dims; ///< nullopt = unknown rank
+    std::optional<Tensor> value; ///< a constant, or integers computed from shapes (Shape, Gather of Shape ...)
+};
+
+struct InferContext {
+    const Node& node;
+    std::span<const Fact> inputs; ///< one a node input; absent inputs have dtype Undefined
+    const Fact* input(size_t i) const { return i < inputs.size() && node.hasInput(i) ? &inputs[i] : nullptr; }
+};
+
+/// Facts of all outputs. An Issue means that the node cannot be right (a rank that does not fit ...); what is merely
+/// unknown stays unknown.
+using InferFn = Result<std::vector<Fact>> (*)(const InferContext& context);
+/// Multiply-accumulates of one execution; nullopt where sizes are unknown. Null function: none.
+using MacsFn = std::optional<int64_t> (*)(const InferContext& context, std::span<const Fact> outputs);
+
+/// How closely two correct implementations agree.
+enum class Tolerance {
+    Exact, ///< data movement, integers
+    OneUlp, ///< one rounding: Add, Mul, Div, Sqrt
+    Elementary, ///< a few units in the last place: Exp, Tanh, Erf
+    Accumulation, ///< sums in another order: Conv, MatMul, reductions, normalizations
+    OneStep, ///< integer codes may differ by one step at rounding ties
+};
+
+/// Meaning of one operator over a range of opset versions.
+struct Op {
+    std::string_view domain; ///< "" = ai.onnx
+    std::string_view type;
+    InferFn infer;
+    Tolerance tolerance = Tolerance::OneUlp;
+    MacsFn macs = nullptr;
+    int firstVersion = 1; ///< first opset version of `domain` that this entry describes
+};
+
+/// All operators whose meaning we know. Filled once by registerAllOps.
+class OpRegistry {
+public:
+    void add(const Op& op) { m_ops.push_back(op); }
+    /// The entry with the largest firstVersion <= node.opset; null when unknown.
+    const Op* find(const Node& node) const;
+    std::span<const Op> all() const { return m_ops; }
+
+private:
+    std::vector<Op> m_ops;
+};
+
+/// The registry of this build.
+const OpRegistry& opRegistry();
+
+// One a family, each in its own file core/ops/<family>_ops.cpp, called by opRegistry().
+void registerElementwiseOps(OpRegistry&); ///< unary, binary, variadic, Where, Clip, Cast, activations, PRelu ...
+void registerQuantOps(OpRegistry&); ///< Q/DQ, DynamicQuantizeLinear, QLinearAdd/Mul/Sigmoid/pools/Concat/Softmax ...
+void registerConvOps(OpRegistry&); ///< Conv, ConvTranspose, pools
+void registerMatmulOps(OpRegistry&); ///< MatMul, Gemm
+void registerNormOps(OpRegistry&); ///< BatchNormalization, LayerNormalization, InstanceNormalization, Softmax, LRN ...
+void registerReduceOps(OpRegistry&); ///< Reduce*, ArgMax, ArgMin
+void registerShapeOps(
+    OpRegistry&); ///< Constant, ConstantOfShape, Shape, Reshape, Flatten, (Un)Squeeze, Identity, Range ...
+void registerIndexOps(
+    OpRegistry&); ///< Concat, Split, Slice, Gather, Expand, Tile, Transpose, Pad, Resize, DepthToSpace
+void registerIntegerProductOps(OpRegistry&); ///< QLinearConv, QLinearMatMul, QGemm, ConvInteger, MatMulInteger
+
+} // namespace qs

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/comparison.h"
+#include "core/data/data_source.h"
+#include "core/engine/plan.h"
+#include "core/qdq/quant_view.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace qs {
+
+/// What the user opened.
+struct Inputs {
+    std::string floatPath; ///< empty = none yet
+    std::string quantPath;
+    DataRequest data; ///< empty spec = none yet
+    std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
+    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
+    bool nodeAlone = false; ///< --local
+    size_t threads = 0; ///< 0 = all cores
+    uint64_t memoryLimit = 0; ///< bytes, 0 = 80 % of RAM
+};
+
+/// A model that is ready to run.
+struct LoadedModel {
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const QuantView> quant;
+    const Graph& graph() const { return model->graph; }
+};
+
+struct Timing {
+    double loadMs = 0, matchMs = 0, runMs = 0, reportMs = 0;
+};
+
+/// One immutable state of the work; views keep a pointer and swap to the next. Parts that do not exist yet are empty.
+struct Snapshot {
+    Inputs inputs;
+    std::optional<LoadedModel> floatModel;
+    std::optional<LoadedModel> quantModel;
+    std::shared_ptr<const DataSource> data;
+    std::optional<Alignment> alignment;
+    std::optional<Comparison> comparison;
+    Timing timing;
+    std::vector<std::string> warnings;
+};
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+} // namespace qs

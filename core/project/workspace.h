@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/cancel.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/project/snapshot.h"
+
+namespace qs {
+
+/// The one path from inputs to a Snapshot, for the command line and the window alike. Loads, pairs, and (when both
+/// models and data are there) runs both in lockstep. Parts whose inputs did not change are taken from `previous`.
+/// An Issue leaves `previous` as it was; cancellation is an Issue of kind Cancelled.
+Result<SnapshotPtr> buildSnapshot(
+    const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel);
+
+/// Called now and then while a comparison runs, from a worker thread, with the numbers so far (Comparison::partial).
+using PartialFn = std::function<void(SnapshotPtr)>;
+Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
+    const CancelToken& cancel, const PartialFn& partial);
+
+/// Opens one model file and prepares it (plan, quantization view).
+Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options = {});
+
+/// Inputs that data must provide: graph inputs without initializer, without carried ones.
+std::vector<InputSpec> dataInputs(
+    const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry = {});
+
+} // namespace qs

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/tensor/dtype.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace qs {
+
+/// Parameters of one quantizer: real = scale * (code - zero point). One scale (per tensor), one per index of `axis`
+/// (per channel), or one per block along `axis` (blockSize > 0; then scales lie row-major over the blocked shape).
+struct QuantParams {
+    DType dtype = DType::Undefined; ///< type of the codes
+    std::vector<float> scale;
+    std::vector<int32_t> zeroPoint; ///< as many as scales
+    std::optional<int64_t> axis; ///< logical axis; nullopt = per tensor
+    int64_t blockSize = 0;
+
+    bool perTensor() const { return scale.size() == 1; }
+    CodeRange codes() const { return codeRange(dtype).value_or(CodeRange { 0, 0 }); }
+    /// Real value of the lowest and highest code of channel c.
+    double low(size_t c = 0) const { return double(scale[c]) * double(codes().low - zeroPoint[c]); }
+    double high(size_t c = 0) const { return double(scale[c]) * double(codes().high - zeroPoint[c]); }
+};
+
+} // namespace qs
