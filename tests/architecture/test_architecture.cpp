@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/architecture/dependency_table.h"
+#include "tests/architecture/source_files.h"
+
+#include <QDir>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+const QStringList kCode { "*.h", "*.cpp" };
+const QStringList kFolders { "core", "widgets", "app", "tests" };
+
+/// All complaints of a test function at once: one run shows everything that is to be mended.
+void expectNone(const QStringList& complaints)
+{
+    for (const QString& complaint : complaints)
+        qWarning("%s", qPrintable(complaint));
+    QVERIFY2(complaints.isEmpty(), qPrintable(QString("%1 complaints, see above").arg(complaints.size())));
+}
+
+QString place(const QString& file, const Include& include)
+{
+    return QString("%1:%2: includes %3").arg(file).arg(include.line).arg(include.target);
+}
+
+/// Who may include a third party's headers.
+struct Wall {
+    const char* name;
+    QRegularExpression headers;
+    QStringList folders; ///< beginnings of paths that may
+};
+
+const std::vector<Wall>& walls()
+{
+    static const std::vector<Wall> all {
+        { "Qt", QRegularExpression("^(Q[A-Z]\\w*/)?(Q[A-Z]\\w*|q[a-z0-9]+\\.h)$"),
+            { "widgets/", "app/gui/", "tests/" } },
+        { "protobuf and ONNX", QRegularExpression("^(google/protobuf/|onnx/|onnx.*\\.pb\\.h)"),
+            { "core/onnx/", "tests/onnx/", "tests/fuzz/" } },
+        { "oneDNN", QRegularExpression("^(dnnl|oneapi/)"), { "core/kernels/" } },
+        { "Highway", QRegularExpression("^hwy/"), { "core/kernels/" } },
+        { "QCustomPlot", QRegularExpression("^qcustomplot"), { "widgets/plots/" } },
+        { "Graphviz", QRegularExpression("^graphviz/|^(gvc|cgraph)\\.h"), { "core/layout/" } },
+    };
+    return all;
+}
+
+QString clangFormat14()
+{
+    for (const char* name : { "clang-format-14", "clang-format" }) {
+        const QString program = QStandardPaths::findExecutable(name);
+        QProcess process;
+        process.start(program, { "--version" });
+        if (!program.isEmpty() && process.waitForFinished() && process.readAll().contains("version 14."))
+            return program;
+    }
+    return {};
+}
+
+} // namespace
+
+class TestArchitecture : public QObject {
+    Q_OBJECT
+private slots:
+    void includesFollowTheTable();
+    void testsIncludeOnlyWhatTheyTest();
+    void librariesFollowTheTable();
+    void thirdPartiesStayBehindTheirWalls();
+    void viewsDoNotKnowTheEngine();
+    void everyFileNamesItsLicence();
+    void filesKeepTheirSize();
+    void codeIsFormatted();
+};
+
+void TestArchitecture::includesFollowTheTable()
+{
+    QStringList complaints;
+    for (const QString& file : filesBelow({ "core", "widgets", "app" }, kCode)) {
+        const QSet<QString> allowed = allowedParts(partOf(file));
+        if (allowed.isEmpty())
+            complaints << file + ": its folder is not in the table of parts";
+        for (const Include& include : includesOf(file)) {
+            const QString part = partOf(include.target);
+            if (include.target.startsWith(".."))
+                complaints << place(file, include) + ": write the path from the top folder";
+            else if (include.target.startsWith("tests/") || (!part.isEmpty() && !allowed.contains(part)))
+                complaints << place(file, include) + ", which its part may not know";
+        }
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::testsIncludeOnlyWhatTheyTest()
+{
+    QStringList complaints;
+    for (const QString& file : filesBelow({ "tests" }, kCode)) {
+        const QString tested = testedPart(file.section('/', 1, 1));
+        if (tested.isEmpty())
+            continue;
+        const QSet<QString> allowed = allowedParts(tested);
+        for (const Include& include : includesOf(file)) {
+            const QString part = partOf(include.target);
+            if (!part.isEmpty() && !allowed.contains(part))
+                complaints << place(file, include) + ", which " + tested + " does not build on";
+        }
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::librariesFollowTheTable()
+{
+    static const QRegularExpression target("\\bqs_([a-z]+)\\b");
+    QStringList complaints;
+    for (const QString& file : filesBelow({ "core", "widgets", "app" }, { "CMakeLists.txt" })) {
+        const QSet<QString> allowed = allowedParts(partOf(file));
+        auto match = target.globalMatch(readText(file));
+        while (!allowed.isEmpty() && match.hasNext()) {
+            const QString name = match.next().captured(1);
+            const QString part = testedPart(name);
+            if (!part.isEmpty() && !allowed.contains(part))
+                complaints << QString("%1: links qs_%2, which its part may not know").arg(file, name);
+        }
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::thirdPartiesStayBehindTheirWalls()
+{
+    QStringList complaints;
+    for (const QString& file : filesBelow(kFolders, kCode)) {
+        for (const Include& include : includesOf(file)) {
+            for (const Wall& wall : walls()) {
+                const bool inside = std::any_of(wall.folders.begin(), wall.folders.end(),
+                    [&](const QString& folder) { return file.startsWith(folder); });
+                if (!inside && wall.headers.match(include.target).hasMatch())
+                    complaints
+                        << QString("%1: %2 belongs to %3").arg(place(file, include), wall.name, wall.folders.join(' '));
+            }
+        }
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::viewsDoNotKnowTheEngine()
+{
+    const QStringList hidden { "core/engine/", "core/kernels/", "core/onnx/", "core/prepare/" };
+    QStringList complaints;
+    for (const QString& file : filesBelow({ "widgets/views", "widgets/plots" }, kCode)) {
+        for (const Include& include : includesOf(file)) {
+            const bool engine = std::any_of(
+                hidden.begin(), hidden.end(), [&](const QString& folder) { return include.target.startsWith(folder); });
+            if (engine)
+                complaints << place(file, include) + ": views show snapshots, they compute nothing";
+        }
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::everyFileNamesItsLicence()
+{
+    QStringList folders = kFolders;
+    folders << "cmake"
+            << "scripts"
+            << "packaging"
+            << "resources/examples"
+            << ".ci";
+    QStringList files = filesBelow(folders, { "*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py", "*.sh", "run" });
+    files << "CMakeLists.txt"
+          << "run"
+          << "check";
+    QStringList complaints;
+    for (const QString& file : files) {
+        const QStringList lines = readText(file).split('\n').mid(0, 2);
+        if (!lines.join('\n').contains("SPDX-License-Identifier: GPL-3.0-or-later"))
+            complaints << file + ": no SPDX line at its beginning";
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::filesKeepTheirSize()
+{
+    QStringList complaints;
+    for (const QString& file : filesBelow(kFolders, kCode)) {
+        const qsizetype limit = file.endsWith("/main_window.cpp") ? 400 : file.endsWith(".h") ? 500 : 1000;
+        const qsizetype lines = readText(file).count('\n');
+        if (lines > limit)
+            complaints << QString("%1: %2 lines, more than %3").arg(file).arg(lines).arg(limit);
+    }
+    expectNone(complaints);
+}
+
+void TestArchitecture::codeIsFormatted()
+{
+    const QString program = clangFormat14();
+    if (program.isEmpty())
+        QSKIP("clang-format 14 is not installed");
+    QProcess process;
+    process.setWorkingDirectory(QS_SOURCE_DIR);
+    process.setProcessChannelMode(QProcess::MergedChannels);
+    process.start(program, QStringList { "--dry-run", "-Werror" } + filesBelow(kFolders, kCode));
+    QVERIFY(process.waitForFinished(110000));
+    static const QRegularExpression line("^(\\S+):\\d+:\\d+: error");
+    QStringList complaints;
+    for (const QString& text : QString::fromUtf8(process.readAll()).split('\n')) {
+        const QRegularExpressionMatch match = line.match(text);
+        const QString complaint = match.captured(1) + ": run clang-format -i on it";
+        if (match.hasMatch() && !complaints.contains(complaint))
+            complaints << complaint;
+    }
+    expectNone(complaints);
+    QCOMPARE(process.exitCode(), 0);
+}
+
+QTEST_GUILESS_MAIN(TestArchitecture)
+#include "test_architecture.moc"
