@@ -2,8 +2,12 @@
 #pragma once
 
 #include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/engine/plan.h"
+#include "core/qdq/quant_view.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +34,7 @@ struct WeightPair {
     NodeId quantNode;
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
+    bool transposed = false; ///< the quantized file stores the matrix with rows and columns exchanged
 };
 
 /// How two graphs correspond.
@@ -39,5 +44,17 @@ struct Alignment {
     std::vector<ValueId> unmatchedFloat; ///< activations without a partner, topological order
     std::vector<ValueId> unmatchedQuant; ///< the same of the quantized file, inner values of Q/DQ pairs left out
 };
+
+/// Names that the user linked by hand: float tensor, quantized tensor.
+using ManualPairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Pairs the values of both graphs: by hand, by name, by ONNX Runtime's suffixes, through Q/DQ units, then by topology
+/// from what is paired, with similar weights as anchors. An Issue when a manual name does not exist or the files are
+/// not two forms of one network.
+Result<Alignment> align(
+    const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView, const ManualPairs& manual);
+
+/// Reads {"pairs":[{"float":"","quantized":""}]}.
+Result<ManualPairs> readManualPairs(const std::string& path);
 
 } // namespace qs

@@ -53,15 +53,19 @@ public:
     const std::vector<QuantUnit>& units() const { return m_units; }
     /// Index of the quantizer that has this value as real, codes or dequantized value.
     std::optional<uint32_t> ofValue(ValueId id) const;
+    /// The same, but only where the value is on the quantized side (codes or dequantized).
+    std::optional<uint32_t> ofQuantized(ValueId id) const;
     /// Nodes that only serve quantization: Q, DQ, and Cast / Clip / Identity / Constant around them. The folded graph
     /// view hides them.
     bool isPlumbing(NodeId id) const { return m_plumbing[id.index()]; }
 
 private:
+    friend class QuantViewBuilder;
     QuantForm m_form = QuantForm::Float;
     std::vector<Quantizer> m_quantizers;
     std::vector<QuantUnit> m_units;
-    std::unordered_map<ValueId, uint32_t> m_byValue;
+    std::unordered_map<ValueId, uint32_t> m_byValue; ///< codes and dequantized
+    std::unordered_map<ValueId, uint32_t> m_byReal;
     std::vector<bool> m_plumbing;
 };
 

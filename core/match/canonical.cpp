@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/canonical.h"
+
+#include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace qs {
+
+namespace {
+
+bool oneOf(const std::string& type, std::initializer_list<std::string_view> list)
+{
+    return std::ranges::find(list, std::string_view(type)) != list.end();
+}
+
+} // namespace
+
+CanonicalGraph::CanonicalGraph(const Plan& plan, const QuantView* view)
+    : m_plan(&plan)
+    , m_view(view)
+{
+    const Graph& g = plan.graph();
+    m_root.resize(g.values().size());
+    m_readers.resize(g.values().size());
+    m_kind.assign(g.nodes().size(), FlowKind::Opaque);
+    for (size_t v = 0; v < m_root.size(); ++v)
+        m_root[v] = ValueId(v);
+    for (ValueId in : g.inputs())
+        m_activations.push_back(in);
+    for (size_t n = 0; n < g.nodes().size(); ++n) {
+        const Node& node = g.nodes()[n];
+        const bool constant = std::ranges::all_of(
+            node.outputs, [&](ValueId out) { return !out.valid() || plan.constant(out) != nullptr; });
+        const bool plumbing = view && view->isPlumbing(NodeId(n));
+        const size_t data = constant ? 0 : dataInputs(NodeId(n)).size();
+        FlowKind kind = FlowKind::Opaque;
+        if (constant || plumbing || oneOf(node.opType, { "Identity", "Dropout", "Cast" }))
+            kind = FlowKind::Same;
+        else if (oneOf(node.opType, { "Reshape", "Flatten", "Squeeze", "Unsqueeze" }))
+            kind = FlowKind::Reshape;
+        else if (oneOf(node.opType, { "Relu", "Clip" }))
+            kind = FlowKind::Activation;
+        else if (node.opType == "BatchNormalization"
+            || (data == 1 && oneOf(node.opType, { "Add", "Sub", "Mul", "Div" })))
+            kind = FlowKind::Affine;
+        m_kind[n] = kind;
+        if (constant)
+            continue;
+        const auto inputs = dataInputs(NodeId(n));
+        for (ValueId out : node.outputs) {
+            if (!out.valid())
+                continue;
+            if (kind == FlowKind::Same && !inputs.empty())
+                m_root[out.index()] = inputs[0];
+            else
+                m_activations.push_back(out);
+        }
+        if (kind != FlowKind::Same)
+            for (ValueId in : inputs)
+                m_readers[in.index()].emplace_back(n);
+    }
+    for (auto& list : m_readers)
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+std::vector<ValueId> CanonicalGraph::dataInputs(NodeId id) const
+{
+    std::vector<ValueId> roots;
+    for (ValueId in : graph().node(id).inputs)
+        if (in.valid() && !m_plan->constant(in)) {
+            const ValueId r = m_root[in.index()];
+            // A dynamic quantizer's codes, scale and zero point are one value here.
+            if (std::ranges::find(roots, r) == roots.end() || graph().node(id).opType == "Add"
+                || graph().node(id).opType == "Mul" || graph().node(id).opType == "Concat")
+                roots.push_back(r);
+        }
+    return roots;
+}
+
+std::string CanonicalGraph::opClass(NodeId id) const
+{
+    const std::string type = floatOpType(graph().node(id));
+    if (type == "ReduceMean")
+        return "GlobalAveragePool";
+    if (type == "Gemm")
+        return "MatMul";
+    if (oneOf(type, { "Flatten", "Squeeze", "Unsqueeze" }))
+        return "Reshape";
+    return type;
+}
+
+bool CanonicalGraph::isHeavy(NodeId id) const
+{
+    return oneOf(floatOpType(graph().node(id)), { "Conv", "ConvTranspose", "MatMul", "Gemm" }) && !weight(id).empty();
+}
+
+std::vector<float> CanonicalGraph::weight(NodeId id) const
+{
+    const Node& node = graph().node(id);
+    const auto signature = qlinearSignature(node);
+    const size_t slot = signature && signature->inputs.size() > 1 ? size_t(signature->inputs[1].codes) : 1;
+    if (!node.hasInput(slot))
+        return {};
+    const Tensor* t = m_plan->constant(node.inputs[slot]);
+    if (!t)
+        return {};
+    if (isFloat(t->dtype()))
+        return toFloats(*t);
+    if (m_view)
+        if (const auto q = m_view->ofQuantized(node.inputs[slot]))
+            return dequantized(*t, m_view->quantizers()[*q].params);
+    return {};
+}
+
+std::vector<float> dequantized(const Tensor& codes, const QuantParams& params)
+{
+    const Tensor plain = toPlain(codes);
+    std::vector<float> out(static_cast<size_t>(plain.count()));
+    if (params.scale.empty())
+        return out;
+    const Shape& shape = plain.shape();
+    int64_t inner = 1, channels = 1, outer = 1;
+    if (params.axis && *params.axis >= 0 && size_t(*params.axis) < shape.size() && params.scale.size() > 1) {
+        channels = shape[size_t(*params.axis)];
+        for (size_t i = size_t(*params.axis) + 1; i < shape.size(); ++i)
+            inner *= shape[i];
+        for (size_t i = 0; i < size_t(*params.axis); ++i)
+            outer *= shape[i];
+    } else {
+        inner = plain.count();
+    }
+    const int64_t block = std::max<int64_t>(params.blockSize, 1);
+    const int64_t blocks = (channels + block - 1) / block;
+    size_t i = 0;
+    for (int64_t o = 0; o < outer; ++o)
+        for (int64_t c = 0; c < channels; ++c)
+            for (int64_t k = 0; k < inner; ++k, ++i) {
+                // Blocked scales lie over [outer, blocks, inner]; per-channel ones over [channels].
+                size_t s = params.blockSize > 0 ? size_t((o * blocks + c / block) * inner + k) : size_t(c);
+                s = std::min(s, params.scale.size() - 1);
+                const double zero = s < params.zeroPoint.size() ? params.zeroPoint[s] : 0;
+                out[i] = static_cast<float>(elementAsDouble(plain, int64_t(i)) - zero) * params.scale[s];
+            }
+    return out;
+}
+
+} // namespace qs

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/topology.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kAlikeWeights = 0.9; ///< cosine from which two weights count as the same layer's
+constexpr size_t kLongestDetour = 5; ///< steps that only the quantized file has
+
+double cosine(const std::vector<float>& a, const std::vector<float>& b)
+{
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+        ab += double(a[i]) * b[i];
+        aa += double(a[i]) * a[i];
+        bb += double(b[i]) * b[i];
+    }
+    return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+std::optional<Shape> weightShape(const CanonicalGraph& g, NodeId id)
+{
+    const Node& node = g.graph().node(id);
+    const bool qlinear = node.opType.starts_with("QLinear") || node.opType == "QGemm";
+    const size_t slot = qlinear ? 3 : 1;
+    if (!node.hasInput(slot))
+        return std::nullopt;
+    const Tensor* t = g.plan().constant(node.inputs[slot]);
+    return t ? std::optional(t->shape()) : std::nullopt;
+}
+
+class Walker {
+public:
+    Walker(const CanonicalGraph& f, const CanonicalGraph& q, Correspondence& found)
+        : m_f(f)
+        , m_q(q)
+        , m_found(found)
+    {
+        collectWeights(f, m_weightsF);
+        collectWeights(q, m_weightsQ);
+    }
+
+    void run()
+    {
+        for (int round = 0; round < 3; ++round) {
+            const size_t before = m_found.values.size() + m_found.nodes.size();
+            for (size_t n = 0; n < m_f.graph().nodes().size(); ++n)
+                visit(NodeId(n));
+            if (round == 0)
+                anchorByWeights();
+            else if (m_found.values.size() + m_found.nodes.size() == before)
+                break;
+        }
+    }
+
+private:
+    using Weights = std::map<NodeId, std::vector<float>>;
+
+    static void collectWeights(const CanonicalGraph& g, Weights& weights)
+    {
+        for (size_t n = 0; n < g.graph().nodes().size(); ++n)
+            if (g.isHeavy(NodeId(n)))
+                weights[NodeId(n)] = g.weight(NodeId(n));
+    }
+
+    double likeness(NodeId f, NodeId q) const
+    {
+        const auto a = m_weightsF.find(f), b = m_weightsQ.find(q);
+        if (a == m_weightsF.end() || b == m_weightsQ.end())
+            return 0;
+        const auto sa = weightShape(m_f, f), sb = weightShape(m_q, q);
+        return sa && sb ? weightLikeness(a->second, b->second, *sa, *sb).cosine : 0;
+    }
+
+    ValueId output(const CanonicalGraph& g, NodeId id) const { return g.graph().node(id).outputs[0]; }
+
+    void visit(NodeId id)
+    {
+        if (m_f.kind(id) == FlowKind::Same || m_found.nodes.contains(id) || m_f.graph().node(id).outputs.empty()
+            || !output(m_f, id).valid())
+            return;
+        std::vector<RootMatch> inputs;
+        for (ValueId in : m_f.dataInputs(id)) {
+            const auto it = m_found.values.find(in);
+            if (it == m_found.values.end())
+                return;
+            inputs.push_back(it->second);
+        }
+        if (inputs.empty())
+            return;
+        const Candidate best = findPartner(id, inputs);
+        const ValueId out = output(m_f, id);
+        if (best.node.valid()) {
+            m_found.pairNodes(id, best.node);
+            // What the quantized file inserts between belongs to the node before it.
+            if (best.detour > 0)
+                m_found.values[m_f.dataInputs(id)[0]].root = m_q.dataInputs(best.node)[0];
+            set(out, m_q.root(output(m_q, best.node)), inputs, best.confidence);
+            for (size_t i = 1;
+                 i < m_f.graph().node(id).outputs.size() && i < m_q.graph().node(best.node).outputs.size(); ++i)
+                if (m_f.graph().node(id).outputs[i].valid() && m_q.graph().node(best.node).outputs[i].valid())
+                    set(m_f.graph().node(id).outputs[i], m_q.root(m_q.graph().node(best.node).outputs[i]), inputs,
+                        best.confidence);
+        } else if (m_f.kind(id) != FlowKind::Opaque) {
+            set(out, inputs[0].root, inputs, 0.95);
+        }
+    }
+
+    void set(ValueId f, ValueId root, const std::vector<RootMatch>& inputs, double confidence)
+    {
+        for (const RootMatch& in : inputs)
+            confidence = std::min(confidence, in.confidence);
+        m_found.values.try_emplace(f, RootMatch { root, MatchMethod::Topology, confidence });
+    }
+
+    struct Candidate {
+        NodeId node;
+        size_t detour = 0;
+        double confidence = 0;
+    };
+
+    /// Readers of the partners' roots with the same operator class; nearest first, then by likeness of weights.
+    Candidate findPartner(NodeId id, const std::vector<RootMatch>& inputs) const
+    {
+        const std::string wanted = m_f.opClass(id);
+        std::vector<ValueId> frontier { inputs[0].root };
+        const bool activation = m_f.kind(id) == FlowKind::Activation;
+        for (size_t detour = 0; detour <= kLongestDetour && !frontier.empty(); ++detour) {
+            std::vector<NodeId> fitting;
+            std::vector<ValueId> next;
+            for (ValueId root : frontier)
+                for (NodeId reader : m_q.readers(root)) {
+                    if (m_q.opClass(reader) == wanted && !m_found.taken.contains(reader)
+                        && readsAll(reader, inputs, detour))
+                        fitting.push_back(reader);
+                    else if (m_q.kind(reader) == FlowKind::Affine || m_q.kind(reader) == FlowKind::Reshape
+                        || (m_q.kind(reader) == FlowKind::Activation && !activation))
+                        next.push_back(m_q.root(output(m_q, reader)));
+                }
+            if (!fitting.empty())
+                return choose(id, fitting, detour);
+            frontier = std::move(next);
+        }
+        return {};
+    }
+
+    bool readsAll(NodeId reader, const std::vector<RootMatch>& inputs, size_t detour) const
+    {
+        const auto roots = m_q.dataInputs(reader);
+        if (roots.size() != inputs.size())
+            return false;
+        if (detour > 0)
+            return inputs.size() == 1;
+        for (const RootMatch& in : inputs)
+            if (std::ranges::find(roots, in.root) == roots.end())
+                return false;
+        return true;
+    }
+
+    Candidate choose(NodeId id, const std::vector<NodeId>& fitting, size_t detour) const
+    {
+        Candidate best { fitting[0], detour, fitting.size() == 1 ? 0.97 : 0.6 };
+        double bestLikeness = -2;
+        const auto dims = m_f.dims(output(m_f, id));
+        for (NodeId q : fitting) {
+            double score = likeness(id, q);
+            if (dims && m_q.dims(output(m_q, q)) && dims->size() == m_q.dims(output(m_q, q))->size())
+                for (size_t i = 0; i < dims->size(); ++i)
+                    if ((*dims)[i].known() && (*m_q.dims(output(m_q, q)))[i].known()
+                        && (*dims)[i].value != (*m_q.dims(output(m_q, q)))[i].value)
+                        score -= 1;
+            if (score > bestLikeness) {
+                bestLikeness = score;
+                best.node = q;
+            }
+        }
+        if (bestLikeness > kAlikeWeights)
+            best.confidence = 0.99;
+        else if (detour > 0)
+            best.confidence = std::min(best.confidence, 0.9);
+        return best;
+    }
+
+    /// Heavy nodes that are still single: pair those whose weights are alike and unlike all others.
+    void anchorByWeights()
+    {
+        for (const auto& [f, weights] : m_weightsF) {
+            if (m_found.nodes.contains(f))
+                continue;
+            NodeId best;
+            double first = 0, second = 0;
+            for (const auto& [q, other] : m_weightsQ) {
+                if (m_found.taken.contains(q))
+                    continue;
+                const double l = likeness(f, q);
+                if (l > first) {
+                    second = first;
+                    first = l;
+                    best = q;
+                } else {
+                    second = std::max(second, l);
+                }
+            }
+            if (first < kAlikeWeights || second > 0.8 * first)
+                continue;
+            m_found.pairNodes(f, best);
+            m_found.values.try_emplace(
+                output(m_f, f), RootMatch { m_q.root(output(m_q, best)), MatchMethod::Topology, 0.9 * first });
+        }
+    }
+
+    const CanonicalGraph& m_f;
+    const CanonicalGraph& m_q;
+    Correspondence& m_found;
+    Weights m_weightsF, m_weightsQ;
+};
+
+} // namespace
+
+WeightLikeness weightLikeness(
+    const std::vector<float>& a, const std::vector<float>& b, const Shape& shapeA, const Shape& shapeB)
+{
+    if (a.size() != b.size() || a.empty())
+        return {};
+    WeightLikeness best;
+    if (shapeA == shapeB || shapeA.size() != 2 || shapeB.size() != 2)
+        best.cosine = cosine(a, b);
+    if (shapeA.size() == 2 && shapeB.size() == 2 && shapeA[0] == shapeB[1] && shapeA[1] == shapeB[0]) {
+        std::vector<float> t(b.size());
+        for (int64_t r = 0; r < shapeB[0]; ++r)
+            for (int64_t c = 0; c < shapeB[1]; ++c)
+                t[size_t(c * shapeB[0] + r)] = b[size_t(r * shapeB[1] + c)];
+        if (const double other = cosine(a, t); shapeA != shapeB || other > best.cosine)
+            best = { other, true };
+    }
+    return best;
+}
+
+void extendByTopology(const CanonicalGraph& f, const CanonicalGraph& q, Correspondence& found)
+{
+    Walker(f, q, found).run();
+}
+
+} // namespace qs
