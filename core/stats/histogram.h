@@ -7,28 +7,37 @@
 
 namespace qs {
 
-/// Counts over bins of equal width, a power of two, aligned at multiples of the width. When a value falls outside,
-/// neighbouring bins are merged pairwise, so the final counts do not depend on the order of the data, on threads or
-/// on shards: merging is exact. Non-finite values are counted apart. At most kMaxBins bins.
+/// Counts over bins of equal width, a power of two, aligned at multiples of the width. The bins are a function of the
+/// smallest and the largest value alone (the narrowest width that holds both within kMaxBins, but not below the
+/// resolution of a float of the largest magnitude); when a value falls outside, neighbouring bins are merged pairwise.
+/// So the final counts do not depend on the order of the data, on threads or on shards: merging is exact. Non-finite
+/// values are counted apart.
 class Histogram {
 public:
     static constexpr int kMaxBins = 2048;
     void add(std::span<const float> values);
     void add(float value);
     void merge(const Histogram& other);
-    bool empty() const { return m_counts.empty(); }
+    bool empty() const { return m_counts.empty(); } ///< no finite value yet
     double binWidth() const;
     double low() const; ///< left edge of the first bin
     double high() const; ///< right edge of the last bin
+    double smallest() const { return m_min; } ///< exact smallest and largest finite value; 0 when empty
+    double largest() const { return m_max; }
     const std::vector<uint64_t>& counts() const { return m_counts; }
     uint64_t total() const; ///< finite values
     uint64_t nonFinite() const { return m_nonFinite; }
     bool operator==(const Histogram&) const = default;
 
 private:
-    void growTo(int64_t lowBin, int64_t highBin);
-    int m_exponent = -30; ///< bin width = 2^exponent
+    void extendTo(float low, float high);
+    void rebin(int exponent, int64_t first, int64_t last);
+    void countFew(std::span<const float> values);
+    void countMany(std::span<const float> values);
+    int m_exponent = 0; ///< bin width = 2^exponent
     int64_t m_first = 0; ///< index of the first bin: left edge = m_first * width
+    float m_min = 0;
+    float m_max = 0;
     std::vector<uint64_t> m_counts;
     uint64_t m_nonFinite = 0;
 };

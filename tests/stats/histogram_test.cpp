@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/stats/histogram.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+using qs::Histogram;
+
+namespace {
+
+std::vector<float> mixedData(std::mt19937& random, size_t count)
+{
+    std::normal_distribution<float> normal(0.3f, 2.0f);
+    std::uniform_int_distribution<int> kind(0, 30);
+    std::vector<float> values(count);
+    for (float& v : values) {
+        v = normal(random);
+        switch (kind(random)) {
+        case 0:
+            v = 0;
+            break;
+        case 1:
+            v = -0.0f;
+            break;
+        case 2:
+            v *= 1e-30f;
+            break;
+        case 3:
+            v *= 40;
+            break;
+        default:
+            break;
+        }
+    }
+    return values;
+}
+
+/// Counts by floor(v / width) in double; the truth for the bins that the histogram chose.
+std::map<int64_t, uint64_t> naiveCounts(const std::vector<float>& values, double width)
+{
+    std::map<int64_t, uint64_t> counts;
+    for (const float v : values)
+        if (std::isfinite(v))
+            ++counts[static_cast<int64_t>(std::floor(double(v) / width))];
+    return counts;
+}
+
+bool agrees(const Histogram& h, const std::vector<float>& values)
+{
+    auto naive = naiveCounts(values, h.binWidth());
+    const auto first = static_cast<int64_t>(h.low() / h.binWidth());
+    for (size_t i = 0; i < h.counts().size(); ++i) {
+        const auto it = naive.find(first + static_cast<int64_t>(i));
+        if (h.counts()[i] != (it == naive.end() ? 0 : it->second))
+            return false;
+        if (it != naive.end())
+            naive.erase(it);
+    }
+    return naive.empty() && h.counts().size() <= size_t(Histogram::kMaxBins);
+}
+
+} // namespace
+
+class HistogramTest : public QObject {
+    Q_OBJECT
+private slots:
+    void empty()
+    {
+        const Histogram h;
+        QVERIFY(h.empty());
+        QCOMPARE(h.total(), uint64_t(0));
+        QCOMPARE(h.high(), h.low());
+    }
+
+    void extremes_data()
+    {
+        QTest::addColumn<QVector<float>>("values");
+        const float big = std::numeric_limits<float>::max();
+        const float tiny = std::numeric_limits<float>::denorm_min();
+        QTest::newRow("zero") << QVector<float> { 0 };
+        QTest::newRow("both zeros") << QVector<float> { -0.0f, 0 };
+        QTest::newRow("one") << QVector<float> { 1 };
+        QTest::newRow("minus one") << QVector<float> { -1 };
+        QTest::newRow("largest") << QVector<float> { big };
+        QTest::newRow("both ends") << QVector<float> { big, -big, 0, 1, -tiny };
+        QTest::newRow("denormal") << QVector<float> { tiny, -tiny, 3 * tiny };
+        QTest::newRow("zero then tiny") << QVector<float> { 0, 1e-30f };
+        QTest::newRow("tiny then zero then one") << QVector<float> { 1e-30f, 0, 1, -1e-30f };
+        QTest::newRow("powers of two") << QVector<float> { -2, -1, 1, 2, 4, -4 };
+        QTest::newRow("far apart") << QVector<float> { 1000.0f, 1000.1f, -7e6f };
+    }
+    void extremes()
+    {
+        QFETCH(QVector<float>, values);
+        std::vector<float> order(values.begin(), values.end());
+        Histogram expected;
+        expected.add(order);
+        QVERIFY(agrees(expected, order));
+        QCOMPARE(expected.total(), uint64_t(order.size()));
+        QVERIFY(std::isfinite(expected.low()) && std::isfinite(expected.high()));
+        std::sort(order.begin(), order.end());
+        do {
+            Histogram h;
+            for (const float v : order)
+                h.add(v);
+            QVERIFY(h == expected);
+        } while (std::next_permutation(order.begin(), order.end()));
+    }
+
+    void narrowBins()
+    {
+        Histogram h;
+        h.add(std::vector<float> { -1.0f, 1.0f });
+        QVERIFY(h.counts().size() > size_t(Histogram::kMaxBins / 2));
+        QCOMPARE(h.smallest(), -1.0);
+        QCOMPARE(h.largest(), 1.0);
+        QVERIFY(h.low() <= -1.0 && h.high() > 1.0);
+        h.add(1e-38f);
+        QVERIFY(h.counts().size() > size_t(Histogram::kMaxBins / 2));
+    }
+
+    void nonFinite()
+    {
+        const float inf = std::numeric_limits<float>::infinity();
+        const float nan = std::numeric_limits<float>::quiet_NaN();
+        Histogram h;
+        h.add(std::vector<float> { nan, inf, -inf });
+        QVERIFY(h.empty());
+        QCOMPARE(h.nonFinite(), uint64_t(3));
+        h.add(std::vector<float> { 1, -nan, 2 });
+        QCOMPARE(h.nonFinite(), uint64_t(4));
+        QCOMPARE(h.total(), uint64_t(2));
+        std::vector<float> many(20000, 0.5f);
+        many[77] = nan;
+        h.add(many);
+        QCOMPARE(h.nonFinite(), uint64_t(5));
+        QCOMPARE(h.total(), uint64_t(20001));
+    }
+
+    void anyOrderAndSplit()
+    {
+        for (unsigned seed = 1; seed <= 40; ++seed) {
+            std::mt19937 random(seed);
+            std::vector<float> values = mixedData(random, 1 + random() % 30000);
+            Histogram whole;
+            whole.add(values);
+            QVERIFY2(agrees(whole, values), qPrintable(QStringLiteral("seed %1").arg(seed)));
+            std::shuffle(values.begin(), values.end(), random);
+            std::vector<Histogram> parts(1 + random() % 5);
+            for (size_t begin = 0; begin < values.size();) {
+                const size_t n = std::min<size_t>(1 + random() % 12000, values.size() - begin);
+                parts[random() % parts.size()].add(std::span(values).subspan(begin, n));
+                begin += n;
+            }
+            std::shuffle(parts.begin(), parts.end(), random);
+            Histogram merged;
+            for (const Histogram& part : parts)
+                merged.merge(part);
+            QVERIFY2(merged == whole, qPrintable(QStringLiteral("seed %1").arg(seed)));
+        }
+    }
+
+    void speed()
+    {
+        std::mt19937 random(7);
+        std::vector<float> values = mixedData(random, 1 << 20);
+        for (float& v : values)
+            v = std::max(v, 0.0f);
+        Histogram h;
+        QBENCHMARK { h.add(values); }
+        QVERIFY(h.total() >= values.size());
+    }
+};
+
+QTEST_APPLESS_MAIN(HistogramTest)
+#include "histogram_test.moc"
