@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ops/fact_tools.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int64_t kMaxKnownInts = 4096;
+
+} // namespace
+
+bool sameDim(const Dim& a, const Dim& b)
+{
+    if (a.known() || b.known())
+        return a.value == b.value;
+    return !a.symbol.empty() && a.symbol == b.symbol;
+}
+
+std::optional<int64_t> dimProduct(std::span<const Dim> dims)
+{
+    Shape sizes;
+    for (const Dim& d : dims)
+        sizes.push_back(d.known() ? d.value : -1);
+    return elementCount(sizes);
+}
+
+std::optional<std::vector<int64_t>> knownInts(const Fact* f)
+{
+    if (!f || !f->value || !isInteger(f->value->dtype()) || f->value->count() > kMaxKnownInts)
+        return std::nullopt;
+    return toInts(*f->value);
+}
+
+Fact intsFact(const std::vector<int64_t>& values, DType type, bool scalar)
+{
+    const Shape shape = scalar ? Shape {} : Shape { static_cast<int64_t>(values.size()) };
+    Fact f = fact(type, toDims(shape));
+    if (type == DType::Int64)
+        f.value = Tensor::of<int64_t>(shape, values);
+    if (type == DType::Int32)
+        f.value = Tensor::of<int32_t>(shape, std::vector<int32_t>(values.begin(), values.end()));
+    return f;
+}
+
+Fact withDims(const Fact& f, Dims dims)
+{
+    Fact out = fact(f.dtype, dims);
+    const auto shape = toShape(dims);
+    if (f.value && shape && elementCount(*shape) == f.value->count() && f.value->layout() == Layout::Plain)
+        out.value = f.value->reshaped(*shape);
+    return out;
+}
+
+ListArgument listArgument(const InferContext& c, const std::string& name, size_t slot)
+{
+    if (c.node.attributes.has(name))
+        return { true, c.node.attributes.integers(name) };
+    if (const Fact* f = c.input(slot))
+        return { true, knownInts(f) };
+    return {};
+}
+
+Result<size_t> axisArgument(const Node& node, int64_t axis, size_t rank)
+{
+    if (const auto a = normalizedAxis(axis, rank))
+        return *a;
+    return inferIssue(
+        node, "axis " + std::to_string(axis) + " does not exist in an input of rank " + std::to_string(rank));
+}
+
+Result<std::vector<size_t>> axesArgument(const Node& node, const std::vector<int64_t>& axes, size_t rank)
+{
+    std::vector<size_t> out;
+    for (int64_t axis : axes) {
+        QS_TRY(const size_t a, axisArgument(node, axis, rank));
+        if (std::find(out.begin(), out.end(), a) != out.end())
+            return inferIssue(node, "axis " + std::to_string(axis) + " is given twice");
+        out.push_back(a);
+    }
+    return out;
+}
+
+Status needInputs(const InferContext& c, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (!c.input(i))
+            return inferIssue(c.node, "input " + std::to_string(i) + " is missing");
+    return {};
+}
+
+std::optional<Tensor> constantNodeValue(const Node& node)
+{
+    const Attributes& a = node.attributes;
+    if (const auto* t = a.get<Tensor>("value"))
+        return *t;
+    if (const auto* f = a.get<float>("value_float"))
+        return Tensor::scalar<float>(*f);
+    if (const auto* i = a.get<int64_t>("value_int"))
+        return Tensor::scalar<int64_t>(*i);
+    if (const auto* s = a.get<std::string>("value_string"))
+        return Tensor::strings({}, { *s });
+    if (const auto* f = a.get<std::vector<float>>("value_floats"))
+        return Tensor::of<float>({ static_cast<int64_t>(f->size()) }, *f);
+    if (const auto* i = a.get<std::vector<int64_t>>("value_ints"))
+        return Tensor::of<int64_t>({ static_cast<int64_t>(i->size()) }, *i);
+    if (const auto* s = a.get<std::vector<std::string>>("value_strings"))
+        return Tensor::strings({ static_cast<int64_t>(s->size()) }, *s);
+    return std::nullopt;
+}
+
+} // namespace qs

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/ops/infer.h"
+
+/// Small helpers for infer functions that work with shapes and with integers computed from shapes.
+namespace qs {
+
+inline Dim knownDim(int64_t value) { return { value, {} }; }
+inline Dim unknownDim() { return {}; }
+/// Known to be equal: the same number, or the same name.
+bool sameDim(const Dim& a, const Dim& b);
+/// Product of known dims; nullopt when one is unknown or the product overflows.
+std::optional<int64_t> dimProduct(std::span<const Dim> dims);
+
+/// Integers of a constant fact of modest size, in row-major order.
+std::optional<std::vector<int64_t>> knownInts(const Fact* f);
+/// Integer fact of rank 1 (or 0 when `scalar`) with a known value.
+Fact intsFact(const std::vector<int64_t>& values, DType type, bool scalar = false);
+/// The same integers with other dims (a copy of the value under the shape that `dims` gives).
+Fact withDims(const Fact& f, Dims dims);
+
+/// A list of integers that old opsets give as attribute `name` and new ones as input `slot`.
+struct ListArgument {
+    bool given = false;
+    std::optional<std::vector<int64_t>> values; ///< empty while given: known only at run time
+};
+ListArgument listArgument(const InferContext& c, const std::string& name, size_t slot);
+
+/// Axis in 0..rank-1, or an issue that names the axis and the rank.
+Result<size_t> axisArgument(const Node& node, int64_t axis, size_t rank);
+/// Axes in 0..rank-1, each at most once.
+Result<std::vector<size_t>> axesArgument(const Node& node, const std::vector<int64_t>& axes, size_t rank);
+/// Issue unless the node has at least `count` inputs present.
+Status needInputs(const InferContext& c, size_t count);
+
+/// Value of a Constant node, whichever attribute holds it; nullopt when it holds none we can read.
+std::optional<Tensor> constantNodeValue(const Node& node);
+
+} // namespace qs
