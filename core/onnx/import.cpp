@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/onnx/import.h"
+
+#include "core/onnx/graph_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace qs {
+
+namespace {
+
+constexpr int kOldestIrVersion = 3;
+
+std::string_view asText(std::span<const std::byte> bytes)
+{
+    return { reinterpret_cast<const char*>(bytes.data()), bytes.size() };
+}
+
+Issue notAModel(std::span<const std::byte> bytes)
+{
+    if (asText(bytes).starts_with("version https://git-lfs"))
+        return badInput("is not an ONNX model but a placeholder of Git LFS", {}, "fetch the file with 'git lfs pull'");
+    return badInput("is not an ONNX model", {}, "give an .onnx file");
+}
+
+Issue scanIssue(const ScanError& error, std::span<const std::byte> bytes)
+{
+    // Every writer puts the IR version, a small number, first.
+    const bool plausible = bytes.size() >= 2 && bytes[0] == std::byte(0x08) && bytes[1] < std::byte(0x80);
+    if (!plausible)
+        return notAModel(bytes);
+    const std::string at = " at byte " + std::to_string(error.offset);
+    switch (error.kind) {
+    case ScanError::Kind::Truncated:
+        return badInput("is cut off: the data ends inside of a field" + at, {}, "copy or export the file again");
+    case ScanError::Kind::TooDeep:
+        return badInput("nests its subgraphs too deeply to be read", {}, "simplify the model");
+    case ScanError::Kind::TooLarge:
+        return badInput("has more than 2 GiB beside its weights", {}, "store the weights as raw or external data");
+    case ScanError::Kind::Malformed:
+        break;
+    }
+    return badInput("is damaged" + at, {}, "copy or export the file again");
+}
+
+std::string joined(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + " " + b; }
+
+Status checkHeader(const onnx::ModelProto& proto, std::span<const std::byte> bytes)
+{
+    if (!proto.has_graph()) {
+        Issue issue = notAModel(bytes);
+        if (proto.has_ir_version())
+            issue.what = "is not an ONNX model, or is cut off: it has no graph";
+        return issue;
+    }
+    if (proto.ir_version() < kOldestIrVersion)
+        return badInput("has IR version " + std::to_string(proto.ir_version()) + ", but only 3 and later can be opened",
+            {}, "convert it with a recent exporter");
+    if (proto.opset_import_size() == 0)
+        return badInput("imports no operator set, or is cut off", {}, "copy or export the file again");
+    return {};
+}
+
+Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBytes file, ExternalData external)
+{
+    if (file.bytes.empty())
+        return badInput("the file is empty", {}, "copy or export the file again");
+    WireScanner scanner(file.bytes);
+    auto stripped = scanner.strip(MessageKind::Model);
+    if (!stripped)
+        return scanIssue(scanner.error(), file.bytes);
+    onnx::ModelProto proto;
+    if (auto parsed = parseStripped(*stripped, proto); !parsed)
+        return scanIssue({ ScanError::Kind::Malformed, 0 }, file.bytes);
+    stripped->bytes = {};
+    QS_CHECK(checkHeader(proto, file.bytes));
+
+    auto model = std::make_shared<Model>();
+    model->path = path;
+    model->irVersion = proto.ir_version();
+    model->producer = safeText(joined(proto.producer_name(), proto.producer_version()));
+    model->opsetImports = opsetImportsOf(proto.opset_import());
+    for (const auto& entry : proto.metadata_props())
+        model->metadata.insert_or_assign(safeText(entry.key()), safeText(entry.value()));
+    model->fileNodes = static_cast<size_t>(proto.graph().node_size());
+    TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external));
+    const FunctionTable functions(proto, model->opsetImports);
+    GraphReader reader(tensors, functions);
+    QS_TRY(model->graph, reader.readMain(proto, model->opsetImports));
+    model->warnings = reader.takeWarnings();
+    return std::shared_ptr<const Model>(std::move(model));
+}
+
+Result<Tensor> readTensor(SharedBytes file, ExternalData external)
+{
+    const auto notATensor = [] { return badInput("is not a tensor stored by ONNX", {}, "give a TensorProto file"); };
+    WireScanner scanner(file.bytes);
+    auto stripped = scanner.strip(MessageKind::Tensor);
+    onnx::TensorProto proto;
+    if (file.bytes.empty())
+        return badInput("the file is empty", {}, "copy the file again");
+    if (!stripped || !parseStripped(*stripped, proto))
+        return notATensor();
+    // Sequences and optionals keep their elements in the field that is a tensor's segment.
+    if (proto.has_segment())
+        return badInput("stores a sequence or an optional, not one tensor", {}, "give one tensor a file");
+    if (proto.data_type() == 0)
+        return notATensor();
+    TensorReader reader(std::move(file), std::move(stripped->payloads), std::move(external));
+    QS_TRY(Tensor tensor, reader.read(proto));
+    if (!tensor.valid())
+        return badInput("has the unknown element type " + std::to_string(proto.data_type()), {}, "store another type");
+    return tensor;
+}
+
+/// Runs `read`; issues get the file's name, and memory that is not there becomes an issue.
+template <class Read> auto named(const std::string& path, Read&& read) -> decltype(read())
+{
+    const auto withFile = [&](Issue issue) {
+        if (issue.file.empty())
+            issue.file = path;
+        return issue;
+    };
+    try {
+        auto result = read();
+        if (!result)
+            return withFile(std::move(result).issue());
+        return result;
+    } catch (const std::bad_alloc&) {
+        return withFile(badInput("needs more memory than there is", {}, "close other programs"));
+    }
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Model>> importModel(const std::string& path)
+{
+    return named(path, [&]() -> Result<std::shared_ptr<const Model>> {
+        QS_TRY(auto mapping, FileMapping::open(path));
+        return readModel(path, { mapping->bytes(), mapping }, ExternalData::besideModel(path));
+    });
+}
+
+Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::byte> bytes, const std::string& folder)
+{
+    return named({}, [&]() -> Result<std::shared_ptr<const Model>> {
+        const auto copy = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+        return readModel({}, { *copy, copy }, ExternalData::inFolder(folder));
+    });
+}
+
+Result<Tensor> importTensor(const std::string& path)
+{
+    return named(path, [&]() -> Result<Tensor> {
+        QS_TRY(auto mapping, FileMapping::open(path));
+        return readTensor({ mapping->bytes(), mapping }, ExternalData::besideModel(path));
+    });
+}
+
+} // namespace qs

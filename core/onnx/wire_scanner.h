@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// Messages of the ONNX format in which tensors can lie.
+enum class MessageKind : uint8_t { Model, Training, Graph, Function, Node, Attribute, SparseTensor, Tensor };
+
+/// Place of a TensorProto's raw_data in the scanned bytes.
+struct Payload {
+    size_t offset = 0;
+    size_t length = 0;
+};
+
+/// A serialized message without the raw_data of its tensors. Each such tensor has, instead, an unknown field
+/// kPayloadField that holds an index into `payloads`.
+struct StrippedMessage {
+    std::string bytes;
+    std::vector<Payload> payloads;
+};
+
+/// Why the bytes are no message of that kind.
+struct ScanError {
+    enum class Kind : uint8_t { Truncated, Malformed, TooDeep, TooLarge } kind = Kind::Malformed;
+    size_t offset = 0; ///< where it was found
+};
+
+/// Outside the numbers that ONNX uses; a field of this number in the scanned bytes is dropped.
+inline constexpr uint32_t kPayloadField = 400'000'001;
+
+/// Walks the protobuf wire format of `bytes` once, in linear time and bounded depth, and copies all but the payloads,
+/// so that parsing the result never copies weights.
+class WireScanner {
+public:
+    explicit WireScanner(std::span<const std::byte> bytes)
+        : m_bytes(bytes)
+    {
+    }
+    std::optional<StrippedMessage> strip(MessageKind kind);
+    const ScanError& error() const { return m_error; }
+
+private:
+    bool message(MessageKind kind, size_t end, int depth);
+    bool field(MessageKind kind, size_t end, int depth);
+    bool lengthDelimited(MessageKind kind, uint32_t number, size_t start, size_t end, int depth);
+    bool varint(uint64_t& value, size_t end);
+    bool skip(size_t count, size_t end);
+    bool fail(ScanError::Kind kind);
+    void copy(size_t begin, size_t end);
+    void appendVarint(uint64_t value);
+
+    std::span<const std::byte> m_bytes;
+    size_t m_at = 0;
+    StrippedMessage m_out;
+    ScanError m_error;
+};
+
+} // namespace qs
