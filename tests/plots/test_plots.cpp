@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/histogram_plot.h"
+#include "widgets/plots/line_chart.h"
+
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace qs;
+
+namespace {
+
+HistogramData sampleHistogram()
+{
+    HistogramData data;
+    HistogramSeries x { "float", {}, {}, QColor("#0072b2"), HistogramSeries::Look::Filled };
+    for (int i = 0; i <= 100; ++i)
+        x.edges.push_back(i * 0.2);
+    for (int i = 0; i < 100; ++i)
+        x.counts.push_back(std::floor(4000 * std::exp(-i / 15.0)));
+    HistogramSeries y { "dequantized", { 0, 3, 6.1 }, { 30000, 9000 }, QColor("#e69f00"),
+        HistogramSeries::Look::Outline };
+    data.series = { x, y };
+    data.representable = PlotRange { 0, 6.1 };
+    data.representableLabel = "range 6.10 · clips 11.8 %";
+    data.observed = PlotRange { 0, 19.7 };
+    data.observedLabel = "observed 19.7";
+    data.xLabel = "value before quantization";
+    return data;
+}
+
+LineData sampleLines()
+{
+    const double gap = qQNaN();
+    return { { "a", "b, c", "d", "e" },
+        { { "accumulated", { 30, gap, 12, -5 }, QColor("#0072b2"), false },
+            { "ideal", { 41, 40, 40, 39 }, Qt::gray, true } },
+        "dB", "nothing" };
+}
+
+} // namespace
+
+class TestPlots : public QObject {
+    Q_OBJECT
+private slots:
+    void savesPictures_data();
+    void savesPictures();
+    void refusesWhatItCannotWrite();
+    void histogramNumbers();
+    void lineNumbers();
+    void emptyPlotsShowTheirText();
+    void keysChooseItems();
+    void clicksChooseItems();
+    void selectionOutOfRangeIsDropped();
+};
+
+void TestPlots::savesPictures_data()
+{
+    QTest::addColumn<QString>("suffix");
+    QTest::addColumn<QByteArray>("head");
+    QTest::newRow("png") << "png" << QByteArray("\x89PNG");
+    QTest::newRow("svg") << "svg" << QByteArray("<?xml");
+    QTest::newRow("pdf") << "pdf" << QByteArray("%PDF");
+    QTest::newRow("csv") << "csv" << QByteArray("series,from,to,count");
+}
+
+void TestPlots::savesPictures()
+{
+    QFETCH(QString, suffix);
+    QFETCH(QByteArray, head);
+    HistogramPlot plot;
+    plot.resize(420, 260);
+    plot.setStyle({});
+    plot.setData(sampleHistogram());
+    plot.show();
+    QTemporaryDir folder;
+    const QString path = folder.filePath("plot." + suffix);
+    QVERIFY(plot.exportTo(path));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().startsWith(head));
+}
+
+void TestPlots::refusesWhatItCannotWrite()
+{
+    HistogramPlot plot;
+    plot.setData(sampleHistogram());
+    QVERIFY(!plot.exportTo("plot.xyz"));
+    QVERIFY(!plot.exportTo("/nonexistent-folder/plot.csv"));
+}
+
+void TestPlots::histogramNumbers()
+{
+    HistogramPlot plot;
+    plot.setData(sampleHistogram());
+    const QStringList lines = plot.csv().split('\n', Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 1 + 100 + 2);
+    QCOMPARE(lines.last(), QString("dequantized,3,6.0999999999999996,9000"));
+    plot.setScale(AxisScale::Linear);
+    QCOMPARE(plot.scale(), AxisScale::Linear);
+}
+
+void TestPlots::lineNumbers()
+{
+    LineChart chart;
+    chart.setData(sampleLines());
+    QCOMPARE(chart.csv(), QString("item,accumulated,ideal\na,30,41\n\"b, c\",,40\nd,12,40\ne,-5,39\n"));
+}
+
+void TestPlots::emptyPlotsShowTheirText()
+{
+    LineChart chart;
+    LineData none;
+    none.emptyText = "Open a model";
+    chart.setData(none);
+    chart.show();
+    const auto labels = chart.findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(),
+        [](const QLabel* label) { return label->isVisible() && label->text() == "Open a model"; }));
+    QCOMPARE(chart.csv(), QString("item\n"));
+}
+
+void TestPlots::keysChooseItems()
+{
+    LineChart chart;
+    chart.setData(sampleLines());
+    QSignalSpy clicks(&chart, &LineChart::itemClicked);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QCOMPARE(chart.selected(), std::optional<size_t>(0));
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QTest::keyClick(&chart, Qt::Key_Left);
+    QTest::keyClick(&chart, Qt::Key_Left);
+    QCOMPARE(chart.selected(), std::optional<size_t>(0));
+    QCOMPARE(clicks.count(), 4);
+}
+
+void TestPlots::clicksChooseItems()
+{
+    LineChart chart;
+    chart.resize(400, 240);
+    chart.setStyle({});
+    chart.setData(sampleLines());
+    chart.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&chart));
+    QTest::qWait(20);
+    QSignalSpy clicks(&chart, &LineChart::itemClicked);
+    QWidget* canvas = chart.childAt(200, 100);
+    QVERIFY(canvas);
+    QTest::mouseClick(canvas, Qt::LeftButton, {}, QPoint(200, 100));
+    QCOMPARE(clicks.count(), 1);
+    QVERIFY(chart.selected() == std::optional<size_t>(1) || chart.selected() == std::optional<size_t>(2));
+}
+
+void TestPlots::selectionOutOfRangeIsDropped()
+{
+    LineChart chart;
+    chart.setData(sampleLines());
+    chart.setSelected(3);
+    QCOMPARE(chart.selected(), std::optional<size_t>(3));
+    chart.setSelected(4);
+    QVERIFY(!chart.selected());
+}
+
+QTEST_MAIN(TestPlots)
+#include "test_plots.moc"

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/histogram_plot.h"
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kLogFloor = 0.5; ///< where empty bins lie on a logarithmic axis
+constexpr double kWidestView = 4; ///< a range is shown whole up to that many times the data's
+
+QColor translucent(QColor colour, int alpha)
+{
+    colour.setAlpha(alpha);
+    return colour;
+}
+
+/// Bin of a series that holds x.
+std::optional<size_t> binAt(const HistogramSeries& series, double x)
+{
+    const auto after = std::upper_bound(series.edges.begin(), series.edges.end(), x);
+    if (after == series.edges.begin() || after == series.edges.end())
+        return std::nullopt;
+    return static_cast<size_t>(after - series.edges.begin()) - 1;
+}
+
+QString quoted(QString text)
+{
+    if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')))
+        return text;
+    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+}
+
+} // namespace
+
+HistogramPlot::HistogramPlot(QWidget* parent)
+    : PlotWidget(parent)
+{
+    setAccessibleName(tr("Histogram"));
+    placeLegendBelow();
+    connect(&plot(), &QCustomPlot::beforeReplot, this, &HistogramPlot::placeLabels);
+}
+
+HistogramPlot::~HistogramPlot() = default;
+
+void HistogramPlot::setData(const HistogramData& data)
+{
+    m_data = data;
+    if (m_data.referenceWidth <= 0 && !data.series.empty() && data.series[0].edges.size() > 1)
+        m_data.referenceWidth = data.series[0].edges[1] - data.series[0].edges[0];
+    setAccessibleDescription(data.series.empty() ? data.emptyText : data.representableLabel);
+    rebuild();
+}
+
+void HistogramPlot::setScale(AxisScale scale)
+{
+    m_scale = scale;
+    rebuild();
+}
+
+/// Count per reference width.
+double HistogramPlot::shownCount(const HistogramSeries& series, size_t bin) const
+{
+    const double width = series.edges[bin + 1] - series.edges[bin];
+    return width > 0 ? series.counts[bin] * m_data.referenceWidth / width : 0;
+}
+
+void HistogramPlot::rebuild()
+{
+    for (QCPAbstractItem* item : m_items)
+        plot().removeItem(item);
+    m_items.clear();
+    m_rangeLabel = m_observedLabel = nullptr;
+    plot().clearGraphs();
+    showMessage(m_data.series.empty() ? m_data.emptyText : QString());
+
+    const bool logarithmic = m_scale == AxisScale::Logarithmic;
+    plot().yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    plot().yAxis->setTicker(logarithmic ? QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog)
+                                        : QSharedPointer<QCPAxisTicker>(new QCPAxisTicker));
+    plot().yAxis->setNumberFormat(QStringLiteral("gb"));
+    plot().yAxis->setNumberPrecision(3);
+    plot().yAxis->setLabel(QString());
+    plot().xAxis->setLabel(m_data.xLabel);
+    plot().xAxis->grid()->setVisible(false);
+    for (const HistogramSeries& series : m_data.series)
+        addSeries(series);
+    addRange();
+    resetView();
+}
+
+void HistogramPlot::addSeries(const HistogramSeries& series)
+{
+    QCPGraph* graph = plot().addGraph();
+    graph->setName(series.name);
+    graph->setLineStyle(QCPGraph::lsStepLeft);
+    graph->setAdaptiveSampling(false);
+    const double floor = m_scale == AxisScale::Logarithmic ? kLogFloor : 0;
+    QVector<double> x, y;
+    for (size_t bin = 0; bin < series.counts.size(); ++bin) {
+        if (bin == 0) {
+            x.push_back(series.edges[0]);
+            y.push_back(floor);
+        }
+        x.push_back(series.edges[bin]);
+        y.push_back(std::max(floor, shownCount(series, bin)));
+    }
+    if (!series.counts.empty()) {
+        x.push_back(series.edges.back());
+        y.push_back(floor);
+    }
+    graph->setData(x, y, true);
+    QPen pen(series.colour, 1.4);
+    if (series.look == HistogramSeries::Look::Dashed)
+        pen.setStyle(Qt::DashLine);
+    graph->setPen(pen);
+    if (series.look == HistogramSeries::Look::Filled)
+        graph->setBrush(translucent(series.colour, 60));
+}
+
+void HistogramPlot::addRange()
+{
+    if (m_data.observed) {
+        const QPen pen(plotStyle().muted, 1, Qt::DashLine);
+        addLine(m_data.observed->first, pen);
+        addLine(m_data.observed->second, pen);
+        if (!m_data.observedLabel.isEmpty())
+            m_observedLabel = addLabel(m_data.observedLabel, plotStyle().muted, false);
+    }
+    if (!m_data.representable)
+        return;
+    constexpr double kFar = 1e30;
+    addShade(-kFar, m_data.representable->first);
+    addShade(m_data.representable->second, kFar);
+    const QPen pen(plotStyle().clipping, 2);
+    addLine(m_data.representable->first, pen);
+    addLine(m_data.representable->second, pen);
+    if (!m_data.representableLabel.isEmpty())
+        m_rangeLabel = addLabel(m_data.representableLabel, plotStyle().clipping, true);
+}
+
+void HistogramPlot::addLine(double x, const QPen& pen)
+{
+    auto* line = new QCPItemStraightLine(&plot());
+    for (QCPItemPosition* point : { line->point1, line->point2 })
+        point->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    line->point1->setCoords(x, 0);
+    line->point2->setCoords(x, 1);
+    line->setPen(pen);
+    m_items.push_back(line);
+}
+
+void HistogramPlot::addShade(double from, double to)
+{
+    auto* shade = new QCPItemRect(&plot());
+    for (QCPItemPosition* point : { shade->topLeft, shade->bottomRight })
+        point->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    shade->topLeft->setCoords(from, 0);
+    shade->bottomRight->setCoords(to, 1);
+    shade->setPen(Qt::NoPen);
+    shade->setBrush(translucent(plotStyle().clipping, 24));
+    shade->setLayer(QStringLiteral("grid"));
+    m_items.push_back(shade);
+}
+
+QCPItemText* HistogramPlot::addLabel(const QString& text, const QColor& colour, bool bold)
+{
+    auto* label = new QCPItemText(&plot());
+    label->position->setType(QCPItemPosition::ptAbsolute);
+    QFont labelFont = font();
+    labelFont.setBold(bold);
+    label->setFont(labelFont);
+    label->setColor(colour);
+    label->setText(text);
+    label->setBrush(translucent(plotStyle().background, 215));
+    label->setPadding(QMargins(3, 1, 3, 1));
+    m_items.push_back(label);
+    return label;
+}
+
+/// Labels stand in two lines at the top, beside the line they speak of, always inside the axes.
+void HistogramPlot::placeLabels()
+{
+    const QRect area = plot().axisRect()->rect();
+    const auto place = [&](QCPItemText* label, double x, int row) {
+        if (!label)
+            return;
+        const QFontMetrics metrics(label->font());
+        const int wide = metrics.horizontalAdvance(label->text()) + 10;
+        const double at = std::clamp(plot().xAxis->coordToPixel(x), double(area.left()), double(area.right()));
+        const bool rightSide = at + wide <= area.right();
+        const bool leftSide = !rightSide && at - wide >= area.left();
+        const double left = rightSide ? at + 3
+            : leftSide                ? at - 3 - wide
+                                      : std::max<double>(area.left(), area.right() - wide);
+        label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
+        label->position->setCoords(left, area.top() + 3 + row * (metrics.height() + 4));
+    };
+    if (m_data.representable)
+        place(m_rangeLabel, m_data.representable->second, 0);
+    if (m_data.observed)
+        place(m_observedLabel, m_data.observed->second, m_rangeLabel ? 1 : 0);
+}
+
+/// Ends of the filled bins.
+PlotRange HistogramPlot::dataRange() const
+{
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const HistogramSeries& series : m_data.series) {
+        if (series.look == HistogramSeries::Look::Dashed)
+            continue;
+        for (size_t bin = 0; bin < series.counts.size(); ++bin) {
+            if (series.counts[bin] > 0) {
+                low = std::min(low, series.edges[bin]);
+                high = std::max(high, series.edges[bin + 1]);
+            }
+        }
+    }
+    return low < high ? PlotRange { low, high } : PlotRange { -1, 1 };
+}
+
+void HistogramPlot::fitAxes()
+{
+    auto [low, high] = dataRange();
+    if (m_data.representable) {
+        const double room = (high - low) * (kWidestView - 1);
+        low = std::min(low, std::max(m_data.representable->first, low - room));
+        high = std::max(high, std::min(m_data.representable->second, high + room));
+    }
+    const double pad = (high - low) * 0.03;
+    plot().xAxis->setRange(low - pad, high + pad);
+
+    double top = 1;
+    for (const HistogramSeries& series : m_data.series)
+        if (series.look != HistogramSeries::Look::Dashed || m_scale == AxisScale::Logarithmic)
+            for (size_t bin = 0; bin < series.counts.size(); ++bin)
+                top = std::max(top, shownCount(series, bin));
+    if (m_scale == AxisScale::Logarithmic)
+        plot().yAxis->setRange(kLogFloor, std::pow(top, 1.25) * 3);
+    else
+        plot().yAxis->setRange(0, top * 1.3);
+}
+
+std::optional<std::pair<double, QString>> HistogramPlot::readout(double x, double) const
+{
+    QString text = number(x);
+    bool any = false;
+    for (const HistogramSeries& series : m_data.series) {
+        if (const auto bin = binAt(series, x)) {
+            any = true;
+            text += QStringLiteral("\n%1: %2  [%3, %4]")
+                        .arg(series.name,
+                            QLocale::c().toString(static_cast<qlonglong>(std::llround(series.counts[*bin]))),
+                            number(series.edges[*bin]), number(series.edges[*bin + 1]));
+        }
+    }
+    if (!any)
+        return std::nullopt;
+    return std::pair(x, text);
+}
+
+QString HistogramPlot::csv() const
+{
+    QString text = QStringLiteral("series,from,to,count\n");
+    for (const HistogramSeries& series : m_data.series)
+        for (size_t bin = 0; bin < series.counts.size(); ++bin)
+            text += QStringLiteral("%1,%2,%3,%4\n")
+                        .arg(quoted(series.name))
+                        .arg(series.edges[bin], 0, 'g', 17)
+                        .arg(series.edges[bin + 1], 0, 'g', 17)
+                        .arg(series.counts[bin], 0, 'g', 17);
+    return text;
+}
+
+} // namespace qs

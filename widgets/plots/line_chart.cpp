@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/line_chart.h"
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kMostDots = 80; ///< above that, only values without neighbours are marked by dots
+
+QString quoted(QString text)
+{
+    if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')))
+        return text;
+    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+}
+
+/// True when a value stands between gaps, where a line would show nothing.
+bool standsAlone(const std::vector<double>& values, size_t i)
+{
+    return std::isfinite(values[i]) && (i == 0 || !std::isfinite(values[i - 1]))
+        && (i + 1 == values.size() || !std::isfinite(values[i + 1]));
+}
+
+} // namespace
+
+LineChart::LineChart(QWidget* parent)
+    : PlotWidget(parent)
+    , m_marker(new QCPItemStraightLine(&plot()))
+{
+    setAccessibleName(tr("Line chart"));
+    placeLegendBelow();
+    plot().axisRect()->setRangeDrag(Qt::Horizontal | Qt::Vertical);
+    m_marker->setVisible(false);
+}
+
+LineChart::~LineChart() = default;
+
+void LineChart::setData(const LineData& data)
+{
+    m_data = data;
+    if (m_selected && *m_selected >= data.items.size())
+        m_selected.reset();
+    rebuild();
+}
+
+void LineChart::setSelected(std::optional<size_t> item)
+{
+    m_selected = item && *item < m_data.items.size() ? item : std::nullopt;
+    placeMarker();
+    plot().replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LineChart::rebuild()
+{
+    plot().clearGraphs();
+    showMessage(m_data.items.empty() ? m_data.emptyText : QString());
+    for (const LineSeries& series : m_data.series)
+        addSeries(series);
+    plot().xAxis->setTickLabels(false);
+    plot().xAxis->setTicks(false);
+    plot().xAxis->grid()->setVisible(false);
+    plot().yAxis->setNumberFormat(QStringLiteral("g"));
+    plot().yAxis->setNumberPrecision(4);
+    m_marker->setPen(QPen(plotStyle().accent, 1.6, Qt::DotLine));
+    placeMarker();
+    resetView();
+}
+
+void LineChart::addSeries(const LineSeries& series)
+{
+    QCPGraph* graph = plot().addGraph();
+    graph->setName(series.name);
+    QVector<double> x, y;
+    for (size_t i = 0; i < series.values.size(); ++i) {
+        x.push_back(double(i));
+        y.push_back(std::isfinite(series.values[i]) ? series.values[i] : qQNaN());
+    }
+    graph->setData(x, y, true);
+    graph->setPen(QPen(series.colour, series.dashed ? 1.6 : 2, series.dashed ? Qt::DashLine : Qt::SolidLine));
+    const bool few = series.values.size() <= kMostDots;
+    if (few && !series.dashed)
+        graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, series.colour, series.colour, 4));
+    if (few)
+        return;
+    QVector<double> aloneX, aloneY;
+    for (size_t i = 0; i < series.values.size(); ++i) {
+        if (standsAlone(series.values, i)) {
+            aloneX.push_back(double(i));
+            aloneY.push_back(series.values[i]);
+        }
+    }
+    if (aloneX.isEmpty())
+        return;
+    QCPGraph* dots = plot().addGraph();
+    dots->setData(aloneX, aloneY, true);
+    dots->setLineStyle(QCPGraph::lsNone);
+    dots->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, series.colour, series.colour, 4));
+    dots->removeFromLegend();
+}
+
+void LineChart::placeMarker()
+{
+    m_marker->setVisible(m_selected.has_value());
+    if (!m_selected)
+        return;
+    for (QCPItemPosition* point : { m_marker->point1, m_marker->point2 })
+        point->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    m_marker->point1->setCoords(double(*m_selected), 0);
+    m_marker->point2->setCoords(double(*m_selected), 1);
+}
+
+void LineChart::fitAxes()
+{
+    double low = 0, high = 0;
+    for (const LineSeries& series : m_data.series) {
+        for (const double v : series.values) {
+            if (std::isfinite(v)) {
+                low = std::min(low, v);
+                high = std::max(high, v);
+            }
+        }
+    }
+    if (low == high)
+        high = low + 1;
+    const double pad = (high - low) * 0.05;
+    plot().yAxis->setRange(low - (low < 0 ? pad : 0), high + pad);
+    const double last = m_data.items.empty() ? 1 : double(m_data.items.size() - 1);
+    const double side = std::max(0.5, last * 0.015);
+    plot().xAxis->setRange(-side, last + side);
+}
+
+std::optional<size_t> LineChart::itemAt(double x) const
+{
+    const double nearest = std::round(x);
+    if (nearest < 0 || nearest >= double(m_data.items.size()))
+        return std::nullopt;
+    return static_cast<size_t>(nearest);
+}
+
+std::optional<std::pair<double, QString>> LineChart::readout(double x, double) const
+{
+    const auto item = itemAt(x);
+    if (!item)
+        return std::nullopt;
+    QString text = m_data.items[*item];
+    for (const LineSeries& series : m_data.series)
+        if (*item < series.values.size() && std::isfinite(series.values[*item]))
+            text += QStringLiteral("\n%1: %2 %3").arg(series.name, number(series.values[*item]), m_data.unit);
+    return std::pair(double(*item), text);
+}
+
+void LineChart::clicked(double x, double)
+{
+    if (const auto item = itemAt(x)) {
+        setSelected(item);
+        emit itemClicked(*item);
+    }
+}
+
+void LineChart::keyPressEvent(QKeyEvent* event)
+{
+    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (step == 0 || m_data.items.empty()) {
+        PlotWidget::keyPressEvent(event);
+        return;
+    }
+    const auto last = static_cast<qsizetype>(m_data.items.size()) - 1;
+    const qsizetype from = m_selected ? static_cast<qsizetype>(*m_selected) : (step > 0 ? -1 : last + 1);
+    const auto to = static_cast<size_t>(std::clamp<qsizetype>(from + step, 0, last));
+    setSelected(to);
+    emit itemClicked(to);
+}
+
+QString LineChart::csv() const
+{
+    QString text = QStringLiteral("item");
+    for (const LineSeries& series : m_data.series)
+        text += QLatin1Char(',') + quoted(series.name);
+    text += QLatin1Char('\n');
+    for (size_t i = 0; i < m_data.items.size(); ++i) {
+        text += quoted(m_data.items[i]);
+        for (const LineSeries& series : m_data.series) {
+            text += QLatin1Char(',');
+            if (i < series.values.size() && std::isfinite(series.values[i]))
+                text += QString::number(series.values[i], 'g', 17);
+        }
+        text += QLatin1Char('\n');
+    }
+    return text;
+}
+
+} // namespace qs

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/plot_widget.h"
+
+#include <qcustomplot.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMenu>
+#include <QMessageBox>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+namespace qs {
+
+namespace {
+
+constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
+
+} // namespace
+
+PlotWidget::PlotWidget(QWidget* parent)
+    : QWidget(parent)
+    , m_plot(new QCustomPlot(this))
+    , m_readout(new QLabel(this))
+    , m_message(new QLabel(this))
+    , m_crosshair(new QCPItemStraightLine(m_plot))
+{
+    m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+    m_plot->setNoAntialiasingOnDrag(true);
+    m_plot->setMouseTracking(true);
+    m_plot->installEventFilter(this);
+    m_plot->axisRect()->setupFullAxesBox(false);
+    m_crosshair->setLayer(QStringLiteral("overlay"));
+    m_crosshair->setVisible(false);
+    m_readout->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_readout->setAutoFillBackground(true);
+    m_readout->setMargin(4);
+    m_readout->setFrameShape(QFrame::Box);
+    m_readout->hide();
+    m_message->setAlignment(Qt::AlignCenter);
+    m_message->setWordWrap(true);
+    m_message->setMargin(16);
+    m_message->hide();
+    setFocusPolicy(Qt::StrongFocus);
+    m_plot->setFocusPolicy(Qt::NoFocus);
+}
+
+PlotWidget::~PlotWidget() = default;
+
+void PlotWidget::setStyle(const PlotStyle& style)
+{
+    m_style = style;
+    applyStyle();
+    rebuild();
+}
+
+void PlotWidget::applyStyle()
+{
+    m_plot->setBackground(m_style.background);
+    const QFont small = font();
+    for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis }) {
+        axis->setBasePen(QPen(m_style.border));
+        axis->setTickPen(QPen(m_style.border));
+        axis->setSubTickPen(Qt::NoPen);
+        axis->setTickLabelColor(m_style.muted);
+        axis->setLabelColor(m_style.muted);
+        axis->setTickLabelFont(small);
+        axis->setLabelFont(small);
+        axis->grid()->setPen(QPen(m_style.grid));
+        axis->grid()->setZeroLinePen(QPen(m_style.grid));
+    }
+    m_crosshair->setPen(QPen(m_style.muted, 0, Qt::DotLine));
+    m_plot->legend->setBrush(Qt::NoBrush);
+    m_plot->legend->setBorderPen(Qt::NoPen);
+    m_plot->legend->setTextColor(m_style.muted);
+    m_plot->legend->setFont(small);
+    m_plot->legend->setIconSize(12, 8);
+    QPalette colours = palette();
+    colours.setColor(QPalette::Window, m_style.background);
+    colours.setColor(QPalette::WindowText, m_style.text);
+    m_readout->setPalette(colours);
+    colours.setColor(QPalette::WindowText, m_style.muted);
+    m_message->setPalette(colours);
+}
+
+QString PlotWidget::number(double value) const
+{
+    return m_style.number ? m_style.number(value) : QString::number(value, 'g', 4);
+}
+
+void PlotWidget::placeLegendBelow()
+{
+    if (m_plot->plotLayout()->rowCount() > 1)
+        return;
+    auto* row = new QCPLayoutGrid;
+    m_plot->plotLayout()->addElement(1, 0, row);
+    row->setMargins(QMargins(8, 0, 8, 4));
+    row->addElement(0, 0, m_plot->legend);
+    m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
+    m_plot->legend->setColumnSpacing(14);
+    m_plot->plotLayout()->setRowStretchFactor(1, 0.001);
+    m_plot->legend->setVisible(true);
+}
+
+void PlotWidget::showMessage(const QString& text)
+{
+    m_message->setText(text);
+    m_message->setVisible(!text.isEmpty());
+    m_plot->setVisible(text.isEmpty());
+    hideCrosshair();
+}
+
+void PlotWidget::resetView()
+{
+    fitAxes();
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+bool PlotWidget::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched != m_plot)
+        return QWidget::eventFilter(watched, event);
+    switch (event->type()) {
+    case QEvent::MouseMove: {
+        const auto* mouse = static_cast<QMouseEvent*>(event);
+        if (mouse->buttons() == Qt::NoButton)
+            moveCrosshair(mouse->pos());
+        else
+            hideCrosshair();
+        break;
+    }
+    case QEvent::Leave:
+        hideCrosshair();
+        break;
+    case QEvent::MouseButtonPress:
+        m_pressed = static_cast<QMouseEvent*>(event)->pos();
+        setFocus(Qt::MouseFocusReason);
+        break;
+    case QEvent::MouseButtonRelease: {
+        const auto* mouse = static_cast<QMouseEvent*>(event);
+        const bool still = (mouse->pos() - m_pressed).manhattanLength() < QApplication::startDragDistance();
+        if (mouse->button() == Qt::LeftButton && still && m_plot->axisRect()->rect().contains(mouse->pos()))
+            clicked(m_plot->xAxis->pixelToCoord(mouse->pos().x()), m_plot->yAxis->pixelToCoord(mouse->pos().y()));
+        break;
+    }
+    case QEvent::MouseButtonDblClick:
+        resetView();
+        break;
+    case QEvent::ContextMenu:
+        showMenu(static_cast<QContextMenuEvent*>(event)->globalPos());
+        return true;
+    default:
+        break;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void PlotWidget::resizeEvent(QResizeEvent* event)
+{
+    m_plot->setGeometry(rect());
+    m_message->setGeometry(rect());
+    QWidget::resizeEvent(event);
+}
+
+void PlotWidget::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Home) {
+        resetView();
+        return;
+    }
+    if (event->key() == Qt::Key_Plus || event->key() == Qt::Key_Minus) {
+        const double factor = event->key() == Qt::Key_Plus ? 0.8 : 1.25;
+        m_plot->xAxis->scaleRange(factor);
+        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        return;
+    }
+    QWidget::keyPressEvent(event);
+}
+
+void PlotWidget::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::FontChange)
+        applyStyle();
+    QWidget::changeEvent(event);
+}
+
+void PlotWidget::moveCrosshair(const QPoint& position)
+{
+    std::optional<std::pair<double, QString>> there;
+    if (m_plot->axisRect()->rect().contains(position))
+        there = readout(m_plot->xAxis->pixelToCoord(position.x()), m_plot->yAxis->pixelToCoord(position.y()));
+    if (!there) {
+        hideCrosshair();
+        return;
+    }
+    m_crosshair->point1->setCoords(there->first, 0);
+    m_crosshair->point2->setCoords(there->first, 1);
+    m_crosshair->point1->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    m_crosshair->point2->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    m_crosshair->setVisible(true);
+    m_plot->layer(QStringLiteral("overlay"))->replot();
+    m_readout->setText(there->second);
+    m_readout->adjustSize();
+    QPoint corner = position + QPoint(14, 14);
+    if (corner.x() + m_readout->width() > width())
+        corner.setX(std::max(0, position.x() - 14 - m_readout->width()));
+    if (corner.y() + m_readout->height() > height())
+        corner.setY(std::max(0, position.y() - 14 - m_readout->height()));
+    m_readout->move(corner);
+    m_readout->show();
+    m_readout->raise();
+}
+
+void PlotWidget::hideCrosshair()
+{
+    m_readout->hide();
+    if (!m_crosshair->visible())
+        return;
+    m_crosshair->setVisible(false);
+    m_plot->layer(QStringLiteral("overlay"))->replot();
+}
+
+void PlotWidget::showMenu(const QPoint& global)
+{
+    QMenu menu(this);
+    menu.addAction(tr("Reset view"), this, &PlotWidget::resetView);
+    menu.addSeparator();
+    menu.addAction(tr("Copy picture"), this, [this] { QApplication::clipboard()->setPixmap(m_plot->toPixmap()); });
+    menu.addAction(tr("Copy numbers"), this, [this] { QApplication::clipboard()->setText(csv()); });
+    for (const char* suffix : { "png", "svg", "pdf", "csv" }) {
+        const QString ending = QString::fromLatin1(suffix);
+        menu.addAction(tr("Save as %1…").arg(ending.toUpper()), this, [this, ending] { saveAs(ending); });
+    }
+    menu.exec(global);
+}
+
+void PlotWidget::saveAs(const QString& suffix)
+{
+    QString path = QFileDialog::getSaveFileName(this, tr("Save as %1").arg(suffix.toUpper()), QString(),
+        QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
+    if (path.isEmpty())
+        return;
+    if (QFileInfo(path).suffix().compare(suffix, Qt::CaseInsensitive) != 0)
+        path += QLatin1Char('.') + suffix;
+    if (!exportTo(path))
+        QMessageBox::warning(this, tr("Save"), tr("%1 cannot be written; choose another folder.").arg(path));
+}
+
+bool PlotWidget::exportTo(const QString& path) const
+{
+    const QString suffix = QFileInfo(path).suffix().toLower();
+    if (suffix == QLatin1String("png"))
+        return m_plot->savePng(path, 0, 0, kExportScale);
+    if (suffix == QLatin1String("pdf"))
+        return m_plot->savePdf(path);
+    if (suffix == QLatin1String("svg")) {
+        QSvgGenerator generator;
+        generator.setFileName(path);
+        generator.setSize(m_plot->size());
+        generator.setViewBox(m_plot->rect());
+        QCPPainter painter;
+        if (!painter.begin(&generator))
+            return false;
+        painter.setMode(QCPPainter::pmVectorized);
+        m_plot->toPainter(&painter, m_plot->width(), m_plot->height());
+        return painter.end();
+    }
+    if (suffix == QLatin1String("csv")) {
+        QSaveFile file(path);
+        return file.open(QIODevice::WriteOnly | QIODevice::Text) && file.write(csv().toUtf8()) >= 0 && file.commit();
+    }
+    return false;
+}
+
+} // namespace qs

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/plots/series.h"
+
+#include <QWidget>
+
+class QCPItemStraightLine;
+class QCustomPlot;
+class QLabel;
+
+namespace qs {
+
+/// What every plot offers: zoom with the wheel, pan by dragging, reset by double click or Home, a crosshair with exact
+/// values, and saving as PNG, SVG, PDF or CSV from the context menu.
+class PlotWidget : public QWidget {
+    Q_OBJECT
+public:
+    explicit PlotWidget(QWidget* parent);
+    ~PlotWidget() override;
+
+    void setStyle(const PlotStyle& style);
+    /// Shows everything again.
+    void resetView();
+    /// Writes the picture or the numbers, by the file name's ending: png, svg, pdf, csv. False when it cannot.
+    bool exportTo(const QString& path) const;
+    /// The numbers as comma separated values with a header line.
+    virtual QString csv() const = 0;
+    QSize minimumSizeHint() const override { return { 200, 120 }; }
+    QSize sizeHint() const override { return { 420, 260 }; }
+
+protected:
+    QCustomPlot& plot() const { return *m_plot; }
+    const PlotStyle& plotStyle() const { return m_style; }
+    QString number(double value) const;
+    /// Builds the plottables from the data and the style, then calls resetView().
+    virtual void rebuild() = 0;
+    virtual void fitAxes() = 0;
+    /// Text beside the pointer for plot coordinates, with the x where the crosshair snaps to; empty = no crosshair.
+    virtual std::optional<std::pair<double, QString>> readout(double x, double y) const = 0;
+    virtual void clicked(double x, double y) = 0;
+    /// Message instead of a plot; empty = show the plot.
+    void showMessage(const QString& text);
+    /// Puts the legend into a row below the axes.
+    void placeLegendBelow();
+
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void applyStyle();
+    void moveCrosshair(const QPoint& position);
+    void hideCrosshair();
+    void showMenu(const QPoint& global);
+    void saveAs(const QString& suffix);
+
+    PlotStyle m_style;
+    QCustomPlot* m_plot;
+    QLabel* m_readout;
+    QLabel* m_message;
+    QPoint m_pressed;
+    QCPItemStraightLine* m_crosshair; ///< owned by the plot
+};
+
+} // namespace qs
