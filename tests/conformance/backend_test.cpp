@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/conformance/backend_test.h"
+
+#include "core/base/issue_text.h"
+#include "core/engine/execution.h"
+#include "core/engine/plan.h"
+#include "core/onnx/import.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fs = std::filesystem;
+
+namespace qs {
+
+namespace {
+
+using Kind = BackendOutcome::Kind;
+
+/// First difference, or empty.
+std::string difference(const Tensor& got, const Tensor& wanted)
+{
+    if (got.dtype() != wanted.dtype())
+        return "is " + std::string(dtypeName(got.dtype())) + ", not " + std::string(dtypeName(wanted.dtype()));
+    if (got.shape() != wanted.shape())
+        return "has shape " + shapeText(got.shape()) + ", not " + shapeText(wanted.shape());
+    if (got.dtype() == DType::String)
+        return got.stringData() == wanted.stringData() ? "" : "has other strings";
+    const auto complain = [](size_t i, const std::string& a, const std::string& b) {
+        return "element " + std::to_string(i) + " is " + a + ", not " + b;
+    };
+    if (!isFloat(got.dtype())) {
+        const std::vector<int64_t> a = toInts(got);
+        const std::vector<int64_t> b = toInts(wanted);
+        const size_t i = static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+        return i == a.size() ? "" : complain(i, std::to_string(a[i]), std::to_string(b[i]));
+    }
+    const std::vector<double> a = toDoubles(got);
+    const std::vector<double> b = toDoubles(wanted);
+    for (size_t i = 0; i < a.size(); ++i) {
+        const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+        if (!same && !(std::abs(a[i] - b[i]) <= 1e-7 + 1e-3 * std::abs(b[i])))
+            return complain(i, std::to_string(a[i]), std::to_string(b[i]));
+    }
+    return {};
+}
+
+/// Data files of one kind: input_0.pb, input_1.pb ... An Issue for what is no tensor (sequences, optionals).
+Result<std::vector<Tensor>> readAll(const fs::path& folder, const std::string& kind)
+{
+    std::vector<Tensor> tensors;
+    for (int k = 0;; ++k) {
+        const fs::path file = folder / (kind + "_" + std::to_string(k) + ".pb");
+        if (!fs::exists(file))
+            return tensors;
+        QS_TRY(Tensor tensor, importTensor(file.string()));
+        tensors.push_back(std::move(tensor));
+    }
+}
+
+/// numpy has no bfloat16: older test data hold such tensors as uint16 bits.
+void restoreBFloat16(Tensor& data, DType wanted)
+{
+    if (wanted == DType::BFloat16 && data.dtype() == DType::UInt16)
+        data = data.reinterpreted(DType::BFloat16);
+}
+
+BackendOutcome runDataSet(const std::shared_ptr<const Schedule>& schedule, const fs::path& folder)
+{
+    auto inputs = readAll(folder, "input");
+    auto wanted = readAll(folder, "output");
+    if (!inputs || !wanted)
+        return { Kind::Skipped, issueText((inputs ? wanted : inputs).issue()) };
+    const Graph& graph = schedule->plan().graph();
+    const auto outputs = graph.outputs();
+    if (wanted->size() > outputs.size())
+        return { Kind::Failed, "the imported graph has fewer outputs than the data set" };
+
+    for (size_t i = 0; i < std::min(inputs->size(), graph.inputs().size()); ++i)
+        restoreBFloat16((*inputs)[i], graph.value(graph.inputs()[i]).type.dtype);
+
+    BufferPool pool;
+    Execution execution(schedule, pool);
+    if (const auto bound = execution.bind(*inputs); !bound)
+        return { Kind::Failed, issueText(bound.issue()) };
+    if (const auto done = execution.runAll(); !done)
+        return { Kind::Failed, issueText(done.issue()) };
+    for (size_t i = 0; i < wanted->size(); ++i) {
+        if (!execution.has(outputs[i]))
+            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " was not computed" };
+        restoreBFloat16((*wanted)[i], execution.get(outputs[i]).dtype());
+        const std::string text = difference(toPlain(execution.get(outputs[i])), (*wanted)[i]);
+        if (!text.empty())
+            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " " + text };
+    }
+    return {};
+}
+
+} // namespace
+
+std::vector<BackendTest> findBackendTests(const fs::path& top)
+{
+    std::vector<BackendTest> tests;
+    std::error_code none;
+    for (const auto& entry : fs::recursive_directory_iterator(top, none)) {
+        if (entry.path().filename() == "model.onnx")
+            tests.push_back({ fs::relative(entry.path().parent_path(), top).string(), entry.path().parent_path() });
+    }
+    std::sort(tests.begin(), tests.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return tests;
+}
+
+BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode)
+{
+    const auto model = importModel((test.folder / "model.onnx").string());
+    if (!model)
+        return { Kind::Failed, issueText(model.issue()) };
+    Demand demand;
+    demand.values.assign((*model)->graph.outputs().begin(), (*model)->graph.outputs().end());
+    const auto schedule = Schedule::make(Plan::make(*model, { mode }), std::move(demand));
+    if (!schedule)
+        return { Kind::Skipped, issueText(schedule.issue()) };
+    for (const auto& entry : fs::directory_iterator(test.folder)) {
+        if (!entry.is_directory())
+            continue;
+        BackendOutcome outcome = runDataSet(*schedule, entry.path());
+        if (outcome.kind != Kind::Passed)
+            return outcome;
+    }
+    return {};
+}
+
+} // namespace qs

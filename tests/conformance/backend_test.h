@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/lowering.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// One of ONNX's backend tests: a folder with model.onnx and test_data_set_*/{input,output}_K.pb.
+struct BackendTest {
+    std::string name; ///< folder relative to where the search began
+    std::filesystem::path folder;
+};
+
+/// All tests below a folder, sorted by name.
+std::vector<BackendTest> findBackendTests(const std::filesystem::path& top);
+
+struct BackendOutcome {
+    enum class Kind {
+        Passed,
+        Failed, ///< a wrong result, or an error while running
+        Skipped, ///< something in it is not supported: said by the plan, before running
+    };
+    Kind kind = Kind::Passed;
+    std::string reason;
+};
+
+/// Runs all data sets of a test. Equal means: type and shape equal, integers and strings equal, floats within
+/// 1e-3 relative + 1e-7 absolute, NaN equal to NaN.
+BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode);
+
+} // namespace qs

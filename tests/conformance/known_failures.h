@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace qs {
+
+/// Test name -> reason, from tests/conformance/known.txt.
+std::map<std::string, std::string> knownFailures();
+
+} // namespace qs
