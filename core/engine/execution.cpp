@@ -47,6 +47,42 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
     return std::shared_ptr<const Schedule>(std::move(schedule));
 }
 
+uint64_t Schedule::estimatedPeakBytes() const
+{
+    const Graph& graph = m_plan->graph();
+    auto bytesOf = [&](ValueId id) -> uint64_t {
+        const Fact& f = m_plan->facts().of(id);
+        uint64_t count = 1;
+        for (const Dim& d : f.dims.value_or(Dims {}))
+            if (d.known() && __builtin_mul_overflow(count, static_cast<uint64_t>(d.value), &count))
+                return UINT64_MAX / 4;
+        if (count > UINT64_MAX / 64)
+            return UINT64_MAX / 4;
+        return storageBytes(f.dtype, count);
+    };
+    auto add = [](uint64_t a, uint64_t b) {
+        return a > UINT64_MAX / 2 - std::min(b, UINT64_MAX / 2) ? UINT64_MAX / 2 : a + b;
+    };
+    std::vector<uint32_t> reads = m_reads;
+    uint64_t live = 0, peak = 0;
+    for (ValueId in : graph.inputs())
+        live = add(live, bytesOf(in));
+    for (NodeId id : m_order) {
+        const Node& node = graph.node(id);
+        for (ValueId out : node.outputs)
+            if (out.valid())
+                live = add(live, bytesOf(out));
+        peak = std::max(peak, live);
+        for (ValueId in : node.inputs)
+            if (in.valid() && !m_plan->constant(in) && reads[in.index()] > 0 && --reads[in.index()] == 0)
+                live -= std::min(live, bytesOf(in));
+        for (ValueId out : node.outputs)
+            if (out.valid() && reads[out.index()] == 0)
+                live -= std::min(live, bytesOf(out));
+    }
+    return peak;
+}
+
 Execution::Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool)
     : m_schedule(std::move(schedule))
     , m_pool(pool)

@@ -26,6 +26,8 @@ public:
     const Plan& plan() const { return *m_plan; }
     const std::vector<NodeId>& order() const { return m_order; }
     const Demand& demand() const { return m_demand; }
+    /// Most bytes of values alive at one time in one execution, from the inferred sizes (unknown sizes count as 1).
+    uint64_t estimatedPeakBytes() const;
 
 private:
     friend class Execution;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/compare.h"
+
+#include "core/analysis/lockstep.h"
+#include "core/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <optional>
+
+namespace qs {
+
+namespace {
+
+/// Result of the samples that are done.
+Comparison summarize(
+    const ComparePair& pair, const Measured& measured, const DataSource& data, const Comparison& weights)
+{
+    Comparison c;
+    c.weights = weights.weights;
+    c.samples = static_cast<size_t>(std::accumulate(measured.done.begin(), measured.done.end(), size_t(0)));
+    c.partial = c.samples < measured.samples;
+    fillActivations(pair, measured, c);
+    fillOutputs(pair, measured, data, c);
+    fillFindings(pair, c);
+    return c;
+}
+
+Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions& options)
+{
+    const size_t cells = m.pairs.size() * m.samples;
+    const size_t outputs = shared.outputs.size() * m.samples;
+    const uint64_t bytes = (cells * (options.nodeAlone ? 2 : 1) + outputs) * sizeof(PairSums);
+    const uint64_t run = (shared.floatSchedule->estimatedPeakBytes() + shared.quantSchedule->estimatedPeakBytes())
+        * std::max<size_t>(options.threads, 1);
+    if (options.memoryLimit && run > options.memoryLimit)
+        return badInput("one sample on each of " + std::to_string(options.threads) + " threads needs about "
+                + std::to_string(run) + " bytes for its tensors, more than the memory limit of "
+                + std::to_string(options.memoryLimit),
+            shared.pair->floatPlan->model().path, "use fewer --threads, smaller inputs or a larger --memory-limit");
+    if (options.memoryLimit && bytes > options.memoryLimit)
+        return badInput("keeping the sums of " + std::to_string(m.pairs.size()) + " tensors over "
+                + std::to_string(m.samples) + " samples needs " + std::to_string(bytes)
+                + " bytes, more than the memory limit",
+            {}, "use --limit or a larger --memory-limit");
+    m.sums.resize(cells);
+    m.scaleSquares.resize(cells);
+    if (options.nodeAlone)
+        m.nodeSums.resize(cells);
+    m.outputSums.resize(outputs);
+    m.floatClass.assign(outputs, -1);
+    m.quantClass.assign(outputs, -1);
+    m.top5.assign(outputs, 0);
+    m.done.assign(m.samples, 0);
+    for (size_t i = 0; i < m.pairs.size(); ++i)
+        m.shared.push_back(std::make_unique<PairShared>());
+    return {};
+}
+
+} // namespace
+
+Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
+    const ProgressFn& progress, const CancelToken& cancel, const std::function<void(Comparison)>& partial)
+{
+    Measured measured;
+    measured.pairs = planPairs(pair);
+    measured.samples = data.samples();
+    Lockstep::Shared shared;
+    shared.pair = &pair;
+    shared.outputs = pairOutputs(pair);
+    shared.nodeAlone = options.nodeAlone;
+    shared.measured = &measured;
+    QS_CHECK(Lockstep::prepare(shared, options));
+    QS_CHECK(reserve(measured, shared, options));
+    Comparison weights;
+    fillWeights(pair, weights);
+    // State is carried from sample to sample, so these run in order on one worker.
+    const size_t threads = options.carry.empty() ? std::max<size_t>(options.threads, 1) : 1;
+    std::vector<std::unique_ptr<Lockstep>> workers(threads);
+    std::mutex mutex;
+    std::optional<Issue> failure;
+    std::atomic<bool> stop { false };
+    size_t finished = 0;
+    auto lastPartial = std::chrono::steady_clock::now();
+    parallelFor(data.feeds(), threads, [&](size_t index, size_t worker) {
+        if (stop || cancel.cancelled())
+            return;
+        auto fail = [&](Issue issue) {
+            std::lock_guard lock(mutex);
+            if (!failure)
+                failure = std::move(issue);
+            stop = true;
+        };
+        if (!workers[worker])
+            workers[worker] = std::make_unique<Lockstep>(shared);
+        auto feed = data.feed(index);
+        if (!feed.ok())
+            return fail(std::move(feed).issue());
+        if (Status status = workers[worker]->run(*feed, cancel); !status.ok())
+            return fail(std::move(status).issue());
+        std::lock_guard lock(mutex);
+        ++finished;
+        std::fill_n(measured.done.begin() + static_cast<std::ptrdiff_t>(feed->firstSample), feed->samples, uint8_t(1));
+        if (progress)
+            progress("run", finished, data.feeds());
+        const auto now = std::chrono::steady_clock::now();
+        if (partial && finished < data.feeds() && now - lastPartial > std::chrono::milliseconds(500)) {
+            partial(summarize(pair, measured, data, weights));
+            lastPartial = std::chrono::steady_clock::now();
+        }
+    });
+    if (cancel.cancelled())
+        return cancelled();
+    if (failure)
+        return *failure;
+    return summarize(pair, measured, data, weights);
+}
+
+} // namespace qs

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/measured.h"
+
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// One function a rule; each appends what it finds. Thresholds and evidence stand with the rule.
+void findInputMismatch(const Comparison& c, std::vector<Finding>& found);
+void findRangeTooSmall(const Comparison& c, std::vector<Finding>& found);
+void findRangeTooLarge(const Comparison& c, std::vector<Finding>& found);
+void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
+void findWeightsDiffer(const Comparison& c, std::vector<Finding>& found);
+void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
+
+/// A finding about an activation, with its place and rank filled in.
+Finding activationFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
+Finding weightFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
+EvidenceItem evidence(std::string key, double number, std::string unit = {});
+
+/// The float model's values reach beyond the representable range by more than half a step.
+bool exceedsRange(const ActivationRow& row);
+/// Noise that the tensor's own quantizer makes, over signal power; 0 where unknown.
+double ownNoiseShare(const ActivationRow& row);
+
+} // namespace qs

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings.h"
+
+#include "core/match/canonical.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+namespace qs {
+
+namespace {
+
+/// Drift from which it is worth telling where it comes from.
+constexpr double kDriftedDb = 20;
+constexpr double kHealthyLocalDb = 6;
+
+bool onlyInherits(const ActivationRow& row)
+{
+    if (!row.accumulated.sqnrDb || *row.accumulated.sqnrDb > kDriftedDb || !row.noise.inherited)
+        return false;
+    const double mse = row.accumulated.rmse.value_or(0) * row.accumulated.rmse.value_or(0);
+    const bool dominates = *row.noise.inherited > 0.8 * mse;
+    const bool healthy = !row.idealSqnrDb || row.localExact
+        || (row.localSqnrDb && *row.localSqnrDb > *row.idealSqnrDb - kHealthyLocalDb);
+    return dominates && healthy;
+}
+
+/// Walks up from a tensor that only inherits to the nearest one that makes noise itself.
+class SourceFinder {
+public:
+    SourceFinder(const Graph& graph, const Comparison& c)
+        : m_graph(graph)
+        , m_c(c)
+    {
+        for (size_t i = 0; i < c.activations.size(); ++i)
+            m_rowOf.try_emplace(c.activations[i].floatValue, i);
+    }
+
+    std::optional<size_t> sourceOf(size_t row)
+    {
+        m_seen.clear();
+        std::optional<size_t> best;
+        walk(m_c.activations[row].floatValue, row, best);
+        return best;
+    }
+
+private:
+    void walk(ValueId value, size_t start, std::optional<size_t>& best)
+    {
+        if (std::ranges::find(m_seen, value) != m_seen.end())
+            return;
+        m_seen.push_back(value);
+        if (const auto it = m_rowOf.find(value); it != m_rowOf.end() && it->second != start) {
+            const ActivationRow& row = m_c.activations[it->second];
+            if (!onlyInherits(row)) {
+                if (row.accumulated.sqnrDb && (!best || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*best])))
+                    best = it->second;
+                return;
+            }
+        }
+        const NodeId producer = m_graph.value(value).producer;
+        if (!producer.valid())
+            return;
+        for (ValueId in : m_graph.node(producer).inputs)
+            if (in.valid())
+                walk(in, start, best);
+    }
+
+    const Graph& m_graph;
+    const Comparison& m_c;
+    std::unordered_map<ValueId, size_t> m_rowOf;
+    std::vector<ValueId> m_seen;
+};
+
+} // namespace
+
+void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    SourceFinder finder(pair.floatPlan->graph(), c);
+    std::map<size_t, std::vector<size_t>> bySource;
+    for (size_t i = 0; i < c.activations.size(); ++i)
+        if (onlyInherits(c.activations[i]))
+            if (const auto source = finder.sourceOf(i))
+                bySource[*source].push_back(i);
+    for (const auto& [source, rows] : bySource) {
+        const auto worst = *std::ranges::min_element(
+            rows, {}, [&](size_t r) { return c.activations[r].accumulated.sqnrDb.value_or(0); });
+        const ActivationRow& from = c.activations[source];
+        Finding f = activationFinding(c, worst, "inherited", Severity::Note);
+        f.title = rows.size() == 1 ? "Inherited in 1 tensor" : fmt::format("Inherited in {} tensors", rows.size());
+        const std::string place = from.node.empty() ? "the input " + from.name : from.node;
+        f.summary = fmt::format(
+            "Their own quantizers are good; the error (down to {:.1f} dB) follows from {}, which stands at {:.1f} dB.",
+            *c.activations[worst].accumulated.sqnrDb, place, from.accumulated.sqnrDb.value_or(0));
+        f.evidence.push_back({ "source", std::nullopt, from.name, {} });
+        f.evidence.push_back(evidence("tensors", double(rows.size())));
+        f.evidence.push_back(evidence("sqnr_db", *c.activations[worst].accumulated.sqnrDb, "dB"));
+        f.evidence.push_back(evidence("source_sqnr_db", from.accumulated.sqnrDb.value_or(0), "dB"));
+        f.remedy = fmt::format("Nothing to do here: mend {}.", place);
+        found.push_back(std::move(f));
+    }
+}
+
+void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
+{
+    const Alignment& a = *pair.alignment;
+    if (a.unmatchedFloat.empty() && a.unmatchedQuant.empty())
+        return;
+    const Graph& fg = pair.floatPlan->graph();
+    const Graph& qg = pair.quantPlan->graph();
+    Finding f;
+    f.rule = "unmatched";
+    const CanonicalGraph canonical(*pair.floatPlan, nullptr);
+    const bool heavy = std::ranges::any_of(a.unmatchedFloat, [&](ValueId v) {
+        const NodeId producer = fg.value(v).producer;
+        return producer.valid() && canonical.isHeavy(producer)
+            && std::ranges::none_of(a.values, [&](const ValuePair& p) {
+                   // A folded activation or bias behind it stands for it.
+                   const NodeId next = fg.value(p.floatValue).producer;
+                   return next.valid() && !fg.node(next).inputs.empty() && fg.node(next).inputs[0] == v;
+               });
+    });
+    f.severity = heavy ? Severity::Warning : Severity::Note;
+    f.title = fmt::format("{} values without a partner", a.unmatchedFloat.size() + a.unmatchedQuant.size());
+    f.summary
+        = fmt::format("{} of the float file and {} of the quantized file could not be paired and are not compared.",
+            a.unmatchedFloat.size(), a.unmatchedQuant.size());
+    const bool fromFloat = !a.unmatchedFloat.empty();
+    const Graph& g = fromFloat ? fg : qg;
+    const ValueId first = fromFloat ? a.unmatchedFloat[0] : a.unmatchedQuant[0];
+    f.tensor = g.value(first).name;
+    if (const NodeId producer = g.value(first).producer; producer.valid())
+        f.node = g.node(producer).name;
+    f.evidence.push_back(evidence("float", double(a.unmatchedFloat.size())));
+    f.evidence.push_back(evidence("quantized", double(a.unmatchedQuant.size())));
+    f.remedy = "Link them by hand with a map file (--map) if they stand for the same tensors.";
+    found.push_back(std::move(f));
+}
+
+} // namespace qs

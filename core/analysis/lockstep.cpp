@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep.h"
+
+#include "core/analysis/node_alone.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace qs {
+
+namespace {
+
+Status findCarry(const Plan& plan, const CompareOptions& options, std::vector<std::pair<ValueId, ValueId>>& carry)
+{
+    for (const auto& [out, in] : options.carry) {
+        const ValueId o = plan.graph().findValue(out), i = plan.graph().findValue(in);
+        if (!o.valid() || !i.valid() || !plan.graph().isInput(i))
+            return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to", plan.model().path,
+                "give --carry OUTPUT=INPUT with names of this model");
+        carry.emplace_back(o, i);
+    }
+    return {};
+}
+
+/// Index of the largest element; NaN never wins.
+int64_t argmax(const float* v, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; ++i)
+        if (v[i] > v[best] || std::isnan(v[best]))
+            best = i;
+    return static_cast<int64_t>(best);
+}
+
+bool amongFive(const float* v, size_t n, int64_t index)
+{
+    size_t better = 0;
+    for (size_t i = 0; i < n; ++i)
+        better += v[i] > v[size_t(index)];
+    return better < 5;
+}
+
+} // namespace
+
+Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
+{
+    const ComparePair& pair = *shared.pair;
+    QS_CHECK(findCarry(*pair.floatPlan, options, shared.floatCarry));
+    QS_CHECK(findCarry(*pair.quantPlan, options, shared.quantCarry));
+    Demand f, q;
+    for (const PairPlan& p : shared.measured->pairs) {
+        f.values.push_back(p.x);
+        q.values.push_back(p.y);
+        for (ValueId id : { p.p, p.codes, p.dynamicScale, p.dynamicZero })
+            if (id.valid() && !pair.quantPlan->constant(id))
+                q.values.push_back(id);
+        if (p.unrounded.valid())
+            q.unrounded.push_back(p.unrounded);
+    }
+    if (shared.nodeAlone)
+        for (size_t i = 0; i < shared.measured->pairs.size(); ++i)
+            for (ValueId id : nodeAloneInputs(pair, shared.measured->pairs[i]))
+                f.values.push_back(id);
+    for (const OutputPair& out : shared.outputs) {
+        f.values.push_back(out.x);
+        q.values.push_back(out.y);
+    }
+    for (const auto& [out, in] : shared.floatCarry)
+        f.values.push_back(out);
+    for (const auto& [out, in] : shared.quantCarry)
+        q.values.push_back(out);
+    QS_TRY(shared.floatSchedule, Schedule::make(pair.floatPlan, std::move(f)));
+    QS_TRY(shared.quantSchedule, Schedule::make(pair.quantPlan, std::move(q)));
+    return {};
+}
+
+Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed,
+    std::vector<std::pair<ValueId, ValueId>> carry, std::vector<Tensor>& state, bool byFloatName)
+{
+    // The feed follows the float file's inputs without the carried ones.
+    const Graph& fg = m_shared.pair->floatPlan->graph();
+    std::vector<ValueId> feedInputs;
+    for (ValueId in : fg.inputs())
+        if (std::ranges::none_of(m_shared.floatCarry, [&](const auto& c) { return c.second == in; }))
+            feedInputs.push_back(in);
+    const Graph& g = plan.graph();
+    std::vector<Tensor> inputs(g.inputs().size());
+    std::vector<bool> used(feedInputs.size(), false);
+    auto isCarried
+        = [&](ValueId id) { return std::ranges::any_of(carry, [&](const auto& c) { return c.second == id; }); };
+    for (size_t i = 0; i < inputs.size(); ++i)
+        for (size_t k = 0; k < feedInputs.size(); ++k)
+            if (!used[k] && !isCarried(g.inputs()[i]) && fg.value(feedInputs[k]).name == g.value(g.inputs()[i]).name) {
+                inputs[i] = feed.inputs[k];
+                used[k] = true;
+            }
+    for (size_t i = 0, k = 0; i < inputs.size() && !byFloatName; ++i) {
+        if (inputs[i].valid() || isCarried(g.inputs()[i]))
+            continue;
+        while (k < used.size() && used[k])
+            ++k;
+        if (k < used.size()) {
+            inputs[i] = feed.inputs[k];
+            used[k] = true;
+        }
+    }
+    for (size_t c = 0; c < carry.size(); ++c) {
+        const auto position = std::ranges::find(g.inputs(), carry[c].second) - g.inputs().begin();
+        if (c < state.size() && state[c].valid()) {
+            inputs[size_t(position)] = state[c];
+            continue;
+        }
+        // The state starts at zero, with 1 for sizes that the file leaves open.
+        const ValueType& type = g.value(carry[c].second).type;
+        Shape shape;
+        for (const Dim& d : type.dims.value_or(Dims {}))
+            shape.push_back(d.known() ? d.value : 1);
+        Tensor zero = Tensor::allocate(type.dtype, shape);
+        std::ranges::fill(std::span(zero.fill<std::byte>().data(), zero.byteCount()), std::byte { 0 });
+        inputs[size_t(position)] = zero;
+    }
+    return execution.bind(inputs);
+}
+
+Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& cancel)
+{
+    while (!execution.has(id) && !execution.finished()) {
+        if (cancel.cancelled())
+            return cancelled();
+        QS_CHECK(execution.step());
+    }
+    if (!execution.has(id))
+        return internalError("a demanded value was not made");
+    return {};
+}
+
+Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
+{
+    Execution f(m_shared.floatSchedule, m_floatPool), q(m_shared.quantSchedule, m_quantPool);
+    QS_CHECK(bind(f, *m_shared.pair->floatPlan, feed, m_shared.floatCarry, m_floatState, true));
+    QS_CHECK(bind(q, *m_shared.pair->quantPlan, feed, m_shared.quantCarry, m_quantState, false));
+    const auto& pairs = m_shared.measured->pairs;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+        QS_CHECK(advance(f, pairs[i].x, cancel));
+        for (ValueId id : { pairs[i].y, pairs[i].p, pairs[i].codes, pairs[i].dynamicScale, pairs[i].dynamicZero })
+            if (id.valid())
+                QS_CHECK(advance(q, id, cancel));
+        QS_CHECK(measure(i, f, q, feed));
+        if (m_shared.nodeAlone)
+            for (ValueId id : nodeAloneInputs(*m_shared.pair, pairs[i]))
+                f.release(id);
+        f.release(pairs[i].x);
+        for (ValueId id : { pairs[i].y, pairs[i].p, pairs[i].codes, pairs[i].dynamicScale, pairs[i].dynamicZero })
+            if (id.valid())
+                q.release(id);
+    }
+    for (size_t i = 0; i < m_shared.outputs.size(); ++i) {
+        QS_CHECK(advance(f, m_shared.outputs[i].x, cancel));
+        QS_CHECK(advance(q, m_shared.outputs[i].y, cancel));
+        measureOutput(i, f.get(m_shared.outputs[i].x), q.get(m_shared.outputs[i].y), feed);
+    }
+    QS_CHECK(f.runAll(cancel));
+    QS_CHECK(q.runAll(cancel));
+    keepState(f, m_shared.floatCarry, m_floatState);
+    keepState(q, m_shared.quantCarry, m_quantState);
+    return {};
+}
+
+void Lockstep::keepState(
+    Execution& execution, const std::vector<std::pair<ValueId, ValueId>>& carry, std::vector<Tensor>& state)
+{
+    state.clear();
+    for (const auto& [out, in] : carry)
+        state.push_back(toPlain(execution.get(out)));
+}
+
+Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& feed)
+{
+    Measured& m = *m_shared.measured;
+    const PairPlan& plan = m.pairs[index];
+    const Tensor& xt = f.get(plan.x);
+    const Tensor& yt = q.get(plan.y);
+    if (xt.count() != yt.count() || !(isFloat(xt.dtype()) || isInteger(xt.dtype())) || xt.dtype() == DType::Int64)
+        return {};
+    const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
+    const bool sameShape = xt.shape() == yt.shape();
+    const Layout layout = sameShape ? yt.layout() : Layout::Plain;
+    QuantParams params = plan.params;
+    double scaleSquare = 0;
+    if (plan.dynamicScale.valid()) {
+        params.scale = toFloats(q.get(plan.dynamicScale));
+        params.zeroPoint.clear();
+        for (int64_t z : plan.dynamicZero.valid() ? toInts(q.get(plan.dynamicZero)) : std::vector<int64_t> { 0 })
+            params.zeroPoint.push_back(static_cast<int32_t>(z));
+        for (float s : params.scale)
+            scaleSquare += double(s) * s / double(params.scale.size());
+    }
+    Tensor keepX, keepY, keepP;
+    const bool perChannel = params.scale.size() > 1;
+    const Layout order = perChannel ? Layout::Plain : layout;
+    const float* x = asFloats(xt, order, nullptr, m_x, keepX);
+    const float* y = asFloats(yt, order, &params, m_y, keepY);
+    const float* p = nullptr;
+    if (plan.p.valid() && plan.ownQuantizer)
+        p = asFloats(q.get(plan.p), order, nullptr, m_p, keepP);
+    else if (unrounded.valid())
+        p = asFloats(unrounded, order, nullptr, m_p, keepP);
+    const auto count = static_cast<size_t>(xt.count());
+    const bool split = feed.samples > 1 && count % feed.samples == 0;
+    const size_t slices = split ? feed.samples : 1, slice = slices ? count / slices : 0;
+    const bool codes = params.codes().high > params.codes().low && !params.scale.empty();
+    for (size_t s = 0; s < slices; ++s) {
+        const size_t at = index * m.samples + feed.firstSample + s;
+        PairSums& sums = m.sums[at];
+        const size_t begin = s * slice;
+        if (!perChannel) {
+            PairQuantizer pq;
+            if (codes)
+                pq = { params.scale[0], params.zeroPoint.empty() ? 0 : params.zeroPoint[0], int32_t(params.codes().low),
+                    int32_t(params.codes().high) };
+            addPairSums(
+                sums, x + begin, y + begin, p ? p + begin : nullptr, slice, codes ? &pq : nullptr, plan.activation);
+        } else {
+            const size_t axis = std::min<size_t>(size_t(params.axis.value_or(1)), xt.rank() ? xt.rank() - 1 : 0);
+            size_t inner = 1;
+            for (size_t d = axis + 1; d < xt.rank(); ++d)
+                inner *= size_t(xt.dim(d));
+            for (size_t i = 0; inner > 0 && i < slice; i += inner) {
+                const size_t c = std::min(((begin + i) / inner) % size_t(xt.dim(axis)), params.scale.size() - 1);
+                const PairQuantizer pq { params.scale[c], params.zeroPoint[std::min(c, params.zeroPoint.size() - 1)],
+                    int32_t(params.codes().low), int32_t(params.codes().high) };
+                addPairSums(sums, x + begin + i, y + begin + i, p ? p + begin + i : nullptr, inner,
+                    codes ? &pq : nullptr, plan.activation);
+            }
+        }
+        m.scaleSquares[at] = scaleSquare;
+    }
+    if (m_shared.nodeAlone)
+        measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
+    // Integers that merge in any order.
+    m_scratch.resize(count);
+    for (size_t i = 0; i < count; ++i)
+        m_scratch[i] = y[i] - x[i];
+    PairShared& shared = *m.shared[index];
+    std::lock_guard lock(shared.mutex);
+    if (shared.shape.empty())
+        shared.shape = xt.shape();
+    shared.x.add(std::span(x, count));
+    shared.y.add(std::span(y, count));
+    shared.error.add(m_scratch);
+    if (p) {
+        if (std::isfinite(plan.activation.low) || std::isfinite(plan.activation.high)) {
+            for (size_t i = 0; i < count; ++i)
+                m_scratch[i] = std::clamp(p[i], plan.activation.low, plan.activation.high);
+            shared.before.add(m_scratch);
+        } else {
+            shared.before.add(std::span(p, count));
+        }
+    }
+    if (plan.codes.valid()) {
+        const Tensor& c = q.get(plan.codes);
+        if (dtypeBits(c.dtype()) == 8)
+            for (uint8_t byte : c.data<uint8_t>())
+                shared.codes.set(byte);
+    }
+    return {};
+}
+
+void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)
+{
+    Measured& m = *m_shared.measured;
+    const OutputPair& out = m_shared.outputs[index];
+    if (xt.count() != yt.count())
+        return;
+    const QuantParams* params
+        = out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
+    Tensor keepX, keepY;
+    const float* x = asFloats(xt, Layout::Plain, nullptr, m_x, keepX);
+    const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
+    const auto count = static_cast<size_t>(xt.count());
+    const bool split = feed.samples > 1 && count % feed.samples == 0;
+    const size_t slices = split ? feed.samples : 1, slice = count / slices;
+    for (size_t s = 0; s < slices; ++s) {
+        const size_t at = index * m.samples + feed.firstSample + s;
+        addPairSums(m.outputSums[at], x + s * slice, y + s * slice, nullptr, slice, nullptr, {});
+        if (slice < 2 || (feed.samples > 1 && !split))
+            continue;
+        m.floatClass[at] = argmax(x + s * slice, slice);
+        m.quantClass[at] = argmax(y + s * slice, slice);
+        m.top5[at] = amongFive(y + s * slice, slice, m.floatClass[at]);
+    }
+}
+
+} // namespace qs

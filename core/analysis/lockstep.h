@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/measured.h"
+#include "core/engine/execution.h"
+
+namespace qs {
+
+/// Runs one feed through both plans, pair by pair in the float model's order, and hands each pair's tensors to the
+/// sums as soon as both exist. One a worker; keeps its buffers.
+class Lockstep {
+public:
+    /// What all workers share.
+    struct Shared {
+        const ComparePair* pair = nullptr;
+        std::shared_ptr<const Schedule> floatSchedule, quantSchedule;
+        std::vector<OutputPair> outputs;
+        bool nodeAlone = false;
+        std::vector<std::pair<ValueId, ValueId>> floatCarry, quantCarry; ///< output -> input
+        Measured* measured = nullptr;
+    };
+    /// Builds the schedules for the pairs of `measured`.
+    static Status prepare(Shared& shared, const CompareOptions& options);
+
+    explicit Lockstep(const Shared& shared)
+        : m_shared(shared)
+    {
+    }
+    Status run(const Feed& feed, const CancelToken& cancel);
+
+private:
+    Status bind(Execution& execution, const Plan& plan, const Feed& feed,
+        std::vector<std::pair<ValueId, ValueId>> carry, std::vector<Tensor>& state, bool byFloatName);
+    Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
+    Status measure(size_t index, Execution& f, Execution& q, const Feed& feed);
+    void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
+    void keepState(
+        Execution& execution, const std::vector<std::pair<ValueId, ValueId>>& carry, std::vector<Tensor>& state);
+
+    const Shared& m_shared;
+    BufferPool m_floatPool, m_quantPool;
+    std::vector<float> m_x, m_y, m_p, m_scratch;
+    std::vector<Tensor> m_floatState, m_quantState;
+};
+
+} // namespace qs

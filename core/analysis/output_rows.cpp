@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measured.h"
+
+namespace qs {
+
+namespace {
+
+void fillClasses(const Measured& m, const DataSource& data, Comparison& result)
+{
+    for (size_t s = 0; s < m.samples; ++s)
+        if (m.done[s] && m.floatClass[s] < 0)
+            return; // one element a sample: no classes
+    size_t right = 0, quantRight = 0, labels = 0;
+    for (size_t s = 0; s < m.samples; ++s) {
+        if (!m.done[s])
+            continue;
+        result.floatClass.push_back(m.floatClass[s]);
+        result.quantClass.push_back(m.quantClass[s]);
+        if (m.floatClass[s] != m.quantClass[s])
+            result.flipped.push_back(s);
+        if (s < data.labels().size()) {
+            ++labels;
+            right += m.floatClass[s] == data.labels()[s];
+            quantRight += m.quantClass[s] == data.labels()[s];
+        }
+    }
+    if (labels > 0)
+        result.accuracy = Accuracy { labels, double(right) / double(labels), double(quantRight) / double(labels) };
+}
+
+} // namespace
+
+void fillOutputs(const ComparePair& pair, const Measured& m, const DataSource& data, Comparison& result)
+{
+    const auto outputs = pairOutputs(pair);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+        OutputRow row;
+        row.name = outputs[o].name;
+        row.quantizedName = outputs[o].quantizedName;
+        row.floatValue = outputs[o].x;
+        row.quantValue = outputs[o].y;
+        PairSums sums;
+        size_t samples = 0, agree = 0, top5 = 0;
+        for (size_t s = 0; s < m.samples; ++s) {
+            if (!m.done[s])
+                continue;
+            const size_t at = o * m.samples + s;
+            sums.merge(m.outputSums[at]);
+            if (m.floatClass[at] < 0)
+                continue;
+            ++samples;
+            agree += m.floatClass[at] == m.quantClass[at];
+            top5 += m.top5[at];
+        }
+        row.similarity = similarityOf(sums);
+        if (samples > 0) {
+            row.top1Agreement = double(agree) / double(samples);
+            row.top5Agreement = double(top5) / double(samples);
+        }
+        result.outputs.push_back(std::move(row));
+    }
+    if (!outputs.empty())
+        fillClasses(m, data, result);
+}
+
+} // namespace qs

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace qs {
+
+/// Quantizer of one run of elements: per tensor, or one channel.
+struct PairQuantizer {
+    float scale = 1;
+    int32_t zeroPoint = 0;
+    int32_t low = 0, high = 255; ///< codes
+};
+
+/// What stands between p and the quantizer: Relu and Clip as bounds.
+struct PairActivation {
+    float low = -std::numeric_limits<float>::infinity();
+    float high = std::numeric_limits<float>::infinity();
+};
+
+/// Sums over the elements of one pair of tensors, in float64 (symbols: metrics, "What the numbers mean"). Elements with
+/// a non-finite x, y or p are counted in nonFinite and left out of everything else.
+struct PairSums {
+    uint64_t count = 0, nonFinite = 0, clipped = 0;
+    double xx = 0, yy = 0, xy = 0; ///< x*x, y*y, x*y
+    double ee = 0, e = 0, maxError = 0; ///< (y-x)^2, y-x, largest |y-x|
+    double localEe = 0; ///< (DQ(Q(x)) - x)^2
+    double pp = 0, qdqEe = 0; ///< p*p, (y-p)^2
+    double rounding = 0, clipping = 0, inherited = 0; ///< (y-x) * part
+    double lowX = std::numeric_limits<double>::infinity(), highX = -std::numeric_limits<double>::infinity();
+    double lowA = std::numeric_limits<double>::infinity(), highA = -std::numeric_limits<double>::infinity(); ///< a(p)
+    double nodeEe = 0; ///< (node alone - x)^2, filled by the caller
+
+    void merge(const PairSums& other);
+};
+
+/// Adds the sums of n elements. `p` null: y has no quantizer of its own, p = y. `quantizer` null: no local error, no
+/// clipping. Plain loops in double.
+void addPairSumsReference(PairSums& sums, const float* x, const float* y, const float* p, size_t n,
+    const PairQuantizer* quantizer, const PairActivation& activation);
+/// The same with vectors; sums may differ in the last bits, but depend on the arguments alone.
+void addPairSums(PairSums& sums, const float* x, const float* y, const float* p, size_t n,
+    const PairQuantizer* quantizer, const PairActivation& activation);
+
+} // namespace qs

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace qs {
+
+/// The limit itself, or 80 % of RAM when it is 0.
+uint64_t memoryLimitOrDefault(uint64_t limit);
+
+/// Largest resident size of this process so far, bytes.
+uint64_t peakMemoryBytes();
+
+} // namespace qs

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/workspace.h"
+
+#include "core/analysis/compare.h"
+#include "core/base/parallel.h"
+#include "core/engine/execution.h"
+#include "core/onnx/import.h"
+#include "core/project/memory.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace qs {
+
+namespace {
+
+class Stopwatch {
+public:
+    double ms() const
+    {
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - m_start).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+};
+
+bool sameData(const DataRequest& a, const DataRequest& b)
+{
+    return a.spec == b.spec && a.preprocess == b.preprocess && a.shapes == b.shapes && a.limit == b.limit
+        && a.seed == b.seed;
+}
+
+/// One walk through the steps; each keeps what `previous` already has.
+class Builder {
+public:
+    Builder(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
+        const PartialFn& partial)
+        : m_previous(previous)
+        , m_progress(progress)
+        , m_cancel(cancel)
+        , m_partial(partial)
+    {
+        m_next.inputs = inputs;
+    }
+
+    Result<SnapshotPtr> run()
+    {
+        const Stopwatch loading;
+        QS_CHECK(load(m_next.inputs.floatPath, &Snapshot::floatModel, &Inputs::floatPath, "load float model"));
+        QS_CHECK(load(m_next.inputs.quantPath, &Snapshot::quantModel, &Inputs::quantPath, "load quantized model"));
+        QS_CHECK(loadData());
+        m_next.timing.loadMs = loading.ms();
+        const Stopwatch matching;
+        QS_CHECK(match());
+        m_next.timing.matchMs = matching.ms();
+        const Stopwatch running;
+        QS_CHECK(compare());
+        m_next.timing.runMs = running.ms();
+        return SnapshotPtr(std::make_shared<Snapshot>(std::move(m_next)));
+    }
+
+private:
+    void report(std::string_view phase) const
+    {
+        if (m_progress)
+            m_progress(phase, 0, 0);
+    }
+
+    Status load(const std::string& path, std::optional<LoadedModel> Snapshot::*model, std::string Inputs::*key,
+        std::string_view phase)
+    {
+        if (path.empty())
+            return {};
+        if (m_cancel.cancelled())
+            return cancelled();
+        if (m_previous && m_previous->*model && m_previous->inputs.*key == path) {
+            m_next.*model = m_previous->*model;
+        } else {
+            report(phase);
+            QS_TRY(m_next.*model, loadModel(path));
+        }
+        const auto& warnings = (m_next.*model)->model->warnings;
+        m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
+        return {};
+    }
+
+    Status loadData()
+    {
+        if (m_next.inputs.data.spec.empty() || !m_next.floatModel)
+            return {};
+        const bool same = m_previous && m_previous->data && m_previous->inputs.floatPath == m_next.inputs.floatPath
+            && sameData(m_previous->inputs.data, m_next.inputs.data) && m_previous->inputs.carry == m_next.inputs.carry;
+        if (same) {
+            m_next.data = m_previous->data;
+        } else {
+            report("open data");
+            QS_TRY(
+                m_next.data, openData(m_next.inputs.data, dataInputs(m_next.floatModel->graph(), m_next.inputs.carry)));
+        }
+        m_next.warnings.insert(m_next.warnings.end(), m_next.data->warnings().begin(), m_next.data->warnings().end());
+        return {};
+    }
+
+    Status match()
+    {
+        if (!m_next.floatModel || !m_next.quantModel)
+            return {};
+        if (m_cancel.cancelled())
+            return cancelled();
+        const bool same = m_previous && m_previous->alignment && m_previous->inputs.floatPath == m_next.inputs.floatPath
+            && m_previous->inputs.quantPath == m_next.inputs.quantPath
+            && m_previous->inputs.mapPath == m_next.inputs.mapPath && m_next.inputs.mapPath.empty();
+        if (same) {
+            m_next.alignment = m_previous->alignment;
+            return {};
+        }
+        report("match");
+        ManualPairs manual;
+        if (!m_next.inputs.mapPath.empty())
+            QS_TRY(manual, readManualPairs(m_next.inputs.mapPath));
+        QS_CHECK(checkInterface());
+        QS_TRY(m_next.alignment,
+            align(*m_next.floatModel->plan, *m_next.quantModel->plan, *m_next.quantModel->quant, manual));
+        return {};
+    }
+
+    /// Both files must take the same data.
+    Status checkInterface() const
+    {
+        const auto f = dataInputs(m_next.floatModel->graph(), m_next.inputs.carry);
+        const auto q = dataInputs(m_next.quantModel->graph(), m_next.inputs.carry);
+        const std::string remedy = "give the float model that this file was quantized from";
+        if (f.size() != q.size())
+            return badInput(
+                "has " + std::to_string(q.size()) + " inputs, the float model has " + std::to_string(f.size()),
+                m_next.inputs.quantPath, remedy);
+        for (size_t i = 0; i < f.size(); ++i) {
+            const auto named = std::ranges::find(q, f[i].name, &InputSpec::name);
+            const InputSpec& other = named == q.end() ? q[i] : *named;
+            if (!f[i].dims || !other.dims)
+                continue;
+            bool fits = f[i].dims->size() == other.dims->size();
+            for (size_t d = 0; fits && d < f[i].dims->size(); ++d)
+                fits = !(*f[i].dims)[d].known() || !(*other.dims)[d].known()
+                    || (*f[i].dims)[d].value == (*other.dims)[d].value;
+            if (!fits) {
+                Issue issue = badInput("has shape " + dimsText(*other.dims) + ", but the float model's input has "
+                        + dimsText(*f[i].dims) + ": it is another network",
+                    m_next.inputs.quantPath, remedy);
+                issue.tensor = other.name;
+                return issue;
+            }
+        }
+        return {};
+    }
+
+    Status compare()
+    {
+        if (!m_next.alignment || !m_next.data)
+            return {};
+        CompareOptions options;
+        options.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
+        options.nodeAlone = m_next.inputs.nodeAlone;
+        options.carry = m_next.inputs.carry;
+        options.memoryLimit = memoryLimitOrDefault(m_next.inputs.memoryLimit);
+        const ComparePair pair { m_next.floatModel->plan, m_next.quantModel->plan, m_next.quantModel->quant,
+            std::make_shared<const Alignment>(*m_next.alignment) };
+        std::function<void(Comparison)> partial;
+        if (m_partial)
+            partial = [this](Comparison c) {
+                Snapshot now = m_next;
+                now.comparison = std::move(c);
+                m_partial(std::make_shared<const Snapshot>(std::move(now)));
+            };
+        QS_TRY(m_next.comparison, compareModels(pair, *m_next.data, options, m_progress, m_cancel, partial));
+        return {};
+    }
+
+    SnapshotPtr m_previous;
+    const ProgressFn& m_progress;
+    const CancelToken& m_cancel;
+    const PartialFn& m_partial;
+    Snapshot m_next;
+};
+
+} // namespace
+
+Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options)
+{
+    LoadedModel loaded;
+    QS_TRY(loaded.model, importModel(path));
+    loaded.plan = Plan::make(loaded.model, options);
+    const auto plan = loaded.plan;
+    loaded.quant = std::make_shared<const QuantView>(
+        QuantView::of(loaded.model->graph, [plan](ValueId id) { return plan->constant(id); }));
+    return loaded;
+}
+
+std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry)
+{
+    std::vector<InputSpec> specs;
+    for (ValueId id : graph.inputs()) {
+        const Value& v = graph.value(id);
+        if (std::ranges::any_of(carry, [&](const auto& c) { return c.second == v.name; }))
+            continue;
+        specs.push_back({ v.name, v.type.dtype, v.type.dims });
+    }
+    return specs;
+}
+
+Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
+    const CancelToken& cancel, const PartialFn& partial)
+{
+    return Builder(inputs, previous, progress, cancel, partial).run();
+}
+
+Result<SnapshotPtr> buildSnapshot(
+    const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel)
+{
+    return buildSnapshot(inputs, previous, progress, cancel, {});
+}
+
+} // namespace qs
