@@ -72,8 +72,11 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     if (!stripped)
         return scanIssue(scanner.error(), file.bytes);
     onnx::ModelProto proto;
-    if (auto parsed = parseStripped(*stripped, proto); !parsed)
-        return scanIssue({ ScanError::Kind::Malformed, 0 }, file.bytes);
+    if (!parseStripped(*stripped, proto)) {
+        Issue issue = notAModel(file.bytes);
+        issue.what += ", or is damaged";
+        return issue;
+    }
     stripped->bytes = {};
     QS_CHECK(checkHeader(proto, file.bytes));
 
@@ -103,8 +106,10 @@ Result<Tensor> readTensor(SharedBytes file, ExternalData external)
         return badInput("the file is empty", {}, "copy the file again");
     if (!stripped || !parseStripped(*stripped, proto))
         return notATensor();
-    // Sequences and optionals keep their elements in the field that is a tensor's segment.
-    if (proto.has_segment())
+    // Sequences and optionals keep their elements in the field that is a tensor's segment, and a name (as text) in the
+    // one of its sizes, which writers of tensors never pack.
+    const bool namedContainer = file.bytes.front() == std::byte(0x0a) && !payloadIndex(proto);
+    if (proto.has_segment() || namedContainer)
         return badInput("stores a sequence or an optional, not one tensor", {}, "give one tensor a file");
     if (proto.data_type() == 0)
         return notATensor();

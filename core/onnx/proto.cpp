@@ -88,14 +88,12 @@ std::vector<onnx::ValueInfoProto> valueInfos(const onnx::FunctionProto& function
     return unknownMessages<onnx::ValueInfoProto>(function, kFunctionValueInfo);
 }
 
-Status parseStripped(const StrippedMessage& stripped, google::protobuf::Message& message)
+bool parseStripped(const StrippedMessage& stripped, google::protobuf::Message& message)
 {
     // Protobuf writes its complaints to stderr unless told otherwise; ours are issues.
     [[maybe_unused]] static const auto silenced = google::protobuf::SetLogHandler(nullptr);
-    if (stripped.bytes.size() > INT_MAX
-        || !message.ParseFromArray(stripped.bytes.data(), static_cast<int>(stripped.bytes.size())))
-        return badInput("is damaged: a part of it does not follow the ONNX format");
-    return {};
+    return stripped.bytes.size() <= INT_MAX
+        && message.ParseFromArray(stripped.bytes.data(), static_cast<int>(stripped.bytes.size()));
 }
 
 std::string safeText(const std::string& text)

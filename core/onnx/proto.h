@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/result.h"
-#include "core/onnx/wire_scanner.h"
 
 #include <onnx/onnx_pb.h>
 
@@ -23,8 +21,8 @@ std::vector<onnx::AttributeProto> attributeDefaults(const onnx::FunctionProto& f
 /// FunctionProto.value_info (IR version 10).
 std::vector<onnx::ValueInfoProto> valueInfos(const onnx::FunctionProto& function);
 
-/// A stripped message parsed into `message`; an issue when protobuf does not accept it. Nothing is logged.
-Status parseStripped(const StrippedMessage& stripped, google::protobuf::Message& message);
+/// Parses a stripped message; false when protobuf does not accept it. Nothing is logged.
+bool parseStripped(const StrippedMessage& stripped, google::protobuf::Message& message);
 
 /// The text with bytes that are no UTF-8 written as "\xNN"; every name of the graph goes through it.
 std::string safeText(const std::string& text);
