@@ -8,6 +8,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set_property(GLOBAL PROPERTY USE_FOLDERS ON)
 
 option(QS_WERROR "Treat warnings as errors" OFF)
+# A compiler cache does better without precompiled headers.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+    option(QS_PCH "Use precompiled headers" OFF)
+else()
+    option(QS_PCH "Use precompiled headers" ON)
+endif()
 set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 
 add_library(qs_warnings INTERFACE)

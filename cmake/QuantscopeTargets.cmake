@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# qs_library(<name> SOURCES ... [DEPS public targets ...] [PRIVATE targets ...]): a static library qs_<name>.
+# qs_library(<name> SOURCES ... [DEPS public targets ...] [PRIVATE targets ...] [PCH headers ...]): a static library
+# qs_<name>. PCH: headers that most sources read and that take long, precompiled where QS_PCH is on.
 function(qs_library name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE;PCH" ${ARGN})
     add_library(qs_${name} STATIC ${ARG_SOURCES})
     target_include_directories(qs_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(qs_${name} PUBLIC ${ARG_DEPS} PRIVATE qs_warnings ${ARG_PRIVATE})
+    if(QS_PCH AND ARG_PCH)
+        target_precompile_headers(qs_${name} PRIVATE ${ARG_PCH})
+    endif()
 endfunction()
 
 # qs_test(<name> SOURCES ... DEPS ...): a Qt Test executable test_<name>; it links only what DEPS name.
