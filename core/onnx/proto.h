@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/onnx/wire_scanner.h"
 
 #include <onnx/onnx_pb.h>
 
