@@ -21,12 +21,17 @@ struct MetricInfo {
     QString title; ///< "Accumulated"
     QString legend; ///< "accumulated SQNR"
     QString unit; ///< "dB", "%"
-    Better better = Better::Higher;
-    double low = 0; ///< default colour limits, in the unit
-    double high = 40;
     QString definition; ///< one or two sentences, with the formula
 };
 MetricInfo metricInfo(Metric metric);
+
+/// Direction and default colour limits, in the unit.
+struct MetricScale {
+    Better better = Better::Higher;
+    double low = 0;
+    double high = 40;
+};
+MetricScale metricScale(Metric metric);
 
 /// Value in the metric's unit; empty where it does not exist.
 Number metricValue(Metric metric, const ActivationRow& row);

@@ -2,30 +2,15 @@
 #pragma once
 
 #include "core/project/snapshot.h"
+#include "widgets/models/place.h"
 
 #include <QObject>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace qs {
-
-/// Which of the two graphs a node or value belongs to.
-enum class Side { Float, Quantized };
-
-/// What is selected. Things with a partner are named by the float graph; `side` is Quantized only for values and nodes
-/// of the quantized graph that have none, or when there is no float model.
-struct Place {
-    Side side = Side::Float;
-    NodeId node;
-    ValueId value;
-    std::optional<size_t> activation; ///< row of Comparison::activations, if the value is paired
-    std::optional<size_t> weight; ///< row of Comparison::weights, if a weight is selected
-    std::optional<size_t> channel;
-    std::optional<size_t> sample;
-    bool empty() const { return !node.valid() && !value.valid(); }
-    bool operator==(const Place&) const = default;
-};
 
 /// The one selection: every view follows it and sets it, and knows no other view. Keeps a history.
 class Selection : public QObject {
@@ -63,11 +48,9 @@ private:
     Place completed(Place place) const;
     void moveTo(size_t position);
 
-    SnapshotPtr m_snapshot;
+    SnapshotPtr m_snapshot = std::make_shared<Snapshot>();
     std::vector<Place> m_history { Place {} };
     size_t m_position = 0;
 };
 
 } // namespace qs
-
-Q_DECLARE_METATYPE(qs::Place)

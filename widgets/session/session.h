@@ -39,7 +39,7 @@ public:
     void setTheme(const Theme& theme);
 
     void openInputs(const Inputs& inputs);
-    void openFloat(const QString& path); ///< a new float model closes data and quantized model of another network
+    void openFloat(const QString& path); ///< replaces everything when a float model was open
     void openQuantized(const QString& path);
     void openData(const QString& spec, const QString& preprocess = {}, std::optional<size_t> limit = {});
     void reload();

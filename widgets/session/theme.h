@@ -31,14 +31,12 @@ struct Theme {
 
     static Theme light();
     static Theme darkOne();
-    /// Colour of a badness 0 (best) .. 1 (worst), see metricBadness(): cividis.
+    /// Colour of a badness 0 (best) .. 1 (worst), see metricBadness(): cividis with yellow = worst,
+    /// bright on either ground.
     QColor magnitude(double badness) const;
     /// Black or white, whichever reads better on it.
     static QColor textOn(const QColor& background);
     QPalette palette() const;
 };
-
-/// cividis at 0 (dark blue) .. 1 (yellow).
-QColor cividis(double t);
 
 } // namespace qs

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/finding_model.h"
+
+#include "widgets/models/formatting.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+bool sameText(const Finding& a, const Finding& b)
+{
+    return a.rule == b.rule && a.severity == b.severity && a.title == b.title && a.summary == b.summary
+        && a.tensor == b.tensor && a.node == b.node && a.remedy == b.remedy && evidenceText(a) == evidenceText(b);
+}
+
+} // namespace
+
+int FindingModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : m_rows; }
+
+QVariant FindingModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const Finding& f = finding(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+    case TitleRole:
+        return toQt(f.title);
+    case Qt::ToolTipRole:
+    case SummaryRole:
+        return toQt(f.summary);
+    case SortRole:
+        return double(index.row());
+    case SeverityRole:
+        return int(f.severity);
+    case RemedyRole:
+        return toQt(f.remedy);
+    case EvidenceRole:
+        return evidenceText(f);
+    case PlaceRole:
+        return toQt(f.tensor.empty() ? f.node : f.tensor);
+    case RuleRole:
+        return toQt(f.rule);
+    default:
+        return {};
+    }
+}
+
+void FindingModel::setSnapshot(const SnapshotPtr& snapshot)
+{
+    if (!snapshot || snapshot == m_snapshot)
+        return;
+    const auto list = [](const Snapshot& s) { return s.comparison ? s.comparison->findings : std::vector<Finding> {}; };
+    const std::vector<Finding> before = list(*m_snapshot), now = list(*snapshot);
+    if (before.size() == now.size() && std::equal(before.begin(), before.end(), now.begin(), sameText)) {
+        m_snapshot = snapshot;
+        return;
+    }
+    beginResetModel();
+    m_snapshot = snapshot;
+    m_rows = int(now.size());
+    endResetModel();
+}
+
+QString severityText(Severity severity)
+{
+    switch (severity) {
+    case Severity::Error:
+        return FindingModel::tr("Error");
+    case Severity::Warning:
+        return FindingModel::tr("Warning");
+    case Severity::Note:
+        return FindingModel::tr("Note");
+    }
+    return {};
+}
+
+QString evidenceText(const Finding& finding)
+{
+    QStringList parts;
+    for (const EvidenceItem& item : finding.evidence) {
+        QString value = toQt(item.text);
+        if (item.number)
+            value = item.unit == "dB"
+                ? decibelText(item.number)
+                : numberText(*item.number) + (item.unit.empty() ? QString() : u' ' + toQt(item.unit));
+        parts << toQt(item.key).replace(u'_', u' ') + u' ' + value;
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+QString ruleDefinition(const std::string& rule)
+{
+    static const std::array<std::pair<const char*, const char*>, 8> kRules { {
+        { "models_differ",
+            QT_TRANSLATE_NOOP("Rules",
+                "With every quantizer taken out, the quantized file must compute what the float file computes. It does "
+                "not, so "
+                "the two files are not the same network and no other number can be trusted.") },
+        { "weights_differ",
+            QT_TRANSLATE_NOOP("Rules",
+                "Rounding to a grid moves a weight by at most half a step. More than 0.1 % of the elements are further "
+                "away "
+                "without being clipped, so these are other weights: retrained, equalized, or from another file.") },
+        { "range_too_small",
+            QT_TRANSLATE_NOOP("Rules",
+                "Values beyond the representable range are cut off (clipped). Here clipping makes most of the noise: "
+                "the "
+                "calibrated range is too narrow for these data.") },
+        { "range_too_large",
+            QT_TRANSLATE_NOOP("Rules",
+                "The calibrated range is much wider than the data, so only few of the integer codes are used and "
+                "rounding is "
+                "coarser than it needs to be.") },
+        { "input_mismatch",
+            QT_TRANSLATE_NOOP("Rules",
+                "The data at a graph input do not fit the range that was calibrated for it. Either the preprocessing "
+                "or the "
+                "calibration data differ from what is fed now; everything behind suffers.") },
+        { "channel_imbalance",
+            QT_TRANSLATE_NOOP("Rules",
+                "One scale serves all channels of a weight although their ranges differ much, so the small channels "
+                "get only a "
+                "few codes. Scales per channel remove this.") },
+        { "inherited",
+            QT_TRANSLATE_NOOP("Rules",
+                "These tensors only pass on error that came in: their own quantizers are near the ideal. Nothing to do "
+                "here; "
+                "mend the source.") },
+        { "unmatched",
+            QT_TRANSLATE_NOOP("Rules",
+                "Tensors without a partner in the other file cannot be compared. Fused or renamed nodes are the usual "
+                "reason.") },
+    } };
+    for (const auto& [name, text] : kRules) {
+        if (rule == name)
+            return QCoreApplication::translate("Rules", text);
+    }
+    return {};
+}
+
+} // namespace qs

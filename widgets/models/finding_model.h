@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot.h"
+
+#include <QAbstractListModel>
+
+namespace qs {
+
+/// Findings of the current comparison, worst first (the order of the comparison).
+class FindingModel : public QAbstractListModel {
+    Q_OBJECT
+public:
+    enum Role {
+        SortRole = Qt::UserRole,
+        SeverityRole,
+        TitleRole,
+        SummaryRole,
+        RemedyRole,
+        EvidenceRole,
+        PlaceRole,
+        RuleRole
+    };
+    using QAbstractListModel::QAbstractListModel;
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    void setSnapshot(const SnapshotPtr& snapshot);
+    const Finding& finding(int row) const { return m_snapshot->comparison->findings[size_t(row)]; }
+
+private:
+    SnapshotPtr m_snapshot = std::make_shared<Snapshot>();
+    int m_rows = 0;
+};
+
+/// What a rule looks at and what it means; for "Explain".
+QString ruleDefinition(const std::string& rule);
+QString severityText(Severity severity);
+/// "clipped 50.2 %, range ±5.0": evidence on one line.
+QString evidenceText(const Finding& finding);
+
+} // namespace qs

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/ids.h"
+
+#include <QMetaType>
+
+#include <optional>
+
+namespace qs {
+
+/// Which of the two graphs a node or value belongs to.
+enum class Side { Float, Quantized };
+
+/// What is selected. Things with a partner are named by the float graph; `side` is Quantized only for values and nodes
+/// of the quantized graph that have none, or when there is no float model.
+struct Place {
+    Side side = Side::Float;
+    NodeId node;
+    ValueId value;
+    std::optional<size_t> activation; ///< row of Comparison::activations, if the value is paired
+    std::optional<size_t> weight; ///< row of Comparison::weights, if a weight is selected
+    std::optional<size_t> channel;
+    std::optional<size_t> sample;
+    bool empty() const { return !node.valid() && !value.valid(); }
+    bool operator==(const Place&) const = default;
+};
+
+} // namespace qs
+
+Q_DECLARE_METATYPE(qs::Place)

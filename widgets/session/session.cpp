@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/session.h"
+
+#include "widgets/models/formatting.h"
+
+namespace qs {
+
+namespace {
+
+QString jobTitle(const Inputs& inputs)
+{
+    if (inputs.floatPath.empty() && inputs.quantPath.empty())
+        return Session::tr("Close");
+    if (inputs.quantPath.empty() || inputs.floatPath.empty())
+        return Session::tr("Open %1").arg(fileName(inputs.floatPath + inputs.quantPath));
+    if (inputs.data.spec.empty())
+        return Session::tr("Open %1 and %2").arg(fileName(inputs.floatPath), fileName(inputs.quantPath));
+    return Session::tr("Compare %1 with %2").arg(fileName(inputs.floatPath), fileName(inputs.quantPath));
+}
+
+} // namespace
+
+Session::Session(BuildFn build, QObject* parent)
+    : QObject(parent)
+    , m_build(std::move(build))
+    , m_snapshot(std::make_shared<Snapshot>())
+    , m_complete(m_snapshot)
+{
+    qRegisterMetaType<SnapshotPtr>();
+    qRegisterMetaType<Issue>();
+    qRegisterMetaType<Metric>();
+    qRegisterMetaType<Place>();
+}
+
+Session::~Session() = default;
+
+const Comparison* Session::comparison() const { return m_snapshot->comparison ? &*m_snapshot->comparison : nullptr; }
+
+void Session::setMetric(Metric metric)
+{
+    if (metric == m_metric)
+        return;
+    m_metric = metric;
+    emit metricChanged(metric);
+}
+
+void Session::setTheme(const Theme& theme)
+{
+    m_theme = theme;
+    emit themeChanged();
+}
+
+void Session::openInputs(const Inputs& inputs)
+{
+    m_wanted = inputs;
+    JobRequest request;
+    request.tag = kCompareTag;
+    request.title = jobTitle(inputs);
+    request.process = [this, inputs, build = m_build, previous = m_complete](
+                          const JobContext& job) -> Result<std::function<void()>> {
+        const auto partial = [this, &job](SnapshotPtr snapshot) {
+            job.post([this, snapshot = std::move(snapshot)] { publish(snapshot); });
+        };
+        QS_TRY(SnapshotPtr snapshot, build(inputs, previous, job.progress, job.cancel, partial));
+        return std::function<void()>([this, snapshot] {
+            m_complete = snapshot;
+            publish(snapshot);
+            emit settled();
+        });
+    };
+    request.failed = [this](const Issue& issue) {
+        m_wanted = m_complete->inputs;
+        publish(m_complete);
+        emit failed(issue);
+        emit settled();
+    };
+    request.cancelled = [this] { // what was shown last, perhaps partial and labelled so, stays
+        m_wanted = m_snapshot->inputs;
+        emit cancelled();
+        emit settled();
+    };
+    m_jobs.start(std::move(request));
+}
+
+void Session::openFloat(const QString& path)
+{
+    Inputs inputs = m_wanted.floatPath.empty() ? m_wanted : Inputs {};
+    inputs.floatPath = path.toStdString();
+    openInputs(inputs);
+}
+
+void Session::openQuantized(const QString& path)
+{
+    Inputs inputs = m_wanted;
+    inputs.quantPath = path.toStdString();
+    openInputs(inputs);
+}
+
+void Session::openData(const QString& spec, const QString& preprocess, std::optional<size_t> limit)
+{
+    Inputs inputs = m_wanted;
+    inputs.data = {};
+    inputs.data.spec = spec.toStdString();
+    inputs.data.preprocess = preprocess.toStdString();
+    inputs.data.limit = limit;
+    openInputs(inputs);
+}
+
+void Session::reload() { openInputs(m_wanted); }
+
+void Session::cancel() { m_jobs.cancelTag(kCompareTag); }
+
+void Session::publish(const SnapshotPtr& snapshot)
+{
+    if (snapshot == m_snapshot)
+        return;
+    const SnapshotPtr before = m_snapshot;
+    m_snapshot = snapshot;
+    m_selection.rebind(snapshot);
+    emit snapshotChanged(snapshot, before);
+}
+
+} // namespace qs

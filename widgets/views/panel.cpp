@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/panel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+namespace qs {
+
+PanelHeader::PanelHeader(const QString& title, QWidget* parent)
+    : QFrame(parent)
+    , m_title(new QLabel(title, this))
+    , m_info(new QLabel(this))
+    , m_tools(new QHBoxLayout)
+    , m_endTools(new QHBoxLayout)
+{
+    setObjectName(QStringLiteral("panelHeader"));
+    m_title->setObjectName(QStringLiteral("panelTitle"));
+    m_info->setObjectName(QStringLiteral("panelInfo"));
+    m_info->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_info->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(12, 0, 8, 0);
+    row->setSpacing(8);
+    row->addWidget(m_title);
+    row->addLayout(m_tools);
+    row->addWidget(m_info, 1);
+    row->addLayout(m_endTools);
+    m_tools->setSpacing(6);
+    m_endTools->setSpacing(6);
+    setFixedHeight(30);
+}
+
+QString PanelHeader::title() const { return m_title->text(); }
+
+void PanelHeader::setInfo(const QString& text)
+{
+    m_info->setText(text);
+    m_info->setToolTip(text);
+}
+
+void PanelHeader::addTool(QWidget* tool) { m_tools->addWidget(tool); }
+
+void PanelHeader::addEndTool(QWidget* tool) { m_endTools->addWidget(tool); }
+
+void PanelHeader::setTitleVisible(bool visible) { m_title->setVisible(visible); }
+
+Panel::Panel(const QString& name, const QString& title, QWidget* parent)
+    : QFrame(parent)
+    , m_header(new PanelHeader(title, this))
+    , m_layout(new QVBoxLayout(this))
+{
+    setObjectName(name);
+    setProperty("panel", true);
+    setAccessibleName(title);
+    m_layout->setContentsMargins(1, 0, 1, 1);
+    m_layout->setSpacing(0);
+}
+
+void Panel::setContent(QWidget* content) { m_layout->addWidget(content, 1); }
+
+void Panel::showHeaderInside() { m_layout->insertWidget(0, m_header); }
+
+} // namespace qs

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFrame>
+
+class QHBoxLayout;
+class QLabel;
+class QVBoxLayout;
+
+namespace qs {
+
+/// Title strip of a panel: bold title, tools, muted text on the right. Serves as a dock's title bar (it can be
+/// dragged).
+class PanelHeader : public QFrame {
+    Q_OBJECT
+public:
+    explicit PanelHeader(const QString& title, QWidget* parent = nullptr);
+    QString title() const;
+    /// Muted text at the right end: counts, what the numbers are over.
+    void setInfo(const QString& text);
+    /// Adds a tool (chips, combo box, check box) behind the title.
+    void addTool(QWidget* tool);
+    /// Adds a tool at the right end, after the info text.
+    void addEndTool(QWidget* tool);
+    void setTitleVisible(bool visible);
+
+private:
+    QLabel* m_title;
+    QLabel* m_info;
+    QHBoxLayout* m_tools;
+    QHBoxLayout* m_endTools;
+};
+
+/// A card of the window: header and content. The main window puts it into a dock (taking the header as the dock's title
+/// bar) or shows it whole (showHeaderInside).
+class Panel : public QFrame {
+    Q_OBJECT
+public:
+    /// `name` is the panel's name on the command line ("layer-chart") and its object name.
+    Panel(const QString& name, const QString& title, QWidget* parent = nullptr);
+    PanelHeader* header() const { return m_header; }
+    void setContent(QWidget* content);
+    void showHeaderInside();
+
+private:
+    PanelHeader* m_header;
+    QVBoxLayout* m_layout;
+};
+
+} // namespace qs
