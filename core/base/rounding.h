@@ -29,10 +29,11 @@ template <class T> T saturateTo(int64_t v)
 }
 
 /// QuantizeLinear of one float: divide, round half to even, add the zero point, saturate to [low, high]. Source: ONNX.
+/// NaN, which ONNX leaves open, becomes the lowest code as in ONNX Runtime on x64.
 inline int32_t quantizeOne(float x, float scale, int32_t zeroPoint, int32_t low, int32_t high)
 {
     const float q = roundHalfEven(x / scale) + static_cast<float>(zeroPoint);
-    return static_cast<int32_t>(clampOr(q, low, high, low > 0 ? low : 0));
+    return static_cast<int32_t>(clampOr(q, low, high, low));
 }
 
 /// DequantizeLinear of one code, in float32.
