@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/array_file.h"
+#include "core/data/forms.h"
+#include "core/data/input_fit.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace qs {
+
+namespace {
+
+constexpr const char* kLabels = "labels";
+
+/// How one array serves one input.
+struct InputArray {
+    InputSpec input;
+    ArrayFile array;
+    bool complete = false; ///< axis 0 counts complete inputs, not items
+    int64_t itemsPerFeed = 1;
+    int64_t items = 1; ///< along axis 0 (a scalar: 1)
+    bool repeated = false; ///< one sample for every feed
+    int64_t feeds() const { return items / itemsPerFeed; }
+};
+
+class ArrayData final : public DataSource {
+public:
+    ArrayData(std::string path, std::vector<InputArray> arrays, size_t samples, size_t feeds,
+        std::vector<int64_t> labels, std::vector<std::string> warnings)
+        : m_path(std::move(path))
+        , m_arrays(std::move(arrays))
+    {
+        m_samples = samples;
+        m_feeds = feeds;
+        m_labels = std::move(labels);
+        m_warnings = std::move(warnings);
+    }
+
+    Result<Feed> feed(size_t index) const override
+    {
+        Feed feed;
+        feed.samples = m_samples / m_feeds;
+        feed.firstSample = index * feed.samples;
+        for (const InputArray& a : m_arrays) {
+            QS_TRY(Tensor tensor, read(a, index));
+            QS_TRY(tensor, convertTo(std::move(tensor), a.input, m_path));
+            feed.inputs.push_back(std::move(tensor));
+        }
+        return feed;
+    }
+
+private:
+    static Result<Tensor> read(const InputArray& a, size_t index)
+    {
+        const auto at = a.repeated ? 0 : static_cast<int64_t>(index);
+        if (a.array.shape().empty())
+            return a.array.items(0, 1);
+        if (a.complete) {
+            QS_TRY(Tensor one, a.array.items(at, 1));
+            return one.reshaped(Shape(one.shape().begin() + 1, one.shape().end()));
+        }
+        if (a.items >= a.itemsPerFeed)
+            return a.array.items(at * a.itemsPerFeed, a.itemsPerFeed);
+        QS_TRY(const Tensor one, a.array.items(0, 1)); // one item fills the batch
+        Shape shape = one.shape();
+        shape[0] = a.itemsPerFeed;
+        Tensor filled = Tensor::allocate(one.dtype(), shape);
+        uint8_t* to = filled.fill<uint8_t>().data();
+        for (int64_t i = 0; i < a.itemsPerFeed; ++i)
+            std::memcpy(to + static_cast<size_t>(i) * one.byteCount(), one.bytes().data(), one.byteCount());
+        return filled;
+    }
+
+    std::string m_path;
+    std::vector<InputArray> m_arrays;
+};
+
+/// Key of the array for an input, or an Issue that names what exists.
+Result<std::string> keyFor(
+    const InputSpec& input, const std::vector<InputSpec>& inputs, const ArrayArchive& archive, const std::string& path)
+{
+    if (archive.has(input.name))
+        return input.name;
+    std::vector<std::string> candidates;
+    for (const std::string& key : archive.keys())
+        if (key != kLabels)
+            candidates.push_back(key);
+    if (inputs.size() == 1 && candidates.size() == 1)
+        return candidates[0];
+    Issue issue = badInput("there is no array for the input", path, {});
+    issue.tensor = input.name;
+    if (candidates.empty())
+        issue.remedy = "add an array named '" + input.name + "' (the file holds no data array)";
+    else if (candidates.size() == 1 && candidates[0].empty())
+        issue.remedy = "the model has " + std::to_string(inputs.size())
+            + " inputs: give a .npz with one array for each, named as the input";
+    else
+        issue.remedy = "name an array '" + input.name + "' (the file holds " + nameList(candidates) + ")";
+    return issue;
+}
+
+std::string itemShapeText(const InputSpec& input)
+{
+    return input.dims && !input.dims->empty() ? dimsText(Dims(input.dims->begin() + 1, input.dims->end())) : "scalar";
+}
+
+Result<InputArray> fitArray(const InputSpec& input, ArrayFile array, const std::string& path)
+{
+    if (!convertible(array.dtype(), input.dtype))
+        return dtypeIssue(input, array.dtype(), path);
+    InputArray a;
+    a.input = input;
+    const Shape& shape = array.shape();
+    a.items = shape.empty() ? 1 : shape[0];
+    const std::string remedy
+        = "give N items of shape " + itemShapeText(input) + ", or N complete inputs with a leading axis";
+    if (input.dims && shape.size() == input.dims->size() + 1) {
+        a.complete = true;
+        if (!fits(Shape(shape.begin() + 1, shape.end()), input))
+            return shapeIssue(input, shapeText(shape), path, remedy);
+    } else {
+        a.itemsPerFeed = batchSize(input);
+        Shape one = shape;
+        if (!one.empty())
+            one[0] = a.itemsPerFeed;
+        if (!fits(one, input))
+            return shapeIssue(input, shapeText(shape), path, remedy);
+    }
+    a.array = std::move(array);
+    return a;
+}
+
+/// Feeds that the arrays give together; marks those with one sample as repeated.
+Result<int64_t> agreeOnFeeds(std::vector<InputArray>& arrays, const std::string& path)
+{
+    const auto single = [](const InputArray& a) { return a.items == 1 || a.items == a.itemsPerFeed; };
+    const InputArray* leader = nullptr;
+    for (const InputArray& a : arrays)
+        if (!single(a) && !leader)
+            leader = &a;
+    if (!leader) {
+        for (const InputArray& a : arrays)
+            if (a.items >= a.itemsPerFeed)
+                leader = &a;
+        if (!leader && !arrays.empty())
+            leader = &arrays.front();
+    }
+    if (!leader)
+        return 1;
+    if (leader->items % leader->itemsPerFeed != 0)
+        return feedsFor(static_cast<size_t>(leader->items), static_cast<size_t>(leader->itemsPerFeed), path).issue();
+    const int64_t feeds = leader->feeds();
+    for (InputArray& a : arrays) {
+        a.repeated = single(a) && feeds != 1;
+        if (a.repeated || (a.items == 1 && a.itemsPerFeed > 1))
+            continue;
+        if (a.items % a.itemsPerFeed != 0)
+            return feedsFor(static_cast<size_t>(a.items), static_cast<size_t>(a.itemsPerFeed), path).issue();
+        if (a.feeds() != feeds) {
+            Issue issue = badInput("the arrays have different sample counts: " + std::to_string(a.items) + " here, "
+                    + std::to_string(leader->items) + " for '" + leader->input.name + "'",
+                path, "give the same number of samples for each input, or one that is repeated");
+            issue.tensor = a.input.name;
+            return issue;
+        }
+    }
+    return feeds;
+}
+
+/// Samples in one feed: the batch that all arrays with samples of their own share, else 1.
+size_t samplesPerFeed(const std::vector<InputArray>& arrays)
+{
+    std::vector<InputSpec> inputs;
+    for (const InputArray& a : arrays)
+        if (!a.repeated)
+            inputs.push_back(a.input);
+    return commonBatch(inputs);
+}
+
+Result<std::vector<int64_t>> readLabels(const ArrayArchive& archive, const std::string& path)
+{
+    QS_TRY(ArrayFile array, archive.array(kLabels));
+    const Shape& shape = array.shape();
+    const bool oneColumn = shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
+    if (!oneColumn || !isInteger(array.dtype())) {
+        Issue issue = badInput("labels must be one integer a sample, these are " + std::string(dtypeName(array.dtype()))
+                + " of shape " + shapeText(shape),
+            path, "save class numbers as an integer array with one axis, or leave 'labels' out");
+        issue.tensor = kLabels;
+        return issue;
+    }
+    QS_CHECK(array.prepare(shape[0]));
+    QS_TRY(const Tensor labels, array.items(0, shape[0]));
+    return toInts(labels);
+}
+
+Status checkLabelCount(size_t labels, size_t samples, const std::string& path)
+{
+    if (labels == samples)
+        return {};
+    Issue issue
+        = badInput("there are " + std::to_string(labels) + " labels for " + std::to_string(samples) + " samples", path,
+            "give one label a sample");
+    issue.tensor = kLabels;
+    return issue;
+}
+
+} // namespace
+
+DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec>& inputs)
+{
+    const std::string& path = request.spec;
+    QS_TRY(const ArrayArchive archive, ArrayArchive::open(path));
+    std::vector<InputArray> arrays;
+    std::vector<std::string> used;
+    for (const InputSpec& input : inputs) {
+        QS_TRY(const std::string key, keyFor(input, inputs, archive, path));
+        QS_TRY(ArrayFile file, archive.array(key));
+        QS_TRY(InputArray array, fitArray(input, std::move(file), path));
+        arrays.push_back(std::move(array));
+        used.push_back(key);
+    }
+    QS_TRY(const int64_t allFeeds, agreeOnFeeds(arrays, path));
+    size_t perFeed = samplesPerFeed(arrays);
+    size_t samples = static_cast<size_t>(allFeeds) * perFeed;
+
+    std::vector<int64_t> labels;
+    const bool labelled = archive.has(kLabels) && std::find(used.begin(), used.end(), kLabels) == used.end();
+    if (labelled) {
+        QS_TRY(labels, readLabels(archive, path));
+        const bool allComplete = std::all_of(arrays.begin(), arrays.end(), [](const auto& a) { return a.complete; });
+        if (allComplete && labels.size() == static_cast<size_t>(allFeeds)) { // a label for each complete input
+            perFeed = 1;
+            samples = labels.size();
+        }
+        QS_CHECK(checkLabelCount(labels.size(), samples, path));
+        used.emplace_back(kLabels);
+    }
+    if (request.limit)
+        samples = std::min(samples, *request.limit);
+    QS_TRY(const size_t feeds, feedsFor(samples, perFeed, path));
+    if (labelled)
+        labels.resize(samples);
+    for (InputArray& a : arrays)
+        QS_CHECK(a.array.prepare(std::min(a.items, static_cast<int64_t>(feeds) * a.itemsPerFeed)));
+
+    std::vector<std::string> warnings;
+    std::vector<std::string> unused;
+    for (const std::string& key : archive.keys())
+        if (std::find(used.begin(), used.end(), key) == used.end())
+            unused.push_back(key);
+    if (!unused.empty())
+        warnings.push_back(path + ": not used: " + nameList(unused));
+    return std::shared_ptr<const DataSource>(
+        std::make_shared<ArrayData>(path, std::move(arrays), samples, feeds, std::move(labels), std::move(warnings)));
+}
+
+} // namespace qs

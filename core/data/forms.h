@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/data/data_source.h"
+
+/// The four forms of data, each in a file of its own; openData chooses.
+namespace qs {
+
+using DataResult = Result<std::shared_ptr<const DataSource>>;
+
+DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec>& inputs);
+DataResult openTestData(const DataRequest& request, const std::vector<InputSpec>& inputs);
+DataResult openImageData(const DataRequest& request, const std::vector<InputSpec>& inputs);
+DataResult openRandomData(const DataRequest& request, const std::vector<InputSpec>& inputs);
+
+/// Whether the folder holds ONNX test data (test_data_set_* folders, or input_*.pb itself).
+bool isTestDataFolder(const std::string& path);
+
+} // namespace qs

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// The pictures below a folder and their classes.
+struct ImageFolder {
+    std::vector<std::string> files; ///< relative paths, in byte order
+    std::vector<int64_t> labels; ///< one a file, or empty
+};
+
+/// Lists png, jpg, jpeg and bmp files. Labels come from labels.csv (file,label) or else from the sub-folders: the index
+/// of a file's sub-folder among the sorted names. Names that begin with a dot are skipped, other files are refused.
+Result<ImageFolder> listImageFolder(const std::string& folder);
+
+} // namespace qs
