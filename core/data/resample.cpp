@@ -97,9 +97,9 @@ Picture scaledColumns(const Picture& in, int height, Interpolation interpolation
 Picture nearest(const Picture& in, int width, int height)
 {
     const auto channels = static_cast<size_t>(in.channels);
-    const auto under = [](int i, int from, int to) {
-        return static_cast<size_t>(std::min(static_cast<int>((i + 0.5) * (double(from) / to)), from - 1));
-    };
+    // In whole numbers: a centre that falls exactly between two pixels belongs to the later one.
+    const auto under
+        = [](int i, int from, int to) { return static_cast<size_t>((2 * int64_t(i) + 1) * from / (2 * int64_t(to))); };
     Picture out { width, height, in.channels, {} };
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
@@ -117,6 +117,9 @@ Picture resized(const Picture& picture, int width, int height, Interpolation int
 {
     if (interpolation == Interpolation::Nearest)
         return nearest(picture, width, height);
+    // The order that makes the picture between the passes smallest where the axes differ in direction.
+    if (width > picture.width && height < picture.height)
+        return scaledRows(scaledColumns(picture, height, interpolation), width, interpolation);
     Picture out = picture.width == width ? picture : scaledRows(picture, width, interpolation);
     return out.height == height ? out : scaledColumns(out, height, interpolation);
 }
