@@ -38,6 +38,8 @@ public:
     {
         return m_pool.allocate(type, std::move(shape), layout);
     }
+    /// The same elements in the asked layout (no copy when it already is).
+    Tensor toLayout(const Tensor& t, Layout layout) const { return m_pool.toLayout(t, layout); }
     /// QLinear* and other requantizing nodes: when asked, also give the float32 value before rounding
     /// (accumulator x scale, same shape and layout as output 0).
     bool wantsUnrounded() const { return m_unrounded != nullptr; }

@@ -383,19 +383,6 @@ Result<Facts> inferCompress(const InferContext& c)
     return Facts { fact(data.dtype, out) };
 }
 
-Result<Facts> inferGridSample(const InferContext& c)
-{
-    QS_CHECK(needInputs(c, 2));
-    const auto &x = c.input(0)->dims, &grid = c.input(1)->dims;
-    if (!x || !grid)
-        return Facts { fact(c.input(0)->dtype) };
-    if (x->size() < 3 || x->size() != grid->size())
-        return inferIssue(c.node, "input and grid need one rank of 3 or more");
-    Dims out = { (*x)[0], (*x)[1] };
-    out.insert(out.end(), grid->begin() + 1, grid->end() - 1);
-    return Facts { fact(c.input(0)->dtype, out) };
-}
-
 } // namespace
 
 void registerIndexOps(OpRegistry& r)
@@ -421,7 +408,6 @@ void registerIndexOps(OpRegistry& r)
     add("ReverseSequence", inferLikeFirst);
     add("TopK", inferTopK);
     add("Compress", inferCompress);
-    add("GridSample", inferGridSample, Tolerance::Accumulation);
 }
 
 } // namespace qs

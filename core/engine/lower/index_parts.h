@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/lowering.h"
+
+/// Parts of the index family, called by lowerIndex().
+namespace qs {
+
+void lowerGather(LoweringRegistry&); ///< Gather, GatherElements, GatherND, Scatter*, TopK
+void lowerResize(LoweringRegistry&); ///< Resize, Upsample
+
+} // namespace qs

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/kernels/integer_conv.h"
+
+#include "core/kernels/integer_product_fast.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+IntegerConv::Triple positionAt(const IntegerConv& c, int64_t p)
+{
+    return { p / (c.out[1] * c.out[2]), p / c.out[2] % c.out[1], p % c.out[2] };
+}
+
+/// One row of the left matrix: the input codes that one output position reads, tap by tap.
+void gatherRow(const IntegerConv& c, Codes x, int32_t xZero, int64_t position, int64_t firstChannel, int16_t* row)
+{
+    const int64_t channels = c.inChannels / c.groups;
+    const auto at = positionAt(c, position);
+    int16_t* out = row;
+    for (int64_t tap = 0; tap < c.taps(); ++tap, out += channels) {
+        const int64_t from = c.inputPosition(at, tap);
+        if (from < 0)
+            std::fill(out, out + channels, int16_t(0));
+        else
+            widenRun(x.from(from * c.inChannels + firstChannel), channels, xZero, out);
+    }
+    if (c.taps() * channels % 2)
+        *out = 0;
+}
+
+void depthwiseRows(const IntegerConv& c, Codes x, int32_t xZero, const std::vector<int16_t>& w, int64_t first,
+    int64_t count, int32_t* sums)
+{
+    std::vector<int64_t> from(static_cast<size_t>(c.taps()));
+    std::vector<int64_t> taps(from.size());
+    for (int64_t p = 0; p < count; ++p) {
+        const auto at = positionAt(c, first + p);
+        size_t used = 0;
+        for (int64_t tap = 0; tap < c.taps(); ++tap)
+            if (const int64_t position = c.inputPosition(at, tap); position >= 0) {
+                from[used] = position * c.inChannels;
+                taps[used++] = tap * c.inChannels;
+            }
+        depthwisePosition(x, xZero, w.data(), from.data(), taps.data(), used, c.inChannels, sums + p * c.inChannels);
+    }
+}
+
+} // namespace
+
+int64_t IntegerConv::inputPosition(const Triple& at, int64_t tap) const
+{
+    const Triple k { tap / (kernel[1] * kernel[2]), tap / kernel[2] % kernel[1], tap % kernel[2] };
+    int64_t position = 0;
+    for (size_t d = 0; d < 3; ++d) {
+        const int64_t i = at[d] * stride[d] + k[d] * dilation[d] - pad[d];
+        if (i < 0 || i >= in[d])
+            return -1;
+        position = position * in[d] + i;
+    }
+    return position;
+}
+
+PackedConvWeights packConvWeights(const IntegerConv& conv, Codes w, std::span<const int32_t> wZero)
+{
+    PackedConvWeights packed;
+    const int64_t taps = conv.taps(), channels = conv.inChannels / conv.groups;
+    if (conv.depthwise()) {
+        packed.depthwise.resize(static_cast<size_t>(taps * conv.inChannels));
+        for (int64_t c = 0; c < conv.inChannels; ++c)
+            for (int64_t tap = 0; tap < taps; ++tap)
+                packed.depthwise[static_cast<size_t>(tap * conv.inChannels + c)]
+                    = static_cast<int16_t>(w.at(c * taps + tap) - pick(wZero, c));
+        return packed;
+    }
+    const int64_t depth = taps * channels, columns = conv.outChannels / conv.groups;
+    std::vector<uint8_t> turned(static_cast<size_t>(depth * columns));
+    for (int64_t g = 0; g < conv.groups; ++g) {
+        const Codes from = w.from(g * columns * depth);
+        for (int64_t m = 0; m < columns; ++m)
+            for (int64_t c = 0; c < channels; ++c)
+                for (int64_t tap = 0; tap < taps; ++tap)
+                    turned[static_cast<size_t>(m * depth + tap * channels + c)]
+                        = from.data[(m * channels + c) * taps + tap];
+        const auto zeros
+            = wZero.size() > 1 ? wZero.subspan(static_cast<size_t>(g * columns), static_cast<size_t>(columns)) : wZero;
+        packed.groups.push_back(packCodes({ { turned.data(), w.isSigned }, depth, columns, 1, depth }, zeros));
+    }
+    return packed;
+}
+
+int64_t integerConvScratch(const IntegerConv& conv, int64_t count)
+{
+    return conv.depthwise() ? 0 : count * widenedDepth(conv.taps() * (conv.inChannels / conv.groups));
+}
+
+void integerConvRows(const IntegerConv& conv, Codes x, int32_t xZero, const PackedConvWeights& w, int64_t first,
+    int64_t count, int16_t* scratch, int32_t* sums)
+{
+    if (conv.depthwise())
+        return depthwiseRows(conv, x, xZero, w.depthwise, first, count, sums);
+    const int64_t channels = conv.inChannels / conv.groups, columns = conv.outChannels / conv.groups;
+    const int64_t length = widenedDepth(conv.taps() * channels);
+    for (int64_t g = 0; g < conv.groups; ++g) {
+        for (int64_t p = 0; p < count; ++p)
+            gatherRow(conv, x, xZero, first + p, g * channels, scratch + p * length);
+        multiply(scratch, count, w.groups[static_cast<size_t>(g)], sums + g * columns, conv.outChannels);
+    }
+}
+
+} // namespace qs
