@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/kernels/pool.h"
+
+#include "core/kernels/pool_taps.h"
+
+#include <cmath>
+#include <limits>
+
+namespace qs {
+
+namespace {
+
+/// Channels whose sums stay in registers and the nearest cache.
+constexpr int64_t kTile = 128;
+
+template <class T> constexpr T lowest()
+{
+    if constexpr (std::numeric_limits<T>::has_infinity)
+        return -std::numeric_limits<T>::infinity();
+    return std::numeric_limits<T>::lowest();
+}
+
+double divisorOf(const WindowShape& s, AverageDivisor divisor, const TapRange (&t)[3])
+{
+    int64_t count = 1;
+    for (size_t i = 0; i < 3; ++i) {
+        if (divisor == AverageDivisor::InsideOnly)
+            count *= t[i].last - t[i].first;
+        else
+            count *= divisor == AverageDivisor::Kernel ? s.axes[i].kernel : paddedTaps(s.axes[i], t[i]);
+    }
+    return static_cast<double>(std::max<int64_t>(count, 1));
+}
+
+template <class Term>
+void addTaps(
+    const WindowShape& s, const TapRange (&t)[3], const float* x, int64_t inner, int64_t n, double* sums, Term term)
+{
+    std::fill_n(sums, n, 0.0);
+    forEachTap(s, t, [&](int64_t p) {
+        const float* from = x + p * inner;
+        for (int64_t c = 0; c < n; ++c)
+            sums[c] += term(double(from[c]));
+    });
+}
+
+} // namespace
+
+template <class T> void maxPool(const WindowShape& s, int64_t outer, int64_t inner, const T* x, T* y) noexcept
+{
+    for (int64_t n = 0; n < outer; ++n) {
+        const T* block = x + n * s.inSize() * inner;
+        T* out = y + n * s.outSize() * inner;
+        forEachWindow(s, [&](int64_t o, const TapRange(&t)[3]) {
+            T* to = out + o * inner;
+            std::fill_n(to, inner, lowest<T>());
+            forEachTap(s, t, [&](int64_t p) {
+                const T* from = block + p * inner;
+                for (int64_t c = 0; c < inner; ++c)
+                    to[c] = from[c] > to[c] ? from[c] : to[c];
+            });
+        });
+    }
+}
+
+void sumPool(const WindowShape& s, const PoolParams& p, int64_t outer, int64_t inner, const float* x, float* y) noexcept
+{
+    double sums[kTile];
+    for (int64_t n = 0; n < outer; ++n) {
+        const float* block = x + n * s.inSize() * inner;
+        float* out = y + n * s.outSize() * inner;
+        forEachWindow(s, [&](int64_t o, const TapRange(&t)[3]) {
+            for (int64_t c0 = 0; c0 < inner; c0 += kTile) {
+                const int64_t count = std::min(kTile, inner - c0);
+                float* to = out + o * inner + c0;
+                if (p.kind == PoolKind::Average) {
+                    addTaps(s, t, block + c0, inner, count, sums, [](double v) { return v; });
+                    const double divisor = divisorOf(s, p.divisor, t);
+                    for (int64_t c = 0; c < count; ++c)
+                        to[c] = float(sums[c] / divisor);
+                    continue;
+                }
+                addTaps(s, t, block + c0, inner, count, sums, [&p](double v) { return std::pow(std::abs(v), p.p); });
+                for (int64_t c = 0; c < count; ++c)
+                    to[c] = float(std::pow(sums[c], 1 / p.p));
+            }
+        });
+    }
+}
+
+template <class T>
+void maxPoolIndices(const WindowShape& s, IndexOrder order, const T* x, T* y, int64_t* indices) noexcept
+{
+    const int64_t inD = s.axes[0].in, inH = s.axes[1].in, inW = s.axes[2].in;
+    for (int64_t n = 0; n < s.batch * s.channels; ++n) {
+        const T* plane = x + n * s.inSize();
+        forEachWindow(s, [&](int64_t o, const TapRange(&t)[3]) {
+            T best = lowest<T>();
+            int64_t at = -1;
+            forEachTap(s, t, [&](int64_t p) {
+                if (at < 0 || plane[p] > best) {
+                    best = plane[p];
+                    at = p;
+                }
+            });
+            y[n * s.outSize() + o] = best;
+            const int64_t d = at / (inH * inW), h = at / inW % inH, w = at % inW;
+            // The first spatial axis runs fastest; unused leading axes have size 1 and position 0.
+            const int64_t column = d + inD * (h + inH * w);
+            indices[n * s.outSize() + o] = n * s.inSize() + (order == IndexOrder::RowMajor || at < 0 ? at : column);
+        });
+    }
+}
+
+void poolReference(const WindowShape& s, const PoolParams& p, const double* x, double* y) noexcept
+{
+    const auto& [d, h, w] = s.axes;
+    const auto inside = [](int64_t i, const SpatialAxis& a) { return i >= 0 && i < a.in; };
+    const auto padded = [](int64_t i, const SpatialAxis& a) { return i >= -a.padBegin && i < a.in + a.padEnd; };
+    for (int64_t i = 0; i < s.batch * s.channels * s.outSize(); ++i) {
+        const int64_t plane = i / s.outSize() * s.inSize(), o = i % s.outSize();
+        const int64_t od = o / (h.out * w.out), oh = o / w.out % h.out, ow = o % w.out;
+        double best = -std::numeric_limits<double>::infinity(), sum = 0, insideCount = 0, paddedCount = 0;
+        for (int64_t k = 0; k < s.kernelSize(); ++k) {
+            const int64_t id = od * d.stride + k / (h.kernel * w.kernel) * d.dilation - d.padBegin;
+            const int64_t ih = oh * h.stride + k / w.kernel % h.kernel * h.dilation - h.padBegin;
+            const int64_t iw = ow * w.stride + k % w.kernel * w.dilation - w.padBegin;
+            paddedCount += padded(id, d) && padded(ih, h) && padded(iw, w);
+            if (!inside(id, d) || !inside(ih, h) || !inside(iw, w))
+                continue;
+            const double v = x[plane + (id * h.in + ih) * w.in + iw];
+            ++insideCount;
+            best = v > best ? v : best;
+            sum += p.kind == PoolKind::Lp ? std::pow(std::abs(v), p.p) : v;
+        }
+        const double divisor = p.divisor == AverageDivisor::InsideOnly ? insideCount
+            : p.divisor == AverageDivisor::Padded                      ? paddedCount
+                                                                       : double(s.kernelSize());
+        y[i] = p.kind == PoolKind::Max ? best
+            : p.kind == PoolKind::Lp   ? std::pow(sum, 1 / p.p)
+                                       : sum / std::max(divisor, 1.0);
+    }
+}
+
+#define QS_POOL(T)                                                                                                     \
+    template void maxPool<T>(const WindowShape&, int64_t, int64_t, const T*, T*) noexcept;                             \
+    template void maxPoolIndices<T>(const WindowShape&, IndexOrder, const T*, T*, int64_t*) noexcept;
+QS_POOL(float)
+QS_POOL(double)
+QS_POOL(int8_t)
+QS_POOL(uint8_t)
+#undef QS_POOL
+
+} // namespace qs
