@@ -54,8 +54,10 @@ Tensor copied(DType type, const Shape& shape, std::span<const std::byte> bytes)
 Tensor referenced(DType type, const Shape& shape, const SharedBytes& raw)
 {
     const auto address = reinterpret_cast<uintptr_t>(raw.bytes.data());
-    if (raw.bytes.size() <= kSmallBytes || type == DType::Bool || address % alignmentOf(type) != 0)
+    if (raw.bytes.size() <= kSmallBytes || type == DType::Bool)
         return copied(type, shape, raw.bytes);
+    if (address % alignmentOf(type) != 0)
+        return Tensor::wrapUnaligned(type, shape, raw.bytes.data(), raw.owner);
     return Tensor::wrap(type, shape, raw.bytes.data(), raw.owner);
 }
 

@@ -9,8 +9,8 @@
 
 namespace qs {
 
-/// Makes tensors of TensorProtos. Payloads of the mapped file and external data are referenced, not copied, where they
-/// are aligned for their element type and not tiny.
+/// Makes tensors of TensorProtos. Payloads of the mapped file and external data are referenced, not copied, unless they
+/// are tiny; those that are not aligned for their element type are copied when they are first read.
 class TensorReader {
 public:
     TensorReader(SharedBytes file, std::vector<Payload> payloads, ExternalData external)

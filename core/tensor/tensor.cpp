@@ -2,6 +2,8 @@
 #include "core/tensor/tensor.h"
 
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
 #include <new>
 
 namespace qs {
@@ -33,6 +35,33 @@ Tensor Tensor::wrap(DType type, Shape shape, const std::byte* data, std::shared_
     t.m_owner = std::move(owner);
     assert(layout == Layout::Plain || t.rank() >= 3);
     return t;
+}
+
+struct Tensor::Deferred {
+    const std::byte* source;
+    std::shared_ptr<const void> owner;
+    std::once_flag once;
+    Tensor copy;
+};
+
+Tensor Tensor::wrapUnaligned(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner)
+{
+    Tensor t = wrap(type, std::move(shape), nullptr, nullptr);
+    t.m_deferred = std::make_shared<Deferred>();
+    t.m_deferred->source = data;
+    t.m_deferred->owner = std::move(owner);
+    return t;
+}
+
+const std::byte* Tensor::alignedCopy() const
+{
+    std::call_once(m_deferred->once, [this] {
+        Tensor copy = allocate(m_type, m_shape);
+        std::memcpy(const_cast<std::byte*>(copy.m_data), m_deferred->source, byteCount());
+        m_deferred->copy = std::move(copy);
+        m_deferred->owner.reset();
+    });
+    return m_deferred->copy.m_data;
 }
 
 Tensor Tensor::strings(Shape shape, std::vector<std::string> values)

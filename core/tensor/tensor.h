@@ -28,6 +28,9 @@ public:
     /// Storage owned by somebody else (a mapped file, a buffer pool), kept alive by `owner`.
     static Tensor wrap(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner,
         Layout layout = Layout::Plain);
+    /// The same for storage that is not aligned for its elements; who reads it first (bytes, data) makes an aligned
+    /// copy.
+    static Tensor wrapUnaligned(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner);
     static Tensor strings(Shape shape, std::vector<std::string> values);
     template <class T> static Tensor of(Shape shape, const std::vector<T>& values);
     template <class T> static Tensor scalar(T value) { return of<T>({}, { value }); }
@@ -41,12 +44,12 @@ public:
     int64_t count() const { return m_count; } ///< elements
     size_t byteCount() const { return storageBytes(m_type, static_cast<size_t>(m_count)); }
 
-    std::span<const std::byte> bytes() const { return { m_data, byteCount() }; }
+    std::span<const std::byte> bytes() const { return { storage(), byteCount() }; }
     /// Elements in memory order; T must match the dtype (uint16_t serves float16 and bfloat16, uint8_t float8 and
     /// Bool).
     template <class T> std::span<const T> data() const
     {
-        return { reinterpret_cast<const T*>(m_data), static_cast<size_t>(m_count) };
+        return { reinterpret_cast<const T*>(storage()), static_cast<size_t>(m_count) };
     }
     /// For the producer only, before the tensor is handed on.
     template <class T> std::span<T> fill()
@@ -61,12 +64,17 @@ public:
     Tensor reinterpreted(DType type) const;
 
 private:
+    struct Deferred;
+    const std::byte* storage() const { return m_deferred ? alignedCopy() : m_data; }
+    const std::byte* alignedCopy() const;
+
     DType m_type = DType::Undefined;
     Layout m_layout = Layout::Plain;
     Shape m_shape;
     int64_t m_count = 0;
     const std::byte* m_data = nullptr;
     std::shared_ptr<const void> m_owner;
+    std::shared_ptr<Deferred> m_deferred; ///< set instead of m_data and m_owner by wrapUnaligned
     std::shared_ptr<const std::vector<std::string>> m_strings;
 };
 
