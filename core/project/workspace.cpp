@@ -74,8 +74,8 @@ private:
             return {};
         if (m_cancel.cancelled())
             return cancelled();
-        if (m_previous && m_previous->*model && m_previous->inputs.*key == path) {
-            m_next.*model = m_previous->*model;
+        if (m_previous && (*m_previous).*model && m_previous->inputs.*key == path) {
+            m_next.*model = (*m_previous).*model;
         } else {
             report(phase);
             QS_TRY(m_next.*model, loadModel(path));
@@ -117,8 +117,9 @@ private:
         }
         report("match");
         ManualPairs manual;
-        if (!m_next.inputs.mapPath.empty())
+        if (!m_next.inputs.mapPath.empty()) {
             QS_TRY(manual, readManualPairs(m_next.inputs.mapPath));
+        }
         QS_CHECK(checkInterface());
         QS_TRY(m_next.alignment,
             align(*m_next.floatModel->plan, *m_next.quantModel->plan, *m_next.quantModel->quant, manual));

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/cancel.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/data/data_source.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace qs::cli {
+
+/// Exit codes of the command line contract.
+enum ExitCode { kDone = 0, kThresholdMissed = 1, kBadUse = 2, kBadInput = 3, kCancelled = 4, kInternal = 5 };
+
+/// Options that every computing command shares, as given.
+struct CommonOptions {
+    int64_t threads = 0;
+    std::string memoryLimit;
+    std::vector<std::string> carry;
+    uint64_t seed = 0;
+    bool seedGiven = false;
+    std::string json;
+    bool quiet = false;
+    bool verbose = false;
+};
+
+/// The `--data` family.
+struct DataOptions {
+    std::string data;
+    std::string preprocess;
+    std::vector<std::string> shapes;
+    int64_t limit = -1;
+};
+
+/// What a command needs besides its own options.
+struct Context {
+    CancelToken cancel;
+    CommonOptions common;
+};
+
+/// Registers a command's options; the returned function runs it and gives the exit code, or an issue.
+using Command = std::function<Result<int>(Context&)>;
+Command addInfo(CLI::App& app, Context& context);
+Command addRun(CLI::App& app, Context& context);
+Command addCompare(CLI::App& app, Context& context);
+
+void addCommonOptions(CLI::App& command, CommonOptions& options);
+void addDataOptions(CLI::App& command, DataOptions& options);
+
+Result<DataRequest> dataRequest(const DataOptions& data, const CommonOptions& common);
+Result<size_t> threadCount(const CommonOptions& common);
+Result<uint64_t> memoryLimit(const CommonOptions& common); ///< bytes; 0 = default
+Result<std::vector<std::pair<std::string, std::string>>> carryPairs(const CommonOptions& common);
+
+/// A bar on stderr when that is a terminal and not --quiet; else nothing.
+ProgressFn progressBar(const CommonOptions& common);
+void clearProgress(const CommonOptions& common);
+void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
+
+/// Text to stdout ("-") or, by a temporary neighbour, to a file.
+Status writeOutput(const std::string& path, const std::string& text);
+
+} // namespace qs::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+
+#include "core/base/issue_text.h"
+#include "core/base/version.h"
+
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <new>
+
+namespace {
+
+qs::CancelToken* g_cancel = nullptr; // read by the signal handler only
+
+void onSignal(int signal)
+{
+    g_cancel->cancel();
+    std::signal(signal, SIG_DFL); // a second signal may kill
+}
+
+int exitCode(const qs::Issue& issue)
+{
+    switch (issue.kind) {
+    case qs::IssueKind::BadUse:
+        return qs::cli::kBadUse;
+    case qs::IssueKind::BadInput:
+        return qs::cli::kBadInput;
+    case qs::IssueKind::Cancelled:
+        return qs::cli::kCancelled;
+    case qs::IssueKind::Internal:
+        return qs::cli::kInternal;
+    }
+    return qs::cli::kInternal;
+}
+
+int fail(const qs::Issue& issue)
+{
+    std::cerr << "error: " << qs::issueText(issue) << '\n';
+    return exitCode(issue);
+}
+
+std::string oneLine(std::string text)
+{
+    for (char& c : text)
+        if (c == '\n')
+            c = ' ';
+    return text;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    using namespace qs::cli;
+    CLI::App app("Debug quantized ONNX models: see where the error is made.", "quantscope-cli");
+    app.set_version_flag("--version", std::string("quantscope-cli ") + qs::kVersion);
+    app.require_subcommand(1);
+    app.footer("`quantscope-cli COMMAND --help` documents each command.");
+    Context context;
+    CLI::App* info = app.add_subcommand("info", "what a model file contains");
+    CLI::App* run = app.add_subcommand("run", "run a model on data");
+    CLI::App* compare = app.add_subcommand("compare", "compare a float model with its quantized counterpart");
+    const std::pair<CLI::App*, Command> commands[] = { { info, addInfo(*info, context) },
+        { run, addRun(*run, context) }, { compare, addCompare(*compare, context) } };
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& e) { // --help, --version
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        std::cerr << "error: " << oneLine(e.what()) << "; see `quantscope-cli --help`\n";
+        return kBadUse;
+    }
+    g_cancel = &context.cancel;
+    std::signal(SIGINT, onSignal);
+    std::signal(SIGTERM, onSignal);
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        for (const auto& [command, execute] : commands)
+            if (command->parsed()) {
+                const qs::Result<int> result = execute(context);
+                clearProgress(context.common);
+                return result.ok() ? *result : fail(result.issue());
+            }
+    } catch (const std::bad_alloc&) {
+        return fail(qs::badInput("there is not enough memory", {}, "use --limit, fewer --threads or smaller inputs"));
+    } catch (const std::exception& e) {
+        return fail(qs::internalError(std::string("unexpected: ") + e.what()));
+    }
+    return kInternal;
+}

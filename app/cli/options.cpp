@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+
+#include "core/base/atomic_file.h"
+#include "core/base/parallel.h"
+
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <mutex>
+#include <unistd.h>
+
+namespace qs::cli {
+
+namespace {
+
+std::optional<int64_t> parseInteger(const std::string& text)
+{
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+Result<std::pair<std::string, std::string>> splitPair(const std::string& text, const char* option, const char* form)
+{
+    const size_t at = text.rfind('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+        return badUse(
+            std::string(option) + " '" + text + "' is not " + form, std::string("write ") + option + " " + form);
+    return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+} // namespace
+
+void addCommonOptions(CLI::App& command, CommonOptions& o)
+{
+    command.add_option("--threads", o.threads, "threads (default: all cores)");
+    command.add_option("--memory-limit", o.memoryLimit, "bytes (default: 80 % of RAM)");
+    command.add_option("--carry", o.carry, "OUTPUT=INPUT: state carried from one sample to the next, in order")
+        ->allow_extra_args(false);
+    command.add_option("--seed", o.seed, "seed of random data")->each([&o](const std::string&) { o.seedGiven = true; });
+    command.add_option("--json", o.json, "write JSON to a file, or to stdout with -");
+    command.add_flag("--quiet", o.quiet, "no progress, no warnings");
+    command.add_flag("--verbose", o.verbose, "say more");
+}
+
+void addDataOptions(CLI::App& command, DataOptions& o)
+{
+    command
+        .add_option("--data", o.data, "FILE.npz, FILE.npy, a folder of ONNX test data or images, or random:N[:SEED]")
+        ->required();
+    command.add_option("--preprocess", o.preprocess, "JSON that says how pictures become inputs");
+    command.add_option("--shape", o.shapes, "NAME=2x3x4: sizes of a dynamic input for random data")
+        ->allow_extra_args(false);
+    command.add_option("--limit", o.limit, "use the first N samples");
+}
+
+Result<DataRequest> dataRequest(const DataOptions& o, const CommonOptions& common)
+{
+    DataRequest request;
+    request.spec = o.data;
+    request.preprocess = o.preprocess;
+    if (o.limit == 0 || o.limit < -1)
+        return badUse("--limit must be at least 1", "give the number of samples to use");
+    if (o.limit > 0)
+        request.limit = static_cast<size_t>(o.limit);
+    if (common.seedGiven)
+        request.seed = common.seed;
+    for (const std::string& text : o.shapes) {
+        QS_TRY(const auto pair, splitPair(text, "--shape", "NAME=2x3x4"));
+        Shape shape;
+        for (size_t begin = 0; begin <= pair.second.size();) {
+            const size_t end = std::min(pair.second.find('x', begin), pair.second.size());
+            const auto size = parseInteger(pair.second.substr(begin, end - begin));
+            if (!size || *size < 0)
+                return badUse("--shape '" + text + "' is not NAME=2x3x4", "write sizes with x between them");
+            shape.push_back(*size);
+            begin = end + 1;
+        }
+        request.shapes[pair.first] = shape;
+    }
+    return request;
+}
+
+Result<size_t> threadCount(const CommonOptions& common)
+{
+    if (common.threads < 0 || common.threads > 4096)
+        return badUse("--threads must be between 1 and 4096", "leave it out to use all cores");
+    return common.threads ? static_cast<size_t>(common.threads) : hardwareThreads();
+}
+
+Result<uint64_t> memoryLimit(const CommonOptions& common)
+{
+    if (common.memoryLimit.empty())
+        return uint64_t(0);
+    const auto value = parseInteger(common.memoryLimit);
+    if (!value || *value <= 0)
+        return badUse("--memory-limit '" + common.memoryLimit + "' is no number of bytes",
+            "give a whole number of bytes above 0");
+    return static_cast<uint64_t>(*value);
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> carryPairs(const CommonOptions& common)
+{
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const std::string& text : common.carry) {
+        QS_TRY(auto pair, splitPair(text, "--carry", "OUTPUT=INPUT"));
+        pairs.push_back(std::move(pair));
+    }
+    return pairs;
+}
+
+ProgressFn progressBar(const CommonOptions& common)
+{
+    if (common.quiet || !isatty(STDERR_FILENO))
+        return {};
+    return [mutex = std::make_shared<std::mutex>()](std::string_view phase, size_t done, size_t total) {
+        const std::lock_guard lock(*mutex);
+        if (total)
+            std::fprintf(stderr, "\r\033[K%.*s %zu of %zu", int(phase.size()), phase.data(), done, total);
+        else
+            std::fprintf(stderr, "\r\033[K%.*s", int(phase.size()), phase.data());
+        std::fflush(stderr);
+    };
+}
+
+void clearProgress(const CommonOptions& common)
+{
+    if (!common.quiet && isatty(STDERR_FILENO))
+        std::fputs("\r\033[K", stderr);
+}
+
+void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common)
+{
+    if (common.quiet)
+        return;
+    for (const std::string& w : warnings)
+        std::cerr << "warning: " << w << '\n';
+}
+
+Status writeOutput(const std::string& path, const std::string& text)
+{
+    if (path == "-") {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        std::fflush(stdout);
+        return {};
+    }
+    QS_TRY(AtomicFile file, AtomicFile::create(path));
+    QS_CHECK(file.write(text));
+    return file.commit();
+}
+
+} // namespace qs::cli

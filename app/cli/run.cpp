@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+
+#include "core/base/name_pattern.h"
+#include "core/base/parallel.h"
+#include "core/data/npz_writer.h"
+#include "core/engine/execution.h"
+#include "core/project/memory.h"
+#include "core/project/workspace.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace qs::cli {
+
+namespace {
+
+struct RunCommand {
+    std::string model, out, arithmetic = "simulated";
+    bool allTensors = false;
+    std::vector<std::string> tensors;
+    DataOptions data;
+};
+
+/// Values to write, by name, in graph order.
+Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Graph& graph, std::vector<std::string>& warnings)
+{
+    std::vector<ValueId> all;
+    for (ValueId in : graph.inputs())
+        all.push_back(in);
+    for (const Node& node : graph.nodes())
+        for (ValueId out : node.outputs)
+            if (out.valid())
+                all.push_back(out);
+    std::vector<ValueId> wanted;
+    if (o.allTensors) {
+        wanted = all;
+    } else if (!o.tensors.empty()) {
+        std::vector<std::string> names;
+        for (const Value& v : graph.values())
+            names.push_back(v.name);
+        std::set<size_t> chosen;
+        for (const std::string& pattern : splitPatterns(o.tensors)) {
+            auto found = matchNames(pattern, names);
+            if (!found.ok()) {
+                Issue issue = std::move(found).issue();
+                issue.file = o.model;
+                return issue;
+            }
+            chosen.insert(found->begin(), found->end());
+        }
+        for (size_t index : chosen)
+            wanted.emplace_back(index);
+    } else {
+        wanted.assign(graph.outputs().begin(), graph.outputs().end());
+    }
+    std::erase_if(wanted, [&](ValueId id) {
+        const bool skip = !graph.value(id).type.container.empty();
+        if (skip)
+            warnings.push_back(
+                "tensor '" + graph.value(id).name + "' is a " + graph.value(id).type.container + " and is left out");
+        return skip;
+    });
+    return wanted;
+}
+
+/// Runs every feed; `take` gets the wanted tensors of each, from worker threads.
+class Runner {
+public:
+    Runner(const LoadedModel& model, const DataSource& data, std::shared_ptr<const Schedule> schedule, Context& context)
+        : m_model(model)
+        , m_data(data)
+        , m_schedule(std::move(schedule))
+        , m_context(context)
+    {
+    }
+
+    Status run(size_t threads, const std::vector<std::pair<std::string, std::string>>& carry,
+        const std::function<Status(const Feed&, const Execution&)>& take)
+    {
+        QS_CHECK(prepareCarry(carry));
+        if (!m_carry.empty())
+            threads = 1;
+        std::vector<std::unique_ptr<BufferPool>> pools(threads);
+        for (auto& pool : pools)
+            pool = std::make_unique<BufferPool>();
+        const ProgressFn progress = progressBar(m_context.common);
+        std::mutex mutex;
+        std::optional<Issue> failure;
+        size_t done = 0;
+        parallelFor(m_data.feeds(), threads, [&](size_t index, size_t worker) {
+            {
+                const std::lock_guard lock(mutex);
+                if (failure || m_context.cancel.cancelled())
+                    return;
+            }
+            Status status = one(index, *pools[worker], take);
+            const std::lock_guard lock(mutex);
+            if (!status.ok() && !failure)
+                failure = std::move(status).issue();
+            if (progress)
+                progress("run", ++done, m_data.feeds());
+        });
+        if (m_context.cancel.cancelled())
+            return cancelled();
+        if (failure)
+            return *failure;
+        return {};
+    }
+
+private:
+    Status prepareCarry(const std::vector<std::pair<std::string, std::string>>& carry)
+    {
+        for (const auto& [out, in] : carry) {
+            const ValueId o = m_model.graph().findValue(out), i = m_model.graph().findValue(in);
+            if (!o.valid() || !i.valid() || !m_model.graph().isInput(i))
+                return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to",
+                    m_model.model->path, "give --carry OUTPUT=INPUT with names of this model");
+            m_carry.emplace_back(o, i);
+        }
+        return {};
+    }
+
+    Status one(size_t index, BufferPool& pool, const std::function<Status(const Feed&, const Execution&)>& take)
+    {
+        QS_TRY(const Feed feed, m_data.feed(index));
+        Execution execution(m_schedule, pool);
+        const Graph& g = m_model.graph();
+        std::vector<Tensor> inputs;
+        size_t next = 0;
+        for (ValueId id : g.inputs()) {
+            const auto carried = std::ranges::find(m_carry, id, [](const auto& c) { return c.second; });
+            if (carried == m_carry.end()) {
+                inputs.push_back(feed.inputs[next++]);
+                continue;
+            }
+            const size_t k = static_cast<size_t>(carried - m_carry.begin());
+            inputs.push_back(k < m_state.size() ? m_state[k] : zeroState(g.value(id).type));
+        }
+        QS_CHECK(execution.bind(inputs));
+        QS_CHECK(execution.runAll(m_context.cancel));
+        m_state.clear();
+        for (const auto& [out, in] : m_carry)
+            m_state.push_back(toPlain(execution.get(out)));
+        return take(feed, execution);
+    }
+
+    static Tensor zeroState(const ValueType& type)
+    {
+        Shape shape;
+        for (const Dim& d : type.dims.value_or(Dims {}))
+            shape.push_back(d.known() ? d.value : 1);
+        Tensor t = Tensor::allocate(type.dtype, shape);
+        std::fill_n(t.fill<std::byte>().data(), t.byteCount(), std::byte { 0 });
+        return t;
+    }
+
+    const LoadedModel& m_model;
+    const DataSource& m_data;
+    std::shared_ptr<const Schedule> m_schedule;
+    Context& m_context;
+    std::vector<std::pair<ValueId, ValueId>> m_carry;
+    std::vector<Tensor> m_state;
+};
+
+/// One line an output: its class or its first elements.
+std::string describe(const std::string& name, const Tensor& t)
+{
+    const auto values = toDoubles(t);
+    std::string text = fmt::format("{}  {} {}", name, dtypeName(t.dtype()), shapeText(t.shape()));
+    if (values.size() > 1) {
+        const auto best = std::ranges::max_element(values) - values.begin();
+        text += fmt::format("  largest at {}: {:.6g}", best, values[size_t(best)]);
+    } else if (values.size() == 1) {
+        text += fmt::format("  {:.6g}", values[0]);
+    }
+    return text;
+}
+
+Result<int> run(const RunCommand& o, Context& context)
+{
+    if (o.arithmetic != "simulated")
+        return badUse("--arithmetic '" + o.arithmetic + "' is not known", "use simulated");
+    QS_TRY(const DataRequest request, dataRequest(o.data, context.common));
+    QS_TRY(const size_t threads, threadCount(context.common));
+    QS_TRY(const uint64_t limit, memoryLimit(context.common));
+    QS_TRY(const auto carry, carryPairs(context.common));
+    QS_TRY(const LoadedModel model, loadModel(o.model));
+    std::vector<std::string> warnings = model.model->warnings;
+    QS_TRY(const auto wanted, wantedValues(o, model.graph(), warnings));
+    QS_TRY(const auto data, openData(request, dataInputs(model.graph(), carry)));
+    warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
+    Demand demand { wanted, {} };
+    for (const auto& [out, in] : carry)
+        if (const ValueId id = model.graph().findValue(out); id.valid())
+            demand.values.push_back(id);
+    QS_TRY(const auto schedule, Schedule::make(model.plan, demand));
+    const uint64_t need = schedule->estimatedPeakBytes() * threads;
+    if (need > memoryLimitOrDefault(limit))
+        return badInput("one sample on each of " + std::to_string(threads) + " threads needs about "
+                + std::to_string(need) + " bytes for its tensors, more than the memory limit",
+            o.model, "use fewer --threads, smaller inputs or a larger --memory-limit");
+    printWarnings(warnings, context.common);
+
+    std::vector<std::string> names;
+    for (ValueId id : wanted)
+        names.push_back(model.graph().value(id).name);
+    std::optional<NpzWriter> writer;
+    if (!o.out.empty()) {
+        QS_TRY(NpzWriter created, NpzWriter::create(o.out, names, data->feeds()));
+        writer.emplace(std::move(created));
+    }
+    std::mutex mutex;
+    std::vector<std::pair<size_t, std::string>> lines;
+    Runner runner(model, *data, schedule, context);
+    QS_CHECK(runner.run(threads, carry, [&](const Feed& feed, const Execution& execution) -> Status {
+        if (writer) {
+            std::vector<Tensor> tensors;
+            for (ValueId id : wanted)
+                tensors.push_back(execution.get(id));
+            return writer->add(feed.firstSample / std::max<size_t>(feed.samples, 1), tensors);
+        }
+        std::string text;
+        for (size_t i = 0; i < wanted.size(); ++i)
+            if (execution.get(wanted[i]).dtype() != DType::String)
+                text += fmt::format(
+                    "{}: {}\n", data->sampleName(feed.firstSample), describe(names[i], execution.get(wanted[i])));
+        const std::lock_guard lock(mutex);
+        lines.emplace_back(feed.firstSample, std::move(text));
+        return {};
+    }));
+    if (writer)
+        QS_CHECK(writer->finish());
+    clearProgress(context.common);
+    if (!context.common.json.empty()) {
+        const nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.model },
+            { "samples", data->samples() }, { "arithmetic", o.arithmetic }, { "tensors", names },
+            { "out", o.out.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(o.out) } };
+        QS_CHECK(writeOutput(
+            context.common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
+    }
+    if (context.common.json == "-")
+        return int(kDone);
+    std::ranges::sort(lines);
+    for (const auto& [sample, text] : lines)
+        std::cout << text;
+    if (writer && !context.common.quiet)
+        std::cout << fmt::format("{}: {} tensors of {} samples\n", o.out, names.size(), data->samples());
+    return int(kDone);
+}
+
+} // namespace
+
+Command addRun(CLI::App& app, Context& context)
+{
+    auto o = std::make_shared<RunCommand>();
+    app.add_option("MODEL", o->model, "ONNX file")->required();
+    addDataOptions(app, o->data);
+    addCommonOptions(app, context.common);
+    app.add_option("--out", o->out, "npz file: one array a tensor, with a leading sample axis");
+    auto* all = app.add_flag("--all-tensors", o->allTensors, "graph inputs and every output of every node");
+    app.add_option("--tensors", o->tensors, "names, globs or re:REGEX, comma-separated; may be repeated")
+        ->allow_extra_args(false)
+        ->excludes(all);
+    app.add_option("--arithmetic", o->arithmetic, "how the model is computed: simulated");
+    return [o](Context& c) { return run(*o, c); };
+}
+
+} // namespace qs::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace qs {
+
+/// Temporary neighbour of `path` for a file that is written first and renamed when complete. Removed when it goes out
+/// of scope without commit(), so that a failed run leaves no half file and an existing file as it was.
+class AtomicFile {
+public:
+    static Result<AtomicFile> create(const std::string& path);
+    AtomicFile(AtomicFile&& other) noexcept;
+    AtomicFile& operator=(AtomicFile&&) = delete;
+    ~AtomicFile();
+    int fd() const { return m_fd; }
+    const std::string& temporaryPath() const { return m_temporary; }
+    Status write(std::string_view bytes);
+    Status commit();
+
+private:
+    AtomicFile() = default;
+    Issue failed(const std::string& what) const;
+    std::string m_path, m_temporary;
+    int m_fd = -1;
+};
+
+} // namespace qs

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// Names in options: an exact name (tried first), a glob (`*` also matches `/`, `?` one character), or `re:REGEX`
+/// found anywhere in the name. Returns indices into `names`, ascending. An Issue when nothing matches or the regex is
+/// malformed.
+Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::vector<std::string>& names);
+
+/// Splits at commas; a pattern that starts with `re:` is not split.
+std::vector<std::string> splitPatterns(const std::vector<std::string>& options);
+
+} // namespace qs

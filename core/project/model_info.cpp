@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/model_info.h"
+
+#include "core/ops/op.h"
+#include "core/qdq/qlinear_signature.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+std::string typeName(const Node& node) { return node.domain.empty() ? node.opType : node.domain + "." + node.opType; }
+
+/// Values that only say how codes are meant: scales and zero points.
+std::set<ValueId> parameterValues(const Graph& graph)
+{
+    std::set<ValueId> values;
+    auto add = [&](const Node& node, int slot) {
+        if (slot >= 0 && node.hasInput(size_t(slot)))
+            values.insert(node.inputs[size_t(slot)]);
+    };
+    for (const Node& node : graph.nodes()) {
+        if (isQuantizeLinear(node) || isDequantizeLinear(node)) {
+            add(node, 1);
+            add(node, 2);
+        } else if (const auto s = qlinearSignature(node)) {
+            for (const CodeOperand& in : s->inputs) {
+                add(node, in.scale);
+                add(node, in.zeroPoint);
+            }
+            add(node, s->output.scale);
+            add(node, s->output.zeroPoint);
+        }
+    }
+    // Through nodes that copy or compute them: Identity of a shared scale.
+    for (size_t n = graph.nodes().size(); n-- > 0;) {
+        const Node& node = graph.nodes()[n];
+        const bool all = !node.outputs.empty()
+            && std::ranges::all_of(node.outputs, [&](ValueId out) { return !out.valid() || values.contains(out); });
+        if (all)
+            for (ValueId in : node.inputs)
+                if (in.valid())
+                    values.insert(in);
+    }
+    return values;
+}
+
+bool isStored(const Graph& graph, size_t index)
+{
+    const Value& v = graph.values()[index];
+    return v.initializer || (v.producer.valid() && graph.node(v.producer).is("Constant"));
+}
+
+int64_t countParameters(const LoadedModel& model)
+{
+    const Graph& g = model.graph();
+    const auto skip = parameterValues(g);
+    int64_t count = 0;
+    for (size_t v = 0; v < g.values().size(); ++v) {
+        const Tensor* t = isStored(g, v) ? model.plan->constant(ValueId(v)) : nullptr;
+        if (!t || skip.contains(ValueId(v)))
+            continue;
+        const auto q = model.quant->ofQuantized(ValueId(v));
+        if (isFloat(t->dtype()) || (q && model.quant->quantizers()[*q].role != QuantRole::Activation))
+            count += t->count();
+    }
+    return count;
+}
+
+std::optional<int64_t> countMacs(const LoadedModel& model)
+{
+    const Graph& g = model.graph();
+    int64_t total = 0;
+    for (const Node& node : g.nodes()) {
+        const Op* op = opRegistry().find(node);
+        if (!op || !op->macs)
+            continue;
+        std::vector<Fact> inputs, outputs;
+        for (ValueId in : node.inputs)
+            inputs.push_back(in.valid() ? model.plan->facts().of(in) : Fact {});
+        for (ValueId out : node.outputs)
+            outputs.push_back(out.valid() ? model.plan->facts().of(out) : Fact {});
+        const auto macs = op->macs({ node, inputs }, outputs);
+        if (!macs || __builtin_add_overflow(total, *macs, &total))
+            return std::nullopt;
+    }
+    return total;
+}
+
+void fillQuantization(const LoadedModel& model, ModelInfo& info)
+{
+    info.form = model.quant->form();
+    for (const Quantizer& q : model.quant->quantizers()) {
+        if (q.role == QuantRole::Bias)
+            continue;
+        auto& types = q.role == QuantRole::Activation ? info.activationTypes : info.weightTypes;
+        types.insert(std::string(dtypeName(q.params.dtype)));
+        if (!q.params.scale.empty())
+            info.granularity.insert(q.params.blockSize > 0 ? "per_block"
+                    : q.params.axis                        ? "per_channel"
+                                                           : "per_tensor");
+    }
+    if (info.activationTypes.empty())
+        info.activationTypes.insert("float32");
+    if (info.weightTypes.empty() && info.parameters > 0)
+        info.weightTypes.insert("float32");
+}
+
+} // namespace
+
+ModelInfo modelInfo(const LoadedModel& model)
+{
+    const Graph& g = model.graph();
+    ModelInfo info;
+    for (ValueId in : g.inputs())
+        info.inputs.push_back({ g.value(in).name, g.value(in).type });
+    for (ValueId out : g.outputs()) {
+        ValueType type = g.value(out).type;
+        const Fact& f = model.plan->facts().of(out);
+        if (type.container.empty())
+            type = { f.dtype, f.dims ? f.dims : type.dims, {} };
+        info.outputs.push_back({ g.value(out).name, type });
+    }
+    info.nodes = model.model->fileNodes;
+    for (const Node& node : g.nodes())
+        ++info.nodeTypes[typeName(node)];
+    info.parameters = countParameters(model);
+    info.macs = countMacs(model);
+    fillQuantization(model, info);
+    for (const auto& [id, issue] : model.plan->unsupported())
+        info.unsupported.push_back({ g.node(id).name, typeName(g.node(id)), issue.what });
+    return info;
+}
+
+} // namespace qs

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace qs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(const Number& n) { return n && std::isfinite(*n) ? Json(*n) : Json(nullptr); }
+
+Json numbers(const std::vector<float>& values)
+{
+    Json list = Json::array();
+    for (float v : values)
+        list.push_back(number(double(v)));
+    return list;
+}
+
+Json numbers(const std::vector<Number>& values)
+{
+    Json list = Json::array();
+    for (const Number& v : values)
+        list.push_back(number(v));
+    return list;
+}
+
+Json pair(const std::optional<std::pair<double, double>>& p)
+{
+    if (!p)
+        return Json::array({ nullptr, nullptr });
+    return Json::array({ number(p->first), number(p->second) });
+}
+
+void addSimilarity(Json& row, const Similarity& s)
+{
+    row["rmse"] = number(s.rmse);
+    row["max_abs_error"] = number(s.maxAbsError);
+    row["mean_error"] = number(s.meanError);
+    row["cosine"] = number(s.cosine);
+}
+
+void addParams(Json& row, const QuantParams& params)
+{
+    row["scale"] = numbers(params.scale);
+    row["zero_point"] = params.scale.empty() ? Json::array() : Json(params.zeroPoint);
+    row["axis"] = params.axis ? Json(*params.axis) : Json(nullptr);
+}
+
+Json model(const std::optional<LoadedModel>& m)
+{
+    return { { "path", m->model->path }, { "nodes", m->model->fileNodes } };
+}
+
+Json outputs(const Comparison& c)
+{
+    Json list = Json::array();
+    for (const OutputRow& out : c.outputs) {
+        Json row = { { "name", out.name }, { "quantized_name", out.quantizedName } };
+        row["sqnr_db"] = number(out.similarity.sqnrDb);
+        row["exact"] = out.similarity.exact;
+        addSimilarity(row, out.similarity);
+        row["top1_agreement"] = number(out.top1Agreement);
+        row["top5_agreement"] = number(out.top5Agreement);
+        row["non_finite"] = out.similarity.nonFinite;
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+Json activation(const ActivationRow& a)
+{
+    Json row
+        = { { "name", a.name }, { "quantized_name", a.quantizedName }, { "node", a.node }, { "op_type", a.opType } };
+    row["match"] = { { "method", std::string(matchMethodName(a.method)) }, { "confidence", a.confidence } };
+    const bool quantized = !a.params.scale.empty() || a.dynamic;
+    row["dtype"] = quantized ? std::string(dtypeName(a.params.dtype)) : "float32";
+    addParams(row, a.params);
+    row["dynamic"] = a.dynamic;
+    row["sqnr_db"] = number(a.accumulated.sqnrDb);
+    row["exact"] = a.accumulated.exact;
+    row["local_sqnr_db"] = number(a.localSqnrDb);
+    row["qdq_sqnr_db"] = number(a.qdqSqnrDb);
+    row["node_sqnr_db"] = number(a.nodeSqnrDb);
+    row["increase_db"] = number(a.increaseDb);
+    row["ideal_sqnr_db"] = number(a.idealSqnrDb);
+    addSimilarity(row, a.accumulated);
+    row["noise"] = { { "rounding", number(a.noise.rounding) }, { "clipping", number(a.noise.clipping) },
+        { "inherited", number(a.noise.inherited) } };
+    row["clipped_fraction"] = number(a.clippedFraction);
+    row["range"] = quantized ? pair(a.range) : Json::array();
+    row["observed_range"] = pair(a.observedRange);
+    row["implementation"] = nullptr;
+    row["float_range"] = pair(a.floatRange);
+    row["used_codes"] = number(a.usedCodes);
+    row["folded_activation"] = a.foldedActivation.empty() ? Json(nullptr) : Json(a.foldedActivation);
+    row["non_finite"] = a.accumulated.nonFinite;
+    return row;
+}
+
+Json weight(const WeightRow& w)
+{
+    Json row = { { "name", w.name }, { "quantized_name", w.quantizedName }, { "node", w.node }, { "op_type", w.opType },
+        { "dtype", std::string(dtypeName(w.params.dtype)) } };
+    addParams(row, w.params);
+    row["match"] = { { "method", std::string(matchMethodName(w.method)) }, { "confidence", w.confidence } };
+    row["sqnr_db"] = number(w.similarity.sqnrDb);
+    row["exact"] = w.similarity.exact;
+    row["ideal_sqnr_db"] = number(w.idealSqnrDb);
+    addSimilarity(row, w.similarity);
+    row["channel_sqnr_db"] = numbers(w.channelSqnrDb);
+    row["clipped_fraction"] = number(w.clippedFraction);
+    row["range_ratio"] = number(w.rangeRatio);
+    row["per_tensor_sqnr_db"] = number(w.perTensorSqnrDb);
+    row["per_channel_sqnr_db"] = number(w.perChannelSqnrDb);
+    row["used_codes"] = number(w.usedCodes);
+    return row;
+}
+
+Json finding(const Finding& f)
+{
+    Json evidence = Json::object();
+    for (const EvidenceItem& e : f.evidence)
+        evidence[e.key] = e.text.empty() ? number(e.number) : Json(e.text);
+    return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
+        { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary }, { "evidence", evidence },
+        { "remedy", f.remedy } };
+}
+
+Json names(const std::vector<ValueId>& values, const Graph& graph)
+{
+    Json list = Json::array();
+    for (ValueId v : values)
+        list.push_back(graph.value(v).name);
+    return list;
+}
+
+template <class Rows, class Make> Json rows(const Rows& list, Make make)
+{
+    Json out = Json::array();
+    for (const auto& row : list)
+        out.push_back(make(row));
+    return out;
+}
+
+} // namespace
+
+std::string compareJson(const Snapshot& s, const ReportInfo& info)
+{
+    const Comparison& c = *s.comparison;
+    Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
+    json["quantized"]["form"] = std::string(quantFormName(s.quantModel->quant->form()));
+    json["samples"] = c.samples;
+    json["arithmetic"] = std::string(profileName(c.profile));
+    json["outputs"] = outputs(c);
+    json["accuracy"] = nullptr;
+    if (c.accuracy)
+        json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
+            { "quantized", c.accuracy->quantizedAccuracy }, { "flipped", c.flipped } };
+    json["activations"] = rows(c.activations, activation);
+    json["weights"] = rows(c.weights, weight);
+    json["unmatched"] = { { "float", names(s.alignment->unmatchedFloat, s.floatModel->graph()) },
+        { "quantized", names(s.alignment->unmatchedQuant, s.quantModel->graph()) } };
+    json["findings"] = rows(c.findings, finding);
+    json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
+        { "report", s.timing.reportMs } };
+    json["peak_memory_bytes"] = info.peakMemoryBytes;
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace qs

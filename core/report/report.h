@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot.h"
+
+#include <cstdint>
+#include <string>
+
+namespace qs {
+
+/// What a report says beside the snapshot.
+struct ReportInfo {
+    uint64_t peakMemoryBytes = 0;
+    bool verbose = false; ///< tables: all rows
+};
+
+/// The snapshot must hold a comparison. Formats are those of the command line contract.
+std::string compareJson(const Snapshot& snapshot, const ReportInfo& info);
+std::string compareCsv(const Snapshot& snapshot);
+/// For a terminal: outputs, accuracy, findings, worst tensors first.
+std::string compareTable(const Snapshot& snapshot, const ReportInfo& info);
+/// One self-contained page with graph, chart and tables.
+std::string compareHtml(const Snapshot& snapshot, const ReportInfo& info);
+
+} // namespace qs
