@@ -80,8 +80,11 @@ void HistogramPlot::rebuild()
 
     const bool logarithmic = m_scale == AxisScale::Logarithmic;
     plot().yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    plot().yAxis->setTicker(logarithmic ? QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog)
-                                        : QSharedPointer<QCPAxisTicker>(new QCPAxisTicker));
+    if (logarithmic)
+        plot().yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog));
+    else
+        useLinearTicks(*plot().yAxis);
+    useLinearTicks(*plot().xAxis);
     plot().yAxis->setNumberFormat(QStringLiteral("gb"));
     plot().yAxis->setNumberPrecision(3);
     plot().yAxis->setLabel(QString());

@@ -64,8 +64,7 @@ void LineChart::rebuild()
     plot().xAxis->setTickLabels(false);
     plot().xAxis->setTicks(false);
     plot().xAxis->grid()->setVisible(false);
-    plot().yAxis->setNumberFormat(QStringLiteral("g"));
-    plot().yAxis->setNumberPrecision(4);
+    useLinearTicks(*plot().yAxis);
     m_marker->setPen(QPen(plotStyle().accent, 1.6, Qt::DotLine));
     placeMarker();
     resetView();

@@ -19,6 +19,21 @@ namespace {
 
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 
+/// Ticks with the texts of the rest of the window.
+class TextTicker : public QCPAxisTicker {
+public:
+    explicit TextTicker(std::function<QString(double)> text)
+        : m_text(std::move(text))
+    {
+    }
+
+protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override { return m_text(tick); }
+
+private:
+    std::function<QString(double)> m_text;
+};
+
 } // namespace
 
 PlotWidget::PlotWidget(QWidget* parent)
@@ -32,7 +47,6 @@ PlotWidget::PlotWidget(QWidget* parent)
     m_plot->setNoAntialiasingOnDrag(true);
     m_plot->setMouseTracking(true);
     m_plot->installEventFilter(this);
-    m_plot->axisRect()->setupFullAxesBox(false);
     m_crosshair->setLayer(QStringLiteral("overlay"));
     m_crosshair->setVisible(false);
     m_readout->setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -89,6 +103,14 @@ void PlotWidget::applyStyle()
 QString PlotWidget::number(double value) const
 {
     return m_style.number ? m_style.number(value) : QString::number(value, 'g', 4);
+}
+
+void PlotWidget::useLinearTicks(QCPAxis& axis)
+{
+    // steps like 0.30000000000000004 are rounded before they become text
+    const auto text = [this](double tick) { return number(std::abs(tick) < 1e-12 ? 0 : tick); };
+    axis.setTicker(QSharedPointer<QCPAxisTicker>(new TextTicker(text)));
+    axis.ticker()->setTickCount(5);
 }
 
 void PlotWidget::placeLegendBelow()

@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QCPAxis;
 class QCPItemStraightLine;
 class QCustomPlot;
 class QLabel;
@@ -41,6 +42,8 @@ protected:
     virtual void clicked(double x, double y) = 0;
     /// Message instead of a plot; empty = show the plot.
     void showMessage(const QString& text);
+    /// Ticks at round numbers, written by number().
+    void useLinearTicks(QCPAxis& axis);
     /// Puts the legend into a row below the axes.
     void placeLegendBelow();
 

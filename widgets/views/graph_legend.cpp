@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph_legend.h"
+
+#include "widgets/models/formatting.h"
+
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPushButton>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int kBlocks = 10;
+constexpr int kBar = 10, kLeft = 10, kBarTop = 24;
+
+QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
+{
+    auto* box = new QDoubleSpinBox(parent);
+    box->setRange(-1000, 1000);
+    box->setDecimals(1);
+    box->setSuffix(QLatin1Char(' ') + unit);
+    box->setValue(value);
+    return box;
+}
+
+} // namespace
+
+QColor metricColour(const Theme& theme, Metric metric, double value, ColourLimits limits)
+{
+    const double span = limits.second - limits.first;
+    const double position = span > 0 ? std::clamp((value - limits.first) / span, 0.0, 1.0) : 0;
+    return theme.magnitude(metricScale(metric).better == Better::Higher ? 1 - position : position);
+}
+
+GraphLegend::GraphLegend(QWidget* parent)
+    : QWidget(parent)
+{
+    setCursor(Qt::PointingHandCursor);
+    setFocusPolicy(Qt::TabFocus);
+    setAccessibleName(tr("Colour legend"));
+    resize(sizeHint());
+}
+
+void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& theme)
+{
+    m_metric = metric;
+    m_limits = limits;
+    m_theme = theme;
+    setToolTip(metricInfo(metric).definition + QLatin1Char('\n') + tr("Click to change the limits."));
+    update();
+}
+
+void GraphLegend::paintEvent(QPaintEvent*)
+{
+    const MetricInfo info = metricInfo(m_metric);
+    QPainter painter(this);
+    QColor ground = m_theme.panel;
+    ground.setAlpha(225);
+    painter.fillRect(rect(), ground);
+    painter.setPen(m_theme.muted);
+    QFont small = font();
+    small.setPixelSize(12);
+    painter.setFont(small);
+    painter.drawText(QRect(kLeft, 2, width() - kLeft, kBarTop - 4), Qt::AlignLeft | Qt::AlignVCenter,
+        QStringLiteral("%1, %2").arg(info.legend, info.unit));
+    const double barWidth = width() - 2 * kLeft - 12;
+    for (int i = 0; i < kBlocks; ++i) {
+        const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
+        painter.fillRect(QRectF(kLeft + barWidth * i / kBlocks, kBarTop, barWidth / kBlocks + 0.5, kBar),
+            metricColour(m_theme, m_metric, value, m_limits));
+    }
+    for (int i = 0; i <= 4; ++i) {
+        const double value = m_limits.first + (m_limits.second - m_limits.first) * i / 4;
+        const QString text = (i == 0          ? QStringLiteral("≤")
+                                     : i == 4 ? QStringLiteral("≥")
+                                              : QString())
+            + numberText(value);
+        const double wide = painter.fontMetrics().horizontalAdvance(text);
+        const double x = std::clamp(kLeft + barWidth * i / 4 - wide / 2, 0.0, width() - wide);
+        painter.drawText(QPointF(x, kBarTop + kBar + painter.fontMetrics().ascent() + 3), text);
+    }
+    if (hasFocus()) {
+        painter.setPen(QPen(m_theme.accent, 2));
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
+}
+
+void GraphLegend::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (event->button() == Qt::LeftButton && rect().contains(event->pos()))
+        editLimits();
+}
+
+void GraphLegend::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
+        editLimits();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+void GraphLegend::editLimits()
+{
+    const MetricInfo info = metricInfo(m_metric);
+    auto* dialog = new QDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Colour limits"));
+    auto* form = new QFormLayout(dialog);
+    form->addRow(new QLabel(tr("Colours of %1").arg(info.legend), dialog));
+    QDoubleSpinBox* low = limitBox(m_limits.first, info.unit, dialog);
+    QDoubleSpinBox* high = limitBox(m_limits.second, info.unit, dialog);
+    form->addRow(tr("From"), low);
+    form->addRow(tr("To"), high);
+    auto* buttons = new QDialogButtonBox(
+        QDialogButtonBox::Ok | QDialogButtonBox::Cancel | QDialogButtonBox::RestoreDefaults, dialog);
+    form->addRow(buttons);
+    const auto check = [=] { buttons->button(QDialogButtonBox::Ok)->setEnabled(low->value() < high->value()); };
+    connect(low, &QDoubleSpinBox::valueChanged, dialog, check);
+    connect(high, &QDoubleSpinBox::valueChanged, dialog, check);
+    connect(buttons->button(QDialogButtonBox::RestoreDefaults), &QPushButton::clicked, dialog,
+        [low, high, metric = m_metric] {
+            low->setValue(metricScale(metric).low);
+            high->setValue(metricScale(metric).high);
+        });
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    connect(buttons, &QDialogButtonBox::accepted, this, [this, dialog, low, high, metric = m_metric] {
+        emit limitsChanged(metric, { low->value(), high->value() });
+        dialog->accept();
+    });
+    dialog->open();
+}
+
+} // namespace qs

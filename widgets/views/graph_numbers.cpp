@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph_numbers.h"
+
+#include "widgets/models/error_text.h"
+#include "widgets/models/formatting.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace qs {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("GraphPanel", text); }
+
+using RowOfValue = std::unordered_map<ValueId, size_t>;
+
+RowOfValue rowsOf(const Comparison& comparison, Side side)
+{
+    RowOfValue rows;
+    for (size_t i = 0; i < comparison.activations.size(); ++i) {
+        const ActivationRow& row = comparison.activations[i];
+        rows.try_emplace(side == Side::Float ? row.floatValue : row.quantValue, i);
+    }
+    return rows;
+}
+
+std::optional<size_t> rowOfBox(const DisplayBox& box, const RowOfValue& rows)
+{
+    for (const ValueId value : box.values)
+        if (const auto it = rows.find(value); it != rows.end())
+            return it->second;
+    return std::nullopt;
+}
+
+/// The same for one box, without the map.
+const ActivationRow* activationOf(const Snapshot& snapshot, Side side, const DisplayBox& box)
+{
+    if (!snapshot.comparison)
+        return nullptr;
+    for (const ValueId value : box.values)
+        for (const ActivationRow& row : snapshot.comparison->activations)
+            if ((side == Side::Float ? row.floatValue : row.quantValue) == value)
+                return &row;
+    return nullptr;
+}
+
+const Issue* reasonOf(const Plan& plan, const DisplayBox& box)
+{
+    for (const NodeId node : box.nodes)
+        if (const auto& blocked = plan.step(node).blocked)
+            return &*blocked;
+    return box.kind == DisplayBox::Kind::Output && box.mainValue().valid() ? plan.blocked(box.mainValue()) : nullptr;
+}
+
+QString numberOf(Metric metric, const ActivationRow& row)
+{
+    if (metricExact(metric, row))
+        return tr("exact");
+    const Number value = metricValue(metric, row);
+    if (!value)
+        return {};
+    if (metric == Metric::Clipped)
+        return percentText(*value / 100);
+    return metric == Metric::Increase ? signedDecibelText(*value) : decibelText(value);
+}
+
+/// Lines "label: value" as a table.
+class Tip {
+public:
+    explicit Tip(const QString& headline) { m_text = QStringLiteral("<b>%1</b>").arg(headline.toHtmlEscaped()); }
+    void add(const QString& label, const QString& value)
+    {
+        if (!value.isEmpty())
+            m_rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
+                          .arg(label.toHtmlEscaped(), value.toHtmlEscaped());
+    }
+    void paragraph(const QString& text) { m_end += QStringLiteral("<p>%1</p>").arg(text.toHtmlEscaped()); }
+    QString html() const { return m_text + QStringLiteral("<table>%1</table>").arg(m_rows) + m_end; }
+
+private:
+    QString m_text, m_rows, m_end;
+};
+
+void addValue(Tip& tip, const LoadedModel& model, ValueId id)
+{
+    if (!id.valid())
+        return;
+    const Value& value = model.graph().value(id);
+    const Fact& fact = model.plan->facts().of(id);
+    tip.add(tr("value"), toQt(value.name));
+    const DType type = fact.dtype != DType::Undefined ? fact.dtype : value.type.dtype;
+    const auto& dims = fact.dims ? fact.dims : value.type.dims;
+    if (type != DType::Undefined)
+        tip.add(tr("type"), toQt(dtypeName(type)) + (dims ? QLatin1Char(' ') + dimsLabel(dims) : QString()));
+}
+
+void addNumbers(Tip& tip, const Snapshot& snapshot, const ActivationRow& row, Side side)
+{
+    tip.add(side == Side::Float ? tr("in the quantized model") : tr("in the float model"),
+        toQt(side == Side::Float ? row.quantizedName : row.name));
+    if (!row.params.scale.empty())
+        tip.add(tr("quantizer"), quantizerText(row.params));
+    for (const Metric metric : kMetrics)
+        tip.add(metricInfo(metric).title, numberOf(metric, row));
+    tip.add(tr("samples"), QString::number(snapshot.comparison->samples));
+}
+
+void addPartnerless(Tip& tip, const Snapshot& snapshot)
+{
+    if (snapshot.comparison)
+        tip.paragraph(tr("No number: this value has no partner in the other model."));
+    else if (snapshot.floatModel && snapshot.quantModel)
+        tip.paragraph(tr("No number yet: the comparison has not run. It needs data (Open data)."));
+}
+
+} // namespace
+
+const LoadedModel* modelOf(const Snapshot& snapshot, Side side)
+{
+    const auto& model = side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
+    return model ? &*model : nullptr;
+}
+
+std::vector<BoxNumber> boxNumbers(const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric)
+{
+    std::vector<BoxNumber> numbers(graph.boxes.size());
+    const LoadedModel* model = modelOf(snapshot, side);
+    if (!model)
+        return numbers;
+    const RowOfValue rows = snapshot.comparison ? rowsOf(*snapshot.comparison, side) : RowOfValue();
+    for (size_t b = 0; b < numbers.size(); ++b) {
+        BoxNumber& number = numbers[b];
+        number.blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
+        number.row = rowOfBox(graph.boxes[b], rows);
+        if (!number.row)
+            continue;
+        const ActivationRow& row = snapshot.comparison->activations[*number.row];
+        number.value = metricValue(metric, row);
+        number.exact = metricExact(metric, row);
+        number.text = numberOf(metric, row);
+    }
+    return numbers;
+}
+
+QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t index)
+{
+    const LoadedModel* model = modelOf(snapshot, side);
+    if (!model)
+        return {};
+    const DisplayBox& box = graph.boxes[index];
+    const bool isNode = box.kind == DisplayBox::Kind::Operator && box.mainNode().valid();
+    const QString kind = box.kind == DisplayBox::Kind::Input ? tr("Model input") : tr("Model output");
+    Tip tip(isNode ? toQt(model->graph().node(box.mainNode()).opType) : kind);
+    if (isNode) {
+        const Node& node = model->graph().node(box.mainNode());
+        tip.add(tr("node"), toQt(node.name));
+        if (!node.domain.empty())
+            tip.add(tr("domain"), toQt(node.domain));
+    }
+    addValue(tip, *model, box.mainValue());
+    if (!box.weights.empty())
+        tip.add(tr("constants"), QString::number(box.weights.size()));
+    if (box.nodes.size() > 1)
+        tip.add(tr("folded nodes"), QString::number(box.nodes.size() - 1));
+    if (const Issue* reason = reasonOf(*model->plan, box))
+        tip.paragraph(tr("Cannot run: %1").arg(issueHeadline(*reason)));
+    else if (const ActivationRow* row = activationOf(snapshot, side, box))
+        addNumbers(tip, snapshot, *row, side);
+    else
+        addPartnerless(tip, snapshot);
+    return tip.html();
+}
+
+QString edgeToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t index)
+{
+    const LoadedModel* model = modelOf(snapshot, side);
+    if (!model)
+        return {};
+    const DisplayEdge& edge = graph.edges[index];
+    Tip tip(tr("%1 → %2").arg(toQt(graph.boxes[edge.from].title), toQt(graph.boxes[edge.to].title)));
+    addValue(tip, *model, edge.value);
+    for (const uint32_t q : edge.quantizers) {
+        const Quantizer& quantizer = model->quant->quantizers()[q];
+        tip.add(tr("quantizer"),
+            quantizer.dynamic ? tr("scale and zero point computed from the data") : quantizerText(quantizer.params));
+    }
+    return tip.html();
+}
+
+std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const FoldedGraph& graph, const Place& place)
+{
+    ValueId value = place.side == side ? place.value : ValueId();
+    NodeId node = place.side == side ? place.node : NodeId();
+    const Comparison* comparison = snapshot.comparison ? &*snapshot.comparison : nullptr;
+    if (comparison && place.weight && *place.weight < comparison->weights.size()) {
+        const WeightRow& row = comparison->weights[*place.weight];
+        node = side == Side::Float ? row.floatNode : row.quantNode;
+        value = {};
+    } else if (comparison && place.activation && *place.activation < comparison->activations.size()) {
+        const ActivationRow& row = comparison->activations[*place.activation];
+        value = side == Side::Float ? row.floatValue : row.quantValue;
+    } else if (place.side != side && place.node.valid()) {
+        const LoadedModel* here = modelOf(snapshot, side);
+        const LoadedModel* there = modelOf(snapshot, place.side);
+        if (here && there && place.node.index() < there->graph().nodes().size())
+            node = here->graph().findNode(there->graph().node(place.node).name);
+    }
+    if (value.valid())
+        if (const auto box = graph.box(value))
+            return box;
+    return node.valid() ? graph.box(node) : std::nullopt;
+}
+
+std::vector<Metric> availableMetrics(const Snapshot& snapshot)
+{
+    std::vector<Metric> found;
+    for (const Metric metric : { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone }) {
+        const bool exists = snapshot.comparison
+            && std::any_of(snapshot.comparison->activations.begin(), snapshot.comparison->activations.end(),
+                [&](const ActivationRow& row) { return metricValue(metric, row) || metricExact(metric, row); });
+        if (exists)
+            found.push_back(metric);
+    }
+    return found;
+}
+
+} // namespace qs

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/metric.h"
+#include "widgets/models/place.h"
+#include "widgets/views/graph_legend.h"
+#include "widgets/views/graph_scene.h"
+#include "widgets/views/panel.h"
+
+#include "core/project/snapshot.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+class QButtonGroup;
+class QCheckBox;
+class QComboBox;
+class QToolButton;
+
+namespace qs {
+
+class GraphCanvas;
+class GraphSearchBar;
+class Minimap;
+class Session;
+
+/// One of the two graphs, Q/DQ folded into badges or raw, coloured by the session's metric.
+class GraphPanel : public Panel {
+    Q_OBJECT
+public:
+    explicit GraphPanel(Session& session, QWidget* parent = nullptr);
+    ~GraphPanel() override;
+
+    Side side() const { return m_side; }
+    void setSide(Side side);
+    FoldMode mode() const { return m_mode; }
+    void setMode(FoldMode mode);
+    GraphCanvas& canvas() const { return *m_canvas; }
+    /// Opens the search bar.
+    void openSearch();
+    /// Boxes that match the search, in the drawing's order.
+    const std::vector<uint32_t>& matches() const { return m_matches; }
+    bool exportTo(const QString& path) const;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    using SceneKey = std::pair<const Model*, FoldMode>;
+
+    void buildHeader();
+    void connectSession();
+    void takeSnapshot(const SnapshotPtr& now);
+    void chooseSide();
+    void refreshChips();
+    void requestScene();
+    void showScene(const std::shared_ptr<const GraphScene>& scene);
+    void refreshLook();
+    void placeOverlays();
+    void search(const QString& text);
+    void stepSearch(int step);
+    void closeSearch();
+    void chooseBox(uint32_t box);
+    void chooseEdge(uint32_t edge);
+    void showMenu(const QPoint& global);
+    void saveAs(const QString& suffix);
+    ColourLimits limits() const;
+    QString emptyText() const;
+
+    Session& m_session;
+    GraphCanvas* m_canvas;
+    Minimap* m_minimap;
+    GraphLegend* m_legend;
+    GraphSearchBar* m_search;
+    QButtonGroup* m_chips;
+    QComboBox* m_which;
+    QCheckBox* m_fold;
+    Side m_side = Side::Quantized;
+    bool m_sideChosen = false; ///< by the user
+    FoldMode m_mode = FoldMode::Folded;
+    std::map<SceneKey, std::shared_ptr<const GraphScene>> m_scenes;
+    std::optional<SceneKey> m_shown;
+    std::map<Metric, ColourLimits> m_limits; ///< where the user changed them
+    std::vector<uint32_t> m_matches;
+    size_t m_match = 0;
+    std::optional<uint32_t> m_edge; ///< chosen edge, while its box is selected
+};
+
+} // namespace qs
