@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// One function a test class of this executable, sorted.
+int runConvTests(int argc, char** argv);
+int runElementwiseTests(int argc, char** argv);
+int runMatmulTests(int argc, char** argv);
+int runNormTests(int argc, char** argv);
+int runPoolTests(int argc, char** argv);
+int runQLinearTests(int argc, char** argv);
+int runQuantizeTests(int argc, char** argv);
+int runReduceTests(int argc, char** argv);
