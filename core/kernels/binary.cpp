@@ -118,7 +118,7 @@ template <class W> void integerFunction(BinaryOp op, Run<W> a, Run<W> b, W* out,
     case BinaryOp::ShiftLeft:
         return each(a, b, out, n, [](W x, W y) { return U(y) < 64 ? W(U(x) << U(y)) : W(0); });
     default: // ShiftRight
-        return each(a, b, out, n, [](W x, W y) { return U(y) < 64 ? W(U(x) >> U(y)) : W(0); });
+        return each(a, b, out, n, [](W x, W y) { return U(y) < 64 ? W(x >> U(y)) : x < W(0) ? W(-1) : W(0); });
     }
 }
 

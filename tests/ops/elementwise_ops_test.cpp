@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ops/infer.h"
+#include "core/tensor/convert.h"
+
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+Node makeNode(std::string type, size_t inputs, int opset = 17, std::string domain = {})
+{
+    Node node;
+    node.name = "node";
+    node.opType = std::move(type);
+    node.domain = std::move(domain);
+    node.opset = opset;
+    for (size_t i = 0; i < inputs; ++i)
+        node.inputs.emplace_back(i);
+    node.outputs.emplace_back(inputs);
+    return node;
+}
+
+Result<std::vector<Fact>> infer(const Node& node, const std::vector<Fact>& inputs)
+{
+    const Op* op = opRegistry().find(node);
+    return op ? op->infer({ node, inputs }) : Result<std::vector<Fact>>(internalError("unknown operator"));
+}
+
+Fact floats(Shape shape) { return fact(DType::Float32, toDims(shape)); }
+
+} // namespace
+
+class ElementwiseOpsTest : public QObject {
+    Q_OBJECT
+private slots:
+    void broadcastsShapes();
+    void refusesShapesThatClash();
+    void computesIntegersOfShapes();
+    void knowsResultTypes();
+    void oldBroadcastKeepsTheFirstShape();
+    void quantizersTakeTheZeroPointsType();
+    void refusesScalesThatDoNotFit();
+    void sizesOfIntegerPools();
+    void sizesOfConcatenatedCodes();
+};
+
+void ElementwiseOpsTest::broadcastsShapes()
+{
+    const auto out = infer(makeNode("Add", 2), { floats({ 2, 1, 4 }), floats({ 3, 1 }) });
+    QVERIFY(out.ok());
+    QCOMPARE(dimsText(*(*out)[0].dims), std::string("2x3x4"));
+    QCOMPARE((*out)[0].dtype, DType::Float32);
+}
+
+void ElementwiseOpsTest::refusesShapesThatClash()
+{
+    QVERIFY(!infer(makeNode("Mul", 2), { floats({ 2, 3 }), floats({ 2, 4 }) }).ok());
+    QVERIFY(!infer(makeNode("Add", 1), {}).ok());
+}
+
+void ElementwiseOpsTest::computesIntegersOfShapes()
+{
+    const Fact a = constantFact(Tensor::of<int64_t>({ 3 }, { 7, 8, -9 }));
+    const Fact two = constantFact(Tensor::scalar<int64_t>(2));
+    const auto quotient = infer(makeNode("Div", 2), { a, two });
+    QCOMPARE(toInts(*(*quotient)[0].value), (std::vector<int64_t> { 3, 4, -4 }));
+    const auto equal = infer(makeNode("Equal", 2), { a, constantFact(Tensor::scalar<int64_t>(8)) });
+    QCOMPARE(toInts(*(*equal)[0].value), (std::vector<int64_t> { 0, 1, 0 }));
+    const auto chosen = infer(makeNode("Where", 3), { (*equal)[0], two, a });
+    QCOMPARE(toInts(*(*chosen)[0].value), (std::vector<int64_t> { 7, 2, -9 }));
+}
+
+void ElementwiseOpsTest::knowsResultTypes()
+{
+    Node cast = makeNode("Cast", 1);
+    cast.attributes.set("to", int64_t(DType::Int4));
+    QCOMPARE((*infer(cast, { floats({ 5 }) }))[0].dtype, DType::Int4);
+    QCOMPARE((*infer(makeNode("Less", 2), { floats({ 5 }), floats({ 5 }) }))[0].dtype, DType::Bool);
+    QCOMPARE((*infer(makeNode("IsNaN", 1), { floats({ 5 }) }))[0].dtype, DType::Bool);
+    QCOMPARE((*infer(makeNode("CastLike", 2), { floats({ 5 }), fact(DType::Int8) }))[0].dtype, DType::Int8);
+}
+
+void ElementwiseOpsTest::oldBroadcastKeepsTheFirstShape()
+{
+    Node add = makeNode("Add", 2, 6);
+    add.attributes.set("broadcast", int64_t(1));
+    add.attributes.set("axis", int64_t(1));
+    const auto out = infer(add, { floats({ 2, 3, 4 }), floats({ 3 }) });
+    QCOMPARE(dimsText(*(*out)[0].dims), std::string("2x3x4"));
+}
+
+void ElementwiseOpsTest::quantizersTakeTheZeroPointsType()
+{
+    const Fact scale = floats({});
+    QCOMPARE((*infer(makeNode("QuantizeLinear", 2), { floats({ 4 }), scale }))[0].dtype, DType::UInt8);
+    const auto signedCodes = infer(makeNode("QuantizeLinear", 3), { floats({ 4 }), scale, fact(DType::Int8) });
+    QCOMPARE((*signedCodes)[0].dtype, DType::Int8);
+    Node typed = makeNode("QuantizeLinear", 2, 21);
+    typed.attributes.set("output_dtype", int64_t(DType::Int16));
+    QCOMPARE((*infer(typed, { floats({ 4 }), scale }))[0].dtype, DType::Int16);
+    const auto halves
+        = infer(makeNode("DequantizeLinear", 2, 19), { fact(DType::Int8, toDims({ 4 })), fact(DType::Float16) });
+    QCOMPARE((*halves)[0].dtype, DType::Float16);
+    QCOMPARE((*infer(makeNode("DynamicQuantizeLinear", 1), { floats({ 4 }) })).size(), size_t(3));
+}
+
+void ElementwiseOpsTest::refusesScalesThatDoNotFit()
+{
+    Node node = makeNode("QuantizeLinear", 2, 21);
+    QVERIFY(infer(node, { floats({ 2, 3, 4 }), floats({ 3 }) }).ok());
+    QVERIFY(!infer(node, { floats({ 2, 3, 4 }), floats({ 4 }) }).ok());
+    node.attributes.set("axis", int64_t(7));
+    QVERIFY(!infer(node, { floats({ 2, 3, 4 }), floats({ 3 }) }).ok());
+    node.attributes.set("axis", int64_t(2));
+    node.attributes.set("block_size", int64_t(3));
+    QVERIFY(infer(node, { floats({ 2, 3, 4 }), floats({ 2, 3, 2 }) }).ok());
+    QVERIFY(!infer(node, { floats({ 2, 3, 4 }), floats({ 2, 3, 4 }) }).ok());
+}
+
+void ElementwiseOpsTest::sizesOfIntegerPools()
+{
+    Node pool = makeNode("QLinearAveragePool", 1, 1, "com.microsoft");
+    pool.attributes.set("kernel_shape", std::vector<int64_t> { 3, 2 });
+    pool.attributes.set("strides", std::vector<int64_t> { 2, 1 });
+    pool.attributes.set("channels_last", int64_t(1));
+    const Fact x = fact(DType::Int8, toDims({ 1, 7, 6, 8 }));
+    QCOMPARE(dimsText(*(*infer(pool, { x }))[0].dims), std::string("1x3x5x8"));
+    const Node global = makeNode("QLinearGlobalAveragePool", 1, 1, "com.microsoft");
+    QCOMPARE(dimsText(*(*infer(global, { x }))[0].dims), std::string("1x7x1x1"));
+}
+
+void ElementwiseOpsTest::sizesOfConcatenatedCodes()
+{
+    Node node = makeNode("QLinearConcat", 8, 1, "com.microsoft");
+    node.attributes.set("axis", int64_t(-2));
+    std::vector<Fact> inputs(8);
+    inputs[2] = fact(DType::UInt8, toDims({ 1, 3, 4 }));
+    inputs[5] = fact(DType::UInt8, toDims({ 1, 2, 4 }));
+    QCOMPARE(dimsText(*(*infer(node, inputs))[0].dims), std::string("1x5x4"));
+}
+
+int runElementwiseOpsTests(int argc, char** argv)
+{
+    ElementwiseOpsTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "elementwise_ops_test.moc"
