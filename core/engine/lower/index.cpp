@@ -239,7 +239,10 @@ Status runSpaceToDepth(const Node& node, KernelMode mode, StepContext& s)
         return badInput("blocks of " + std::to_string(b) + " do not fit an input of shape " + shapeText(in));
     const Shape view = { in[0], in[1], in[2] / b, b, in[3] / b, b };
     const Shape out = { in[0], in[1] * b * b, in[2] / b, in[3] / b };
-    return copyBlocks(s, mode, view, { 0, 3, 5, 1, 2, 4 }, out);
+    const bool channelsFirst = node.attributes.text("mode", "DCR") == "CRD";
+    const std::vector<size_t> perm
+        = channelsFirst ? std::vector<size_t> { 0, 1, 3, 5, 2, 4 } : std::vector<size_t> { 0, 3, 5, 1, 2, 4 };
+    return copyBlocks(s, mode, view, perm, out);
 }
 
 /// Source index of every output index along one axis; -1 = padding.

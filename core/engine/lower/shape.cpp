@@ -177,6 +177,20 @@ template <class T> Tensor rangeOf(const StepContext& s, int64_t count)
     return out;
 }
 
+/// float16 and bfloat16: computed in float32, stored rounded.
+Tensor narrowRange(const StepContext& s, int64_t count)
+{
+    Tensor out = s.allocate(s.in(0).dtype(), { count });
+    const bool brain = out.dtype() == DType::BFloat16;
+    const auto start = static_cast<float>(elementAsDouble(s.in(0), 0));
+    const auto delta = static_cast<float>(elementAsDouble(s.in(2), 0));
+    for (int64_t i = 0; i < count; ++i) {
+        const float v = start + static_cast<float>(i) * delta;
+        out.fill<uint16_t>()[static_cast<size_t>(i)] = brain ? floatToBFloat16(v) : floatToFloat16(v);
+    }
+    return out;
+}
+
 Status runRange(const Node&, KernelMode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 3));
