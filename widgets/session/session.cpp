@@ -2,6 +2,9 @@
 #include "widgets/session/session.h"
 
 #include "widgets/models/formatting.h"
+#include "widgets/session/file_roles.h"
+
+#include <algorithm>
 
 namespace qs {
 
@@ -50,14 +53,16 @@ void Session::setTheme(const Theme& theme)
     emit themeChanged();
 }
 
-void Session::openInputs(const Inputs& inputs)
+void Session::openInputs(const Inputs& inputs) { open(inputs, m_complete); }
+
+void Session::open(const Inputs& inputs, const SnapshotPtr& start)
 {
     m_wanted = inputs;
     JobRequest request;
     request.tag = kCompareTag;
     request.title = jobTitle(inputs);
-    request.process = [this, inputs, build = m_build, previous = m_complete](
-                          const JobContext& job) -> Result<std::function<void()>> {
+    request.process
+        = [this, inputs, build = m_build, previous = start](const JobContext& job) -> Result<std::function<void()>> {
         const auto partial = [this, &job](SnapshotPtr snapshot) {
             job.post([this, snapshot = std::move(snapshot)] { publish(snapshot); });
         };
@@ -106,7 +111,25 @@ void Session::openData(const QString& spec, const QString& preprocess, std::opti
     openInputs(inputs);
 }
 
-void Session::reload() { openInputs(m_wanted); }
+void Session::openFiles(const QStringList& paths)
+{
+    JobRequest request;
+    request.tag = QStringLiteral("roles");
+    request.title
+        = tr("Look at %1")
+              .arg(paths.size() == 1 ? fileName(paths.front().toStdString()) : tr("%1 files").arg(paths.size()));
+    request.process = [this, paths, current = m_wanted](const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(const Inputs inputs, withFiles(current, paths, job.cancel));
+        return std::function<void()>([this, inputs] { openInputs(inputs); });
+    };
+    request.failed = [this](const Issue& issue) {
+        emit failed(issue);
+        emit settled();
+    };
+    m_jobs.start(std::move(request));
+}
+
+void Session::reload() { open(m_wanted, std::make_shared<Snapshot>()); }
 
 void Session::cancel() { m_jobs.cancelTag(kCompareTag); }
 
@@ -118,6 +141,23 @@ void Session::publish(const SnapshotPtr& snapshot)
     m_snapshot = snapshot;
     m_selection.rebind(snapshot);
     emit snapshotChanged(snapshot, before);
+    if (snapshot->comparison && m_selection.current().empty())
+        selectWorst();
+}
+
+void Session::selectWorst()
+{
+    const Comparison& comparison = *m_snapshot->comparison;
+    for (const Finding& finding : comparison.findings) {
+        if (finding.activation)
+            return m_selection.selectActivation(*finding.activation);
+    }
+    const auto worst = std::min_element(comparison.activations.begin(), comparison.activations.end(),
+        [this](const ActivationRow& a, const ActivationRow& b) {
+            return worstFirstKey(m_metric, a) < worstFirstKey(m_metric, b);
+        });
+    if (worst != comparison.activations.end())
+        m_selection.selectActivation(size_t(worst - comparison.activations.begin()));
 }
 
 } // namespace qs

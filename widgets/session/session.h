@@ -42,7 +42,9 @@ public:
     void openFloat(const QString& path); ///< replaces everything when a float model was open
     void openQuantized(const QString& path);
     void openData(const QString& spec, const QString& preprocess = {}, std::optional<size_t> limit = {});
-    void reload();
+    /// Files of any role (dropped, or named on a start page): the roles are found out by a job, then they are opened.
+    void openFiles(const QStringList& paths);
+    void reload(); ///< reads everything again
     void cancel(); ///< the running comparison
     bool busy() const { return m_jobs.running(kCompareTag); }
 
@@ -57,7 +59,9 @@ signals:
     void settled(); ///< after success, failure or cancellation of the newest comparison
 
 private:
+    void open(const Inputs& inputs, const SnapshotPtr& previous);
     void publish(const SnapshotPtr& snapshot);
+    void selectWorst(); ///< the place of the first finding, else the worst tensor
 
     BuildFn m_build;
     SnapshotPtr m_snapshot;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/project/snapshot.h"
+#include "widgets/session/theme.h"
+
+#include <QSize>
+#include <QStringList>
+
+#include <optional>
+
+namespace qs {
+
+/// What the user asked for.
+struct GuiOptions {
+    Inputs inputs;
+    std::optional<ThemeChoice> theme;
+    QString view;
+    QString select;
+    QString screenshot;
+    QSize size { 1440, 900 };
+    bool sizeGiven = false;
+    bool help = false, version = false;
+};
+
+Result<GuiOptions> parseCommandLine(const QStringList& arguments);
+QString helpText();
+
+} // namespace qs

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/command_line.h"
+#include "app/gui/signals.h"
+#include "core/base/issue_text.h"
+#include "core/project/workspace.h"
+#include "widgets/views/error_bar.h"
+#include "widgets/views/main_window.h"
+#include "widgets/views/screenshot.h"
+#include "widgets/views/style.h"
+
+#include <QApplication>
+#include <QTimer>
+
+#include <cstdio>
+
+namespace {
+
+constexpr int kCancelled = 4;
+
+int exitCode(qs::IssueKind kind)
+{
+    switch (kind) {
+    case qs::IssueKind::BadUse:
+        return 2;
+    case qs::IssueKind::BadInput:
+        return 3;
+    case qs::IssueKind::Cancelled:
+        return kCancelled;
+    case qs::IssueKind::Internal:
+        return 5;
+    }
+    return 5;
+}
+
+int report(const qs::Issue& issue)
+{
+    std::fprintf(stderr, "error: %s\n", qs::issueText(issue).c_str());
+    return exitCode(issue.kind);
+}
+
+qs::Issue nothingSelected(const QString& name)
+{
+    return qs::badInput("--select " + name.toStdString() + " is neither a node nor a tensor of the opened files", {},
+        "give a name as the graph shows it");
+}
+
+/// Before the application object exists: pictures need no display, and a missing one must not abort the program.
+qs::Status choosePlatform(const qs::GuiOptions& options)
+{
+    if (qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
+        return {};
+    if (!options.screenshot.isEmpty()) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+        return {};
+    }
+    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"))
+        return qs::badInput("there is no display to open a window on", {},
+            "set DISPLAY or WAYLAND_DISPLAY, or use --screenshot or quantscope-cli");
+    return {};
+}
+
+int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
+{
+    int code = 0;
+    const auto fail = [&code](const qs::Issue& issue) {
+        code = report(issue);
+        QCoreApplication::exit(code);
+    };
+    QObject::connect(&session, &qs::Session::failed, &window, fail);
+    qs::onTerminationSignal(&window, [&] { fail(qs::cancelled()); });
+    qs::Screenshot screenshot(session, window, options.size);
+    const auto prepare = [&]() -> qs::Status {
+        if (!options.select.isEmpty() && !session.selection().selectByName(options.select.toStdString()))
+            return nothingSelected(options.select);
+        if (!options.view.isEmpty())
+            window.showView(options.view);
+        return {};
+    };
+    screenshot.take(options.screenshot, prepare, [&](const qs::Status& status) {
+        if (code != 0)
+            return;
+        if (!status.ok())
+            return fail(status.issue());
+        QCoreApplication::exit(0);
+    });
+    QApplication::exec();
+    return code;
+}
+
+int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
+{
+    if (options.sizeGiven)
+        window.resize(options.size);
+    const auto once = Qt::ConnectionType(Qt::SingleShotConnection);
+    QObject::connect(
+        &session, &qs::Session::settled, &window,
+        [&] {
+            if (!options.select.isEmpty() && !session.selection().selectByName(options.select.toStdString()))
+                window.errorBar().showIssue(nothingSelected(options.select));
+        },
+        once);
+    bool interrupted = false;
+    qs::onTerminationSignal(&window, [&] {
+        interrupted = true;
+        window.close();
+    });
+    window.show();
+    if (!options.view.isEmpty())
+        window.showView(options.view);
+    QApplication::exec();
+    return interrupted ? kCancelled : 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QStringList arguments;
+    for (int i = 0; i < argc; ++i)
+        arguments << QString::fromLocal8Bit(argv[i]);
+    const auto parsed = qs::parseCommandLine(arguments);
+    if (!parsed.ok())
+        return report(parsed.issue());
+    const qs::GuiOptions& options = *parsed;
+    if (options.help || options.version) {
+        const QString text = options.help ? qs::helpText() : QStringLiteral("quantscope " QS_VERSION "\n");
+        std::fputs(text.toLocal8Bit().constData(), stdout);
+        return 0;
+    }
+    if (const qs::Status platform = choosePlatform(options); !platform.ok())
+        return report(platform.issue());
+
+    int onlyProgram = 1; // the other arguments are ours, not Qt's
+    QApplication application(onlyProgram, argv);
+    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("quantscope"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(QS_VERSION));
+    qs::setUpApplication(application);
+    const bool forScreenshot = !options.screenshot.isEmpty();
+    qs::Session session([](const qs::Inputs& inputs, const qs::SnapshotPtr& previous, const qs::ProgressFn& progress,
+                            const qs::CancelToken& cancel, const qs::PartialFn& partial) {
+        return qs::buildSnapshot(inputs, previous, progress, cancel, partial);
+    });
+    if (!options.inputs.floatPath.empty() || !options.inputs.data.spec.empty())
+        session.openInputs(options.inputs); // works while the window is being built
+    qs::MainWindow window(
+        session, options.theme, forScreenshot ? qs::WindowMemory::Fresh : qs::WindowMemory::Remembered);
+    return forScreenshot ? runForScreenshot(options, session, window) : runInteractively(options, session, window);
+}

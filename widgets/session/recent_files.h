@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot.h"
+
+#include <QObject>
+#include <QString>
+
+#include <vector>
+
+namespace qs {
+
+/// What was opened before, newest first; kept in the user's settings.
+class RecentFiles : public QObject {
+    Q_OBJECT
+public:
+    static constexpr int kKept = 10;
+    explicit RecentFiles(QObject* parent = nullptr);
+    const std::vector<Inputs>& entries() const { return m_entries; }
+    void add(const Inputs& inputs); ///< nothing happens without a model
+    void clear();
+    /// "digits_float.onnx ⇄ digits_qdq.onnx · digits_samples.npz"
+    static QString label(const Inputs& inputs);
+
+signals:
+    void changed();
+
+private:
+    void save() const;
+    std::vector<Inputs> m_entries;
+};
+
+} // namespace qs

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/cell_delegates.h"
+
+#include <QApplication>
+#include <QPainter>
+
+#include <algorithm>
+#include <array>
+
+namespace qs {
+
+namespace {
+
+constexpr int kRowHeight = 24;
+constexpr int kBarHeight = 10;
+constexpr int kMargin = 6;
+
+QRect middle(const QRect& area, int height)
+{
+    return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
+}
+
+} // namespace
+
+CellDelegate::CellDelegate(const Session& session, ColumnKind kind, QObject* parent)
+    : QStyledItemDelegate(parent)
+    , m_session(session)
+    , m_kind(kind)
+{
+}
+
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    QStyleOptionViewItem cell = option;
+    initStyleOption(&cell, index);
+    cell.state &= ~QStyle::State_HasFocus; // the whole row shows the selection
+    cell.textElideMode = Qt::ElideMiddle;
+    const QRect area = cell.rect.adjusted(kMargin, 0, -kMargin, 0);
+    const bool drawn = (m_kind == ColumnKind::Split && index.data(SplitRole).isValid())
+        || (m_kind == ColumnKind::Strip && index.data(StripRole).isValid());
+    if (drawn)
+        cell.text.clear();
+    const QWidget* widget = option.widget;
+    (widget ? widget->style() : QApplication::style())->drawControl(QStyle::CE_ItemViewItem, &cell, painter, widget);
+    painter->save();
+    if (m_kind == ColumnKind::Bar)
+        paintBar(painter, area, index);
+    else if (drawn && m_kind == ColumnKind::Split)
+        paintSplit(painter, area, index);
+    else if (drawn)
+        paintStrip(painter, area, index);
+    painter->restore();
+}
+
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    return { QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight };
+}
+
+void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& index) const
+{
+    const QVariant badness = index.data(BadnessRole);
+    if (!badness.isValid())
+        return;
+    const QFontMetrics metrics(painter->font());
+    const int room = area.width() - metrics.horizontalAdvance(QStringLiteral("−88.8")) - kMargin;
+    if (room < 12)
+        return;
+    const double bad = badness.toDouble();
+    QRect bar = middle(area, kBarHeight);
+    bar.setWidth(std::max(3, int(room * bad)));
+    painter->fillRect(bar, m_session.theme().magnitude(bad));
+    painter->setPen(m_session.theme().border);
+    painter->drawRect(bar.adjusted(0, 0, -1, -1));
+}
+
+void CellDelegate::paintSplit(QPainter* painter, QRect area, const QModelIndex& index) const
+{
+    const QVariantList shares = index.data(SplitRole).toList();
+    const Theme& theme = m_session.theme();
+    const std::array<QColor, 3> colours { theme.clipping, theme.rounding, theme.inherited };
+    double total = 0;
+    for (const QVariant& share : shares)
+        total += std::max(0.0, share.toDouble()); // parts that cancel have no width
+    if (total <= 0)
+        return;
+    const QRect bar = middle(area, kBarHeight);
+    double at = 0;
+    for (int i = 0; i < int(colours.size()) && i < shares.size(); ++i) {
+        const double next = at + std::max(0.0, shares[i].toDouble()) / total;
+        const int left = bar.left() + int(std::lround(at * bar.width()));
+        const int right = bar.left() + int(std::lround(next * bar.width()));
+        painter->fillRect(left, bar.top(), right - left, bar.height(), colours[size_t(i)]);
+        at = next;
+    }
+}
+
+void CellDelegate::paintStrip(QPainter* painter, QRect area, const QModelIndex& index) const
+{
+    const QVariantList cells = index.data(StripRole).toList();
+    const QRect strip = middle(area, kBarHeight + 2);
+    const Theme& theme = m_session.theme();
+    for (int x = 0; x < strip.width(); ++x) {
+        const qsizetype from = x * cells.size() / strip.width();
+        const qsizetype to = std::max(from + 1, (x + 1) * cells.size() / strip.width());
+        double worst = -1;
+        for (qsizetype i = from; i < std::min(to, cells.size()); ++i)
+            worst = std::max(worst, cells[i].toDouble());
+        painter->fillRect(
+            strip.left() + x, strip.top(), 1, strip.height(), worst < 0 ? theme.raised : theme.magnitude(worst));
+    }
+}
+
+} // namespace qs

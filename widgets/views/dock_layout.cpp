@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/dock_layout.h"
+
+#include "widgets/views/panel.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QSettings>
+#include <QTimer>
+
+namespace qs {
+
+namespace {
+
+const QString kStateKey = QStringLiteral("window/docks");
+constexpr int kStateVersion = 1;
+
+} // namespace
+
+DockLayout::DockLayout(QMainWindow& window)
+    : QObject(&window)
+    , m_window(window)
+{
+    window.setDockNestingEnabled(true);
+    window.setDocumentMode(true);
+    window.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    window.setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    window.setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+}
+
+QDockWidget* DockLayout::add(Panel* panel, Qt::DockWidgetArea area)
+{
+    auto* widget = new QDockWidget(panel->header()->title(), &m_window);
+    widget->setObjectName(QStringLiteral("dock-") + panel->objectName());
+    widget->setTitleBarWidget(panel->header());
+    widget->setWidget(panel);
+    m_window.addDockWidget(area, widget);
+    m_docks[panel->objectName()] = widget;
+    m_order.push_back(widget);
+    connect(widget, &QDockWidget::dockLocationChanged, this, &DockLayout::refreshTitles);
+    connect(widget, &QDockWidget::visibilityChanged, this, &DockLayout::refreshTitles);
+    return widget;
+}
+
+QDockWidget* DockLayout::dock(const char* panelName) const { return m_docks.at(QLatin1String(panelName)); }
+
+void DockLayout::apply(LayoutName name)
+{
+    m_hiddenTogether.clear();
+    for (QDockWidget* widget : m_order) {
+        widget->setFloating(false);
+        m_window.removeDockWidget(widget);
+    }
+    if (name == LayoutName::Inspect)
+        arrangeInspect();
+    else
+        arrangeCompare();
+    refreshTitles();
+}
+
+void DockLayout::arrangeInspect()
+{
+    m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
+    m_window.addDockWidget(Qt::RightDockWidgetArea, dock("inspector"));
+    m_window.splitDockWidget(dock("inspector"), dock("distribution"), Qt::Vertical);
+    m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("layer-chart"));
+    m_window.splitDockWidget(dock("layer-chart"), dock("tensors"), Qt::Horizontal);
+    for (const char* name : { "weights", "outputs", "matching", "jobs" })
+        m_window.tabifyDockWidget(dock("tensors"), dock(name));
+    for (QDockWidget* widget : m_order)
+        widget->show();
+    dock("tensors")->raise();
+    const int width = m_window.width(), height = m_window.height();
+    m_window.resizeDocks({ dock("findings") }, { std::max(230, width * 21 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks(
+        { dock("layer-chart"), dock("tensors") }, { width * 27 / 100, width * 52 / 100 }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("tensors") }, { height * 33 / 100 }, Qt::Vertical);
+    m_window.resizeDocks(
+        { dock("inspector"), dock("distribution") }, { height * 27 / 100, height * 31 / 100 }, Qt::Vertical);
+}
+
+void DockLayout::arrangeCompare()
+{
+    m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("tensors"));
+    for (const char* name : { "weights", "outputs", "matching", "jobs" })
+        m_window.tabifyDockWidget(dock("tensors"), dock(name));
+    m_window.addDockWidget(Qt::RightDockWidgetArea, dock("distribution"));
+    m_window.splitDockWidget(dock("distribution"), dock("layer-chart"), Qt::Vertical);
+    m_window.tabifyDockWidget(dock("distribution"), dock("inspector"));
+    m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
+    for (QDockWidget* widget : m_order)
+        widget->setVisible(widget != dock("findings"));
+    dock("tensors")->raise();
+    dock("distribution")->raise();
+    const int width = m_window.width(), height = m_window.height();
+    m_window.resizeDocks({ dock("distribution") }, { width * 36 / 100 }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("tensors") }, { height * 42 / 100 }, Qt::Vertical);
+}
+
+bool DockLayout::raise(const QString& panelName)
+{
+    const auto it = m_docks.find(panelName);
+    if (it == m_docks.end())
+        return false;
+    it->second->show();
+    it->second->raise();
+    it->second->widget()->setFocus(Qt::OtherFocusReason);
+    return true;
+}
+
+void DockLayout::setAllVisible(bool visible)
+{
+    if (!visible) {
+        m_hiddenTogether.clear();
+        for (QDockWidget* widget : m_order) {
+            if (!widget->isHidden())
+                m_hiddenTogether.push_back(widget);
+            widget->hide();
+        }
+        return;
+    }
+    for (QDockWidget* widget : m_hiddenTogether)
+        widget->show();
+    m_hiddenTogether.clear();
+}
+
+QList<QAction*> DockLayout::toggleActions() const
+{
+    QList<QAction*> actions;
+    for (const QDockWidget* widget : m_order)
+        actions << widget->toggleViewAction();
+    return actions;
+}
+
+void DockLayout::refreshTitles()
+{
+    for (QDockWidget* widget : m_order) { // a tab says the title already
+        if (auto* header = qobject_cast<PanelHeader*>(widget->titleBarWidget()))
+            header->setTitleVisible(m_window.tabifiedDockWidgets(widget).isEmpty());
+    }
+}
+
+void DockLayout::save() const { QSettings().setValue(kStateKey, m_window.saveState(kStateVersion)); }
+
+bool DockLayout::restore() { return m_window.restoreState(QSettings().value(kStateKey).toByteArray(), kStateVersion); }
+
+} // namespace qs

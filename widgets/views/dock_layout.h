@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+
+#include <map>
+#include <vector>
+
+class QAction;
+class QDockWidget;
+class QMainWindow;
+
+namespace qs {
+
+class Panel;
+
+enum class LayoutName { Inspect, Compare };
+
+/// Puts panels into docks, arranges them in named layouts, and remembers the arrangement.
+class DockLayout : public QObject {
+    Q_OBJECT
+public:
+    explicit DockLayout(QMainWindow& window);
+    QDockWidget* add(Panel* panel, Qt::DockWidgetArea area);
+    void apply(LayoutName name);
+    /// Shows a panel and brings its tab to the front; false for an unknown name.
+    bool raise(const QString& panelName);
+    void setAllVisible(bool visible); ///< hidden together while the start page is shown
+    QList<QAction*> toggleActions() const;
+    void save() const;
+    bool restore();
+
+private:
+    QDockWidget* dock(const char* panelName) const;
+    void arrangeInspect();
+    void arrangeCompare();
+    void refreshTitles();
+
+    QMainWindow& m_window;
+    std::map<QString, QDockWidget*> m_docks;
+    std::vector<QDockWidget*> m_order;
+    std::vector<QDockWidget*> m_hiddenTogether;
+};
+
+} // namespace qs

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/findings_panel.h"
+
+#include "widgets/models/formatting.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+constexpr int kMaxCards = 100;
+constexpr int kBarWidth = 5;
+
+QColor severityColour(const Theme& theme, Severity severity)
+{
+    return severity == Severity::Error ? theme.error : severity == Severity::Warning ? theme.warning : theme.note;
+}
+
+QString severityIcon(Severity severity)
+{
+    return severity == Severity::Error  ? QStringLiteral("✖")
+        : severity == Severity::Warning ? QStringLiteral("▲")
+                                        : QStringLiteral("●");
+}
+
+QLabel* textLabel(const QString& text, const char* name, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setObjectName(QLatin1String(name));
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setMinimumWidth(0);
+    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    return label;
+}
+
+} // namespace
+
+FindingCard::FindingCard(const Finding& finding, const Session& session, QWidget* parent)
+    : QFrame(parent)
+    , m_severity(finding.severity)
+    , m_session(session)
+{
+    setObjectName(QStringLiteral("findingCard"));
+    const QString title = toQt(finding.title);
+    setAccessibleName(severityText(finding.severity) + QStringLiteral(": ") + title);
+    setAccessibleDescription(toQt(finding.summary));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(kBarWidth + 18, 8, 10, 8);
+    column->setSpacing(3);
+    auto* heading = textLabel(severityIcon(finding.severity) + u' ' + title, "findingTitle", this);
+    heading->setToolTip(severityText(finding.severity));
+    column->addWidget(heading);
+    column->addWidget(textLabel(toQt(finding.summary), "findingText", this));
+    if (!finding.remedy.empty())
+        column->addWidget(textLabel(tr("→ %1").arg(toQt(finding.remedy)), "findingMuted", this));
+
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(4);
+    if (finding.activation || finding.weight || !finding.node.empty() || !finding.tensor.empty()) {
+        auto* show = new QPushButton(tr("Show"), this);
+        show->setAccessibleName(tr("Show %1").arg(title));
+        show->setToolTip(tr("Select %1").arg(toQt(finding.tensor.empty() ? finding.node : finding.tensor)));
+        connect(show, &QPushButton::clicked, this, &FindingCard::showRequested);
+        buttons->addWidget(show);
+    }
+    QString explanation = ruleDefinition(finding.rule);
+    const QString evidence = evidenceText(finding);
+    if (!evidence.isEmpty())
+        explanation += (explanation.isEmpty() ? QString() : QStringLiteral("\n")) + tr("Measured: %1.").arg(evidence);
+    auto* explain = new QPushButton(tr("Explain"), this);
+    explain->setProperty("link", true);
+    explain->setCheckable(true);
+    explain->setAccessibleName(tr("Explain %1").arg(title));
+    explain->setEnabled(!explanation.isEmpty());
+    buttons->addWidget(explain);
+    buttons->addStretch(1);
+    column->addLayout(buttons);
+    auto* text = textLabel(explanation, "findingMuted", this);
+    text->hide();
+    connect(explain, &QPushButton::toggled, text, &QWidget::setVisible);
+    column->addWidget(text);
+}
+
+void FindingCard::paintEvent(QPaintEvent* event)
+{
+    QFrame::paintEvent(event);
+    QPainter painter(this);
+    painter.fillRect(QRect(9, 9, kBarWidth, height() - 18), severityColour(m_session.theme(), m_severity));
+}
+
+FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
+    : Panel(QStringLiteral("findings"), tr("Findings"), parent)
+    , m_session(session)
+    , m_scroll(new QScrollArea(this))
+{
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setAccessibleName(tr("Findings"));
+    setContent(m_scroll);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &FindingsPanel::rebuild);
+    connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now, const SnapshotPtr& before) {
+        m_model.setSnapshot(now);
+        if (now->comparison.has_value() != before->comparison.has_value())
+            rebuild(); // the hint of an empty list differs
+    });
+    connect(&session, &Session::themeChanged, this, qOverload<>(&QWidget::update));
+    m_model.setSnapshot(session.snapshot());
+    rebuild();
+}
+
+void FindingsPanel::rebuild()
+{
+    auto* content = new QWidget;
+    content->setObjectName(QStringLiteral("findingsContent"));
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    const int count = m_model.rowCount();
+    for (int row = 0; row < std::min(count, kMaxCards); ++row) {
+        auto* card = new FindingCard(m_model.finding(row), m_session, content);
+        connect(card, &FindingCard::showRequested, this, [this, row] { show(m_model.finding(row)); });
+        column->addWidget(card);
+    }
+    QString hint;
+    if (count > kMaxCards)
+        hint = tr("and %1 more").arg(countText(quint64(count - kMaxCards)));
+    else if (count == 0 && m_session.comparison())
+        hint = tr("No findings: nothing stands out.");
+    else if (count == 0)
+        hint = tr("Open a float model, its quantized counterpart and data to compare them.");
+    if (!hint.isEmpty()) {
+        auto* label = textLabel(hint, "emptyHint", content);
+        label->setContentsMargins(12, 10, 12, 10);
+        column->addWidget(label);
+    }
+    column->addStretch(1);
+    m_scroll->setWidget(content); // deletes the previous one
+    header()->setInfo(m_session.comparison() ? countText(quint64(count)) : QString());
+}
+
+void FindingsPanel::show(const Finding& finding)
+{
+    Selection& selection = m_session.selection();
+    if (finding.activation)
+        selection.selectActivation(*finding.activation);
+    else if (finding.weight)
+        selection.selectWeight(*finding.weight);
+    else if (finding.tensor.empty() || !selection.selectByName(finding.tensor))
+        selection.selectByName(finding.node);
+}
+
+} // namespace qs

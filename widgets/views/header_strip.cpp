@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/header_strip.h"
+
+#include "widgets/models/formatting.h"
+#include "widgets/models/output_model.h"
+
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QDir>
+#include <QEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QStringListModel>
+
+#include <set>
+
+namespace qs {
+
+namespace {
+
+constexpr int kSearchWidth = 250;
+constexpr int kVisibleItems = 14;
+
+} // namespace
+
+QString projectName(const Inputs& inputs)
+{
+    static const std::set<QString> kNamesOfNothing { QStringLiteral("float"), QStringLiteral("model"),
+        QStringLiteral("fp32"), QStringLiteral("qdq"), QStringLiteral("quantized"), QStringLiteral("qoperator"),
+        QStringLiteral("int8") };
+    const QFileInfo file(toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));
+    const QString stem = file.completeBaseName();
+    const QString folder = file.absoluteDir().dirName();
+    return kNamesOfNothing.count(stem.toLower()) && !folder.isEmpty() ? folder : stem;
+}
+
+QString projectLine(const Snapshot& snapshot)
+{
+    QStringList files;
+    if (snapshot.floatModel)
+        files << fileName(snapshot.inputs.floatPath);
+    if (snapshot.quantModel)
+        files << fileName(snapshot.inputs.quantPath);
+    QStringList parts { files.join(QStringLiteral(" ⇄ ")) };
+    if (snapshot.data) {
+        QString spec = toQt(snapshot.inputs.data.spec);
+        while (spec.endsWith(u'/'))
+            spec.chop(1);
+        parts << spec.mid(spec.lastIndexOf(u'/') + 1)
+                + QStringLiteral(" (%1)").arg(countText(snapshot.data->samples()));
+    }
+    if (snapshot.comparison)
+        parts << toQt(profileName(snapshot.comparison->profile));
+    if (snapshot.comparison && snapshot.comparison->partial)
+        parts << HeaderStrip::tr("partial: %1 samples so far").arg(countText(snapshot.comparison->samples));
+    return parts.join(QStringLiteral(" · "));
+}
+
+HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
+    : QFrame(parent)
+    , m_session(session)
+    , m_name(new QLabel(this))
+    , m_files(new QLabel(this))
+    , m_summary(new QHBoxLayout)
+    , m_search(new QLineEdit(this))
+    , m_names(new QStringListModel(this))
+{
+    setObjectName(QStringLiteral("headerStrip"));
+    m_name->setObjectName(QStringLiteral("modelName"));
+    m_files->setObjectName(QStringLiteral("modelFiles"));
+    m_files->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_search->setPlaceholderText(tr("Go to node, tensor… Ctrl+Shift+P"));
+    m_search->setAccessibleName(tr("Go to node or tensor"));
+    m_search->setFixedWidth(kSearchWidth);
+    m_search->setClearButtonEnabled(true);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(14, 6, 12, 6);
+    row->setSpacing(10);
+    row->addWidget(m_name);
+    row->addWidget(m_files, 1);
+    row->addLayout(m_summary);
+    row->addSpacing(10);
+    row->addWidget(m_search);
+    m_summary->setSpacing(6);
+
+    auto* completer = new QCompleter(m_names, this);
+    completer->setFilterMode(Qt::MatchContains);
+    completer->setCaseSensitivity(Qt::CaseInsensitive);
+    completer->setMaxVisibleItems(kVisibleItems);
+    m_search->setCompleter(completer);
+    m_search->installEventFilter(this);
+    connect(completer, qOverload<const QString&>(&QCompleter::activated), this, &HeaderStrip::go);
+    connect(m_search, &QLineEdit::returnPressed, this, [this, completer] {
+        const QString typed = m_search->text();
+        go(m_session.selection().selectByName(typed.toStdString()) ? typed : completer->currentCompletion());
+    });
+    connect(&session, &Session::snapshotChanged, this, &HeaderStrip::refresh);
+    refresh();
+}
+
+void HeaderStrip::focusSearch()
+{
+    m_search->setFocus(Qt::ShortcutFocusReason);
+    m_search->selectAll();
+}
+
+bool HeaderStrip::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_search && event->type() == QEvent::FocusIn)
+        fillNames();
+    return QFrame::eventFilter(watched, event);
+}
+
+void HeaderStrip::refresh()
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    const bool open = snapshot.floatModel || snapshot.quantModel;
+    m_name->setText(open ? projectName(snapshot.inputs) : QStringLiteral("Quantscope"));
+    m_files->setText(open ? projectLine(snapshot) : QString());
+    m_files->setToolTip(open ? toQt(snapshot.inputs.floatPath) + u'\n' + toQt(snapshot.inputs.quantPath) + u'\n'
+                + toQt(snapshot.inputs.data.spec)
+                             : QString());
+    m_search->setEnabled(open);
+    refreshSummary();
+}
+
+void HeaderStrip::refreshSummary()
+{
+    while (QLayoutItem* item = m_summary->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    const Comparison* comparison = m_session.comparison();
+    if (!comparison)
+        return;
+    for (const SummaryItem& item : outcomeSummary(*comparison)) {
+        auto* label = new QLabel(item.label, this);
+        label->setObjectName(QStringLiteral("summaryLabel"));
+        auto* value = new QLabel(item.value, this);
+        value->setObjectName(QStringLiteral("summaryValue"));
+        label->setToolTip(item.toolTip);
+        value->setToolTip(item.toolTip);
+        value->setAccessibleName(item.label + u' ' + item.value);
+        m_summary->addWidget(label);
+        m_summary->addWidget(value);
+        m_summary->addSpacing(8);
+    }
+}
+
+void HeaderStrip::fillNames()
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    if (snapshot == m_namesOf)
+        return;
+    m_namesOf = snapshot;
+    std::set<QString> names;
+    for (const auto* model : { &snapshot->floatModel, &snapshot->quantModel }) {
+        if (!*model)
+            continue;
+        const Graph& graph = (*model)->graph();
+        for (const Node& node : graph.nodes())
+            names.insert(toQt(node.name));
+        for (const Value& value : graph.values())
+            names.insert(toQt(value.name));
+    }
+    m_names->setStringList(QStringList(names.begin(), names.end()));
+}
+
+void HeaderStrip::go(const QString& name)
+{
+    if (name.isEmpty() || !m_session.selection().selectByName(name.toStdString()))
+        return;
+    m_search->completer()->popup()->hide();
+    m_search->clearFocus();
+}
+
+} // namespace qs

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/session.h"
+
+#include <QFrame>
+
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QStringListModel;
+
+namespace qs {
+
+/// Top strip: what is open, how good the outputs are, and where to go.
+class HeaderStrip : public QFrame {
+    Q_OBJECT
+public:
+    explicit HeaderStrip(Session& session, QWidget* parent = nullptr);
+    void focusSearch();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void refresh();
+    void refreshSummary();
+    void fillNames();
+    void go(const QString& name);
+
+    Session& m_session;
+    QLabel* m_name;
+    QLabel* m_files;
+    QHBoxLayout* m_summary;
+    QLineEdit* m_search;
+    QStringListModel* m_names;
+    SnapshotPtr m_namesOf; ///< snapshot whose names the search offers
+};
+
+/// "micro_kws": the float file's name, or its folder's where the file's says nothing ("float.onnx").
+QString projectName(const Inputs& inputs);
+/// "float.onnx ⇄ qdq.onnx · samples.npz (2) · simulated"
+QString projectLine(const Snapshot& snapshot);
+
+} // namespace qs

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/inspector_panel.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QFontDatabase>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QTableView>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int kRowHeight = 20;
+constexpr int kSectionHeight = 26;
+constexpr int kMaxKeyWidth = 180;
+
+/// Muted keys, fixed-pitch values, bold sections.
+class InspectorDelegate : public QStyledItemDelegate {
+public:
+    InspectorDelegate(const Session& session, QObject* parent)
+        : QStyledItemDelegate(parent)
+        , m_session(session)
+    {
+    }
+
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->textElideMode = Qt::ElideMiddle;
+        option->state &= ~QStyle::State_HasFocus;
+        if (index.data(InspectorModel::SectionRole).toBool()) {
+            option->font.setBold(true);
+            option->displayAlignment = Qt::AlignLeft | Qt::AlignBottom;
+        } else if (index.column() == 0) {
+            option->palette.setColor(QPalette::Text, m_session.theme().muted);
+        } else {
+            const double size = option->font.pointSizeF();
+            option->font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+            option->font.setPointSizeF(size * 0.94);
+        }
+        option->fontMetrics = QFontMetrics(option->font);
+    }
+
+private:
+    const Session& m_session;
+};
+
+} // namespace
+
+InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
+    : Panel(QStringLiteral("inspector"), tr("Inspector"), parent)
+    , m_session(session)
+    , m_table(new QTableView(this))
+{
+    m_table->setModel(&m_model);
+    m_table->setAccessibleName(tr("Inspector"));
+    m_table->setItemDelegate(new InspectorDelegate(session, m_table));
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->horizontalHeader()->hide();
+    m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setMinimumSectionSize(kRowHeight);
+    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    setContent(m_table);
+
+    auto* copy = new QAction(tr("Copy value"), m_table);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetShortcut);
+    m_table->addAction(copy);
+    m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+    connect(copy, &QAction::triggered, this, [this] {
+        const int row = m_table->currentIndex().row();
+        if (row >= 0)
+            QGuiApplication::clipboard()->setText(m_model.rows()[size_t(row)].value);
+    });
+    connect(&session, &Session::snapshotChanged, this, &InspectorPanel::refresh);
+    connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
+    connect(&session.selection(), &Selection::changed, this, &InspectorPanel::refresh);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &InspectorPanel::shapeRows);
+    refresh();
+}
+
+void InspectorPanel::refresh()
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    const Place& place = m_session.selection().current();
+    m_model.setRows(inspectorRows(snapshot, place));
+    const QString title = inspectorTitle(snapshot, place);
+    header()->setInfo(title.isEmpty() && snapshot.floatModel ? tr("opened files") : title);
+}
+
+void InspectorPanel::shapeRows()
+{
+    const QFontMetrics metrics(font());
+    int keys = 0;
+    m_table->clearSpans();
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const InspectorRow& line = m_model.rows()[size_t(row)];
+        if (line.section)
+            m_table->setSpan(row, 0, 1, 2);
+        else
+            keys = std::max(keys, metrics.horizontalAdvance(line.key));
+        m_table->setRowHeight(row, line.section ? kSectionHeight : kRowHeight);
+    }
+    m_table->setColumnWidth(0, std::min(keys + 16, kMaxKeyWidth));
+    m_table->scrollToTop();
+}
+
+} // namespace qs

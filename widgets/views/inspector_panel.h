@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/inspector_model.h"
+#include "widgets/session/session.h"
+#include "widgets/views/panel.h"
+
+class QTableView;
+
+namespace qs {
+
+/// Key, value and formula (as tool tip) of everything known about the selection.
+class InspectorPanel : public Panel {
+    Q_OBJECT
+public:
+    explicit InspectorPanel(Session& session, QWidget* parent = nullptr);
+    QTableView* table() const { return m_table; }
+
+private:
+    void refresh();
+    void shapeRows();
+
+    Session& m_session;
+    InspectorModel m_model;
+    QTableView* m_table;
+};
+
+} // namespace qs

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/main_window.h"
+
+#include "widgets/models/formatting.h"
+#include "widgets/models/formulas.h"
+#include "widgets/views/distribution_panel.h"
+#include "widgets/views/dock_layout.h"
+#include "widgets/views/error_bar.h"
+#include "widgets/views/findings_panel.h"
+#include "widgets/views/graph_canvas.h"
+#include "widgets/views/graph_panel.h"
+#include "widgets/views/header_strip.h"
+#include "widgets/views/inspector_panel.h"
+#include "widgets/views/jobs_panel.h"
+#include "widgets/views/layer_chart_panel.h"
+#include "widgets/views/open_dialogs.h"
+#include "widgets/views/progress_strip.h"
+#include "widgets/views/start_page.h"
+#include "widgets/views/style.h"
+#include "widgets/views/table_panel.h"
+#include "widgets/views/window_menus.h"
+
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QLabel>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+const QString kGeometryKey = QStringLiteral("window/geometry");
+const QString kThemeKey = QStringLiteral("window/theme");
+
+QString themeName(ThemeChoice choice)
+{
+    return choice == ThemeChoice::Light ? QStringLiteral("light")
+        : choice == ThemeChoice::Dark   ? QStringLiteral("dark")
+                                        : QStringLiteral("system");
+}
+
+} // namespace
+
+MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent)
+    : QMainWindow(parent)
+    , m_session(session)
+    , m_memory(memory)
+    , m_layout(new DockLayout(*this))
+    , m_strip(new HeaderStrip(session, this))
+    , m_centre(new QStackedWidget(this))
+    , m_errorBar(new ErrorBar(this))
+    , m_graph(new GraphPanel(session, this))
+    , m_status(new QLabel(this))
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowTitle(QStringLiteral("Quantscope"));
+    setAcceptDrops(true);
+    setMinimumSize(640, 480);
+    resize(1440, 900);
+    auto* top = new QToolBar(this);
+    top->setObjectName(QStringLiteral("headerToolBar"));
+    top->setMovable(false);
+    top->setContextMenuPolicy(Qt::PreventContextMenu);
+    top->toggleViewAction()->setEnabled(false);
+    top->setStyleSheet(QStringLiteral("QToolBar { border: none; padding: 0; spacing: 0; }"));
+    top->addWidget(m_strip);
+    addToolBar(Qt::TopToolBarArea, top);
+    buildCentre();
+    buildDocks();
+    buildStatusBar();
+    if (m_memory == WindowMemory::Remembered)
+        m_theme = themeChoiceFromName(QSettings().value(kThemeKey).toString()).value_or(ThemeChoice::System);
+    m_theme = theme.value_or(m_theme);
+    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, [this] { return m_theme; },
+        [this](ThemeChoice choice) { setThemeChoice(choice); } });
+    connectSession();
+    m_systemTheme.ask();
+    refreshTheme();
+    restoreWindow();
+    takeSnapshot(session.snapshot(), session.snapshot());
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildCentre()
+{
+    auto* start = new StartPage(m_recent, this);
+    Session* session = &m_session;
+    connect(start, &StartPage::openFloat, this, [this] { askForFloat(m_session, this); });
+    connect(start, &StartPage::openQuantized, this, [this] { askForQuantized(m_session, this); });
+    connect(start, &StartPage::openData, this, [this] { askForData(m_session, this); });
+    connect(start, &StartPage::openExample, session, [session] { session->openInputs(exampleInputs()); });
+    connect(start, &StartPage::openRecent, session, [session](const Inputs& inputs) { session->openInputs(inputs); });
+    m_graph->showHeaderInside();
+    m_centre->addWidget(start);
+    m_centre->addWidget(m_graph);
+    auto* centre = new QWidget(this);
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(6);
+    column->addWidget(m_errorBar);
+    column->addWidget(m_centre, 1);
+    setCentralWidget(centre);
+}
+
+void MainWindow::buildDocks()
+{
+    m_tensors = makeTensorsPanel(m_session, this);
+    m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
+    m_layout->add(new InspectorPanel(m_session, this), Qt::RightDockWidgetArea);
+    m_layout->add(new DistributionPanel(m_session, this), Qt::RightDockWidgetArea);
+    m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(m_tensors, Qt::BottomDockWidgetArea);
+    m_layout->add(makeWeightsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(makeOutputsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(makeMatchingPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
+}
+
+void MainWindow::buildStatusBar()
+{
+    statusBar()->setSizeGripEnabled(false);
+    statusBar()->addWidget(m_status, 1);
+    statusBar()->addPermanentWidget(new ProgressStrip(m_session, this));
+}
+
+void MainWindow::connectSession()
+{
+    connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
+    connect(&m_session, &Session::failed, m_errorBar, &ErrorBar::showIssue);
+    connect(
+        &m_session, &Session::cancelled, this, [this] { m_status->setText(tr("Cancelled. %1").arg(statusText())); });
+    connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
+}
+
+void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
+{
+    const bool open = now->floatModel || now->quantModel;
+    const bool wasOpen = m_centre->currentWidget() == m_graph;
+    setWindowTitle(open ? projectName(now->inputs) + QStringLiteral(" — Quantscope") : QStringLiteral("Quantscope"));
+    m_status->setText(statusText());
+    m_centre->setCurrentIndex(open ? 1 : 0);
+    if (open != wasOpen || now == before)
+        m_layout->setAllVisible(open);
+    if (now == before)
+        return;
+    if (!now->comparison || !now->comparison->partial) {
+        m_errorBar->hide();
+        if (m_memory == WindowMemory::Remembered)
+            m_recent.add(now->inputs);
+    }
+}
+
+QString MainWindow::statusText() const
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    if (snapshot.comparison) {
+        const QString text = provenanceText(*snapshot.comparison);
+        return snapshot.comparison->partial
+            ? tr("Partial: %1").arg(text)
+            : tr("Compared over %1 in %2").arg(text, durationText(snapshot.timing.runMs));
+    }
+    if (snapshot.floatModel && !snapshot.quantModel)
+        return tr("Open the quantized model next.");
+    if (snapshot.quantModel && !snapshot.floatModel)
+        return tr("Open the float model next.");
+    if (snapshot.floatModel && !snapshot.data)
+        return tr("Open data to compare the models.");
+    return {};
+}
+
+QStringList MainWindow::viewNames()
+{
+    return { QStringLiteral("graph"), QStringLiteral("tensors"), QStringLiteral("weights"), QStringLiteral("inspector"),
+        QStringLiteral("distribution"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
+        QStringLiteral("outputs"), QStringLiteral("matching"), QStringLiteral("jobs") };
+}
+
+bool MainWindow::showView(const QString& name)
+{
+    if (name != m_graph->objectName())
+        return m_layout->raise(name);
+    m_graph->canvas().setFocus(Qt::OtherFocusReason);
+    return true;
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice)
+{
+    m_theme = choice;
+    if (m_memory == WindowMemory::Remembered)
+        QSettings().setValue(kThemeKey, themeName(choice));
+    refreshTheme();
+}
+
+void MainWindow::refreshTheme()
+{
+    const bool dark = m_theme == ThemeChoice::Dark || (m_theme == ThemeChoice::System && m_systemTheme.dark());
+    const Theme theme = dark ? Theme::darkOne() : Theme::light();
+    applyTheme(theme);
+    m_session.setTheme(theme);
+}
+
+void MainWindow::restoreWindow()
+{
+    if (m_memory == WindowMemory::Fresh)
+        return;
+    restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+    m_userArranged = m_layout->restore();
+}
+
+void MainWindow::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    if (m_arranged)
+        return;
+    m_arranged = true;
+    if (!m_userArranged)
+        m_layout->apply(LayoutName::Inspect);
+    m_layout->setAllVisible(m_centre->currentWidget() == m_graph);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (m_memory == WindowMemory::Remembered) {
+        if (m_centre->currentWidget() != m_graph)
+            m_layout->setAllVisible(true);
+        QSettings().setValue(kGeometryKey, saveGeometry());
+        m_layout->save();
+    }
+    m_session.jobs().cancelAll();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!droppedFiles(event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    const QStringList files = droppedFiles(event->mimeData());
+    if (files.isEmpty())
+        return;
+    event->acceptProposedAction();
+    m_session.openFiles(files);
+}
+
+} // namespace qs

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/recent_files.h"
+#include "widgets/session/session.h"
+#include "widgets/views/system_theme.h"
+
+#include <QMainWindow>
+
+class QLabel;
+class QStackedWidget;
+
+namespace qs {
+
+class DockLayout;
+class ErrorBar;
+class GraphPanel;
+class HeaderStrip;
+class TablePanel;
+
+/// Whether the window takes its size, arrangement and theme from last time and leaves them for next time.
+enum class WindowMemory { Remembered, Fresh };
+
+/// Puts the views together; knows no engine and decides nothing about numbers.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    /// Without a choice: as last time, else as the system.
+    MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    static QStringList viewNames();
+    /// Brings a panel to the front ("layer-chart"); false for an unknown name.
+    bool showView(const QString& name);
+    void setThemeChoice(ThemeChoice choice);
+    GraphPanel& graph() const { return *m_graph; }
+    TablePanel& tensors() const { return *m_tensors; }
+    ErrorBar& errorBar() const { return *m_errorBar; }
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void buildCentre();
+    void buildDocks();
+    void buildStatusBar();
+    void connectSession();
+    void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
+    void refreshTheme();
+    void restoreWindow();
+    QString statusText() const;
+
+    Session& m_session;
+    RecentFiles m_recent;
+    SystemTheme m_systemTheme;
+    ThemeChoice m_theme = ThemeChoice::System;
+    WindowMemory m_memory;
+    DockLayout* m_layout;
+    HeaderStrip* m_strip;
+    QStackedWidget* m_centre;
+    ErrorBar* m_errorBar;
+    GraphPanel* m_graph;
+    TablePanel* m_tensors = nullptr;
+    QLabel* m_status;
+    bool m_arranged = false; ///< a layout was applied for the present size
+    bool m_userArranged = false; ///< taken from last time: sizes are not ours to set
+};
+
+} // namespace qs

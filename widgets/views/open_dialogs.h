@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/session.h"
+
+class QMimeData;
+class QWidget;
+
+/// Ways to name files: dialogs that do not block, and drops.
+namespace qs {
+
+void askForFloat(Session& session, QWidget* parent);
+void askForQuantized(Session& session, QWidget* parent);
+void askForData(Session& session, QWidget* parent);
+/// Pictures or ONNX test data; pictures need a preprocessing description, which is asked for next.
+void askForDataFolder(Session& session, QWidget* parent);
+/// Local files of a drop, empty when there are none.
+QStringList droppedFiles(const QMimeData* data);
+
+} // namespace qs

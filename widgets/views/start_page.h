@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/recent_files.h"
+
+#include <QFrame>
+
+class QVBoxLayout;
+
+namespace qs {
+
+/// What one sees before anything is open.
+class StartPage : public QFrame {
+    Q_OBJECT
+public:
+    explicit StartPage(RecentFiles& recent, QWidget* parent = nullptr);
+
+signals:
+    void openFloat();
+    void openQuantized();
+    void openData();
+    void openExample();
+    void openRecent(const qs::Inputs& inputs);
+
+private:
+    void refresh();
+
+    RecentFiles& m_recent;
+    QVBoxLayout* m_list;
+};
+
+/// The bundled example; empty paths when it is not installed.
+Inputs exampleInputs();
+
+} // namespace qs

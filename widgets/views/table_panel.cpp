@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/table_panel.h"
+
+#include "widgets/views/cell_delegates.h"
+
+#include <QClipboard>
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QMenu>
+#include <QTableView>
+#include <QToolButton>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int kRowHeight = 24;
+constexpr int kFilterWidth = 130;
+constexpr int kFirstColumnMinimum = 120;
+constexpr int kCellPadding = 16;
+
+} // namespace
+
+TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
+    : Panel(setup.name, setup.title, parent)
+    , m_session(session)
+    , m_setup(std::move(setup))
+    , m_proxy(new WorstFirstProxy(this))
+    , m_table(new QTableView(this))
+    , m_filter(new QLineEdit(this))
+    , m_columns(new QToolButton(this))
+{
+    m_setup.model->setParent(this);
+    m_proxy->setColumns(m_setup.model);
+    buildTable();
+    buildHeader();
+    setContent(m_table);
+    if (m_setup.worstColumn >= 0)
+        sortWorstFirst(m_setup.worstColumn);
+    connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) {
+        m_setup.model->setSnapshot(now);
+        showInfo();
+        follow(m_session.selection().current());
+    });
+    connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
+    connect(&session.selection(), &Selection::changed, this, [this](const Place& now) { follow(now); });
+    m_setup.model->setSnapshot(session.snapshot());
+    showInfo();
+}
+
+void TablePanel::buildTable()
+{
+    m_table->setModel(m_proxy);
+    m_table->setAccessibleName(header()->title());
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_table->setTabKeyNavigation(false);
+    m_table->setCornerButtonEnabled(false);
+    m_table->setSortingEnabled(false); // sections are clicked: worst first, then reversed
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    QHeaderView* sections = m_table->horizontalHeader();
+    sections->setSectionsMovable(true);
+    sections->setSectionsClickable(true);
+    sections->setHighlightSections(false);
+    sections->setSortIndicatorShown(true);
+    sections->setContextMenuPolicy(Qt::CustomContextMenu);
+    sections->setMinimumSectionSize(40);
+    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
+        m_table->setItemDelegateForColumn(
+            column, new CellDelegate(m_session, m_setup.model->column(column).kind, m_table));
+        m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
+    }
+    fitColumns();
+    m_table->viewport()->installEventFilter(this);
+    connect(sections, &QHeaderView::sectionClicked, this, [this](int column) {
+        const bool same = m_proxy->sortColumn() == column;
+        if (!same)
+            return sortWorstFirst(column);
+        const auto order = m_proxy->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+        m_proxy->sort(column, order);
+        m_table->horizontalHeader()->setSortIndicator(column, order);
+    });
+    connect(sections, &QWidget::customContextMenuRequested, this,
+        [this, sections](const QPoint& at) { showColumnMenu(sections->mapToGlobal(at)); });
+    connect(m_table, &QWidget::customContextMenuRequested, this,
+        [this](const QPoint& at) { showRowMenu(m_table->viewport()->mapToGlobal(at)); });
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+        if (now.isValid() && m_setup.select && !m_following)
+            m_setup.select(m_session.selection(), m_proxy->mapToSource(now).row());
+    });
+}
+
+void TablePanel::buildHeader()
+{
+    m_filter->setPlaceholderText(tr("Filter"));
+    m_filter->setAccessibleName(tr("Filter %1").arg(header()->title()));
+    m_filter->setToolTip(tr("Words that must all occur in the names, operator, type or match"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setFixedWidth(kFilterWidth);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
+        m_proxy->setFilterWords(words);
+        showInfo();
+        follow(m_session.selection().current());
+    });
+    m_columns->setText(tr("Columns"));
+    m_columns->setAccessibleName(tr("Choose columns"));
+    connect(m_columns, &QToolButton::clicked, this,
+        [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
+    header()->addEndTool(m_filter);
+    header()->addEndTool(m_columns);
+}
+
+void TablePanel::fitColumns()
+{
+    QFont bold = font();
+    bold.setBold(true);
+    const QFontMetrics cells(font()), titles(bold);
+    constexpr int kSortArrow = 14;
+    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
+        const ColumnSpec& spec = m_setup.model->column(column);
+        const int width
+            = std::max(cells.horizontalAdvance(spec.typical), titles.horizontalAdvance(spec.title) + kSortArrow);
+        m_table->setColumnWidth(column, width + kCellPadding);
+    }
+}
+
+bool TablePanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_table->viewport() && event->type() == QEvent::Resize)
+        fillFirstColumn();
+    return Panel::eventFilter(watched, event);
+}
+
+void TablePanel::fillFirstColumn()
+{
+    int others = 0;
+    for (int column = 1; column < m_setup.model->columnCount(); ++column)
+        others += m_table->isColumnHidden(column) ? 0 : m_table->columnWidth(column);
+    const QFontMetrics metrics(font());
+    const int typical = metrics.horizontalAdvance(m_setup.model->column(0).typical) + kCellPadding;
+    const int room = m_table->viewport()->width() - others;
+    m_table->setColumnWidth(0, std::max({ room, std::min(typical, kFirstColumnMinimum), kFirstColumnMinimum }));
+}
+
+void TablePanel::sortWorstFirst(int column)
+{
+    m_proxy->sortWorstFirst(column);
+    m_table->horizontalHeader()->setSortIndicator(column, m_proxy->sortOrder());
+    m_table->scrollToTop();
+}
+
+void TablePanel::follow(const Place& place)
+{
+    const auto row = m_setup.rowOf ? m_setup.rowOf(place) : std::nullopt;
+    QItemSelectionModel* selection = m_table->selectionModel();
+    if (!row || *row >= size_t(m_setup.model->rowCount()))
+        return selection->clear();
+    const QModelIndex index = m_proxy->mapFromSource(m_setup.model->index(int(*row), 0));
+    if (!index.isValid())
+        return selection->clear();
+    if (selection->currentIndex().row() == index.row() && selection->isRowSelected(index.row()))
+        return;
+    m_following = true;
+    selection->setCurrentIndex(index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    m_following = false;
+    m_table->scrollTo(index);
+}
+
+void TablePanel::walk(int step)
+{
+    const int rows = m_proxy->rowCount();
+    if (rows == 0)
+        return;
+    const QModelIndex current = m_table->currentIndex();
+    const int row = current.isValid() ? std::clamp(current.row() + step, 0, rows - 1) : 0;
+    m_table->setCurrentIndex(m_proxy->index(row, 0));
+}
+
+void TablePanel::copyRows(TableFormat format) const
+{
+    std::vector<int> rows, columns;
+    for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
+        rows.push_back(index.row());
+    std::sort(rows.begin(), rows.end());
+    if (rows.size() <= 1) {
+        rows.clear();
+        for (int row = 0; row < m_proxy->rowCount(); ++row)
+            rows.push_back(row);
+    }
+    const QHeaderView* sections = m_table->horizontalHeader();
+    for (int visual = 0; visual < sections->count(); ++visual) {
+        const int column = sections->logicalIndex(visual);
+        if (!m_table->isColumnHidden(column))
+            columns.push_back(column);
+    }
+    QGuiApplication::clipboard()->setText(tableText(*m_proxy, rows, columns, format));
+}
+
+void TablePanel::focusFilter()
+{
+    m_filter->setFocus();
+    m_filter->selectAll();
+}
+
+void TablePanel::showInfo()
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    QString text = m_setup.info ? m_setup.info(snapshot) : QString();
+    if (m_proxy->hiddenRows() > 0)
+        text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
+    header()->setInfo(text);
+}
+
+void TablePanel::showColumnMenu(const QPoint& position)
+{
+    QMenu menu(this);
+    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
+        QAction* action = menu.addAction(m_setup.model->column(column).title);
+        action->setCheckable(true);
+        action->setChecked(!m_table->isColumnHidden(column));
+        action->setEnabled(column > 0);
+        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+            m_table->setColumnHidden(column, !shown);
+            fillFirstColumn();
+        });
+    }
+    menu.addSeparator();
+    connect(menu.addAction(tr("Default columns")), &QAction::triggered, this, [this] {
+        for (int column = 0; column < m_setup.model->columnCount(); ++column)
+            m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
+        fitColumns();
+        fillFirstColumn();
+    });
+    menu.exec(position);
+}
+
+void TablePanel::showRowMenu(const QPoint& position)
+{
+    QMenu menu(this);
+    connect(menu.addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { copyRows(TableFormat::Tsv); });
+    connect(
+        menu.addAction(tr("Copy as Markdown")), &QAction::triggered, this, [this] { copyRows(TableFormat::Markdown); });
+    menu.exec(position);
+}
+
+} // namespace qs

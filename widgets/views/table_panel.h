@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/table_text.h"
+#include "widgets/models/worst_first_proxy.h"
+#include "widgets/session/session.h"
+#include "widgets/views/panel.h"
+
+#include <functional>
+
+class QLineEdit;
+class QTableView;
+class QToolButton;
+
+namespace qs {
+
+/// A table over one of our column models: worst first, filter field, column chooser, copy, following the selection.
+class TablePanel : public Panel {
+    Q_OBJECT
+public:
+    struct Setup {
+        QString name, title;
+        ColumnModel* model = nullptr; ///< becomes a child of the panel
+        int worstColumn = -1; ///< sorted worst first by this column; -1 = the model's order
+        std::function<void(Selection&, int row)> select; ///< the user chose this row of the model
+        std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
+        std::function<QString(const Snapshot&)> info; ///< header text
+    };
+    TablePanel(Session& session, Setup setup, QWidget* parent = nullptr);
+
+    QTableView* table() const { return m_table; }
+    ColumnModel* model() const { return m_setup.model; }
+    void sortWorstFirst(int column);
+    /// Selects the next (+1) or previous (-1) row of the list as it is sorted and filtered.
+    void walk(int step);
+    void copyRows(TableFormat format) const; ///< chosen rows, or all when at most one is chosen
+    void focusFilter();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void buildTable();
+    void buildHeader();
+    void fitColumns();
+    void fillFirstColumn();
+    void follow(const Place& place);
+    void showInfo();
+    void showColumnMenu(const QPoint& position);
+    void showRowMenu(const QPoint& position);
+
+    Session& m_session;
+    Setup m_setup;
+    WorstFirstProxy* m_proxy;
+    QTableView* m_table;
+    QLineEdit* m_filter;
+    QToolButton* m_columns;
+    bool m_following = false; ///< the selection leads, not the user
+};
+
+TablePanel* makeTensorsPanel(Session& session, QWidget* parent);
+TablePanel* makeWeightsPanel(Session& session, QWidget* parent);
+TablePanel* makeOutputsPanel(Session& session, QWidget* parent);
+TablePanel* makeMatchingPanel(Session& session, QWidget* parent);
+
+} // namespace qs

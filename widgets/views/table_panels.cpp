@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/formatting.h"
+#include "widgets/models/output_model.h"
+#include "widgets/models/tensor_model.h"
+#include "widgets/models/unmatched_model.h"
+#include "widgets/models/weight_model.h"
+#include "widgets/views/table_panel.h"
+
+#include <algorithm>
+
+namespace qs {
+
+TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
+{
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("tensors");
+    setup.title = TablePanel::tr("Tensors");
+    setup.model = new TensorModel;
+    setup.worstColumn = TensorModel::columnOf(session.metric());
+    setup.select = [](Selection& selection, int row) { selection.selectActivation(size_t(row)); };
+    setup.rowOf = [](const Place& place) { return place.activation; };
+    setup.info = [](const Snapshot& snapshot) {
+        if (!snapshot.comparison || !snapshot.alignment)
+            return QString();
+        const size_t unmatched = snapshot.alignment->unmatchedFloat.size() + snapshot.alignment->unmatchedQuant.size();
+        return TablePanel::tr("%1 pairs · %2 unmatched · worst first · [ ] walk")
+            .arg(countText(snapshot.comparison->activations.size()), countText(unmatched));
+    };
+    auto* panel = new TablePanel(session, std::move(setup), parent);
+    QObject::connect(&session, &Session::metricChanged, panel,
+        [panel](Metric metric) { panel->sortWorstFirst(TensorModel::columnOf(metric)); });
+    return panel;
+}
+
+TablePanel* makeWeightsPanel(Session& session, QWidget* parent)
+{
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("weights");
+    setup.title = TablePanel::tr("Weights");
+    setup.model = new WeightModel;
+    setup.worstColumn = WeightModel::Sqnr;
+    setup.select = [](Selection& selection, int row) { selection.selectWeight(size_t(row)); };
+    setup.rowOf = [](const Place& place) { return place.weight; };
+    setup.info = [](const Snapshot& snapshot) {
+        return snapshot.comparison
+            ? TablePanel::tr("%1 weights and biases · worst first").arg(countText(snapshot.comparison->weights.size()))
+            : QString();
+    };
+    return new TablePanel(session, std::move(setup), parent);
+}
+
+TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
+{
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("outputs");
+    setup.title = TablePanel::tr("Outputs");
+    setup.model = new OutputModel;
+    setup.worstColumn = OutputModel::Sqnr;
+    Session* owner = &session;
+    setup.select = [owner](Selection& selection, int row) {
+        selection.selectValue(Side::Float, owner->comparison()->outputs[size_t(row)].floatValue);
+    };
+    setup.rowOf = [owner](const Place& place) -> std::optional<size_t> {
+        const Comparison* comparison = owner->comparison();
+        if (!comparison || place.weight || !place.value.valid())
+            return {};
+        const auto& rows = comparison->outputs;
+        const auto it = std::find_if(
+            rows.begin(), rows.end(), [&](const OutputRow& row) { return row.floatValue == place.value; });
+        return it == rows.end() ? std::nullopt : std::optional<size_t>(size_t(it - rows.begin()));
+    };
+    setup.info = [](const Snapshot& snapshot) {
+        return snapshot.comparison ? TablePanel::tr("%1 outputs").arg(countText(snapshot.comparison->outputs.size()))
+                                   : QString();
+    };
+    return new TablePanel(session, std::move(setup), parent);
+}
+
+TablePanel* makeMatchingPanel(Session& session, QWidget* parent)
+{
+    auto* model = new UnmatchedModel;
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("matching");
+    setup.title = TablePanel::tr("Matching");
+    setup.model = model;
+    setup.select = [model](Selection& selection, int row) { selection.select(model->place(row)); };
+    setup.rowOf = [model](const Place& place) -> std::optional<size_t> {
+        for (int row = 0; !place.activation && place.value.valid() && row < model->rowCount(); ++row) {
+            const Place there = model->place(row);
+            if (there.side == place.side && there.value == place.value)
+                return size_t(row);
+        }
+        return {};
+    };
+    setup.info = [](const Snapshot& snapshot) {
+        if (!snapshot.alignment)
+            return QString();
+        return TablePanel::tr("%1 pairs · without a partner: %2 float, %3 quantized")
+            .arg(countText(snapshot.alignment->values.size()), countText(snapshot.alignment->unmatchedFloat.size()),
+                countText(snapshot.alignment->unmatchedQuant.size()));
+    };
+    return new TablePanel(session, std::move(setup), parent);
+}
+
+} // namespace qs

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/window_menus.h"
+
+#include "core/layout/folded_graph.h"
+#include "widgets/models/formatting.h"
+#include "widgets/views/dock_layout.h"
+#include "widgets/views/graph_canvas.h"
+#include "widgets/views/graph_panel.h"
+#include "widgets/views/header_strip.h"
+#include "widgets/views/help_texts.h"
+#include "widgets/views/open_dialogs.h"
+#include "widgets/views/start_page.h"
+#include "widgets/views/table_panel.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QMenu>
+#include <QMenuBar>
+
+#include <array>
+
+namespace qs {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Menus", text); }
+
+template <class Context, class Function>
+QAction* add(QMenu* menu, const QString& text, const QKeySequence& shortcut, Context* context, Function function)
+{
+    QAction* action = menu->addAction(text);
+    action->setShortcut(shortcut);
+    QObject::connect(action, &QAction::triggered, context, std::move(function));
+    return action;
+}
+
+void fillRecent(QMenu* menu, const WindowParts& parts)
+{
+    menu->clear();
+    int number = 0;
+    for (const Inputs& inputs : parts.recent.entries()) {
+        Session* session = &parts.session;
+        ++number;
+        QAction* action = add(menu, RecentFiles::label(inputs),
+            number <= 9 ? QKeySequence(QStringLiteral("Ctrl+%1").arg(number)) : QKeySequence(), session,
+            [session, inputs] { session->openInputs(inputs); });
+        action->setToolTip(toQt(inputs.floatPath));
+    }
+    menu->setEnabled(number > 0);
+    if (number == 0)
+        return;
+    menu->addSeparator();
+    RecentFiles* recent = &parts.recent;
+    add(menu, tr("Clear list"), {}, recent, [recent] { recent->clear(); });
+}
+
+void buildFileMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&File"));
+    QMainWindow* window = &parts.window;
+    Session* session = &parts.session;
+    add(menu, tr("Open &float…"), QKeySequence::Open, window, [session, window] { askForFloat(*session, window); });
+    add(menu, tr("Open &quantized…"), QKeySequence(QStringLiteral("Ctrl+Shift+O")), window,
+        [session, window] { askForQuantized(*session, window); });
+    add(menu, tr("Open &data…"), QKeySequence(QStringLiteral("Ctrl+D")), window,
+        [session, window] { askForData(*session, window); });
+    add(menu, tr("Open data f&older…"), QKeySequence(QStringLiteral("Ctrl+Shift+D")), window,
+        [session, window] { askForDataFolder(*session, window); });
+    QMenu* recent = menu->addMenu(tr("Open &recent"));
+    fillRecent(recent, parts);
+    QObject::connect(&parts.recent, &RecentFiles::changed, recent, [recent, parts] { fillRecent(recent, parts); });
+    QAction* example
+        = add(menu, tr("Open the &example"), {}, window, [session] { session->openInputs(exampleInputs()); });
+    example->setEnabled(!exampleInputs().floatPath.empty());
+    menu->addSeparator();
+    QAction* reload
+        = add(menu, tr("Re&load"), QKeySequence(QKeySequence::Refresh), window, [session] { session->reload(); });
+    QAction* stop = add(menu, tr("&Cancel the running work"), QKeySequence(Qt::Key_Escape), window,
+        [session] { session->jobs().cancelAll(); });
+    QAction* close = add(
+        menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
+    reload->setEnabled(false);
+    close->setEnabled(false);
+    stop->setEnabled(false);
+    QObject::connect(session, &Session::snapshotChanged, window, [reload, close](const SnapshotPtr& now) {
+        const bool open = now->floatModel || now->quantModel;
+        reload->setEnabled(open);
+        close->setEnabled(open);
+    });
+    QObject::connect(&session->jobs(), &JobList::idleChanged, stop, [stop](bool idle) { stop->setEnabled(!idle); });
+    menu->addSeparator();
+    add(menu, tr("&Quit"), QKeySequence(QStringLiteral("Ctrl+Q")), window, [window] { window->close(); });
+}
+
+void buildEditMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&Edit"));
+    TablePanel* tensors = &parts.tensors;
+    GraphPanel* graph = &parts.graph;
+    HeaderStrip* strip = &parts.strip;
+    add(menu, tr("Copy tensors as &TSV"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), tensors,
+        [tensors] { tensors->copyRows(TableFormat::Tsv); });
+    add(menu, tr("Copy tensors as &Markdown"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), tensors,
+        [tensors] { tensors->copyRows(TableFormat::Markdown); });
+    menu->addSeparator();
+    add(menu, tr("&Find in the graph"), QKeySequence(QKeySequence::Find), graph, [graph] { graph->openSearch(); });
+    add(menu, tr("Fi&lter tensors"), QKeySequence(QStringLiteral("Ctrl+L")), tensors,
+        [tensors] { tensors->focusFilter(); });
+    QAction* go = add(menu, tr("&Go to node or tensor"), {}, strip, [strip] { strip->focusSearch(); });
+    go->setShortcuts({ QKeySequence(QStringLiteral("Ctrl+Shift+P")), QKeySequence(QStringLiteral("Ctrl+G")) });
+}
+
+void buildGoMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&Go"));
+    Selection* selection = &parts.session.selection();
+    TablePanel* tensors = &parts.tensors;
+    QAction* back = add(menu, tr("&Back"), QKeySequence(QStringLiteral("Alt+Left")), selection, &Selection::goBack);
+    QAction* forward
+        = add(menu, tr("&Forward"), QKeySequence(QStringLiteral("Alt+Right")), selection, &Selection::goForward);
+    const auto refresh = [back, forward, selection] {
+        back->setEnabled(selection->canGoBack());
+        forward->setEnabled(selection->canGoForward());
+    };
+    QObject::connect(selection, &Selection::historyChanged, menu, refresh);
+    refresh();
+    menu->addSeparator();
+    add(menu, tr("&Worse tensor"), QKeySequence(Qt::Key_BracketLeft), tensors, [tensors] { tensors->walk(-1); });
+    add(menu, tr("&Next tensor of the worst list"), QKeySequence(Qt::Key_BracketRight), tensors,
+        [tensors] { tensors->walk(1); });
+    menu->addSeparator();
+    add(menu, tr("&Nothing selected"), QKeySequence(QStringLiteral("Ctrl+Shift+A")), selection, &Selection::clear);
+}
+
+void buildViewMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&View"));
+    GraphPanel* graph = &parts.graph;
+    Session* session = &parts.session;
+    add(menu, tr("&Fit the graph"), QKeySequence(QStringLiteral("Ctrl+0")), graph, [graph] { graph->canvas().fit(); });
+    add(menu, tr("Show the &selection"), QKeySequence(QStringLiteral("Ctrl+J")), graph,
+        [graph] { graph->canvas().focusSelection(); });
+    add(menu, tr("Fold or show &Q/DQ nodes"), QKeySequence(QStringLiteral("Ctrl+R")), graph,
+        [graph] { graph->setMode(graph->mode() == FoldMode::Folded ? FoldMode::Raw : FoldMode::Folded); });
+    menu->addSeparator();
+    QMenu* colours = menu->addMenu(tr("&Colour and sort by"));
+    auto* metrics = new QActionGroup(colours);
+    for (const Metric metric : kMetrics) {
+        QAction* action = metrics->addAction(metricInfo(metric).title);
+        action->setCheckable(true);
+        action->setChecked(metric == session->metric());
+        action->setToolTip(metricInfo(metric).definition);
+        colours->addAction(action);
+        QObject::connect(action, &QAction::triggered, session, [session, metric] { session->setMetric(metric); });
+        QObject::connect(session, &Session::metricChanged, action,
+            [action, metric](Metric now) { action->setChecked(now == metric); });
+    }
+    QMenu* themes = menu->addMenu(tr("&Theme"));
+    auto* choices = new QActionGroup(themes);
+    const std::array<std::pair<ThemeChoice, QString>, 3> names { { { ThemeChoice::System, tr("As the &system") },
+        { ThemeChoice::Light, tr("&Light") }, { ThemeChoice::Dark, tr("&Dark") } } };
+    for (const auto& [choice, name] : names) {
+        QAction* action = choices->addAction(name);
+        action->setCheckable(true);
+        action->setChecked(parts.theme() == choice);
+        themes->addAction(action);
+        QObject::connect(action, &QAction::triggered, themes, [set = parts.setTheme, chosen = choice] { set(chosen); });
+    }
+    menu->addSeparator();
+    menu->addActions(parts.layout.toggleActions());
+}
+
+void buildLayoutMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&Layout"));
+    DockLayout* layout = &parts.layout;
+    add(menu, tr("&Inspect"), QKeySequence(QStringLiteral("Ctrl+Alt+1")), layout,
+        [layout] { layout->apply(LayoutName::Inspect); });
+    add(menu, tr("&Compare"), QKeySequence(QStringLiteral("Ctrl+Alt+2")), layout,
+        [layout] { layout->apply(LayoutName::Compare); });
+    menu->addSeparator();
+    add(menu, tr("&Reset"), {}, layout, [layout] { layout->apply(LayoutName::Inspect); });
+}
+
+void buildHelpMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&Help"));
+    QMainWindow* window = &parts.window;
+    add(menu, tr("What the &numbers mean"), QKeySequence(QKeySequence::HelpContents), window,
+        [window] { showNumbersHelp(window); });
+    add(menu, tr("&Keyboard shortcuts"), QKeySequence(QStringLiteral("Ctrl+?")), window,
+        [window] { showShortcutsHelp(window, *window->menuBar()); });
+    add(menu, tr("&About Quantscope"), {}, window, [window] { showAbout(window); });
+}
+
+} // namespace
+
+void buildMenus(const WindowParts& parts)
+{
+    buildFileMenu(parts);
+    buildEditMenu(parts);
+    buildGoMenu(parts);
+    buildViewMenu(parts);
+    buildLayoutMenu(parts);
+    buildHelpMenu(parts);
+}
+
+} // namespace qs

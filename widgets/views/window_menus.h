@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/recent_files.h"
+#include "widgets/session/session.h"
+
+#include <QMainWindow>
+
+#include <functional>
+
+namespace qs {
+
+class DockLayout;
+class GraphPanel;
+class HeaderStrip;
+class TablePanel;
+
+/// What the menus act on.
+struct WindowParts {
+    QMainWindow& window;
+    Session& session;
+    RecentFiles& recent;
+    DockLayout& layout;
+    GraphPanel& graph;
+    TablePanel& tensors;
+    HeaderStrip& strip;
+    std::function<ThemeChoice()> theme;
+    std::function<void(ThemeChoice)> setTheme;
+};
+
+/// Fills the menu bar: every action of the window with its shortcut.
+void buildMenus(const WindowParts& parts);
+
+} // namespace qs
