@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QCoreApplication>
+
+int runLowerElementwiseTests(int argc, char** argv);
+
+int main(int argc, char** argv)
+{
+    const QCoreApplication app(argc, argv);
+    int failures = 0;
+    failures += runLowerElementwiseTests(argc, argv);
+    return failures;
+}
