@@ -27,7 +27,7 @@ double divisorOf(const WindowShape& s, AverageDivisor divisor, const TapRange (&
         if (divisor == AverageDivisor::InsideOnly)
             count *= t[i].last - t[i].first;
         else
-            count *= divisor == AverageDivisor::Kernel ? s.axes[i].kernel : paddedTaps(s.axes[i], t[i]);
+            count *= paddedTaps(s.axes[i], t[i]);
     }
     return static_cast<double>(std::max<int64_t>(count, 1));
 }
@@ -133,9 +133,7 @@ void poolReference(const WindowShape& s, const PoolParams& p, const double* x, d
             best = v > best ? v : best;
             sum += p.kind == PoolKind::Lp ? std::pow(std::abs(v), p.p) : v;
         }
-        const double divisor = p.divisor == AverageDivisor::InsideOnly ? insideCount
-            : p.divisor == AverageDivisor::Padded                      ? paddedCount
-                                                                       : double(s.kernelSize());
+        const double divisor = p.divisor == AverageDivisor::InsideOnly ? insideCount : paddedCount;
         y[i] = p.kind == PoolKind::Max ? best
             : p.kind == PoolKind::Lp   ? std::pow(sum, 1 / p.p)
                                        : sum / std::max(divisor, 1.0);

@@ -10,8 +10,7 @@ enum class PoolKind { Max, Average, Lp };
 /// What AveragePool divides by.
 enum class AverageDivisor {
     InsideOnly, ///< positions inside the input
-    Padded, ///< positions inside the input and its padding
-    Kernel, ///< always the whole window
+    Padded, ///< positions inside the input and its padding; a window may reach further (ceil_mode)
 };
 
 struct PoolParams {

@@ -127,10 +127,7 @@ double poolOrder(const Node& node)
 
 AverageDivisor divisorOf(const Node& node)
 {
-    if (node.attributes.integer("count_include_pad", 0) == 0)
-        return AverageDivisor::InsideOnly;
-    // Opset 19 says that a window reaching beyond the padding counts only what is inside it.
-    return node.opset >= 19 ? AverageDivisor::Padded : AverageDivisor::Kernel;
+    return node.attributes.integer("count_include_pad", 0) ? AverageDivisor::Padded : AverageDivisor::InsideOnly;
 }
 
 template <PoolKind kKind, bool kGlobal> Result<LoweredNode> lowerPool(const LowerContext& context)
