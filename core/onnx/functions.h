@@ -5,6 +5,9 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace qs {
 

@@ -9,7 +9,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMaxExpanded = 250'000;
+constexpr size_t kMaxExpanded = 100'000;
 
 Issue graphIssue(std::string what, std::string node, std::string tensor, std::string remedy = "export the model again")
 {
@@ -147,7 +147,7 @@ Status GraphReader::node(Building& b, const onnx::NodeProto& proto, const Scope&
 {
     const Scope* body = scope.body();
     if (body && ++m_expanded > kMaxExpanded)
-        return graphIssue("its functions expand to more than 250000 nodes", {}, {}, "inline or simplify them");
+        return graphIssue("its functions expand to more than 100000 nodes", {}, {}, "inline or simplify them");
     std::string name = safeText(proto.name());
     if (!name.empty() && body)
         name = body->prefix + name;

@@ -31,10 +31,10 @@ Issue scanIssue(const ScanError& error, std::span<const std::byte> bytes)
     const bool plausible = bytes.size() >= 2 && bytes[0] == std::byte(0x08) && bytes[1] < std::byte(0x80);
     if (!plausible)
         return notAModel(bytes);
-    const std::string at = " at byte " + std::to_string(error.offset);
     switch (error.kind) {
     case ScanError::Kind::Truncated:
-        return badInput("is cut off: the data ends inside of a field" + at, {}, "copy or export the file again");
+        return badInput("is cut off: its " + std::to_string(bytes.size()) + " bytes end inside of a field", {},
+            "copy or export the file again");
     case ScanError::Kind::TooDeep:
         return badInput("nests its subgraphs too deeply to be read", {}, "simplify the model");
     case ScanError::Kind::TooLarge:
@@ -42,7 +42,7 @@ Issue scanIssue(const ScanError& error, std::span<const std::byte> bytes)
     case ScanError::Kind::Malformed:
         break;
     }
-    return badInput("is damaged" + at, {}, "copy or export the file again");
+    return badInput("is damaged at byte " + std::to_string(error.offset), {}, "copy or export the file again");
 }
 
 std::string joined(const std::string& a, const std::string& b) { return a.empty() || b.empty() ? a + b : a + " " + b; }

@@ -231,7 +231,7 @@ private slots:
             addCall(f->mutable_node(), "F" + std::to_string(i + 1), { "m" }, { "b" }, "q");
         }
         addCall(doubling.mutable_graph()->mutable_node(), "F0", { "x" }, { "y" }, "call");
-        QVERIFY(listing(import(doubling)).find("more than 250000 nodes") != std::string::npos);
+        QVERIFY(listing(import(doubling)).find("more than 100000 nodes") != std::string::npos);
 
         auto deep = baseModel();
         for (int i = 0; i < 200; ++i) {
