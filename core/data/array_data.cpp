@@ -22,7 +22,7 @@ struct InputArray {
     int64_t itemsPerFeed = 1;
     int64_t items = 1; ///< along axis 0 (a scalar: 1)
     bool repeated = false; ///< one sample for every feed
-    int64_t feeds() const { return items / itemsPerFeed; }
+    bool single() const { return items == 1 || items == itemsPerFeed; }
 };
 
 class ArrayData final : public DataSource {
@@ -132,33 +132,39 @@ Result<InputArray> fitArray(const InputSpec& input, ArrayFile array, const std::
     return a;
 }
 
-/// Feeds that the arrays give together; marks those with one sample as repeated.
-Result<int64_t> agreeOnFeeds(std::vector<InputArray>& arrays, const std::string& path)
+/// The array that decides how many samples there are: the first with more than one, else one that fills a batch.
+const InputArray* leaderOf(const std::vector<InputArray>& arrays)
 {
-    const auto single = [](const InputArray& a) { return a.items == 1 || a.items == a.itemsPerFeed; };
-    const InputArray* leader = nullptr;
     for (const InputArray& a : arrays)
-        if (!single(a) && !leader)
-            leader = &a;
-    if (!leader) {
-        for (const InputArray& a : arrays)
-            if (a.items >= a.itemsPerFeed)
-                leader = &a;
-        if (!leader && !arrays.empty())
-            leader = &arrays.front();
-    }
+        if (!a.single())
+            return &a;
+    for (const InputArray& a : arrays)
+        if (a.items >= a.itemsPerFeed)
+            return &a;
+    return arrays.empty() ? nullptr : &arrays.front();
+}
+
+struct SampleCount {
+    size_t samples = 1;
+    size_t perFeed = 1;
+    size_t feeds = 1; ///< complete ones
+};
+
+/// Samples that the arrays give together; marks those with one sample as repeated. The batch is the one that all arrays
+/// with samples of their own share, else 1.
+Result<SampleCount> agreeOnSamples(std::vector<InputArray>& arrays, const std::string& path)
+{
+    const InputArray* leader = leaderOf(arrays);
     if (!leader)
-        return 1;
-    if (leader->items % leader->itemsPerFeed != 0)
-        return feedsFor(static_cast<size_t>(leader->items), static_cast<size_t>(leader->itemsPerFeed), path).issue();
-    const int64_t feeds = leader->feeds();
+        return SampleCount {};
+    std::vector<InputSpec> batched;
     for (InputArray& a : arrays) {
-        a.repeated = single(a) && feeds != 1;
-        if (a.repeated || (a.items == 1 && a.itemsPerFeed > 1))
+        a.repeated = a.single() && !leader->single();
+        if (a.repeated)
             continue;
-        if (a.items % a.itemsPerFeed != 0)
-            return feedsFor(static_cast<size_t>(a.items), static_cast<size_t>(a.itemsPerFeed), path).issue();
-        if (a.feeds() != feeds) {
+        batched.push_back(a.input);
+        const bool fillsBatch = a.items == 1 && leader->single();
+        if (!fillsBatch && a.items * leader->itemsPerFeed != leader->items * a.itemsPerFeed) {
             Issue issue = badInput("the arrays have different sample counts: " + std::to_string(a.items) + " here, "
                     + std::to_string(leader->items) + " for '" + leader->input.name + "'",
                 path, "give the same number of samples for each input, or one that is repeated");
@@ -166,17 +172,17 @@ Result<int64_t> agreeOnFeeds(std::vector<InputArray>& arrays, const std::string&
             return issue;
         }
     }
-    return feeds;
-}
-
-/// Samples in one feed: the batch that all arrays with samples of their own share, else 1.
-size_t samplesPerFeed(const std::vector<InputArray>& arrays)
-{
-    std::vector<InputSpec> inputs;
-    for (const InputArray& a : arrays)
-        if (!a.repeated)
-            inputs.push_back(a.input);
-    return commonBatch(inputs);
+    SampleCount count;
+    count.perFeed = commonBatch(batched);
+    count.feeds = static_cast<size_t>(leader->items / leader->itemsPerFeed);
+    count.samples = count.feeds * count.perFeed;
+    const auto items = static_cast<size_t>(leader->items);
+    if (items % static_cast<size_t>(leader->itemsPerFeed) == 0)
+        return count;
+    if (count.perFeed != static_cast<size_t>(leader->itemsPerFeed))
+        return feedsFor(items, static_cast<size_t>(leader->itemsPerFeed), path).issue();
+    count.samples = items; // the limit may still cut it to whole batches
+    return count;
 }
 
 Result<std::vector<int64_t>> readLabels(const ArrayArchive& archive, const std::string& path)
@@ -222,25 +228,20 @@ DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec
         arrays.push_back(std::move(array));
         used.push_back(key);
     }
-    QS_TRY(const int64_t allFeeds, agreeOnFeeds(arrays, path));
-    size_t perFeed = samplesPerFeed(arrays);
-    size_t samples = static_cast<size_t>(allFeeds) * perFeed;
+    QS_TRY(SampleCount count, agreeOnSamples(arrays, path));
 
     std::vector<int64_t> labels;
     const bool labelled = archive.has(kLabels) && std::find(used.begin(), used.end(), kLabels) == used.end();
     if (labelled) {
         QS_TRY(labels, readLabels(archive, path));
         const bool allComplete = std::all_of(arrays.begin(), arrays.end(), [](const auto& a) { return a.complete; });
-        if (allComplete && labels.size() == static_cast<size_t>(allFeeds)) { // a label for each complete input
-            perFeed = 1;
-            samples = labels.size();
-        }
-        QS_CHECK(checkLabelCount(labels.size(), samples, path));
+        if (allComplete && labels.size() == count.feeds) // a label for each complete input
+            count = { count.feeds, 1, count.feeds };
+        QS_CHECK(checkLabelCount(labels.size(), count.samples, path));
         used.emplace_back(kLabels);
     }
-    if (request.limit)
-        samples = std::min(samples, *request.limit);
-    QS_TRY(const size_t feeds, feedsFor(samples, perFeed, path));
+    const size_t samples = std::min(count.samples, request.limit.value_or(count.samples));
+    QS_TRY(const size_t feeds, feedsFor(samples, count.perFeed, path));
     if (labelled)
         labels.resize(samples);
     for (InputArray& a : arrays)

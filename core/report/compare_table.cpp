@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/format.h"
+#include "core/report/report.h"
+#include "core/report/text_table.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr size_t kNameWidth = 40;
+constexpr size_t kWorstActivations = 12;
+constexpr size_t kWorstWeights = 5;
+constexpr size_t kShownNames = 5;
+constexpr size_t kTextWidth = 100;
+
+struct Listing {
+    std::vector<size_t> order;
+    bool complete = true;
+    std::string caption(const char* what, size_t all) const
+    {
+        if (complete)
+            return std::string(what) + ", lowest SQNR first (all " + text::count(all) + ")\n";
+        return std::string(what) + ", lowest SQNR first (" + text::count(order.size()) + " of " + text::count(all)
+            + "; --verbose shows all)\n";
+    }
+};
+
+Listing listed(std::vector<size_t> order, size_t shown, bool verbose)
+{
+    Listing l { std::move(order), true };
+    if (!verbose && l.order.size() > shown) {
+        l.order.resize(shown);
+        l.complete = false;
+    }
+    return l;
+}
+
+std::string header(const Snapshot& s)
+{
+    const Comparison& c = *s.comparison;
+    return text::fileName(s.floatModel->model->path) + " against " + text::fileName(s.quantModel->model->path) + " ("
+        + std::string(quantFormName(s.quantModel->quant->form())) + "): " + text::counted(c.samples, "sample") + ", "
+        + std::string(profileName(c.profile)) + (c.partial ? ", partial" : "") + "\n";
+}
+
+std::string outputsTable(const Comparison& c, size_t nameWidth)
+{
+    TextTable table({ { "output", Align::Left, nameWidth }, { "SQNR dB" }, { "cosine" }, { "RMSE" }, { "max error" },
+        { "top-1 agreement" } });
+    for (const OutputRow& o : c.outputs)
+        table.add({ o.name, text::decibel(o.similarity.sqnrDb, o.similarity.exact),
+            text::number(o.similarity.cosine, 4), text::number(o.similarity.rmse),
+            text::number(o.similarity.maxAbsError), text::percent(o.top1Agreement) });
+    return table.text("");
+}
+
+std::string accuracyText(const Comparison& c)
+{
+    if (!c.accuracy)
+        return {};
+    std::string line = "\naccuracy (" + text::counted(c.accuracy->labels, "label") + "): float "
+        + text::percent(c.accuracy->floatAccuracy) + ", quantized " + text::percent(c.accuracy->quantizedAccuracy)
+        + "; " + text::counted(c.flipped.size(), "sample") + " with another class";
+    for (size_t i = 0; i < std::min(c.flipped.size(), kShownNames); ++i)
+        line += (i ? ", " : ": ") + std::to_string(c.flipped[i]);
+    return line + (c.flipped.size() > kShownNames ? " ...\n" : "\n");
+}
+
+std::string findingsText(const Comparison& c)
+{
+    if (c.findings.empty())
+        return "\nfindings: none\n";
+    std::string out = "\nfindings\n";
+    for (const Finding& f : c.findings) {
+        const std::string& place = f.tensor.empty() ? f.node : f.tensor;
+        out += "  [" + std::string(severityName(f.severity)) + "] " + f.rule + (place.empty() ? "" : " at " + place)
+            + ": " + f.title + "\n";
+        out += wrapped(f.summary, kTextWidth, "      ");
+        out += wrapped(f.remedy.empty() ? "" : "-> " + f.remedy, kTextWidth, "      ");
+    }
+    return out;
+}
+
+std::string activationsTable(const Comparison& c, bool verbose)
+{
+    const Listing l = listed(text::worstFirst(c.activations), kWorstActivations, verbose);
+    TextTable table({ { "tensor", Align::Left, verbose ? 0 : kNameWidth }, { "op", Align::Left, 24 }, { "accumulated" },
+        { "ideal" }, { "added" }, { "increase" }, { "rounding" }, { "clipping" }, { "inherited" }, { "clipped" },
+        { "match", Align::Left } });
+    for (const size_t i : l.order) {
+        const ActivationRow& a = c.activations[i];
+        const text::NoiseShares noise = text::noiseShares(a);
+        table.add(
+            { a.name, a.opType.empty() ? "input" : a.opType, text::decibel(a.accumulated.sqnrDb, a.accumulated.exact),
+                text::decibel(a.idealSqnrDb), text::decibel(a.localSqnrDb, a.localExact), text::decibel(a.increaseDb),
+                text::percent(noise.rounding), text::percent(noise.clipping), text::percent(noise.inherited),
+                text::percent(a.clippedFraction), text::match(a.method, a.confidence) });
+    }
+    return "\n" + l.caption("tensors", c.activations.size()) + table.text("  ");
+}
+
+std::string weightsTable(const Comparison& c, bool verbose)
+{
+    if (c.weights.empty())
+        return {};
+    const Listing l = listed(text::worstFirst(c.weights), kWorstWeights, verbose);
+    TextTable table(
+        { { "weight", Align::Left, verbose ? 0 : kNameWidth }, { "op", Align::Left, 24 }, { "type", Align::Left },
+            { "SQNR dB" }, { "ideal" }, { "RMSE" }, { "max error" }, { "range ratio" }, { "clipped" } });
+    for (const size_t i : l.order) {
+        const WeightRow& w = c.weights[i];
+        table.add({ w.name, w.opType, std::string(dtypeName(w.params.dtype)),
+            text::decibel(w.similarity.sqnrDb, w.similarity.exact), text::decibel(w.idealSqnrDb),
+            text::number(w.similarity.rmse), text::number(w.similarity.maxAbsError), text::number(w.rangeRatio),
+            text::percent(w.clippedFraction) });
+    }
+    return "\n" + l.caption("weights", c.weights.size()) + table.text("  ");
+}
+
+std::string unmatchedText(const char* which, const std::vector<ValueId>& values, const Graph& graph, bool verbose)
+{
+    if (values.empty())
+        return {};
+    const size_t shown = verbose ? values.size() : std::min(values.size(), kShownNames);
+    std::string line
+        = "\nwithout a partner in the " + std::string(which) + " file: " + text::counted(values.size(), "value") + ": ";
+    for (size_t i = 0; i < shown; ++i)
+        line += (i ? ", " : "") + graph.value(values[i]).name;
+    return line + (shown < values.size() ? " ...\n" : "\n");
+}
+
+} // namespace
+
+std::string compareTable(const Snapshot& s, const ReportInfo& info)
+{
+    const Comparison& c = *s.comparison;
+    std::string out = header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
+        + findingsText(c) + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
+    out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
+    out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
+    out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "
+           "= "
+           "shares of the noise\n";
+    out += "load " + text::milliseconds(s.timing.loadMs) + ", match " + text::milliseconds(s.timing.matchMs) + ", run "
+        + text::milliseconds(s.timing.runMs) + ", peak memory " + text::bytes(info.peakMemoryBytes) + "\n";
+    return out;
+}
+
+} // namespace qs

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace qs::text {
+
+namespace {
+
+constexpr const char* kAbsent = "-";
+
+/// Worst first: numbers ascending, then exact, then absent.
+std::pair<int, double> rank(const Similarity& s)
+{
+    if (s.exact)
+        return { 1, 0 };
+    return s.sqnrDb && !std::isnan(*s.sqnrDb) ? std::pair { 0, *s.sqnrDb } : std::pair { 2, 0.0 };
+}
+
+template <class Rows, class Of> std::vector<size_t> sortedBy(const Rows& rows, Of similarity)
+{
+    std::vector<size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::stable_sort(order.begin(), order.end(),
+        [&](size_t a, size_t b) { return rank(similarity(rows[a])) < rank(similarity(rows[b])); });
+    return order;
+}
+
+} // namespace
+
+std::string number(const Number& value, int digits)
+{
+    if (!value)
+        return kAbsent;
+    const double v = *value;
+    if (std::isnan(v))
+        return "NaN";
+    if (std::isinf(v))
+        return v < 0 ? "-inf" : "inf";
+    const double magnitude = std::fabs(v);
+    if (v == 0)
+        return "0";
+    if (magnitude < 1e-4 || magnitude >= 1e6)
+        return fmt::format("{:.{}e}", v, digits - 1);
+    if (v == std::round(v))
+        return fmt::format("{:.0f}", v);
+    const int exponent = static_cast<int>(std::floor(std::log10(magnitude)));
+    return fmt::format("{:.{}f}", v, std::clamp(digits - 1 - exponent, 0, 8));
+}
+
+std::string decibel(const Number& value, bool exact)
+{
+    if (exact)
+        return "exact";
+    if (!value || !std::isfinite(*value))
+        return number(value);
+    const double rounded = std::round(*value * 10) / 10;
+    return fmt::format("{:.1f}", rounded == 0 ? 0.0 : rounded);
+}
+
+std::string decibelUnit(const Number& value, bool exact)
+{
+    return decibel(value, exact) + (value && !exact ? " dB" : "");
+}
+
+std::string percent(const Number& fraction)
+{
+    if (!fraction || !std::isfinite(*fraction))
+        return kAbsent;
+    const double p = *fraction * 100;
+    if (p == 0)
+        return "0 %";
+    if (std::fabs(p) < 0.05)
+        return "<0.1 %";
+    if (p == 100)
+        return "100 %";
+    return p > 99.95 && p < 100 ? ">99.9 %" : fmt::format("{:.1f} %", p);
+}
+
+std::string count(uint64_t n)
+{
+    std::string digits = std::to_string(n);
+    for (ptrdiff_t at = static_cast<ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+        digits.insert(static_cast<size_t>(at), ",");
+    return digits;
+}
+
+std::string milliseconds(double ms)
+{
+    if (ms < 999.5)
+        return fmt::format("{:.{}f} ms", ms, ms < 9.95 ? 1 : 0);
+    return fmt::format("{:.1f} s", ms / 1000);
+}
+
+std::string bytes(uint64_t n)
+{
+    const auto v = static_cast<double>(n);
+    if (v >= 1e9)
+        return fmt::format("{:.2f} GB", v / 1e9);
+    return v >= 1e6 ? fmt::format("{:.1f} MB", v / 1e6) : fmt::format("{:.1f} kB", v / 1e3);
+}
+
+std::string range(const std::optional<std::pair<double, double>>& r)
+{
+    return r ? "[" + number(r->first) + ", " + number(r->second) + "]" : kAbsent;
+}
+
+std::string quantizer(const QuantParams& params, bool dynamic)
+{
+    const std::string type(dtypeName(params.dtype));
+    if (dynamic)
+        return type + ", dynamic";
+    if (params.scale.empty())
+        return kAbsent;
+    if (params.perTensor())
+        return fmt::format("{} * (q - {}) {}", number(double(params.scale[0])),
+            params.zeroPoint.empty() ? 0 : params.zeroPoint[0], type);
+    const auto [low, high] = std::minmax_element(params.scale.begin(), params.scale.end());
+    std::string text = fmt::format(
+        "{}, {} scales {}..{}", type, count(params.scale.size()), number(double(*low)), number(double(*high)));
+    if (params.axis)
+        text += fmt::format(", axis {}", *params.axis);
+    return params.blockSize > 0 ? text + fmt::format(", blocks of {}", params.blockSize) : text;
+}
+
+std::string match(MatchMethod method, double confidence)
+{
+    return fmt::format("{} {:.2f}", matchMethodName(method), confidence);
+}
+
+std::string counted(uint64_t n, std::string_view noun)
+{
+    return count(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+NoiseShares noiseShares(const ActivationRow& row)
+{
+    const Number& rmse = row.accumulated.rmse;
+    if (!rmse || *rmse == 0 || !std::isfinite(*rmse))
+        return {};
+    const auto share = [&](const Number& part) { return part ? Number(*part / (*rmse * *rmse)) : Number(); };
+    return { share(row.noise.rounding), share(row.noise.clipping), share(row.noise.inherited) };
+}
+
+std::vector<size_t> worstFirst(const std::vector<ActivationRow>& rows)
+{
+    return sortedBy(rows, [](const ActivationRow& r) -> const Similarity& { return r.accumulated; });
+}
+
+std::vector<size_t> worstFirst(const std::vector<WeightRow>& rows)
+{
+    return sortedBy(rows, [](const WeightRow& r) -> const Similarity& { return r.similarity; });
+}
+
+} // namespace qs::text

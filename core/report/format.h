@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/comparison.h"
+
+#include <string>
+#include <string_view>
+
+/// The one place where reports turn numbers into text. ASCII; what does not exist is "-".
+namespace qs::text {
+
+/// `digits` significant digits; an exponent only below 1e-4 and from 1e6 on: "0.0239", "19.7", "3.10e-07".
+std::string number(const Number& value, int digits = 3);
+/// One decimal: "-5.4"; "exact" for equal tensors.
+std::string decibel(const Number& value, bool exact = false);
+std::string decibelUnit(const Number& value, bool exact = false); ///< "-5.4 dB"
+/// Of a fraction: "11.8 %", "<0.1 %", "0 %".
+std::string percent(const Number& fraction);
+std::string count(uint64_t n); ///< "1,234,567"
+std::string milliseconds(double ms); ///< "350 ms", "1.2 s"
+std::string bytes(uint64_t n); ///< "61.2 MB"
+std::string range(const std::optional<std::pair<double, double>>& range); ///< "[0, 6.10]"
+/// "0.0239 * (q - -128) int8", "int8, 64 scales 0.0031..0.0120, axis 0", "uint8, dynamic"; "-" without a quantizer.
+std::string quantizer(const QuantParams& params, bool dynamic);
+std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
+/// "1 sample", "3 samples".
+std::string counted(uint64_t n, std::string_view noun);
+std::string fileName(const std::string& path);
+
+/// Shares of the mean squared error; empty where there is no split or no error.
+struct NoiseShares {
+    Number rounding, clipping, inherited;
+};
+NoiseShares noiseShares(const ActivationRow& row);
+
+/// Indices of the rows, lowest accumulated SQNR first, then exact ones, then those without a number.
+std::vector<size_t> worstFirst(const std::vector<ActivationRow>& rows);
+std::vector<size_t> worstFirst(const std::vector<WeightRow>& rows);
+
+} // namespace qs::text

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// Aligned columns for a terminal.
+class TextTable {
+public:
+    enum class Align { Left, Right };
+    struct Column {
+        std::string title;
+        Align align = Align::Right;
+        size_t widest = 0; ///< longer texts lose their middle; 0 = no limit
+    };
+    explicit TextTable(std::vector<Column> columns);
+    void add(std::vector<std::string> cells);
+    std::string text(const std::string& indent) const;
+
+private:
+    std::vector<Column> m_columns;
+    std::vector<std::vector<std::string>> m_rows;
+};
+
+/// Code points of a UTF-8 text.
+size_t textWidth(const std::string& text);
+/// At most `widest` code points, "..." in place of the middle.
+std::string elided(const std::string& text, size_t widest);
+/// The text in lines of at most `width` code points, each after `indent`.
+std::string wrapped(const std::string& text, size_t width, const std::string& indent);
+
+} // namespace qs
