@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings.h"
 
+#include "core/qdq/qlinear_signature.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,6 +31,27 @@ double ownNoiseShare(const ActivationRow& row)
     if (!row.signalPower || *row.signalPower <= 0)
         return 0;
     return std::max(0.0, (row.noise.rounding.value_or(0) + row.noise.clipping.value_or(0)) / *row.signalPower);
+}
+
+bool isInputLike(const Graph& graph, const ActivationRow& row)
+{
+    ValueId value = row.floatValue;
+    while (graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        const bool selects = node.opType == "MaxPool" || node.opType == "GlobalMaxPool";
+        if (!movesElements(node) || selects || !node.hasInput(0))
+            return false;
+        value = node.inputs[0];
+    }
+    return graph.isInput(value);
+}
+
+bool firstOfQuantizer(const Comparison& c, size_t index)
+{
+    for (size_t i = 0; i < index; ++i)
+        if (c.activations[i].quantizer && c.activations[i].quantizer == c.activations[index].quantizer)
+            return false;
+    return true;
 }
 
 bool exceedsRange(const ActivationRow& row)
@@ -68,8 +91,8 @@ Finding weightFinding(const Comparison& c, size_t index, std::string rule, Sever
 void fillFindings(const ComparePair& pair, Comparison& c)
 {
     std::vector<Finding> found;
-    findInputMismatch(c, found);
-    findRangeTooSmall(c, found);
+    findInputMismatch(pair, c, found);
+    findRangeTooSmall(pair, c, found);
     findRangeTooLarge(c, found);
     findChannelImbalance(c, found);
     findWeightsDiffer(c, found);

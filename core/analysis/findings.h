@@ -9,8 +9,8 @@
 namespace qs {
 
 /// One function a rule; each appends what it finds. Thresholds and evidence stand with the rule.
-void findInputMismatch(const Comparison& c, std::vector<Finding>& found);
-void findRangeTooSmall(const Comparison& c, std::vector<Finding>& found);
+void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
@@ -22,6 +22,10 @@ Finding activationFinding(const Comparison& c, size_t row, std::string rule, Sev
 Finding weightFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
 EvidenceItem evidence(std::string key, double number, std::string unit = {});
 
+/// The row is a graph input, or only moves its elements (Reshape, Transpose ...).
+bool isInputLike(const Graph& graph, const ActivationRow& row);
+/// Several rows share one quantizer where shapes alone differ: true for the first of them.
+bool firstOfQuantizer(const Comparison& c, size_t row);
 /// The float model's values reach beyond the representable range by more than half a step.
 bool exceedsRange(const ActivationRow& row);
 /// Noise that the tensor's own quantizer makes, over signal power; 0 where unknown.

@@ -40,26 +40,34 @@ public:
             m_rowOf.try_emplace(c.activations[i].floatValue, i);
     }
 
-    std::optional<size_t> sourceOf(size_t row)
+    /// The worst finding upstream if there is one, else the nearest tensor that makes noise itself.
+    std::optional<size_t> sourceOf(size_t row, const std::vector<Finding>& found)
     {
         m_seen.clear();
-        std::optional<size_t> best;
-        walk(m_c.activations[row].floatValue, row, best);
-        return best;
+        std::optional<size_t> nearest;
+        walk(m_c.activations[row].floatValue, row, false, nearest);
+        const Finding* worst = nullptr;
+        for (const Finding& f : found)
+            if (f.activation && f.severity != Severity::Note && *f.activation != row
+                && std::ranges::find(m_seen, m_c.activations[*f.activation].floatValue) != m_seen.end()
+                && (!worst || f.severity < worst->severity || (f.severity == worst->severity && f.rank > worst->rank)))
+                worst = &f;
+        return worst ? worst->activation : nearest;
     }
 
 private:
-    void walk(ValueId value, size_t start, std::optional<size_t>& best)
+    void walk(ValueId value, size_t start, bool past, std::optional<size_t>& nearest)
     {
         if (std::ranges::find(m_seen, value) != m_seen.end())
             return;
         m_seen.push_back(value);
-        if (const auto it = m_rowOf.find(value); it != m_rowOf.end() && it->second != start) {
+        if (const auto it = m_rowOf.find(value); it != m_rowOf.end() && it->second != start && !past) {
             const ActivationRow& row = m_c.activations[it->second];
             if (!onlyInherits(row)) {
-                if (row.accumulated.sqnrDb && (!best || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*best])))
-                    best = it->second;
-                return;
+                if (row.accumulated.sqnrDb
+                    && (!nearest || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*nearest])))
+                    nearest = it->second;
+                past = true;
             }
         }
         const NodeId producer = m_graph.value(value).producer;
@@ -67,7 +75,7 @@ private:
             return;
         for (ValueId in : m_graph.node(producer).inputs)
             if (in.valid())
-                walk(in, start, best);
+                walk(in, start, past, nearest);
     }
 
     const Graph& m_graph;
@@ -84,7 +92,7 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
     std::map<size_t, std::vector<size_t>> bySource;
     for (size_t i = 0; i < c.activations.size(); ++i)
         if (onlyInherits(c.activations[i]))
-            if (const auto source = finder.sourceOf(i))
+            if (const auto source = finder.sourceOf(i, found))
                 bySource[*source].push_back(i);
     for (const auto& [source, rows] : bySource) {
         const auto worst = *std::ranges::min_element(

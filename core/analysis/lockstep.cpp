@@ -56,8 +56,9 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         for (ValueId id : { p.p, p.codes, p.dynamicScale, p.dynamicZero })
             if (id.valid() && !pair.quantPlan->constant(id))
                 q.values.push_back(id);
-        if (p.unrounded.valid())
-            q.unrounded.push_back(p.unrounded);
+        for (NodeId id : { p.unrounded, p.beforeRounding })
+            if (id.valid())
+                q.unrounded.push_back(id);
     }
     if (shared.nodeAlone)
         for (size_t i = 0; i < shared.measured->pairs.size(); ++i)
@@ -181,7 +182,7 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     Measured& m = *m_shared.measured;
     const PairPlan& plan = m.pairs[index];
     const Tensor& xt = f.get(plan.x);
-    const Tensor& yt = q.get(plan.y);
+    const Tensor& yt = plan.beforeRounding.valid() ? q.unrounded(plan.beforeRounding) : q.get(plan.y);
     if (xt.count() != yt.count() || !(isFloat(xt.dtype()) || isInteger(xt.dtype())) || xt.dtype() == DType::Int64)
         return {};
     const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();

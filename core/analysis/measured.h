@@ -18,6 +18,7 @@ struct PairPlan {
     ValueId y; ///< quantized model's value
     ValueId p; ///< value before the quantizer (QDQ); invalid = none
     NodeId unrounded; ///< node that offers the value before rounding (QLinear*); invalid = none
+    NodeId beforeRounding; ///< compare x with this node's value before rounding instead of y
     ValueId codes; ///< integer codes to count; invalid = none
     ValueId dynamicScale, dynamicZero; ///< computed parameters of a dynamic quantizer
     QuantParams params; ///< empty scales when dynamic or without

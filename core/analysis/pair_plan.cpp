@@ -31,6 +31,11 @@ PairActivation boundsOf(const Plan& plan, const Node& node)
     return a;
 }
 
+bool isReshape(const std::string& type)
+{
+    return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" || type == "Identity";
+}
+
 bool isActivation(const std::string& type) { return type == "Relu" || type == "Clip"; }
 
 /// The Relu or Clip that the quantizer stands for: the float partner's own, or Relu where the range starts at zero
@@ -45,7 +50,10 @@ void findActivation(const ComparePair& pair, PairPlan& plan)
     const std::string quantType = floatOpType(qg.node(quantProducer));
     if (isActivation(quantType))
         return;
-    const NodeId floatProducer = fg.value(plan.x).producer;
+    NodeId floatProducer = fg.value(plan.x).producer;
+    // A reshape of the activation's output has the same numbers.
+    while (floatProducer.valid() && isReshape(fg.node(floatProducer).opType) && fg.node(floatProducer).hasInput(0))
+        floatProducer = fg.value(fg.node(floatProducer).inputs[0]).producer;
     if (floatProducer.valid()) {
         const Node& node = fg.node(floatProducer);
         if (!isActivation(node.opType))
@@ -69,7 +77,9 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
         plan.pair = vp;
         plan.x = vp.floatValue;
         plan.y = vp.quantValue;
-        if (vp.quantizer) {
+        if (vp.unrounded.valid()) {
+            plan.beforeRounding = vp.unrounded;
+        } else if (vp.quantizer) {
             const Quantizer& q = pair.quantView->quantizers()[*vp.quantizer];
             plan.params = q.params;
             if (q.dynamic) {

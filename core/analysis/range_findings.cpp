@@ -49,11 +49,12 @@ std::string clippingSummary(const ActivationRow& row)
 
 } // namespace
 
-void findInputMismatch(const Comparison& c, std::vector<Finding>& found)
+void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (row.floatNode.valid() || !hasOwnRange(row) || !clippingDominates(row))
+        if (!isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
+            || !clippingDominates(row))
             continue;
         const bool proof = *row.localSqnrDb < kSpoiledDb;
         Finding f = activationFinding(c, i, "input_mismatch", proof ? Severity::Error : Severity::Warning);
@@ -68,11 +69,12 @@ void findInputMismatch(const Comparison& c, std::vector<Finding>& found)
     }
 }
 
-void findRangeTooSmall(const Comparison& c, std::vector<Finding>& found)
+void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (!row.floatNode.valid() || !hasOwnRange(row) || !clippingDominates(row))
+        if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
+            || !clippingDominates(row))
             continue;
         Severity severity = Severity::Note;
         if (*row.localSqnrDb < kSpoiledDb)
@@ -94,7 +96,7 @@ void findRangeTooLarge(const Comparison& c, std::vector<Finding>& found)
 {
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        if (!hasOwnRange(row) || exceedsRange(row))
+        if (!hasOwnRange(row) || exceedsRange(row) || !firstOfQuantizer(c, i))
             continue;
         const double used = std::max(row.floatRange->second, 0.0) - std::min(row.floatRange->first, 0.0);
         const double whole = row.range->second - row.range->first;

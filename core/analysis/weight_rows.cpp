@@ -14,6 +14,9 @@ namespace qs {
 
 namespace {
 
+/// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
+constexpr double kHalfStep = 0.51;
+
 /// Index of the channel of each element in plain order.
 struct Channels {
     int64_t count = 1;
@@ -90,7 +93,7 @@ void fillAgainstGrid(const std::vector<float>& x, const std::vector<float>& y, c
         const bool outside = x[i] < s * (double(range.low) - z) - s / 2 || x[i] > s * (double(range.high) - z) + s / 2;
         clipped += outside;
         inside += !outside;
-        off += !outside && std::fabs(double(y[i]) - x[i]) > 0.5000001 * s + 1e-12;
+        off += !outside && std::fabs(double(y[i]) - x[i]) > kHalfStep * s + 1e-12;
         if (dtypeBits(params.dtype) <= 8 && s > 0)
             used.set(size_t(std::clamp(std::nearbyint(y[i] / s) + z - double(range.low), 0.0, 255.0)));
     }

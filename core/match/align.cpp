@@ -213,13 +213,18 @@ private:
         for (size_t i = chain.size(); i-- > 0;) {
             const RootMatch& match = m_found.values.at(chain[i]);
             if (!before) {
-                m_result.values.push_back({ chain[i], shown, match.method, match.confidence, quantizer });
+                m_result.values.push_back({ chain[i], shown, match.method, match.confidence, quantizer, NodeId() });
             } else {
                 const ValueId real = quantizer ? m_view.quantizers()[*quantizer].real : ValueId();
                 const NodeId pf = fg().value(chain[i]).producer, pq = qg().value(root).producer;
-                if (real.valid() && pf.valid() && pq.valid() && m_f.opClass(pf) == m_q.opClass(pq))
-                    m_result.values.push_back(
-                        { chain[i], real, MatchMethod::Unit, 0.95 * match.confidence, std::nullopt });
+                if (pf.valid() && pq.valid() && m_f.opClass(pf) == m_q.opClass(pq)) {
+                    if (real.valid())
+                        m_result.values.push_back(
+                            { chain[i], real, MatchMethod::Unit, 0.95 * match.confidence, std::nullopt, NodeId() });
+                    else if (quantizer && m_q.plan().step(pq).lowered && m_q.plan().step(pq).lowered->offersUnrounded)
+                        m_result.values.push_back(
+                            { chain[i], shown, MatchMethod::Unit, 0.95 * match.confidence, std::nullopt, pq });
+                }
                 return;
             }
             const NodeId producer = fg().value(chain[i]).producer;
@@ -345,6 +350,8 @@ private:
             quantDone.insert(m_q.root(p.quantValue));
             quantDone.insert(p.quantValue);
         }
+        for (const auto& [f, match] : m_found.values)
+            m_pairedRoots.insert(match.root);
         for (ValueId f : m_f.activations())
             if (!floatDone.contains(f))
                 m_result.unmatchedFloat.push_back(f);
@@ -357,6 +364,9 @@ private:
     bool isInner(ValueId q) const
     {
         const NodeId producer = qg().value(q).producer;
+        if (producer.valid() && m_q.kind(producer) == FlowKind::Reshape && !m_q.dataInputs(producer).empty()
+            && m_pairedRoots.contains(m_q.dataInputs(producer)[0]))
+            return true; // a copy of a paired value in another shape
         return producer.valid()
             && (m_view.isPlumbing(producer) || qg().node(producer).opType == "ConvInteger"
                 || qg().node(producer).opType == "MatMulInteger");
@@ -367,6 +377,7 @@ private:
     Correspondence m_found;
     Alignment m_result;
     std::set<std::pair<ValueId, uint32_t>> m_pairedWeights;
+    std::set<ValueId> m_pairedRoots;
 };
 
 } // namespace

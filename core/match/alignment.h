@@ -24,6 +24,7 @@ struct ValuePair {
     MatchMethod method = MatchMethod::Name;
     double confidence = 1; ///< 0..1
     std::optional<uint32_t> quantizer; ///< index in the quantized file's QuantView, if it has one of its own
+    NodeId unrounded; ///< QLinear* node: the value compared is the one before its rounding, not the codes
 };
 
 /// A constant of the float model and its quantized counterpart.

@@ -97,7 +97,7 @@ private:
         if (best.node.valid()) {
             m_found.pairNodes(id, best.node);
             // What the quantized file inserts between belongs to the node before it.
-            if (best.detour > 0)
+            if (best.detour > 0 && best.changesValues)
                 m_found.values[m_f.dataInputs(id)[0]].root = m_q.dataInputs(best.node)[0];
             set(out, m_q.root(output(m_q, best.node)), inputs, best.confidence);
             for (size_t i = 1;
@@ -121,6 +121,7 @@ private:
         NodeId node;
         size_t detour = 0;
         double confidence = 0;
+        bool changesValues = false; ///< the detour is more than reshapes
     };
 
     /// Readers of the partners' roots with the same operator class; nearest first, then by likeness of weights.
@@ -129,6 +130,7 @@ private:
         const std::string wanted = m_f.opClass(id);
         std::vector<ValueId> frontier { inputs[0].root };
         const bool activation = m_f.kind(id) == FlowKind::Activation;
+        bool changesValues = false;
         for (size_t detour = 0; detour <= kLongestDetour && !frontier.empty(); ++detour) {
             std::vector<NodeId> fitting;
             std::vector<ValueId> next;
@@ -141,9 +143,14 @@ private:
                         || (m_q.kind(reader) == FlowKind::Activation && !activation))
                         next.push_back(m_q.root(output(m_q, reader)));
                 }
-            if (!fitting.empty())
-                return choose(id, fitting, detour);
+            if (!fitting.empty()) {
+                Candidate best = choose(id, fitting, detour);
+                best.changesValues = changesValues;
+                return best;
+            }
             frontier = std::move(next);
+            for (ValueId root : frontier)
+                changesValues |= m_q.kind(m_q.graph().value(root).producer) != FlowKind::Reshape;
         }
         return {};
     }
@@ -163,7 +170,7 @@ private:
 
     Candidate choose(NodeId id, const std::vector<NodeId>& fitting, size_t detour) const
     {
-        Candidate best { fitting[0], detour, fitting.size() == 1 ? 0.97 : 0.6 };
+        Candidate best { fitting[0], detour, fitting.size() == 1 ? 0.97 : 0.6, false };
         double bestLikeness = -2;
         const auto dims = m_f.dims(output(m_f, id));
         for (NodeId q : fitting) {
