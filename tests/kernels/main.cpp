@@ -12,7 +12,9 @@ int main(int argc, char** argv)
     for (const auto run : {
              runConvTests,
              runElementwiseTests,
+             runIntegerProductTests,
              runMatmulTests,
+             runMovementTests,
              runNormTests,
              runPoolTests,
              runQLinearTests,

@@ -4,7 +4,9 @@
 /// One function a test class of this executable, sorted.
 int runConvTests(int argc, char** argv);
 int runElementwiseTests(int argc, char** argv);
+int runIntegerProductTests(int argc, char** argv);
 int runMatmulTests(int argc, char** argv);
+int runMovementTests(int argc, char** argv);
 int runNormTests(int argc, char** argv);
 int runPoolTests(int argc, char** argv);
 int runQLinearTests(int argc, char** argv);

@@ -2,11 +2,15 @@
 #include <QCoreApplication>
 
 int runElementwiseOpsTests(int argc, char** argv);
+int runMovementOpsTests(int argc, char** argv);
+int runProductOpsTests(int argc, char** argv);
 
 int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
     failures += runElementwiseOpsTests(argc, argv);
+    failures += runMovementOpsTests(argc, argv);
+    failures += runProductOpsTests(argc, argv);
     return failures;
 }

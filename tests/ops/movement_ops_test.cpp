@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ops/infer.h"
+#include "core/tensor/convert.h"
+
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+Node makeNode(std::string type, size_t inputs, size_t outputs = 1, std::string domain = {}, int opset = 17)
+{
+    Node node;
+    node.name = "node";
+    node.opType = std::move(type);
+    node.domain = std::move(domain);
+    node.opset = opset;
+    for (size_t i = 0; i < inputs; ++i)
+        node.inputs.emplace_back(i);
+    for (size_t i = 0; i < outputs; ++i)
+        node.outputs.emplace_back(inputs + i);
+    return node;
+}
+
+Result<std::vector<Fact>> infer(const Node& node, const std::vector<Fact>& inputs)
+{
+    const Op* op = opRegistry().find(node);
+    return op ? op->infer({ node, inputs }) : Result<std::vector<Fact>>(internalError("unknown operator"));
+}
+
+Fact ofShape(Shape shape, DType type = DType::Float32) { return fact(type, toDims(shape)); }
+
+Fact ints(const std::vector<int64_t>& values)
+{
+    return constantFact(Tensor::of<int64_t>({ static_cast<int64_t>(values.size()) }, values));
+}
+
+QString dims(const Result<std::vector<Fact>>& r, size_t i = 0)
+{
+    if (!r.ok())
+        return "issue: " + QString::fromStdString(r.issue().what);
+    return (*r)[i].dims ? QString::fromStdString(dimsText(*(*r)[i].dims)) : QString("unknown");
+}
+
+} // namespace
+
+class MovementOpsTests : public QObject {
+    Q_OBJECT
+private slots:
+    void reshapeKeepsSymbols();
+    void reshapeRefuses();
+    void shapesStayKnown();
+    void splitsAndSlices();
+    void padsAndResizes();
+    void squeezes();
+    void convolutions();
+    void products();
+};
+
+void MovementOpsTests::reshapeKeepsSymbols()
+{
+    const Fact x = fact(DType::Float32, Dims { { -1, "N" }, { 64, {} }, { 1, {} }, { 1, {} } });
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, ints({ 0, -1 }) })), "Nx64");
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, ints({ -1, 64 }) })), "Nx64");
+    QCOMPARE(dims(infer(makeNode("Reshape", 2), { x, ints({ 2, -1 }) })), "2x?");
+    QCOMPARE(dims(infer(makeNode("Flatten", 1), { x })), "Nx64");
+}
+
+void MovementOpsTests::reshapeRefuses()
+{
+    const Fact x = ofShape({ 2, 3 });
+    QVERIFY(!infer(makeNode("Reshape", 2), { x, ints({ 4, 2 }) }).ok());
+    QVERIFY(!infer(makeNode("Reshape", 2), { x, ints({ -1, -1 }) }).ok());
+    QVERIFY(!infer(makeNode("Reshape", 2), { x, ints({ 6, 1, 0 }) }).ok());
+    QVERIFY(!infer(makeNode("Reshape", 2), { x, ints({ int64_t(1) << 62, 1 << 20 }) }).ok());
+}
+
+void MovementOpsTests::shapesStayKnown()
+{
+    const auto shape = infer(makeNode("Shape", 1), { ofShape({ 2, 3, 4 }) });
+    QVERIFY(shape.ok() && (*shape)[0].value);
+    const auto last = infer(makeNode("Gather", 2), { (*shape)[0], ints({ -1 }) });
+    QCOMPARE(toInts(*(*last)[0].value), (std::vector<int64_t> { 4 }));
+    const auto both = infer(makeNode("Concat", 2), { (*last)[0], ints({ 7 }) });
+    QCOMPARE(dims(both), "issue: axis 1 does not exist in an input of rank 1");
+    Node concat = makeNode("Concat", 2);
+    concat.attributes.set("axis", int64_t(0));
+    const auto joined = infer(concat, { (*last)[0], ints({ 7 }) });
+    QCOMPARE(toInts(*(*joined)[0].value), (std::vector<int64_t> { 4, 7 }));
+    const auto sliced
+        = infer(makeNode("Slice", 5), { (*shape)[0], ints({ -1 }), ints({ -9 }), ints({ 0 }), ints({ -1 }) });
+    QCOMPARE(toInts(*(*sliced)[0].value), (std::vector<int64_t> { 4, 3, 2 }));
+    QVERIFY(!infer(makeNode("Gather", 2), { (*shape)[0], ints({ 3 }) }).ok());
+}
+
+void MovementOpsTests::splitsAndSlices()
+{
+    Node split = makeNode("Split", 1, 3);
+    split.attributes.set("axis", int64_t(1));
+    const auto parts = infer(split, { ofShape({ 2, 7 }) });
+    QCOMPARE(dims(parts, 0), "2x3");
+    QCOMPARE(dims(parts, 2), "2x1");
+    Node slice = makeNode("Slice", 1, 1, {}, 9);
+    slice.attributes.set("starts", std::vector<int64_t> { 1, -2 });
+    slice.attributes.set("ends", std::vector<int64_t> { 1000, -1 });
+    QCOMPARE(dims(infer(slice, { ofShape({ 5, 6 }) })), "4x1");
+    QCOMPARE(dims(infer(makeNode("Slice", 5),
+                 { ofShape({ 5, 6 }), ints({ 4 }), ints({ INT64_MIN }), ints({ 0 }), ints({ INT64_MIN }) })),
+        "1x6");
+}
+
+void MovementOpsTests::padsAndResizes()
+{
+    QCOMPARE(dims(infer(makeNode("Pad", 2), { ofShape({ 2, 3 }), ints({ 0, 1, 2, -1 }) })), "4x3");
+    QVERIFY(!infer(makeNode("Pad", 2), { ofShape({ 2, 3 }), ints({ 0, 1, 2 }) }).ok());
+    QVERIFY(!infer(makeNode("Pad", 2), { ofShape({ 2, 3 }), ints({ -3, 0, 0, 0 }) }).ok());
+    Node resize = makeNode("Resize", 4);
+    resize.inputs[1] = resize.inputs[2] = ValueId();
+    QCOMPARE(dims(infer(resize, { ofShape({ 1, 3, 8, 8 }), {}, {}, ints({ 1, 3, 12, 5 }) })), "1x3x12x5");
+    Node upsample = makeNode("Upsample", 1, 1, {}, 7);
+    upsample.attributes.set("scales", std::vector<float> { 1, 1, 2, 1.5f });
+    QCOMPARE(dims(infer(upsample, { ofShape({ 1, 3, 8, 5 }) })), "1x3x16x7");
+}
+
+void MovementOpsTests::squeezes()
+{
+    QCOMPARE(dims(infer(makeNode("Squeeze", 1), { ofShape({ 1, 3, 1 }) })), "3");
+    QCOMPARE(dims(infer(makeNode("Squeeze", 2), { ofShape({ 1, 3, 1 }), ints({ -1 }) })), "1x3");
+    QVERIFY(!infer(makeNode("Squeeze", 2), { ofShape({ 1, 3, 1 }), ints({ 1 }) }).ok());
+    QCOMPARE(dims(infer(makeNode("Unsqueeze", 2), { ofShape({ 3 }), ints({ 0, -1 }) })), "1x3x1");
+    QVERIFY(!infer(makeNode("Unsqueeze", 2), { ofShape({ 3 }), ints({ 0, 0 }) }).ok());
+}
+
+void MovementOpsTests::convolutions()
+{
+    Node conv = makeNode("QLinearConv", 8);
+    conv.attributes.set("strides", std::vector<int64_t> { 2, 2 });
+    conv.attributes.set("pads", std::vector<int64_t> { 1, 1, 1, 1 });
+    conv.attributes.set("group", int64_t(2));
+    const Fact scalar = ofShape({}), zero = ofShape({}, DType::Int8);
+    const std::vector<Fact> inputs { ofShape({ 1, 4, 9, 9 }, DType::Int8), scalar, zero,
+        ofShape({ 6, 2, 3, 3 }, DType::Int8), scalar, zero, scalar, zero };
+    const auto out = infer(conv, inputs);
+    QCOMPARE(dims(out), "1x6x5x5");
+    QCOMPARE((*out)[0].dtype, DType::Int8);
+    const Op* op = opRegistry().find(conv);
+    QCOMPARE(op->macs({ conv, inputs }, *out).value_or(-1), int64_t(6 * 25 * 2 * 9));
+    conv.attributes.set("group", int64_t(3));
+    QVERIFY(!infer(conv, inputs).ok());
+}
+
+void MovementOpsTests::products()
+{
+    const auto out = infer(
+        makeNode("MatMulInteger", 2), { ofShape({ 5, 1, 2, 3 }, DType::UInt8), ofShape({ 4, 3, 7 }, DType::Int8) });
+    QCOMPARE(dims(out), "5x4x2x7");
+    QCOMPARE((*out)[0].dtype, DType::Int32);
+    QVERIFY(!infer(makeNode("MatMulInteger", 2), { ofShape({ 2, 3 }), ofShape({ 2, 3 }) }).ok());
+    Node gemm = makeNode("QGemm", 6, 1, "com.microsoft", 1);
+    gemm.attributes.set("transB", int64_t(1));
+    const Fact scalar = ofShape({}), zero = ofShape({}, DType::UInt8);
+    const auto floats
+        = infer(gemm, { ofShape({ 2, 3 }, DType::UInt8), scalar, zero, ofShape({ 7, 3 }, DType::UInt8), scalar, zero });
+    QCOMPARE(dims(floats), "2x7");
+    QCOMPARE((*floats)[0].dtype, DType::Float32);
+}
+
+int runMovementOpsTests(int argc, char** argv)
+{
+    MovementOpsTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "movement_ops_test.moc"
