@@ -84,6 +84,14 @@ void unary(UnaryOp op, const UnaryParams& p, const float* x, float* y, size_t n)
         return each(x, y, n, [=](D, V v) { return clampKeepingNaN(v, low, high); });
     case UnaryOp::Sigmoid:
         return each(x, y, n, [](D d, V v) { return sigmoid(d, v); });
+    case UnaryOp::Tanh:
+        return each(x, y, n, [](D d, V v) { return hn::IfThenElse(hn::IsNaN(v), v, hn::Tanh(d, v)); });
+    case UnaryOp::GeluTanh:
+        return each(x, y, n, [](D d, V v) { // (1 + tanh(t)) / 2 = sigmoid(2 t)
+            const V cube = hn::Mul(hn::Mul(v, v), v);
+            const V inner = hn::Add(v, hn::Mul(hn::Set(d, 0.044715f), cube));
+            return hn::Mul(v, sigmoid(d, hn::Mul(hn::Set(d, 2 * 0.79788456080286535588f), inner)));
+        });
     case UnaryOp::Swish:
         return each(x, y, n, [=](D d, V v) { return hn::Mul(v, sigmoid(d, hn::Mul(a, v))); });
     default:
