@@ -162,7 +162,8 @@ Status readBound(const Tensor* bound, double& real, int64_t& integer)
     if (bound->count() != 1 || !isNumeric(bound->dtype()))
         return badInput("a bound of Clip must be one number");
     real = elementAsDouble(*bound, 0);
-    integer = elementAsInt(*bound, 0);
+    if (!isFloat(bound->dtype()))
+        integer = elementAsInt(*bound, 0);
     return {};
 }
 
