@@ -2,11 +2,13 @@
 #include <QCoreApplication>
 
 int runLowerElementwiseTests(int argc, char** argv);
+int runLowerMovementTests(int argc, char** argv);
 
 int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
     failures += runLowerElementwiseTests(argc, argv);
+    failures += runLowerMovementTests(argc, argv);
     return failures;
 }
