@@ -147,7 +147,8 @@ Status scatter(const Node& node, StepContext& s, const std::vector<int64_t>& blo
         return badInput("updates of shape " + shapeText(updates.shape()) + " do not fit their indices");
     const Movable movable({ &data, &updates });
     Tensor out = s.allocate(movable.dtype(), data.shape());
-    std::memcpy(writable(out), movable[0].bytes().data(), out.byteCount());
+    if (out.byteCount() > 0)
+        std::memcpy(writable(out), movable[0].bytes().data(), out.byteCount());
     if (reduction == "none") {
         scatterBlocks(movable[1].bytes().data(), writable(out),
             static_cast<size_t>(blockElements) * movable.elementBytes(), blocks);
