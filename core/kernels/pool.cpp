@@ -44,7 +44,52 @@ void addTaps(
     });
 }
 
+/// total[c] += sum of the window, in the order asked for.
+void addInOrder(const WindowShape& s, const TapRange (&t)[3], SumOrder order, const float* x, int64_t inner, int64_t n,
+    float* total)
+{
+    std::fill_n(total, n, 0.0f);
+    auto add = [&](const TapRange(&taps)[3], float* to) {
+        forEachTap(s, taps, [&](int64_t p) {
+            const float* from = x + p * inner;
+            for (int64_t c = 0; c < n; ++c)
+                to[c] += from[c];
+        });
+    };
+    if (order == SumOrder::Rows)
+        return add(t, total);
+    float part[kTile];
+    if (order == SumOrder::Columns) {
+        for (int64_t w = t[2].first; w < t[2].last; ++w) {
+            const TapRange column[3] { t[0], t[1], { w, w + 1, t[2].start } };
+            std::fill_n(part, n, 0.0f);
+            add(column, part);
+            for (int64_t c = 0; c < n; ++c)
+                total[c] += part[c];
+        }
+        return;
+    }
+    const int64_t whole = t[2].last / 4 * 4;
+    float lanes[4][kTile];
+    for (int64_t lane = 0; lane < 4; ++lane) {
+        std::fill_n(lanes[lane], n, 0.0f);
+        for (int64_t w = lane; w < whole; w += 4)
+            for (int64_t c = 0; c < n; ++c)
+                lanes[lane][c] += x[w * inner + c];
+    }
+    for (int64_t c = 0; c < n; ++c)
+        total[c] = (lanes[0][c] + lanes[2][c]) + (lanes[1][c] + lanes[3][c]);
+    const TapRange rest[3] { t[0], t[1], { whole, t[2].last, t[2].start } };
+    add(rest, total);
+}
+
 } // namespace
+
+SumOrder averageOrder(const WindowShape& s)
+{
+    constexpr int64_t kWidest = 32, kLargestStride = 2;
+    return s.axes[2].stride <= kLargestStride && s.axes[2].kernel <= kWidest ? SumOrder::Columns : SumOrder::Rows;
+}
 
 template <class T> void maxPool(const WindowShape& s, int64_t outer, int64_t inner, const T* x, T* y) noexcept
 {
@@ -66,6 +111,7 @@ template <class T> void maxPool(const WindowShape& s, int64_t outer, int64_t inn
 void sumPool(const WindowShape& s, const PoolParams& p, int64_t outer, int64_t inner, const float* x, float* y) noexcept
 {
     double sums[kTile];
+    float averages[kTile];
     for (int64_t n = 0; n < outer; ++n) {
         const float* block = x + n * s.inSize() * inner;
         float* out = y + n * s.outSize() * inner;
@@ -74,10 +120,10 @@ void sumPool(const WindowShape& s, const PoolParams& p, int64_t outer, int64_t i
                 const int64_t count = std::min(kTile, inner - c0);
                 float* to = out + o * inner + c0;
                 if (p.kind == PoolKind::Average) {
-                    addTaps(s, t, block + c0, inner, count, sums, [](double v) { return v; });
-                    const double divisor = divisorOf(s, p.divisor, t);
+                    addInOrder(s, t, p.order, block + c0, inner, count, averages);
+                    const auto divisor = static_cast<float>(divisorOf(s, p.divisor, t));
                     for (int64_t c = 0; c < count; ++c)
-                        to[c] = float(sums[c] / divisor);
+                        to[c] = averages[c] / divisor;
                     continue;
                 }
                 addTaps(s, t, block + c0, inner, count, sums, [&p](double v) { return std::pow(std::abs(v), p.p); });

@@ -54,8 +54,10 @@ template <class W> void poolAs(const PoolStep& step, const WindowShape& s, const
     const int64_t outer = last ? s.batch : s.batch * s.channels, inner = last ? s.channels : 1;
     if (step.params.kind == PoolKind::Max)
         return maxPool(s, outer, inner, x.data<W>().data(), y.fill<W>().data());
+    PoolParams params = step.params;
+    params.order = step.global ? SumOrder::FourLanes : averageOrder(s);
     if constexpr (std::is_same_v<W, float>)
-        sumPool(s, step.params, outer, inner, x.data<float>().data(), y.fill<float>().data());
+        sumPool(s, params, outer, inner, x.data<float>().data(), y.fill<float>().data());
 }
 
 /// Max of codes, and everything of floats: same layout in and out.
