@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds the engine against ONNX Runtime with its optimizations off.
 
-    tests/parity/parity.py [--cli build/release/bin/quantscope-cli] [--limit N] [--verbose] MODEL DATA [MODEL DATA ...]
+    tests/parity/parity.py [--cli build/release/bin/quantscope-cli] [options] MODEL DATA [MODEL DATA ...]
 
-For each model `quantscope-cli run --all-tensors` writes every tensor. Then:
+DATA is what the command line takes after --data. For each model `quantscope-cli run --all-tensors` writes every tensor.
+Then:
 
 float    every float tensor of a model without integer codes: ||ours - theirs|| / ||theirs|| <= 1e-4
 stages   models with integer codes are cut at every code tensor. ONNX Runtime computes each code tensor from OUR codes
@@ -168,18 +169,20 @@ def check_codes(report, rows, ours, codes, ties):
     return len(codes), equal / max(total, 1), lowest, largest
 
 
-def compare(report, cli, path, data, limit):
+def compare(report, cli, path, data, options):
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "ours.npz")
         command = [cli, "run", path, "--data", data, "--all-tensors", "--quiet", "--out", out]
-        subprocess.run(command + (["--limit", str(limit)] if limit else []), check=True, stdout=subprocess.DEVNULL)
+        if subprocess.run(command + options, stdout=subprocess.DEVNULL).returncode:
+            report.check(False, f"{path}: could not be run")
+            return
         with np.load(out) as z:
             ours = {k: z[k] for k in z.files}
     model = onnx.load(path)
     constants = constant_values(model.graph)
     inputs = [i.name for i in model.graph.input if i.name not in constants]
     samples = len(ours[inputs[0]])
-    feeds = [{n: ours[n][k] for n in inputs} for k in range(samples)]
+    feeds = [{n: np.asarray(ours[n][k]) for n in inputs} for k in range(samples)]
     values = [o for n in model.graph.node for o in n.output if o]
     rows, types = run(with_outputs(model, values), feeds)
     depends = [v for v in values if v not in constants and types.get(v, "").startswith("tensor")]
@@ -189,9 +192,9 @@ def compare(report, cli, path, data, limit):
         count, worst = check_floats(report, rows, types, ours, depends)
         print(f"    float   {count} tensors, worst {worst:.2e}")
     else:
-        stage_feeds = [{**f, **{c + "::cut": ours[c][k] for c in codes if c in ours}} for k, f in enumerate(feeds)]
-        stage_rows, stage_types = run(cut(with_outputs(model, depends), {c: t for c, t in codes.items() if c in ours}),
-                                      stage_feeds)
+        present = [c for c in codes if c in ours]
+        stage_feeds = [{**f, **{c + "::cut": np.asarray(ours[c][k]) for c in present}} for k, f in enumerate(feeds)]
+        stage_rows, stage_types = run(cut(with_outputs(model, depends), {c: codes[c] for c in present}), stage_feeds)
         ties = pooled(model.graph, codes)
         count, share, lowest, largest = check_codes(report, stage_rows, ours, codes, ties)
         print(f"    stages  {count} code tensors, {share:.6f} of all codes equal, lowest {lowest:.6f}, "
@@ -214,14 +217,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cli", default=str(ROOT / "build/release/bin/quantscope-cli"))
     parser.add_argument("--limit", type=int, help="use only the first N samples")
+    parser.add_argument("--preprocess", help="for folders of pictures, as quantscope-cli takes it")
     parser.add_argument("--verbose", action="store_true", help="list every tensor")
     parser.add_argument("files", nargs="+", metavar="MODEL DATA")
     arguments = parser.parse_args()
     if len(arguments.files) % 2:
         parser.error("give a data file after each model")
+    options = ["--limit", str(arguments.limit)] if arguments.limit else []
+    options += ["--preprocess", arguments.preprocess] if arguments.preprocess else []
     report = Report(arguments.verbose)
     for model, data in zip(arguments.files[::2], arguments.files[1::2]):
-        compare(report, arguments.cli, model, data, arguments.limit)
+        compare(report, arguments.cli, model, data, options)
     print("all within the limits" if not report.missed else f"{report.missed} limits missed")
     return 1 if report.missed else 0
 
