@@ -173,7 +173,8 @@ Result<SampleCount> agreeOnSamples(std::vector<InputArray>& arrays, const std::s
         }
     }
     SampleCount count;
-    count.perFeed = commonBatch(batched);
+    const bool allComplete = std::all_of(arrays.begin(), arrays.end(), [](const auto& a) { return a.complete; });
+    count.perFeed = allComplete && allVectors(batched) ? 1 : commonBatch(batched);
     count.feeds = static_cast<size_t>(leader->items / leader->itemsPerFeed);
     count.samples = count.feeds * count.perFeed;
     const auto items = static_cast<size_t>(leader->items);

@@ -185,6 +185,11 @@ size_t commonBatch(const std::vector<InputSpec>& inputs)
     return static_cast<size_t>(std::max<int64_t>(batch, 1));
 }
 
+bool allVectors(const std::vector<InputSpec>& inputs)
+{
+    return std::all_of(inputs.begin(), inputs.end(), [](const InputSpec& i) { return i.dims && i.dims->size() <= 1; });
+}
+
 Result<size_t> feedsFor(size_t samples, size_t batch, const std::string& file)
 {
     if (samples == 0)

@@ -22,6 +22,8 @@ int64_t batchSize(const InputSpec& input);
 /// Items that one feed carries when each input gets its batch: the common batch size, or 1 where the inputs differ (a
 /// state whose axis 0 is no batch).
 size_t commonBatch(const std::vector<InputSpec>& inputs);
+/// Whether no input has more than one axis; a vector is then one item, not a batch of numbers.
+bool allVectors(const std::vector<InputSpec>& inputs);
 /// Feeds for `samples` samples after the limit; an Issue when they do not fill the batches or there are none.
 Result<size_t> feedsFor(size_t samples, size_t batch, const std::string& file);
 

@@ -169,7 +169,8 @@ DataResult openRandomData(const DataRequest& request, const std::vector<InputSpe
         fixed.push_back({ input.name, input.dtype, toDims(one.shape) });
         sized.push_back(std::move(one));
     }
-    QS_TRY(const size_t feeds, feedsFor(static_cast<size_t>(samples), commonBatch(fixed), request.spec));
+    QS_TRY(const size_t feeds,
+        feedsFor(static_cast<size_t>(samples), allVectors(fixed) ? 1 : commonBatch(fixed), request.spec));
     return std::shared_ptr<const DataSource>(
         std::make_shared<RandomData>(std::move(sized), seed, static_cast<size_t>(samples), feeds));
 }

@@ -14,6 +14,7 @@ using Align = TextTable::Align;
 constexpr size_t kNameWidth = 40;
 constexpr size_t kWorstActivations = 12;
 constexpr size_t kWorstWeights = 5;
+constexpr size_t kShownFindings = 6;
 constexpr size_t kShownNames = 5;
 constexpr size_t kTextWidth = 100;
 
@@ -70,18 +71,29 @@ std::string accuracyText(const Comparison& c)
     return line + (c.flipped.size() > kShownNames ? " ...\n" : "\n");
 }
 
-std::string findingsText(const Comparison& c)
+std::string findingText(const Finding& f, bool verbose)
+{
+    const auto name
+        = [&](const std::string& text, size_t widest) { return printable(verbose ? text : elided(text, widest)); };
+    const std::string& place = f.tensor.empty() ? f.node : f.tensor;
+    std::string out
+        = "  [" + std::string(severityName(f.severity)) + "] " + f.rule + ": " + name(f.title, kTextWidth) + "\n";
+    if (!place.empty() && f.title.find(place) == std::string::npos)
+        out += "      at " + name(place, kTextWidth) + "\n";
+    out += wrapped(printable(f.summary), kTextWidth, "      ");
+    return out + wrapped(f.remedy.empty() ? "" : "-> " + printable(f.remedy), kTextWidth, "      ");
+}
+
+std::string findingsText(const Comparison& c, bool verbose)
 {
     if (c.findings.empty())
         return "\nfindings: none\n";
+    const size_t shown = verbose ? c.findings.size() : std::min(c.findings.size(), kShownFindings);
     std::string out = "\nfindings\n";
-    for (const Finding& f : c.findings) {
-        const std::string& place = f.tensor.empty() ? f.node : f.tensor;
-        out += "  [" + std::string(severityName(f.severity)) + "] " + f.rule + (place.empty() ? "" : " at " + place)
-            + ": " + f.title + "\n";
-        out += wrapped(f.summary, kTextWidth, "      ");
-        out += wrapped(f.remedy.empty() ? "" : "-> " + f.remedy, kTextWidth, "      ");
-    }
+    for (size_t i = 0; i < shown; ++i)
+        out += findingText(c.findings[i], verbose);
+    if (shown < c.findings.size())
+        out += "  ... and " + text::counted(c.findings.size() - shown, "finding") + " more; --verbose shows all\n";
     return out;
 }
 
@@ -129,7 +141,7 @@ std::string unmatchedText(const char* which, const std::vector<ValueId>& values,
     std::string line
         = "\nwithout a partner in the " + std::string(which) + " file: " + text::counted(values.size(), "value") + ": ";
     for (size_t i = 0; i < shown; ++i)
-        line += (i ? ", " : "") + graph.value(values[i]).name;
+        line += (i ? ", " : "") + printable(graph.value(values[i]).name);
     return line + (shown < values.size() ? " ...\n" : "\n");
 }
 
@@ -139,7 +151,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
     std::string out = header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
-        + findingsText(c) + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
+        + findingsText(c, info.verbose) + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
     out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
     out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "

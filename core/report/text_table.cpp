@@ -28,6 +28,13 @@ std::string padded(const std::string& text, size_t width, TextTable::Align align
 
 } // namespace
 
+std::string printable(std::string text)
+{
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return text;
+}
+
 size_t textWidth(const std::string& text)
 {
     return static_cast<size_t>(std::count_if(text.begin(), text.end(), startsCodePoint));
@@ -65,8 +72,7 @@ void TextTable::add(std::vector<std::string> cells)
 {
     cells.resize(m_columns.size());
     for (size_t i = 0; i < cells.size(); ++i) {
-        std::replace_if(
-            cells[i].begin(), cells[i].end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+        cells[i] = printable(std::move(cells[i]));
         if (m_columns[i].widest > 0)
             cells[i] = elided(cells[i], m_columns[i].widest);
     }

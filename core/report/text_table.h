@@ -24,6 +24,8 @@ private:
     std::vector<std::vector<std::string>> m_rows;
 };
 
+/// Control characters become '?', so that a name cannot steer the terminal.
+std::string printable(std::string text);
 /// Code points of a UTF-8 text.
 size_t textWidth(const std::string& text);
 /// At most `widest` code points, "..." in place of the middle.

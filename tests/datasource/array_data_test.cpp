@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/issue_text.h"
+#include "core/base/parallel.h"
+#include "core/data/data_source.h"
+#include "core/tensor/convert.h"
+#include "tests/datasource/array_bytes.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <atomic>
+
+using namespace qs;
+using namespace qs::testing;
+
+namespace {
+
+InputSpec floatInput(std::string name, Dims dims) { return { std::move(name), DType::Float32, std::move(dims) }; }
+InputSpec floatInput(std::string name, const Shape& shape) { return floatInput(std::move(name), toDims(shape)); }
+
+Dims withDynamicBatch(const Shape& rest)
+{
+    Dims dims = toDims(rest);
+    dims.insert(dims.begin(), Dim { -1, "N" });
+    return dims;
+}
+
+std::string floats(size_t n) { return bytesOf(counting<float>(n)); }
+
+} // namespace
+
+class ArrayDataTest : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_folder;
+
+    std::string path(const std::string& name) const { return m_folder.path().toStdString() + "/" + name; }
+
+    std::string npz(const Members& members, Packing packing = Packing::Stored)
+    {
+        writeZip(path("data.npz"), members, packing);
+        return path("data.npz");
+    }
+
+    static std::shared_ptr<const DataSource> opened(
+        const std::string& spec, const std::vector<InputSpec>& inputs, std::optional<size_t> limit = {})
+    {
+        DataRequest request;
+        request.spec = spec;
+        request.limit = limit;
+        auto data = openData(request, inputs);
+        if (!data)
+            qWarning("%s", issueText(data.issue()).c_str());
+        return data ? data.value() : nullptr;
+    }
+
+    static QString refusal(
+        const std::string& spec, const std::vector<InputSpec>& inputs, std::optional<size_t> limit = {})
+    {
+        DataRequest request;
+        request.spec = spec;
+        request.limit = limit;
+        const auto data = openData(request, inputs);
+        if (!data)
+            return QString::fromStdString(issueText(data.issue()));
+        const auto feed = data.value()->feed(0);
+        return feed ? QString() : QString::fromStdString(issueText(feed.issue()));
+    }
+
+private slots:
+    void itemsAndCompleteInputs()
+    {
+        const std::string file = npz({ { "x.npy", npy("<f4", "(4, 3)", floats(12)) } });
+        auto items = opened(file, { floatInput("x", withDynamicBatch({ 3 })) });
+        QVERIFY(items);
+        QCOMPARE(items->samples(), size_t(4));
+        const Feed third = items->feed(2).value();
+        QCOMPARE(third.firstSample, size_t(2));
+        QVERIFY(third.inputs[0].shape() == Shape({ 1, 3 }));
+        QVERIFY(toFloats(third.inputs[0]) == std::vector<float>({ 6, 7, 8 }));
+
+        auto complete = opened(file, { floatInput("x", Shape { 3 }) });
+        QVERIFY(complete);
+        QCOMPARE(complete->samples(), size_t(4));
+        QVERIFY(complete->feed(3).value().inputs[0].shape() == Shape({ 3 }));
+
+        auto batched = opened(file, { floatInput("x", Shape { 2, 3 }) });
+        QVERIFY(batched);
+        QCOMPARE(batched->feeds(), size_t(2));
+        QCOMPARE(batched->samples(), size_t(4));
+        QCOMPARE(batched->feed(1).value().samples, size_t(2));
+        QVERIFY(toFloats(batched->feed(1).value().inputs[0]) == std::vector<float>({ 6, 7, 8, 9, 10, 11 }));
+    }
+
+    void batchThatIsNotFilled()
+    {
+        const std::string file = npz({ { "x.npy", npy("<f4", "(5, 3)", floats(15)) } });
+        QVERIFY(refusal(file, { floatInput("x", Shape { 2, 3 }) }).contains("do not fill"));
+        QVERIFY(refusal(file, { floatInput("x", Shape { 2, 3 }) }, 3).contains("--limit 2"));
+        QCOMPARE(opened(file, { floatInput("x", Shape { 2, 3 }) }, 4)->feeds(), size_t(2));
+        QVERIFY(refusal(file, { floatInput("x", Shape { 8, 3 }) }).contains("do not fill"));
+    }
+
+    void keys()
+    {
+        const auto array = npy("<f4", "(2, 3)", floats(6));
+        const InputSpec x = floatInput("x", withDynamicBatch({ 3 }));
+        const InputSpec y = floatInput("y", withDynamicBatch({ 3 }));
+        QVERIFY(opened(npz({ { "arr_0.npy", array } }), { x }));
+        auto extra = opened(npz({ { "other.npy", array }, { "x.npy", array } }), { x });
+        QVERIFY(extra && extra->warnings().size() == 1);
+        QVERIFY(QString::fromStdString(extra->warnings()[0]).contains("'other'"));
+        const QString missing = refusal(npz({ { "a.npy", array }, { "x.npy", array } }), { x, y });
+        QVERIFY2(missing.contains("'y'") && missing.contains("'a'") && missing.contains("'x'"), qPrintable(missing));
+        QVERIFY(!refusal(npz({ { "a.npy", array }, { "b.npy", array } }), { x }).isEmpty());
+        writeFile(path("one.npy"), array);
+        QVERIFY(opened(path("one.npy"), { x }));
+        QVERIFY(refusal(path("one.npy"), { x, y }).contains("2 inputs"));
+        QVERIFY(!refusal(npz({ { "x.npy", array }, { "x", array } }), { x }).isEmpty());
+    }
+
+    void sampleCounts()
+    {
+        const InputSpec x = floatInput("x", withDynamicBatch({ 2 }));
+        const InputSpec rate { "rate", DType::Int64, Dims {} };
+        const InputSpec state = floatInput("state", Shape { 2, 1, 2 });
+        const auto three = npy("<f4", "(3, 2)", floats(6));
+        auto data = opened(npz({ { "x.npy", three }, { "rate.npy", npy("<i8", "()", bytesOf<int64_t>({ 16000 })) },
+                               { "state.npy", npy("<f4", "(2, 1, 2)", floats(4)) } }),
+            { x, state, rate });
+        QVERIFY(data);
+        QCOMPARE(data->samples(), size_t(3));
+        QCOMPARE(data->feed(2).value().samples, size_t(1));
+        QVERIFY(toInts(data->feed(2).value().inputs[2]) == std::vector<int64_t>({ 16000 }));
+        QVERIFY(toFloats(data->feed(2).value().inputs[1]) == std::vector<float>({ 0, 1, 2, 3 }));
+        const InputSpec y = floatInput("y", withDynamicBatch({ 2 }));
+        const QString text
+            = refusal(npz({ { "x.npy", three }, { "y.npy", npy("<f4", "(2, 2)", floats(4)) } }), { x, y });
+        QVERIFY2(text.contains("different sample counts"), qPrintable(text));
+        QVERIFY(refusal(npz({ { "x.npy", npy("<f4", "(0, 2)", "") } }), { x }).contains("no samples"));
+    }
+
+    void labelsAndLimit()
+    {
+        const InputSpec x = floatInput("x", withDynamicBatch({ 2 }));
+        const auto array = npy("<f4", "(3, 2)", floats(6));
+        auto data = opened(
+            npz({ { "x.npy", array }, { "labels.npy", npy("<i4", "(3,)", bytesOf<int32_t>({ 5, 1, 4 })) } }), { x }, 2);
+        QVERIFY(data);
+        QCOMPARE(data->samples(), size_t(2));
+        QVERIFY(data->labels() == std::vector<int64_t>({ 5, 1 }));
+        QVERIFY(data->warnings().empty());
+        const auto two = npy("<i4", "(2,)", bytesOf<int32_t>({ 5, 1 }));
+        QVERIFY(refusal(npz({ { "x.npy", array }, { "labels.npy", two } }), { x }).contains("2 labels for 3 samples"));
+        const auto real = npy("<f4", "(3,)", floats(3));
+        QVERIFY(refusal(npz({ { "x.npy", array }, { "labels.npy", real } }), { x }).contains("integer"));
+    }
+
+    void shapesAndTypes()
+    {
+        const InputSpec x = floatInput("x", Shape { 1, 3, 8, 8 });
+        const QString text = refusal(npz({ { "x.npy", npy("<f4", "(2, 8, 8, 3)", floats(384)) } }), { x });
+        QVERIFY2(text.contains("'x'") && text.contains("1x3x8x8") && text.contains("2x8x8x3"), qPrintable(text));
+        const InputSpec tokens { "t", DType::Int64, withDynamicBatch({ 2 }) };
+        QVERIFY(refusal(npz({ { "t.npy", npy("<f4", "(1, 2)", floats(2)) } }), { tokens }).contains("int64"));
+        const InputSpec y = floatInput("y", withDynamicBatch({ 2 }));
+        QVERIFY(refusal(npz({ { "y.npy", npy("<i8", "(1, 2)", std::string(16, 0)) } }), { y }).contains("float32"));
+    }
+
+    void conversions()
+    {
+        const InputSpec y = floatInput("y", withDynamicBatch({ 2 }));
+        auto doubles = opened(npz({ { "y.npy", npy("<f8", "(1, 2)", bytesOf<double>({ 0.1, -2 })) } }), { y });
+        QVERIFY(toFloats(doubles->feed(0).value().inputs[0]) == std::vector<float>({ 0.1f, -2 }));
+        QVERIFY(!refusal(npz({ { "y.npy", npy("<f8", "(1, 2)", bytesOf<double>({ 1e300, 0 })) } }), { y }).isEmpty());
+        auto halves = opened(npz({ { "y.npy", npy("<f2", "(1, 2)", bytesOf<uint16_t>({ 0x3c00, 0xc000 })) } }), { y });
+        QVERIFY(toFloats(halves->feed(0).value().inputs[0]) == std::vector<float>({ 1, -2 }));
+        auto swapped
+            = opened(npz({ { "y.npy", npy(">f4", "(1, 2)", std::string("\x3f\x80\0\0\xc0\0\0\0", 8)) } }), { y });
+        QVERIFY(toFloats(swapped->feed(0).value().inputs[0]) == std::vector<float>({ 1, -2 }));
+        const InputSpec t { "t", DType::Int32, withDynamicBatch({ 2 }) };
+        auto ints = opened(npz({ { "t.npy", npy("<i8", "(1, 2)", bytesOf<int64_t>({ -5, 7 })) } }), { t });
+        QVERIFY(toInts(ints->feed(0).value().inputs[0]) == std::vector<int64_t>({ -5, 7 }));
+        QVERIFY(
+            !refusal(npz({ { "t.npy", npy("<i8", "(1, 2)", bytesOf<int64_t>({ 1ll << 40, 7 })) } }), { t }).isEmpty());
+        const InputSpec u { "u", DType::UInt8, withDynamicBatch({ 2 }) };
+        QVERIFY(!refusal(npz({ { "u.npy", npy("<i8", "(1, 2)", bytesOf<int64_t>({ -1, 7 })) } }), { u }).isEmpty());
+        const InputSpec b { "b", DType::Bool, withDynamicBatch({ 2 }) };
+        auto flags = opened(npz({ { "b.npy", npy("|b1", "(1, 2)", std::string("\1\0", 2)) } }), { b });
+        QVERIFY(toInts(flags->feed(0).value().inputs[0]) == std::vector<int64_t>({ 1, 0 }));
+    }
+
+    void packingsAndOrders_data()
+    {
+        QTest::addColumn<bool>("deflated");
+        QTest::addColumn<bool>("fortran");
+        QTest::addColumn<int>("items");
+        for (const int items : { 5, 70000 }) // small stays in memory, large goes through a temporary file
+            for (const bool deflated : { false, true })
+                for (const bool fortran : { false, true })
+                    QTest::addRow("%d %s %s", items, deflated ? "deflated" : "stored", fortran ? "fortran" : "C")
+                        << deflated << fortran << items;
+    }
+    void packingsAndOrders()
+    {
+        QFETCH(bool, deflated);
+        QFETCH(bool, fortran);
+        QFETCH(int, items);
+        const auto n = static_cast<size_t>(items);
+        std::vector<float> stored(n * 24);
+        for (size_t i = 0; i < n; ++i)
+            for (size_t a = 0; a < 4; ++a)
+                for (size_t b = 0; b < 6; ++b)
+                    stored[fortran ? i + n * (a + 4 * b) : (i * 4 + a) * 6 + b]
+                        = static_cast<float>(i * 100 + a * 10 + b);
+        const std::string shape = "(" + std::to_string(n) + ", 4, 6)";
+        const std::string file = npz({ { "x.npy", npy("<f4", shape, bytesOf(stored), fortran) } },
+            deflated ? Packing::Deflated : Packing::Stored);
+        auto data = opened(file, { floatInput("x", withDynamicBatch({ 4, 6 })) }, fortran ? n : n - 1);
+        QVERIFY(data);
+        std::atomic<int> wrong = 0;
+        const size_t step = std::max<size_t>(n / 50, 1);
+        parallelFor((data->feeds() + step - 1) / step, 4, [&](size_t k, size_t) {
+            const size_t index = k * step;
+            const auto feed = data->feed(index);
+            const auto values = feed ? toFloats(feed.value().inputs[0]) : std::vector<float>();
+            for (size_t e = 0; e < 24; ++e)
+                if (values.size() != 24 || values[e] != static_cast<float>(index * 100 + e / 6 * 10 + e % 6))
+                    ++wrong;
+        });
+        QCOMPARE(wrong.load(), 0);
+    }
+
+    void damage()
+    {
+        const InputSpec x = floatInput("x", withDynamicBatch({ 2 }));
+        const auto good = npy("<f4", "(3, 2)", floats(6));
+        QVERIFY(refusal(npz({ { "x.npy", good.substr(0, good.size() - 4) } }), { x }).contains("promises"));
+        QVERIFY(refusal(npz({ { "x.npy", good + "more" } }, Packing::Deflated), { x }).contains("promises"));
+        writeFile(path("short.npy"), good.substr(0, good.size() - 1));
+        QVERIFY(refusal(path("short.npy"), { x }).contains("promises"));
+        QVERIFY(
+            refusal(npz({ { "x.npy", npy("|O", "(3, 2)", std::string(48, 'x')) } }), { x }).contains("object array"));
+        QVERIFY(!refusal(npz({ { "x.npy", npy("<f4", "(3, 1152921504606846976)", "") } }), { x }).isEmpty());
+        QVERIFY(!refusal(npz({ { "x.npy", npy("<f4", "(-3, 2)", "") } }), { x }).isEmpty());
+        QVERIFY(!refusal(npz({ { "x.npy", "no array" } }), { x }).isEmpty());
+        writeFile(path("text.npz"), "hello");
+        QVERIFY(refusal(path("text.npz"), { x }).contains("neither"));
+        QVERIFY(!refusal(path("missing.npz"), { x }).isEmpty());
+        writeFile(path("empty.npz"), "");
+        QVERIFY(!refusal(path("empty.npz"), { x }).isEmpty());
+        npz({ { "x.npy", good } });
+        QFile whole(QString::fromStdString(path("data.npz")));
+        QVERIFY(whole.open(QIODevice::ReadOnly));
+        const std::string bytes = whole.readAll().toStdString();
+        for (size_t length = 0; length < bytes.size(); length += 7) {
+            writeFile(path("cut.npz"), bytes.substr(0, length));
+            QVERIFY(!refusal(path("cut.npz"), { x }).isEmpty());
+        }
+        for (size_t at = 0; at < bytes.size(); ++at) { // any answer, but no crash
+            std::string changed = bytes;
+            changed[at] = static_cast<char>(changed[at] ^ 0x55);
+            writeFile(path("changed.npz"), changed);
+            refusal(path("changed.npz"), { x });
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(ArrayDataTest)
+#include "array_data_test.moc"

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/format.h"
+#include "core/report/html_parts.h"
+#include "core/report/report.h"
+#include "core/report/text_table.h"
+
+#include <QXmlStreamReader>
+#include <QtTest>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+using namespace qs;
+using nlohmann::json;
+
+namespace {
+
+/// A name with everything that a format has to escape.
+const std::string kWildName = "a,\"b\"\n<script>&'\x01\xff\xe4\xb8\xad";
+
+LoadedModel makeModel(const std::string& path, const std::string& output)
+{
+    GraphBuilder builder("net");
+    const ValueId input = builder.value("input");
+    builder.setType(input, { DType::Float32, toDims({ 1, 4 }), {} });
+    builder.addInput(input);
+    Node node;
+    node.name = "relu";
+    node.opType = "Relu";
+    node.opset = 17;
+    node.inputs = { input };
+    node.outputs = { builder.value(output) };
+    builder.addNode(node);
+    builder.addOutput(node.outputs[0]);
+    auto model = std::make_shared<Model>();
+    model->path = path;
+    model->graph = std::move(builder).finish().value();
+    model->opsetImports[""] = 17;
+    model->fileNodes = 1;
+    LoadedModel loaded;
+    loaded.model = model;
+    loaded.plan = Plan::make(model);
+    loaded.quant = std::make_shared<QuantView>(
+        QuantView::of(model->graph, [plan = loaded.plan](ValueId id) { return plan->constant(id); }));
+    return loaded;
+}
+
+ActivationRow quantizedRow(ValueId value)
+{
+    ActivationRow a;
+    a.name = a.quantizedName = "input";
+    a.floatValue = a.quantValue = value;
+    a.quantizer = 0;
+    a.params.dtype = DType::Int8;
+    a.params.scale = { 0.1f };
+    a.params.zeroPoint = { -3 };
+    a.accumulated.sqnrDb = 12.345678901234567;
+    a.accumulated.rmse = 2;
+    a.accumulated.maxAbsError = std::numeric_limits<double>::infinity();
+    a.accumulated.cosine = std::nan("");
+    a.localSqnrDb = -0.04;
+    a.idealSqnrDb = 40;
+    a.noise = { 1.0, 3.5, -0.5 };
+    a.clippedFraction = 0.502;
+    a.range = { -12.5, 13 };
+    a.observedRange = { -25, 25.4 };
+    for (int i = -40; i < 40; ++i) {
+        a.floatHistogram.add(static_cast<float>(i) * 0.7f);
+        a.beforeHistogram.add(static_cast<float>(i) * 0.6f);
+    }
+    return a;
+}
+
+Snapshot makeSnapshot()
+{
+    Snapshot s;
+    s.floatModel = makeModel("models/float.onnx", "out");
+    s.quantModel = makeModel("models/quant.onnx", "out");
+    s.inputs.data.spec = "samples.npz";
+    Comparison c;
+    c.samples = 2;
+    c.activations.push_back(quantizedRow(s.quantModel->graph().inputs()[0]));
+    ActivationRow plain;
+    plain.name = kWildName;
+    plain.quantizedName = "out";
+    plain.node = "relu";
+    plain.opType = "Relu";
+    plain.floatValue = plain.quantValue = s.quantModel->graph().outputs()[0];
+    plain.accumulated.exact = true;
+    c.activations.push_back(plain);
+    WeightRow w;
+    w.name = "w";
+    w.params.dtype = DType::Int8;
+    w.params.axis = 0;
+    w.params.scale = { 0.5f, 0.25f };
+    w.params.zeroPoint = { 0, 0 };
+    w.channelSqnrDb = { 31.5, std::nullopt };
+    w.similarity.sqnrDb = 30;
+    c.weights.push_back(w);
+    OutputRow o;
+    o.name = o.quantizedName = "out";
+    o.similarity.sqnrDb = std::numeric_limits<double>::quiet_NaN();
+    o.top1Agreement = 0.5;
+    c.outputs.push_back(o);
+    c.accuracy = Accuracy { 2, 1.0, 0.5 };
+    c.flipped = { 1 };
+    Finding f;
+    f.rule = "range_too_small";
+    f.severity = Severity::Warning;
+    f.title = "Clipping <here>";
+    f.summary = "Half of the values are clipped.";
+    f.tensor = kWildName;
+    f.evidence = { { "clipped", 50.2, "", "%" }, { "calibrator", std::nullopt, "min & max", "" } };
+    f.remedy = "Use the observed range.";
+    c.findings.push_back(f);
+    s.comparison = c;
+    s.alignment = Alignment {};
+    s.alignment->unmatchedFloat = { s.floatModel->graph().outputs()[0] };
+    return s;
+}
+
+/// Records of a CSV text, as RFC 4180 has them.
+std::vector<std::vector<std::string>> parseCsv(const std::string& text)
+{
+    std::vector<std::vector<std::string>> records(1, std::vector<std::string>(1));
+    bool quoted = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        std::string& cell = records.back().back();
+        if (quoted && text[i] == '"' && i + 1 < text.size() && text[i + 1] == '"')
+            cell += text[++i];
+        else if (text[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && text[i] == ',')
+            records.back().emplace_back();
+        else if (!quoted && text[i] == '\r')
+            continue;
+        else if (!quoted && text[i] == '\n')
+            records.emplace_back(1);
+        else
+            cell += text[i];
+    }
+    records.pop_back();
+    return records;
+}
+
+} // namespace
+
+class ReportTest : public QObject {
+    Q_OBJECT
+private slots:
+    void jsonKeysAndNulls()
+    {
+        const std::string text = compareJson(makeSnapshot(), { 123, false });
+        QVERIFY(text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos);
+        const json d = json::parse(text);
+        QCOMPARE(d["schema_version"].get<int>(), 1);
+        QCOMPARE(d["float"]["nodes"].get<int>(), 1);
+        QCOMPARE(d["quantized"]["form"].get<std::string>(), std::string("float"));
+        QCOMPARE(d["samples"].get<int>(), 2);
+        QCOMPARE(d["arithmetic"].get<std::string>(), std::string("simulated"));
+        QVERIFY(d["outputs"][0]["sqnr_db"].is_null());
+        QCOMPARE(d["outputs"][0]["top1_agreement"].get<double>(), 0.5);
+        QVERIFY(d["accuracy"] == json::parse(R"({"labels":2,"float":1.0,"quantized":0.5,"flipped":[1]})"));
+        const json& a = d["activations"][0];
+        for (const char* key : { "name", "quantized_name", "node", "op_type", "match", "dtype", "scale", "zero_point",
+                 "axis", "sqnr_db", "local_sqnr_db", "qdq_sqnr_db", "node_sqnr_db", "increase_db", "ideal_sqnr_db",
+                 "rmse", "max_abs_error", "mean_error", "cosine", "noise", "clipped_fraction", "range",
+                 "observed_range", "implementation", "exact" })
+            QVERIFY2(a.contains(key), key);
+        QCOMPARE(a["sqnr_db"].get<double>(), 12.345678901234567);
+        QCOMPARE(float(a["scale"][0].get<double>()), 0.1f);
+        QVERIFY(a["cosine"].is_null() && a["max_abs_error"].is_null() && a["implementation"].is_null());
+        QVERIFY(a["range"] == json::parse("[-12.5,13]"));
+        const json& plain = d["activations"][1];
+        QVERIFY(plain["sqnr_db"].is_null() && plain["exact"].get<bool>());
+        QCOMPARE(plain["dtype"].get<std::string>(), std::string("float32"));
+        QVERIFY(
+            plain["scale"] == json::array() && plain["zero_point"] == json::array() && plain["range"] == json::array());
+        QVERIFY(plain["noise"] == json::parse(R"({"rounding":null,"clipping":null,"inherited":null})"));
+        QVERIFY(d["weights"][0]["channel_sqnr_db"] == json::parse("[31.5,null]"));
+        QCOMPARE(d["weights"][0]["axis"].get<int>(), 0);
+        QVERIFY(d["unmatched"] == json::parse(R"({"float":["out"],"quantized":[]})"));
+        QVERIFY(d["findings"][0]["evidence"] == json::parse(R"({"clipped":50.2,"calibrator":"min & max"})"));
+        QCOMPARE(d["peak_memory_bytes"].get<int>(), 123);
+        for (const char* key : { "load", "match", "run", "report" })
+            QVERIFY(d["time_ms"][key].is_number());
+        Snapshot unlabelled = makeSnapshot();
+        unlabelled.comparison->accuracy.reset();
+        QVERIFY(json::parse(compareJson(unlabelled, {}))["accuracy"].is_null());
+    }
+
+    void csvRoundTrip()
+    {
+        const Snapshot s = makeSnapshot();
+        const json d = json::parse(compareJson(s, {}));
+        const auto records = parseCsv(compareCsv(s));
+        QCOMPARE(records.size(), size_t(5)); // header, output, two activations, weight
+        for (const auto& record : records)
+            QCOMPARE(record.size(), records[0].size());
+        const auto cell = [&](size_t row, const std::string& column) {
+            const auto it = std::find(records[0].begin(), records[0].end(), column);
+            return it == records[0].end() ? std::string("no column") : records[row][size_t(it - records[0].begin())];
+        };
+        QCOMPARE(records[0][0], std::string("kind"));
+        QCOMPARE(cell(1, "kind"), std::string("output"));
+        QCOMPARE(cell(2, "kind"), std::string("activation"));
+        QCOMPARE(cell(4, "kind"), std::string("weight"));
+        QCOMPARE(cell(3, "name"), d["activations"][1]["name"].get<std::string>());
+        QCOMPARE(cell(3, "exact"), std::string("true"));
+        QCOMPARE(cell(2, "match.method"), std::string("name"));
+        QCOMPARE(std::stod(cell(2, "sqnr_db")), 12.345678901234567);
+        QCOMPARE(std::stod(cell(2, "noise.inherited")), -0.5);
+        QCOMPARE(cell(2, "implementation.off_by_one"), std::string());
+        QCOMPARE(cell(3, "sqnr_db"), std::string());
+        QCOMPARE(cell(2, "scale"), std::string("no column"));
+        QCOMPARE(cell(1, "top1_agreement"), std::string("0.5"));
+    }
+
+    void table()
+    {
+        const std::string brief = compareTable(makeSnapshot(), {});
+        const std::string full = compareTable(makeSnapshot(), { 0, true });
+        for (const char* part : { "float.onnx against quant.onnx", "2 samples", "range_too_small", "12.3", "exact",
+                 "accuracy (2 labels): float 100 %, quantized 50.0 %", "25.0 %", "without a partner" })
+            QVERIFY2(brief.find(part) != std::string::npos, part);
+        QVERIFY(full.size() >= brief.size());
+        QVERIFY(brief.find('\x01') == std::string::npos);
+    }
+
+    void htmlIsWellFormedAndClosed()
+    {
+        const std::string page = compareHtml(makeSnapshot(), {});
+        QXmlStreamReader reader(QByteArray::fromStdString(page));
+        int tables = 0;
+        int boxes = 0;
+        QString scripts;
+        while (!reader.atEnd()) {
+            reader.readNext();
+            if (!reader.isStartElement())
+                continue;
+            tables += reader.name() == u"table";
+            boxes += reader.attributes().value(QStringLiteral("class")).toString().startsWith(QStringLiteral("box "));
+            for (const char* attribute : { "src", "href", "srcset", "data" })
+                QVERIFY(!reader.attributes().hasAttribute(QString::fromLatin1(attribute)));
+            if (reader.name() == u"script")
+                scripts += reader.readElementText();
+        }
+        QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+        QCOMPARE(tables, 4);
+        QVERIFY(boxes >= 2);
+        QVERIFY(!scripts.contains(QStringLiteral("a,")));
+        for (const char* outside : { "http", "url(", "@import", "//www" })
+            QVERIFY2(page.find(outside) == std::string::npos, outside);
+        QVERIFY(page.find("prefers-color-scheme:dark") != std::string::npos);
+        QVERIFY(page.find("\xe2\x88\x92"
+                          "25")
+            != std::string::npos); // true minus
+        QVERIFY(page.find("nan") == std::string::npos && page.find("inf\"") == std::string::npos);
+    }
+
+    void emptyComparison()
+    {
+        Snapshot s = makeSnapshot();
+        s.comparison = Comparison {};
+        s.alignment = Alignment {};
+        QXmlStreamReader reader(QByteArray::fromStdString(compareHtml(s, {})));
+        while (!reader.atEnd())
+            reader.readNext();
+        QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+        QVERIFY(!compareTable(s, {}).empty());
+        QCOMPARE(parseCsv(compareCsv(s)).size(), size_t(1));
+        QVERIFY(json::parse(compareJson(s, {}))["activations"] == json::array());
+    }
+
+    void numbers()
+    {
+        QCOMPARE(text::number(0.02391), std::string("0.0239"));
+        QCOMPARE(text::number(19.74), std::string("19.7"));
+        QCOMPARE(text::number(3.1e-7), std::string("3.10e-07"));
+        QCOMPARE(text::number(0.0), std::string("0"));
+        QCOMPARE(text::number(std::nullopt), std::string("-"));
+        QCOMPARE(text::decibelUnit(-5.44), std::string("-5.4 dB"));
+        QCOMPARE(text::decibel(-0.01), std::string("0.0"));
+        QCOMPARE(text::decibelUnit(std::nullopt, true), std::string("exact"));
+        QCOMPARE(text::percent(0.502), std::string("50.2 %"));
+        QCOMPARE(text::percent(0.0001), std::string("<0.1 %"));
+        QCOMPARE(text::percent(1.0), std::string("100 %"));
+        QCOMPARE(text::count(1234567), std::string("1,234,567"));
+        QCOMPARE(text::count(12), std::string("12"));
+        QCOMPARE(text::milliseconds(1234), std::string("1.2 s"));
+        QCOMPARE(elided("abcdefghij", 7), std::string("ab...ij"));
+        QCOMPARE(html::colourStep(-5), 8);
+        QCOMPARE(html::colourStep(50), 0);
+        QCOMPARE(html::shown("-"), std::string("\xe2\x80\x93"));
+        QCOMPARE(html::escaped("<&>\"\x02\xc0"), std::string("&lt;&amp;&gt;&quot;\xef\xbf\xbd\xef\xbf\xbd"));
+    }
+};
+
+QTEST_APPLESS_MAIN(ReportTest)
+#include "report_test.moc"
