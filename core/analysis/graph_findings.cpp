@@ -29,6 +29,12 @@ bool onlyInherits(const ActivationRow& row)
     return dominates && healthy;
 }
 
+/// Its own quantizer is far from what its scale allows: worth pointing at.
+bool spoilsItself(const ActivationRow& row)
+{
+    return row.localSqnrDb && row.idealSqnrDb && *row.localSqnrDb < *row.idealSqnrDb - kHealthyLocalDb;
+}
+
 /// Walks up from a tensor that only inherits to the nearest one that makes noise itself.
 class SourceFinder {
 public:
