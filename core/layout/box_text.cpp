@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace qs {
 
@@ -38,9 +40,17 @@ std::string_view plainType(std::string_view type)
     return type;
 }
 
-/// "Conv", "Conv_12", "Conv_12_quant": says nothing beyond the type and a number.
+bool equalButCase(std::string_view a, std::string_view b)
+{
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// "Conv", "conv", "Conv_12", "Conv_12_quant": says nothing beyond the type and a number.
 bool repeatsType(std::string_view part, std::string_view type)
 {
+    if (equalButCase(part, type) || equalButCase(part, plainType(type)))
+        return true;
     const std::string_view plain = plainType(type);
     if (!startsWith(part, plain) && !startsWith(part, type))
         return false;
@@ -146,7 +156,7 @@ std::string badgeText(const QuantParams& params, bool dynamic)
                            : fmt::format("{} ×{}", type, params.scale.size());
     std::string text = type + " " + scaleText(params.scale[0]);
     if (!params.zeroPoint.empty() && params.zeroPoint[0] != 0)
-        text += fmt::format(" z{}", params.zeroPoint[0]);
+        text += fmt::format(" z{}{}", params.zeroPoint[0] < 0 ? "−" : "", std::abs(params.zeroPoint[0]));
     return text;
 }
 

@@ -3,9 +3,11 @@
 
 #include <graphviz/gvc.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -14,6 +16,7 @@ namespace qs {
 namespace {
 
 constexpr double kPointsPerInch = 72;
+constexpr const char* kTrunkWeight = "20"; ///< others weigh 1
 
 /// libgvc keeps global state: one context for the program, used under a mutex.
 struct GraphvizContext {
@@ -39,6 +42,54 @@ void set(void* object, const char* name, const std::string& value)
 
 std::string inches(double points) { return std::to_string(points / kPointsPerInch); }
 
+/// Boxes that a way over steps of one layer joins with the piece's first (or last) layer.
+std::set<uint32_t> joinedBy(const std::vector<DisplayEdge>& steps, std::set<uint32_t> reached, bool downwards)
+{
+    for (const DisplayEdge& step : steps) // in the order of their layers
+        if (reached.contains(downwards ? step.from : step.to))
+            reached.insert(downwards ? step.to : step.from);
+    return reached;
+}
+
+/// Edges on the longest ways through the piece that meet no other such edge at either end: the trunk, which is kept
+/// straight beside edges that skip layers.
+std::set<uint32_t> trunkEdges(const PieceInput& input)
+{
+    const auto layer = [&](uint32_t box) { return input.layers[box]; };
+    std::vector<uint32_t> ids;
+    for (const uint32_t e : input.piece.edges)
+        if (layer(input.graph.edges[e].to) == layer(input.graph.edges[e].from) + 1)
+            ids.push_back(e);
+    std::ranges::stable_sort(ids, {}, [&](uint32_t e) { return layer(input.graph.edges[e].from); });
+    std::vector<DisplayEdge> steps;
+    for (const uint32_t e : ids)
+        steps.push_back({ input.graph.edges[e].from, input.graph.edges[e].to, {}, {}, {} });
+    std::set<uint32_t> first, last;
+    for (const uint32_t b : input.piece.boxes) {
+        if (layer(b) == input.piece.firstLayer)
+            first.insert(b);
+        if (layer(b) == input.piece.lastLayer)
+            last.insert(b);
+    }
+    const std::set<uint32_t> fromTop = joinedBy(steps, first, true);
+    std::ranges::reverse(steps);
+    const std::set<uint32_t> toBottom = joinedBy(steps, last, false);
+    std::map<uint32_t, int> out, in;
+    std::erase_if(ids, [&](uint32_t e) {
+        const DisplayEdge& edge = input.graph.edges[e];
+        return !fromTop.contains(edge.from) || !toBottom.contains(edge.to);
+    });
+    for (const uint32_t e : ids) {
+        ++out[input.graph.edges[e].from];
+        ++in[input.graph.edges[e].to];
+    }
+    std::set<uint32_t> trunk;
+    for (const uint32_t e : ids)
+        if (out[input.graph.edges[e].from] == 1 && in[input.graph.edges[e].to] == 1)
+            trunk.insert(e);
+    return trunk;
+}
+
 /// A piece as a Graphviz graph; must live and die under the context's mutex.
 class DotGraph {
 public:
@@ -53,6 +104,7 @@ public:
         set(m_graph, AGNODE, "fixedsize", "true");
         set(m_graph, AGNODE, "label", "");
         set(m_graph, AGEDGE, "arrowhead", "none");
+        set(m_graph, AGEDGE, "weight", "1");
         set(m_graph, AGEDGE, "tailport", "s");
         set(m_graph, AGEDGE, "headport", "n");
         addNodes();
@@ -111,11 +163,15 @@ private:
     /// Edges between the same two boxes are drawn as one.
     void addEdges()
     {
+        const std::set<uint32_t> trunk = trunkEdges(m_input);
         for (const uint32_t e : m_input.piece.edges) {
             const DisplayEdge& edge = m_input.graph.edges[e];
             Agedge_t*& drawn = m_edges[{ edge.from, edge.to }];
-            if (!drawn)
-                drawn = agedge(m_graph, m_nodes[m_index.at(edge.from)], m_nodes[m_index.at(edge.to)], nullptr, 1);
+            if (drawn)
+                continue;
+            drawn = agedge(m_graph, m_nodes[m_index.at(edge.from)], m_nodes[m_index.at(edge.to)], nullptr, 1);
+            if (trunk.contains(e))
+                set(drawn, "weight", kTrunkWeight);
         }
     }
 

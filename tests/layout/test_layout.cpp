@@ -83,6 +83,7 @@ private slots:
     void emptyGraph();
     void cutsAtJoins();
     void lateSourcesLieAboveTheirConsumer();
+    void trunkIsStraight();
     void isDeterministic();
     void cancels();
     void isQuick();
@@ -153,6 +154,20 @@ void TestLayout::lateSourcesLieAboveTheirConsumer()
     QCOMPARE(faults(graph, laidOut(graph)), QString());
 }
 
+void TestLayout::trunkIsStraight()
+{
+    // blocks of two boxes beside a branch of one, as residual networks have them
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    for (uint32_t at = 0; at < 40; at += 4)
+        edges.insert(edges.end(),
+            { { at, at + 1 }, { at + 1, at + 2 }, { at + 2, at + 4 }, { at, at + 3 }, { at + 3, at + 4 } });
+    const FoldedGraph graph = boxesAndEdges(41, edges);
+    const GraphLayout layout = laidOut(graph);
+    for (uint32_t at = 0; at <= 40; at += 4)
+        QVERIFY(std::abs(layout.boxes[at].centreX() - layout.boxes[0].centreX()) < 1);
+    QCOMPARE(faults(graph, layout), QString());
+}
+
 void TestLayout::isDeterministic()
 {
     const FoldedGraph graph = residual(20);
@@ -208,7 +223,7 @@ void TestLayout::foldsQdq()
     QCOMPARE(graph.boxes.size(), size_t(5)); // x, two Conv, Add, y
     QCOMPARE(graph.edges.size(), size_t(5));
     for (const DisplayEdge& edge : graph.edges) {
-        QCOMPARE(edge.badge, std::string("s8 .0391 z-128"));
+        QCOMPARE(edge.badge, std::string("s8 .0391 z−128"));
         QCOMPARE(edge.quantizers.size(), size_t(1));
     }
     const DisplayBox& conv = graph.boxes[1];
@@ -256,7 +271,7 @@ void TestLayout::rawShowsEveryNode()
     for (size_t n = 0; n < source.nodes().size(); ++n)
         QVERIFY(graph.box(NodeId(n)).has_value());
     const auto q = graph.box(source.findNode("b_Q"));
-    QCOMPARE(graph.boxes[*q].subtitle, std::string("s8 .0391 z-128"));
+    QCOMPARE(graph.boxes[*q].subtitle, std::string("s8 .0391 z−128"));
     QCOMPARE(faults(graph, laidOut(graph)), QString());
 }
 
@@ -323,6 +338,12 @@ void TestLayout::titles_data()
     QTest::newRow("long") << "Gemm"
                           << "abcdefghijklmnopqrstuvwxyz0123456789"
                           << "Gemm abcdefghijk…yz0123456789";
+    QTest::newRow("generic module") << "Conv"
+                                    << "/block/first/conv/Conv"
+                                    << "Conv first";
+    QTest::newRow("nothing but the type") << "Conv"
+                                          << "conv"
+                                          << "Conv";
     QTest::newRow("numbered in a path") << "Add"
                                         << "/block/Add_1"
                                         << "Add block";

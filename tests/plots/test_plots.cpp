@@ -34,8 +34,8 @@ LineData sampleLines()
 {
     const double gap = qQNaN();
     return { { "a", "b, c", "d", "e" },
-        { { "accumulated", { 30, gap, 12, -5 }, QColor("#0072b2"), false },
-            { "ideal", { 41, 40, 40, 39 }, Qt::gray, true } },
+        { { "accumulated", { 30, gap, 12, -5 }, QColor("#0072b2"), false, false },
+            { "ideal", { 41, 40, 40, 39 }, Qt::gray, true, true } },
         "dB", "nothing" };
 }
 

@@ -76,15 +76,18 @@ void LineChart::addSeries(const LineSeries& series)
     graph->setName(series.name);
     QVector<double> x, y;
     for (size_t i = 0; i < series.values.size(); ++i) {
+        const bool exists = std::isfinite(series.values[i]);
+        if (!exists && series.bridgeGaps)
+            continue;
         x.push_back(double(i));
-        y.push_back(std::isfinite(series.values[i]) ? series.values[i] : qQNaN());
+        y.push_back(exists ? series.values[i] : qQNaN());
     }
     graph->setData(x, y, true);
     graph->setPen(QPen(series.colour, series.dashed ? 1.6 : 2, series.dashed ? Qt::DashLine : Qt::SolidLine));
     const bool few = series.values.size() <= kMostDots;
     if (few && !series.dashed)
         graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, series.colour, series.colour, 4));
-    if (few)
+    if (few || series.bridgeGaps)
         return;
     QVector<double> aloneX, aloneY;
     for (size_t i = 0; i < series.values.size(); ++i) {

@@ -52,9 +52,10 @@ struct HistogramData {
 
 struct LineSeries {
     QString name;
-    std::vector<double> values; ///< one an item; NaN = gap
+    std::vector<double> values; ///< one an item; NaN = none
     QColor colour;
     bool dashed = false;
+    bool bridgeGaps = false; ///< the line goes on over items without a value
 };
 
 struct LineData {

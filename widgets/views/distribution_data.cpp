@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kBinsAcross = 160; ///< about that many bins are drawn
 
-QString tr(const char* text, int n = -1) { return QCoreApplication::translate("DistributionPanel", text, nullptr, n); }
+QString tr(const char* text) { return QCoreApplication::translate("DistributionPanel", text); }
 
 HistogramSeries named(HistogramSeries series, const QString& name, const QColor& colour, HistogramSeries::Look look)
 {
@@ -36,31 +36,22 @@ double drawnWidth(const Histogram& histogram)
 QString rangeLabel(const PlotRange& range, const Number& clipped)
 {
     const bool symmetric = std::abs(range.first + range.second) < 0.02 * range.second;
-    const QString text = range.first == 0
-        ? QCoreApplication::translate("DistributionPanel", "range %1").arg(numberText(range.second))
-        : symmetric ? QCoreApplication::translate("DistributionPanel", "range ±%1").arg(numberText(range.second))
-                    : QCoreApplication::translate("DistributionPanel", "range %1 … %2")
-                          .arg(numberText(range.first), numberText(range.second));
-    return clipped ? text + QCoreApplication::translate("DistributionPanel", " · clips %1").arg(percentText(clipped))
-                   : text;
+    const QString text = range.first == 0 ? tr("range %1").arg(numberText(range.second))
+        : symmetric                       ? tr("range ±%1").arg(numberText(range.second))
+                    : tr("range %1 … %2").arg(numberText(range.first), numberText(range.second));
+    return clipped ? text + tr(" · clips %1").arg(percentText(clipped)) : text;
 }
 
 QString observedLabel(const PlotRange& range)
 {
-    return QCoreApplication::translate("DistributionPanel", "observed %1 … %2")
-        .arg(numberText(range.first), numberText(range.second));
+    return tr("observed %1 … %2").arg(numberText(range.first), numberText(range.second));
 }
 
 QString subtitleOf(const HistogramData& data, size_t samples)
 {
-    QStringList parts;
-    for (const HistogramSeries& series : data.series)
-        parts << series.name;
-    QString text = parts.join(QStringLiteral(" · "));
-    if (!data.series.empty())
-        text += QCoreApplication::translate("DistributionPanel", ", %1 bins").arg(data.series[0].counts.size());
+    QString text = tr("%1 bins").arg(data.series[0].counts.size());
     if (samples > 0)
-        text += QStringLiteral(", ") + (samples == 1 ? tr("1 sample") : tr("%1 samples").arg(samples));
+        text += QStringLiteral(" · ") + (samples == 1 ? tr("1 sample") : tr("%1 samples").arg(samples));
     return text;
 }
 

@@ -14,7 +14,7 @@ namespace qs {
 struct DistributionView {
     HistogramData data;
     QString title; ///< the tensor's name
-    QString subtitle; ///< "float · dequantized · noise, 180 bins, 2 samples"
+    QString subtitle; ///< "180 bins · 2 samples"
 };
 
 DistributionView distributionOf(const Snapshot& snapshot, const Place& place, const Theme& theme);

@@ -63,9 +63,9 @@ void GraphLegend::paintEvent(QPaintEvent*)
 {
     const MetricInfo info = metricInfo(m_metric);
     QPainter painter(this);
-    QColor ground = m_theme.panel;
-    ground.setAlpha(225);
-    painter.fillRect(rect(), ground);
+    painter.setPen(m_theme.grid);
+    painter.setBrush(m_theme.panel);
+    painter.drawRoundedRect(rect().adjusted(0, 0, -1, -1), 4, 4);
     painter.setPen(m_theme.muted);
     QFont small = font();
     small.setPixelSize(12);

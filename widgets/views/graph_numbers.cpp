@@ -27,24 +27,19 @@ RowOfValue rowsOf(const Comparison& comparison, Side side)
     return rows;
 }
 
-std::optional<size_t> rowOfBox(const DisplayBox& box, const RowOfValue& rows)
+/// The row that a box stands for: the tensor as the next box sees it, so one with a quantizer comes first.
+std::optional<size_t> rowOfBox(const Comparison& comparison, const DisplayBox& box, const RowOfValue& rows)
 {
-    for (const ValueId value : box.values)
-        if (const auto it = rows.find(value); it != rows.end())
+    std::optional<size_t> first;
+    for (const ValueId value : box.values) {
+        const auto it = rows.find(value);
+        if (it == rows.end())
+            continue;
+        if (comparison.activations[it->second].quantizer)
             return it->second;
-    return std::nullopt;
-}
-
-/// The same for one box, without the map.
-const ActivationRow* activationOf(const Snapshot& snapshot, Side side, const DisplayBox& box)
-{
-    if (!snapshot.comparison)
-        return nullptr;
-    for (const ValueId value : box.values)
-        for (const ActivationRow& row : snapshot.comparison->activations)
-            if ((side == Side::Float ? row.floatValue : row.quantValue) == value)
-                return &row;
-    return nullptr;
+        first = first ? first : it->second;
+    }
+    return first;
 }
 
 const Issue* reasonOf(const Plan& plan, const DisplayBox& box)
@@ -134,7 +129,7 @@ std::vector<BoxNumber> boxNumbers(const Snapshot& snapshot, Side side, const Fol
     for (size_t b = 0; b < numbers.size(); ++b) {
         BoxNumber& number = numbers[b];
         number.blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
-        number.row = rowOfBox(graph.boxes[b], rows);
+        number.row = snapshot.comparison ? rowOfBox(*snapshot.comparison, graph.boxes[b], rows) : std::nullopt;
         if (!number.row)
             continue;
         const ActivationRow& row = snapshot.comparison->activations[*number.row];
@@ -167,8 +162,9 @@ QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph
         tip.add(tr("folded nodes"), QString::number(box.nodes.size() - 1));
     if (const Issue* reason = reasonOf(*model->plan, box))
         tip.paragraph(tr("Cannot run: %1").arg(issueHeadline(*reason)));
-    else if (const ActivationRow* row = activationOf(snapshot, side, box))
-        addNumbers(tip, snapshot, *row, side);
+    else if (const auto row
+        = snapshot.comparison ? rowOfBox(*snapshot.comparison, box, rowsOf(*snapshot.comparison, side)) : std::nullopt)
+        addNumbers(tip, snapshot, snapshot.comparison->activations[*row], side);
     else
         addPartnerless(tip, snapshot);
     return tip.html();

@@ -136,7 +136,7 @@ private:
     {
         const DisplayBox& box = m_scene.graph().boxes[b];
         const bool operation = box.kind == DisplayBox::Kind::Operator;
-        const QRectF inner = m_scene.box(b).adjusted(operation ? 10 : 14, 3, operation ? -9 : -14, -3);
+        const QRectF inner = m_scene.box(b).adjusted(operation ? 10 : 14, 5, operation ? -9 : -14, -5);
         m_painter.setPen(m_look.boxes[b].fill.isValid() ? Theme::textOn(fill) : m_look.theme.text);
         double used = 0;
         if (const QString& number = m_look.boxes[b].number; !number.isEmpty()) {

@@ -49,9 +49,9 @@ LineData layerChartData(const Snapshot& snapshot, const Theme& theme)
                                          "along the network.");
     if (!snapshot.comparison)
         return data;
-    LineSeries accumulated { LayerChartPanel::tr("accumulated"), {}, theme.floatSeries, false };
-    LineSeries added { LayerChartPanel::tr("added here"), {}, theme.quantSeries, false };
-    LineSeries ideal { LayerChartPanel::tr("ideal"), {}, theme.idealSeries, true };
+    LineSeries accumulated { LayerChartPanel::tr("accumulated"), {}, theme.floatSeries, false, false };
+    LineSeries added { LayerChartPanel::tr("added here"), {}, theme.quantSeries, false, true };
+    LineSeries ideal { LayerChartPanel::tr("ideal"), {}, theme.idealSeries, true, true };
     const auto orGap = [](const Number& number) { return number.value_or(std::numeric_limits<double>::quiet_NaN()); };
     for (const ActivationRow& row : snapshot.comparison->activations) {
         data.items.push_back(toQt(row.name));
