@@ -68,6 +68,7 @@ HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
     , m_names(new QStringListModel(this))
 {
     setObjectName(QStringLiteral("headerStrip"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_name->setObjectName(QStringLiteral("modelName"));
     m_files->setObjectName(QStringLiteral("modelFiles"));
     m_files->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);

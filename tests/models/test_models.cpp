@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/models/suites.h"
+#include "tests/support/fake_snapshot.h"
+#include "widgets/models/finding_model.h"
+#include "widgets/models/job_model.h"
+#include "widgets/models/output_model.h"
+#include "widgets/models/tensor_model.h"
+#include "widgets/models/unmatched_model.h"
+#include "widgets/models/weight_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+constexpr auto kMode = QAbstractItemModelTester::FailureReportingMode::QtTest;
+constexpr size_t kHuge = 100'000;
+
+/// All signals by which a model tells of changes.
+class Spies {
+public:
+    explicit Spies(const QAbstractItemModel& model)
+        : m_changed(&model, &QAbstractItemModel::dataChanged)
+        , m_inserted(&model, &QAbstractItemModel::rowsInserted)
+        , m_removed(&model, &QAbstractItemModel::rowsRemoved)
+        , m_reset(&model, &QAbstractItemModel::modelReset)
+    {
+    }
+    qsizetype changed() const { return m_changed.size(); }
+    qsizetype inserted() const { return m_inserted.size(); }
+    qsizetype removed() const { return m_removed.size(); }
+    qsizetype resets() const { return m_reset.size(); }
+    qsizetype all() const { return changed() + inserted() + removed() + resets(); }
+
+private:
+    QSignalSpy m_changed, m_inserted, m_removed, m_reset;
+};
+
+std::unique_ptr<ColumnModel> makeModel(const QString& name)
+{
+    if (name == QLatin1String("tensors"))
+        return std::make_unique<TensorModel>();
+    if (name == QLatin1String("weights"))
+        return std::make_unique<WeightModel>();
+    if (name == QLatin1String("outputs"))
+        return std::make_unique<OutputModel>();
+    return std::make_unique<UnmatchedModel>();
+}
+
+SnapshotPtr withUnmatched(const SnapshotPtr& base, size_t count)
+{
+    auto copy = std::make_shared<Snapshot>(*base);
+    const auto values = base->floatModel->graph().values();
+    for (size_t i = 0; i < std::min(count, values.size()); ++i) {
+        copy->alignment->unmatchedFloat.push_back(ValueId(i));
+        copy->alignment->unmatchedQuant.push_back(ValueId(i));
+    }
+    return copy;
+}
+
+} // namespace
+
+class TestModels : public QObject {
+    Q_OBJECT
+private slots:
+    void columnModels_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* name : { "tensors", "weights", "outputs", "unmatched" })
+            QTest::newRow(name) << QString::fromLatin1(name);
+    }
+    void columnModels()
+    {
+        QFETCH(QString, name);
+        const auto model = makeModel(name);
+        const QAbstractItemModelTester tester(model.get(), kMode);
+        QCOMPARE(model->rowCount(), 0);
+        fake::Options options;
+        for (const size_t tensors : { size_t(2), size_t(40), size_t(7) }) { // one or two rows, many, fewer again
+            options.tensors = tensors;
+            model->setSnapshot(withUnmatched(fake::comparison(options), tensors));
+            QVERIFY(model->rowCount() > 0);
+        }
+        for (int row = 0; row < model->rowCount(); ++row) {
+            for (int column = 0; column < model->columnCount(); ++column) {
+                const QModelIndex index = model->index(row, column);
+                QVERIFY(!index.data().toString().contains(QLatin1String("nan"), Qt::CaseInsensitive));
+                if (model->column(column).kind != ColumnKind::Text && index.data(SortRole).isValid())
+                    QCOMPARE(index.data(SortRole).userType(), int(QMetaType::Double));
+            }
+        }
+        model->setSnapshot(std::make_shared<Snapshot>());
+        QCOMPARE(model->rowCount(), 0);
+    }
+
+    void numbersOnlyAreOneSignal()
+    {
+        TensorModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        fake::Options options;
+        options.tensors = 200;
+        model.setSnapshot(fake::comparison(options));
+        const Spies spies(model);
+        options.offsetDb = 3;
+        model.setSnapshot(fake::comparison(options));
+        QCOMPARE(spies.changed(), 1);
+        QCOMPARE(spies.all(), 1);
+        const SnapshotPtr same = fake::comparison(options);
+        model.setSnapshot(same);
+        QCOMPARE(spies.all(), 1); // equal numbers: nothing to say
+    }
+
+    void otherRowsAreFewSignals()
+    {
+        TensorModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        fake::Options options;
+        options.tensors = 100;
+        model.setSnapshot(fake::comparison(options));
+        {
+            const Spies spies(model);
+            options.tensors = 120;
+            model.setSnapshot(fake::comparison(options));
+            QCOMPARE(spies.inserted(), 1);
+            QVERIFY(spies.all() <= 3);
+            QCOMPARE(model.rowCount(), 120);
+        }
+        const Spies spies(model);
+        options.prefix = "other"; // only "input" stays
+        model.setSnapshot(fake::comparison(options));
+        QVERIFY(spies.all() <= 4);
+        QCOMPARE(model.index(5, TensorModel::Tensor).data().toString(), QStringLiteral("other/conv_5_output"));
+    }
+
+    void hugeTable()
+    {
+        fake::Options options;
+        options.tensors = kHuge;
+        options.samples = 1;
+        const SnapshotPtr snapshot = fake::comparison(options);
+        TensorModel model;
+        const Spies spies(model);
+        model.setSnapshot(snapshot);
+        QCOMPARE(model.rowCount(), int(kHuge));
+        QCOMPARE(spies.all(), 1);
+        const std::vector<double> keys = model.sortKeys(TensorModel::Accumulated);
+        QCOMPARE(keys.size(), kHuge);
+    }
+
+    void findings()
+    {
+        FindingModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        model.setSnapshot(fake::comparison());
+        QCOMPARE(model.rowCount(), 2);
+        const QModelIndex first = model.index(0);
+        QCOMPARE(first.data(FindingModel::TitleRole).toString(), QStringLiteral("Calibration does not fit the input"));
+        QCOMPARE(first.data(FindingModel::EvidenceRole).toString(), QStringLiteral("clipped 50.2 %, gain 8.4 dB"));
+        const Spies spies(model);
+        model.setSnapshot(fake::comparison());
+        QCOMPARE(spies.all(), 0); // the same findings: the cards stay
+        model.setSnapshot(std::make_shared<Snapshot>());
+        QCOMPARE(model.rowCount(), 0);
+        for (const char* rule : { "range_too_small", "range_too_large", "input_mismatch", "channel_imbalance",
+                 "inherited", "weights_differ", "unmatched" })
+            QVERIFY2(!ruleDefinition(rule).isEmpty(), rule);
+    }
+
+    void jobs()
+    {
+        JobModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        for (quint64 id = 1; id <= JobModel::kKept + 20; ++id) {
+            JobRow row;
+            row.id = id;
+            row.title = QStringLiteral("job %1").arg(id);
+            model.add(row);
+        }
+        QCOMPARE(model.rowCount(), JobModel::kKept);
+        QCOMPARE(model.index(0, JobModel::Title).data().toString(), QStringLiteral("job %1").arg(JobModel::kKept + 20));
+        JobRow row = *model.find(JobModel::kKept + 20);
+        const Spies spies(model);
+        model.update(row);
+        QCOMPARE(spies.all(), 0);
+        row.phase = QStringLiteral("run");
+        row.done = 50;
+        row.total = 200;
+        row.elapsedMs = 2000;
+        model.update(row);
+        QCOMPARE(spies.changed(), 1);
+        QCOMPARE(model.index(0, JobModel::Progress).data().toString(), QStringLiteral("50 of 200"));
+        QCOMPARE(model.index(0, JobModel::Rate).data().toString(), QStringLiteral("25 / s"));
+        QCOMPARE(model.index(0, JobModel::Remaining).data().toString(), QStringLiteral("6.0 s"));
+        QCOMPARE(model.index(0, 0).data(JobModel::FractionRole).toDouble(), 0.25);
+        model.update(JobRow { 987654 }); // unknown: ignored
+        QCOMPARE(spies.all(), 1);
+    }
+};
+
+int runModels(int argc, char** argv)
+{
+    TestModels test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+int main(int argc, char** argv)
+{
+    const QCoreApplication application(argc, argv);
+    return runFormatting(argc, argv) | runInspector(argc, argv) | runModels(argc, argv) | runTables(argc, argv);
+}
+
+#include "test_models.moc"

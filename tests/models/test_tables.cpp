@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/models/suites.h"
+#include "tests/support/fake_snapshot.h"
+#include "widgets/models/table_text.h"
+#include "widgets/models/tensor_model.h"
+#include "widgets/models/worst_first_proxy.h"
+
+#include <QAbstractItemModelTester>
+#include <QElapsedTimer>
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+double sortValue(const WorstFirstProxy& proxy, int row, int column)
+{
+    return proxy.index(row, column).data(SortRole).toDouble();
+}
+
+} // namespace
+
+class TestTables : public QObject {
+    Q_OBJECT
+private slots:
+    void worstFirst()
+    {
+        TensorModel model;
+        WorstFirstProxy proxy;
+        const QAbstractItemModelTester tester(&proxy, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        proxy.setColumns(&model);
+        proxy.sortWorstFirst(TensorModel::Accumulated);
+        fake::Options options;
+        options.tensors = 30;
+        model.setSnapshot(fake::comparison(options));
+        for (int row = 1; row < proxy.rowCount(); ++row)
+            QVERIFY(
+                sortValue(proxy, row - 1, TensorModel::Accumulated) <= sortValue(proxy, row, TensorModel::Accumulated));
+        proxy.sortWorstFirst(TensorModel::Clipped); // lower is better: the largest comes first
+        for (int row = 1; row < proxy.rowCount(); ++row)
+            QVERIFY(sortValue(proxy, row - 1, TensorModel::Clipped) >= sortValue(proxy, row, TensorModel::Clipped));
+        options.offsetDb = -7;
+        model.setSnapshot(fake::comparison(options)); // other numbers under the same sorting
+        proxy.sortWorstFirst(TensorModel::Accumulated);
+        QCOMPARE(sortValue(proxy, 0, TensorModel::Accumulated), -17.0);
+    }
+
+    void absentIsLastInBothOrders()
+    {
+        TensorModel model;
+        WorstFirstProxy proxy;
+        proxy.setColumns(&model);
+        fake::Options options;
+        options.tensors = 7; // rows 0, 3 and 6 have no increase
+        model.setSnapshot(fake::comparison(options));
+        for (const Qt::SortOrder order : { Qt::AscendingOrder, Qt::DescendingOrder }) {
+            proxy.sort(TensorModel::Increase, order);
+            for (int row = 0; row < 7; ++row)
+                QCOMPARE(proxy.index(row, TensorModel::Increase).data(SortRole).isValid(), row < 4);
+            QCOMPARE(proxy.mapToSource(proxy.index(4, 0)).row(), 0); // the network's order
+            QCOMPARE(proxy.mapToSource(proxy.index(6, 0)).row(), 6);
+        }
+    }
+
+    void filter()
+    {
+        TensorModel model;
+        WorstFirstProxy proxy;
+        proxy.setColumns(&model);
+        fake::Options options;
+        options.tensors = 30;
+        model.setSnapshot(fake::comparison(options));
+        proxy.setFilterWords(QStringLiteral("CONV_2 int8"));
+        QCOMPARE(proxy.rowCount(), 11); // conv_2, conv_20 ... conv_29
+        QCOMPARE(proxy.hiddenRows(), 19);
+        proxy.setFilterWords(QStringLiteral("conv_2 float32"));
+        QCOMPARE(proxy.rowCount(), 0);
+        proxy.setFilterWords({});
+        QCOMPARE(proxy.rowCount(), 30);
+    }
+
+    void hugeTableSortsQuickly()
+    {
+        fake::Options options;
+        options.tensors = 100'000;
+        options.samples = 1;
+        TensorModel model;
+        WorstFirstProxy proxy;
+        proxy.setColumns(&model);
+        model.setSnapshot(fake::comparison(options));
+        QElapsedTimer timer;
+        timer.start();
+        proxy.sortWorstFirst(TensorModel::Accumulated);
+        qInfo("100,000 rows sorted in %lld ms", timer.elapsed());
+        QCOMPARE(sortValue(proxy, 0, TensorModel::Accumulated), -10.0);
+        QVERIFY(timer.elapsed() < 5000); // generous: sanitizers and busy machines
+    }
+
+    void copy()
+    {
+        TensorModel model;
+        model.setSnapshot(fake::comparison());
+        const std::vector<int> columns { TensorModel::Tensor, TensorModel::Accumulated };
+        QCOMPARE(tableText(model, { 0, 1 }, columns, TableFormat::Tsv),
+            QStringLiteral("tensor\taccumulated, dB\ninput\t40\nlayer/conv_1_output\t30\n"));
+        QCOMPARE(tableText(model, { 1 }, columns, TableFormat::Markdown),
+            QStringLiteral("| tensor | accumulated, dB |\n| --- | ---: |\n| layer/conv_1_output | 30.0 |\n"));
+    }
+};
+
+int runTables(int argc, char** argv)
+{
+    TestTables test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "test_tables.moc"

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/fake_snapshot.h"
+#include "widgets/models/tensor_model.h"
+#include "widgets/views/error_bar.h"
+#include "widgets/views/findings_panel.h"
+#include "widgets/views/header_strip.h"
+#include "widgets/views/inspector_panel.h"
+#include "widgets/views/main_window.h"
+#include "widgets/views/screenshot.h"
+#include "widgets/views/start_page.h"
+#include "widgets/views/style.h"
+#include "widgets/views/table_panel.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QImage>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+Result<SnapshotPtr> fakeBuild(
+    const Inputs& inputs, const SnapshotPtr&, const ProgressFn&, const CancelToken&, const PartialFn&)
+{
+    if (inputs.quantPath == "bad")
+        return badInput("the file is truncated", "/models/bad.onnx", "copy it again");
+    if (inputs.floatPath.empty())
+        return SnapshotPtr(std::make_shared<Snapshot>());
+    fake::Options options;
+    options.tensors = 12;
+    auto snapshot = std::make_shared<Snapshot>(*fake::comparison(options));
+    snapshot->inputs = inputs;
+    return SnapshotPtr(snapshot);
+}
+
+Inputs somePair(const std::string& quantized = "/models/micro_kws/qdq.onnx")
+{
+    Inputs inputs;
+    inputs.floatPath = "/models/micro_kws/float.onnx";
+    inputs.quantPath = quantized;
+    inputs.data.spec = "/models/micro_kws/samples.npz";
+    return inputs;
+}
+
+void openAndWait(Session& session, const Inputs& inputs)
+{
+    QSignalSpy settled(&session, &Session::settled);
+    session.openInputs(inputs);
+    QVERIFY(settled.wait());
+    QTRY_VERIFY(session.jobs().idle());
+}
+
+} // namespace
+
+class TestViews : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
+        setUpApplication(*qApp);
+    }
+
+    void startPageUntilSomethingIsOpen()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        const auto* start = window.findChild<StartPage*>();
+        QVERIFY(start->isVisible());
+        for (const QDockWidget* dock : window.findChildren<QDockWidget*>())
+            QVERIFY2(dock->isHidden(), qPrintable(dock->objectName()));
+        openAndWait(session, somePair());
+        QVERIFY(!start->isVisible());
+        for (const QDockWidget* dock : window.findChildren<QDockWidget*>())
+            QVERIFY2(!dock->isHidden(), qPrintable(dock->objectName()));
+        QVERIFY(window.windowTitle().startsWith(QStringLiteral("micro_kws")));
+        openAndWait(session, {});
+        QVERIFY(start->isVisible());
+    }
+
+    void everyViewCanBeRaised()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.resize(1280, 800);
+        window.show();
+        openAndWait(session, somePair());
+        for (const QString& name : MainWindow::viewNames())
+            QVERIFY2(window.showView(name), qPrintable(name));
+        QVERIFY(!window.showView(QStringLiteral("nothing")));
+    }
+
+    void errorsLeaveWhatIsOpen()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        openAndWait(session, somePair());
+        const SnapshotPtr before = session.snapshot();
+        openAndWait(session, somePair("bad"));
+        QCOMPARE(session.snapshot(), before);
+        ErrorBar& bar = window.errorBar();
+        QVERIFY(bar.isVisible());
+        QCOMPARE(bar.findChild<QLabel*>(QStringLiteral("errorHeadline"))->text(),
+            QStringLiteral("bad.onnx: the file is truncated."));
+        bar.findChildren<QPushButton*>().front()->click();
+        QVERIFY(QGuiApplication::clipboard()->text().contains(QStringLiteral("/models/bad.onnx")));
+        openAndWait(session, somePair("/models/micro_kws/other.onnx"));
+        QVERIFY(!bar.isVisible());
+    }
+
+    void oneSelectionEverywhere()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.resize(1280, 800);
+        window.show();
+        openAndWait(session, somePair());
+        session.selection().selectActivation(7);
+        QTableView* table = window.tensors().table();
+        const auto selected = [table] { return table->currentIndex().data(RowRole).toULongLong(); };
+        QCOMPARE(selected(), 7ULL);
+        const auto* inspector = window.findChild<InspectorPanel*>();
+        QCOMPARE(inspectorTitle(*session.snapshot(), session.selection().current()),
+            QStringLiteral("layer/conv_7 · output"));
+        QVERIFY(inspector->table()->model()->rowCount() > 10);
+        table->setCurrentIndex(table->model()->index(0, 0)); // the user chooses the worst
+        QCOMPARE(session.selection().current().activation, std::optional<size_t>(5));
+        session.selection().goBack();
+        QCOMPARE(selected(), 7ULL);
+    }
+
+    void walksTheWorstList()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        openAndWait(session, somePair());
+        TablePanel& panel = window.tensors();
+        panel.table()->setCurrentIndex(panel.table()->model()->index(0, 0));
+        double last = -1e9;
+        for (int step = 0; step < 5; ++step) {
+            const size_t row = *session.selection().current().activation;
+            const double now = *session.comparison()->activations[row].accumulated.sqnrDb;
+            QVERIFY(now >= last);
+            last = now;
+            panel.walk(1);
+        }
+        for (int step = 0; step < 20; ++step)
+            panel.walk(-1); // stops at the worst
+        QCOMPARE(panel.table()->currentIndex().row(), 0);
+    }
+
+    void filterKeepsTheSelection()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        openAndWait(session, somePair());
+        session.selection().selectActivation(3);
+        auto* field = window.tensors().header()->findChild<QLineEdit*>();
+        QTest::keyClicks(field, QStringLiteral("conv_1"));
+        QCOMPARE(window.tensors().table()->model()->rowCount(), 3); // conv_1, conv_10, conv_11
+        QCOMPARE(session.selection().current().activation, std::optional<size_t>(3));
+        field->clear();
+        QCOMPARE(window.tensors().table()->currentIndex().data(RowRole).toULongLong(), 3ULL);
+    }
+
+    void copiesRows()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        openAndWait(session, somePair());
+        window.tensors().copyRows(TableFormat::Tsv);
+        const QStringList lines = QGuiApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 13);
+        QVERIFY(lines[0].startsWith(QStringLiteral("tensor\top\t")));
+        QVERIFY(lines[1].startsWith(QStringLiteral("layer/conv_5_output")));
+    }
+
+    void findingsShowAndExplain()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        openAndWait(session, somePair());
+        session.selection().selectActivation(4);
+        const QList<FindingCard*> cards = window.findChild<FindingsPanel*>()->findChildren<FindingCard*>();
+        QCOMPARE(cards.size(), 2);
+        const QList<QPushButton*> buttons = cards[0]->findChildren<QPushButton*>();
+        buttons[0]->click();
+        QCOMPARE(session.selection().current().activation, std::optional<size_t>(0));
+        const auto visibleTexts = [&] {
+            const auto labels = cards[0]->findChildren<QLabel*>();
+            return std::ranges::count_if(labels, [](const QLabel* label) { return !label->isHidden(); });
+        };
+        const auto before = visibleTexts();
+        buttons[1]->click();
+        QCOMPARE(visibleTexts(), before + 1);
+    }
+
+    void searchGoesToNames()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        openAndWait(session, somePair());
+        auto* strip = window.findChild<HeaderStrip*>();
+        strip->focusSearch();
+        auto* field = strip->findChild<QLineEdit*>();
+        QTest::keyClicks(field, QStringLiteral("layer/conv_9"));
+        QTest::keyClick(field, Qt::Key_Return);
+        QCOMPARE(session.selection().current().activation, std::optional<size_t>(9));
+        QCOMPARE(projectLine(*session.snapshot()), QStringLiteral("float.onnx ⇄ qdq.onnx · simulated"));
+    }
+
+    void metricSortsTheTable()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        openAndWait(session, somePair());
+        session.setMetric(Metric::Clipped);
+        const QModelIndex first = window.tensors().table()->model()->index(0, TensorModel::Clipped);
+        QCOMPARE(first.data().toString(), QStringLiteral("3.0 %"));
+    }
+
+    void rememberedWindow()
+    {
+        {
+            Session session(fakeBuild);
+            MainWindow window(session, ThemeChoice::Dark, WindowMemory::Remembered);
+            window.show();
+            openAndWait(session, somePair());
+            window.setThemeChoice(ThemeChoice::Dark);
+            for (QDockWidget* dock : window.findChildren<QDockWidget*>())
+                dock->setVisible(dock->objectName() != QLatin1String("dock-findings"));
+            window.close();
+        }
+        Session session(fakeBuild);
+        MainWindow window(session, {}, WindowMemory::Remembered);
+        window.show();
+        QVERIFY(session.theme().dark);
+        openAndWait(session, somePair());
+        QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("dock-findings"))->isHidden());
+        QVERIFY(!window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"))->isHidden());
+    }
+
+    void everyMenuActionHasAName()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        QSet<QKeySequence> seen;
+        for (const QAction* action : window.findChildren<QAction*>()) {
+            for (const QKeySequence& key : action->shortcuts()) {
+                if (action->shortcutContext() != Qt::WindowShortcut)
+                    continue;
+                QVERIFY2(!seen.contains(key), qPrintable(key.toString()));
+                seen.insert(key);
+            }
+        }
+        QVERIFY(seen.contains(QKeySequence(QStringLiteral("Ctrl+Shift+P"))));
+        QVERIFY(seen.contains(QKeySequence(QStringLiteral("Alt+Left"))));
+    }
+
+    void screenshot_data()
+    {
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<bool>("dark");
+        QTest::newRow("small") << QSize(1280, 800) << false;
+        QTest::newRow("large dark") << QSize(1920, 1080) << true;
+    }
+    void screenshot()
+    {
+        QFETCH(QSize, size);
+        QFETCH(bool, dark);
+        Session session(fakeBuild);
+        MainWindow window(session, dark ? ThemeChoice::Dark : ThemeChoice::Light, WindowMemory::Fresh);
+        session.openInputs(somePair());
+        Screenshot screenshot(session, window, size);
+        const QString path = m_folder.filePath(QStringLiteral("window.png"));
+        std::optional<bool> success;
+        screenshot.take(
+            path, [] { return Status {}; }, [&](const Status& status) { success = status.ok(); });
+        QTRY_VERIFY_WITH_TIMEOUT(success.has_value(), 20000);
+        QVERIFY(*success);
+        const QImage image(path);
+        QCOMPARE(image.size(), size);
+        QCOMPARE(image.pixelColor(2, size.height() - 2).lightness() < 128, dark);
+        success.reset();
+        screenshot.take(
+            m_folder.filePath(QStringLiteral("no/such/folder.png")), [] { return Status {}; },
+            [&](const Status& status) { success = status.ok(); });
+        QTRY_VERIFY_WITH_TIMEOUT(success.has_value(), 20000);
+        QVERIFY(!*success);
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+QTEST_MAIN(TestViews)
+#include "test_views.moc"
