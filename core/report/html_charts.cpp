@@ -61,22 +61,21 @@ std::string verticalScale(const Plot& plot)
 
 using ValueOf = std::function<Number(const ActivationRow&)>;
 
-/// One line per run of rows that have the number.
+/// A dot for each row that has the number, joined by a line.
 std::string curve(const Plot& plot, const std::vector<ActivationRow>& rows, const char* cssClass, const ValueOf& value)
 {
-    std::string path, dots;
-    bool pen = false;
+    std::string path;
+    std::string dots;
     for (size_t i = 0; i < rows.size(); ++i) {
         const Number v = value(rows[i]);
-        if (!v || !std::isfinite(*v)) {
-            pen = false;
+        if (!v || !std::isfinite(*v))
             continue;
-        }
-        const std::string at = coordinate(plot.x(static_cast<double>(i))) + " " + coordinate(plot.y(*v));
-        path += (pen ? " L" : " M") + at;
-        pen = true;
+        const std::string x = coordinate(plot.x(static_cast<double>(i)));
+        const std::string y = coordinate(plot.y(*v));
+        path += (path.empty() ? "M" : " L") + x + " " + y;
+        dots += "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"2.2\"/>";
     }
-    return "<path class=\"curve " + std::string(cssClass) + "\" d=\"" + path + "\"/>\n";
+    return "<g class=\"curve " + std::string(cssClass) + "\"><path d=\"" + path + "\"/>" + dots + "</g>\n";
 }
 
 Number accumulated(const ActivationRow& r) { return r.accumulated.sqnrDb; }

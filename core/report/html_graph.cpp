@@ -46,8 +46,10 @@ std::string boxDrawing(const DisplayBox& box, const LayoutRect& r, const Activat
     const std::string colour = row ? colourClass(row->accumulated) : "none";
     std::string out = "<g class=\"box " + colour + "\">" + toolTip(box, row) + "<rect rx=\"5\"" + attribute("x", r.x)
         + attribute("y", r.y) + attribute("width", r.width) + attribute("height", r.height) + "/>";
-    out += textAt(r.x + 9, r.y + (box.subtitle.empty() ? r.height / 2 + 4 : 17), "title", escaped(box.title));
-    if (!box.subtitle.empty())
+    constexpr double kTwoLines = 36;
+    const bool two = !box.subtitle.empty() && r.height >= kTwoLines;
+    out += textAt(r.x + 9, two ? r.y + 17 : r.centreY() + 4, "title", escaped(box.title));
+    if (two)
         out += textAt(r.x + 9, r.y + 32, "sub", escaped(box.subtitle));
     if (row)
         out += textAt(r.right() - 9, r.centreY() + 4, "num",

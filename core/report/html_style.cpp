@@ -49,8 +49,10 @@ svg text{font-family:inherit;fill:var(--text)}.network{max-width:none}.network .
 .num{font-size:11px;font-weight:600;text-anchor:end}.edges path{fill:none;stroke:var(--edge);stroke-width:1.3}
 .badge rect{fill:var(--panel);stroke:var(--border)}.badge text{font-size:10px;fill:var(--muted)}.mid{text-anchor:middle}
 .end{text-anchor:end}.plot{width:100%;height:auto;display:block}.grid{stroke:var(--grid)}.axis{stroke:var(--edge)}
-.tick{font-size:11px;fill:var(--muted)!important}.curve{fill:none;stroke-width:2;stroke-linejoin:round}
-.curve.accumulated{stroke:var(--float)}.curve.added{stroke:var(--quant)}.curve.ideal{stroke:var(--ideal);stroke-dasharray:5 4}
+.tick{font-size:11px;fill:var(--muted)!important}.curve path{fill:none;stroke-width:2;stroke-linejoin:round}
+.curve.accumulated path{stroke:var(--float)}.curve.accumulated circle{fill:var(--float)}.curve.added path{stroke:var(--quant)}
+.curve.added circle{fill:var(--quant)}.curve.ideal path{stroke:var(--ideal);stroke-dasharray:5 4}
+.curve.ideal circle{fill:var(--ideal)}
 .key.accumulated{border-color:var(--float)}.key.added{border-color:var(--quant)}.key.ideal{border-color:var(--ideal)}
 .hover{fill:transparent}.hover:hover{fill:var(--edge);fill-opacity:.15}
 .bars{fill:var(--float);fill-opacity:.3;stroke:var(--float)}.outline{fill:none;stroke:var(--quant);stroke-width:1.3}
