@@ -70,8 +70,7 @@ private:
         if (const auto it = m_rowOf.find(value); it != m_rowOf.end() && it->second != start && !past) {
             const ActivationRow& row = m_c.activations[it->second];
             if (!onlyInherits(row)) {
-                if (row.accumulated.sqnrDb
-                    && (!nearest || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*nearest])))
+                if (spoilsItself(row) && (!nearest || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*nearest])))
                     nearest = it->second;
                 past = true;
             }
