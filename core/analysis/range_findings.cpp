@@ -41,10 +41,15 @@ void addRangeEvidence(const ActivationRow& row, Finding& f)
 
 std::string clippingSummary(const ActivationRow& row)
 {
-    return fmt::format("{} of the values are clipped. The range is {:.4g} … {:.4g}, the data reach {:.4g} … {:.4g}. "
+    // Behind a damaged input the quantized model's own values may stay inside a range that the float model's exceed.
+    const double clipped = row.clippedFraction.value_or(0);
+    const std::string share = clipped >= 0.0005
+        ? fmt::format("{} of the values are clipped.", percent(clipped))
+        : std::string("The float model's values do not fit the range, though the quantized model's hardly reach it.");
+    return fmt::format("{} The range is {:.4g} … {:.4g}, the data reach {:.4g} … {:.4g}. "
                        "This quantizer alone leaves {:.1f} dB where its scale allows {:.1f} dB.",
-        percent(row.clippedFraction.value_or(0)), row.range->first, row.range->second, row.floatRange->first,
-        row.floatRange->second, *row.localSqnrDb, *row.idealSqnrDb);
+        share, row.range->first, row.range->second, row.floatRange->first, row.floatRange->second, *row.localSqnrDb,
+        *row.idealSqnrDb);
 }
 
 } // namespace
