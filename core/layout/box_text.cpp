@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
@@ -162,20 +163,23 @@ std::string badgeText(const QuantParams& params, bool dynamic)
 
 std::string boxTitle(const Node& node)
 {
-    std::string_view rest = node.name;
-    while (!rest.empty()) {
+    const auto titled = [&](std::string_view part) { return node.opType + " " + elided(part); };
+    // exporters join names of fused nodes by ';' and end paths with the operator:
+    // "model/conv2d/Relu;model/conv2d/BiasAdd"
+    const std::string_view path = std::string_view(node.name).substr(0, node.name.find(';'));
+    const std::string_view last = path.substr(path.rfind('/') + 1);
+    for (std::string_view rest = path; !rest.empty();) {
         const size_t slash = rest.rfind('/');
-        const std::string_view part = slash == std::string_view::npos ? rest : rest.substr(slash + 1);
-        if (!part.empty() && !repeatsType(part, node.opType)) {
-            const std::string name = elided(part);
-            return name == node.opType ? name : node.opType + " " + name;
-        }
-        if (slash == std::string_view::npos)
-            break;
-        rest = rest.substr(0, slash);
+        const std::string_view part = rest.substr(slash + 1);
+        const bool operation = rest.size() == path.size() && slash != std::string_view::npos && slash > 0
+            && !part.empty() && std::isupper(static_cast<unsigned char>(part.front()));
+        if (!part.empty() && !operation && !repeatsType(part, node.opType))
+            return titled(part);
+        rest = slash == std::string_view::npos ? std::string_view() : rest.substr(0, slash);
     }
-    const std::string_view number = numberAfterType(node.name.substr(node.name.rfind('/') + 1));
-    return number.empty() ? node.opType : node.opType + " " + std::string(number);
+    if (const std::string_view number = numberAfterType(last); !number.empty())
+        return titled(number);
+    return last.empty() || repeatsType(last, node.opType) ? node.opType : titled(last);
 }
 
 std::string timesText(const std::optional<Dims>& dims)

@@ -341,6 +341,15 @@ void TestLayout::titles_data()
     QTest::newRow("generic module") << "Conv"
                                     << "/block/first/conv/Conv"
                                     << "Conv first";
+    QTest::newRow("fused") << "Conv"
+                           << "net/conv2d_1/Relu;net/conv2d_1/BiasAdd"
+                           << "Conv conv2d_1";
+    QTest::newRow("other operator") << "AveragePool"
+                                    << "net/average/AvgPool__53"
+                                    << "AveragePool average";
+    QTest::newRow("only an operator") << "AveragePool"
+                                      << "/AvgPool"
+                                      << "AveragePool AvgPool";
     QTest::newRow("nothing but the type") << "Conv"
                                           << "conv"
                                           << "Conv";

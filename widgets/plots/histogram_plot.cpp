@@ -11,6 +11,7 @@ namespace qs {
 namespace {
 
 constexpr double kLogFloor = 0.5; ///< where empty bins lie on a logarithmic axis
+constexpr double kLogLeastTop = 200; ///< fewer decades would have odd ticks
 constexpr double kWidestView = 4; ///< a range is shown whole up to that many times the data's
 
 QColor translucent(QColor colour, int alpha)
@@ -127,22 +128,21 @@ void HistogramPlot::addSeries(const HistogramSeries& series)
 
 void HistogramPlot::addRange()
 {
+    const QPen thin(plotStyle().muted, 1, Qt::DashLine), strong(plotStyle().clipping, 2);
     if (m_data.observed) {
-        const QPen pen(plotStyle().muted, 1, Qt::DashLine);
-        addLine(m_data.observed->first, pen);
-        addLine(m_data.observed->second, pen);
-        if (!m_data.observedLabel.isEmpty())
-            m_observedLabel = addLabel(m_data.observedLabel, plotStyle().muted, false);
+        addLine(m_data.observed->first, thin);
+        addLine(m_data.observed->second, thin);
     }
-    if (!m_data.representable)
-        return;
-    constexpr double kFar = 1e30;
-    addShade(-kFar, m_data.representable->first);
-    addShade(m_data.representable->second, kFar);
-    const QPen pen(plotStyle().clipping, 2);
-    addLine(m_data.representable->first, pen);
-    addLine(m_data.representable->second, pen);
-    if (!m_data.representableLabel.isEmpty())
+    if (m_data.representable) {
+        addShade(m_data.representable->first, 0);
+        addShade(m_data.representable->second, 1);
+        addLine(m_data.representable->first, strong);
+        addLine(m_data.representable->second, strong);
+    }
+    // after the lines, which would strike them through
+    if (m_data.observed && !m_data.observedLabel.isEmpty())
+        m_observedLabel = addLabel(m_data.observedLabel, plotStyle().muted, false);
+    if (m_data.representable && !m_data.representableLabel.isEmpty())
         m_rangeLabel = addLabel(m_data.representableLabel, plotStyle().clipping, true);
 }
 
@@ -157,13 +157,14 @@ void HistogramPlot::addLine(double x, const QPen& pen)
     m_items.push_back(line);
 }
 
-void HistogramPlot::addShade(double from, double to)
+/// Shades from x to the left (side 0) or right (side 1) end of the axes.
+void HistogramPlot::addShade(double x, double side)
 {
     auto* shade = new QCPItemRect(&plot());
-    for (QCPItemPosition* point : { shade->topLeft, shade->bottomRight })
-        point->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    shade->topLeft->setCoords(from, 0);
-    shade->bottomRight->setCoords(to, 1);
+    shade->topLeft->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    shade->bottomRight->setType(QCPItemPosition::ptAxisRectRatio);
+    shade->topLeft->setCoords(x, 0);
+    shade->bottomRight->setCoords(side, 1);
     shade->setPen(Qt::NoPen);
     shade->setBrush(translucent(plotStyle().clipping, 24));
     shade->setLayer(QStringLiteral("grid"));
@@ -243,7 +244,7 @@ void HistogramPlot::fitAxes()
             for (size_t bin = 0; bin < series.counts.size(); ++bin)
                 top = std::max(top, shownCount(series, bin));
     if (m_scale == AxisScale::Logarithmic)
-        plot().yAxis->setRange(kLogFloor, std::pow(top, 1.25) * 3);
+        plot().yAxis->setRange(kLogFloor, std::max(kLogLeastTop, std::pow(top, 1.25) * 3));
     else
         plot().yAxis->setRange(0, top * 1.3);
 }

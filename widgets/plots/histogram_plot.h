@@ -32,7 +32,7 @@ private:
     void addSeries(const HistogramSeries& series);
     void addRange();
     void addLine(double x, const QPen& pen);
-    void addShade(double from, double to);
+    void addShade(double x, double side);
     QCPItemText* addLabel(const QString& text, const QColor& colour, bool bold);
     void placeLabels();
     PlotRange dataRange() const;

@@ -12,7 +12,7 @@ namespace qs {
 
 namespace {
 
-constexpr double kBinsAcross = 160; ///< about that many bins are drawn
+constexpr double kBinsAcross = 160, kFewestBins = 16; ///< at most that many bins are drawn
 
 QString tr(const char* text) { return QCoreApplication::translate("DistributionPanel", text); }
 
@@ -27,8 +27,10 @@ HistogramSeries named(HistogramSeries series, const QString& name, const QColor&
 /// A power of two multiple of the histogram's own bins.
 double drawnWidth(const Histogram& histogram)
 {
+    // few values make few bins, else every value would stand alone
+    const double bins = std::clamp(2 * std::sqrt(double(histogram.total())), kFewestBins, kBinsAcross);
     double width = histogram.binWidth();
-    while ((histogram.high() - histogram.low()) / width > kBinsAcross)
+    while ((histogram.high() - histogram.low()) / width > bins)
         width *= 2;
     return width;
 }

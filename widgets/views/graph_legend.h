@@ -19,7 +19,7 @@ public:
     explicit GraphLegend(QWidget* parent = nullptr);
     void setScale(Metric metric, ColourLimits limits, const Theme& theme);
     void editLimits();
-    QSize sizeHint() const override { return { 232, 58 }; }
+    QSize sizeHint() const override { return { 208, 58 }; }
 
 signals:
     void limitsChanged(qs::Metric metric, qs::ColourLimits limits);

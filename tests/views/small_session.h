@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/session.h"
+
+namespace qs::test {
+
+/// A session over two tiny models made in memory, compared with invented numbers:
+/// x -> Conv conv_1 -> Relu relu_1 -> y, the quantized one in Q/DQ form.
+class SmallSession {
+public:
+    /// `blocks` Conv and Relu pairs after each other, from the third on without numbers.
+    explicit SmallSession(size_t blocks = 1);
+    /// Publishes the snapshot; returns when it is there.
+    void load();
+    const Graph& quantGraph() const { return m_snapshot->quantModel->graph(); }
+
+private:
+    SnapshotPtr m_snapshot;
+
+public:
+    Session session;
+};
+
+} // namespace qs::test

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/views/small_session.h"
+#include "widgets/plots/histogram_plot.h"
+#include "widgets/plots/line_chart.h"
+#include "widgets/views/distribution_data.h"
+#include "widgets/views/distribution_panel.h"
+#include "widgets/views/graph_canvas.h"
+#include "widgets/views/graph_numbers.h"
+#include "widgets/views/graph_panel.h"
+#include "widgets/views/layer_chart_panel.h"
+
+#include <QAbstractButton>
+#include <QElapsedTimer>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <numeric>
+
+using namespace qs;
+using namespace qs::test;
+
+class TestGraphViews : public QObject {
+    Q_OBJECT
+private slots:
+    void emptySessionsSayWhatToDo();
+    void graphIsLaidOutAndColoured();
+    void rawShowsMoreBoxes();
+    void floatGraphIsShownOnDemand();
+    void clickSelectsAndSelectionShows();
+    void keysWalkAlongTheEdges();
+    void wheelZoomsToThePointer();
+    void spaceFits();
+    void searchFindsTensorsAndNodes();
+    void savesPictures();
+    void themeIsFollowed();
+    void largeGraphsPaintQuickly();
+    void distributionKeepsAllCounts();
+    void distributionExplainsItself();
+    void layerChartFollowsAndSets();
+};
+
+namespace {
+
+/// A panel with a finished layout, shown offscreen.
+struct ShownGraph {
+    SmallSession small;
+    GraphPanel panel { small.session };
+    ShownGraph()
+    {
+        panel.resize(640, 480);
+        panel.showHeaderInside();
+        panel.show();
+        small.load();
+        wait();
+    }
+    void wait()
+    {
+        QTRY_VERIFY(panel.canvas().scene() != nullptr);
+        QTRY_VERIFY(small.session.jobs().idle());
+    }
+    const GraphScene& scene() const { return *panel.canvas().scene(); }
+    QPointF onScreen(uint32_t box) const
+    {
+        const QRectF seen = panel.canvas().visibleArea();
+        return (scene().box(box).center() - seen.topLeft()) * panel.canvas().zoom();
+    }
+    uint32_t boxOf(const char* value) const { return *scene().graph().box(small.quantGraph().findValue(value)); }
+};
+
+} // namespace
+
+void TestGraphViews::emptySessionsSayWhatToDo()
+{
+    SmallSession small;
+    GraphPanel graph(small.session);
+    DistributionPanel distribution(small.session);
+    LayerChartPanel chart(small.session);
+    for (QWidget* panel : std::initializer_list<QWidget*> { &graph, &distribution, &chart }) {
+        panel->resize(400, 300);
+        panel->show();
+        QVERIFY(!panel->grab().isNull());
+    }
+    QVERIFY(!graph.canvas().scene());
+    QVERIFY(!distribution.plot().data().emptyText.isEmpty());
+    QVERIFY(!chart.chart().data().emptyText.isEmpty());
+}
+
+void TestGraphViews::graphIsLaidOutAndColoured()
+{
+    ShownGraph shown;
+    QCOMPARE(shown.panel.side(), Side::Quantized);
+    QCOMPARE(shown.scene().boxCount(), size_t(4)); // x, Conv, Relu, y
+    const BoxLook& conv = shown.panel.canvas().look().boxes[shown.boxOf("conv_dq")];
+    QVERIFY(conv.fill.isValid());
+    QVERIFY(conv.number.contains("12.0"));
+    QCOMPARE(shown.scene().graph().edges[0].badge, std::string("u8 .5 z128"));
+    QVERIFY(!shown.panel.grab().isNull());
+    const auto tip = boxToolTip(*shown.small.session.snapshot(), Side::Quantized, shown.scene().graph(), 1);
+    QVERIFY(tip.contains("conv_1"));
+}
+
+void TestGraphViews::rawShowsMoreBoxes()
+{
+    ShownGraph shown;
+    shown.panel.setMode(FoldMode::Raw);
+    shown.wait();
+    QCOMPARE(shown.scene().boxCount(), shown.small.quantGraph().nodes().size() + 2);
+    shown.panel.setMode(FoldMode::Folded);
+    shown.wait();
+    QCOMPARE(shown.scene().boxCount(), size_t(4));
+}
+
+void TestGraphViews::floatGraphIsShownOnDemand()
+{
+    ShownGraph shown;
+    shown.panel.setSide(Side::Float);
+    shown.wait();
+    QCOMPARE(shown.scene().boxCount(), size_t(4));
+    for (const DisplayEdge& edge : shown.scene().graph().edges)
+        QVERIFY(edge.badge.empty());
+}
+
+void TestGraphViews::clickSelectsAndSelectionShows()
+{
+    ShownGraph shown;
+    const uint32_t conv = shown.boxOf("conv_dq");
+    QTest::mouseClick(&shown.panel.canvas(), Qt::LeftButton, {}, shown.onScreen(conv).toPoint());
+    QCOMPARE(shown.small.session.selection().current().activation, std::optional<size_t>(1));
+    QCOMPARE(shown.panel.canvas().look().selected, std::optional(conv));
+    shown.small.session.selection().selectActivation(2);
+    QCOMPARE(shown.panel.canvas().look().selected, std::optional(shown.boxOf("y")));
+    shown.panel.setSide(Side::Float);
+    shown.wait();
+    QCOMPARE(shown.scene().graph().boxes[*shown.panel.canvas().look().selected].title, std::string("Relu relu_1"));
+}
+
+void TestGraphViews::keysWalkAlongTheEdges()
+{
+    ShownGraph shown;
+    GraphCanvas& canvas = shown.panel.canvas();
+    shown.small.session.selection().selectActivation(1);
+    const uint32_t conv = *canvas.look().selected;
+    QTest::keyClick(&canvas, Qt::Key_Down);
+    QVERIFY(canvas.look().selected != std::optional(conv));
+    QTest::keyClick(&canvas, Qt::Key_Up);
+    QCOMPARE(canvas.look().selected, std::optional(conv));
+}
+
+void TestGraphViews::wheelZoomsToThePointer()
+{
+    ShownGraph shown;
+    GraphCanvas& canvas = shown.panel.canvas();
+    const QPointF pointer(200, 150);
+    const auto under = [&] { return canvas.visibleArea().topLeft() + pointer / canvas.zoom(); };
+    const QPointF before = under();
+    const double zoom = canvas.zoom();
+    QWheelEvent wheel(pointer, canvas.mapToGlobal(pointer), {}, { 0, 240 }, Qt::NoButton, {}, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(&canvas, &wheel);
+    QVERIFY(canvas.zoom() > zoom);
+    QVERIFY((under() - before).manhattanLength() < 1e-6);
+}
+
+void TestGraphViews::spaceFits()
+{
+    ShownGraph shown;
+    GraphCanvas& canvas = shown.panel.canvas();
+    canvas.centreOn({ 0, 0 });
+    QTest::keyClick(&canvas, Qt::Key_Plus);
+    QTest::keyClick(&canvas, Qt::Key_Space);
+    QVERIFY(canvas.visibleArea().adjusted(-1, -1, 1, 1).contains(shown.scene().bounds()));
+}
+
+void TestGraphViews::searchFindsTensorsAndNodes()
+{
+    ShownGraph shown;
+    shown.panel.openSearch();
+    auto* edit = shown.panel.findChild<QLineEdit*>();
+    QVERIFY(edit);
+    edit->setText("CONV_1");
+    QCOMPARE(shown.panel.matches(), std::vector<uint32_t> { shown.boxOf("conv_dq") });
+    QTest::keyClick(edit, Qt::Key_Return);
+    QCOMPARE(shown.small.session.selection().current().activation, std::optional<size_t>(1));
+    edit->setText("nothing of that name");
+    QVERIFY(shown.panel.matches().empty());
+    QTest::keyClick(edit, Qt::Key_Escape);
+    QVERIFY(!shown.panel.canvas().look().searching);
+}
+
+void TestGraphViews::savesPictures()
+{
+    ShownGraph shown;
+    QTemporaryDir folder;
+    for (const char* suffix : { "svg", "png", "pdf" }) {
+        const QString path = folder.filePath(QString("graph.") + suffix);
+        QVERIFY(shown.panel.exportTo(path));
+        QVERIFY(QFileInfo(path).size() > 500);
+    }
+    QVERIFY(!shown.panel.exportTo(folder.filePath("graph.xyz")));
+    QVERIFY(!shown.panel.exportTo("/nonexistent-folder/graph.svg"));
+}
+
+void TestGraphViews::themeIsFollowed()
+{
+    ShownGraph shown;
+    shown.small.session.setTheme(Theme::darkOne());
+    QVERIFY(shown.panel.canvas().look().theme.dark);
+    const QImage picture = shown.panel.canvas().grab().toImage();
+    QCOMPARE(picture.pixelColor(picture.width() - 3, 3), Theme::darkOne().panel);
+}
+
+void TestGraphViews::largeGraphsPaintQuickly()
+{
+    SmallSession small(1666);
+    GraphPanel panel(small.session);
+    panel.resize(1200, 800);
+    panel.show();
+    QElapsedTimer timer;
+    timer.start();
+    small.load();
+    QTRY_VERIFY_WITH_TIMEOUT(panel.canvas().scene() != nullptr, 20000);
+    panel.canvas().fit();
+    panel.grab();
+    qInfo() << panel.canvas().scene()->boxCount() << "boxes shown after" << timer.elapsed() << "ms";
+    const auto frames = [&](const char* what) {
+        timer.restart();
+        for (int i = 0; i < 20; ++i)
+            panel.canvas().grab();
+        qInfo() << what << double(timer.elapsed()) / 20 << "ms a frame";
+    };
+    frames("whole graph:");
+    panel.canvas().focusSelection();
+    for (int i = 0; i < 40; ++i)
+        QTest::keyClick(&panel.canvas(), Qt::Key_Plus);
+    frames("zoomed in:");
+}
+
+void TestGraphViews::distributionKeepsAllCounts()
+{
+    Histogram histogram;
+    for (int i = -300; i < 300; ++i)
+        for (int n = 0; n <= i % 7 + 7; ++n)
+            histogram.add(float(i) * 0.05f);
+    const auto sum = [](const HistogramSeries& s) { return std::accumulate(s.counts.begin(), s.counts.end(), 0.0); };
+    for (const double factor : { 1.0, 4.0, 64.0 }) {
+        const HistogramSeries merged = mergedBins(histogram, histogram.binWidth() * factor);
+        QCOMPARE(merged.edges.size(), merged.counts.size() + 1);
+        QCOMPARE(sum(merged), double(histogram.total()));
+        const QuantParams params { DType::Int8, { 0.05f }, { 0 }, std::nullopt, 0 };
+        const HistogramSeries codes = binsOfCodes(histogram, params, histogram.binWidth() * factor);
+        QCOMPARE(codes.edges.size(), codes.counts.size() + 1);
+        QCOMPARE(sum(codes), double(histogram.total()));
+    }
+    const HistogramSeries none = mergedBins(Histogram(), 1);
+    QVERIFY(none.counts.empty());
+}
+
+void TestGraphViews::distributionExplainsItself()
+{
+    SmallSession small;
+    DistributionPanel panel(small.session);
+    panel.resize(400, 300);
+    panel.show();
+    small.load();
+    small.session.selection().clear();
+    QCOMPARE(panel.plot().data().emptyText, QString("Select a tensor or a weight to see its values."));
+    small.session.selection().selectActivation(1);
+    const HistogramData& data = panel.plot().data();
+    QCOMPARE(data.series.size(), size_t(3));
+    QVERIFY2(data.representableLabel.contains("clips 25.0 %") || data.representableLabel.contains("clips 25 %"),
+        qPrintable(data.representableLabel));
+    QVERIFY(data.representable.has_value());
+    for (QAbstractButton* button : panel.findChildren<QAbstractButton*>())
+        if (button->text() == "log y")
+            button->click();
+    QCOMPARE(panel.plot().scale(), AxisScale::Linear);
+}
+
+void TestGraphViews::layerChartFollowsAndSets()
+{
+    SmallSession small;
+    LayerChartPanel panel(small.session);
+    panel.resize(400, 300);
+    panel.show();
+    small.load();
+    QCOMPARE(panel.chart().data().items.size(), size_t(3));
+    small.session.selection().selectActivation(1);
+    QCOMPARE(panel.chart().selected(), std::optional<size_t>(1));
+    QTest::keyClick(&panel.chart(), Qt::Key_Right);
+    QCOMPARE(small.session.selection().current().activation, std::optional<size_t>(2));
+}
+
+QTEST_MAIN(TestGraphViews)
+#include "test_graph_views.moc"
