@@ -21,12 +21,15 @@ std::string textAt(double x, double y, const char* cssClass, const std::string& 
         + "</text>";
 }
 
+/// The row of one of the box's values; one behind a quantizer wins, since the next node sees it.
 const ActivationRow* rowOf(const DisplayBox& box, const std::unordered_map<ValueId, const ActivationRow*>& rows)
 {
+    const ActivationRow* found = nullptr;
     for (const ValueId value : box.values)
         if (const auto it = rows.find(value); it != rows.end())
-            return it->second;
-    return nullptr;
+            if (!found || (!found->quantizer && it->second->quantizer))
+                found = it->second;
+    return found;
 }
 
 std::string toolTip(const DisplayBox& box, const ActivationRow* row)
