@@ -2,6 +2,7 @@
 #include "core/project/workspace.h"
 
 #include "core/analysis/compare.h"
+#include "core/base/issue_text.h"
 #include "core/base/parallel.h"
 #include "core/engine/execution.h"
 #include "core/onnx/import.h"
@@ -80,6 +81,8 @@ private:
             report(phase);
             QS_TRY(m_next.*model, loadModel(path));
         }
+        for (const auto& [id, issue] : (m_next.*model)->plan->unsupported())
+            m_next.warnings.push_back(issueText(issue));
         const auto& warnings = (m_next.*model)->model->warnings;
         m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
         return {};
