@@ -12,18 +12,6 @@ namespace qs {
 
 namespace {
 
-Status findCarry(const Plan& plan, const CompareOptions& options, std::vector<std::pair<ValueId, ValueId>>& carry)
-{
-    for (const auto& [out, in] : options.carry) {
-        const ValueId o = plan.graph().findValue(out), i = plan.graph().findValue(in);
-        if (!o.valid() || !i.valid() || !plan.graph().isInput(i))
-            return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to", plan.model().path,
-                "give --carry OUTPUT=INPUT with names of this model");
-        carry.emplace_back(o, i);
-    }
-    return {};
-}
-
 /// Index of the largest element; NaN never wins.
 int64_t argmax(const float* v, size_t n)
 {
@@ -47,8 +35,8 @@ bool amongFive(const float* v, size_t n, int64_t index)
 Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
 {
     const ComparePair& pair = *shared.pair;
-    QS_CHECK(findCarry(*pair.floatPlan, options, shared.floatCarry));
-    QS_CHECK(findCarry(*pair.quantPlan, options, shared.quantCarry));
+    QS_TRY(shared.floatCarry, findCarry(*pair.floatPlan, options.carry));
+    QS_TRY(shared.quantCarry, findCarry(*pair.quantPlan, options.carry));
     Demand f, q;
     for (const PairPlan& p : shared.measured->pairs) {
         f.values.push_back(p.x);
@@ -68,29 +56,29 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         f.values.push_back(out.x);
         q.values.push_back(out.y);
     }
-    for (const auto& [out, in] : shared.floatCarry)
-        f.values.push_back(out);
-    for (const auto& [out, in] : shared.quantCarry)
-        q.values.push_back(out);
+    for (const CarryLink& link : shared.floatCarry)
+        f.values.push_back(link.output);
+    for (const CarryLink& link : shared.quantCarry)
+        q.values.push_back(link.output);
     QS_TRY(shared.floatSchedule, Schedule::make(pair.floatPlan, std::move(f)));
     QS_TRY(shared.quantSchedule, Schedule::make(pair.quantPlan, std::move(q)));
     return {};
 }
 
-Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed,
-    std::vector<std::pair<ValueId, ValueId>> carry, std::vector<Tensor>& state, bool byFloatName)
+Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
+    std::vector<Tensor>& state, bool byFloatName)
 {
     // The feed follows the float file's inputs without the carried ones.
     const Graph& fg = m_shared.pair->floatPlan->graph();
     std::vector<ValueId> feedInputs;
     for (ValueId in : fg.inputs())
-        if (std::ranges::none_of(m_shared.floatCarry, [&](const auto& c) { return c.second == in; }))
+        if (std::ranges::none_of(m_shared.floatCarry, [&](const auto& c) { return c.input == in; }))
             feedInputs.push_back(in);
     const Graph& g = plan.graph();
     std::vector<Tensor> inputs(g.inputs().size());
     std::vector<bool> used(feedInputs.size(), false);
     auto isCarried
-        = [&](ValueId id) { return std::ranges::any_of(carry, [&](const auto& c) { return c.second == id; }); };
+        = [&](ValueId id) { return std::ranges::any_of(carry, [&](const auto& c) { return c.input == id; }); };
     for (size_t i = 0; i < inputs.size(); ++i)
         for (size_t k = 0; k < feedInputs.size(); ++k)
             if (!used[k] && !isCarried(g.inputs()[i]) && fg.value(feedInputs[k]).name == g.value(g.inputs()[i]).name) {
@@ -108,19 +96,8 @@ Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed,
         }
     }
     for (size_t c = 0; c < carry.size(); ++c) {
-        const auto position = std::ranges::find(g.inputs(), carry[c].second) - g.inputs().begin();
-        if (c < state.size() && state[c].valid()) {
-            inputs[size_t(position)] = state[c];
-            continue;
-        }
-        // The state starts at zero, with 1 for sizes that the file leaves open.
-        const ValueType& type = g.value(carry[c].second).type;
-        Shape shape;
-        for (const Dim& d : type.dims.value_or(Dims {}))
-            shape.push_back(d.known() ? d.value : 1);
-        Tensor zero = Tensor::allocate(type.dtype, shape);
-        std::ranges::fill(std::span(zero.fill<std::byte>().data(), zero.byteCount()), std::byte { 0 });
-        inputs[size_t(position)] = zero;
+        const auto position = std::ranges::find(g.inputs(), carry[c].input) - g.inputs().begin();
+        inputs[size_t(position)] = c < state.size() && state[c].valid() ? state[c] : initialState(plan, carry[c]);
     }
     return execution.bind(inputs);
 }
@@ -169,12 +146,11 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
     return {};
 }
 
-void Lockstep::keepState(
-    Execution& execution, const std::vector<std::pair<ValueId, ValueId>>& carry, std::vector<Tensor>& state)
+void Lockstep::keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state)
 {
     state.clear();
-    for (const auto& [out, in] : carry)
-        state.push_back(toPlain(execution.get(out)));
+    for (const CarryLink& link : carry)
+        state.push_back(toPlain(execution.get(link.output)));
 }
 
 Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& feed)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/measured.h"
+#include "core/engine/carry.h"
 #include "core/engine/execution.h"
 
 namespace qs {
@@ -16,7 +17,7 @@ public:
         std::shared_ptr<const Schedule> floatSchedule, quantSchedule;
         std::vector<OutputPair> outputs;
         bool nodeAlone = false;
-        std::vector<std::pair<ValueId, ValueId>> floatCarry, quantCarry; ///< output -> input
+        std::vector<CarryLink> floatCarry, quantCarry;
         Measured* measured = nullptr;
     };
     /// Builds the schedules for the pairs of `measured`.
@@ -29,13 +30,12 @@ public:
     Status run(const Feed& feed, const CancelToken& cancel);
 
 private:
-    Status bind(Execution& execution, const Plan& plan, const Feed& feed,
-        std::vector<std::pair<ValueId, ValueId>> carry, std::vector<Tensor>& state, bool byFloatName);
+    Status bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
+        std::vector<Tensor>& state, bool byFloatName);
     Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
     Status measure(size_t index, Execution& f, Execution& q, const Feed& feed);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
-    void keepState(
-        Execution& execution, const std::vector<std::pair<ValueId, ValueId>>& carry, std::vector<Tensor>& state);
+    void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);
 
     const Shared& m_shared;
     BufferPool m_floatPool, m_quantPool;
