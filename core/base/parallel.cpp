@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <sched.h>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -40,8 +41,13 @@ void parallelFor(size_t count, size_t threads, const std::function<void(size_t, 
         loop(0);
     } else {
         std::vector<std::thread> pool;
-        for (size_t w = 0; w < threads; ++w)
-            pool.emplace_back(loop, w);
+        try {
+            for (size_t w = 0; w < threads; ++w)
+                pool.emplace_back(loop, w);
+        } catch (const std::system_error&) { // the system gives no more threads: those there are do the work
+            if (pool.empty())
+                loop(0);
+        }
         for (auto& t : pool)
             t.join();
     }

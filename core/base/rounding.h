@@ -39,7 +39,7 @@ inline int32_t quantizeOne(float x, float scale, int32_t zeroPoint, int32_t low,
 /// DequantizeLinear of one code, in float32.
 inline float dequantizeOne(int32_t q, float scale, int32_t zeroPoint)
 {
-    return static_cast<float>(q - zeroPoint) * scale;
+    return static_cast<float>(int64_t(q) - zeroPoint) * scale;
 }
 
 } // namespace qs

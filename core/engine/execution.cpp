@@ -22,6 +22,8 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
             needed[producer.index()] = true;
     }
     for (NodeId id : demand.unrounded) {
+        if (const auto& issue = plan->step(id).blocked)
+            return *issue;
         needed[id.index()] = true;
         schedule->m_unrounded[id.index()] = true;
     }
@@ -173,6 +175,8 @@ Status Execution::step()
             return located(std::move(status).issue());
     } catch (const std::bad_alloc&) {
         return located(badInput("needs more memory than there is", {}, "use smaller inputs or fewer threads"));
+    } catch (const AbsentInput& e) {
+        return located(badInput(node.opType + ": " + e.what(), {}, "export the model again"));
     } catch (const std::exception& e) {
         return located(internalError(node.opType + " failed: " + e.what()));
     }

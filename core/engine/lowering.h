@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,15 @@ namespace qs {
 enum class KernelMode {
     Fast, ///< the best kernel of this build for this CPU
     Reference, ///< naive loops in double / int64
+};
+
+/// A malformed node: its operator requires an input that it does not have.
+class AbsentInput : public std::runtime_error {
+public:
+    explicit AbsentInput(size_t index)
+        : std::runtime_error("required input " + std::to_string(index) + " is missing")
+    {
+    }
 };
 
 /// What one execution of one node sees. Inputs and outputs are in node order.
@@ -30,7 +40,13 @@ public:
     size_t inputCount() const { return m_inputs.size(); }
     /// Null for an absent optional input.
     const Tensor* input(size_t i) const { return i < m_inputs.size() ? m_inputs[i] : nullptr; }
-    const Tensor& in(size_t i) const { return *m_inputs[i]; }
+    /// A required input. Throws AbsentInput when the node does not have it.
+    const Tensor& in(size_t i) const
+    {
+        if (i >= m_inputs.size() || !m_inputs[i])
+            throw AbsentInput(i);
+        return *m_inputs[i];
+    }
     size_t outputCount() const { return m_outputs.size(); }
     void setOutput(size_t i, Tensor t) { m_outputs[i] = std::move(t); }
     /// Storage for outputs and scratch from this worker's pool.

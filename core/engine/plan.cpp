@@ -2,7 +2,7 @@
 #include "core/engine/plan.h"
 
 #include <algorithm>
-#include <new>
+#include <exception>
 
 namespace qs {
 
@@ -71,6 +71,10 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
             step.blocked->what = cause->what;
         return;
     }
+    if (node.outputs.empty()) {
+        block(badInput(node.opType + ": it has no output", {}, "export the model again"), true);
+        return;
+    }
     std::vector<const Tensor*> constants;
     std::vector<DType> types;
     for (ValueId in : node.inputs) {
@@ -110,7 +114,7 @@ bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
         const Status status = step.lowered->run(context);
         if (!status.ok())
             return false; // said again when the node runs
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
         return false;
     }
     for (size_t i = 0; i < outputs.size(); ++i)

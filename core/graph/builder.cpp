@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/graph.h"
 
+#include <algorithm>
 #include <queue>
 #include <unordered_set>
 
@@ -116,11 +117,23 @@ Result<Graph> GraphBuilder::finish() &&
             if (--missing[reader] == 0)
                 ready.push(reader);
     }
-    if (sorted.size() < newIndex.size())
-        for (size_t n = 0; n < newIndex.size(); ++n)
-            if (newIndex[n] == UINT32_MAX)
-                return graphIssue("is part of a cycle", g.m_nodes[n].name, {},
-                    "an ONNX graph must not have cycles; export the model again");
+    if (sorted.size() < newIndex.size()) {
+        // What is left reads something that is left too: going back along these reads ends in a cycle.
+        auto leftProducer = [&](uint32_t n) {
+            uint32_t found = n;
+            reads(g.m_nodes[n], [&](ValueId in) {
+                const NodeId producer = g.m_values[in.index()].producer;
+                if (producer.valid() && newIndex[producer.index()] == UINT32_MAX)
+                    found = producer.v;
+            });
+            return found;
+        };
+        auto n = static_cast<uint32_t>(std::ranges::find(newIndex, UINT32_MAX) - newIndex.begin());
+        for (size_t i = 0; i < newIndex.size(); ++i)
+            n = leftProducer(n);
+        return graphIssue(
+            "is part of a cycle", g.m_nodes[n].name, {}, "an ONNX graph must not have cycles; export the model again");
+    }
     g.m_nodes = std::move(sorted);
     for (Value& v : g.m_values)
         v.producer = NodeId();

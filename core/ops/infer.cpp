@@ -84,7 +84,7 @@ InferredFacts inferFacts(const Graph& graph)
         for (ValueId in : node.inputs)
             inputs.push_back(in.valid() ? result.facts[in.index()] : Fact {});
         std::vector<Fact> outputs;
-        if (const Op* op = opRegistry().find(node)) {
+        if (const Op* op = opRegistry().find(node); op && !node.outputs.empty()) {
             auto inferred = op->infer({ node, inputs });
             if (inferred.ok())
                 outputs = std::move(*inferred);

@@ -21,6 +21,13 @@ bool passesCodes(const Node& node)
     return node.domain.empty() && (node.opType == "Cast" || node.opType == "Clip" || node.opType == "Identity");
 }
 
+/// False for a malformed node without the input and output that say which codes it is about.
+bool isWhole(const Node& node)
+{
+    const bool needsInput = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("DynamicQuantizeLinear");
+    return !node.outputs.empty() && node.outputs[0].valid() && (node.hasInput(0) || !needsInput);
+}
+
 } // namespace
 
 /// Collects quantizers in one walk over the nodes.
@@ -51,6 +58,8 @@ private:
     void visit(NodeId id)
     {
         const Node& node = m_graph.node(id);
+        if (!isWhole(node))
+            return;
         const bool constant = std::ranges::all_of(
             node.outputs, [&](ValueId out) { return !out.valid() || m_constants(out) != nullptr; });
         if (isQuantizeLinear(node)) {
@@ -262,17 +271,17 @@ private:
     {
         m_dynamicNodes = true;
         NodeId cast = onlyReader(node.outputs[0]);
-        if (!cast.valid() || m_graph.node(cast).opType != "Cast")
+        if (!cast.valid() || m_graph.node(cast).opType != "Cast" || !isWhole(m_graph.node(cast)))
             return;
         const ValueId castOut = m_graph.node(cast).outputs[0];
         const NodeId scaled = onlyReader(castOut);
-        if (!scaled.valid() || m_graph.node(scaled).opType != "Mul")
+        if (!scaled.valid() || m_graph.node(scaled).opType != "Mul" || m_graph.node(scaled).inputs.size() != 2)
             return;
         m_hidden.push_back(cast);
         m_hidden.push_back(scaled);
         const Node& mul = m_graph.node(scaled);
         const ValueId scales = mul.inputs[0] == castOut ? mul.inputs[1] : mul.inputs[0];
-        const NodeId product = m_graph.value(scales).producer;
+        const NodeId product = scales.valid() ? m_graph.value(scales).producer : NodeId();
         if (!product.valid() || m_graph.node(product).opType != "Mul")
             return;
         m_hidden.push_back(product);

@@ -55,7 +55,8 @@ Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
     if (type == DType::String)
         return Tensor::allocate(type, std::move(shape), layout);
     const auto count = elementCount(shape);
-    assert(count);
+    if (!count)
+        throw std::bad_alloc(); // more elements than can be counted
     const size_t wanted = std::max<size_t>((storageBytes(type, static_cast<size_t>(*count)) + 63) / 64 * 64, 64);
     auto [block, bytes] = m_state->take(wanted);
     if (!block && !(block = std::aligned_alloc(64, bytes))) {

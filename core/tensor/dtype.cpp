@@ -55,7 +55,15 @@ const TypeRow& row(DType type)
 
 std::string_view dtypeName(DType type) { return row(type).name; }
 size_t dtypeBits(DType type) { return row(type).bits; }
-size_t storageBytes(DType type, size_t count) { return (count * dtypeBits(type) + 7) / 8; }
+
+size_t storageBytes(DType type, size_t count)
+{
+    size_t bits = 0;
+    if (__builtin_mul_overflow(count, dtypeBits(type), &bits) || bits > SIZE_MAX - 7)
+        return kLargestStorage;
+    return (bits + 7) / 8;
+}
+
 bool isFloat(DType type) { return row(type).kind == Kind::Float; }
 bool isInteger(DType type) { return row(type).kind == Kind::Signed || row(type).kind == Kind::Unsigned; }
 bool isSigned(DType type) { return row(type).kind == Kind::Signed || row(type).kind == Kind::Float; }

@@ -43,7 +43,9 @@ enum class DType : uint8_t {
 std::string_view dtypeName(DType type);
 /// Bits of one element (strings and undefined: 0).
 size_t dtypeBits(DType type);
-/// Bytes of `count` elements in storage; 4- and 2-bit types are packed, lowest bits first.
+/// Bytes of `count` elements in storage; 4- and 2-bit types are packed, lowest bits first. What is too large for any
+/// memory is kLargestStorage, which no allocation gives.
+constexpr size_t kLargestStorage = SIZE_MAX / 8;
 size_t storageBytes(DType type, size_t count);
 
 bool isFloat(DType type); ///< any float type, float8 and float4 included

@@ -130,7 +130,8 @@ uint8_t floatToSmallFloat(DType type, float value, bool saturate)
     const auto& table = decoded(type);
     const float magnitude = std::fabs(value);
     const float step = table[size_t(top)] - table[size_t(top - 1)];
-    const bool over = std::isinf(magnitude) || magnitude >= table[size_t(top)] + step / 2;
+    const float tie = table[size_t(top)] + step / 2; // half way to the code that does not exist
+    const bool over = magnitude > tie || (magnitude == tie && top % 2 == 1);
     if (over && type != DType::Float4E2M1 && !saturate) {
         if (f.infinities)
             return sign | 0x7c;

@@ -15,7 +15,8 @@ Tensor Tensor::allocate(DType type, Shape shape, Layout layout)
         return strings(std::move(shape), std::vector<std::string>(count));
     }
     const auto count = elementCount(shape);
-    assert(count);
+    if (!count)
+        throw std::bad_alloc(); // more elements than can be counted
     const size_t bytes = (storageBytes(type, static_cast<size_t>(*count)) + 63) / 64 * 64;
     void* data = std::aligned_alloc(64, bytes ? bytes : 64);
     if (!data)

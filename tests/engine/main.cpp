@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCoreApplication>
 
+int runExecutionTests(int argc, char** argv);
 int runLowerElementwiseTests(int argc, char** argv);
 int runLowerMovementTests(int argc, char** argv);
 
@@ -8,6 +9,7 @@ int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
+    failures += runExecutionTests(argc, argv);
     failures += runLowerElementwiseTests(argc, argv);
     failures += runLowerMovementTests(argc, argv);
     return failures;

@@ -42,7 +42,8 @@ LoadedModel chain(const Options& options, const std::string& path)
     LoadedModel loaded;
     loaded.model = model;
     loaded.plan = Plan::make(model);
-    loaded.quant = std::make_shared<QuantView>();
+    loaded.quant = std::make_shared<QuantView>(
+        QuantView::of(model->graph, [&loaded](ValueId id) { return loaded.plan->constant(id); }));
     return loaded;
 }
 

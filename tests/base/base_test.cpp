@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/atomic_file.h"
+#include "core/base/cancel.h"
+#include "core/base/hash.h"
+#include "core/base/ids.h"
+#include "core/base/issue_text.h"
+#include "core/base/name_pattern.h"
+#include "core/base/parallel.h"
+#include "core/base/rounding.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <atomic>
+#include <set>
+#include <stdexcept>
+#include <sys/stat.h>
+
+using namespace qs;
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::vector<std::string> matched(const std::string& pattern, const std::vector<std::string>& names)
+{
+    const auto found = matchNames(pattern, names);
+    std::vector<std::string> texts;
+    if (found.ok())
+        for (size_t i : *found)
+            texts.push_back(names[i]);
+    return texts;
+}
+
+QByteArray contents(const QString& path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+Result<int> half(int v)
+{
+    if (v % 2 != 0)
+        return badInput("is odd");
+    return v / 2;
+}
+
+Result<int> quarter(int v)
+{
+    QS_TRY(const int h, half(v));
+    QS_TRY(const int q, half(h));
+    return q;
+}
+
+Status mustBeEven(int v)
+{
+    QS_CHECK(half(v));
+    return {};
+}
+
+} // namespace
+
+class BaseTests : public QObject {
+    Q_OBJECT
+private slots:
+    void tiesGoToTheEvenNumber();
+    void integersSaturate();
+    void quantizesOneNumber();
+    void resultsPassIssuesOn();
+    void idsAreInvalidUntilGiven();
+    void exactNamesComeFirst();
+    void globs_data();
+    void globs();
+    void regularExpressions();
+    void optionsSplitAtCommas();
+    void issuesAreOneSentence();
+    void atomicFileReplacesOnCommit();
+    void abandonedAtomicFileLeavesTheOldOne();
+    void atomicFileNeedsAFolder();
+    void everyIndexOnce();
+    void firstExceptionIsRethrown();
+    void hashesAreStable();
+    void cancelFlagIsShared();
+};
+
+void BaseTests::tiesGoToTheEvenNumber()
+{
+    const std::vector<std::pair<double, double>> cases { { 0.5, 0 }, { 1.5, 2 }, { 2.5, 2 }, { -0.5, 0 }, { -1.5, -2 },
+        { -2.5, -2 }, { 0.49999, 0 }, { 2.50001, 3 }, { 8388607.5, 8388608 } };
+    for (const auto& [value, rounded] : cases) {
+        QCOMPARE(roundHalfEven(value), rounded);
+        QCOMPARE(roundHalfEven(float(value)), float(rounded));
+    }
+    QVERIFY(std::signbit(roundHalfEven(-0.5)));
+    QCOMPARE(clampOr(3, -1, 1), 1.0);
+    QCOMPARE(clampOr(-3, -1, 1), -1.0);
+    QCOMPARE(clampOr(0.5, -1, 1), 0.5);
+    QCOMPARE(clampOr(kNan, -1, 1, 7), 7.0);
+}
+
+void BaseTests::integersSaturate()
+{
+    QCOMPARE(saturateTo<int8_t>(-129), int8_t(-128));
+    QCOMPARE(saturateTo<int8_t>(128), int8_t(127));
+    QCOMPARE(saturateTo<int8_t>(-128), int8_t(-128));
+    QCOMPARE(saturateTo<uint8_t>(-1), uint8_t(0));
+    QCOMPARE(saturateTo<uint8_t>(256), uint8_t(255));
+    QCOMPARE(saturateTo<int32_t>(INT64_MIN), INT32_MIN);
+    QCOMPARE(saturateTo<int32_t>(INT64_MAX), INT32_MAX);
+    QCOMPARE(saturateTo<uint32_t>(INT64_MAX), UINT32_MAX);
+    QCOMPARE(saturateTo<int64_t>(INT64_MIN), INT64_MIN);
+}
+
+void BaseTests::quantizesOneNumber()
+{
+    QCOMPARE(quantizeOne(0.5f, 1, 0, -128, 127), 0);
+    QCOMPARE(quantizeOne(1.5f, 1, 0, -128, 127), 2);
+    QCOMPARE(quantizeOne(0.5f, 1, 3, 0, 255), 3); // rounds before the zero point is added
+    QCOMPARE(quantizeOne(1e30f, 0.1f, 0, -128, 127), 127);
+    QCOMPARE(quantizeOne(-1e30f, 0.1f, 0, -128, 127), -128);
+    QCOMPARE(quantizeOne(kInfinity, 0.1f, 128, 0, 255), 255);
+    QCOMPARE(quantizeOne(-kInfinity, 0.1f, 128, 0, 255), 0);
+    QCOMPARE(quantizeOne(kNan, 0.1f, 128, 0, 255), 0);
+    QCOMPARE(quantizeOne(3e9f, 1, 0, INT32_MIN, INT32_MAX), INT32_MAX);
+    for (int zero : { -128, 0, 5, 127 })
+        for (int q = -128; q <= 127; ++q)
+            QCOMPARE(quantizeOne(dequantizeOne(q, 0.0173f, zero), 0.0173f, zero, -128, 127), q);
+    QCOMPARE(dequantizeOne(INT32_MIN, 1, 1), float(INT32_MIN));
+}
+
+void BaseTests::resultsPassIssuesOn()
+{
+    QCOMPARE(*quarter(12), 3);
+    QCOMPARE(quarter(6).issue().what, std::string("is odd"));
+    QVERIFY(mustBeEven(4).ok());
+    QVERIFY(!mustBeEven(5));
+    QCOMPARE(mustBeEven(5).issue().kind, IssueKind::BadInput);
+}
+
+void BaseTests::idsAreInvalidUntilGiven()
+{
+    QVERIFY(!NodeId().valid());
+    QVERIFY(NodeId(0).valid());
+    QVERIFY(NodeId(1) < NodeId(2));
+    QCOMPARE(std::hash<ValueId> {}(ValueId(3)), std::hash<ValueId> {}(ValueId(3)));
+}
+
+void BaseTests::exactNamesComeFirst()
+{
+    const std::vector<std::string> names { "a*", "ab", "re:b", "rb", "ab" };
+    QCOMPARE(matched("a*", names), (std::vector<std::string> { "a*" }));
+    QCOMPARE(matched("re:b", names), (std::vector<std::string> { "re:b" }));
+    QCOMPARE(*matchNames("ab", names), (std::vector<size_t> { 1, 4 }));
+    const auto missing = matchNames("zz", names);
+    QVERIFY(!missing.ok());
+    QCOMPARE(missing.issue().kind, IssueKind::BadInput);
+    QVERIFY(missing.issue().what.find("'zz'") != std::string::npos);
+}
+
+void BaseTests::globs_data()
+{
+    QTest::addColumn<QString>("pattern");
+    QTest::addColumn<QString>("expected");
+    QTest::newRow("over slashes") << "/block1/*"
+                                  << "/block1/conv /block1/a/relu";
+    QTest::newRow("at the end") << "*relu"
+                                << "/block1/a/relu";
+    QTest::newRow("in the middle") << "/b*k2/*v"
+                                   << "/block2/conv";
+    QTest::newRow("one character") << "/block?/conv"
+                                   << "/block1/conv /block2/conv";
+    QTest::newRow("several stars") << "*l*o*1*"
+                                   << "/block1/conv /block1/a/relu";
+    QTest::newRow("star for nothing") << "head*"
+                                      << "head head(1)";
+    QTest::newRow("signs of regular expressions are plain") << "head(?)"
+                                                            << "head(1)";
+    QTest::newRow("all") << "*"
+                         << "/block1/conv /block1/a/relu /block2/conv head head(1)";
+    QTest::newRow("from the start") << "block*"
+                                    << "";
+    QTest::newRow("question mark needs one") << "head?"
+                                             << "";
+}
+
+void BaseTests::globs()
+{
+    QFETCH(QString, pattern);
+    QFETCH(QString, expected);
+    const std::vector<std::string> names { "/block1/conv", "/block1/a/relu", "/block2/conv", "head", "head(1)" };
+    QStringList found;
+    for (const std::string& name : matched(pattern.toStdString(), names))
+        found << QString::fromStdString(name);
+    QCOMPARE(found.join(' '), expected);
+    QCOMPARE(matchNames(pattern.toStdString(), names).ok(), !expected.isEmpty());
+}
+
+void BaseTests::regularExpressions()
+{
+    const std::vector<std::string> names { "/layer.1/conv", "/layer.12/conv", "conv" };
+    QCOMPARE(matched("re:conv", names), names);
+    QCOMPARE(matched("re:^conv$", names), (std::vector<std::string> { "conv" }));
+    QCOMPARE(matched("re:layer\\.[0-9]{1,2}/", names), (std::vector<std::string> { names[0], names[1] }));
+    const auto malformed = matchNames("re:(", names);
+    QVERIFY(!malformed.ok());
+    QCOMPARE(malformed.issue().kind, IssueKind::BadUse);
+    QVERIFY(!matchNames("re:nothing", names).ok());
+}
+
+void BaseTests::optionsSplitAtCommas()
+{
+    const auto split = splitPatterns({ "a,b*", "re:x{1,2}", ",c,,", "" });
+    QCOMPARE(split, (std::vector<std::string> { "a", "b*", "re:x{1,2}", "c" }));
+}
+
+void BaseTests::issuesAreOneSentence()
+{
+    Issue issue = badInput("is cut\noff", "m.onnx", "download it again");
+    QCOMPARE(issueText(issue), std::string("m.onnx: is cut off; download it again"));
+    issue.node = "conv1";
+    issue.tensor = "w";
+    issue.remedy.clear();
+    QCOMPARE(issueText(issue), std::string("m.onnx: node 'conv1': tensor 'w': is cut off"));
+    QCOMPARE(issueText(badUse("no such option")), std::string("no such option"));
+    QCOMPARE(issueText(cancelled()), std::string("cancelled"));
+}
+
+void BaseTests::atomicFileReplacesOnCommit()
+{
+    QTemporaryDir folder;
+    const QString path = folder.filePath("report.json");
+    for (const char* text : { "first", "second, longer" }) {
+        auto file = AtomicFile::create(path.toStdString());
+        QVERIFY(file.ok());
+        QVERIFY(file->write(text).ok());
+        QVERIFY(contents(path) != text);
+        QVERIFY(file->commit().ok());
+        QCOMPARE(contents(path), QByteArray(text));
+    }
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList { "report.json" });
+    const mode_t mask = umask(0);
+    umask(mask);
+    struct stat info { };
+    QCOMPARE(stat(qPrintable(path), &info), 0);
+    QCOMPARE(info.st_mode & 0777u, 0666u & ~mask);
+}
+
+void BaseTests::abandonedAtomicFileLeavesTheOldOne()
+{
+    QTemporaryDir folder;
+    const QString path = folder.filePath("report.json");
+    {
+        auto old = AtomicFile::create(path.toStdString());
+        QVERIFY(old.ok() && old->write("old").ok() && old->commit().ok());
+    }
+    {
+        auto fresh = AtomicFile::create(path.toStdString());
+        QVERIFY(fresh.ok() && fresh->write("half of the n").ok());
+        const AtomicFile moved = std::move(*fresh); // the moved-from one must not remove the file
+        QVERIFY(QFile::exists(QString::fromStdString(moved.temporaryPath())));
+    }
+    QCOMPARE(contents(path), QByteArray("old"));
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList { "report.json" });
+}
+
+void BaseTests::atomicFileNeedsAFolder()
+{
+    QTemporaryDir folder;
+    const std::string missing = folder.filePath("no/such/report.json").toStdString();
+    const auto file = AtomicFile::create(missing);
+    QVERIFY(!file.ok());
+    QCOMPARE(file.issue().file, missing);
+    QVERIFY(!file.issue().remedy.empty());
+    QVERIFY(!AtomicFile::create(folder.path().toStdString()).ok());
+}
+
+void BaseTests::everyIndexOnce()
+{
+    QVERIFY(hardwareThreads() >= 1);
+    for (size_t threads : { 0, 1, 2, 3, 16 })
+        for (size_t count : { 0, 1, 2, 7, 1000 }) {
+            std::vector<std::atomic<int>> calls(count);
+            std::atomic<size_t> largestWorker = 0;
+            parallelFor(count, threads, [&](size_t index, size_t worker) {
+                ++calls[index];
+                size_t seen = largestWorker;
+                while (seen < worker && !largestWorker.compare_exchange_weak(seen, worker)) { }
+            });
+            for (const auto& n : calls)
+                QCOMPARE(n.load(), 1);
+            QVERIFY(largestWorker < std::max<size_t>(threads, 1));
+        }
+    std::vector<size_t> order;
+    parallelFor(5, 1, [&](size_t index, size_t) { order.push_back(index); });
+    QCOMPARE(order, (std::vector<size_t> { 0, 1, 2, 3, 4 }));
+}
+
+void BaseTests::firstExceptionIsRethrown()
+{
+    for (size_t threads : { 1, 4 }) {
+        std::atomic<size_t> calls = 0;
+        QString said;
+        try {
+            parallelFor(100000, threads, [&](size_t index, size_t) {
+                ++calls;
+                if (index == 3)
+                    throw std::runtime_error("third");
+            });
+        } catch (const std::runtime_error& e) {
+            said = e.what();
+        }
+        QCOMPARE(said, QString("third"));
+        QVERIFY(threads > 1 || calls == 4);
+    }
+}
+
+void BaseTests::hashesAreStable()
+{
+    // Known digests of XXH3 with 128 bits, written as xxh128sum does.
+    QCOMPARE(hashText("").hex(), std::string("99aa06d3014798d86001c324468d497f"));
+    QCOMPARE(hashText("a").hex(), std::string("a96faf705af16834e6c632b61e964e1f"));
+    QCOMPARE(hashText("a").hex(), hashBytes(std::as_bytes(std::span("a", 1))).hex());
+    std::set<Hash128> different { hashText(""), hashText("a"), hashText("b"), hashText(std::string(1, '\0')),
+        combine(hashText("a"), hashText("b")), combine(hashText("b"), hashText("a")) };
+    QCOMPARE(different.size(), size_t(6));
+    QCOMPARE((Hash128 { 0x0123456789abcdef, 1 }.hex()), std::string("00000000000000010123456789abcdef"));
+}
+
+void BaseTests::cancelFlagIsShared()
+{
+    const CancelToken token, other;
+    const CancelToken copy = token;
+    QVERIFY(!copy.cancelled());
+    token.cancel();
+    QVERIFY(copy.cancelled());
+    QVERIFY(!other.cancelled());
+}
+
+QTEST_APPLESS_MAIN(BaseTests)
+
+#include "base_test.moc"
