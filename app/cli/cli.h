@@ -20,7 +20,7 @@ enum ExitCode { kDone = 0, kThresholdMissed = 1, kBadUse = 2, kBadInput = 3, kCa
 
 /// Options that every computing command shares, as given.
 struct CommonOptions {
-    int64_t threads = 0;
+    std::optional<int64_t> threads;
     std::string memoryLimit;
     std::vector<std::string> carry;
     uint64_t seed = 0;
@@ -35,7 +35,7 @@ struct DataOptions {
     std::string data;
     std::string preprocess;
     std::vector<std::string> shapes;
-    int64_t limit = -1;
+    std::optional<int64_t> limit;
 };
 
 /// What a command needs besides its own options.
@@ -62,6 +62,9 @@ Result<std::vector<std::pair<std::string, std::string>>> carryPairs(const Common
 ProgressFn progressBar(const CommonOptions& common);
 void clearProgress(const CommonOptions& common);
 void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
+
+/// Fails early: a run should not end with a path that cannot be written. Empty paths and "-" are skipped.
+Status checkWritable(const std::vector<std::string>& paths);
 
 /// Text to stdout ("-") or, by a temporary neighbour, to a file.
 Status writeOutput(const std::string& path, const std::string& text);

@@ -19,7 +19,7 @@ namespace {
 struct CompareCommand {
     std::string floatPath, quantPath, csv, html, map, arithmetic = "simulated";
     bool local = false;
-    double failBelow = std::nan("");
+    std::optional<double> failBelow;
     DataOptions data;
 };
 
@@ -43,15 +43,6 @@ Status writeAll(const std::vector<std::pair<std::string, std::string>>& files)
     return {};
 }
 
-/// Fails early: a run should not end with a path that cannot be written.
-Status checkWritable(const std::vector<std::string>& paths)
-{
-    for (const std::string& path : paths)
-        if (!path.empty() && path != "-")
-            QS_CHECK(AtomicFile::create(path));
-    return {};
-}
-
 bool belowThreshold(const Snapshot& s, double db)
 {
     return std::ranges::any_of(s.comparison->outputs, [&](const OutputRow& out) {
@@ -65,6 +56,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
         return badUse("compare needs the quantized file too", "give FLOAT.onnx QUANTIZED.onnx");
     if (o.arithmetic != "simulated")
         return badUse("--arithmetic '" + o.arithmetic + "' is not known", "use simulated");
+    if (o.failBelow && !std::isfinite(*o.failBelow))
+        return badUse("--fail-below-sqnr is no finite number", "give a number of dB");
     Inputs inputs;
     inputs.floatPath = o.floatPath;
     inputs.quantPath = o.quantPath;
@@ -96,8 +89,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
     QS_CHECK(writeAll(files));
     if (!toStdout)
         std::cout << compareTable(timed, info);
-    if (!std::isnan(o.failBelow) && belowThreshold(timed, o.failBelow)) {
-        std::cerr << "error: an output of the quantized model is below the " << o.failBelow
+    if (o.failBelow && belowThreshold(timed, *o.failBelow)) {
+        std::cerr << "error: an output of the quantized model is below the " << *o.failBelow
                   << " dB asked for by --fail-below-sqnr; see the findings\n";
         return int(kThresholdMissed);
     }

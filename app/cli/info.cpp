@@ -98,6 +98,8 @@ Command addInfo(CLI::App& app, Context& context)
     app.add_option("MODEL", *path, "ONNX file")->required();
     addCommonOptions(app, context.common);
     return [path](Context& c) -> Result<int> {
+        QS_CHECK(threadCount(c.common));
+        QS_CHECK(memoryLimit(c.common));
         QS_TRY(const LoadedModel model, loadModel(*path));
         const ModelInfo info = modelInfo(model);
         printWarnings(model.model->warnings, c.common);

@@ -4,6 +4,7 @@
 #include "core/base/issue_text.h"
 #include "core/base/version.h"
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -63,6 +64,11 @@ int main(int argc, char** argv)
     CLI::App* compare = app.add_subcommand("compare", "compare a float model with its quantized counterpart");
     const std::pair<CLI::App*, Command> commands[] = { { info, addInfo(*info, context) },
         { run, addRun(*run, context) }, { compare, addCompare(*compare, context) } };
+    if (argc > 1 && argv[1][0] != '-'
+        && std::ranges::none_of(commands, [&](const auto& c) { return c.first->get_name() == argv[1]; }))
+        return fail(qs::badUse("there is no command '" + std::string(argv[1]) + "'", "see `quantscope-cli --help`"));
+    if (std::any_of(argv + 1, argv + argc, [](const char* a) { return *a == '\0'; }))
+        return fail(qs::badUse("an argument is empty", "give every option a value"));
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& e) { // --help, --version

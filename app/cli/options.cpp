@@ -60,10 +60,10 @@ Result<DataRequest> dataRequest(const DataOptions& o, const CommonOptions& commo
     DataRequest request;
     request.spec = o.data;
     request.preprocess = o.preprocess;
-    if (o.limit == 0 || o.limit < -1)
+    if (o.limit && *o.limit < 1)
         return badUse("--limit must be at least 1", "give the number of samples to use");
-    if (o.limit > 0)
-        request.limit = static_cast<size_t>(o.limit);
+    if (o.limit)
+        request.limit = static_cast<size_t>(*o.limit);
     if (common.seedGiven)
         request.seed = common.seed;
     for (const std::string& text : o.shapes) {
@@ -84,9 +84,11 @@ Result<DataRequest> dataRequest(const DataOptions& o, const CommonOptions& commo
 
 Result<size_t> threadCount(const CommonOptions& common)
 {
-    if (common.threads < 0 || common.threads > 4096)
+    if (!common.threads)
+        return hardwareThreads();
+    if (*common.threads < 1 || *common.threads > 4096)
         return badUse("--threads must be between 1 and 4096", "leave it out to use all cores");
-    return common.threads ? static_cast<size_t>(common.threads) : hardwareThreads();
+    return static_cast<size_t>(*common.threads);
 }
 
 Result<uint64_t> memoryLimit(const CommonOptions& common)
@@ -136,6 +138,14 @@ void printWarnings(const std::vector<std::string>& warnings, const CommonOptions
         return;
     for (const std::string& w : warnings)
         std::cerr << "warning: " << w << '\n';
+}
+
+Status checkWritable(const std::vector<std::string>& paths)
+{
+    for (const std::string& path : paths)
+        if (!path.empty() && path != "-")
+            QS_CHECK(AtomicFile::create(path));
+    return {};
 }
 
 Status writeOutput(const std::string& path, const std::string& text)

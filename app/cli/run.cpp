@@ -4,6 +4,7 @@
 #include "core/base/name_pattern.h"
 #include "core/base/parallel.h"
 #include "core/data/npz_writer.h"
+#include "core/engine/carry.h"
 #include "core/engine/execution.h"
 #include "core/project/memory.h"
 #include "core/project/workspace.h"
@@ -84,7 +85,7 @@ public:
     Status run(size_t threads, const std::vector<std::pair<std::string, std::string>>& carry,
         const std::function<Status(const Feed&, const Execution&)>& take)
     {
-        QS_CHECK(prepareCarry(carry));
+        QS_TRY(m_carry, findCarry(*m_model.plan, carry));
         if (!m_carry.empty())
             threads = 1;
         std::vector<std::unique_ptr<BufferPool>> pools(threads);
@@ -115,18 +116,6 @@ public:
     }
 
 private:
-    Status prepareCarry(const std::vector<std::pair<std::string, std::string>>& carry)
-    {
-        for (const auto& [out, in] : carry) {
-            const ValueId o = m_model.graph().findValue(out), i = m_model.graph().findValue(in);
-            if (!o.valid() || !i.valid() || !m_model.graph().isInput(i))
-                return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to",
-                    m_model.model->path, "give --carry OUTPUT=INPUT with names of this model");
-            m_carry.emplace_back(o, i);
-        }
-        return {};
-    }
-
     Status one(size_t index, BufferPool& pool, const std::function<Status(const Feed&, const Execution&)>& take)
     {
         QS_TRY(const Feed feed, m_data.feed(index));
@@ -135,37 +124,27 @@ private:
         std::vector<Tensor> inputs;
         size_t next = 0;
         for (ValueId id : g.inputs()) {
-            const auto carried = std::ranges::find(m_carry, id, [](const auto& c) { return c.second; });
+            const auto carried = std::ranges::find(m_carry, id, &CarryLink::input);
             if (carried == m_carry.end()) {
                 inputs.push_back(feed.inputs[next++]);
                 continue;
             }
             const size_t k = static_cast<size_t>(carried - m_carry.begin());
-            inputs.push_back(k < m_state.size() ? m_state[k] : zeroState(g.value(id).type));
+            inputs.push_back(k < m_state.size() ? m_state[k] : initialState(*m_model.plan, *carried));
         }
         QS_CHECK(execution.bind(inputs));
         QS_CHECK(execution.runAll(m_context.cancel));
         m_state.clear();
-        for (const auto& [out, in] : m_carry)
-            m_state.push_back(toPlain(execution.get(out)));
+        for (const CarryLink& link : m_carry)
+            m_state.push_back(toPlain(execution.get(link.output)));
         return take(feed, execution);
-    }
-
-    static Tensor zeroState(const ValueType& type)
-    {
-        Shape shape;
-        for (const Dim& d : type.dims.value_or(Dims {}))
-            shape.push_back(d.known() ? d.value : 1);
-        Tensor t = Tensor::allocate(type.dtype, shape);
-        std::fill_n(t.fill<std::byte>().data(), t.byteCount(), std::byte { 0 });
-        return t;
     }
 
     const LoadedModel& m_model;
     const DataSource& m_data;
     std::shared_ptr<const Schedule> m_schedule;
     Context& m_context;
-    std::vector<std::pair<ValueId, ValueId>> m_carry;
+    std::vector<CarryLink> m_carry;
     std::vector<Tensor> m_state;
 };
 
@@ -191,6 +170,7 @@ Result<int> run(const RunCommand& o, Context& context)
     QS_TRY(const size_t threads, threadCount(context.common));
     QS_TRY(const uint64_t limit, memoryLimit(context.common));
     QS_TRY(const auto carry, carryPairs(context.common));
+    QS_CHECK(checkWritable({ o.out, context.common.json }));
     QS_TRY(const LoadedModel model, loadModel(o.model));
     std::vector<std::string> warnings = model.model->warnings;
     QS_TRY(const auto wanted, wantedValues(o, model.graph(), warnings));

@@ -9,7 +9,7 @@
 #include "widgets/views/style.h"
 
 #include <QApplication>
-#include <QTimer>
+#include <QLoggingCategory>
 
 #include <cstdio>
 
@@ -130,6 +130,7 @@ int main(int argc, char** argv)
     if (const qs::Status platform = choosePlatform(options); !platform.ok())
         return report(platform.issue());
 
+    QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false")); // stderr carries our errors alone
     int onlyProgram = 1; // the other arguments are ours, not Qt's
     QApplication application(onlyProgram, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));

@@ -14,6 +14,8 @@ namespace {
 constexpr double kLostDb = 6;
 /// Below this the tensor's own quantizer alone spoils it (noise power above 6 % of the signal).
 constexpr double kSpoiledDb = 12;
+/// Below this (noise power 1 % of the signal) it is worth a warning.
+constexpr double kPoorDb = 20;
 /// A range is too large when at most a quarter of it is used: two bits lost.
 constexpr double kWastedDb = 12;
 
@@ -23,6 +25,13 @@ bool clippingDominates(const ActivationRow& row)
 {
     return exceedsRange(row) && *row.localSqnrDb < *row.idealSqnrDb - kLostDb
         && row.noise.clipping.value_or(0) > row.noise.rounding.value_or(0);
+}
+
+Severity clippingSeverity(const ActivationRow& row)
+{
+    if (*row.localSqnrDb < kSpoiledDb)
+        return Severity::Error;
+    return *row.localSqnrDb < kPoorDb ? Severity::Warning : Severity::Note;
 }
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
@@ -61,9 +70,10 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
         if (!isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !clippingDominates(row))
             continue;
-        const bool proof = *row.localSqnrDb < kSpoiledDb;
-        Finding f = activationFinding(c, i, "input_mismatch", proof ? Severity::Error : Severity::Warning);
-        f.title = "Calibration does not fit the input";
+        const Severity severity = clippingSeverity(row);
+        Finding f = activationFinding(c, i, "input_mismatch", severity);
+        f.title
+            = severity == Severity::Note ? "The input's extremes are clipped" : "Calibration does not fit the input";
         f.summary = clippingSummary(row) + " Calibration data or preprocessing differ from the data given here.";
         addRangeEvidence(row, f);
         f.remedy = "Recalibrate all activations in one step with data like these, after checking the preprocessing; "
@@ -81,12 +91,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !clippingDominates(row))
             continue;
-        Severity severity = Severity::Note;
-        if (*row.localSqnrDb < kSpoiledDb)
-            severity = Severity::Error;
-        else if (*row.localSqnrDb < 20)
-            severity = Severity::Warning;
-        Finding f = activationFinding(c, i, "range_too_small", severity);
+        Finding f = activationFinding(c, i, "range_too_small", clippingSeverity(row));
         f.title = fmt::format("Clipping at the output of {}", row.node);
         f.summary = clippingSummary(row);
         addRangeEvidence(row, f);
@@ -112,9 +117,9 @@ void findRangeTooLarge(const Comparison& c, std::vector<Finding>& found)
             continue;
         const bool spoiled = *row.localSqnrDb < kSpoiledDb && wasted > 18;
         Finding f = activationFinding(c, i, "range_too_large",
-            spoiled                     ? Severity::Error
-                : *row.localSqnrDb < 20 ? Severity::Warning
-                                        : Severity::Note);
+            spoiled                          ? Severity::Error
+                : *row.localSqnrDb < kPoorDb ? Severity::Warning
+                                             : Severity::Note);
         f.title = row.node.empty() ? "The input uses little of its range"
                                    : fmt::format("The range at the output of {} is too large", row.node);
         f.summary = fmt::format(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/alignment.h"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -8,8 +9,11 @@ namespace qs {
 
 Result<ManualPairs> readManualPairs(const std::string& path)
 {
-    std::ifstream in(path);
-    if (!in)
+    std::error_code ignored;
+    std::ifstream in;
+    if (!std::filesystem::is_directory(path, ignored)) // reading one throws
+        in.open(path);
+    if (!in.is_open())
         return badInput("cannot be read", path, "give the path of a map file");
     const auto json = nlohmann::json::parse(in, nullptr, false);
     const std::string remedy = "write {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}";

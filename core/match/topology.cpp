@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/topology.h"
 
+#include "core/qdq/qlinear_signature.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -99,7 +101,7 @@ private:
             // What the quantized file inserts between belongs to the node before it.
             if (best.detour > 0 && best.changesValues)
                 m_found.values[m_f.dataInputs(id)[0]].root = m_q.dataInputs(best.node)[0];
-            set(out, m_q.root(output(m_q, best.node)), inputs, best.confidence);
+            set(out, withBias(id, best.node), inputs, best.confidence);
             for (size_t i = 1;
                  i < m_f.graph().node(id).outputs.size() && i < m_q.graph().node(best.node).outputs.size(); ++i)
                 if (m_f.graph().node(id).outputs[i].valid() && m_q.graph().node(best.node).outputs[i].valid())
@@ -115,6 +117,24 @@ private:
         for (const RootMatch& in : inputs)
             confidence = std::min(confidence, in.confidence);
         m_found.values.try_emplace(f, RootMatch { root, MatchMethod::Topology, confidence });
+    }
+
+    static bool hasBias(const Node& node)
+    {
+        if (const auto s = qlinearSignature(node))
+            return s->bias >= 0 && node.hasInput(size_t(s->bias));
+        return (node.opType == "Gemm" || node.opType == "Conv") && node.hasInput(2);
+    }
+
+    /// The partner's output, or that of the Add behind it where the quantized file adds the bias apart.
+    ValueId withBias(NodeId f, NodeId q) const
+    {
+        const ValueId made = m_q.root(output(m_q, q));
+        if (!hasBias(m_f.graph().node(f)) || hasBias(m_q.graph().node(q)) || m_q.readers(made).size() != 1)
+            return made;
+        const NodeId next = m_q.readers(made)[0];
+        const bool adds = m_q.kind(next) == FlowKind::Affine && m_q.graph().node(next).opType == "Add";
+        return adds ? m_q.root(output(m_q, next)) : made;
     }
 
     struct Candidate {

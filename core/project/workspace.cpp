@@ -4,6 +4,7 @@
 #include "core/analysis/compare.h"
 #include "core/base/issue_text.h"
 #include "core/base/parallel.h"
+#include "core/engine/carry.h"
 #include "core/engine/execution.h"
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
@@ -98,6 +99,7 @@ private:
             m_next.data = m_previous->data;
         } else {
             report("open data");
+            QS_CHECK(findCarry(*m_next.floatModel->plan, m_next.inputs.carry));
             QS_TRY(
                 m_next.data, openData(m_next.inputs.data, dataInputs(m_next.floatModel->graph(), m_next.inputs.carry)));
         }

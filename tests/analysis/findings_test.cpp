@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/runners.h"
+
+#include <cmath>
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kCount = 512;
+
+std::vector<float> normals(size_t n, uint32_t seed)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    std::vector<float> v(n);
+    for (float& f : v)
+        f = normal(random);
+    return v;
+}
+
+FixedData normalData() { return FixedData({ Tensor::of<float>({ kCount }, normals(kCount, 9)) }); }
+
+/// x -> Neg -> a -> Neg -> y
+Prepared plain()
+{
+    return SmallModel("f")
+        .input("x", { kCount })
+        .node("Neg", { "x" }, { "a" })
+        .node("Neg", { "a" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// The same with both values quantized to int8; a scale of 0.034 fits normal data.
+Prepared quantized(float scaleX, float scaleA)
+{
+    return SmallModel("q")
+        .input("x", { kCount })
+        .qdq<int8_t>("x", "x_dq", scaleX, 0)
+        .node("Neg", { "x_dq" }, { "a" })
+        .qdq<int8_t>("a", "a_dq", scaleA, 0)
+        .node("Neg", { "a_dq" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// A convolution of 8 channels; `codes` of the quantized form with one scale.
+struct ConvPair {
+    Prepared f, q;
+};
+ConvPair convPair(const std::vector<float>& weight, const std::vector<int8_t>& codes, const std::vector<float>& scales)
+{
+    const Shape shape { 8, 1, 3, 3 };
+    Prepared f = SmallModel("f")
+                     .input("x", { 1, 1, 8, 8 })
+                     .constant("w", Tensor::of<float>(shape, weight))
+                     .node("Conv", { "x", "w" }, { "y" })
+                     .output("y")
+                     .finish();
+    Prepared q = SmallModel("q")
+                     .input("x", { 1, 1, 8, 8 })
+                     .weight("w", shape, codes, scales)
+                     .qdq<int8_t>("x", "x_dq", 0.03f, 0)
+                     .node("Conv", { "x_dq", "w" }, { "u" })
+                     .qdq<int8_t>("u", "y", 0.12f, 0)
+                     .output("y")
+                     .finish();
+    return { std::move(f), std::move(q) };
+}
+
+std::vector<int8_t> codesOf(const std::vector<float>& weight, const std::vector<float>& scales)
+{
+    std::vector<int8_t> codes;
+    const size_t channel = weight.size() / scales.size();
+    for (size_t i = 0; i < weight.size(); ++i)
+        codes.push_back(
+            static_cast<int8_t>(std::clamp(std::nearbyint(weight[i] / scales[i / channel]), -127.f, 127.f)));
+    return codes;
+}
+
+FixedData pictures() { return FixedData({ Tensor::of<float>({ 1, 1, 8, 8 }, normals(64, 4)) }); }
+
+double number(const Finding& f, const std::string& key)
+{
+    const auto it = std::ranges::find(f.evidence, key, &EvidenceItem::key);
+    return it == f.evidence.end() || !it->number ? std::nan("") : *it->number;
+}
+
+/// What every finding must say.
+void verifyComplete(const Finding& f)
+{
+    QVERIFY2(!f.title.empty() && !f.summary.empty() && !f.remedy.empty() && !f.evidence.empty(), f.rule.c_str());
+    QVERIFY2(!f.tensor.empty() || !f.node.empty(), f.rule.c_str());
+}
+
+} // namespace
+
+class FindingsTests : public QObject {
+    Q_OBJECT
+private slots:
+    void healthyPairHasNone();
+    void rangeTooSmall();
+    void slightClippingIsNoError();
+    void rangeTooLarge();
+    void inputMismatch();
+    void inputMismatchThroughReshape();
+    void inherited();
+    void channelImbalance();
+    void weightsDiffer();
+    void unmatched();
+    void mostSevereFirst();
+};
+
+void FindingsTests::healthyPairHasNone()
+{
+    const Comparison c = compared(plain(), quantized(0.034f, 0.034f), normalData());
+    QVERIFY2(c.findings.empty(), qPrintable(rulesOf(c)));
+    const auto w = normals(72, 3);
+    const std::vector<float> scale { 0.025f };
+    const ConvPair pair = convPair(w, codesOf(w, scale), scale);
+    const Comparison conv = compared(pair.f, pair.q, pictures());
+    QVERIFY2(std::ranges::none_of(conv.findings, [](const Finding& f) { return f.severity != Severity::Note; }),
+        qPrintable(rulesOf(conv)));
+}
+
+void FindingsTests::rangeTooSmall()
+{
+    const Comparison c = compared(plain(), quantized(0.034f, 0.002f), normalData());
+    const Finding* f = findingOf(c, "range_too_small");
+    QVERIFY2(f, qPrintable(rulesOf(c)));
+    verifyComplete(*f);
+    QCOMPARE(f->severity, Severity::Error);
+    QCOMPARE(f->tensor, std::string("a"));
+    QCOMPARE(f->node, std::string("n_a"));
+    QVERIFY(number(*f, "clipped_fraction") > 0.5);
+    QVERIFY(std::fabs(number(*f, "range_high") - 0.254) < 1e-6);
+    QVERIFY(number(*f, "data_high") > 2);
+    QVERIFY(number(*f, "ideal_sqnr_db") > number(*f, "local_sqnr_db") + 20);
+    QVERIFY(!findingOf(c, "input_mismatch") && !findingOf(c, "range_too_large"));
+    QCOMPARE(c.findings[0].rule, std::string("range_too_small"));
+}
+
+void FindingsTests::slightClippingIsNoError()
+{
+    // A calibrator that cuts the tails beyond 2.8 sigma: no error, no warning.
+    const Comparison c = compared(plain(), quantized(0.034f, 0.022f), normalData());
+    QVERIFY2(std::ranges::none_of(c.findings, [](const Finding& f) { return f.severity == Severity::Error; }),
+        qPrintable(rulesOf(c)));
+}
+
+void FindingsTests::rangeTooLarge()
+{
+    const Comparison c = compared(plain(), quantized(0.034f, 1.0f), normalData());
+    const Finding* f = findingOf(c, "range_too_large");
+    QVERIFY2(f, qPrintable(rulesOf(c)));
+    verifyComplete(*f);
+    QCOMPARE(f->tensor, std::string("a"));
+    QVERIFY(f->severity != Severity::Note);
+    QVERIFY(number(*f, "gain_db") > 25 && number(*f, "gain_db") < 40);
+    QVERIFY(number(*f, "used_codes") < 0.05);
+    QVERIFY(!findingOf(c, "range_too_small"));
+}
+
+void FindingsTests::inputMismatch()
+{
+    const Comparison c = compared(plain(), quantized(0.002f, 0.002f), normalData());
+    const Finding* f = findingOf(c, "input_mismatch");
+    QVERIFY2(f, qPrintable(rulesOf(c)));
+    verifyComplete(*f);
+    QCOMPARE(f->severity, Severity::Error);
+    QCOMPARE(f->tensor, std::string("x"));
+    QCOMPARE(&c.findings[0], f);
+}
+
+void FindingsTests::inputMismatchThroughReshape()
+{
+    const auto shape = Tensor::of<int64_t>({ 2 }, { 2, kCount / 2 });
+    const Prepared f = SmallModel("f")
+                           .input("x", { kCount })
+                           .constant("shape", shape)
+                           .node("Reshape", { "x", "shape" }, { "r" })
+                           .node("Neg", { "r" }, { "y" })
+                           .output("y")
+                           .finish();
+    const Prepared q = SmallModel("q")
+                           .input("x", { kCount })
+                           .constant("shape", shape)
+                           .node("Reshape", { "x", "shape" }, { "r" })
+                           .qdq<int8_t>("r", "r_dq", 0.002f, 0)
+                           .node("Neg", { "r_dq" }, { "y" })
+                           .output("y")
+                           .finish();
+    const Comparison c = compared(f, q, normalData());
+    QVERIFY2(findingOf(c, "input_mismatch"), qPrintable(rulesOf(c)));
+    QVERIFY2(!findingOf(c, "range_too_small"), qPrintable(rulesOf(c)));
+    QCOMPARE(std::ranges::count(c.findings, std::string("input_mismatch"), &Finding::rule), std::ptrdiff_t(1));
+}
+
+void FindingsTests::inherited()
+{
+    const Comparison c = compared(plain(), quantized(0.002f, 0.034f), normalData());
+    const Finding* f = findingOf(c, "inherited");
+    QVERIFY2(f, qPrintable(rulesOf(c)));
+    verifyComplete(*f);
+    QCOMPARE(f->severity, Severity::Note);
+    const auto source = std::ranges::find(f->evidence, "source", &EvidenceItem::key);
+    QVERIFY(source != f->evidence.end());
+    QCOMPARE(source->text, std::string("x"));
+    QVERIFY(!findingOf(c, "range_too_small"));
+}
+
+void FindingsTests::channelImbalance()
+{
+    auto w = normals(72, 3);
+    for (size_t i = 9; i < w.size(); ++i)
+        w[i] *= 0.01f;
+    const std::vector<float> scale { 0.025f };
+    const ConvPair pair = convPair(w, codesOf(w, scale), scale);
+    const Comparison c = compared(pair.f, pair.q, pictures());
+    QCOMPARE(c.weights.size(), size_t(1));
+    QVERIFY(*c.weights[0].rangeRatio > 20);
+    // Most of the power lies in the large channel: the whole tensor gains little, its small channels everything.
+    const bool gains = *c.weights[0].perChannelSqnrDb - *c.weights[0].similarity.sqnrDb >= 6;
+    QCOMPARE(findingOf(c, "channel_imbalance") != nullptr, gains);
+
+    // Half of the channels small: the small ones fall below one step.
+    auto half = normals(72, 3);
+    for (size_t i = 0; i < half.size(); ++i)
+        half[i] = i < 9 && i > 0 ? 0 : i == 0 ? 40.f : half[i] * 0.3f;
+    const std::vector<float> wide { 40.f / 127 };
+    const ConvPair worse = convPair(half, codesOf(half, wide), wide);
+    const Comparison c2 = compared(worse.f, worse.q, pictures());
+    const Finding* f = findingOf(c2, "channel_imbalance");
+    QVERIFY2(f, qPrintable(rulesOf(c2)));
+    verifyComplete(*f);
+    QCOMPARE(f->tensor, std::string("w"));
+    QVERIFY(number(*f, "range_ratio") > 20);
+    QVERIFY(number(*f, "gain_db") >= 6);
+
+    // One scale a channel: nothing to say.
+    std::vector<float> scales(8);
+    for (size_t k = 0; k < 8; ++k)
+        for (size_t i = 0; i < 9; ++i)
+            scales[k] = std::max(scales[k], std::fabs(half[k * 9 + i]) / 127);
+    const ConvPair good = convPair(half, codesOf(half, scales), scales);
+    QVERIFY(!findingOf(compared(good.f, good.q, pictures()), "channel_imbalance"));
+}
+
+void FindingsTests::weightsDiffer()
+{
+    const auto w = normals(72, 3);
+    const std::vector<float> scale { 0.025f };
+    auto codes = codesOf(w, scale);
+    for (size_t i = 0; i < codes.size(); i += 3)
+        codes[i] = static_cast<int8_t>(codes[i] / 2 + 5);
+    const ConvPair pair = convPair(w, codes, scale);
+    const Comparison c = compared(pair.f, pair.q, pictures());
+    const Finding* f = findingOf(c, "weights_differ");
+    QVERIFY2(f, qPrintable(rulesOf(c)));
+    verifyComplete(*f);
+    QCOMPARE(f->tensor, std::string("w"));
+    QVERIFY(number(*f, "off_by_more_than_half_step") > 0.25);
+    QVERIFY(!findingOf(c, "channel_imbalance"));
+}
+
+void FindingsTests::unmatched()
+{
+    const Prepared f = SmallModel("f")
+                           .input("x", { kCount })
+                           .node("Sigmoid", { "x" }, { "a" })
+                           .node("Exp", { "a" }, { "b" })
+                           .node("Neg", { "b" }, { "y" })
+                           .output("y")
+                           .finish();
+    const Prepared q = SmallModel("q")
+                           .input("x", { kCount })
+                           .node("Sigmoid", { "x" }, { "a" })
+                           .node("Tanh", { "a" }, { "t" })
+                           .node("Neg", { "t" }, { "y" })
+                           .output("y")
+                           .finish();
+    const Comparison c = compared(f, q, normalData());
+    const Finding* found = findingOf(c, "unmatched");
+    QVERIFY2(found, qPrintable(rulesOf(c)));
+    verifyComplete(*found);
+    QCOMPARE(found->severity, Severity::Note);
+    QCOMPARE(found->tensor, std::string("b"));
+    QCOMPARE(number(*found, "float"), 1.0);
+    QCOMPARE(number(*found, "quantized"), 1.0);
+}
+
+void FindingsTests::mostSevereFirst()
+{
+    const Comparison c = compared(plain(), quantized(0.002f, 0.034f), normalData());
+    QVERIFY(c.findings.size() > 1);
+    for (size_t i = 1; i < c.findings.size(); ++i)
+        QVERIFY(c.findings[i - 1].severity < c.findings[i].severity
+            || (c.findings[i - 1].severity == c.findings[i].severity && c.findings[i - 1].rank >= c.findings[i].rank));
+    QCOMPARE(severityName(Severity::Error), std::string_view("error"));
+}
+
+int qs::test::runFindingsTests(int argc, char** argv)
+{
+    FindingsTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "findings_test.moc"

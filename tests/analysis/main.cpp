@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/analysis/runners.h"
+
+#include <QCoreApplication>
+
+int main(int argc, char** argv)
+{
+    QCoreApplication app(argc, argv);
+    int failures = qs::test::runPairSumsTests(argc, argv);
+    failures += qs::test::runNumbersTests(argc, argv);
+    failures += qs::test::runFindingsTests(argc, argv);
+    return failures;
+}

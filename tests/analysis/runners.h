@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// One function a test class of this executable.
+namespace qs::test {
+
+int runPairSumsTests(int argc, char** argv);
+int runNumbersTests(int argc, char** argv);
+int runFindingsTests(int argc, char** argv);
+
+} // namespace qs::test

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/cli/runners.h"
+
+#include <QCoreApplication>
+
+int main(int argc, char** argv)
+{
+    QCoreApplication app(argc, argv);
+    int failures = qs::test::runBadUseTests(argc, argv);
+    failures += qs::test::runResultsTests(argc, argv);
+    return failures;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Writes small ONNX files byte by byte: protobuf stays behind core/onnx.
+namespace qs::test {
+
+class OnnxBytes {
+public:
+    OnnxBytes& node(
+        const std::string& type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+    /// A size below 0 is written as the name "N".
+    OnnxBytes& input(const std::string& name, const std::vector<int64_t>& dims, int64_t type = 1);
+    OnnxBytes& output(const std::string& name, const std::vector<int64_t>& dims);
+    OnnxBytes& floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values);
+    std::string model() const;
+
+private:
+    std::string m_graph;
+};
+
+} // namespace qs::test

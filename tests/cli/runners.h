@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+/// One function a test class of this executable.
+namespace qs::test {
+
+int runBadUseTests(int argc, char** argv);
+int runResultsTests(int argc, char** argv);
+
+} // namespace qs::test

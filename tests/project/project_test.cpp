@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/issue_text.h"
+#include "core/project/memory.h"
+#include "core/project/model_info.h"
+#include "core/project/workspace.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+using namespace qs;
+
+namespace {
+
+std::string example(const char* name) { return std::string(QS_SOURCE_DIR "/resources/examples/") + name; }
+
+Inputs exampleInputs(size_t limit = 3)
+{
+    Inputs inputs;
+    inputs.floatPath = example("digits_float.onnx");
+    inputs.quantPath = example("digits_qdq.onnx");
+    inputs.data.spec = example("digits_samples.npz");
+    inputs.data.limit = limit;
+    inputs.threads = 1;
+    return inputs;
+}
+
+SnapshotPtr build(const Inputs& inputs, const SnapshotPtr& previous = nullptr)
+{
+    auto result = buildSnapshot(inputs, previous, {}, {});
+    if (!result.ok())
+        qFatal("%s", issueText(result.issue()).c_str());
+    return *result;
+}
+
+bool sameModel(const std::optional<LoadedModel>& a, const std::optional<LoadedModel>& b)
+{
+    return a && b && a->model == b->model && a->plan == b->plan && a->quant == b->quant;
+}
+
+} // namespace
+
+class ProjectTests : public QObject {
+    Q_OBJECT
+private slots:
+    void buildsInSteps();
+    void reusesUnchangedParts();
+    void failureLeavesPrevious();
+    void cancels();
+    void partialSnapshots();
+    void reportsProgress();
+    void incrementalEqualsFromScratch();
+    void mapsByHand();
+    void modelInfoOfTheExample();
+    void dataInputsSkipCarried();
+    void memoryLimits();
+};
+
+void ProjectTests::buildsInSteps()
+{
+    const SnapshotPtr empty = build({});
+    QVERIFY(!empty->floatModel && !empty->quantModel && !empty->data && !empty->alignment && !empty->comparison);
+    Inputs inputs;
+    inputs.floatPath = example("digits_float.onnx");
+    const SnapshotPtr one = build(inputs, empty);
+    QVERIFY(one->floatModel && !one->quantModel && !one->alignment);
+    inputs.quantPath = example("digits_qdq.onnx");
+    const SnapshotPtr two = build(inputs, one);
+    QVERIFY(two->alignment && !two->comparison && !two->data);
+    QVERIFY(sameModel(one->floatModel, two->floatModel));
+    const SnapshotPtr three = build(exampleInputs(), two);
+    QVERIFY(three->comparison && three->data);
+    QCOMPARE(three->comparison->samples, size_t(3));
+    QVERIFY(!three->comparison->partial);
+    QVERIFY(sameModel(two->quantModel, three->quantModel));
+    QCOMPARE(three->inputs.quantPath, inputs.quantPath);
+    QVERIFY(three->timing.runMs > 0);
+    // Data without a model wait for it.
+    Inputs dataOnly;
+    dataOnly.data.spec = example("digits_samples.npz");
+    QVERIFY(!build(dataOnly)->data);
+}
+
+void ProjectTests::reusesUnchangedParts()
+{
+    const SnapshotPtr first = build(exampleInputs());
+    Inputs inputs = exampleInputs();
+    inputs.quantPath = example("digits_qdq_narrow.onnx");
+    const SnapshotPtr second = build(inputs, first);
+    QVERIFY(sameModel(first->floatModel, second->floatModel));
+    QVERIFY(first->quantModel->model != second->quantModel->model);
+    QCOMPARE(first->data, second->data);
+
+    inputs.data.limit = 5;
+    const SnapshotPtr third = build(inputs, second);
+    QVERIFY(sameModel(second->quantModel, third->quantModel));
+    QVERIFY(second->data != third->data);
+    QCOMPARE(third->comparison->samples, size_t(5));
+
+    inputs.floatPath = example("digits_qdq.onnx");
+    const SnapshotPtr fourth = build(inputs, third);
+    QVERIFY(third->floatModel->model != fourth->floatModel->model);
+    QVERIFY(third->data != fourth->data);
+    QVERIFY(sameModel(third->quantModel, fourth->quantModel));
+}
+
+void ProjectTests::failureLeavesPrevious()
+{
+    const SnapshotPtr first = build(exampleInputs());
+    const auto models = std::pair(first->floatModel->model, first->quantModel->model);
+    const double sqnr = *first->comparison->outputs[0].similarity.sqnrDb;
+    Inputs missing = exampleInputs();
+    missing.quantPath = "missing.onnx";
+    const auto noModel = buildSnapshot(missing, first, {}, {});
+    QVERIFY(!noModel.ok());
+    QCOMPARE(noModel.issue().kind, IssueKind::BadInput);
+    QCOMPARE(noModel.issue().file, std::string("missing.onnx"));
+    Inputs noData = exampleInputs();
+    noData.data.spec = "missing.npz";
+    QVERIFY(!buildSnapshot(noData, first, {}, {}).ok());
+    Inputs noMap = exampleInputs();
+    noMap.mapPath = "missing.json";
+    QVERIFY(!buildSnapshot(noMap, first, {}, {}).ok());
+    QVERIFY(models == std::pair(first->floatModel->model, first->quantModel->model));
+    QCOMPARE(*first->comparison->outputs[0].similarity.sqnrDb, sqnr);
+    // And it serves the next one.
+    QVERIFY(sameModel(first->floatModel, build(exampleInputs(), first)->floatModel));
+}
+
+void ProjectTests::cancels()
+{
+    CancelToken early;
+    early.cancel();
+    const auto before = buildSnapshot(exampleInputs(), nullptr, {}, early);
+    QVERIFY(!before.ok());
+    QCOMPARE(before.issue().kind, IssueKind::Cancelled);
+
+    // In the middle of the run.
+    CancelToken cancel;
+    std::atomic<size_t> seen { 0 };
+    const ProgressFn progress = [&](std::string_view phase, size_t done, size_t) {
+        if (phase == "run" && done == 3) {
+            seen = done;
+            cancel.cancel();
+        }
+    };
+    const auto during = buildSnapshot(exampleInputs(200), nullptr, progress, cancel);
+    QVERIFY(!during.ok());
+    QCOMPARE(during.issue().kind, IssueKind::Cancelled);
+    QCOMPARE(seen.load(), size_t(3));
+}
+
+void ProjectTests::partialSnapshots()
+{
+    std::mutex mutex;
+    std::vector<SnapshotPtr> partial;
+    const PartialFn take = [&](SnapshotPtr s) {
+        const std::lock_guard lock(mutex);
+        partial.push_back(std::move(s));
+    };
+    // Slow enough for the half second between two: the progress function waits.
+    const ProgressFn slow = [](std::string_view phase, size_t, size_t) {
+        if (phase == "run")
+            QThread::msleep(60);
+    };
+    const auto result = buildSnapshot(exampleInputs(30), nullptr, slow, {}, take);
+    QVERIFY(result.ok());
+    QVERIFY(!partial.empty());
+    size_t last = 0;
+    for (const SnapshotPtr& s : partial) {
+        QVERIFY(s->comparison && s->comparison->partial);
+        QVERIFY(s->comparison->samples > last && s->comparison->samples < 30);
+        QVERIFY(sameModel(s->floatModel, (*result)->floatModel));
+        QCOMPARE(s->comparison->activations.size(), (*result)->comparison->activations.size());
+        last = s->comparison->samples;
+    }
+    QVERIFY(!(*result)->comparison->partial);
+    QCOMPARE((*result)->comparison->samples, size_t(30));
+}
+
+void ProjectTests::reportsProgress()
+{
+    std::set<std::string> phases;
+    size_t last = 0, all = 0;
+    const auto result = buildSnapshot(exampleInputs(4), nullptr,
+        [&](std::string_view phase, size_t done, size_t total) {
+            phases.emplace(phase);
+            if (phase == "run") {
+                last = std::max(last, done);
+                all = total;
+            }
+        },
+        {});
+    QVERIFY(result.ok());
+    QVERIFY(phases.contains("run") && phases.contains("match"));
+    QCOMPARE(last, size_t(4));
+    QCOMPARE(all, size_t(4));
+}
+
+void ProjectTests::incrementalEqualsFromScratch()
+{
+    Inputs inputs = exampleInputs(6);
+    SnapshotPtr now = build(inputs);
+    for (const char* quant : { "digits_qdq_narrow.onnx", "digits_qdq.onnx" }) {
+        inputs.quantPath = example(quant);
+        inputs.threads = quant == std::string("digits_qdq.onnx") ? 2 : 1;
+        now = build(inputs, now);
+        const SnapshotPtr scratch = build(inputs);
+        QCOMPARE(now->comparison->activations.size(), scratch->comparison->activations.size());
+        for (size_t i = 0; i < now->comparison->activations.size(); ++i) {
+            const ActivationRow &a = now->comparison->activations[i], &b = scratch->comparison->activations[i];
+            QCOMPARE(a.name, b.name);
+            QVERIFY(a.accumulated.sqnrDb == b.accumulated.sqnrDb && a.noise.clipping == b.noise.clipping);
+            QVERIFY(a.errorHistogram == b.errorHistogram);
+        }
+        QCOMPARE(now->comparison->findings.size(), scratch->comparison->findings.size());
+    }
+}
+
+void ProjectTests::mapsByHand()
+{
+    QTemporaryDir folder;
+    QFile file(folder.filePath("map.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"pairs":[{"float":"/pool/MaxPool_output_0","quantized":"/pool/MaxPool_output_0"}]})");
+    file.close();
+    const SnapshotPtr first = build(exampleInputs());
+    Inputs inputs = exampleInputs();
+    inputs.mapPath = file.fileName().toStdString();
+    const SnapshotPtr mapped = build(inputs, first);
+    const auto manual = std::ranges::count(mapped->alignment->values, MatchMethod::Manual, &ValuePair::method);
+    QCOMPARE(manual, std::ptrdiff_t(1));
+    // Without the map it is as before.
+    const SnapshotPtr back = build(exampleInputs(), mapped);
+    QCOMPARE(std::ranges::count(back->alignment->values, MatchMethod::Manual, &ValuePair::method), std::ptrdiff_t(0));
+}
+
+void ProjectTests::modelInfoOfTheExample()
+{
+    const ModelInfo f = modelInfo(*loadModel(example("digits_float.onnx")));
+    QCOMPARE(f.nodes, size_t(15));
+    QCOMPARE(f.nodeTypes.at("Conv"), size_t(5));
+    QCOMPARE(f.form, QuantForm::Float);
+    QCOMPARE(f.inputs.size(), size_t(1));
+    QCOMPARE(f.inputs[0].name, std::string("image"));
+    // Convolutions with biases (16x1x3x3, two of 16x16x3x3, 16x1x3x3, 32x16x1x1) and the linear layer 10x32.
+    QCOMPARE(f.parameters, int64_t(16 * 9 + 16 + 2 * (16 * 16 * 9 + 16) + 16 * 9 + 16 + 32 * 16 + 32 + 320 + 10));
+    QVERIFY(f.unsupported.empty() && f.granularity.empty());
+    QVERIFY(!f.macs); // the batch is dynamic
+    const ModelInfo q = modelInfo(*loadModel(example("digits_qdq.onnx")));
+    QCOMPARE(q.form, QuantForm::Qdq);
+    QCOMPARE(q.parameters, f.parameters);
+    QCOMPARE(q.activationTypes, std::set<std::string> { "uint8" });
+    QCOMPARE(q.weightTypes, std::set<std::string> { "int8" });
+    QVERIFY(q.granularity.contains("per_channel"));
+}
+
+void ProjectTests::dataInputsSkipCarried()
+{
+    const LoadedModel model = *loadModel(example("digits_float.onnx"));
+    const auto inputs = dataInputs(model.graph());
+    QCOMPARE(inputs.size(), size_t(1));
+    QCOMPARE(inputs[0].dtype, DType::Float32);
+    QVERIFY(dataInputs(model.graph(), { { "scores", "image" } }).empty());
+}
+
+void ProjectTests::memoryLimits()
+{
+    QCOMPARE(memoryLimitOrDefault(123), uint64_t(123));
+    QVERIFY(memoryLimitOrDefault(0) > (uint64_t(1) << 28));
+    QVERIFY(peakMemoryBytes() > (uint64_t(1) << 20));
+    Inputs inputs = exampleInputs();
+    inputs.memoryLimit = 1000;
+    const auto result = buildSnapshot(inputs, nullptr, {}, {});
+    QVERIFY(!result.ok());
+    QVERIFY(issueText(result.issue()).find("memory limit") != std::string::npos);
+}
+
+QTEST_APPLESS_MAIN(ProjectTests)
+#include "project_test.moc"
