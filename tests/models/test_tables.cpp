@@ -102,9 +102,9 @@ private slots:
         model.setSnapshot(fake::comparison());
         const std::vector<int> columns { TensorModel::Tensor, TensorModel::Accumulated };
         QCOMPARE(tableText(model, { 0, 1 }, columns, TableFormat::Tsv),
-            QStringLiteral("tensor\taccumulated, dB\ninput\t40\nlayer/conv_1_output\t30\n"));
+            QStringLiteral("tensor\taccumulated\ninput\t40\nlayer/conv_1_output\t30\n"));
         QCOMPARE(tableText(model, { 1 }, columns, TableFormat::Markdown),
-            QStringLiteral("| tensor | accumulated, dB |\n| --- | ---: |\n| layer/conv_1_output | 30.0 |\n"));
+            QStringLiteral("| tensor | accumulated |\n| --- | ---: |\n| layer/conv_1_output | 30.0 |\n"));
     }
 };
 

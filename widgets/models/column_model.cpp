@@ -142,7 +142,7 @@ void ColumnModel::announceChanges(const SnapshotPtr& before)
         first = first < 0 ? row : first;
         last = row;
     }
-    if (m_rows != old && m_rows > 0) { // rows behind a removal or insertion moved: announce them all
+    if (m_rows != old && shared > 0) { // rows behind a removal or insertion moved: announce them all
         first = first < 0 ? 0 : first;
         last = m_rows - 1;
     }

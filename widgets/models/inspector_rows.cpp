@@ -81,7 +81,7 @@ void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
     const ActivationRow& r = comparison.activations[*place.activation];
     rows.section(tr("Tensor"));
     rows.add(tr("value"), toQt(r.name) + QStringLiteral("  ") + shapeLabel(r.shape));
-    rows.add(tr("in the quantized file"), toQt(r.quantizedName));
+    rows.add(tr("quantized name"), toQt(r.quantizedName));
     rows.add(tr("match"), matchLabel(r.method, r.confidence));
     rows.add(tr("quantizer"),
         r.dynamic         ? tr("%1, computed from each run's data").arg(toQt(dtypeName(r.params.dtype)))
@@ -99,7 +99,7 @@ void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
         decibelText(r.accumulated.sqnrDb, r.accumulated.exact)
             + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
         accumulatedFormula(r, comparison) + QStringLiteral("\n\n") + idealFormula(r));
-    rows.add(tr("added: quantizer | node"),
+    rows.add(tr("added: Q | node"),
         decibelText(r.localSqnrDb, r.localExact) + QStringLiteral(" | ") + decibelText(r.nodeSqnrDb, r.nodeExact),
         addedFormula(r, comparison) + QStringLiteral("\n\n") + metricInfo(Metric::NodeAlone).definition);
     rows.add(tr("increase"), decibelText(r.increaseDb), metricInfo(Metric::Increase).definition);
@@ -125,7 +125,7 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
     const WeightRow& r = comparison.weights[*place.weight];
     rows.section(r.bias ? tr("Bias") : tr("Weight"));
     rows.add(tr("name"), toQt(r.name) + QStringLiteral("  ") + shapeLabel(r.shape));
-    rows.add(tr("in the quantized file"), toQt(r.quantizedName));
+    rows.add(tr("quantized name"), toQt(r.quantizedName));
     rows.add(tr("match"), matchLabel(r.method, r.confidence));
     rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q - zero_point)"));
     rows.add(tr("scale"), scaleText(r.params));
@@ -138,7 +138,7 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
     rows.add(tr("worst channel"), decibelText(worstChannelOf(r)));
     if (place.channel && *place.channel < r.channelSqnrDb.size())
         rows.add(tr("channel %1").arg(*place.channel), decibelText(r.channelSqnrDb[*place.channel]));
-    rows.add(tr("per tensor | per channel"),
+    rows.add(tr("per tensor | channel"),
         decibelText(r.perTensorSqnrDb) + QStringLiteral(" | ") + decibelText(r.perChannelSqnrDb),
         tr("What symmetric int8 would give with one scale, and with a scale a channel."));
     rows.add(tr("range ratio"), numberText(r.rangeRatio), tr("Largest over median channel maximum."));

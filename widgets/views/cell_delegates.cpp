@@ -3,6 +3,7 @@
 
 #include <QApplication>
 #include <QPainter>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,16 @@ QRect middle(const QRect& area, int height)
     return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
 }
 
+/// Names differ in their last parts, so the beginning goes first, after the "_output_0" that exporters append.
+void shorten(QStyleOptionViewItem* cell)
+{
+    static const QRegularExpression kOutput(QStringLiteral("_output_\\d+$"));
+    const int room = cell->rect.width() - 2 * kMargin;
+    cell->textElideMode = Qt::ElideLeft;
+    if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
+        cell->text.remove(kOutput);
+}
+
 } // namespace
 
 CellDelegate::CellDelegate(const Session& session, ColumnKind kind, QObject* parent)
@@ -34,7 +45,8 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     QStyleOptionViewItem cell = option;
     initStyleOption(&cell, index);
     cell.state &= ~QStyle::State_HasFocus; // the whole row shows the selection
-    cell.textElideMode = Qt::ElideMiddle;
+    if (m_kind == ColumnKind::Text)
+        shorten(&cell);
     const QRect area = cell.rect.adjusted(kMargin, 0, -kMargin, 0);
     const bool drawn = (m_kind == ColumnKind::Split && index.data(SplitRole).isValid())
         || (m_kind == ColumnKind::Strip && index.data(StripRole).isValid());

@@ -9,7 +9,7 @@
 namespace qs {
 
 /// Draws the cells that are more than text: a bar in the colour scale beside its number, the noise split, the channel
-/// strip. Text cells get the default painting without the dotted focus frame. Names are cut in the middle.
+/// strip. Text cells get the default painting without the dotted focus frame. Long names keep their end.
 class CellDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:

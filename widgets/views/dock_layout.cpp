@@ -5,9 +5,9 @@
 
 #include <QAction>
 #include <QDockWidget>
+#include <QLayout>
 #include <QMainWindow>
 #include <QSettings>
-#include <QTimer>
 
 namespace qs {
 
@@ -71,14 +71,15 @@ void DockLayout::arrangeInspect()
     for (QDockWidget* widget : m_order)
         widget->show();
     dock("tensors")->raise();
+    m_window.layout()->activate();
     const int width = m_window.width(), height = m_window.height();
     m_window.resizeDocks({ dock("findings") }, { std::max(230, width * 21 / 100) }, Qt::Horizontal);
     m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
     m_window.resizeDocks(
-        { dock("layer-chart"), dock("tensors") }, { width * 27 / 100, width * 52 / 100 }, Qt::Horizontal);
+        { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
     m_window.resizeDocks({ dock("tensors") }, { height * 33 / 100 }, Qt::Vertical);
     m_window.resizeDocks(
-        { dock("inspector"), dock("distribution") }, { height * 27 / 100, height * 31 / 100 }, Qt::Vertical);
+        { dock("inspector"), dock("distribution") }, { height * 29 / 100, height * 29 / 100 }, Qt::Vertical);
 }
 
 void DockLayout::arrangeCompare()
@@ -110,17 +111,17 @@ bool DockLayout::raise(const QString& panelName)
     return true;
 }
 
-void DockLayout::setAllVisible(bool visible)
+void DockLayout::hideAll()
 {
-    if (!visible) {
-        m_hiddenTogether.clear();
-        for (QDockWidget* widget : m_order) {
-            if (!widget->isHidden())
-                m_hiddenTogether.push_back(widget);
-            widget->hide();
-        }
-        return;
+    for (QDockWidget* widget : m_order) {
+        if (!widget->isHidden())
+            m_hiddenTogether.push_back(widget);
+        widget->hide();
     }
+}
+
+void DockLayout::showAgain()
+{
     for (QDockWidget* widget : m_hiddenTogether)
         widget->show();
     m_hiddenTogether.clear();

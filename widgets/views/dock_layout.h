@@ -25,7 +25,8 @@ public:
     void apply(LayoutName name);
     /// Shows a panel and brings its tab to the front; false for an unknown name.
     bool raise(const QString& panelName);
-    void setAllVisible(bool visible); ///< hidden together while the start page is shown
+    void hideAll(); ///< while the start page is shown
+    void showAgain(); ///< what hideAll() hid
     QList<QAction*> toggleActions() const;
     void save() const;
     bool restore();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kRowHeight = 20;
 constexpr int kSectionHeight = 26;
-constexpr int kMaxKeyWidth = 180;
+constexpr int kMaxKeyWidth = 150;
 
 /// Muted keys, fixed-pitch values, bold sections.
 class InspectorDelegate : public QStyledItemDelegate {
@@ -47,6 +47,13 @@ public:
         option->fontMetrics = QFontMetrics(option->font);
     }
 
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        const bool section = index.data(InspectorModel::SectionRole).toBool();
+        const QSize size = QStyledItemDelegate::sizeHint(option, index);
+        return { size.width(), section ? kSectionHeight : std::max(kRowHeight, size.height()) };
+    }
+
 private:
     const Session& m_session;
 };
@@ -62,7 +69,7 @@ InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
     m_table->setAccessibleName(tr("Inspector"));
     m_table->setItemDelegate(new InspectorDelegate(session, m_table));
     m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
+    m_table->setWordWrap(true);
     m_table->setTabKeyNavigation(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -87,6 +94,11 @@ InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
     connect(&session.selection(), &Selection::changed, this, &InspectorPanel::refresh);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &InspectorPanel::shapeRows);
+    connect(&m_model, &QAbstractItemModel::dataChanged, this, &InspectorPanel::fitRows);
+    connect(m_table->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int section) {
+        if (section == 1)
+            fitRows();
+    });
     refresh();
 }
 
@@ -110,10 +122,17 @@ void InspectorPanel::shapeRows()
             m_table->setSpan(row, 0, 1, 2);
         else
             keys = std::max(keys, metrics.horizontalAdvance(line.key));
-        m_table->setRowHeight(row, line.section ? kSectionHeight : kRowHeight);
     }
-    m_table->setColumnWidth(0, std::min(keys + 16, kMaxKeyWidth));
+    m_table->setColumnWidth(0, std::min(keys + 14, kMaxKeyWidth));
+    fitRows();
     m_table->scrollToTop();
+}
+
+void InspectorPanel::fitRows()
+{
+    const QAbstractItemView* view = m_table; // resizeRowsToContents() would ask the hidden header, too
+    for (int row = 0; row < m_model.rowCount(); ++row)
+        m_table->setRowHeight(row, view->sizeHintForRow(row));
 }
 
 } // namespace qs

@@ -19,6 +19,7 @@ public:
 private:
     void refresh();
     void shapeRows();
+    void fitRows(); ///< values that do not fit go over several lines
 
     Session& m_session;
     InspectorModel m_model;

@@ -68,7 +68,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     top->setMovable(false);
     top->setContextMenuPolicy(Qt::PreventContextMenu);
     top->toggleViewAction()->setEnabled(false);
-    top->setStyleSheet(QStringLiteral("QToolBar { border: none; padding: 0; spacing: 0; }"));
+    setContentsMargins(6, 0, 6, 0);
     top->addWidget(m_strip);
     addToolBar(Qt::TopToolBarArea, top);
     buildCentre();
@@ -142,12 +142,10 @@ void MainWindow::connectSession()
 void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
 {
     const bool open = now->floatModel || now->quantModel;
-    const bool wasOpen = m_centre->currentWidget() == m_graph;
     setWindowTitle(open ? projectName(now->inputs) + QStringLiteral(" — Quantscope") : QStringLiteral("Quantscope"));
     m_status->setText(statusText());
     m_centre->setCurrentIndex(open ? 1 : 0);
-    if (open != wasOpen || now == before)
-        m_layout->setAllVisible(open);
+    showDocks();
     if (now == before)
         return;
     if (!now->comparison || !now->comparison->partial) {
@@ -208,28 +206,37 @@ void MainWindow::refreshTheme()
 
 void MainWindow::restoreWindow()
 {
-    if (m_memory == WindowMemory::Fresh)
-        return;
-    restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
-    m_userArranged = m_layout->restore();
+    if (m_memory == WindowMemory::Remembered) {
+        restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+        m_arranged = m_layout->restore();
+    }
+    m_layout->hideAll();
 }
 
 void MainWindow::showEvent(QShowEvent* event)
 {
     QMainWindow::showEvent(event);
-    if (m_arranged)
+    showDocks();
+}
+
+void MainWindow::showDocks()
+{
+    const bool wanted = m_centre->currentWidget() == m_graph;
+    if (wanted == m_docksShown || (wanted && !isVisible())) // sizes are shares of the shown window's
         return;
-    m_arranged = true;
-    if (!m_userArranged)
+    m_docksShown = wanted;
+    if (!wanted)
+        return m_layout->hideAll();
+    m_layout->showAgain();
+    if (!m_arranged)
         m_layout->apply(LayoutName::Inspect);
-    m_layout->setAllVisible(m_centre->currentWidget() == m_graph);
+    m_arranged = true;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     if (m_memory == WindowMemory::Remembered) {
-        if (m_centre->currentWidget() != m_graph)
-            m_layout->setAllVisible(true);
+        m_layout->showAgain();
         QSettings().setValue(kGeometryKey, saveGeometry());
         m_layout->save();
     }

@@ -51,6 +51,7 @@ private:
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
     void refreshTheme();
     void restoreWindow();
+    void showDocks(); ///< as the start page goes or comes
     QString statusText() const;
 
     Session& m_session;
@@ -65,8 +66,8 @@ private:
     GraphPanel* m_graph;
     TablePanel* m_tensors = nullptr;
     QLabel* m_status;
-    bool m_arranged = false; ///< a layout was applied for the present size
-    bool m_userArranged = false; ///< taken from last time: sizes are not ours to set
+    bool m_arranged = false; ///< by a layout, or as last time
+    bool m_docksShown = false;
 };
 
 } // namespace qs

@@ -7,6 +7,12 @@
 
 namespace qs {
 
+namespace {
+
+constexpr int kHeight = 30;
+
+} // namespace
+
 PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     : QFrame(parent)
     , m_title(new QLabel(title, this))
@@ -28,8 +34,13 @@ PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     row->addLayout(m_endTools);
     m_tools->setSpacing(6);
     m_endTools->setSpacing(6);
-    setFixedHeight(30);
+    setFixedHeight(kHeight);
 }
+
+// A dock asks for the hints, which do not know the fixed height.
+QSize PanelHeader::sizeHint() const { return { QFrame::sizeHint().width(), kHeight }; }
+
+QSize PanelHeader::minimumSizeHint() const { return { QFrame::minimumSizeHint().width(), kHeight }; }
 
 QString PanelHeader::title() const { return m_title->text(); }
 

@@ -23,6 +23,8 @@ public:
     /// Adds a tool at the right end, after the info text.
     void addEndTool(QWidget* tool);
     void setTitleVisible(bool visible);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 private:
     QLabel* m_title;

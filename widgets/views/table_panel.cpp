@@ -7,10 +7,12 @@
 #include <QEvent>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QTableView>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -21,7 +23,7 @@ namespace {
 constexpr int kRowHeight = 24;
 constexpr int kFilterWidth = 130;
 constexpr int kFirstColumnMinimum = 120;
-constexpr int kCellPadding = 16;
+constexpr int kCellPadding = 13;
 
 } // namespace
 
@@ -38,11 +40,20 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     m_proxy->setColumns(m_setup.model);
     buildTable();
     buildHeader();
-    setContent(m_table);
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_table, 1);
+    if (m_setup.footer)
+        buildFooter(column);
+    setContent(content);
     if (m_setup.worstColumn >= 0)
         sortWorstFirst(m_setup.worstColumn);
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) {
+        m_following = true;
         m_setup.model->setSnapshot(now);
+        m_following = false;
         showInfo();
         follow(m_session.selection().current());
     });
@@ -109,7 +120,9 @@ void TablePanel::buildHeader()
     m_filter->setClearButtonEnabled(true);
     m_filter->setFixedWidth(kFilterWidth);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
+        m_following = true; // rows that go would move the current one, which nobody asked for
         m_proxy->setFilterWords(words);
+        m_following = false;
         showInfo();
         follow(m_session.selection().current());
     });
@@ -121,12 +134,25 @@ void TablePanel::buildHeader()
     header()->addEndTool(m_columns);
 }
 
+void TablePanel::buildFooter(QVBoxLayout* column)
+{
+    auto* footer = new QLabel(this);
+    footer->setObjectName(QStringLiteral("tableFooter"));
+    footer->setTextFormat(Qt::RichText);
+    footer->setContentsMargins(8, 2, 8, 3);
+    footer->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    const auto fill = [this, footer] { footer->setText(m_setup.footer(m_session.theme())); };
+    connect(&m_session, &Session::themeChanged, footer, fill);
+    fill();
+    column->addWidget(footer);
+}
+
 void TablePanel::fitColumns()
 {
     QFont bold = font();
     bold.setBold(true);
     const QFontMetrics cells(font()), titles(bold);
-    constexpr int kSortArrow = 14;
+    constexpr int kSortArrow = 4;
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         const ColumnSpec& spec = m_setup.model->column(column);
         const int width
@@ -137,8 +163,11 @@ void TablePanel::fitColumns()
 
 bool TablePanel::eventFilter(QObject* watched, QEvent* event)
 {
-    if (watched == m_table->viewport() && event->type() == QEvent::Resize)
+    if (watched == m_table->viewport() && event->type() == QEvent::Resize) {
         fillFirstColumn();
+        if (m_table->currentIndex().isValid())
+            m_table->scrollTo(m_table->currentIndex().siblingAtColumn(0));
+    }
     return Panel::eventFilter(watched, event);
 }
 

@@ -11,6 +11,7 @@
 class QLineEdit;
 class QTableView;
 class QToolButton;
+class QVBoxLayout;
 
 namespace qs {
 
@@ -25,6 +26,7 @@ public:
         std::function<void(Selection&, int row)> select; ///< the user chose this row of the model
         std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
         std::function<QString(const Snapshot&)> info; ///< header text
+        std::function<QString(const Theme&)> footer; ///< rich text below the table: units, legend
     };
     TablePanel(Session& session, Setup setup, QWidget* parent = nullptr);
 
@@ -46,6 +48,7 @@ private:
     void fillFirstColumn();
     void follow(const Place& place);
     void showInfo();
+    void buildFooter(QVBoxLayout* column);
     void showColumnMenu(const QPoint& position);
     void showRowMenu(const QPoint& position);
 

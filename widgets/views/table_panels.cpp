@@ -10,6 +10,22 @@
 
 namespace qs {
 
+namespace {
+
+QString coloured(const QString& text, const QColor& colour)
+{
+    return QStringLiteral("<span style='color:%1'>■</span> %2").arg(colour.name(), text);
+}
+
+QString noiseLegend(const Theme& theme)
+{
+    return TablePanel::tr("SQNR in dB, higher is better; increase in dB, lower is better · noise: %1 %2 %3")
+        .arg(coloured(TablePanel::tr("clipping"), theme.clipping), coloured(TablePanel::tr("rounding"), theme.rounding),
+            coloured(TablePanel::tr("inherited"), theme.inherited));
+}
+
+} // namespace
+
 TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
 {
     TablePanel::Setup setup;
@@ -26,6 +42,7 @@ TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
         return TablePanel::tr("%1 pairs · %2 unmatched · worst first · [ ] walk")
             .arg(countText(snapshot.comparison->activations.size()), countText(unmatched));
     };
+    setup.footer = noiseLegend;
     auto* panel = new TablePanel(session, std::move(setup), parent);
     QObject::connect(&session, &Session::metricChanged, panel,
         [panel](Metric metric) { panel->sortWorstFirst(TensorModel::columnOf(metric)); });
@@ -45,6 +62,9 @@ TablePanel* makeWeightsPanel(Session& session, QWidget* parent)
         return snapshot.comparison
             ? TablePanel::tr("%1 weights and biases · worst first").arg(countText(snapshot.comparison->weights.size()))
             : QString();
+    };
+    setup.footer = [](const Theme&) {
+        return TablePanel::tr("SQNR in dB, higher is better · range ratio: largest over median channel");
     };
     return new TablePanel(session, std::move(setup), parent);
 }
