@@ -209,6 +209,10 @@ Status runRange(const Node&, KernelMode, StepContext& s)
     case DType::Float64:
         s.setOutput(0, rangeOf<double>(s, n));
         return {};
+    case DType::Float16:
+    case DType::BFloat16:
+        s.setOutput(0, narrowRange(s, n));
+        return {};
     case DType::Int16:
         s.setOutput(0, rangeOf<int16_t>(s, n));
         return {};
