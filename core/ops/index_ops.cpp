@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ops/fact_tools.h"
+#include "core/ops/slice_range.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -83,23 +84,6 @@ Result<Facts> inferSplit(const InferContext& c)
         out[i].dims = std::move(dims);
     }
     return out;
-}
-
-struct SliceRange {
-    int64_t start, step, count;
-};
-
-/// Numpy slicing of an axis of `size`; step is not 0.
-SliceRange sliceRange(int64_t size, int64_t start, int64_t end, int64_t step)
-{
-    const auto fit
-        = [&](int64_t v, int64_t low, int64_t high) { return std::clamp<int64_t>(v < 0 ? v + size : v, low, high); };
-    if (step > 0) {
-        const int64_t a = fit(start, 0, size), b = fit(end, 0, size);
-        return { a, step, b > a ? (b - a - 1) / step + 1 : 0 };
-    }
-    const int64_t a = fit(start, -1, size - 1), b = fit(end, -1, size - 1);
-    return { a, step, a > b ? static_cast<int64_t>(uint64_t(a - b - 1) / (uint64_t(0) - uint64_t(step))) + 1 : 0 };
 }
 
 Result<Facts> inferSlice(const InferContext& c)

@@ -3,6 +3,7 @@
 #include "core/engine/lower/movement.h"
 #include "core/kernels/indexed_copy.h"
 #include "core/kernels/strided_copy.h"
+#include "core/ops/slice_range.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -118,24 +119,6 @@ Status runSplit(const Node& node, KernelMode mode, StepContext& s)
     return {};
 }
 
-/// First element, step and count along one axis, as numpy slices.
-struct AxisSlice {
-    int64_t start, step, count;
-};
-
-AxisSlice axisSlice(int64_t size, int64_t start, int64_t end, int64_t step)
-{
-    const auto fit
-        = [&](int64_t v, int64_t low, int64_t high) { return std::clamp<int64_t>(v < 0 ? v + size : v, low, high); };
-    if (step > 0) {
-        const int64_t a = fit(start, 0, size), b = fit(end, 0, size);
-        return { a, step, b > a ? (b - a - 1) / step + 1 : 0 };
-    }
-    const int64_t a = fit(start, -1, size - 1), b = fit(end, -1, size - 1);
-    const uint64_t back = uint64_t(0) - static_cast<uint64_t>(step);
-    return { a, step, a > b ? static_cast<int64_t>(static_cast<uint64_t>(a - b - 1) / back) + 1 : 0 };
-}
-
 Status runSlice(const Node& node, KernelMode mode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
@@ -160,7 +143,7 @@ Status runSlice(const Node& node, KernelMode mode, StepContext& s)
         if (steps[i] == 0)
             return badInput("a step is 0");
         const size_t d = which[i];
-        const AxisSlice slice = axisSlice(in[d], (*starts)[i], (*ends)[i], steps[i]);
+        const SliceRange slice = sliceRange(in[d], (*starts)[i], (*ends)[i], steps[i]);
         shape[d] = slice.count;
         if (slice.count == 0)
             continue;
