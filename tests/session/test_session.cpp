@@ -42,8 +42,11 @@ struct FakeBuild {
         if (inputs.quantPath == "slow" || inputs.quantPath == "partial") {
             fake::Options options;
             options.partial = true;
-            if (inputs.quantPath == "partial")
-                partial(fake::comparison(options));
+            if (inputs.quantPath == "partial") {
+                auto early = std::make_shared<Snapshot>(*fake::comparison(options));
+                early->comparison->findings.clear(); // found in the whole result only
+                partial(early);
+            }
             while (!cancel.cancelled() && !release)
                 QThread::msleep(1);
             if (cancel.cancelled())
@@ -155,6 +158,30 @@ private slots:
         QVERIFY(settled.wait());
         QCOMPARE(changed.size(), 2);
         QVERIFY(!session.comparison()->partial);
+    }
+
+    void suggestionFollowsTheFinalResult()
+    {
+        for (const bool chosen : { false, true }) {
+            FakeBuild build;
+            Session session(builderOf(build));
+            QSignalSpy changed(&session, &Session::snapshotChanged);
+            QSignalSpy settled(&session, &Session::settled);
+            session.openInputs(pairOf("partial"));
+            QTRY_COMPARE(changed.size(), 1);
+            const auto early = session.selection().current().activation;
+            QVERIFY(early && *early != 0);
+            if (chosen) { // away and back: now it is the user's
+                session.selection().selectActivation(2);
+                session.selection().selectActivation(*early);
+            }
+            build.release = true;
+            QVERIFY(settled.wait());
+            QCOMPARE(session.selection().current().activation, chosen ? early : std::optional<size_t>(0));
+            QCOMPARE(session.selection().canGoBack(), true);
+            session.selection().goBack();
+            QCOMPARE(session.selection().current().empty(), !chosen); // the early suggestion left no trace
+        }
     }
 
     void destroyedWhileBusy()

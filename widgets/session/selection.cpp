@@ -173,6 +173,19 @@ void Selection::selectChannel(std::optional<size_t> channel)
 
 void Selection::clear() { select({}); }
 
+void Selection::replace(const Place& wanted)
+{
+    const Place now = completed(wanted);
+    const Place before = current();
+    if (before.empty() || now.empty())
+        return select(now);
+    if (now == before)
+        return;
+    m_history[m_position] = now;
+    emit changed(now, before);
+    emit historyChanged();
+}
+
 bool Selection::selectByName(const std::string& name)
 {
     for (const Side side : { Side::Float, Side::Quantized }) {

@@ -29,6 +29,9 @@ public:
     void selectSample(std::optional<size_t> sample);
     void selectChannel(std::optional<size_t> channel);
     void clear();
+    /// As select(), in the place of the current entry of the history: a suggestion that was never chosen leaves no
+    /// trace.
+    void replace(const Place& place);
     /// Node or tensor of that name in the float graph, else in the quantized one; false when there is none.
     bool selectByName(const std::string& name);
 

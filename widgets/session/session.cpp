@@ -33,6 +33,10 @@ Session::Session(BuildFn build, QObject* parent)
     qRegisterMetaType<Issue>();
     qRegisterMetaType<Metric>();
     qRegisterMetaType<Place>();
+    connect(&m_selection, &Selection::changed, this, [this] {
+        if (!m_chosenByUs)
+            m_suggested = {};
+    });
 }
 
 Session::~Session() = default;
@@ -138,26 +142,43 @@ void Session::publish(const SnapshotPtr& snapshot)
     if (snapshot == m_snapshot)
         return;
     const SnapshotPtr before = m_snapshot;
+    const bool ours = m_selection.current().empty() || m_selection.current() == m_suggested;
     m_snapshot = snapshot;
+    m_chosenByUs = true;
     m_selection.rebind(snapshot);
+    m_chosenByUs = false;
+    m_suggested = ours ? m_selection.current() : Place {};
     emit snapshotChanged(snapshot, before);
-    if (snapshot->comparison && m_selection.current().empty())
-        selectWorst();
+    suggestSelection();
 }
 
-void Session::selectWorst()
+void Session::suggestSelection()
+{
+    if (!m_snapshot->comparison || !(m_selection.current() == m_suggested))
+        return;
+    Place place;
+    place.activation = worstActivation();
+    if (!place.activation)
+        return;
+    m_chosenByUs = true;
+    m_selection.replace(place);
+    m_chosenByUs = false;
+    m_suggested = m_selection.current();
+}
+
+std::optional<size_t> Session::worstActivation() const
 {
     const Comparison& comparison = *m_snapshot->comparison;
     for (const Finding& finding : comparison.findings) {
         if (finding.activation)
-            return m_selection.selectActivation(*finding.activation);
+            return finding.activation;
     }
     const auto worst = std::min_element(comparison.activations.begin(), comparison.activations.end(),
         [this](const ActivationRow& a, const ActivationRow& b) {
             return worstFirstKey(m_metric, a) < worstFirstKey(m_metric, b);
         });
-    if (worst != comparison.activations.end())
-        m_selection.selectActivation(size_t(worst - comparison.activations.begin()));
+    return worst == comparison.activations.end() ? std::nullopt
+                                                 : std::optional(size_t(worst - comparison.activations.begin()));
 }
 
 } // namespace qs

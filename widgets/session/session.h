@@ -61,7 +61,8 @@ signals:
 private:
     void open(const Inputs& inputs, const SnapshotPtr& previous);
     void publish(const SnapshotPtr& snapshot);
-    void selectWorst(); ///< the place of the first finding, else the worst tensor
+    void suggestSelection(); ///< unless the user chose one: the place of the first finding, else the worst tensor
+    std::optional<size_t> worstActivation() const;
 
     BuildFn m_build;
     SnapshotPtr m_snapshot;
@@ -70,6 +71,8 @@ private:
     Metric m_metric = Metric::Accumulated;
     Theme m_theme = Theme::light();
     Selection m_selection;
+    Place m_suggested; ///< what is selected since nobody chose anything; follows better results
+    bool m_chosenByUs = false; ///< while the selection changes without the user
     JobList m_jobs;
 };
 
