@@ -119,6 +119,23 @@ std::string productText(const Node& node, size_t weightSlot, const DimsLookup& d
     return dimText((*w)[swapped ? 1 : 0]) + " → " + dimText((*w)[swapped ? 0 : 1]);
 }
 
+/// The part of the path with the scope `outer` levels above it: "block3/…/0".
+std::string scopedPart(std::string_view path, std::string_view part, size_t outer)
+{
+    size_t start = static_cast<size_t>(part.data() - path.data());
+    std::string_view scope;
+    size_t levels = 0;
+    for (; levels < outer && start > 1 && path[start - 1] == '/'; ++levels) {
+        const size_t slash = path.rfind('/', start - 2);
+        const size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
+        scope = path.substr(begin, start - 1 - begin);
+        start = begin;
+    }
+    if (scope.empty())
+        return elided(part);
+    return elided(scope) + (levels > 1 ? "/…/" : "/") + elided(part);
+}
+
 } // namespace
 
 std::string shortDType(DType type)
@@ -161,13 +178,13 @@ std::string badgeText(const QuantParams& params, bool dynamic)
     return text;
 }
 
-std::string boxTitle(const Node& node)
+std::string boxTitle(const Node& node, size_t outer)
 {
-    const auto titled = [&](std::string_view part) { return node.opType + " " + elided(part); };
     // exporters join names of fused nodes by ';' and end paths with the operator:
     // "model/conv2d/Relu;model/conv2d/BiasAdd"
     const std::string_view path = std::string_view(node.name).substr(0, node.name.find(';'));
     const std::string_view last = path.substr(path.rfind('/') + 1);
+    const auto titled = [&](std::string_view part) { return node.opType + " " + scopedPart(path, part, outer); };
     for (std::string_view rest = path; !rest.empty();) {
         const size_t slash = rest.rfind('/');
         const std::string_view part = rest.substr(slash + 1);

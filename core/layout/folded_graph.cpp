@@ -2,10 +2,13 @@
 #include "core/layout/folded_graph.h"
 
 #include <algorithm>
+#include <map>
 
 namespace qs {
 
 namespace {
+
+constexpr size_t kOuterScopes = 4;
 
 /// Builds the boxes and edges in one pass over the nodes, which are in topological order.
 class Folder {
@@ -36,10 +39,26 @@ public:
         }
         for (const ValueId id : m_graph.outputs())
             connect(addTerminal(DisplayBox::Kind::Output, id), id);
+        tellApart();
         return std::move(m_result);
     }
 
 private:
+    /// Repeated blocks have operators of the same name: those get the scopes around them, as many as it takes.
+    void tellApart()
+    {
+        for (size_t outer = 1; outer <= kOuterScopes; ++outer) {
+            std::map<std::string, std::vector<uint32_t>> named;
+            for (uint32_t b = 0; b < m_result.boxes.size(); ++b)
+                if (m_result.boxes[b].kind == DisplayBox::Kind::Operator)
+                    named[m_result.boxes[b].title].push_back(b);
+            for (const auto& [title, boxes] : named)
+                for (const uint32_t b : boxes)
+                    if (boxes.size() > 1)
+                        m_result.boxes[b].title = boxTitle(m_graph.node(m_result.boxes[b].nodes.front()), outer);
+        }
+    }
+
     bool constant(ValueId id) const
     {
         return m_graph.value(id).initializer.has_value() || (m_constants && m_constants(id) != nullptr);

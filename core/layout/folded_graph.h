@@ -73,7 +73,8 @@ std::string badgeText(const QuantParams& params, bool dynamic);
 /// "u8", "s32", "f16" ...
 std::string shortDType(DType type);
 /// "Conv conv_1": the type and what is telling in the node's path; at most about 30 characters.
-std::string boxTitle(const Node& node);
+/// The name of the scope `outer` levels above the telling part is put before it.
+std::string boxTitle(const Node& node, size_t outer = 0);
 /// "1×49×40"; "scalar"; "" when unknown.
 std::string timesText(const std::optional<Dims>& dims);
 /// "3×3 → 24" for convolutions, "64 → 10" for products with a constant, "2×2" for pools, else the output's sizes.

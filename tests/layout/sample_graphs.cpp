@@ -108,6 +108,17 @@ Graph floatGraph()
     return w.finish();
 }
 
+Graph repeatedBlocks()
+{
+    Writer w;
+    w.input("x");
+    w.node("Relu", "/a/block/0/Relu", { "x" }, { "a" });
+    w.node("Relu", "/b/block/0/Relu", { "a" }, { "b" });
+    w.node("Relu", "/head/Relu", { "b" }, { "y" });
+    w.output("y");
+    return w.finish();
+}
+
 Graph qdqGraph()
 {
     Writer w;

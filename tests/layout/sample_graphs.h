@@ -18,7 +18,9 @@ FoldedGraph wide(size_t width);
 
 /// float: x -> Conv -> Relu -> Conv -> Add(first Relu) -> y.
 Graph floatGraph();
-/// The same in Q/DQ form: quantized input, weights, output of every operator.
+/// x -> three Relus, two of them in blocks of the same make -> y.
+Graph repeatedBlocks();
+/// floatGraph() in Q/DQ form: quantized input, weights, output of every operator.
 Graph qdqGraph();
 /// x -> QuantizeLinear -> QLinearConv -> DequantizeLinear -> y.
 Graph qoperatorGraph();

@@ -96,6 +96,7 @@ private slots:
     void badgesOfPartialGroupsStayApart();
     void titles_data();
     void titles();
+    void scopesTellRepeatedBlocksApart();
 };
 
 void TestLayout::noOverlaps_data()
@@ -367,6 +368,23 @@ void TestLayout::titles()
     node.opType = type.toStdString();
     node.name = name.toStdString();
     QCOMPARE(QString::fromStdString(boxTitle(node)), title);
+}
+
+void TestLayout::scopesTellRepeatedBlocksApart()
+{
+    Node node;
+    node.opType = "Conv";
+    node.name = "/block3/block/0/Conv";
+    QCOMPARE(boxTitle(node), std::string("Conv 0"));
+    QCOMPARE(boxTitle(node, 1), std::string("Conv block/0"));
+    QCOMPARE(boxTitle(node, 2), std::string("Conv block3/…/0"));
+    QCOMPARE(boxTitle(node, 9), std::string("Conv block3/…/0"));
+    node.name = "Conv_12";
+    QCOMPARE(boxTitle(node, 2), std::string("Conv 12"));
+    const FoldedGraph graph = folded(repeatedBlocks(), FoldMode::Folded);
+    QCOMPARE(graph.boxes[1].title, std::string("Relu a/…/0"));
+    QCOMPARE(graph.boxes[2].title, std::string("Relu b/…/0"));
+    QCOMPARE(graph.boxes[3].title, std::string("Relu head"));
 }
 
 QTEST_APPLESS_MAIN(TestLayout)
