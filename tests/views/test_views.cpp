@@ -20,6 +20,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTableView>
@@ -142,6 +143,33 @@ private slots:
         QCOMPARE(session.selection().current().activation, std::optional<size_t>(5));
         session.selection().goBack();
         QCOMPARE(selected(), 7ULL);
+    }
+
+    void chosenRowIsWhollySeen()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.resize(1280, 800);
+        window.show();
+        openAndWait(session, somePair());
+        QTableView* table = window.tensors().table();
+        const auto seen = [table] {
+            const QRect row = table->visualRect(table->currentIndex().siblingAtColumn(0));
+            return row.top() >= 0 && row.bottom() <= table->viewport()->rect().bottom();
+        };
+        const auto aligned = [table] {
+            const int height = table->rowHeight(0);
+            return table->viewport()->height() % height == 0 && table->rowViewportPosition(0) % height == 0;
+        };
+        session.selection().selectActivation(
+            size_t(table->model()->index(table->model()->rowCount() - 1, 0).data(RowRole).toULongLong())); // the best
+        QTRY_VERIFY(seen());
+        for (const QSize size : { QSize(1280, 700), QSize(900, 560), QSize(1920, 1080), QSize(1280, 733) }) {
+            window.resize(size);
+            QTRY_VERIFY(seen());
+            QTRY_VERIFY(aligned());
+        }
+        QVERIFY(table->horizontalScrollBar()->maximum() == 0); // all columns shown at first fit at 1280
     }
 
     void walksTheWorstList()

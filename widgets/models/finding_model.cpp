@@ -4,6 +4,7 @@
 #include "widgets/models/formatting.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QStringList>
 
 #include <algorithm>
@@ -32,16 +33,16 @@ QVariant FindingModel::data(const QModelIndex& index, int role) const
     switch (role) {
     case Qt::DisplayRole:
     case TitleRole:
-        return toQt(f.title);
+        return findingText(f.title);
     case Qt::ToolTipRole:
     case SummaryRole:
-        return toQt(f.summary);
+        return findingText(f.summary);
     case SortRole:
         return double(index.row());
     case SeverityRole:
         return int(f.severity);
     case RemedyRole:
-        return toQt(f.remedy);
+        return findingText(f.remedy);
     case EvidenceRole:
         return evidenceText(f);
     case PlaceRole:
@@ -67,6 +68,12 @@ void FindingModel::setSnapshot(const SnapshotPtr& snapshot)
     m_snapshot = snapshot;
     m_rows = int(now.size());
     endResetModel();
+}
+
+QString findingText(const std::string& text)
+{
+    static const QRegularExpression kMinus(QStringLiteral("(?<=^|[\\s(\\[])-(?=\\d)"));
+    return toQt(text).replace(kMinus, QStringLiteral("−"));
 }
 
 QString severityText(Severity severity)

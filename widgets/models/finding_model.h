@@ -34,6 +34,8 @@ private:
 
 /// What a rule looks at and what it means; for "Explain".
 QString ruleDefinition(const std::string& rule);
+/// A finding's sentence as it is shown: findings write plain ASCII, the window has the typographic minus.
+QString findingText(const std::string& text);
 QString severityText(Severity severity);
 /// "clipped 50.2 %, range ±5.0": evidence on one line.
 QString evidenceText(const Finding& finding);

@@ -22,8 +22,8 @@ std::vector<ColumnSpec> columns()
     const auto up = Qt::AscendingOrder, down = Qt::DescendingOrder;
     return {
         { tr("tensor"), tr("Name in the float file"), QStringLiteral("features/conv_2_output"), text },
-        { tr("op"), tr("Operator that makes the tensor"), QStringLiteral("MaxPool88"), text },
-        { tr("match"), tr("How the pair was found, and how sure that is (1.0 = certain)"), QStringLiteral("name 1.0"),
+        { tr("op"), tr("Operator that makes the tensor"), QStringLiteral("MaxPool"), text },
+        { tr("match"), tr("How the pair was found, and how sure that is (1.0 = certain)"), QStringLiteral("name 1.00"),
             text },
         { tr("accumulated"), definition(Metric::Accumulated), QStringLiteral("accumulat"), bar, up },
         { tr("ideal"), definition(Metric::Ideal), QStringLiteral("−88.8"), number, up },

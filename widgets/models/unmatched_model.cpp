@@ -12,10 +12,10 @@ std::vector<ColumnSpec> columns()
     const auto tr = [](const char* text) { return UnmatchedModel::tr(text); };
     const auto text = ColumnKind::Text;
     return {
-        { tr("file"), tr("Which file has the tensor"), QStringLiteral("quantized"), text },
         { tr("tensor without a partner"), tr("Name in that file"), QStringLiteral("features/conv_2_output_quantized"),
             text },
-        { tr("op"), tr("Operator that makes it"), QStringLiteral("BatchNormalization"), text },
+        { tr("file"), tr("Which file has the tensor"), QStringLiteral("quantized"), text },
+        { tr("op"), tr("Operator that makes it"), QStringLiteral("QuantizeLinear"), text },
         { tr("shape"), tr("Declared or inferred shape"), QStringLiteral("1×32×25×20"), text },
         { tr("node"), tr("Node that makes it"), QStringLiteral("features/conv_2"), text },
     };
@@ -78,10 +78,10 @@ QString UnmatchedModel::text(int row, int column) const
     const Value& value = entry.graph->value(entry.value);
     const qs::Node* node = value.producer.valid() ? &entry.graph->node(value.producer) : nullptr;
     switch (column) {
-    case File:
-        return entry.side == Side::Float ? tr("float") : tr("quantized");
     case Tensor:
         return toQt(value.name);
+    case File:
+        return entry.side == Side::Float ? tr("float") : tr("quantized");
     case Op:
         return node ? toQt(node->opType) : tr("input");
     case ShapeColumn:

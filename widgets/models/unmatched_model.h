@@ -10,7 +10,7 @@ namespace qs {
 class UnmatchedModel : public ColumnModel {
     Q_OBJECT
 public:
-    enum Column { File, Tensor, Op, ShapeColumn, Node, ColumnCount };
+    enum Column { Tensor, File, Op, ShapeColumn, Node, ColumnCount };
     explicit UnmatchedModel(QObject* parent = nullptr);
     Place place(int row) const;
 

@@ -24,7 +24,7 @@ std::vector<ColumnSpec> columns()
     const auto up = Qt::AscendingOrder, down = Qt::DescendingOrder;
     return {
         { tr("weight"), tr("Name in the float file"), QStringLiteral("features.conv_2.weight"), text },
-        { tr("op"), tr("Operator that uses it"), QStringLiteral("AveragePool"), text },
+        { tr("op"), tr("Operator that uses it"), QStringLiteral("Gemm bias"), text },
         { tr("type"), tr("Element type and granularity of the codes"), QStringLiteral("int8 per channel, axis 0"),
             text },
         { tr("SQNR"), tr("20·log10(‖w‖ / ‖w − dequantized‖). Higher is better."), QStringLiteral("SQNR, dB1234"),

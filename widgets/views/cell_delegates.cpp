@@ -25,8 +25,9 @@ QRect middle(const QRect& area, int height)
 void shorten(QStyleOptionViewItem* cell)
 {
     static const QRegularExpression kOutput(QStringLiteral("_output_\\d+$"));
+    static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
     const int room = cell->rect.width() - 2 * kMargin;
-    cell->textElideMode = Qt::ElideLeft;
+    cell->textElideMode = cell->text.contains(kPath) ? Qt::ElideLeft : Qt::ElideRight;
     if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
         cell->text.remove(kOutput);
 }

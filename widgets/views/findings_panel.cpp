@@ -49,18 +49,18 @@ FindingCard::FindingCard(const Finding& finding, const Session& session, QWidget
     , m_session(session)
 {
     setObjectName(QStringLiteral("findingCard"));
-    const QString title = toQt(finding.title);
+    const QString title = findingText(finding.title);
     setAccessibleName(severityText(finding.severity) + QStringLiteral(": ") + title);
-    setAccessibleDescription(toQt(finding.summary));
+    setAccessibleDescription(findingText(finding.summary));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(kBarWidth + 18, 8, 10, 8);
     column->setSpacing(3);
     auto* heading = textLabel(severityIcon(finding.severity) + u' ' + title, "findingTitle", this);
     heading->setToolTip(severityText(finding.severity));
     column->addWidget(heading);
-    column->addWidget(textLabel(toQt(finding.summary), "findingText", this));
+    column->addWidget(textLabel(findingText(finding.summary), "findingText", this));
     if (!finding.remedy.empty())
-        column->addWidget(textLabel(tr("→ %1").arg(toQt(finding.remedy)), "findingMuted", this));
+        column->addWidget(textLabel(tr("→ %1").arg(findingText(finding.remedy)), "findingMuted", this));
 
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);

@@ -20,7 +20,7 @@ namespace qs {
 namespace {
 
 constexpr int kBlocks = 10;
-constexpr int kBar = 10, kLeft = 10, kBarTop = 24;
+constexpr int kBarHeight = 10, kBarWidth = 160, kMargin = 12, kGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
 {
@@ -47,7 +47,7 @@ GraphLegend::GraphLegend(QWidget* parent)
     setCursor(Qt::PointingHandCursor);
     setFocusPolicy(Qt::TabFocus);
     setAccessibleName(tr("Colour legend"));
-    resize(sizeHint());
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
 void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& theme)
@@ -62,33 +62,42 @@ void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& them
 void GraphLegend::paintEvent(QPaintEvent*)
 {
     const MetricInfo info = metricInfo(m_metric);
+    const bool highIsGood = metricScale(m_metric).better == Better::Higher;
+    const QString worse = tr("worse"), better = tr("better");
     QPainter painter(this);
+    painter.fillRect(rect(), m_theme.panel);
     painter.setPen(m_theme.grid);
-    painter.setBrush(m_theme.panel);
-    painter.drawRoundedRect(rect().adjusted(0, 0, -1, -1), 4, 4);
+    painter.drawLine(0, 0, width(), 0);
     painter.setPen(m_theme.muted);
-    QFont small = font();
-    small.setPixelSize(12);
-    painter.setFont(small);
-    painter.drawText(QRect(kLeft, 2, width() - kLeft, kBarTop - 4), Qt::AlignLeft | Qt::AlignVCenter,
-        QStringLiteral("%1, %2").arg(info.legend, info.unit));
-    const double barWidth = width() - 2 * kLeft - 12;
+    int x = kMargin;
+    const auto write = [&](const QString& text) {
+        painter.drawText(QRect(x, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+        x += painter.fontMetrics().horizontalAdvance(text) + kGap;
+    };
+    write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
+    x += kGap;
+    write(QStringLiteral("%1 ≤ %2").arg(highIsGood ? worse : better, numberText(m_limits.first)));
+    const int top = (height() - kBarHeight) / 2;
     for (int i = 0; i < kBlocks; ++i) {
         const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
-        painter.fillRect(QRectF(kLeft + barWidth * i / kBlocks, kBarTop, barWidth / kBlocks + 0.5, kBar),
+        painter.fillRect(QRect(x + kBarWidth * i / kBlocks, top, kBarWidth / kBlocks, kBarHeight),
             metricColour(m_theme, m_metric, value, m_limits));
     }
-    for (int i = 0; i <= 4; ++i) {
-        const double value = m_limits.first + (m_limits.second - m_limits.first) * i / 4;
-        const QString text = (i == 0          ? QStringLiteral("≤")
-                                     : i == 4 ? QStringLiteral("≥")
-                                              : QString())
-            + numberText(value);
-        const double wide = painter.fontMetrics().horizontalAdvance(text);
-        const double x = std::clamp(kLeft + barWidth * i / 4 - wide / 2, 0.0, width() - wide);
-        painter.drawText(QPointF(x, kBarTop + kBar + painter.fontMetrics().ascent() + 3), text);
+    x += kBarWidth + kGap;
+    write(QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse));
+    const QString without = tr("no number");
+    const int needed = kGap + 2 * kBarHeight + kGap + painter.fontMetrics().horizontalAdvance(without) + kMargin;
+    if (x + needed <= width()) {
+        x += kGap;
+        painter.setBrush(m_theme.raised);
+        painter.setPen(m_theme.border);
+        painter.drawRect(QRect(x, top, 2 * kBarHeight, kBarHeight));
+        painter.setPen(m_theme.muted);
+        x += 2 * kBarHeight + kGap;
+        write(without);
     }
     if (hasFocus()) {
+        painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(m_theme.accent, 2));
         painter.drawRect(rect().adjusted(1, 1, -1, -1));
     }

@@ -12,14 +12,15 @@ namespace qs {
 
 using ColourLimits = std::pair<double, double>;
 
-/// Colours of the chosen number with its fixed limits; a click edits the limits.
+/// One line below the graph: colours of the chosen number with its fixed limits; a click edits the limits.
 class GraphLegend : public QWidget {
     Q_OBJECT
 public:
     explicit GraphLegend(QWidget* parent = nullptr);
     void setScale(Metric metric, ColourLimits limits, const Theme& theme);
     void editLimits();
-    QSize sizeHint() const override { return { 208, 58 }; }
+    QSize sizeHint() const override { return { 420, 26 }; }
+    QSize minimumSizeHint() const override { return { 160, 26 }; }
 
 signals:
     void limitsChanged(qs::Metric metric, qs::ColourLimits limits);

@@ -22,6 +22,7 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -54,13 +55,19 @@ GraphPanel::GraphPanel(Session& session, QWidget* parent)
     , m_session(session)
     , m_canvas(new GraphCanvas(this))
     , m_minimap(new Minimap(*m_canvas))
-    , m_legend(new GraphLegend(m_canvas))
+    , m_legend(new GraphLegend(this))
     , m_search(new GraphSearchBar(m_canvas))
     , m_chips(new QButtonGroup(this))
     , m_which(new QComboBox(this))
     , m_fold(new QCheckBox(tr("fold Q/DQ"), this))
 {
-    setContent(m_canvas);
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_canvas, 1);
+    column->addWidget(m_legend);
+    setContent(content);
     setFocusProxy(m_canvas);
     m_canvas->installEventFilter(this);
     m_canvas->setTips(
@@ -292,8 +299,6 @@ void GraphPanel::refreshLook()
 
 void GraphPanel::placeOverlays()
 {
-    const QSize size = m_legend->sizeHint();
-    m_legend->setGeometry(QRect(QPoint(kMargin - 4, m_canvas->height() - size.height() - kMargin + 4), size));
     m_search->adjustSize();
     m_search->move(m_canvas->width() - m_search->width() - kMargin, kMargin);
 }

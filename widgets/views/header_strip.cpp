@@ -3,6 +3,7 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/models/output_model.h"
+#include "widgets/views/elided_label.h"
 
 #include <QAbstractItemView>
 #include <QCompleter>
@@ -62,7 +63,7 @@ HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
     : QFrame(parent)
     , m_session(session)
     , m_name(new QLabel(this))
-    , m_files(new QLabel(this))
+    , m_files(new ElidedLabel(Qt::ElideRight, this))
     , m_summary(new QHBoxLayout)
     , m_search(new QLineEdit(this))
     , m_names(new QStringListModel(this))
@@ -71,7 +72,6 @@ HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_name->setObjectName(QStringLiteral("modelName"));
     m_files->setObjectName(QStringLiteral("modelFiles"));
-    m_files->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_search->setPlaceholderText(tr("Go to node, tensor… Ctrl+Shift+P"));
     m_search->setAccessibleName(tr("Go to node or tensor"));
     m_search->setFixedWidth(kSearchWidth);

@@ -9,8 +9,12 @@
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QTableView>
+#include <QTextLayout>
+#include <QTimer>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace qs {
 
@@ -19,6 +23,8 @@ namespace {
 constexpr int kRowHeight = 20;
 constexpr int kSectionHeight = 26;
 constexpr int kMaxKeyWidth = 150;
+constexpr int kTextMargin = 4;
+constexpr int kRowGap = 2; ///< above and below a value of several lines
 
 /// Muted keys, fixed-pitch values, bold sections.
 class InspectorDelegate : public QStyledItemDelegate {
@@ -49,12 +55,53 @@ public:
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
-        const bool section = index.data(InspectorModel::SectionRole).toBool();
-        const QSize size = QStyledItemDelegate::sizeHint(option, index);
-        return { size.width(), section ? kSectionHeight : std::max(kRowHeight, size.height()) };
+        QStyleOptionViewItem cell = option;
+        initStyleOption(&cell, index);
+        if (index.data(InspectorModel::SectionRole).toBool())
+            return { option.rect.width(), kSectionHeight };
+        if (index.column() == 0)
+            return { option.rect.width(), kRowHeight };
+        QTextLayout text(cell.text, cell.font);
+        return { option.rect.width(), std::max(kRowHeight, arrange(text, cell.rect.width()) + 2 * kRowGap) };
+    }
+
+    /// Keys stand beside the first line of their value.
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        if (index.data(InspectorModel::SectionRole).toBool())
+            return QStyledItemDelegate::paint(painter, option, index);
+        QStyleOptionViewItem cell = option;
+        initStyleOption(&cell, index);
+        const QString words = std::exchange(cell.text, QString());
+        option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &cell, painter, option.widget);
+        painter->setPen(cell.palette.color(QPalette::Text));
+        QTextLayout text(index.column() == 0
+                ? cell.fontMetrics.elidedText(words, Qt::ElideRight, cell.rect.width() - kTextMargin)
+                : words,
+            cell.font);
+        const int height = arrange(text, cell.rect.width());
+        const int top = height + 2 * kRowGap <= kRowHeight ? (kRowHeight - height) / 2 : kRowGap;
+        text.draw(painter, cell.rect.topLeft() + QPoint(kTextMargin, top));
     }
 
 private:
+    /// Breaks the text into lines for a cell of that width; returns their height.
+    static int arrange(QTextLayout& text, int width)
+    {
+        QTextOption wrap;
+        wrap.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+        text.setTextOption(wrap);
+        text.beginLayout();
+        double height = 0;
+        for (QTextLine line = text.createLine(); line.isValid(); line = text.createLine()) {
+            line.setLineWidth(std::max(1, width - 2 * kTextMargin));
+            line.setPosition({ 0, height });
+            height += line.height();
+        }
+        text.endLayout();
+        return int(std::ceil(height));
+    }
+
     const Session& m_session;
 };
 
@@ -64,6 +111,7 @@ InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
     : Panel(QStringLiteral("inspector"), tr("Inspector"), parent)
     , m_session(session)
     , m_table(new QTableView(this))
+    , m_fit(new QTimer(this))
 {
     m_table->setModel(&m_model);
     m_table->setAccessibleName(tr("Inspector"));
@@ -95,9 +143,12 @@ InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
     connect(&session.selection(), &Selection::changed, this, &InspectorPanel::refresh);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &InspectorPanel::shapeRows);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &InspectorPanel::fitRows);
+    m_fit->setSingleShot(true);
+    m_fit->setInterval(0);
+    connect(m_fit, &QTimer::timeout, this, &InspectorPanel::fitRows);
     connect(m_table->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int section) {
         if (section == 1)
-            fitRows();
+            m_fit->start(); // heights set while the sections are being laid out would be lost
     });
     refresh();
 }

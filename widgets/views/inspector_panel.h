@@ -6,6 +6,7 @@
 #include "widgets/views/panel.h"
 
 class QTableView;
+class QTimer;
 
 namespace qs {
 
@@ -24,6 +25,7 @@ private:
     Session& m_session;
     InspectorModel m_model;
     QTableView* m_table;
+    QTimer* m_fit; ///< row heights after the widths
 };
 
 } // namespace qs

@@ -36,7 +36,9 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionResizeMode(JobModel::Title, QHeaderView::Stretch);
-    m_table->setColumnWidth(JobModel::Phase, 150);
+    m_table->setColumnWidth(JobModel::Phase, 90);
+    for (const int column : { JobModel::Progress, JobModel::Rate, JobModel::Remaining, JobModel::Elapsed })
+        m_table->setColumnWidth(column, 84);
     m_log->setReadOnly(true);
     m_log->setMaximumBlockCount(kLogLines);
     m_log->setAccessibleName(tr("Log"));

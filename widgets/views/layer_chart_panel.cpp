@@ -34,7 +34,7 @@ void LayerChartPanel::applyTheme()
 void LayerChartPanel::refresh()
 {
     const LineData lines = layerChartData(*m_session.snapshot(), m_session.theme());
-    header()->setInfo(lines.items.empty() ? QString() : tr("SQNR, dB, along the network"));
+    header()->setInfo(lines.items.empty() ? QString() : tr("SQNR in dB by layer"));
     m_chart->setData(lines);
     followSelection();
 }

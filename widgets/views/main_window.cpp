@@ -160,9 +160,8 @@ QString MainWindow::statusText() const
     const Snapshot& snapshot = *m_session.snapshot();
     if (snapshot.comparison) {
         const QString text = provenanceText(*snapshot.comparison);
-        return snapshot.comparison->partial
-            ? tr("Partial: %1").arg(text)
-            : tr("Compared over %1 in %2").arg(text, durationText(snapshot.timing.runMs));
+        return snapshot.comparison->partial ? tr("Partial: %1").arg(text)
+                                            : tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
     }
     if (snapshot.floatModel && !snapshot.quantModel)
         return tr("Open the quantized model next.");

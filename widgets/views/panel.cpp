@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/panel.h"
 
+#include "widgets/views/elided_label.h"
+
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
@@ -16,7 +18,7 @@ constexpr int kHeight = 30;
 PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     : QFrame(parent)
     , m_title(new QLabel(title, this))
-    , m_info(new QLabel(this))
+    , m_info(new ElidedLabel(Qt::ElideMiddle, this))
     , m_tools(new QHBoxLayout)
     , m_endTools(new QHBoxLayout)
 {
@@ -24,7 +26,6 @@ PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     m_title->setObjectName(QStringLiteral("panelTitle"));
     m_info->setObjectName(QStringLiteral("panelInfo"));
     m_info->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    m_info->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 0, 8, 0);
     row->setSpacing(8);

@@ -2,6 +2,7 @@
 #include "widgets/views/table_panel.h"
 
 #include "widgets/views/cell_delegates.h"
+#include "widgets/views/table_header.h"
 
 #include <QClipboard>
 #include <QEvent>
@@ -11,6 +12,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QTableView>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -22,8 +24,9 @@ namespace {
 
 constexpr int kRowHeight = 24;
 constexpr int kFilterWidth = 130;
-constexpr int kFirstColumnMinimum = 120;
-constexpr int kCellPadding = 13;
+constexpr int kFirstColumnMinimum = 110;
+constexpr int kFirstColumnWanted = 150; ///< below it the others give way
+constexpr int kCellPadding = 15, kNarrowPadding = 12;
 
 } // namespace
 
@@ -33,8 +36,12 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     , m_setup(std::move(setup))
     , m_proxy(new WorstFirstProxy(this))
     , m_table(new QTableView(this))
+    , m_sections(new TableHeader(m_table))
     , m_filter(new QLineEdit(this))
     , m_columns(new QToolButton(this))
+    , m_empty(new QLabel(m_table))
+    , m_rest(new QSpacerItem(0, 0, QSizePolicy::Minimum, QSizePolicy::Fixed))
+    , m_reveal(new QTimer(this))
 {
     m_setup.model->setParent(this);
     m_proxy->setColumns(m_setup.model);
@@ -45,6 +52,7 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_table, 1);
+    column->addItem(m_rest);
     if (m_setup.footer)
         buildFooter(column);
     setContent(content);
@@ -71,22 +79,16 @@ void TablePanel::buildTable()
     m_table->setWordWrap(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerItem); // the first row is always whole
     m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     m_table->setTabKeyNavigation(false);
     m_table->setCornerButtonEnabled(false);
     m_table->setSortingEnabled(false); // sections are clicked: worst first, then reversed
+    m_table->setHorizontalHeader(m_sections);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    QHeaderView* sections = m_table->horizontalHeader();
-    sections->setSectionsMovable(true);
-    sections->setSectionsClickable(true);
-    sections->setHighlightSections(false);
-    sections->setSortIndicatorShown(true);
-    sections->setContextMenuPolicy(Qt::CustomContextMenu);
-    sections->setMinimumSectionSize(40);
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         m_table->setItemDelegateForColumn(
             column, new CellDelegate(m_session, m_setup.model->column(column).kind, m_table));
@@ -94,16 +96,23 @@ void TablePanel::buildTable()
     }
     fitColumns();
     m_table->viewport()->installEventFilter(this);
-    connect(sections, &QHeaderView::sectionClicked, this, [this](int column) {
+    connect(m_sections, &QHeaderView::sectionClicked, this, [this](int column) {
         const bool same = m_proxy->sortColumn() == column;
         if (!same)
             return sortWorstFirst(column);
         const auto order = m_proxy->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
         m_proxy->sort(column, order);
-        m_table->horizontalHeader()->setSortIndicator(column, order);
+        m_sections->setSortIndicator(column, order);
     });
-    connect(sections, &QWidget::customContextMenuRequested, this,
-        [this, sections](const QPoint& at) { showColumnMenu(sections->mapToGlobal(at)); });
+    connect(m_sections, &QWidget::customContextMenuRequested, this,
+        [this](const QPoint& at) { showColumnMenu(m_sections->mapToGlobal(at)); });
+    m_empty->setObjectName(QStringLiteral("emptyHint"));
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_reveal->setSingleShot(true);
+    m_reveal->setInterval(0);
+    connect(m_reveal, &QTimer::timeout, this, &TablePanel::reveal);
     connect(m_table, &QWidget::customContextMenuRequested, this,
         [this](const QPoint& at) { showRowMenu(m_table->viewport()->mapToGlobal(at)); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
@@ -147,45 +156,54 @@ void TablePanel::buildFooter(QVBoxLayout* column)
     column->addWidget(footer);
 }
 
+/// Least room for the title and a usual cell; bars and strips may shrink to their title.
+int TablePanel::widthOf(int column, bool narrow) const
+{
+    const ColumnSpec& spec = m_setup.model->column(column);
+    const bool drawn = spec.kind == ColumnKind::Split || spec.kind == ColumnKind::Strip;
+    const int cell = narrow && drawn ? 0 : QFontMetrics(font()).horizontalAdvance(spec.typical);
+    return std::max(cell + (narrow ? kNarrowPadding : kCellPadding), m_sections->titleWidth(spec.title));
+}
+
 void TablePanel::fitColumns()
 {
-    QFont bold = font();
-    bold.setBold(true);
-    const QFontMetrics cells(font()), titles(bold);
-    constexpr int kSortArrow = 4;
-    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
-        const ColumnSpec& spec = m_setup.model->column(column);
-        const int width
-            = std::max(cells.horizontalAdvance(spec.typical), titles.horizontalAdvance(spec.title) + kSortArrow);
-        m_table->setColumnWidth(column, width + kCellPadding);
-    }
+    for (int column = 0; column < m_setup.model->columnCount(); ++column)
+        m_table->setColumnWidth(column, widthOf(column, m_narrow));
 }
 
 bool TablePanel::eventFilter(QObject* watched, QEvent* event)
 {
     if (watched == m_table->viewport() && event->type() == QEvent::Resize) {
         fillFirstColumn();
-        if (m_table->currentIndex().isValid())
-            m_table->scrollTo(m_table->currentIndex().siblingAtColumn(0));
+        keepRowsWhole();
+        m_empty->setGeometry(m_table->viewport()->geometry());
+        m_reveal->start(); // the scroll bars know the new size only after this event
     }
     return Panel::eventFilter(watched, event);
 }
 
 void TablePanel::fillFirstColumn()
 {
-    int others = 0;
-    for (int column = 1; column < m_setup.model->columnCount(); ++column)
-        others += m_table->isColumnHidden(column) ? 0 : m_table->columnWidth(column);
-    const QFontMetrics metrics(font());
-    const int typical = metrics.horizontalAdvance(m_setup.model->column(0).typical) + kCellPadding;
-    const int room = m_table->viewport()->width() - others;
-    m_table->setColumnWidth(0, std::max({ room, std::min(typical, kFirstColumnMinimum), kFirstColumnMinimum }));
+    int others = 0, natural = 0;
+    for (int column = 1; column < m_setup.model->columnCount(); ++column) {
+        if (m_table->isColumnHidden(column))
+            continue;
+        others += m_table->columnWidth(column);
+        natural += widthOf(column, false);
+    }
+    const int width = m_table->viewport()->width();
+    if (const bool narrow = width - natural < kFirstColumnWanted; narrow != m_narrow) {
+        m_narrow = narrow;
+        fitColumns();
+        return fillFirstColumn();
+    }
+    m_table->setColumnWidth(0, std::max(width - others, kFirstColumnMinimum));
 }
 
 void TablePanel::sortWorstFirst(int column)
 {
     m_proxy->sortWorstFirst(column);
-    m_table->horizontalHeader()->setSortIndicator(column, m_proxy->sortOrder());
+    m_sections->setSortIndicator(column, m_proxy->sortOrder());
     m_table->scrollToTop();
 }
 
@@ -198,12 +216,36 @@ void TablePanel::follow(const Place& place)
     const QModelIndex index = m_proxy->mapFromSource(m_setup.model->index(int(*row), 0));
     if (!index.isValid())
         return selection->clear();
-    if (selection->currentIndex().row() == index.row() && selection->isRowSelected(index.row()))
+    if (selection->currentIndex().row() != index.row() || !selection->isRowSelected(index.row())) {
+        m_following = true;
+        selection->setCurrentIndex(index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        m_following = false;
+    }
+    m_reveal->start();
+}
+
+/// What is left below the last whole row stays empty, so that no row is cut at the end of the list either.
+void TablePanel::keepRowsWhole()
+{
+    const int before = m_rest->sizeHint().height();
+    const int room = m_table->viewport()->height() + before;
+    const int rest = room < kRowHeight ? 0 : room % kRowHeight;
+    if (rest == before)
         return;
-    m_following = true;
-    selection->setCurrentIndex(index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
-    m_following = false;
-    m_table->scrollTo(index);
+    m_rest->changeSize(0, rest, QSizePolicy::Minimum, QSizePolicy::Fixed);
+    m_table->parentWidget()->layout()->invalidate();
+}
+
+/// Brings the chosen row into sight when it is not wholly there.
+void TablePanel::reveal()
+{
+    const QModelIndex index = m_table->currentIndex().siblingAtColumn(0);
+    if (!index.isValid())
+        return;
+    const QRect row = m_table->visualRect(index);
+    const QRect room = m_table->viewport()->rect();
+    if (row.top() < room.top() || row.bottom() > room.bottom())
+        m_table->scrollTo(index, QAbstractItemView::PositionAtCenter);
 }
 
 void TablePanel::walk(int step)
@@ -249,6 +291,12 @@ void TablePanel::showInfo()
     if (m_proxy->hiddenRows() > 0)
         text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
     header()->setInfo(text);
+    const bool empty = m_proxy->rowCount() == 0;
+    m_empty->setVisible(empty);
+    if (empty && m_proxy->hiddenRows() > 0)
+        m_empty->setText(tr("No row has all these words. Clear the filter to see all."));
+    else if (empty && m_setup.emptyText)
+        m_empty->setText(m_setup.emptyText(snapshot));
 }
 
 void TablePanel::showColumnMenu(const QPoint& position)

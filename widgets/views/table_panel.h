@@ -8,12 +8,17 @@
 
 #include <functional>
 
+class QLabel;
 class QLineEdit;
+class QSpacerItem;
 class QTableView;
+class QTimer;
 class QToolButton;
 class QVBoxLayout;
 
 namespace qs {
+
+class TableHeader;
 
 /// A table over one of our column models: worst first, filter field, column chooser, copy, following the selection.
 class TablePanel : public Panel {
@@ -27,6 +32,7 @@ public:
         std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
         std::function<QString(const Snapshot&)> info; ///< header text
         std::function<QString(const Theme&)> footer; ///< rich text below the table: units, legend
+        std::function<QString(const Snapshot&)> emptyText; ///< shown instead of rows when there are none
     };
     TablePanel(Session& session, Setup setup, QWidget* parent = nullptr);
 
@@ -45,8 +51,11 @@ private:
     void buildTable();
     void buildHeader();
     void fitColumns();
+    int widthOf(int column, bool narrow) const;
     void fillFirstColumn();
     void follow(const Place& place);
+    void keepRowsWhole();
+    void reveal();
     void showInfo();
     void buildFooter(QVBoxLayout* column);
     void showColumnMenu(const QPoint& position);
@@ -56,8 +65,13 @@ private:
     Setup m_setup;
     WorstFirstProxy* m_proxy;
     QTableView* m_table;
+    TableHeader* m_sections;
     QLineEdit* m_filter;
     QToolButton* m_columns;
+    QLabel* m_empty; ///< over the rows
+    QSpacerItem* m_rest;
+    QTimer* m_reveal; ///< runs out when sizes and sorting have settled
+    bool m_narrow = false; ///< columns have their least widths
     bool m_following = false; ///< the selection leads, not the user
 };
 

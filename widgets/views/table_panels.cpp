@@ -24,6 +24,20 @@ QString noiseLegend(const Theme& theme)
             coloured(TablePanel::tr("inherited"), theme.inherited));
 }
 
+QString nothingComparedText(const Snapshot& snapshot)
+{
+    if (!snapshot.floatModel || !snapshot.quantModel)
+        return TablePanel::tr("Open a float and a quantized model and data to compare them.");
+    return snapshot.data ? TablePanel::tr("Nothing is compared yet.")
+                         : TablePanel::tr("Open data to compare the models.");
+}
+
+QString unmatchedEmptyText(const Snapshot& snapshot)
+{
+    return snapshot.alignment ? TablePanel::tr("Every tensor that is compared has its partner; none is left over.")
+                              : TablePanel::tr("Open a float and a quantized model to match their tensors.");
+}
+
 } // namespace
 
 TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
@@ -43,6 +57,7 @@ TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
             .arg(countText(snapshot.comparison->activations.size()), countText(unmatched));
     };
     setup.footer = noiseLegend;
+    setup.emptyText = nothingComparedText;
     auto* panel = new TablePanel(session, std::move(setup), parent);
     QObject::connect(&session, &Session::metricChanged, panel,
         [panel](Metric metric) { panel->sortWorstFirst(TensorModel::columnOf(metric)); });
@@ -63,6 +78,7 @@ TablePanel* makeWeightsPanel(Session& session, QWidget* parent)
             ? TablePanel::tr("%1 weights and biases · worst first").arg(countText(snapshot.comparison->weights.size()))
             : QString();
     };
+    setup.emptyText = nothingComparedText;
     setup.footer = [](const Theme&) {
         return TablePanel::tr("SQNR in dB, higher is better · range ratio: largest over median channel");
     };
@@ -89,9 +105,12 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
             rows.begin(), rows.end(), [&](const OutputRow& row) { return row.floatValue == place.value; });
         return it == rows.end() ? std::nullopt : std::optional<size_t>(size_t(it - rows.begin()));
     };
+    setup.emptyText = nothingComparedText;
     setup.info = [](const Snapshot& snapshot) {
-        return snapshot.comparison ? TablePanel::tr("%1 outputs").arg(countText(snapshot.comparison->outputs.size()))
-                                   : QString();
+        const size_t count = snapshot.comparison ? snapshot.comparison->outputs.size() : 0;
+        return count == 0 ? QString()
+            : count == 1  ? TablePanel::tr("1 output")
+                          : TablePanel::tr("%1 outputs").arg(countText(count));
     };
     return new TablePanel(session, std::move(setup), parent);
 }
@@ -112,6 +131,7 @@ TablePanel* makeMatchingPanel(Session& session, QWidget* parent)
         }
         return {};
     };
+    setup.emptyText = unmatchedEmptyText;
     setup.info = [](const Snapshot& snapshot) {
         if (!snapshot.alignment)
             return QString();

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QLabel>
+
+namespace qs {
+
+/// One line of plain text that takes the room it gets and marks with an ellipsis what does not fit.
+class ElidedLabel : public QLabel {
+public:
+    explicit ElidedLabel(Qt::TextElideMode mode, QWidget* parent = nullptr);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    Qt::TextElideMode m_mode;
+};
+
+} // namespace qs
