@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
+#include "app/cli/node_times.h"
 
 #include "core/base/name_pattern.h"
 #include "core/base/parallel.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct RunCommand {
     std::string model, out, arithmetic = "simulated";
-    bool allTensors = false;
+    bool allTensors = false, perNode = false;
     std::vector<std::string> tensors;
     DataOptions data;
 };
@@ -47,7 +48,7 @@ Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Graph& grap
         for (const Value& v : graph.values())
             names.push_back(v.name);
         std::set<size_t> chosen;
-        for (const std::string& pattern : splitPatterns(o.tensors)) {
+        for (const std::string& pattern : splitPatterns(o.tensors, names)) {
             auto found = matchNames(pattern, names);
             if (!found.ok()) {
                 Issue issue = std::move(found).issue();
@@ -74,11 +75,13 @@ Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Graph& grap
 /// Runs every feed; `take` gets the wanted tensors of each, from worker threads.
 class Runner {
 public:
-    Runner(const LoadedModel& model, const DataSource& data, std::shared_ptr<const Schedule> schedule, Context& context)
+    Runner(const LoadedModel& model, const DataSource& data, std::shared_ptr<const Schedule> schedule, Context& context,
+        NodeTimes* times)
         : m_model(model)
         , m_data(data)
         , m_schedule(std::move(schedule))
         , m_context(context)
+        , m_times(times)
     {
     }
 
@@ -133,7 +136,7 @@ private:
             inputs.push_back(k < m_state.size() ? m_state[k] : initialState(*m_model.plan, *carried));
         }
         QS_CHECK(execution.bind(inputs));
-        QS_CHECK(execution.runAll(m_context.cancel));
+        QS_CHECK(m_times ? m_times->runAll(execution, m_context.cancel) : execution.runAll(m_context.cancel));
         m_state.clear();
         for (const CarryLink& link : m_carry)
             m_state.push_back(toPlain(execution.get(link.output)));
@@ -144,6 +147,7 @@ private:
     const DataSource& m_data;
     std::shared_ptr<const Schedule> m_schedule;
     Context& m_context;
+    NodeTimes* m_times; ///< null: no clock
     std::vector<CarryLink> m_carry;
     std::vector<Tensor> m_state;
 };
@@ -198,7 +202,10 @@ Result<int> run(const RunCommand& o, Context& context)
     }
     std::mutex mutex;
     std::vector<std::pair<size_t, std::string>> lines;
-    Runner runner(model, *data, schedule, context);
+    std::optional<NodeTimes> times;
+    if (o.perNode)
+        times.emplace(schedule);
+    Runner runner(model, *data, schedule, context, times ? &*times : nullptr);
     QS_CHECK(runner.run(threads, carry, [&](const Feed& feed, const Execution& execution) -> Status {
         if (writer) {
             std::vector<Tensor> tensors;
@@ -219,9 +226,11 @@ Result<int> run(const RunCommand& o, Context& context)
         QS_CHECK(writer->finish());
     clearProgress(context.common);
     if (!context.common.json.empty()) {
-        const nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.model },
-            { "samples", data->samples() }, { "arithmetic", o.arithmetic }, { "tensors", names },
+        nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.model }, { "samples", data->samples() },
+            { "arithmetic", o.arithmetic }, { "tensors", names },
             { "out", o.out.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(o.out) } };
+        if (times)
+            json["nodes"] = times->json();
         QS_CHECK(writeOutput(
             context.common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
     }
@@ -232,6 +241,8 @@ Result<int> run(const RunCommand& o, Context& context)
         std::cout << text;
     if (writer && !context.common.quiet)
         std::cout << fmt::format("{}: {} tensors of {} samples\n", o.out, names.size(), data->samples());
+    if (times)
+        std::cout << times->table();
     return int(kDone);
 }
 
@@ -249,6 +260,7 @@ Command addRun(CLI::App& app, Context& context)
         ->allow_extra_args(false)
         ->excludes(all);
     app.add_option("--arithmetic", o->arithmetic, "how the model is computed: simulated");
+    app.add_flag("--per-node", o->perNode, "also print the time that each node takes");
     return [o](Context& c) { return run(*o, c); };
 }
 

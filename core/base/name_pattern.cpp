@@ -61,11 +61,11 @@ Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::ve
     return found;
 }
 
-std::vector<std::string> splitPatterns(const std::vector<std::string>& options)
+std::vector<std::string> splitPatterns(const std::vector<std::string>& options, const std::vector<std::string>& names)
 {
     std::vector<std::string> patterns;
     for (const std::string& option : options) {
-        if (option.starts_with("re:")) {
+        if (option.starts_with("re:") || std::ranges::find(names, option) != names.end()) {
             patterns.push_back(option);
             continue;
         }

@@ -96,6 +96,7 @@ private slots:
     void tableIsReadable();
     void runWritesDataAgain();
     void tensorsByGlobAndRegex();
+    void perNodeTimes();
     void localFillsNodeAlone();
     void warningsAndQuiet();
 
@@ -345,6 +346,19 @@ void ResultsTests::tensorsByGlobAndRegex()
     QCOMPARE(count({ "re:^Conv" }), -3);
     QCOMPARE(count({ "Conv" }), -3);
     QCOMPARE(count({ "re:[" }), -2);
+}
+
+void ResultsTests::perNodeTimes()
+{
+    const QStringList run { "run", kFloat, "--data", kData, "--limit", "3", "--per-node" };
+    const Outcome printed = quantscope(run);
+    QCOMPARE(printed.code, 0);
+    QVERIFY(printed.out.contains("mean of 3 runs") && printed.out.contains("Conv") && printed.out.contains(" %"));
+    const json nodes = parsed(quantscope(run + QStringList { "--json", "-" }).out)["nodes"];
+    QVERIFY(!nodes.empty());
+    for (const json& node : nodes)
+        QVERIFY(node["name"].is_string() && node["op_type"].is_string() && node["mean_ms"].get<double>() >= 0);
+    QVERIFY(!parsed(quantscope({ "run", kFloat, "--data", kData, "--json", "-" }).out).contains("nodes"));
 }
 
 void ResultsTests::localFillsNodeAlone()
