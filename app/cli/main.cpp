@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
+#include "core/base/atomic_file.h"
 #include "core/base/issue_text.h"
 #include "core/base/version.h"
 
@@ -9,15 +10,29 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <sys/time.h>
+#include <unistd.h>
 
 namespace {
 
 qs::CancelToken* g_cancel = nullptr; // read by the signal handler only
 
+/// The work did not stop by itself soon after a signal: one step of it takes too long.
+void onOverdue(int)
+{
+    static const char text[] = "error: cancelled\n";
+    qs::AtomicFile::removeTemporaries();
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(qs::cli::kCancelled);
+}
+
 void onSignal(int signal)
 {
     g_cancel->cancel();
     std::signal(signal, SIG_DFL); // a second signal may kill
+    std::signal(SIGALRM, onOverdue);
+    const itimerval soon { { 0, 0 }, { 0, 600'000 } };
+    setitimer(ITIMER_REAL, &soon, nullptr);
 }
 
 int exitCode(const qs::Issue& issue)

@@ -10,13 +10,16 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <atomic>
+#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace qs;
 
@@ -80,6 +83,8 @@ private slots:
     void atomicFileReplacesOnCommit();
     void abandonedAtomicFileLeavesTheOldOne();
     void atomicFileNeedsAFolder();
+    void atomicFileKeepsLinksAndDevices();
+    void temporariesAreRemovedAtOnce();
     void everyIndexOnce();
     void firstExceptionIsRethrown();
     void hashesAreStable();
@@ -214,6 +219,7 @@ void BaseTests::optionsSplitAtCommas()
 {
     const auto split = splitPatterns({ "a,b*", "re:x{1,2}", ",c,,", "" });
     QCOMPARE(split, (std::vector<std::string> { "a", "b*", "re:x{1,2}", "c" }));
+    QCOMPARE(splitPatterns({ "a,b", "a,c" }, { "a,b" }), (std::vector<std::string> { "a,b", "a", "c" }));
 }
 
 void BaseTests::issuesAreOneSentence()
@@ -226,6 +232,37 @@ void BaseTests::issuesAreOneSentence()
     QCOMPARE(issueText(issue), std::string("m.onnx: node 'conv1': tensor 'w': is cut off"));
     QCOMPARE(issueText(badUse("no such option")), std::string("no such option"));
     QCOMPARE(issueText(cancelled()), std::string("cancelled"));
+}
+
+void BaseTests::atomicFileKeepsLinksAndDevices()
+{
+    QTemporaryDir dir;
+    const std::string link = dir.filePath("link").toStdString(), target = dir.filePath("target").toStdString();
+    QCOMPARE(symlink("target", link.c_str()), 0);
+    for (const char* text : { "first", "second" }) { // without and with a file behind the link
+        auto file = AtomicFile::create(std::ifstream(target) ? link : target);
+        QVERIFY(file.ok());
+        QVERIFY(file->write(text).ok() && file->commit().ok());
+        std::string read;
+        QVERIFY(std::getline(std::ifstream(target), read) && read == text);
+    }
+    QVERIFY(QFileInfo(dir.filePath("link")).isSymLink());
+    auto null = AtomicFile::create("/dev/null");
+    QVERIFY(null.ok());
+    QVERIFY(null->write("gone").ok() && null->commit().ok());
+    QVERIFY(!QFileInfo("/dev/null").isFile());
+}
+
+void BaseTests::temporariesAreRemovedAtOnce()
+{
+    QTemporaryDir dir;
+    auto first = AtomicFile::create(dir.filePath("a").toStdString());
+    auto moved = std::make_unique<AtomicFile>(std::move(*first));
+    auto second = AtomicFile::create(dir.filePath("b").toStdString());
+    QVERIFY(second.ok());
+    QCOMPARE(QDir(dir.path()).entryList(QDir::Files).size(), 2);
+    AtomicFile::removeTemporaries();
+    QVERIFY(QDir(dir.path()).isEmpty());
 }
 
 void BaseTests::atomicFileReplacesOnCommit()
