@@ -108,9 +108,6 @@ Result<std::pair<Shape, size_t>> feedShape(const Preprocess& how, const InputSpe
 DataResult openImageData(const DataRequest& request, const std::vector<InputSpec>& inputs)
 {
     const std::string& folder = request.spec;
-    if (request.preprocess.empty())
-        return badUse("the picture folder " + folder + " needs to know how pictures become tensors",
-            "add --preprocess FILE.json with size, scale, mean, std, layout");
     if (inputs.size() != 1) {
         std::vector<std::string> names;
         for (const InputSpec& input : inputs)
@@ -119,6 +116,13 @@ DataResult openImageData(const DataRequest& request, const std::vector<InputSpec
                 + (names.empty() ? "" : ": " + nameList(names)),
             folder, "give a .npz with one array for each input");
     }
+    QS_TRY(ImageFolder images, listImageFolder(folder));
+    if (images.files.empty())
+        return badInput("there are no pictures (png, jpg, jpeg, bmp) and no test_data_set_* folders", folder,
+            "give a folder with pictures or ONNX test data");
+    if (request.preprocess.empty())
+        return badUse("the picture folder " + folder + " needs to know how pictures become tensors",
+            "add --preprocess FILE.json with size, scale, mean, std, layout");
     const InputSpec& input = inputs[0];
     QS_TRY(Preprocess how, readPreprocess(request.preprocess));
     QS_CHECK(completeSize(how, input, request.preprocess));
@@ -128,14 +132,10 @@ DataResult openImageData(const DataRequest& request, const std::vector<InputSpec
         return issue;
     }
     QS_TRY(const auto shape, feedShape(how, input, request.preprocess));
-    QS_TRY(ImageFolder images, listImageFolder(folder));
     if (request.limit && *request.limit < images.files.size())
         images.files.resize(*request.limit);
     if (!images.labels.empty())
         images.labels.resize(images.files.size());
-    if (images.files.empty())
-        return badInput("there are no pictures (png, jpg, jpeg, bmp) and no test_data_set_* folders", folder,
-            "give a folder with pictures or ONNX test data");
     QS_CHECK(feedsFor(images.files.size(), shape.second, folder));
     return std::shared_ptr<const DataSource>(
         std::make_shared<ImageData>(folder, std::move(images), input, std::move(how), shape.first, shape.second));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 namespace qs {
@@ -20,10 +21,17 @@ Issue inputIssue(const InputSpec& input, std::string what, const std::string& fi
 
 std::string named(DType type) { return std::string(dtypeName(type)); }
 
+std::string shortNumber(double value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    return text;
+}
+
 Issue lossIssue(const InputSpec& input, double value, DType from, const std::string& file)
 {
     return inputIssue(input,
-        "the value " + std::to_string(value) + " of type " + named(from) + " does not fit the input's type "
+        "the value " + shortNumber(value) + " of type " + named(from) + " does not fit the input's type "
             + named(input.dtype),
         file, "save the array as " + named(input.dtype) + " with values in its range");
 }

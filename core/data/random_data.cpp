@@ -163,14 +163,13 @@ DataResult openRandomData(const DataRequest& request, const std::vector<InputSpe
                 "the inputs are " + nameList(names));
         }
     std::vector<RandomInput> sized;
-    std::vector<InputSpec> fixed;
     for (const InputSpec& input : inputs) {
         QS_TRY(RandomInput one, sizedInput(input, request));
-        fixed.push_back({ input.name, input.dtype, toDims(one.shape) });
         sized.push_back(std::move(one));
     }
+    // A size that --shape gives is no fixed batch: such an input is made complete for each sample.
     QS_TRY(const size_t feeds,
-        feedsFor(static_cast<size_t>(samples), allVectors(fixed) ? 1 : commonBatch(fixed), request.spec));
+        feedsFor(static_cast<size_t>(samples), allVectors(inputs) ? 1 : commonBatch(inputs), request.spec));
     return std::shared_ptr<const DataSource>(
         std::make_shared<RandomData>(std::move(sized), seed, static_cast<size_t>(samples), feeds));
 }

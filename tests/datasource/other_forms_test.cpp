@@ -270,6 +270,10 @@ private slots:
         DataRequest shaped = request("random:3");
         shaped.shapes["x"] = { 1, 3 };
         QVERIFY(refusal(shaped, { open }).isEmpty());
+        shaped.shapes["x"] = { 2, 3 }; // complete inputs of that shape, not a batch to fill
+        const auto whole = openData(shaped, { open });
+        QVERIFY(whole.ok() && whole.value()->samples() == 3 && whole.value()->feeds() == 3);
+        QCOMPARE(whole.value()->feed(2).value().inputs[0].shape(), (Shape { 2, 3 }));
         shaped.shapes["x"] = { 1, 4 };
         QVERIFY(!refusal(shaped, { open }).isEmpty());
         for (const char* wrong : { "random:", "random:x", "random:3:", "random:3:x", "random:-1" }) {
