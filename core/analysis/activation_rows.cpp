@@ -172,6 +172,15 @@ private:
     std::unordered_map<ValueId, size_t> m_rowOf;
 };
 
+/// What names the compared value: one before rounding has no name of its own, so the codes that come of it.
+ValueId comparedValue(const Graph& graph, const PairPlan& plan)
+{
+    if (!plan.beforeRounding.valid())
+        return plan.y;
+    const auto& outputs = graph.node(plan.beforeRounding).outputs;
+    return !outputs.empty() && outputs[0].valid() ? outputs[0] : plan.y;
+}
+
 } // namespace
 
 void fillActivations(const ComparePair& pair, const Measured& m, Comparison& result)
@@ -184,7 +193,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.floatValue = plan.x;
         row.quantValue = plan.y;
         row.name = fg.value(plan.x).name;
-        row.quantizedName = qg.value(plan.y).name;
+        row.quantizedName = qg.value(comparedValue(qg, plan)).name;
         row.floatNode = fg.value(plan.x).producer;
         row.quantNode = qg.value(plan.p.valid() ? plan.p : plan.y).producer;
         if (row.floatNode.valid()) {
