@@ -266,6 +266,23 @@ private slots:
         QCOMPARE(first.data().toString(), QStringLiteral("3.0 %"));
     }
 
+    void windowClosedOnItsStartPage()
+    {
+        QSettings().clear();
+        {
+            Session session(fakeBuild);
+            MainWindow window(session, ThemeChoice::Light, WindowMemory::Remembered);
+            window.show();
+            window.close();
+        }
+        Session session(fakeBuild);
+        MainWindow window(session, {}, WindowMemory::Remembered);
+        window.show();
+        openAndWait(session, somePair());
+        auto* tensors = window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"));
+        QCOMPARE(window.tabifiedDockWidgets(tensors).size(), 4); // the arrangement of a first start
+    }
+
     void rememberedWindow()
     {
         {

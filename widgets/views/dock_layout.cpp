@@ -14,7 +14,7 @@ namespace qs {
 namespace {
 
 const QString kStateKey = QStringLiteral("window/docks");
-constexpr int kStateVersion = 1;
+constexpr int kStateVersion = 2;
 
 } // namespace
 

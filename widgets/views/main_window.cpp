@@ -86,7 +86,10 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     takeSnapshot(session.snapshot(), session.snapshot());
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    delete m_layout; // it follows the panels' visibility, which changes while the base class takes them down
+}
 
 void MainWindow::buildCentre()
 {
@@ -235,9 +238,11 @@ void MainWindow::showDocks()
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     if (m_memory == WindowMemory::Remembered) {
-        m_layout->showAgain();
         QSettings().setValue(kGeometryKey, saveGeometry());
-        m_layout->save();
+        if (m_arranged) { // else nothing was opened, and the panels lie as they were made
+            m_layout->showAgain();
+            m_layout->save();
+        }
     }
     m_session.jobs().cancelAll();
     QMainWindow::closeEvent(event);
