@@ -26,6 +26,9 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThread>
+
+#include <atomic>
 
 using namespace qs;
 
@@ -283,16 +286,44 @@ private slots:
         QCOMPARE(window.tabifiedDockWidgets(tensors).size(), 4); // the arrangement of a first start
     }
 
+    void cancelWhatBeganBeforeTheWindow()
+    {
+        std::atomic<bool> started = false;
+        Session session([&started](const Inputs&, const SnapshotPtr&, const ProgressFn&, const CancelToken& cancel,
+                            const PartialFn&) -> Result<SnapshotPtr> {
+            started = true;
+            while (!cancel.cancelled())
+                QThread::msleep(1);
+            return cancelled();
+        });
+        session.openInputs(somePair());
+        QTRY_VERIFY(started.load());
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        QSignalSpy cancelled(&session, &Session::cancelled);
+        QTest::keyClick(&window, Qt::Key_Escape);
+        QTRY_COMPARE(cancelled.size(), 1);
+    }
+
     void rememberedWindow()
     {
+        int wide = 0;
         {
             Session session(fakeBuild);
             MainWindow window(session, ThemeChoice::Dark, WindowMemory::Remembered);
             window.show();
             openAndWait(session, somePair());
             window.setThemeChoice(ThemeChoice::Dark);
-            for (QDockWidget* dock : window.findChildren<QDockWidget*>())
-                dock->setVisible(dock->objectName() != QLatin1String("dock-findings"));
+            window.findChild<QDockWidget*>(QStringLiteral("dock-findings"))->hide();
+            auto* chart = window.findChild<QDockWidget*>(QStringLiteral("dock-layer-chart"));
+            window.resizeDocks({ chart }, { 500 }, Qt::Horizontal);
+            QCoreApplication::processEvents();
+            wide = chart->width();
+            openAndWait(session, {}); // the start page between
+            QVERIFY(chart->isHidden());
+            openAndWait(session, somePair());
+            QTRY_COMPARE(chart->width(), wide);
             window.close();
         }
         Session session(fakeBuild);
@@ -302,6 +333,7 @@ private slots:
         openAndWait(session, somePair());
         QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("dock-findings"))->isHidden());
         QVERIFY(!window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"))->isHidden());
+        QTRY_COMPARE(window.findChild<QDockWidget*>(QStringLiteral("dock-layer-chart"))->width(), wide);
     }
 
     void everyMenuActionHasAName()

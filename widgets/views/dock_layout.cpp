@@ -47,7 +47,7 @@ QDockWidget* DockLayout::dock(const char* panelName) const { return m_docks.at(Q
 
 void DockLayout::apply(LayoutName name)
 {
-    m_hiddenTogether.clear();
+    m_shown = true;
     for (QDockWidget* widget : m_order) {
         widget->setFloating(false);
         m_window.removeDockWidget(widget);
@@ -113,18 +113,19 @@ bool DockLayout::raise(const QString& panelName)
 
 void DockLayout::hideAll()
 {
-    for (QDockWidget* widget : m_order) {
-        if (!widget->isHidden())
-            m_hiddenTogether.push_back(widget);
+    if (m_shown)
+        m_state = m_window.saveState(kStateVersion);
+    m_shown = false;
+    for (QDockWidget* widget : m_order)
         widget->hide();
-    }
 }
 
 void DockLayout::showAgain()
 {
-    for (QDockWidget* widget : m_hiddenTogether)
-        widget->show();
-    m_hiddenTogether.clear();
+    if (!m_window.restoreState(m_state, kStateVersion))
+        apply(LayoutName::Inspect);
+    m_shown = true;
+    refreshTitles();
 }
 
 QList<QAction*> DockLayout::toggleActions() const
@@ -143,8 +144,13 @@ void DockLayout::refreshTitles()
     }
 }
 
-void DockLayout::save() const { QSettings().setValue(kStateKey, m_window.saveState(kStateVersion)); }
+void DockLayout::save() const
+{
+    const QByteArray state = m_shown ? m_window.saveState(kStateVersion) : m_state;
+    if (!state.isEmpty()) // else nothing was ever opened, and the panels lie as they were made
+        QSettings().setValue(kStateKey, state);
+}
 
-bool DockLayout::restore() { return m_window.restoreState(QSettings().value(kStateKey).toByteArray(), kStateVersion); }
+void DockLayout::restore() { m_state = QSettings().value(kStateKey).toByteArray(); }
 
 } // namespace qs

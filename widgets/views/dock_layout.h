@@ -25,11 +25,14 @@ public:
     void apply(LayoutName name);
     /// Shows a panel and brings its tab to the front; false for an unknown name.
     bool raise(const QString& panelName);
-    void hideAll(); ///< while the start page is shown
-    void showAgain(); ///< what hideAll() hid
+    /// While the start page is shown; sizes and tabs are kept for showAgain().
+    void hideAll();
+    /// As before hideAll(), or as restored; the first time in the layout Inspect. Shares are the shown window's: the
+    /// window must be visible.
+    void showAgain();
     QList<QAction*> toggleActions() const;
     void save() const;
-    bool restore();
+    void restore(); ///< takes effect with the next showAgain()
 
 private:
     QDockWidget* dock(const char* panelName) const;
@@ -40,7 +43,8 @@ private:
     QMainWindow& m_window;
     std::map<QString, QDockWidget*> m_docks;
     std::vector<QDockWidget*> m_order;
-    std::vector<QDockWidget*> m_hiddenTogether;
+    QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged
+    bool m_shown = false;
 };
 
 } // namespace qs

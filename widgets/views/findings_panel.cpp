@@ -109,7 +109,8 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     connect(&m_model, &QAbstractItemModel::modelReset, this, &FindingsPanel::rebuild);
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now, const SnapshotPtr& before) {
         m_model.setSnapshot(now);
-        if (now->comparison.has_value() != before->comparison.has_value())
+        const auto stage = [](const Snapshot& s) { return !s.comparison ? 0 : s.comparison->partial ? 1 : 2; };
+        if (stage(*now) != stage(*before))
             rebuild(); // the hint of an empty list differs
     });
     connect(&session, &Session::themeChanged, this, qOverload<>(&QWidget::update));
@@ -133,6 +134,8 @@ void FindingsPanel::rebuild()
     QString hint;
     if (count > kMaxCards)
         hint = tr("and %1 more").arg(countText(quint64(count - kMaxCards)));
+    else if (count == 0 && m_session.comparison() && m_session.comparison()->partial)
+        hint = tr("Findings need the whole result; it is not complete.");
     else if (count == 0 && m_session.comparison())
         hint = tr("No findings: nothing stands out.");
     else if (count == 0)

@@ -53,7 +53,7 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     auto* stop = new QPushButton(tr("Cancel"), this);
     stop->setAccessibleName(tr("Cancel the selected job"));
     stop->setToolTip(tr("Cancels the selected job, or all running ones"));
-    stop->setEnabled(false);
+    stop->setEnabled(!session.jobs().idle());
     header()->addEndTool(stop);
     connect(stop, &QPushButton::clicked, this, [this] {
         const QModelIndex index = m_table->currentIndex();

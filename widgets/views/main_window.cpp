@@ -210,7 +210,7 @@ void MainWindow::restoreWindow()
 {
     if (m_memory == WindowMemory::Remembered) {
         restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
-        m_arranged = m_layout->restore();
+        m_layout->restore();
     }
     m_layout->hideAll();
 }
@@ -230,19 +230,13 @@ void MainWindow::showDocks()
     if (!wanted)
         return m_layout->hideAll();
     m_layout->showAgain();
-    if (!m_arranged)
-        m_layout->apply(LayoutName::Inspect);
-    m_arranged = true;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     if (m_memory == WindowMemory::Remembered) {
         QSettings().setValue(kGeometryKey, saveGeometry());
-        if (m_arranged) { // else nothing was opened, and the panels lie as they were made
-            m_layout->showAgain();
-            m_layout->save();
-        }
+        m_layout->save();
     }
     m_session.jobs().cancelAll();
     QMainWindow::closeEvent(event);

@@ -66,7 +66,6 @@ private:
     GraphPanel* m_graph;
     TablePanel* m_tensors = nullptr;
     QLabel* m_status;
-    bool m_arranged = false; ///< by a layout, or as last time
     bool m_docksShown = false;
 };
 

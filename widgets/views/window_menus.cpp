@@ -79,14 +79,14 @@ void buildFileMenu(const WindowParts& parts)
         [session] { session->jobs().cancelAll(); });
     QAction* close = add(
         menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
-    reload->setEnabled(false);
-    close->setEnabled(false);
-    stop->setEnabled(false);
-    QObject::connect(session, &Session::snapshotChanged, window, [reload, close](const SnapshotPtr& now) {
+    const auto enable = [reload, close](const SnapshotPtr& now) {
         const bool open = now->floatModel || now->quantModel;
         reload->setEnabled(open);
         close->setEnabled(open);
-    });
+    };
+    enable(session->snapshot());
+    stop->setEnabled(!session->jobs().idle()); // a job may have begun before the window was made
+    QObject::connect(session, &Session::snapshotChanged, window, enable);
     QObject::connect(&session->jobs(), &JobList::idleChanged, stop, [stop](bool idle) { stop->setEnabled(!idle); });
     menu->addSeparator();
     add(menu, tr("&Quit"), QKeySequence(QStringLiteral("Ctrl+Q")), window, [window] { window->close(); });
