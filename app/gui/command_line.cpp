@@ -16,6 +16,7 @@ const QCommandLineOption kData { QStringLiteral("data"), QStringLiteral("data"),
 const QCommandLineOption kPreprocess { QStringLiteral("preprocess"), QStringLiteral("preprocess"),
     QStringLiteral("F") };
 const QCommandLineOption kLimit { QStringLiteral("limit"), QStringLiteral("limit"), QStringLiteral("N") };
+const QCommandLineOption kShape { QStringLiteral("shape"), QStringLiteral("shape"), QStringLiteral("S") };
 const QCommandLineOption kView { QStringLiteral("view"), QStringLiteral("view"), QStringLiteral("NAME") };
 const QCommandLineOption kTheme { QStringLiteral("theme"), QStringLiteral("theme"), QStringLiteral("T") };
 const QCommandLineOption kSelect { QStringLiteral("select"), QStringLiteral("select"), QStringLiteral("NAME") };
@@ -37,6 +38,21 @@ Status readSize(const QString& text, GuiOptions* options)
         return badUse("--size " + text.toStdString() + " is no size",
             "give WIDTHxHEIGHT in pixels, each " + std::to_string(kSmallest) + " to " + std::to_string(kLargest));
     options->sizeGiven = true;
+    return {};
+}
+
+Status readShapes(const QCommandLineParser& parser, GuiOptions* options)
+{
+    static const QRegularExpression pattern(QStringLiteral("^(.+)=(\\d{1,9}(?:x\\d{1,9})*)$"));
+    for (const QString& text : parser.values(kShape)) {
+        const QRegularExpressionMatch match = pattern.match(text);
+        if (!match.hasMatch())
+            return badUse("--shape " + text.toStdString() + " is not NAME=2x3x4", "write sizes with x between them");
+        Shape shape;
+        for (const QString& size : match.captured(2).split(u'x'))
+            shape.push_back(size.toLongLong());
+        options->inputs.data.shapes[match.captured(1).toStdString()] = shape;
+    }
     return {};
 }
 
@@ -70,7 +86,7 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     QCommandLineParser parser;
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
     for (const QCommandLineOption& option :
-        { kData, kPreprocess, kLimit, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
+        { kData, kPreprocess, kLimit, kShape, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
         parser.addOption(option);
     GuiOptions options;
     if (!parser.parse(arguments)) {
@@ -82,6 +98,7 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     if (options.help || options.version)
         return options;
     QS_CHECK(readChoices(parser, &options));
+    QS_CHECK(readShapes(parser, &options));
     const QStringList files = parser.positionalArguments();
     if (files.size() > 2)
         return seeHelp(QStringLiteral("too many files: %1").arg(files.join(u' ')));
@@ -110,6 +127,7 @@ QString helpText()
         "  --data D             data to run both models on: FILE.npz, FILE.npy, a folder, random:N[:SEED]\n"
         "  --preprocess F       how pictures of a folder are prepared (JSON)\n"
         "  --limit N            first N samples only\n"
+        "  --shape NAME=2x3x4   sizes of a dynamic input, for random data; once for each input\n"
         "  --view NAME          panel to show: %1\n"
         "  --theme T            light, dark or system\n"
         "  --select NAME        node or tensor to select\n"

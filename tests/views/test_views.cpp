@@ -14,6 +14,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFile>
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
@@ -27,6 +30,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThread>
+#include <QUrl>
 
 #include <atomic>
 
@@ -284,6 +288,35 @@ private slots:
         openAndWait(session, somePair());
         auto* tensors = window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"));
         QCOMPARE(window.tabifiedDockWidgets(tensors).size(), 4); // the arrangement of a first start
+    }
+
+    void filesAreDropped()
+    {
+        QTemporaryDir folder;
+        const QString data = folder.filePath(QStringLiteral("samples.npz"));
+        QFile file(data);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.close();
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        openAndWait(session, somePair());
+        QMimeData nothing, dropped;
+        nothing.setText(QStringLiteral("words"));
+        dropped.setUrls({ QUrl::fromLocalFile(data) });
+        QDragEnterEvent refused({ 10, 10 }, Qt::CopyAction, &nothing, Qt::LeftButton, Qt::NoModifier);
+        refused.ignore();
+        QCoreApplication::sendEvent(&window, &refused);
+        QVERIFY(!refused.isAccepted());
+        QDragEnterEvent enter({ 10, 10 }, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &enter);
+        QVERIFY(enter.isAccepted());
+        QSignalSpy settled(&session, &Session::settled);
+        QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &drop);
+        QVERIFY(settled.wait());
+        QCOMPARE(session.snapshot()->inputs.data.spec, data.toStdString()); // data for the models that are open
+        QCOMPARE(session.snapshot()->inputs.quantPath, somePair().quantPath);
     }
 
     void cancelWhatBeganBeforeTheWindow()
