@@ -28,16 +28,15 @@ Comparison summarize(
     return c;
 }
 
-Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions& options)
+Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions& options, size_t threads)
 {
     const size_t cells = m.pairs.size() * m.samples;
     const size_t outputs = shared.outputs.size() * m.samples;
     const uint64_t bytes = (cells * (options.nodeAlone ? 2 : 1) + outputs) * sizeof(PairSums);
-    const uint64_t run = (shared.floatSchedule->estimatedPeakBytes() + shared.quantSchedule->estimatedPeakBytes())
-        * std::max<size_t>(options.threads, 1);
-    if (options.memoryLimit && run > options.memoryLimit)
-        return badInput("one sample on each of " + std::to_string(options.threads) + " threads needs about "
-                + std::to_string(run) + " bytes for its tensors, more than the memory limit of "
+    const uint64_t one = shared.floatSchedule->estimatedPeakBytes() + shared.quantSchedule->estimatedPeakBytes();
+    if (options.memoryLimit && one > options.memoryLimit / threads)
+        return badInput("one sample on each of " + std::to_string(threads) + " threads needs about "
+                + std::to_string(one) + " bytes each for its tensors, more than the memory limit of "
                 + std::to_string(options.memoryLimit),
             shared.pair->floatPlan->model().path, "use fewer --threads, smaller inputs or a larger --memory-limit");
     if (options.memoryLimit && bytes > options.memoryLimit)
@@ -73,11 +72,14 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     shared.nodeAlone = options.nodeAlone;
     shared.measured = &measured;
     QS_CHECK(Lockstep::prepare(shared, options));
-    QS_CHECK(reserve(measured, shared, options));
+    // State is carried from sample to sample, so these run in order on one worker.
+    const size_t threads
+        = options.carry.empty() ? std::max<size_t>(std::min(options.threads, data.feeds()), 1) : size_t(1);
+    if (options.memoryLimit)
+        shared.poolBytes = options.memoryLimit / threads;
+    QS_CHECK(reserve(measured, shared, options, threads));
     Comparison weights;
     fillWeights(pair, weights);
-    // State is carried from sample to sample, so these run in order on one worker.
-    const size_t threads = options.carry.empty() ? std::max<size_t>(options.threads, 1) : 1;
     std::vector<std::unique_ptr<Lockstep>> workers(threads);
     std::mutex mutex;
     std::optional<Issue> failure;

@@ -19,12 +19,15 @@ public:
         bool nodeAlone = false;
         std::vector<CarryLink> floatCarry, quantCarry;
         Measured* measured = nullptr;
+        uint64_t poolBytes = UINT64_MAX; ///< limit for each model's tensors in each worker
     };
     /// Builds the schedules for the pairs of `measured`.
     static Status prepare(Shared& shared, const CompareOptions& options);
 
     explicit Lockstep(const Shared& shared)
         : m_shared(shared)
+        , m_floatPool(shared.poolBytes)
+        , m_quantPool(shared.poolBytes)
     {
     }
     Status run(const Feed& feed, const CancelToken& cancel);

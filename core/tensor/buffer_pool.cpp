@@ -16,6 +16,7 @@ namespace qs {
 struct BufferPool::State {
     std::mutex mutex;
     std::multimap<size_t, void*> free;
+    uint64_t limit = UINT64_MAX; ///< for inUse
     size_t inUse = 0;
     size_t peak = 0;
 
@@ -27,6 +28,8 @@ struct BufferPool::State {
     std::pair<void*, size_t> take(size_t bytes)
     {
         std::lock_guard lock(mutex);
+        if (bytes > limit || inUse > limit - bytes)
+            throw std::bad_alloc();
         const auto it = free.lower_bound(bytes);
         std::pair<void*, size_t> block { nullptr, bytes };
         if (it != free.end() && it->first <= bytes * 2 + 4096) {
@@ -37,6 +40,11 @@ struct BufferPool::State {
         peak = std::max(peak, inUse);
         return block;
     }
+    void drop(size_t bytes)
+    {
+        std::lock_guard lock(mutex);
+        inUse -= bytes;
+    }
     void giveBack(void* block, size_t bytes)
     {
         std::lock_guard lock(mutex);
@@ -45,9 +53,10 @@ struct BufferPool::State {
     }
 };
 
-BufferPool::BufferPool()
+BufferPool::BufferPool(uint64_t limitBytes)
     : m_state(std::make_shared<State>())
 {
+    m_state->limit = limitBytes;
 }
 
 Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
@@ -60,7 +69,7 @@ Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
     const size_t wanted = std::max<size_t>((storageBytes(type, static_cast<size_t>(*count)) + 63) / 64 * 64, 64);
     auto [block, bytes] = m_state->take(wanted);
     if (!block && !(block = std::aligned_alloc(64, bytes))) {
-        m_state->giveBack(nullptr, bytes);
+        m_state->drop(bytes);
         throw std::bad_alloc();
     }
     const size_t capacity = bytes;

@@ -8,10 +8,10 @@
 namespace qs {
 
 /// Recycles tensor storage of one worker: after the first sample no tensor-sized allocation is left. Tensors may
-/// outlive the pool and may be released on any thread.
+/// outlive the pool and may be released on any thread. Throws std::bad_alloc where memory or the limit ends.
 class BufferPool {
 public:
-    BufferPool();
+    explicit BufferPool(uint64_t limitBytes = UINT64_MAX);
     Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain);
     /// The same elements in the asked layout (no copy when it already is).
     Tensor toLayout(const Tensor& t, Layout layout);

@@ -133,6 +133,7 @@ private slots:
     void poolReusesStorage();
     void poolTakesBackFromAnyThread();
     void tensorsOutliveThePool();
+    void poolKeepsItsLimit();
     void poolConvertsLayouts();
 };
 
@@ -506,6 +507,16 @@ void TensorTests::tensorsOutliveThePool()
         std::ranges::copy(std::array { 1, 2, 3 }, kept.fill<int32_t>().begin());
     }
     QCOMPARE(toInts(kept), (std::vector<int64_t> { 1, 2, 3 }));
+}
+
+void TensorTests::poolKeepsItsLimit()
+{
+    BufferPool pool(10000);
+    Tensor first = pool.allocate(DType::UInt8, { 6000 });
+    QVERIFY_EXCEPTION_THROWN(pool.allocate(DType::UInt8, { 6000 }), std::bad_alloc);
+    QVERIFY_EXCEPTION_THROWN(pool.allocate(DType::Float64, { int64_t(1) << 60 }), std::bad_alloc);
+    first = Tensor();
+    QCOMPARE(pool.allocate(DType::UInt8, { 9000 }).count(), int64_t(9000));
 }
 
 void TensorTests::poolConvertsLayouts()
