@@ -94,18 +94,29 @@ Picture scaledColumns(const Picture& in, int height, Interpolation interpolation
     return out;
 }
 
+/// Input pixel under the centre of each output pixel. The positions are summed up as Pillow does, so that centres on
+/// the border of two pixels fall to the same side.
+std::vector<size_t> pixelsUnder(int inSize, int outSize)
+{
+    const double step = double(inSize) / outSize;
+    double centre = step * 0.5;
+    std::vector<size_t> pixels(static_cast<size_t>(outSize));
+    for (size_t& pixel : pixels) {
+        pixel = static_cast<size_t>(std::min(static_cast<int>(centre), inSize - 1));
+        centre += step;
+    }
+    return pixels;
+}
+
 Picture nearest(const Picture& in, int width, int height)
 {
     const auto channels = static_cast<size_t>(in.channels);
-    // In whole numbers: a centre that falls exactly between two pixels belongs to the later one.
-    const auto under
-        = [](int i, int from, int to) { return static_cast<size_t>((2 * int64_t(i) + 1) * from / (2 * int64_t(to))); };
+    const auto columns = pixelsUnder(in.width, width);
     Picture out { width, height, in.channels, {} };
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x) {
-            const size_t pixel
-                = under(y, in.height, height) * static_cast<size_t>(in.width) + under(x, in.width, width);
-            const uint8_t* p = in.pixels.data() + pixel * channels;
+    out.pixels.reserve(static_cast<size_t>(width) * static_cast<size_t>(height) * channels);
+    for (const size_t y : pixelsUnder(in.height, height))
+        for (const size_t x : columns) {
+            const uint8_t* p = in.pixels.data() + (y * static_cast<size_t>(in.width) + x) * channels;
             out.pixels.insert(out.pixels.end(), p, p + channels);
         }
     return out;
@@ -117,8 +128,8 @@ Picture resized(const Picture& picture, int width, int height, Interpolation int
 {
     if (interpolation == Interpolation::Nearest)
         return nearest(picture, width, height);
-    // The order that makes the picture between the passes smallest where the axes differ in direction.
-    if (width > picture.width && height < picture.height)
+    // Pillow's order of the passes, which shows in the last bit: columns first where the height loses much more.
+    if (height < picture.height && picture.height - height > 2 * (picture.width - width))
         return scaledRows(scaledColumns(picture, height, interpolation), width, interpolation);
     Picture out = picture.width == width ? picture : scaledRows(picture, width, interpolation);
     return out.height == height ? out : scaledColumns(out, height, interpolation);

@@ -5,8 +5,9 @@ import pathlib
 import numpy as np
 from PIL import Image
 
-MODES = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC}
-SIZES = [(9, 7, 5, 4), (9, 7, 13, 11), (9, 7, 5, 12), (9, 7, 14, 3), (16, 16, 1, 1), (3, 2, 8, 8), (40, 3, 7, 3), (5, 30, 5, 8)]
+MODES = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC, "nearest": Image.NEAREST}
+SIZES = [(9, 7, 5, 4), (9, 7, 13, 11), (9, 7, 5, 12), (9, 7, 14, 3), (16, 16, 1, 1), (3, 2, 8, 8), (40, 3, 7, 3), (5, 30, 5, 8),
+         (10, 20, 8, 6), (20, 10, 18, 4), (20, 10, 18, 7), (12, 12, 11, 10), (12, 12, 11, 9), (50, 4, 45, 3)]
 
 with open(pathlib.Path(__file__).with_name("resample.txt"), "w") as out:
     for mode, filter_ in MODES.items():

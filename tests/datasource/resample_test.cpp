@@ -35,7 +35,9 @@ private slots:
             if (fields.size() != 7)
                 continue;
             const Picture in = pattern(fields[1].toInt(), fields[2].toInt(), fields[3].toInt());
-            const auto mode = fields[0] == "bilinear" ? Interpolation::Bilinear : Interpolation::Bicubic;
+            const auto mode = fields[0] == "bilinear" ? Interpolation::Bilinear
+                : fields[0] == "bicubic"              ? Interpolation::Bicubic
+                                                      : Interpolation::Nearest;
             const Picture out = resized(in, fields[4].toInt(), fields[5].toInt(), mode);
             const QByteArray expected = QByteArray::fromHex(fields[6]);
             const QByteArray got(reinterpret_cast<const char*>(out.pixels.data()), qsizetype(out.pixels.size()));
