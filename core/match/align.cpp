@@ -71,9 +71,22 @@ private:
                     issue.tensor = *name;
                     return issue;
                 }
+            if (!shapesMayAgree(f, q) && !equalCounts(f, q)) {
+                Issue issue = badInput("has shape " + dimsText(*m_q.dims(q)) + ", its partner '" + floatName
+                        + "' in the map has " + dimsText(*m_f.dims(f)),
+                    m_q.plan().model().path, "pair tensors of one size");
+                issue.tensor = quantName;
+                return issue;
+            }
             m_found.values[f] = { m_q.root(q), MatchMethod::Manual, 1 };
         }
         return {};
+    }
+
+    bool equalCounts(ValueId f, ValueId q) const
+    {
+        const auto a = toShape(*m_f.dims(f)), b = toShape(*m_q.dims(q));
+        return a && b && elementCount(*a) == elementCount(*b);
     }
 
     bool shapesMayAgree(ValueId f, ValueId q) const

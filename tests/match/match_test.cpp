@@ -410,6 +410,10 @@ void MatchTests::refusesWrongMaps()
     QVERIFY(!noQuant.ok());
     QVERIFY2(sentence(noQuant).contains("quant.onnx") && sentence(noQuant).contains("nothing"),
         qPrintable(sentence(noQuant)));
+    const auto unequal = alignOf(f, q, { { "c1", "x_DequantizeLinear_Output" } });
+    QVERIFY(!unequal.ok());
+    QVERIFY2(
+        sentence(unequal).contains("1x4x5x5") && sentence(unequal).contains("1x2x5x5"), qPrintable(sentence(unequal)));
 
     QTemporaryDir folder;
     const std::string path = folder.filePath("map.json").toStdString();
