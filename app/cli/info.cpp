@@ -3,6 +3,7 @@
 
 #include "core/project/model_info.h"
 #include "core/project/workspace.h"
+#include "core/report/text_table.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -64,9 +65,10 @@ std::string portText(const ModelInfo::Port& p)
 
 std::string infoText(const Model& model, const ModelInfo& info)
 {
-    std::string text = fmt::format("{}\n", model.path);
-    auto line
-        = [&](std::string_view key, const std::string& value) { text += fmt::format("  {:<14}{}\n", key, value); };
+    std::string text = printable(model.path) + "\n";
+    auto line = [&](std::string_view key, const std::string& value) {
+        text += fmt::format("  {:<14}{}\n", key, printable(value));
+    };
     std::string opsets;
     for (const auto& [domain, version] : model.opsetImports)
         opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain.empty() ? "ai.onnx" : domain, version);
@@ -84,7 +86,7 @@ std::string infoText(const Model& model, const ModelInfo& info)
     line("MACs", info.macs ? fmt::format("{}", *info.macs) : "unknown (dynamic sizes)");
     line("nodes", fmt::format("{}", info.nodes));
     for (const auto& [type, count] : info.nodeTypes)
-        text += fmt::format("    {:>5}  {}\n", count, type);
+        text += fmt::format("    {:>5}  {}\n", count, printable(type));
     for (const auto& u : info.unsupported)
         line("cannot run", fmt::format("{} ({}): {}", u.node, u.opType, u.reason));
     return text;

@@ -10,8 +10,6 @@ namespace qs {
 
 namespace {
 
-std::string typeName(const Node& node) { return node.domain.empty() ? node.opType : node.domain + "." + node.opType; }
-
 /// Values that only say how codes are meant: scales and zero points.
 std::set<ValueId> parameterValues(const Graph& graph)
 {
@@ -118,18 +116,25 @@ ModelInfo modelInfo(const LoadedModel& model)
     for (ValueId out : g.outputs()) {
         ValueType type = g.value(out).type;
         const Fact& f = model.plan->facts().of(out);
-        if (type.container.empty())
-            type = { f.dtype, f.dims ? f.dims : type.dims, {} };
+        if (type.container.empty()) { // as the file says; inference fills what it leaves open
+            if (type.dtype == DType::Undefined)
+                type.dtype = f.dtype;
+            if (!type.dims)
+                type.dims = f.dims;
+            for (size_t d = 0; f.dims && f.dims->size() == type.dims->size() && d < f.dims->size(); ++d)
+                if (Dim& dim = (*type.dims)[d]; !dim.known() && dim.symbol.empty() && (*f.dims)[d].known())
+                    dim = (*f.dims)[d];
+        }
         info.outputs.push_back({ g.value(out).name, type });
     }
     info.nodes = model.model->fileNodes;
     for (const Node& node : g.nodes())
-        ++info.nodeTypes[typeName(node)];
+        ++info.nodeTypes[node.opType];
     info.parameters = countParameters(model);
     info.macs = countMacs(model);
     fillQuantization(model, info);
     for (const auto& [id, issue] : model.plan->unsupported())
-        info.unsupported.push_back({ g.node(id).name, typeName(g.node(id)), issue.what });
+        info.unsupported.push_back({ g.node(id).name, g.node(id).opType, issue.what });
     return info;
 }
 

@@ -250,6 +250,7 @@ void ProjectTests::modelInfoOfTheExample()
     // Convolutions with biases (16x1x3x3, two of 16x16x3x3, 16x1x3x3, 32x16x1x1) and the linear layer 10x32.
     QCOMPARE(f.parameters, int64_t(16 * 9 + 16 + 2 * (16 * 16 * 9 + 16) + 16 * 9 + 16 + 32 * 16 + 32 + 320 + 10));
     QVERIFY(f.unsupported.empty() && f.granularity.empty());
+    QCOMPARE(f.outputs[0].type.dims->at(0).symbol, std::string("N")); // as the file names it
     QVERIFY(!f.macs); // the batch is dynamic
     const ModelInfo q = modelInfo(*loadModel(example("digits_qdq.onnx")));
     QCOMPARE(q.form, QuantForm::Qdq);
