@@ -63,7 +63,8 @@ ProgressFn progressBar(const CommonOptions& common);
 void clearProgress(const CommonOptions& common);
 void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
 
-/// Fails early: a run should not end with a path that cannot be written. Empty paths and "-" are skipped.
+/// Fails early: a run should not end with a path that cannot be written. Empty paths and "-" are skipped;
+/// no two results may go to one place.
 Status checkWritable(const std::vector<std::string>& paths);
 
 /// Text to stdout ("-") or, by a temporary neighbour, to a file.

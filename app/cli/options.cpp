@@ -4,6 +4,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/parallel.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <iostream>
@@ -142,6 +143,11 @@ void printWarnings(const std::vector<std::string>& warnings, const CommonOptions
 
 Status checkWritable(const std::vector<std::string>& paths)
 {
+    for (size_t i = 0; i < paths.size(); ++i)
+        if (!paths[i].empty()
+            && std::find(paths.begin(), paths.begin() + std::ptrdiff_t(i), paths[i])
+                != paths.begin() + std::ptrdiff_t(i))
+            return badUse("two results would be written to '" + paths[i] + "'", "give each its own file");
     for (const std::string& path : paths)
         if (!path.empty() && path != "-")
             QS_CHECK(AtomicFile::create(path));

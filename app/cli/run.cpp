@@ -85,15 +85,13 @@ public:
     {
     }
 
-    Status run(size_t threads, const std::vector<std::pair<std::string, std::string>>& carry,
+    Status run(size_t threads, uint64_t poolBytes, const std::vector<std::pair<std::string, std::string>>& carry,
         const std::function<Status(const Feed&, const Execution&)>& take)
     {
         QS_TRY(m_carry, findCarry(*m_model.plan, carry));
-        if (!m_carry.empty())
-            threads = 1;
         std::vector<std::unique_ptr<BufferPool>> pools(threads);
         for (auto& pool : pools)
-            pool = std::make_unique<BufferPool>();
+            pool = std::make_unique<BufferPool>(poolBytes);
         const ProgressFn progress = progressBar(m_context.common);
         std::mutex mutex;
         std::optional<Issue> failure;
@@ -178,6 +176,7 @@ Result<int> run(const RunCommand& o, Context& context)
     QS_TRY(const LoadedModel model, loadModel(o.model));
     std::vector<std::string> warnings = model.model->warnings;
     QS_TRY(const auto wanted, wantedValues(o, model.graph(), warnings));
+    QS_CHECK(findCarry(*model.plan, carry));
     QS_TRY(const auto data, openData(request, dataInputs(model.graph(), carry)));
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     Demand demand { wanted, {} };
@@ -185,10 +184,12 @@ Result<int> run(const RunCommand& o, Context& context)
         if (const ValueId id = model.graph().findValue(out); id.valid())
             demand.values.push_back(id);
     QS_TRY(const auto schedule, Schedule::make(model.plan, demand));
-    const uint64_t need = schedule->estimatedPeakBytes() * threads;
-    if (need > memoryLimitOrDefault(limit))
-        return badInput("one sample on each of " + std::to_string(threads) + " threads needs about "
-                + std::to_string(need) + " bytes for its tensors, more than the memory limit",
+    const size_t workers = carry.empty() ? std::max<size_t>(std::min(threads, data->feeds()), 1) : size_t(1);
+    const uint64_t poolBytes = memoryLimitOrDefault(limit) / workers;
+    if (const uint64_t need = schedule->estimatedPeakBytes(); need > poolBytes)
+        return badInput("one sample on each of " + std::to_string(workers) + " threads needs about "
+                + std::to_string(need) + " bytes each for its tensors, more than the memory limit of "
+                + std::to_string(memoryLimitOrDefault(limit)),
             o.model, "use fewer --threads, smaller inputs or a larger --memory-limit");
     printWarnings(warnings, context.common);
 
@@ -206,7 +207,7 @@ Result<int> run(const RunCommand& o, Context& context)
     if (o.perNode)
         times.emplace(schedule);
     Runner runner(model, *data, schedule, context, times ? &*times : nullptr);
-    QS_CHECK(runner.run(threads, carry, [&](const Feed& feed, const Execution& execution) -> Status {
+    QS_CHECK(runner.run(workers, poolBytes, carry, [&](const Feed& feed, const Execution& execution) -> Status {
         if (writer) {
             std::vector<Tensor> tensors;
             for (ValueId id : wanted)

@@ -148,7 +148,9 @@ NpzWriter::~NpzWriter() = default;
 
 Result<NpzWriter> NpzWriter::create(const std::string& path, std::vector<std::string> names, size_t samples)
 {
-    QS_CHECK(AtomicFile::create(path)); // says early when the path cannot be written
+    QS_TRY(const AtomicFile probe, AtomicFile::create(path)); // says early when the path cannot be written
+    if (probe.temporaryPath().empty())
+        return badInput("is no regular file", path, "give the path of an .npz file to write");
     auto state = std::make_unique<State>();
     state->path = path;
     state->names = std::move(names);

@@ -190,6 +190,16 @@ void BadUseTests::wrongData()
     QS_EXPECT(3, QStringList { "nobody" },
         comparingData({ "--map", file("map.json", R"({"pairs":[{"float":"nobody","quantized":"scores"}]})") }));
     QS_EXPECT(3, QStringList { "memory limit" }, comparingData({ "--memory-limit", "1000" }));
+    // A size that only the data tell.
+    const OnnxBytes growing
+        = OnnxBytes().input("n", { 1 }, 7).node("ConstantOfShape", { "n" }, { "y" }).output("y", { -1 });
+    int64_t size = int64_t(1) << 28;
+    writeZip(path("size.npz").toStdString(),
+        { { "n.npy", npy("<i8", "(1, 1)", std::string(reinterpret_cast<const char*>(&size), 8)) } });
+    const QString grows = file("growing.onnx", growing.model());
+    for (const QStringList& models : { QStringList { "run", grows }, { "compare", grows, grows } })
+        QS_EXPECT(3, (QStringList { "growing.onnx", "memory limit" }),
+            models + QStringList { "--data", path("size.npz"), "--memory-limit", "100000000" });
 }
 
 void BadUseTests::lyingArchive()
@@ -264,6 +274,10 @@ void BadUseTests::unwritableOutput()
     QVERIFY(!QFile::exists(path("some.json")));
     QS_EXPECT(3, QStringList { nowhere }, running(kData, { "--out", path("some.npz"), "--json", nowhere }));
     QVERIFY(!QFile::exists(path("some.npz")));
+    QS_EXPECT(2, QStringList { "'-'" }, comparingData({ "--json", "-", "--csv", "-" }));
+    QS_EXPECT(3, QStringList { "/dev/null" }, running(kData, { "--out", "/dev/null" }));
+    QCOMPARE(quantscope(comparingData({ "--json", "/dev/null" })).code, 0);
+    QVERIFY(!QFileInfo("/dev/null").isFile());
     const QStringList leftOver = QDir(m_folder.path()).entryList({ "some*", "file*" }, QDir::Files | QDir::Hidden);
     QVERIFY2(leftOver.isEmpty(), qPrintable(leftOver.join(' ')));
 }
@@ -273,7 +287,7 @@ void BadUseTests::failureLeavesFilesAlone()
     const QString kept = path("kept");
     writeText(kept, "as it was");
     const QString text = file("text.onnx", "no model");
-    QS_EXPECT(3, QStringList(), { "compare", kFloat, text, "--data", kData, "--json", kept, "--html", kept });
+    QS_EXPECT(3, QStringList(), { "compare", kFloat, text, "--data", kData, "--json", kept, "--html", path("kept.html") });
     QS_EXPECT(3, QStringList(), comparing({ "--data", path("missing.npz"), "--csv", kept }));
     QS_EXPECT(3, QStringList(), { "run", kFloat, "--data", path("missing.npz"), "--out", kept });
     QS_EXPECT(2, QStringList(), running(kData, { "--out", kept, "--limit", "0" }));
