@@ -174,7 +174,8 @@ Status Execution::step()
         if (Status status = lowered.run(context); !status.ok())
             return located(std::move(status).issue());
     } catch (const std::bad_alloc&) {
-        return located(badInput("needs more memory than there is or the memory limit allows", {}, "use smaller inputs or fewer threads"));
+        return located(badInput(
+            "needs more memory than there is or the memory limit allows", {}, "use smaller inputs or fewer threads"));
     } catch (const AbsentInput& e) {
         return located(badInput(node.opType + ": " + e.what(), {}, "export the model again"));
     } catch (const std::exception& e) {

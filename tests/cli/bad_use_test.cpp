@@ -287,7 +287,8 @@ void BadUseTests::failureLeavesFilesAlone()
     const QString kept = path("kept");
     writeText(kept, "as it was");
     const QString text = file("text.onnx", "no model");
-    QS_EXPECT(3, QStringList(), { "compare", kFloat, text, "--data", kData, "--json", kept, "--html", path("kept.html") });
+    QS_EXPECT(
+        3, QStringList(), { "compare", kFloat, text, "--data", kData, "--json", kept, "--html", path("kept.html") });
     QS_EXPECT(3, QStringList(), comparing({ "--data", path("missing.npz"), "--csv", kept }));
     QS_EXPECT(3, QStringList(), { "run", kFloat, "--data", path("missing.npz"), "--out", kept });
     QS_EXPECT(2, QStringList(), running(kData, { "--out", kept, "--limit", "0" }));
