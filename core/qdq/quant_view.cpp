@@ -192,6 +192,13 @@ private:
         return it == m_view.m_byValue.end() ? std::nullopt : std::optional(it->second);
     }
 
+    /// The quantizer that this value is the codes of, under whichever name.
+    std::optional<uint32_t> codesOf(ValueId id) const
+    {
+        const NodeId producer = m_graph.value(id).producer;
+        return producer.valid() && isDequantizeLinear(m_graph.node(producer)) ? std::nullopt : lookup(id);
+    }
+
     void dynamicQuantize(NodeId id, const Node& node)
     {
         m_view.m_plumbing[id.index()] = true;
@@ -314,13 +321,14 @@ private:
     /// Cast, Clip or Identity between Q and DQ: the same quantizer under a new name.
     void passCodes(NodeId id, const Node& node)
     {
-        const auto known = lookup(node.inputs[0]);
-        if (!known || m_view.m_quantizers[*known].codes != node.inputs[0])
+        const auto known = codesOf(node.inputs[0]);
+        if (!known)
             return;
         const DType out = m_graph.value(node.outputs[0]).type.dtype;
         if (node.opType == "Cast" && isFloat(static_cast<DType>(node.attributes.integer("to", int64_t(out)))))
             return;
-        m_view.m_quantizers[*known].codes = node.outputs[0];
+        if (Quantizer& q = m_view.m_quantizers[*known]; q.codes == node.inputs[0]) // the first of several readers
+            q.codes = node.outputs[0];
         m_view.m_byValue.try_emplace(node.outputs[0], *known);
         m_view.m_plumbing[id.index()] = true;
     }
@@ -328,8 +336,8 @@ private:
     /// MaxPool, Reshape ... on codes: a tensor of its own with its input's parameters.
     void moveCodes(NodeId id, const Node& node)
     {
-        const auto known = lookup(node.inputs[0]);
-        if (!known || m_view.m_quantizers[*known].codes != node.inputs[0])
+        const auto known = codesOf(node.inputs[0]);
+        if (!known)
             return;
         for (ValueId out : node.outputs) {
             if (!out.valid() || (out != node.outputs[0] && node.opType != "Split"))

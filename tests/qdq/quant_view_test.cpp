@@ -132,6 +132,7 @@ private slots:
     void severalDequantizersShareCodes();
     void severalQuantizersOfOneValue();
     void castAndClipBetween();
+    void castsOfSeveralReaders();
     void weightsInConstantNodes();
     void weightsQuantizedInTheGraph();
     void computedScales();
@@ -262,6 +263,28 @@ void QuantViewTests::castAndClipBetween()
     QVERIFY(net.plumbing("clipped") && net.plumbing("cast") && !net.plumbing("as_float"));
     QVERIFY(!net.at("as_float"));
     QCOMPARE(net.view().form(), QuantForm::Qdq);
+}
+
+void QuantViewTests::castsOfSeveralReaders()
+{
+    Net net;
+    net.params("x", 0.5f, uint8_t(3));
+    net.op("QuantizeLinear", { "x", "x_scale", "x_zero" }, { "codes" });
+    for (const std::string name : { "first", "second" }) {
+        net.op("Cast", { "codes" }, { name }).attributes.set("to", int64_t(DType::UInt8));
+        net.op("DequantizeLinear", { name, "x_scale", "x_zero" }, { name + "_dq" });
+        net.op("Relu", { name + "_dq" }, { name + "_relu" });
+    }
+    net.op("Cast", { "first_dq" }, { "half" }).attributes.set("to", int64_t(DType::Float16));
+    net.finish();
+    QCOMPARE(net.view().quantizers().size(), size_t(1));
+    const Quantizer* q = net.at("x");
+    QCOMPARE(q->codes, net.value("first"));
+    QCOMPARE(q->dequantized, net.value("first_dq"));
+    QCOMPARE(q->dequantize.size(), size_t(2));
+    QVERIFY(net.at("second") == q && net.at("second_dq") == q);
+    QVERIFY(net.plumbing("first") && net.plumbing("second") && !net.plumbing("half"));
+    QCOMPARE(net.unit("second_relu")->inputs, net.unit("first_relu")->inputs);
 }
 
 void QuantViewTests::weightsInConstantNodes()
