@@ -107,9 +107,23 @@ bool parseNumber(std::string_view text, uint64_t& number)
     return error == std::errc() && end == text.data() + text.size();
 }
 
+/// Sizes that would do, to show the form: those that are known, 1 for the others, 224 for the sides of a picture.
+std::string exampleSizes(const InputSpec& input)
+{
+    if (!input.dims || input.dims->empty())
+        return "1x3x224x224";
+    std::string text;
+    for (size_t d = 0; d < input.dims->size(); ++d) {
+        const bool side = input.dims->size() == 4 && d >= 2;
+        const Dim& dim = (*input.dims)[d];
+        text += (d ? "x" : "") + std::to_string(dim.known() ? dim.value : side ? 224 : 1);
+    }
+    return text;
+}
+
 Result<RandomInput> sizedInput(const InputSpec& input, const DataRequest& request)
 {
-    Issue issue = badInput({}, {}, "give its sizes with --shape " + input.name + "=1x3x224x224");
+    Issue issue = badInput({}, {}, "give its sizes with --shape " + input.name + "=" + exampleSizes(input));
     issue.tensor = input.name;
     if (input.dtype == DType::Undefined || input.dtype == DType::String
         || (!isFloat(input.dtype) && !isInteger(input.dtype) && input.dtype != DType::Bool)
