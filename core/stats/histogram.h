@@ -32,8 +32,6 @@ public:
 private:
     void extendTo(float low, float high);
     void rebin(int exponent, int64_t first, int64_t last);
-    void countFew(std::span<const float> values);
-    void countMany(std::span<const float> values);
     int m_exponent = 0; ///< bin width = 2^exponent
     int64_t m_first = 0; ///< index of the first bin: left edge = m_first * width
     float m_min = 0;

@@ -10,6 +10,7 @@ int main(int argc, char** argv)
     const QCoreApplication app(argc, argv);
     int failures = 0;
     for (const auto run : {
+             runBinsTests,
              runConvTests,
              runElementwiseTests,
              runIntegerProductTests,

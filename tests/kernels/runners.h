@@ -2,6 +2,7 @@
 #pragma once
 
 /// One function a test class of this executable, sorted.
+int runBinsTests(int argc, char** argv);
 int runConvTests(int argc, char** argv);
 int runElementwiseTests(int argc, char** argv);
 int runIntegerProductTests(int argc, char** argv);
