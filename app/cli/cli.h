@@ -63,9 +63,9 @@ ProgressFn progressBar(const CommonOptions& common);
 void clearProgress(const CommonOptions& common);
 void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
 
-/// Fails early: a run should not end with a path that cannot be written. Empty paths and "-" are skipped;
-/// no two results may go to one place.
-Status checkWritable(const std::vector<std::string>& paths);
+/// Fails early: a run should not end with a path that cannot be written, no two results may go to one place, and none
+/// over a file that is read. Empty paths and "-" are skipped.
+Status checkWritable(const std::vector<std::string>& results, const std::vector<std::string>& inputs);
 
 /// Text to stdout ("-") or, by a temporary neighbour, to a file.
 Status writeOutput(const std::string& path, const std::string& text);

@@ -67,7 +67,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
-    QS_CHECK(checkWritable({ context.common.json, o.csv, o.html }));
+    QS_CHECK(checkWritable(
+        { context.common.json, o.csv, o.html }, { o.floatPath, o.quantPath, o.map, o.data.data, o.data.preprocess }));
     QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progressBar(context.common), context.cancel));
     clearProgress(context.common);
     printWarnings(snapshot->warnings, context.common);

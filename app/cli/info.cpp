@@ -102,6 +102,7 @@ Command addInfo(CLI::App& app, Context& context)
     return [path](Context& c) -> Result<int> {
         QS_CHECK(threadCount(c.common));
         QS_CHECK(memoryLimit(c.common));
+        QS_CHECK(checkWritable({ c.common.json }, { *path }));
         QS_TRY(const LoadedModel model, loadModel(*path));
         const ModelInfo info = modelInfo(model);
         printWarnings(model.model->warnings, c.common);

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <set>
 #include <unistd.h>
 
 namespace qs::cli {
@@ -141,15 +143,22 @@ void printWarnings(const std::vector<std::string>& warnings, const CommonOptions
         std::cerr << "warning: " << w << '\n';
 }
 
-Status checkWritable(const std::vector<std::string>& paths)
+Status checkWritable(const std::vector<std::string>& results, const std::vector<std::string>& inputs)
 {
-    for (size_t i = 0; i < paths.size(); ++i)
-        if (!paths[i].empty()
-            && std::find(paths.begin(), paths.begin() + std::ptrdiff_t(i), paths[i])
-                != paths.begin() + std::ptrdiff_t(i))
-            return badUse("two results would be written to '" + paths[i] + "'", "give each its own file");
-    for (const std::string& path : paths)
-        if (!path.empty() && path != "-")
+    std::set<std::string> seen;
+    for (const std::string& path : results) {
+        if (path.empty())
+            continue;
+        if (!seen.insert(path).second)
+            return badUse("two results would be written to '" + path + "'", "give each its own file");
+        for (const std::string& input : inputs) {
+            std::error_code none;
+            if (path != "-" && std::filesystem::equivalent(path, input, none))
+                return badUse("the result '" + path + "' would overwrite an input", "give it a file of its own");
+        }
+    }
+    for (const std::string& path : seen)
+        if (path != "-")
             QS_CHECK(AtomicFile::create(path));
     return {};
 }

@@ -172,7 +172,7 @@ Result<int> run(const RunCommand& o, Context& context)
     QS_TRY(const size_t threads, threadCount(context.common));
     QS_TRY(const uint64_t limit, memoryLimit(context.common));
     QS_TRY(const auto carry, carryPairs(context.common));
-    QS_CHECK(checkWritable({ o.out, context.common.json }));
+    QS_CHECK(checkWritable({ o.out, context.common.json }, { o.model, o.data.data, o.data.preprocess }));
     QS_TRY(const LoadedModel model, loadModel(o.model));
     std::vector<std::string> warnings = model.model->warnings;
     QS_TRY(const auto wanted, wantedValues(o, model.graph(), warnings));

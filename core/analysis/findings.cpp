@@ -95,7 +95,7 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findRangeTooSmall(pair, c, found);
     findRangeTooLarge(c, found);
     findChannelImbalance(c, found);
-    findWeightsDiffer(c, found);
+    findWeightsDiffer(pair, c, found);
     findInherited(pair, c, found);
     findUnmatched(pair, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings.h"
 
+#include "core/qdq/qlinear_signature.h"
+
 #include <fmt/format.h>
 
 namespace qs {
@@ -37,11 +39,14 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
     }
 }
 
-void findWeightsDiffer(const Comparison& c, std::vector<Finding>& found)
+void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const Graph& graph = pair.floatPlan->graph();
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        if (row.bias || row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare)
+        const NodeId maker = graph.value(row.floatValue).producer;
+        const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
+        if (row.bias || rounded || row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare)
             continue;
         Finding f = weightFinding(c, i, "weights_differ", Severity::Warning);
         f.title = fmt::format("{} has other weights", row.node);

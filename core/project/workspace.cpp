@@ -51,6 +51,7 @@ public:
         const Stopwatch loading;
         QS_CHECK(load(m_next.inputs.floatPath, &Snapshot::floatModel, &Inputs::floatPath, "load float model"));
         QS_CHECK(load(m_next.inputs.quantPath, &Snapshot::quantModel, &Inputs::quantPath, "load quantized model"));
+        noteForms();
         QS_CHECK(loadData());
         m_next.timing.loadMs = loading.ms();
         const Stopwatch matching;
@@ -87,6 +88,33 @@ private:
         const auto& warnings = (m_next.*model)->model->warnings;
         m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
         return {};
+    }
+
+    /// The files may have been given in the wrong order.
+    void noteForms()
+    {
+        if (!m_next.floatModel || !m_next.quantModel)
+            return;
+        const QuantForm first = m_next.floatModel->quant->form();
+        if (first != QuantForm::Float)
+            m_next.warnings.push_back(m_next.inputs.floatPath + ": is quantized itself ("
+                + std::string(quantFormName(first)) + ") and is taken as the reference; give the float model first");
+        if (m_next.quantModel->quant->form() == QuantForm::Float)
+            m_next.warnings.push_back(
+                m_next.inputs.quantPath + ": has no quantization that is known here; give the quantized model second");
+    }
+
+    /// Numbers leave out what is not finite; nobody should overlook that.
+    void noteNonFinite()
+    {
+        const auto& rows = m_next.comparison->activations;
+        const auto spoiled = [](const ActivationRow& row) { return row.accumulated.nonFinite > 0; };
+        const auto first = std::ranges::find_if(rows, spoiled);
+        if (first != rows.end())
+            m_next.warnings.push_back("tensor '" + first->name
+                + "' has values that are not finite (NaN or infinity): " + std::to_string(first->accumulated.nonFinite)
+                + " of them, and " + std::to_string(std::ranges::count_if(rows, spoiled) - 1)
+                + " other tensors have some, too; all numbers leave them out; check the data");
     }
 
     Status loadData()
@@ -180,6 +208,7 @@ private:
                 m_partial(std::make_shared<const Snapshot>(std::move(now)));
             };
         QS_TRY(m_next.comparison, compareModels(pair, *m_next.data, options, m_progress, m_cancel, partial));
+        noteNonFinite();
         return {};
     }
 

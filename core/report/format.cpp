@@ -74,8 +74,8 @@ std::string percent(const Number& fraction)
     if (p == 0)
         return "0 %";
     if (std::fabs(p) < 0.05)
-        return "<0.1 %";
-    if (p == 100)
+        return p > 0 ? "<0.1 %" : "0 %"; // a share of noise may be below zero by a little
+    if (p == 100 || (p > 100 && p < 100.05))
         return "100 %";
     return p > 99.95 && p < 100 ? ">99.9 %" : fmt::format("{:.1f} %", p);
 }

@@ -286,6 +286,15 @@ void BadUseTests::failureLeavesFilesAlone()
 {
     const QString kept = path("kept");
     writeText(kept, "as it was");
+    // No result over what is read.
+    const QString model = path("model.onnx"), data = path("data.npz");
+    QVERIFY(QFile::copy(kFloat, model) && QFile::copy(kData, data));
+    QS_EXPECT(2, QStringList { "overwrite" }, { "info", model, "--json", path("./model.onnx") });
+    QS_EXPECT(2, QStringList { "overwrite" }, { "run", model, "--data", data, "--out", data });
+    QS_EXPECT(2, QStringList { "overwrite" }, { "compare", kFloat, model, "--data", data, "--csv", model });
+    QS_EXPECT(2, QStringList { "overwrite" }, { "compare", model, kQdq, "--data", data, "--html", data });
+    QCOMPARE(contentOf(model), contentOf(kFloat));
+    QCOMPARE(contentOf(data), contentOf(kData));
     const QString text = file("text.onnx", "no model");
     QS_EXPECT(
         3, QStringList(), { "compare", kFloat, text, "--data", kData, "--json", kept, "--html", path("kept.html") });

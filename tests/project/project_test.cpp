@@ -58,6 +58,8 @@ private slots:
     void modelInfoOfTheExample();
     void dataInputsSkipCarried();
     void memoryLimits();
+    void warnsOfSwappedFiles();
+    void warnsOfValuesThatAreNotFinite();
 };
 
 void ProjectTests::buildsInSteps()
@@ -279,6 +281,39 @@ void ProjectTests::memoryLimits()
     const auto result = buildSnapshot(inputs, nullptr, {}, {});
     QVERIFY(!result.ok());
     QVERIFY(issueText(result.issue()).find("memory limit") != std::string::npos);
+}
+
+void ProjectTests::warnsOfSwappedFiles()
+{
+    Inputs inputs = exampleInputs();
+    QVERIFY(build(inputs)->warnings.empty());
+    std::swap(inputs.floatPath, inputs.quantPath);
+    const SnapshotPtr swapped = build(inputs);
+    QCOMPARE(swapped->warnings.size(), size_t(2));
+    QVERIFY(swapped->warnings[0].find("digits_qdq.onnx: is quantized itself") != std::string::npos);
+    QVERIFY(swapped->warnings[1].find("digits_float.onnx: has no quantization") != std::string::npos);
+    QVERIFY(std::ranges::none_of(
+        swapped->comparison->findings, [](const Finding& f) { return f.rule == "weights_differ"; }));
+}
+
+void ProjectTests::warnsOfValuesThatAreNotFinite()
+{
+    QTemporaryDir folder;
+    Inputs inputs = exampleInputs(0);
+    inputs.data.limit.reset();
+    inputs.data.spec = folder.filePath("image.npy").toStdString();
+    std::vector<float> pixels(2 * 64, 0.5f);
+    pixels[70] = std::numeric_limits<float>::quiet_NaN();
+    QByteArray header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 8, 8), }";
+    header = header.leftJustified(117, ' ') + '\n';
+    QFile file(QString::fromStdString(inputs.data.spec));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header);
+    file.write(reinterpret_cast<const char*>(pixels.data()), qint64(pixels.size() * sizeof(float)));
+    file.close();
+    const SnapshotPtr snapshot = build(inputs);
+    QCOMPARE(snapshot->warnings.size(), size_t(1));
+    QVERIFY(snapshot->warnings[0].find("'image' has values that are not finite") != std::string::npos);
 }
 
 QTEST_APPLESS_MAIN(ProjectTests)
