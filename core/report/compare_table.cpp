@@ -127,15 +127,15 @@ std::string weightsTable(const Comparison& c, bool verbose)
     if (c.weights.empty())
         return {};
     const Listing l = listed(text::worstFirst(c.weights), kWorstWeights, verbose);
-    TextTable table(
-        { { "weight", Align::Left, verbose ? 0 : kNameWidth }, { "op", Align::Left, 24 }, { "type", Align::Left },
-            { "SQNR dB" }, { "ideal" }, { "RMSE" }, { "max error" }, { "range ratio" }, { "clipped" } });
+    TextTable table({ { "weight", Align::Left, verbose ? 0 : kNameWidth }, { "op", Align::Left, 24 },
+        { "type", Align::Left }, { "SQNR dB" }, { "ideal" }, { "worst channel" }, { "RMSE" }, { "max error" },
+        { "range ratio" }, { "clipped" } });
     for (const size_t i : l.order) {
         const WeightRow& w = c.weights[i];
         table.add({ w.name, w.opType, std::string(dtypeName(w.params.dtype)),
             text::decibel(w.similarity.sqnrDb, w.similarity.exact), text::decibel(w.idealSqnrDb),
-            text::number(w.similarity.rmse), text::number(w.similarity.maxAbsError), text::number(w.rangeRatio),
-            text::percent(w.clippedFraction) });
+            text::worstChannelText(w), text::number(w.similarity.rmse), text::number(w.similarity.maxAbsError),
+            text::number(w.rangeRatio), text::percent(w.clippedFraction) });
     }
     return "\n" + l.caption("weights", c.weights.size()) + table.text("  ");
 }

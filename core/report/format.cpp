@@ -138,6 +138,21 @@ std::string counted(uint64_t n, std::string_view noun)
 
 std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+std::optional<WorstChannel> worstChannel(const WeightRow& row)
+{
+    std::optional<WorstChannel> worst;
+    for (size_t i = 0; i < row.channelSqnrDb.size(); ++i)
+        if (const Number& db = row.channelSqnrDb[i]; db && (!worst || *db < worst->sqnrDb))
+            worst = WorstChannel { i, *db };
+    return worst;
+}
+
+std::string worstChannelText(const WeightRow& row)
+{
+    const auto worst = worstChannel(row);
+    return worst ? decibel(worst->sqnrDb) + " (" + std::to_string(worst->channel) + ")" : kAbsent;
+}
+
 NoiseShares noiseShares(const ActivationRow& row)
 {
     const Number& rmse = row.accumulated.rmse;

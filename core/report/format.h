@@ -27,6 +27,14 @@ std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
 std::string counted(uint64_t n, std::string_view noun);
 std::string fileName(const std::string& path);
 
+/// The channel with the lowest SQNR and its number; empty without channels.
+struct WorstChannel {
+    size_t channel;
+    double sqnrDb;
+};
+std::optional<WorstChannel> worstChannel(const WeightRow& row);
+std::string worstChannelText(const WeightRow& row); ///< "39.6 (16)"
+
 /// Shares of the mean squared error; empty where there is no split or no error.
 struct NoiseShares {
     Number rounding, clipping, inherited;

@@ -108,12 +108,19 @@ std::string activationTable(const Comparison& c)
     return out + close();
 }
 
+std::string worstChannelCell(const WeightRow& w)
+{
+    const auto worst = text::worstChannel(w);
+    return numberCell(text::worstChannelText(w), worst ? Number(worst->sqnrDb) : Number());
+}
+
 std::string weightTable(const Comparison& c)
 {
     std::string out = open("weights",
         { { "weight", "name in the float file; below it the one in the quantized file", false },
             { "op", "operator that uses it", false }, { "SQNR dB", "dequantized against float" },
             { "ideal dB", "signal power over s\xc2\xb2/12" },
+            { "worst channel dB", "lowest SQNR of an output channel, and which one" },
             { "per tensor dB", "what one symmetric int8 scale would give" },
             { "per channel dB", "what one symmetric int8 scale a channel would give" },
             { "range ratio", "largest over median absolute maximum of the channels" },
@@ -124,7 +131,7 @@ std::string weightTable(const Comparison& c)
         out += "<tr><td class=\"name\">" + escaped(w.name);
         if (w.quantizedName != w.name)
             out += "<small>" + escaped(w.quantizedName) + "</small>";
-        out += "</td>" + textCell(w.opType) + coloured(w.similarity) + decibels(w.idealSqnrDb)
+        out += "</td>" + textCell(w.opType) + coloured(w.similarity) + decibels(w.idealSqnrDb) + worstChannelCell(w)
             + decibels(w.perTensorSqnrDb) + decibels(w.perChannelSqnrDb) + plain(w.rangeRatio)
             + share(w.clippedFraction) + plain(w.similarity.rmse) + plain(w.similarity.maxAbsError)
             + textCell(text::quantizer(w.params, false), "code") + "</tr>\n";
