@@ -255,7 +255,7 @@ DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec
             unused.push_back(key);
     if (!unused.empty())
         warnings.push_back(path + ": not used: " + nameList(unused));
-    return std::shared_ptr<const DataSource>(
+    return std::shared_ptr<DataSource>(
         std::make_shared<ArrayData>(path, std::move(arrays), samples, feeds, std::move(labels), std::move(warnings)));
 }
 

@@ -49,6 +49,7 @@ public:
     virtual std::string sampleName(size_t sample) const { return "sample " + std::to_string(sample); }
     /// Oddities worth a line on stderr (unused keys ...).
     const std::vector<std::string>& warnings() const { return m_warnings; }
+    void warn(std::string warning) { m_warnings.push_back(std::move(warning)); }
 
 protected:
     size_t m_samples = 0;

@@ -6,7 +6,7 @@
 /// The four forms of data, each in a file of its own; openData chooses.
 namespace qs {
 
-using DataResult = Result<std::shared_ptr<const DataSource>>;
+using DataResult = Result<std::shared_ptr<DataSource>>;
 
 DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec>& inputs);
 DataResult openTestData(const DataRequest& request, const std::vector<InputSpec>& inputs);

@@ -137,7 +137,7 @@ DataResult openImageData(const DataRequest& request, const std::vector<InputSpec
     if (!images.labels.empty())
         images.labels.resize(images.files.size());
     QS_CHECK(feedsFor(images.files.size(), shape.second, folder));
-    return std::shared_ptr<const DataSource>(
+    return std::shared_ptr<DataSource>(
         std::make_shared<ImageData>(folder, std::move(images), input, std::move(how), shape.first, shape.second));
 }
 

@@ -184,7 +184,7 @@ DataResult openRandomData(const DataRequest& request, const std::vector<InputSpe
     // A size that --shape gives is no fixed batch: such an input is made complete for each sample.
     QS_TRY(const size_t feeds,
         feedsFor(static_cast<size_t>(samples), allVectors(inputs) ? 1 : commonBatch(inputs), request.spec));
-    return std::shared_ptr<const DataSource>(
+    return std::shared_ptr<DataSource>(
         std::make_shared<RandomData>(std::move(sized), seed, static_cast<size_t>(samples), feeds));
 }
 

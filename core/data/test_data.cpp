@@ -126,7 +126,7 @@ DataResult openTestData(const DataRequest& request, const std::vector<InputSpec>
     QS_CHECK(feedsFor(folders.size(), 1, request.spec));
     auto data = std::make_shared<TestData>(std::move(folders), inputs);
     QS_CHECK(data->feed(0)); // files that do not fit are found before any work
-    return std::shared_ptr<const DataSource>(data);
+    return std::shared_ptr<DataSource>(data);
 }
 
 } // namespace qs

@@ -100,6 +100,19 @@ private slots:
         QVERIFY(refusal(file, { floatInput("x", Shape { 8, 3 }) }).contains("do not fill"));
     }
 
+    void optionsOfOtherForms()
+    {
+        DataRequest request;
+        request.spec = npz({ { "x.npy", npy("<f4", "(2, 3)", floats(6)) } });
+        request.preprocess = "pictures.json";
+        request.shapes["x"] = { 2, 3 };
+        const auto data = openData(request, { floatInput("x", withDynamicBatch({ 3 })) });
+        QVERIFY(data.ok());
+        QCOMPARE((*data)->warnings().size(), size_t(2));
+        QVERIFY(QString::fromStdString((*data)->warnings()[0]).contains("--preprocess"));
+        QVERIFY(QString::fromStdString((*data)->warnings()[1]).contains("--shape"));
+    }
+
     void keys()
     {
         const auto array = npy("<f4", "(2, 3)", floats(6));
