@@ -39,7 +39,13 @@ QDockWidget* DockLayout::add(Panel* panel, Qt::DockWidgetArea area)
     m_docks[panel->objectName()] = widget;
     m_order.push_back(widget);
     connect(widget, &QDockWidget::dockLocationChanged, this, &DockLayout::refreshTitles);
-    connect(widget, &QDockWidget::visibilityChanged, this, &DockLayout::refreshTitles);
+    connect(widget, &QDockWidget::visibilityChanged, this, [this, widget](bool inFront) {
+        refreshTitles();
+        // a dock behind another tab lies outside of the window, yet counts as visible and would take the focus
+        const bool behind = !inFront && !widget->isHidden() && !widget->isFloating() && widget->geometry().right() < 0;
+        widget->widget()->setEnabled(!behind);
+        widget->titleBarWidget()->setEnabled(!behind);
+    });
     return widget;
 }
 

@@ -28,6 +28,22 @@ constexpr int kFirstColumnMinimum = 110;
 constexpr int kFirstColumnWanted = 150; ///< below it the others give way
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
 
+/// The base class makes the first row current when the focus comes; here only the user chooses.
+class Table : public QTableView {
+public:
+    using QTableView::QTableView;
+
+protected:
+    void focusInEvent(QFocusEvent* event) override
+    {
+        const QModelIndex before = currentIndex();
+        const QSignalBlocker quiet(selectionModel());
+        QTableView::focusInEvent(event);
+        if (!before.isValid())
+            selectionModel()->clearCurrentIndex();
+    }
+};
+
 } // namespace
 
 TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
@@ -35,7 +51,7 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     , m_session(session)
     , m_setup(std::move(setup))
     , m_proxy(new WorstFirstProxy(this))
-    , m_table(new QTableView(this))
+    , m_table(new Table(this))
     , m_sections(new TableHeader(m_table))
     , m_filter(new QLineEdit(this))
     , m_columns(new QToolButton(this))
