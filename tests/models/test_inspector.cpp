@@ -64,7 +64,7 @@ private slots:
         place.value = snapshot->comparison->weights[0].floatValue;
         place.node = snapshot->comparison->weights[0].floatNode;
         const auto rows = inspectorRows(*snapshot, place);
-        QCOMPARE(valueOf(rows, "worst channel"), QStringLiteral("20.0 dB"));
+        QCOMPARE(valueOf(rows, "worst channel"), QStringLiteral("20.0 dB (channel 0)"));
         QCOMPARE(valueOf(rows, "per tensor | channel"), QStringLiteral("33.0 dB | 38.0 dB"));
     }
 

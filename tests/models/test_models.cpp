@@ -158,12 +158,17 @@ private slots:
         QCOMPARE(model.rowCount(), 2);
         const QModelIndex first = model.index(0);
         QCOMPARE(first.data(FindingModel::TitleRole).toString(), QStringLiteral("Calibration does not fit the input"));
-        QCOMPARE(first.data(FindingModel::EvidenceRole).toString(), QStringLiteral("clipped 50.2 %, gain 8.4 dB"));
+        QCOMPARE(first.data(FindingModel::EvidenceRole).toString(), QStringLiteral("clipped 50.2 % · gain 8.4 dB"));
         const Spies spies(model);
         model.setSnapshot(fake::comparison());
         QCOMPARE(spies.all(), 0); // the same findings: the cards stay
         model.setSnapshot(std::make_shared<Snapshot>());
         QCOMPARE(model.rowCount(), 0);
+        Finding measured;
+        measured.evidence = { { "clipped_fraction", 0.118, {}, {} }, { "local_sqnr_db", 3.5, {}, "dB" },
+            { "source", {}, "conv_1", {} }, { "new_key", 2.0, {}, {} } };
+        QCOMPARE(evidenceText(measured),
+            QStringLiteral("clipped 11.8 % · SQNR with this quantizer alone 3.5 dB · source conv_1 · new key 2"));
         for (const char* rule : { "range_too_small", "range_too_large", "input_mismatch", "channel_imbalance",
                  "inherited", "weights_differ", "unmatched" })
             QVERIFY2(!ruleDefinition(rule).isEmpty(), rule);

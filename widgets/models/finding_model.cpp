@@ -89,18 +89,61 @@ QString severityText(Severity severity)
     return {};
 }
 
+namespace {
+
+enum class EvidenceKind { Plain, Share };
+
+struct EvidenceLabel {
+    const char* key;
+    const char* label;
+    EvidenceKind kind = EvidenceKind::Plain;
+};
+
+constexpr auto kEvidenceLabels = std::to_array<EvidenceLabel>({
+    { "clipped_fraction", QT_TRANSLATE_NOOP("Evidence", "clipped"), EvidenceKind::Share },
+    { "range_low", QT_TRANSLATE_NOOP("Evidence", "representable from") },
+    { "range_high", QT_TRANSLATE_NOOP("Evidence", "representable to") },
+    { "data_low", QT_TRANSLATE_NOOP("Evidence", "data from") },
+    { "data_high", QT_TRANSLATE_NOOP("Evidence", "data to") },
+    { "local_sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR with this quantizer alone") },
+    { "ideal_sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR that its step allows") },
+    { "sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR") },
+    { "source_sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR at the source") },
+    { "per_channel_sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR with scales per channel") },
+    { "gain_db", QT_TRANSLATE_NOOP("Evidence", "to be gained") },
+    { "used_codes", QT_TRANSLATE_NOOP("Evidence", "codes in use"), EvidenceKind::Share },
+    { "range_ratio", QT_TRANSLATE_NOOP("Evidence", "largest over median channel range") },
+    { "off_by_more_than_half_step", QT_TRANSLATE_NOOP("Evidence", "off by more than half a step"),
+        EvidenceKind::Share },
+    { "source", QT_TRANSLATE_NOOP("Evidence", "source") },
+    { "tensors", QT_TRANSLATE_NOOP("Evidence", "tensors that pass it on") },
+    { "float", QT_TRANSLATE_NOOP("Evidence", "without a partner in the float file") },
+    { "quantized", QT_TRANSLATE_NOOP("Evidence", "without a partner in the quantized file") },
+});
+
+QString evidencePart(const EvidenceItem& item)
+{
+    const auto known = std::ranges::find_if(kEvidenceLabels, [&](const auto& entry) { return item.key == entry.key; });
+    const bool isKnown = known != kEvidenceLabels.end();
+    const QString label
+        = isKnown ? QCoreApplication::translate("Evidence", known->label) : toQt(item.key).replace(u'_', u' ');
+    if (!item.number)
+        return label + u' ' + toQt(item.text);
+    if (isKnown && known->kind == EvidenceKind::Share)
+        return label + u' ' + percentText(item.number);
+    if (item.unit == "dB")
+        return label + u' ' + decibelText(item.number);
+    return label + u' ' + numberText(*item.number) + (item.unit.empty() ? QString() : u' ' + toQt(item.unit));
+}
+
+} // namespace
+
 QString evidenceText(const Finding& finding)
 {
     QStringList parts;
-    for (const EvidenceItem& item : finding.evidence) {
-        QString value = toQt(item.text);
-        if (item.number)
-            value = item.unit == "dB"
-                ? decibelText(item.number)
-                : numberText(*item.number) + (item.unit.empty() ? QString() : u' ' + toQt(item.unit));
-        parts << toQt(item.key).replace(u'_', u' ') + u' ' + value;
-    }
-    return parts.join(QStringLiteral(", "));
+    for (const EvidenceItem& item : finding.evidence)
+        parts << evidencePart(item);
+    return parts.join(QStringLiteral(" · "));
 }
 
 QString ruleDefinition(const std::string& rule)

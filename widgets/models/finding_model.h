@@ -37,7 +37,7 @@ QString ruleDefinition(const std::string& rule);
 /// A finding's sentence as it is shown: findings write plain ASCII, the window has the typographic minus.
 QString findingText(const std::string& text);
 QString severityText(Severity severity);
-/// "clipped 50.2 %, range ±5.0": evidence on one line.
+/// "clipped 50.2 % · to be gained 6.0 dB": evidence on one line.
 QString evidenceText(const Finding& finding);
 
 } // namespace qs

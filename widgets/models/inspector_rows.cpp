@@ -135,7 +135,7 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
         decibelText(r.similarity.sqnrDb, r.similarity.exact)
             + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
         sqnrFormula(r.similarity, comparison));
-    rows.add(tr("worst channel"), decibelText(worstChannelOf(r)));
+    rows.add(tr("worst channel"), worstChannelText(r));
     if (place.channel && *place.channel < r.channelSqnrDb.size())
         rows.add(tr("channel %1").arg(*place.channel), decibelText(r.channelSqnrDb[*place.channel]));
     rows.add(tr("per tensor | channel"),
@@ -171,8 +171,11 @@ void addLonelyValue(Rows& rows, const Snapshot& snapshot, const LoadedModel& mod
     const Value& value = model.graph().value(place.value);
     rows.section(tr("Tensor"));
     rows.add(tr("value"), valueLabel(model, place.value));
-    rows.add(tr("type"), toQt(dtypeName(value.type.dtype)));
-    if (value.initializer || model.plan->constant(place.value))
+    const Tensor* constant = value.initializer ? &*value.initializer : model.plan->constant(place.value);
+    const DType type = constant ? constant->dtype() : value.type.dtype;
+    if (type != DType::Undefined)
+        rows.add(tr("type"), toQt(dtypeName(type)));
+    if (constant)
         rows.add(tr("kind"), tr("constant"));
     else if (snapshot.comparison)
         rows.add(tr("match"), tr("no partner in the other file, so there are no numbers"));

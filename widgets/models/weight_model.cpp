@@ -64,14 +64,32 @@ std::vector<ColumnSpec> columns()
 
 } // namespace
 
-Number worstChannelOf(const WeightRow& row)
+namespace {
+
+std::optional<size_t> worstChannelIndex(const WeightRow& row)
 {
-    Number worst;
-    for (const Number& channel : row.channelSqnrDb) {
-        if (channel && (!worst || *channel < *worst))
-            worst = channel;
+    std::optional<size_t> worst;
+    for (size_t c = 0; c < row.channelSqnrDb.size(); ++c) {
+        if (row.channelSqnrDb[c] && (!worst || *row.channelSqnrDb[c] < *row.channelSqnrDb[*worst]))
+            worst = c;
     }
     return worst;
+}
+
+} // namespace
+
+Number worstChannelOf(const WeightRow& row)
+{
+    const auto worst = worstChannelIndex(row);
+    return worst ? row.channelSqnrDb[*worst] : Number();
+}
+
+QString worstChannelText(const WeightRow& row)
+{
+    const auto worst = worstChannelIndex(row);
+    if (!worst || row.channelSqnrDb.size() < 2)
+        return decibelText(worstChannelOf(row));
+    return WeightModel::tr("%1 (channel %2)").arg(decibelText(row.channelSqnrDb[*worst])).arg(*worst);
 }
 
 WeightModel::WeightModel(QObject* parent)
@@ -207,6 +225,10 @@ QVariant WeightModel::extra(int row, int column, int role) const
                 .arg(toQt(r.name), toQt(r.quantizedName), toQt(r.node), shapeLabel(r.shape));
         case Sqnr:
             return sqnrFormula(r.similarity, *current().comparison);
+        case WorstChannel:
+        case Channels:
+            return worstChannelOf(r) ? this->column(column).toolTip + u'\n' + tr("Worst: %1").arg(worstChannelText(r))
+                                     : this->column(column).toolTip;
         case Scale:
         case ZeroPoint:
             return quantizerText(r.params);

@@ -50,5 +50,7 @@ private:
 
 /// Lowest SQNR among the channels.
 Number worstChannelOf(const WeightRow& row);
+/// With its number, where there are several: "39.6 dB (channel 16)".
+QString worstChannelText(const WeightRow& row);
 
 } // namespace qs
