@@ -4,6 +4,7 @@
 #include "widgets/session/recent_files.h"
 #include "widgets/session/session.h"
 
+#include <QFile>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -300,6 +301,17 @@ private slots:
         const RecentFiles again;
         QCOMPARE(again.entries().front().floatPath, std::string("/m/19.onnx"));
         QCOMPARE(RecentFiles::label(growing), QStringLiteral("float.onnx ⇄ qdq.onnx · random:4"));
+        QTemporaryDir folder;
+        const QString model = folder.filePath(QStringLiteral("here.onnx"));
+        QFile file(model);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        Inputs here;
+        here.floatPath = model.toStdString();
+        here.data.spec = "random:4";
+        recent.add(here);
+        recent.dropMissing();
+        QCOMPARE(recent.entries().size(), size_t(1));
+        QCOMPARE(RecentFiles().entries().size(), size_t(1)); // written already
     }
 
     void themes()

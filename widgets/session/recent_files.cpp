@@ -26,6 +26,14 @@ std::string absolute(const std::string& path)
     return path.empty() || !info.exists() ? path : info.absoluteFilePath().toStdString(); // "random:8" stays as it is
 }
 
+bool isThere(const std::string& path) { return path.empty() || QFileInfo::exists(toQt(path)); }
+
+bool isThere(const Inputs& inputs)
+{
+    const bool data = inputs.data.spec.starts_with("random:") || isThere(inputs.data.spec);
+    return data && isThere(inputs.floatPath) && isThere(inputs.quantPath) && isThere(inputs.data.preprocess);
+}
+
 } // namespace
 
 RecentFiles::RecentFiles(QObject* parent)
@@ -74,6 +82,14 @@ void RecentFiles::clear()
     emit changed();
 }
 
+void RecentFiles::dropMissing()
+{
+    if (std::erase_if(m_entries, [](const Inputs& inputs) { return !isThere(inputs); }) == 0)
+        return;
+    save();
+    emit changed();
+}
+
 QString RecentFiles::label(const Inputs& inputs)
 {
     QStringList models;
@@ -97,6 +113,7 @@ void RecentFiles::save() const
         settings.setValue(QStringLiteral("preprocess"), toQt(m_entries[i].data.preprocess));
     }
     settings.endArray();
+    settings.sync(); // at once: the next window may open before this one goes
 }
 
 } // namespace qs

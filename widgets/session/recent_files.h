@@ -19,6 +19,7 @@ public:
     const std::vector<Inputs>& entries() const { return m_entries; }
     void add(const Inputs& inputs); ///< nothing happens without a model
     void clear();
+    void dropMissing(); ///< entries one of whose files is gone
     /// "digits_float.onnx ⇄ digits_qdq.onnx · digits_samples.npz"
     static QString label(const Inputs& inputs);
 
