@@ -3,7 +3,10 @@
 #include "core/report/report.h"
 #include "widgets/session/session.h"
 
+#include <QFile>
+#include <QJsonDocument>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QThread>
 
@@ -50,6 +53,33 @@ private slots:
         QVERIFY(!onGuiThread);
         QVERIFY(session.snapshot()->comparison);
         QCOMPARE(QByteArray::fromStdString(untimed(*session.snapshot())), QByteArray::fromStdString(untimed(**direct)));
+    }
+
+    void reportsAreThoseOfTheCommandLine()
+    {
+        Session session(
+            [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
+                const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); });
+        QSignalSpy settled(&session, &Session::settled), failed(&session, &Session::failed);
+        QTemporaryDir folder;
+        session.exportReport(folder.filePath(QStringLiteral("early.csv")));
+        QTRY_COMPARE(failed.size(), 1); // nothing to report yet
+        session.openInputs(exampleInputs());
+        QVERIFY(settled.wait(60000));
+        const auto written = [&](const QString& name) {
+            session.exportReport(folder.filePath(name));
+            [&] { QTRY_VERIFY(session.jobs().idle()); }();
+            QFile file(folder.filePath(name));
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        QCOMPARE(written(QStringLiteral("a.csv")), QByteArray::fromStdString(compareCsv(*session.snapshot())));
+        QVERIFY(written(QStringLiteral("a.html")).contains("</html>"));
+        QVERIFY(QJsonDocument::fromJson(written(QStringLiteral("a.JSON"))).isObject());
+        QCOMPARE(failed.size(), 1);
+        QVERIFY(written(QStringLiteral("a.txt")).isEmpty());
+        QCOMPARE(failed.size(), 2);
+        QVERIFY(written(QStringLiteral("no/such/folder.csv")).isEmpty());
+        QCOMPARE(failed.size(), 3);
     }
 
     void whatWasOpenStaysOpenAfterABadFile()

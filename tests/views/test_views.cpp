@@ -215,6 +215,46 @@ private slots:
         QCOMPARE(window.tensors().table()->currentIndex().data(RowRole).toULongLong(), 3ULL);
     }
 
+    void focusLeavesTheSelection()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.resize(1280, 800);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        openAndWait(session, somePair());
+        session.selection().selectActivation(7);
+        QTRY_VERIFY(!window.findChild<QWidget*>(QStringLiteral("weights"))->isEnabled());
+        for (int step = 0; step < 80; ++step) {
+            QTest::keyClick(&window, Qt::Key_Tab);
+            QCOMPARE(session.selection().current().activation, std::optional<size_t>(7));
+            const QWidget* focus = QApplication::focusWidget();
+            for (const char* behind : { "weights", "outputs", "matching", "jobs" })
+                QVERIFY(!focus || !window.findChild<QWidget*>(QLatin1String(behind))->isAncestorOf(focus));
+        }
+        QVERIFY(window.showView(QStringLiteral("weights")));
+        auto* weights = window.findChild<QWidget*>(QStringLiteral("weights"));
+        QTRY_VERIFY(weights->isEnabled());
+        QTRY_VERIFY(!window.tensors().isEnabled());
+        weights->findChild<QTableView*>()->setFocus();
+        QCOMPARE(session.selection().current().activation, std::optional<size_t>(7));
+        QVERIFY(!session.selection().current().weight);
+    }
+
+    void exportNeedsAComparison()
+    {
+        Session session(fakeBuild);
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        const auto actions = window.findChildren<QAction*>();
+        const auto found = std::ranges::find_if(
+            actions, [](const QAction* action) { return action->text().contains(QStringLiteral("xport report")); });
+        QVERIFY(found != actions.end());
+        QVERIFY(!(*found)->isEnabled());
+        openAndWait(session, somePair());
+        QVERIFY((*found)->isEnabled());
+    }
+
     void copiesRows()
     {
         Session session(fakeBuild);
@@ -260,6 +300,7 @@ private slots:
         QTest::keyClicks(field, QStringLiteral("layer/conv_9"));
         QTest::keyClick(field, Qt::Key_Return);
         QCOMPARE(session.selection().current().activation, std::optional<size_t>(9));
+        QTRY_VERIFY(field->text().isEmpty());
         QCOMPARE(projectLine(*session.snapshot()), QStringLiteral("float.onnx ⇄ qdq.onnx · simulated"));
     }
 

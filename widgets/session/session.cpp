@@ -3,6 +3,7 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/session/file_roles.h"
+#include "widgets/session/report_file.h"
 
 #include <algorithm>
 
@@ -134,6 +135,19 @@ void Session::openFiles(const QStringList& paths)
 }
 
 void Session::reload() { open(m_wanted, std::make_shared<Snapshot>()); }
+
+void Session::exportReport(const QString& path)
+{
+    JobRequest request;
+    request.tag = QStringLiteral("report");
+    request.title = tr("Write %1").arg(fileName(path.toStdString()));
+    request.process = [snapshot = m_snapshot, path](const JobContext&) -> Result<std::function<void()>> {
+        QS_CHECK(writeReport(*snapshot, path.toStdString()));
+        return std::function<void()>([] {});
+    };
+    request.failed = [this](const Issue& issue) { emit failed(issue); };
+    m_jobs.start(std::move(request));
+}
 
 void Session::cancel() { m_jobs.cancelTag(kCompareTag); }
 

@@ -45,6 +45,8 @@ public:
     /// Files of any role (dropped, or named on a start page): the roles are found out by a job, then they are opened.
     void openFiles(const QStringList& paths);
     void reload(); ///< reads everything again
+    /// Writes what is compared now to an HTML, JSON or CSV file; failed() says what went wrong.
+    void exportReport(const QString& path);
     void cancel(); ///< the running comparison
     bool busy() const { return m_jobs.running(kCompareTag); }
 

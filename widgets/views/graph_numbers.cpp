@@ -186,6 +186,38 @@ QString edgeToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& grap
     return tip.html();
 }
 
+namespace {
+
+/// Box of the nearest reader of something that has no box of its own: a constant, a cast, a quantizer's parameter.
+std::optional<uint32_t> boxOfReader(
+    const Graph& from, NodeId node, ValueId value, const Graph& shown, const FoldedGraph& graph)
+{
+    const auto boxOf
+        = [&](NodeId id) { return &from == &shown ? graph.box(id) : graph.box(shown.findNode(from.node(id).name)); };
+    std::vector<ValueId> open;
+    std::vector<bool> seen(from.values().size());
+    const auto reach = [&](ValueId id) {
+        if (id.valid() && !seen[id.index()]) {
+            seen[id.index()] = true;
+            open.push_back(id);
+        }
+    };
+    if (value.valid())
+        reach(value);
+    else
+        std::ranges::for_each(from.node(node).outputs, reach);
+    for (size_t i = 0; i < open.size(); ++i) {
+        for (const Use& use : from.value(open[i]).uses) {
+            if (const auto box = boxOf(use.node))
+                return box;
+            std::ranges::for_each(from.node(use.node).outputs, reach);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
 std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const FoldedGraph& graph, const Place& place)
 {
     ValueId value = place.side == side ? place.value : ValueId();
@@ -207,7 +239,14 @@ std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const Fo
     if (value.valid())
         if (const auto box = graph.box(value))
             return box;
-    return node.valid() ? graph.box(node) : std::nullopt;
+    if (node.valid())
+        if (const auto box = graph.box(node))
+            return box;
+    const LoadedModel* here = modelOf(snapshot, side);
+    const LoadedModel* there = modelOf(snapshot, place.side);
+    if (place.empty() || place.activation || place.weight || !here || !there)
+        return std::nullopt;
+    return boxOfReader(there->graph(), place.node, place.value, here->graph(), graph);
 }
 
 std::vector<Metric> availableMetrics(const Snapshot& snapshot)

@@ -3,6 +3,7 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/models/output_model.h"
+#include "widgets/session/search_names.h"
 #include "widgets/views/elided_label.h"
 
 #include <QAbstractItemView>
@@ -14,6 +15,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QStringListModel>
+#include <QTimer>
 
 #include <set>
 
@@ -156,17 +158,7 @@ void HeaderStrip::fillNames()
     if (snapshot == m_namesOf)
         return;
     m_namesOf = snapshot;
-    std::set<QString> names;
-    for (const auto* model : { &snapshot->floatModel, &snapshot->quantModel }) {
-        if (!*model)
-            continue;
-        const Graph& graph = (*model)->graph();
-        for (const Node& node : graph.nodes())
-            names.insert(toQt(node.name));
-        for (const Value& value : graph.values())
-            names.insert(toQt(value.name));
-    }
-    m_names->setStringList(QStringList(names.begin(), names.end()));
+    m_names->setStringList(searchNames(*snapshot));
 }
 
 void HeaderStrip::go(const QString& name)
@@ -175,6 +167,7 @@ void HeaderStrip::go(const QString& name)
         return;
     m_search->completer()->popup()->hide();
     m_search->clearFocus();
+    QTimer::singleShot(0, m_search, &QLineEdit::clear); // the completer writes what was chosen after this
 }
 
 } // namespace qs

@@ -10,6 +10,7 @@
 #include <QMimeData>
 #include <QUrl>
 
+#include <array>
 #include <functional>
 
 namespace qs {
@@ -68,6 +69,24 @@ void askForDataFolder(Session& session, QWidget* parent)
             [&session, folder](const QString& description) { session.openData(folder, description); });
     };
     ask(session, parent, tr("Open a folder of pictures or test data"), {}, QFileDialog::Directory, withDescription);
+}
+
+void askForReport(Session& session, QWidget* parent)
+{
+    static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };
+    auto* dialog = new QFileDialog(parent, tr("Export report"), startFolder(session));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setNameFilters({ tr("Page to read (*.html)"), tr("All numbers (*.json)"), tr("Table of rows (*.csv)") });
+    dialog->setDefaultSuffix(QLatin1String(kSuffixes.front()));
+    QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        for (const char* suffix : kSuffixes) {
+            if (filter.contains(QLatin1String(suffix)))
+                dialog->setDefaultSuffix(QLatin1String(suffix));
+        }
+    });
+    QObject::connect(dialog, &QFileDialog::fileSelected, &session, &Session::exportReport);
+    dialog->open();
 }
 
 QStringList droppedFiles(const QMimeData* data)

@@ -14,6 +14,8 @@ void askForQuantized(Session& session, QWidget* parent);
 void askForData(Session& session, QWidget* parent);
 /// Pictures or ONNX test data; pictures need a preprocessing description, which is asked for next.
 void askForDataFolder(Session& session, QWidget* parent);
+/// Where to write the report of what is compared, and as what.
+void askForReport(Session& session, QWidget* parent);
 /// Local files of a drop, empty when there are none.
 QStringList droppedFiles(const QMimeData* data);
 

@@ -68,10 +68,14 @@ void buildFileMenu(const WindowParts& parts)
         [session, window] { askForDataFolder(*session, window); });
     QMenu* recent = menu->addMenu(tr("Open &recent"));
     fillRecent(recent, parts);
+    QObject::connect(menu, &QMenu::aboutToShow, &parts.recent, &RecentFiles::dropMissing);
     QObject::connect(&parts.recent, &RecentFiles::changed, recent, [recent, parts] { fillRecent(recent, parts); });
     QAction* example
         = add(menu, tr("Open the &example"), {}, window, [session] { session->openInputs(exampleInputs()); });
     example->setEnabled(!exampleInputs().floatPath.empty());
+    menu->addSeparator();
+    QAction* report = add(menu, tr("E&xport report…"), QKeySequence(QStringLiteral("Ctrl+E")), window,
+        [session, window] { askForReport(*session, window); });
     menu->addSeparator();
     QAction* reload
         = add(menu, tr("Re&load"), QKeySequence(QKeySequence::Refresh), window, [session] { session->reload(); });
@@ -79,7 +83,8 @@ void buildFileMenu(const WindowParts& parts)
         [session] { session->jobs().cancelAll(); });
     QAction* close = add(
         menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
-    const auto enable = [reload, close](const SnapshotPtr& now) {
+    const auto enable = [reload, close, report](const SnapshotPtr& now) {
+        report->setEnabled(now->comparison.has_value());
         const bool open = now->floatModel || now->quantModel;
         reload->setEnabled(open);
         close->setEnabled(open);
@@ -98,14 +103,17 @@ void buildEditMenu(const WindowParts& parts)
     TablePanel* tensors = &parts.tensors;
     GraphPanel* graph = &parts.graph;
     HeaderStrip* strip = &parts.strip;
+    DockLayout* layout = &parts.layout;
     add(menu, tr("Copy tensors as &TSV"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), tensors,
         [tensors] { tensors->copyRows(TableFormat::Tsv); });
     add(menu, tr("Copy tensors as &Markdown"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), tensors,
         [tensors] { tensors->copyRows(TableFormat::Markdown); });
     menu->addSeparator();
     add(menu, tr("&Find in the graph"), QKeySequence(QKeySequence::Find), graph, [graph] { graph->openSearch(); });
-    add(menu, tr("Fi&lter tensors"), QKeySequence(QStringLiteral("Ctrl+L")), tensors,
-        [tensors] { tensors->focusFilter(); });
+    add(menu, tr("Fi&lter tensors"), QKeySequence(QStringLiteral("Ctrl+L")), tensors, [tensors, layout] {
+        layout->raise(tensors->objectName());
+        tensors->focusFilter();
+    });
     QAction* go = add(menu, tr("&Go to node or tensor"), {}, strip, [strip] { strip->focusSearch(); });
     go->setShortcuts({ QKeySequence(QStringLiteral("Ctrl+Shift+P")), QKeySequence(QStringLiteral("Ctrl+G")) });
 }

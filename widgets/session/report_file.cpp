@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/report_file.h"
+
+#include "core/base/atomic_file.h"
+#include "core/project/memory.h"
+#include "core/report/report.h"
+#include "widgets/models/formatting.h"
+
+#include <QFileInfo>
+
+namespace qs {
+
+namespace {
+
+bool isOpened(const Inputs& inputs, const std::string& path)
+{
+    const QString wanted = QFileInfo(toQt(path)).canonicalFilePath();
+    const auto same = [&](const std::string& input) {
+        return !input.empty() && !wanted.isEmpty() && QFileInfo(toQt(input)).canonicalFilePath() == wanted;
+    };
+    return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
+        || same(inputs.mapPath);
+}
+
+} // namespace
+
+Status writeReport(const Snapshot& snapshot, const std::string& path)
+{
+    if (!snapshot.comparison)
+        return badUse("nothing is compared yet", "open two models and data first");
+    if (isOpened(snapshot.inputs, path))
+        return badUse("the report would replace a file that is open", "choose another name");
+    const ReportInfo info { peakMemoryBytes(), false };
+    const QString suffix = QFileInfo(toQt(path)).suffix().toLower();
+    std::string text;
+    if (suffix == QLatin1String("html") || suffix == QLatin1String("htm"))
+        text = compareHtml(snapshot, info);
+    else if (suffix == QLatin1String("json"))
+        text = compareJson(snapshot, info);
+    else if (suffix == QLatin1String("csv"))
+        text = compareCsv(snapshot);
+    else
+        return badUse("a report cannot be written as '" + fileName(path).toStdString() + "'",
+            "choose a name that ends in .html, .json or .csv");
+    QS_TRY(AtomicFile file, AtomicFile::create(path));
+    QS_CHECK(file.write(text));
+    return file.commit();
+}
+
+} // namespace qs
