@@ -2,6 +2,7 @@
 #include "tests/views/small_session.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
+#include "widgets/session/search_names.h"
 #include "widgets/views/distribution_data.h"
 #include "widgets/views/distribution_panel.h"
 #include "widgets/views/graph_canvas.h"
@@ -33,6 +34,7 @@ private slots:
     void wheelZoomsToThePointer();
     void spaceFits();
     void searchFindsTensorsAndNodes();
+    void plumbingMarksTheBoxThatUsesIt();
     void savesPictures();
     void themeIsFollowed();
     void largeGraphsPaintQuickly();
@@ -188,6 +190,21 @@ void TestGraphViews::searchFindsTensorsAndNodes()
     QVERIFY(!shown.panel.canvas().look().searching);
 }
 
+void TestGraphViews::plumbingMarksTheBoxThatUsesIt()
+{
+    ShownGraph shown;
+    for (const char* name : { "s", "z", "w", "conv_Q", "conv_q", "conv_DQ" }) {
+        shown.small.session.selection().clear();
+        QVERIFY2(!shown.panel.canvas().look().selected, name);
+        QVERIFY2(shown.small.session.selection().selectByName(name), name);
+        QVERIFY2(shown.panel.canvas().look().selected, name);
+    }
+    const QStringList names = searchNames(*shown.small.session.snapshot());
+    QVERIFY(names.indexOf("conv_1") < names.indexOf("s"));
+    QVERIFY(names.indexOf("conv") < names.indexOf("w"));
+    QVERIFY(names.indexOf("w") < names.indexOf("conv_Q"));
+}
+
 void TestGraphViews::savesPictures()
 {
     ShownGraph shown;
@@ -270,6 +287,7 @@ void TestGraphViews::distributionExplainsItself()
     QCOMPARE(data.series.size(), size_t(3));
     QVERIFY2(data.representableLabel.contains("clips 25.0 %") || data.representableLabel.contains("clips 25 %"),
         qPrintable(data.representableLabel));
+    QVERIFY2(data.representableLabel.contains("range −64 … 63.5"), qPrintable(data.representableLabel)); // not ±
     QVERIFY(data.representable.has_value());
     for (QAbstractButton* button : panel.findChildren<QAbstractButton*>())
         if (button->text() == "log y")

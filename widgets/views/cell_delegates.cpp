@@ -15,6 +15,7 @@ namespace {
 constexpr int kRowHeight = 24;
 constexpr int kBarHeight = 10;
 constexpr int kMargin = 6;
+constexpr int kShortestBar = 4; ///< a shorter one would be all border
 
 QRect middle(const QRect& area, int height)
 {
@@ -81,7 +82,9 @@ void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& in
         return;
     const double bad = badness.toDouble();
     QRect bar = middle(area, kBarHeight);
-    bar.setWidth(std::max(3, int(room * bad)));
+    bar.setWidth(int(room * bad));
+    if (bar.width() < kShortestBar)
+        return;
     painter->fillRect(bar, m_session.theme().magnitude(bad));
     painter->setPen(m_session.theme().border);
     painter->drawRect(bar.adjusted(0, 0, -1, -1));

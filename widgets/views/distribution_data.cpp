@@ -37,7 +37,7 @@ double drawnWidth(const Histogram& histogram)
 
 QString rangeLabel(const PlotRange& range, const Number& clipped)
 {
-    const bool symmetric = std::abs(range.first + range.second) < 0.02 * range.second;
+    const bool symmetric = range.second > 0 && numberText(-range.first) == numberText(range.second);
     const QString text = symmetric ? tr("range ±%1").arg(numberText(range.second))
                                    : tr("range %1 … %2").arg(numberText(range.first), numberText(range.second));
     return clipped ? text + tr(" · clips %1").arg(percentText(clipped)) : text;
