@@ -33,7 +33,7 @@ th{position:sticky;top:0;background:var(--panel);z-index:1;font-weight:600}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--accent)}
 th[aria-sort=ascending] button::after{content:" \25B4"}th[aria-sort=descending] button::after{content:" \25BE"}
 .n{text-align:right;font-variant-numeric:tabular-nums}.code{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:11.5px}
-.name{white-space:normal;overflow-wrap:anywhere;min-width:180px}tbody tr:hover{background:var(--raised)}
+.name{white-space:normal;overflow-wrap:anywhere;min-width:300px}tbody tr:hover{background:var(--raised)}
 .swatch{display:inline-block;width:18px;height:11px;border-radius:2px;margin-right:7px;vertical-align:-1px}
 .legend .swatch{margin:0;border-radius:0;width:22px}
 .legend{display:flex;align-items:center;gap:0;flex-wrap:wrap;font-size:12px;color:var(--muted);margin-bottom:8px}
