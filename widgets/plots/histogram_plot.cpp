@@ -43,7 +43,7 @@ HistogramPlot::HistogramPlot(QWidget* parent)
 {
     setAccessibleName(tr("Histogram"));
     placeLegendBelow();
-    connect(&plot(), &QCustomPlot::beforeReplot, this, &HistogramPlot::placeLabels);
+    connect(&plot(), &QCustomPlot::afterLayout, this, &HistogramPlot::placeLabels);
 }
 
 HistogramPlot::~HistogramPlot() = default;
