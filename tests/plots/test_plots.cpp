@@ -2,8 +2,6 @@
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
 
-#include <qcustomplot.h>
-
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -49,7 +47,6 @@ private slots:
     void savesPictures_data();
     void savesPictures();
     void refusesWhatItCannotWrite();
-    void labelsFollowTheSize();
     void histogramNumbers();
     void lineNumbers();
     void emptyPlotsShowTheirText();
@@ -91,27 +88,6 @@ void TestPlots::refusesWhatItCannotWrite()
     plot.setData(sampleHistogram());
     QVERIFY(!plot.exportTo("plot.xyz"));
     QVERIFY(!plot.exportTo("/nonexistent-folder/plot.csv"));
-}
-
-void TestPlots::labelsFollowTheSize()
-{
-    HistogramPlot plot;
-    plot.resize(800, 300);
-    plot.setData(sampleHistogram());
-    plot.show();
-    plot.grab();
-    plot.resize(330, 240);
-    QCoreApplication::processEvents();
-    const auto* drawing = plot.findChild<QCustomPlot*>();
-    int labels = 0;
-    for (int i = 0; i < drawing->itemCount(); ++i) {
-        if (const auto* label = qobject_cast<QCPItemText*>(drawing->item(i))) {
-            ++labels;
-            QVERIFY(label->topLeft->pixelPosition().x() >= drawing->axisRect()->left());
-            QVERIFY(label->bottomRight->pixelPosition().x() <= drawing->axisRect()->right() + 4);
-        }
-    }
-    QCOMPARE(labels, 2);
 }
 
 void TestPlots::histogramNumbers()
