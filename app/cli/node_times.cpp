@@ -12,7 +12,7 @@ namespace qs::cli {
 
 NodeTimes::NodeTimes(std::shared_ptr<const Schedule> schedule)
     : m_schedule(std::move(schedule))
-    , m_ms(m_schedule->order().size(), 0.0)
+    , m_ms(m_schedule->tasks().size(), 0.0)
 {
 }
 
@@ -25,7 +25,7 @@ Status NodeTimes::runAll(Execution& execution, const CancelToken& cancel)
         if (cancel.cancelled())
             return cancelled();
         const auto start = Clock::now();
-        QS_CHECK(execution.step());
+        QS_CHECK(execution.step(&cancel));
         ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     }
     const std::lock_guard lock(m_mutex);
@@ -47,10 +47,10 @@ std::string NodeTimes::table() const
     TextTable table({ { "node", Align::Left, 60 }, { "type", Align::Left }, { "ms", Align::Right },
         { "share", Align::Right }, { "kernel", Align::Left } });
     for (size_t i : slowest) {
-        const NodeId id = m_schedule->order()[i];
-        const Node& node = plan.graph().node(id);
+        const Schedule::Task& task = m_schedule->tasks()[i];
+        const Node& node = plan.graph().node(task.node);
         table.add({ printable(node.name), printable(node.opType), fmt::format("{:.4f}", m_ms[i] / runs),
-            fmt::format("{:.1f} %", total > 0 ? 100 * m_ms[i] / total : 0.0), plan.step(id).lowered->kernel });
+            fmt::format("{:.1f} %", total > 0 ? 100 * m_ms[i] / total : 0.0), task.lowered->kernel });
     }
     return fmt::format(
                "Time by node, mean of {} run{}, {:.4f} ms in all\n", m_runs, m_runs == 1 ? "" : "s", total / runs)
@@ -62,11 +62,10 @@ nlohmann::ordered_json NodeTimes::json() const
     const Plan& plan = m_schedule->plan();
     auto list = nlohmann::ordered_json::array();
     for (size_t i = 0; i < m_ms.size(); ++i) {
-        const NodeId id = m_schedule->order()[i];
-        const Node& node = plan.graph().node(id);
+        const Schedule::Task& task = m_schedule->tasks()[i];
+        const Node& node = plan.graph().node(task.node);
         list.push_back({ { "name", node.name }, { "op_type", node.opType },
-            { "mean_ms", m_ms[i] / double(std::max<size_t>(m_runs, 1)) },
-            { "kernel", plan.step(id).lowered->kernel } });
+            { "mean_ms", m_ms[i] / double(std::max<size_t>(m_runs, 1)) }, { "kernel", task.lowered->kernel } });
     }
     return list;
 }

@@ -107,7 +107,7 @@ Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& ca
     while (!execution.has(id) && !execution.finished()) {
         if (cancel.cancelled())
             return cancelled();
-        QS_CHECK(execution.step());
+        QS_CHECK(execution.step(&cancel));
     }
     if (!execution.has(id))
         return internalError("a demanded value was not made");

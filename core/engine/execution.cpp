@@ -7,6 +7,15 @@
 
 namespace qs {
 
+bool Schedule::usesUnit(const FusedUnit& unit) const
+{
+    if (unit.when == FusedUnit::When::Always)
+        return true;
+    // Consumers come later in node order, so a demand is all that can be unknown here.
+    return std::ranges::none_of(unit.inner, [&](ValueId id) { return m_reads[id.index()] > 0; })
+        && std::ranges::none_of(unit.nodes, [&](NodeId id) { return m_unrounded[id.index()]; });
+}
+
 Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Plan> plan, Demand demand)
 {
     auto schedule = std::make_shared<Schedule>();
@@ -14,12 +23,25 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
     std::vector<bool> needed(graph.nodes().size(), false);
     schedule->m_reads.assign(graph.values().size(), 0);
     schedule->m_unrounded.assign(graph.nodes().size(), false);
-    for (ValueId id : demand.values) {
-        if (const Issue* issue = plan->blocked(id))
-            return *issue;
+    auto read = [&](ValueId id) {
+        if (!id.valid() || plan->constant(id))
+            return;
         ++schedule->m_reads[id.index()];
         if (const NodeId producer = graph.value(id).producer; producer.valid())
             needed[producer.index()] = true;
+    };
+    for (ValueId id : demand.values) {
+        if (const Issue* issue = plan->blocked(id))
+            return *issue;
+        if (plan->hidden(id)) {
+            Issue issue = badInput("lies inside a fused integer unit and is not computed", plan->model().path,
+                "ask for the codes at the unit's border, or use simulated arithmetic");
+            issue.tensor = graph.value(id).name;
+            return issue;
+        }
+        if (plan->constant(id))
+            ++schedule->m_reads[id.index()];
+        read(id);
     }
     for (NodeId id : demand.unrounded) {
         if (const auto& issue = plan->step(id).blocked)
@@ -28,22 +50,21 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
         schedule->m_unrounded[id.index()] = true;
     }
     for (size_t n = graph.nodes().size(); n-- > 0;) {
-        if (!needed[n])
+        const Plan::Step& step = plan->step(NodeId(n));
+        if (!needed[n] || (step.folded && !schedule->m_unrounded[n]))
             continue;
-        if (plan->step(NodeId(n)).folded && !schedule->m_unrounded[n]) {
-            needed[n] = false;
-            continue;
+        const Node& node = graph.nodes()[n];
+        Task task { NodeId(n), NodeId(n), &*step.lowered, node.inputs, node.captures, node.outputs };
+        if (const FusedUnit* unit = plan->unit(NodeId(n)); unit && schedule->usesUnit(*unit)) {
+            task.node = unit->node;
+            task.lowered = &unit->lowered;
+            task.inputs = unit->inputs;
         }
-        for (ValueId in : graph.nodes()[n].inputs)
-            if (in.valid() && !plan->constant(in)) {
-                ++schedule->m_reads[in.index()];
-                if (const NodeId producer = graph.value(in).producer; producer.valid())
-                    needed[producer.index()] = true;
-            }
+        std::ranges::for_each(task.inputs, read);
+        std::ranges::for_each(task.captures, read);
+        schedule->m_tasks.push_back(task);
     }
-    for (size_t n = 0; n < needed.size(); ++n)
-        if (needed[n])
-            schedule->m_order.emplace_back(n);
+    std::ranges::reverse(schedule->m_tasks);
     schedule->m_plan = std::move(plan);
     schedule->m_demand = std::move(demand);
     return std::shared_ptr<const Schedule>(std::move(schedule));
@@ -69,16 +90,16 @@ uint64_t Schedule::estimatedPeakBytes() const
     uint64_t live = 0, peak = 0;
     for (ValueId in : graph.inputs())
         live = add(live, bytesOf(in));
-    for (NodeId id : m_order) {
-        const Node& node = graph.node(id);
-        for (ValueId out : node.outputs)
+    for (const Task& task : m_tasks) {
+        for (ValueId out : task.outputs)
             if (out.valid())
                 live = add(live, bytesOf(out));
         peak = std::max(peak, live);
-        for (ValueId in : node.inputs)
-            if (in.valid() && !m_plan->constant(in) && reads[in.index()] > 0 && --reads[in.index()] == 0)
-                live -= std::min(live, bytesOf(in));
-        for (ValueId out : node.outputs)
+        for (auto list : { task.inputs, task.captures })
+            for (ValueId in : list)
+                if (in.valid() && !m_plan->constant(in) && reads[in.index()] > 0 && --reads[in.index()] == 0)
+                    live -= std::min(live, bytesOf(in));
+        for (ValueId out : task.outputs)
             if (out.valid() && reads[out.index()] == 0)
                 live -= std::min(live, bytesOf(out));
     }
@@ -134,64 +155,91 @@ const Tensor* Execution::find(ValueId id) const
     return t.valid() ? &t : m_schedule->plan().constant(id);
 }
 
-Status Execution::step()
+Issue Execution::located(const Schedule::Task& task, Issue issue) const
 {
     const Plan& plan = m_schedule->plan();
-    const NodeId id = nextNode();
-    const Node& node = plan.graph().node(id);
-    const LoweredNode& lowered = *plan.step(id).lowered;
-    m_inputs.assign(node.inputs.size(), nullptr);
-    m_converted.assign(node.inputs.size(), Tensor());
-    m_outputs.assign(node.outputs.size(), Tensor());
-    auto located = [&](Issue issue) {
-        if (issue.file.empty())
-            issue.file = plan.model().path;
-        if (issue.node.empty())
-            issue.node = node.name;
-        return issue;
+    if (issue.file.empty())
+        issue.file = plan.model().path;
+    if (issue.node.empty())
+        issue.node = plan.graph().node(task.node).name;
+    return issue;
+}
+
+Status Execution::gather(const Schedule::Task& task)
+{
+    auto absent = [&](ValueId id) {
+        Issue issue = badInput("has no value", {}, "give data for every input of the model");
+        issue.tensor = m_schedule->plan().graph().value(id).name;
+        return located(task, issue);
     };
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (!node.inputs[i].valid())
+    m_inputs.assign(task.inputs.size(), nullptr);
+    m_converted.assign(task.inputs.size() + task.captures.size(), Tensor());
+    m_captures.clear();
+    auto plain = [&](const Tensor* t, size_t slot) {
+        if (task.lowered->layouts != LayoutRule::Plain || t->layout() == Layout::Plain)
+            return t;
+        m_converted[slot] = m_pool.toLayout(*t, Layout::Plain);
+        return static_cast<const Tensor*>(&m_converted[slot]);
+    };
+    for (size_t i = 0; i < task.inputs.size(); ++i) {
+        if (!task.inputs[i].valid())
             continue;
-        const Tensor* t = find(node.inputs[i]);
-        if (!t) {
-            Issue issue = badInput("has no value", {}, "give data for every input of the model");
-            issue.tensor = plan.graph().value(node.inputs[i]).name;
-            return located(issue);
-        }
-        if (lowered.layouts == LayoutRule::Plain && t->layout() != Layout::Plain) {
-            m_converted[i] = m_pool.toLayout(*t, Layout::Plain);
-            t = &m_converted[i];
-        }
-        m_inputs[i] = t;
+        const Tensor* t = find(task.inputs[i]);
+        if (!t)
+            return absent(task.inputs[i]);
+        m_inputs[i] = plain(t, i);
     }
-    StepContext context(m_inputs, m_outputs, m_pool);
+    for (ValueId id : task.captures) {
+        const Tensor* t = find(id);
+        if (!t)
+            return absent(id);
+        m_captures.push_back(plain(t, task.inputs.size() + m_captures.size()));
+    }
+    return {};
+}
+
+Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
+{
+    const std::string& type = m_schedule->plan().graph().node(task.node).opType;
+    StepContext context(m_inputs, m_outputs, m_pool, m_captures, cancel);
     Tensor unroundedValue;
-    const bool wantsUnrounded = m_schedule->m_unrounded[id.index()] && lowered.offersUnrounded;
+    const bool wantsUnrounded = m_schedule->m_unrounded[task.last.index()] && task.lowered->offersUnrounded;
     if (wantsUnrounded)
         context.askUnrounded(&unroundedValue);
     try {
-        if (Status status = lowered.run(context); !status.ok())
-            return located(std::move(status).issue());
+        if (Status status = task.lowered->run(context); !status.ok())
+            return located(task, std::move(status).issue());
     } catch (const std::bad_alloc&) {
-        return located(badInput(
-            "needs more memory than there is or the memory limit allows", {}, "use smaller inputs or fewer threads"));
+        return located(task,
+            badInput("needs more memory than there is or the memory limit allows", {},
+                "use smaller inputs or fewer threads"));
     } catch (const AbsentInput& e) {
-        return located(badInput(node.opType + ": " + e.what(), {}, "export the model again"));
+        return located(task, badInput(type + ": " + e.what(), {}, "export the model again"));
     } catch (const std::exception& e) {
-        return located(internalError(node.opType + " failed: " + e.what()));
+        return located(task, internalError(type + " failed: " + e.what()));
     }
     if (wantsUnrounded)
-        m_unrounded[id] = std::move(unroundedValue);
+        m_unrounded[task.last] = std::move(unroundedValue);
+    return {};
+}
+
+Status Execution::step(const CancelToken* cancel)
+{
+    const Schedule::Task& task = m_schedule->tasks()[m_next];
+    m_outputs.assign(task.outputs.size(), Tensor());
+    QS_CHECK(gather(task));
+    QS_CHECK(run(task, cancel));
     m_inputs.clear();
+    m_captures.clear();
     m_converted.clear();
-    for (size_t i = 0; i < node.outputs.size(); ++i)
-        if (node.outputs[i].valid() && m_reads[node.outputs[i].index()] > 0)
-            m_values[node.outputs[i].index()] = std::move(m_outputs[i]);
+    for (size_t i = 0; i < task.outputs.size(); ++i)
+        if (task.outputs[i].valid() && m_reads[task.outputs[i].index()] > 0)
+            m_values[task.outputs[i].index()] = std::move(m_outputs[i]);
     m_outputs.clear();
-    for (ValueId in : node.inputs)
-        if (in.valid() && !plan.constant(in))
-            consume(in);
+    for (auto list : { task.inputs, task.captures })
+        for (ValueId in : list)
+            if (in.valid() && !m_schedule->plan().constant(in))
+                consume(in);
     ++m_next;
     return {};
 }
@@ -201,7 +249,7 @@ Status Execution::runAll(const CancelToken& cancel)
     while (!finished()) {
         if (cancel.cancelled())
             return cancelled();
-        QS_CHECK(step());
+        QS_CHECK(step(&cancel));
     }
     return {};
 }

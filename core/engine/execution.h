@@ -17,23 +17,31 @@ struct Demand {
     std::vector<NodeId> unrounded; ///< nodes whose value before rounding is asked for too (see StepContext)
 };
 
-/// What a demand means for a plan: which nodes run, in which order, and how often each value is read. Made once,
+/// What a demand means for a plan: which kernels run, in which order, and how often each value is read. Made once,
 /// shared by all executions.
 class Schedule {
 public:
+    /// One kernel to run: a node, or a fused unit of the plan.
+    struct Task {
+        NodeId node; ///< names it
+        NodeId last; ///< makes the outputs; differs from `node` in units
+        const LoweredNode* lowered = nullptr;
+        std::span<const ValueId> inputs, captures, outputs;
+    };
     /// Fails when a demanded value cannot be computed.
     static Result<std::shared_ptr<const Schedule>> make(std::shared_ptr<const Plan> plan, Demand demand);
     const Plan& plan() const { return *m_plan; }
-    const std::vector<NodeId>& order() const { return m_order; }
+    const std::vector<Task>& tasks() const { return m_tasks; }
     const Demand& demand() const { return m_demand; }
     /// Most bytes of values alive at one time in one execution, from the inferred sizes (unknown sizes count as 1).
     uint64_t estimatedPeakBytes() const;
 
 private:
     friend class Execution;
+    bool usesUnit(const FusedUnit& unit) const;
     std::shared_ptr<const Plan> m_plan;
     Demand m_demand;
-    std::vector<NodeId> m_order;
+    std::vector<Task> m_tasks; ///< in order
     std::vector<uint32_t> m_reads; ///< by value: scheduled uses, plus one when demanded
     std::vector<bool> m_unrounded; ///< by node
 };
@@ -45,11 +53,9 @@ public:
     Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool);
     /// Inputs by graph input index; types and sizes are checked against the graph.
     Status bind(std::span<const Tensor> inputs);
-    bool finished() const { return m_next >= m_schedule->order().size(); }
-    /// Node that the next step() runs.
-    NodeId nextNode() const { return m_schedule->order()[m_next]; }
-    /// Runs the next node. The issue names node and file.
-    Status step();
+    bool finished() const { return m_next >= m_schedule->tasks().size(); }
+    /// Runs the next task. The issue names node and file.
+    Status step(const CancelToken* cancel = nullptr);
     Status runAll(const CancelToken& cancel = {});
     /// Produced and not yet released (constants always).
     bool has(ValueId id) const;
@@ -60,12 +66,16 @@ public:
 private:
     void consume(ValueId id);
     const Tensor* find(ValueId id) const;
+    Status gather(const Schedule::Task& task);
+    Status run(const Schedule::Task& task, const CancelToken* cancel);
+    Issue located(const Schedule::Task& task, Issue issue) const;
     std::shared_ptr<const Schedule> m_schedule;
     BufferPool& m_pool;
     std::vector<uint32_t> m_reads;
     std::vector<Tensor> m_values;
     std::map<NodeId, Tensor> m_unrounded;
-    std::vector<const Tensor*> m_inputs; ///< of the current step
+    std::vector<const Tensor*> m_inputs; ///< of the current task
+    std::vector<const Tensor*> m_captures;
     std::vector<Tensor> m_converted;
     std::vector<Tensor> m_outputs;
     size_t m_next = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/cancel.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 #include "core/tensor/buffer_pool.h"
@@ -28,13 +29,17 @@ public:
     }
 };
 
-/// What one execution of one node sees. Inputs and outputs are in node order.
+/// What one execution of one node sees. Inputs and outputs are in node order; captures are the values that its
+/// subgraphs read from the graph around it, in the order of Node::captures.
 class StepContext {
 public:
-    StepContext(std::span<const Tensor* const> inputs, std::span<Tensor> outputs, BufferPool& pool)
+    StepContext(std::span<const Tensor* const> inputs, std::span<Tensor> outputs, BufferPool& pool,
+        std::span<const Tensor* const> captures = {}, const CancelToken* cancel = nullptr)
         : m_inputs(inputs)
+        , m_captures(captures)
         , m_outputs(outputs)
         , m_pool(pool)
+        , m_cancel(cancel)
     {
     }
     size_t inputCount() const { return m_inputs.size(); }
@@ -47,6 +52,7 @@ public:
             throw AbsentInput(i);
         return *m_inputs[i];
     }
+    const Tensor& capture(size_t i) const { return *m_captures[i]; }
     size_t outputCount() const { return m_outputs.size(); }
     void setOutput(size_t i, Tensor t) { m_outputs[i] = std::move(t); }
     /// Storage for outputs and scratch from this worker's pool.
@@ -61,11 +67,18 @@ public:
     bool wantsUnrounded() const { return m_unrounded != nullptr; }
     void setUnrounded(Tensor t) { *m_unrounded = std::move(t); }
     void askUnrounded(Tensor* target) { m_unrounded = target; }
+    /// For steps that run a graph of their own.
+    BufferPool& pool() const { return m_pool; }
+    /// Steps that may take long (loops) look at it now and then and return cancelled().
+    bool isCancelled() const { return m_cancel && m_cancel->cancelled(); }
+    const CancelToken* cancelToken() const { return m_cancel; }
 
 private:
     std::span<const Tensor* const> m_inputs;
+    std::span<const Tensor* const> m_captures;
     std::span<Tensor> m_outputs;
     BufferPool& m_pool;
+    const CancelToken* m_cancel;
     Tensor* m_unrounded = nullptr;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/plan.h"
 
+#include "core/engine/fuse.h"
+
 #include <algorithm>
 #include <exception>
 
@@ -38,9 +40,12 @@ std::shared_ptr<const Plan> Plan::make(std::shared_ptr<const Model> model, const
     plan->m_facts = inferFacts(plan->graph());
     plan->m_steps.resize(plan->graph().nodes().size());
     plan->m_constants.resize(plan->graph().values().size());
+    plan->m_hidden.resize(plan->graph().values().size(), false);
     BufferPool pool;
     for (size_t n = 0; n < plan->m_steps.size(); ++n)
         plan->addNode(NodeId(n), options, pool);
+    for (FusedUnit& unit : fuseUnits(*plan, options))
+        plan->addUnit(std::move(unit));
     return plan;
 }
 
@@ -121,6 +126,21 @@ bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
         if (node.outputs[i].valid() && outputs[i].valid())
             m_constants[node.outputs[i].index()] = outputs[i];
     return std::ranges::all_of(node.outputs, [&](ValueId out) { return !out.valid() || constant(out); });
+}
+
+void Plan::addUnit(FusedUnit unit)
+{
+    if (unit.when == FusedUnit::When::Always)
+        for (ValueId id : unit.inner)
+            m_hidden[id.index()] = true;
+    const NodeId last = unit.nodes.back();
+    m_units.insert_or_assign(last, std::move(unit));
+}
+
+const FusedUnit* Plan::unit(NodeId last) const
+{
+    const auto it = m_units.find(last);
+    return it == m_units.end() ? nullptr : &it->second;
 }
 
 const Tensor* Plan::constant(ValueId id) const
