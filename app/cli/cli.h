@@ -49,9 +49,12 @@ using Command = std::function<Result<int>(Context&)>;
 Command addInfo(CLI::App& app, Context& context);
 Command addRun(CLI::App& app, Context& context);
 Command addCompare(CLI::App& app, Context& context);
+Command addBench(CLI::App& app, Context& context);
+Command addConformance(CLI::App& app, Context& context);
 
 void addCommonOptions(CLI::App& command, CommonOptions& options);
-void addDataOptions(CLI::App& command, DataOptions& options);
+enum class DataNeed { Required, Optional };
+void addDataOptions(CLI::App& command, DataOptions& options, DataNeed need = DataNeed::Required);
 
 Result<DataRequest> dataRequest(const DataOptions& data, const CommonOptions& common);
 Result<size_t> threadCount(const CommonOptions& common);

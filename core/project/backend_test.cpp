@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/conformance/backend_test.h"
+#include "core/project/backend_test.h"
 
 #include "core/base/issue_text.h"
 #include "core/engine/execution.h"
@@ -66,16 +66,17 @@ void restoreBFloat16(Tensor& data, DType wanted)
         data = data.reinterpreted(DType::BFloat16);
 }
 
-BackendOutcome runDataSet(const std::shared_ptr<const Schedule>& schedule, const fs::path& folder)
+BackendOutcome runDataSet(
+    const std::shared_ptr<const Schedule>& schedule, const fs::path& folder, const CancelToken& cancel)
 {
     auto inputs = readAll(folder, "input");
     auto wanted = readAll(folder, "output");
     if (!inputs || !wanted)
-        return { Kind::Skipped, issueText((inputs ? wanted : inputs).issue()) };
+        return { Kind::Skipped, issueText((inputs ? wanted : inputs).issue()), false };
     const Graph& graph = schedule->plan().graph();
     const auto outputs = graph.outputs();
     if (wanted->size() > outputs.size())
-        return { Kind::Failed, "the imported graph has fewer outputs than the data set" };
+        return { Kind::Failed, "the imported graph has fewer outputs than the data set", false };
 
     for (size_t i = 0; i < std::min(inputs->size(), graph.inputs().size()); ++i)
         restoreBFloat16((*inputs)[i], graph.value(graph.inputs()[i]).type.dtype);
@@ -83,16 +84,16 @@ BackendOutcome runDataSet(const std::shared_ptr<const Schedule>& schedule, const
     BufferPool pool;
     Execution execution(schedule, pool);
     if (const auto bound = execution.bind(*inputs); !bound)
-        return { Kind::Failed, issueText(bound.issue()) };
-    if (const auto done = execution.runAll(); !done)
-        return { Kind::Failed, issueText(done.issue()) };
+        return { Kind::Skipped, issueText(bound.issue()), true };
+    if (const auto done = execution.runAll(cancel); !done)
+        return { Kind::Skipped, issueText(done.issue()), true };
     for (size_t i = 0; i < wanted->size(); ++i) {
         if (!execution.has(outputs[i]))
-            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " was not computed" };
+            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " was not computed", false };
         restoreBFloat16((*wanted)[i], execution.get(outputs[i]).dtype());
         const std::string text = difference(toPlain(execution.get(outputs[i])), (*wanted)[i]);
         if (!text.empty())
-            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " " + text };
+            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " " + text, false };
     }
     return {};
 }
@@ -111,20 +112,25 @@ std::vector<BackendTest> findBackendTests(const fs::path& top)
     return tests;
 }
 
-BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode)
+std::string_view outcomeName(Kind kind)
+{
+    return kind == Kind::Passed ? "passed" : kind == Kind::Failed ? "failed" : "skipped";
+}
+
+BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode, const CancelToken& cancel)
 {
     const auto model = importModel((test.folder / "model.onnx").string());
     if (!model)
-        return { Kind::Failed, issueText(model.issue()) };
+        return { Kind::Skipped, issueText(model.issue()), true };
     Demand demand;
     demand.values.assign((*model)->graph.outputs().begin(), (*model)->graph.outputs().end());
     const auto schedule = Schedule::make(Plan::make(*model, { mode }), std::move(demand));
     if (!schedule)
-        return { Kind::Skipped, issueText(schedule.issue()) };
+        return { Kind::Skipped, issueText(schedule.issue()), false };
     for (const auto& entry : fs::directory_iterator(test.folder)) {
         if (!entry.is_directory())
             continue;
-        BackendOutcome outcome = runDataSet(*schedule, entry.path());
+        BackendOutcome outcome = runDataSet(*schedule, entry.path(), cancel);
         if (outcome.kind != Kind::Passed)
             return outcome;
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/cancel.h"
 #include "core/engine/lowering.h"
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qs {
@@ -21,15 +23,18 @@ std::vector<BackendTest> findBackendTests(const std::filesystem::path& top);
 struct BackendOutcome {
     enum class Kind {
         Passed,
-        Failed, ///< a wrong result, or an error while running
-        Skipped, ///< something in it is not supported: said by the plan, before running
+        Failed, ///< a wrong result, or none at all without a word
+        Skipped, ///< it cannot be run; the reason says why
     };
     Kind kind = Kind::Passed;
     std::string reason;
+    bool late = false; ///< skipped only when it ran with its data: neither the importer nor the plan objected
 };
+
+std::string_view outcomeName(BackendOutcome::Kind kind);
 
 /// Runs all data sets of a test. Equal means: type and shape equal, integers and strings equal, floats within
 /// 1e-3 relative + 1e-7 absolute, NaN equal to NaN.
-BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode);
+BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode, const CancelToken& cancel = {});
 
 } // namespace qs
