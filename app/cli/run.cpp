@@ -7,6 +7,7 @@
 #include "core/data/npz_writer.h"
 #include "core/engine/carry.h"
 #include "core/engine/execution.h"
+#include "core/engine/memory_budget.h"
 #include "core/project/memory.h"
 #include "core/project/workspace.h"
 #include "core/tensor/convert.h"
@@ -185,12 +186,7 @@ Result<int> run(const RunCommand& o, Context& context)
             demand.values.push_back(id);
     QS_TRY(const auto schedule, Schedule::make(model.plan, demand));
     const size_t workers = carry.empty() ? std::max<size_t>(std::min(threads, data->feeds()), 1) : size_t(1);
-    const uint64_t poolBytes = memoryLimitOrDefault(limit) / workers;
-    if (const uint64_t need = schedule->estimatedPeakBytes(); need > poolBytes)
-        return badInput("one sample on each of " + std::to_string(workers) + " threads needs about "
-                + std::to_string(need) + " bytes each for its tensors, more than the memory limit of "
-                + std::to_string(memoryLimitOrDefault(limit)),
-            o.model, "use fewer --threads, smaller inputs or a larger --memory-limit");
+    QS_TRY(const uint64_t poolBytes, memoryPerWorker(std::span(&schedule, 1), memoryLimitOrDefault(limit), workers));
     printWarnings(warnings, context.common);
 
     std::vector<std::string> names;

@@ -3,6 +3,7 @@
 
 #include "core/analysis/lockstep.h"
 #include "core/base/parallel.h"
+#include "core/engine/memory_budget.h"
 
 #include <algorithm>
 #include <atomic>
@@ -28,17 +29,11 @@ Comparison summarize(
     return c;
 }
 
-Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions& options, size_t threads)
+Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions& options)
 {
     const size_t cells = m.pairs.size() * m.samples;
     const size_t outputs = shared.outputs.size() * m.samples;
     const uint64_t bytes = (cells * (options.nodeAlone ? 2 : 1) + outputs) * sizeof(PairSums);
-    const uint64_t one = shared.floatSchedule->estimatedPeakBytes() + shared.quantSchedule->estimatedPeakBytes();
-    if (options.memoryLimit && one > options.memoryLimit / threads)
-        return badInput("one sample on each of " + std::to_string(threads) + " threads needs about "
-                + std::to_string(one) + " bytes each for its tensors, more than the memory limit of "
-                + std::to_string(options.memoryLimit),
-            shared.pair->floatPlan->model().path, "use fewer --threads, smaller inputs or a larger --memory-limit");
     if (options.memoryLimit && bytes > options.memoryLimit)
         return badInput("keeping the sums of " + std::to_string(m.pairs.size()) + " tensors over "
                 + std::to_string(m.samples) + " samples needs " + std::to_string(bytes)
@@ -75,9 +70,11 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     // State is carried from sample to sample, so these run in order on one worker.
     const size_t threads
         = options.carry.empty() ? std::max<size_t>(std::min(options.threads, data.feeds()), 1) : size_t(1);
-    if (options.memoryLimit)
-        shared.poolBytes = options.memoryLimit / threads;
-    QS_CHECK(reserve(measured, shared, options, threads));
+    if (options.memoryLimit) {
+        const std::shared_ptr<const Schedule> both[] { shared.floatSchedule, shared.quantSchedule };
+        QS_TRY(shared.poolBytes, memoryPerWorker(both, options.memoryLimit, threads));
+    }
+    QS_CHECK(reserve(measured, shared, options));
     Comparison weights;
     fillWeights(pair, weights);
     std::vector<std::unique_ptr<Lockstep>> workers(threads);

@@ -106,6 +106,19 @@ uint64_t Schedule::estimatedPeakBytes() const
     return peak;
 }
 
+uint64_t Schedule::constantBytes() const
+{
+    std::vector<bool> seen(m_plan->graph().values().size(), false);
+    uint64_t bytes = 0;
+    for (const Task& task : m_tasks)
+        for (ValueId in : task.inputs)
+            if (const Tensor* t = in.valid() && !seen[in.index()] ? m_plan->constant(in) : nullptr) {
+                seen[in.index()] = true;
+                bytes += t->bytes().size();
+            }
+    return bytes;
+}
+
 Execution::Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool)
     : m_schedule(std::move(schedule))
     , m_pool(pool)

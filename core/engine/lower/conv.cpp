@@ -82,16 +82,6 @@ Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c)
     return {};
 }
 
-Tensor constantFloats(const Tensor& t)
-{
-    const Tensor plain = toPlain(t);
-    if (plain.dtype() == DType::Float32)
-        return plain;
-    Tensor out = Tensor::allocate(DType::Float32, plain.shape());
-    loadElements(plain.dtype(), plain.bytes().data(), 0, out.fill<float>().data(), size_t(plain.count()));
-    return out;
-}
-
 template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerContext& context)
 {
     QS_CHECK(needFloat(context.inputType(0)));

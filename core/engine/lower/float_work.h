@@ -4,6 +4,7 @@
 #include "core/engine/lower/broadcast_operands.h"
 #include "core/engine/lower/element_types.h"
 #include "core/kernels/norm.h"
+#include "core/tensor/convert.h"
 
 /// Float types are computed in float32, or in double for float64 and in reference mode.
 namespace qs {
@@ -49,6 +50,17 @@ template <class Fn> auto withFloatWork(DType type, KernelMode mode, Fn fn)
     if (type == DType::Float64 || mode == KernelMode::Reference)
         return fn(double {});
     return fn(float {});
+}
+
+/// A constant as plain float32; no copy when it is.
+inline Tensor constantFloats(const Tensor& t)
+{
+    const Tensor plain = toPlain(t);
+    if (plain.dtype() == DType::Float32)
+        return plain;
+    Tensor out = Tensor::allocate(DType::Float32, plain.shape());
+    loadElements(plain.dtype(), plain.bytes().data(), 0, out.fill<float>().data(), size_t(plain.count()));
+    return out;
 }
 
 /// Issue unless input 0 is of a float type we compute with (unknown types are looked at when the node runs).

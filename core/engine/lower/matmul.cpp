@@ -23,11 +23,8 @@ struct ProductStep {
         : mode(context.mode)
     {
         const Tensor* b = context.constant(1);
-        if (mode == KernelMode::Fast && b && isComputedFloat(b->dtype()) && b->dtype() != DType::Float64) {
-            constantB = Tensor::allocate(DType::Float32, b->shape());
-            const Tensor plain = toPlain(*b);
-            loadElements(b->dtype(), plain.bytes().data(), 0, constantB.fill<float>().data(), size_t(b->count()));
-        }
+        if (mode == KernelMode::Fast && b && isComputedFloat(b->dtype()) && b->dtype() != DType::Float64)
+            constantB = constantFloats(*b);
         fast = std::make_unique<FloatMatmul>(dataOrNull<float>(constantB));
     }
 };
