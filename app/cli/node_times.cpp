@@ -10,9 +10,11 @@
 
 namespace qs::cli {
 
-NodeTimes::NodeTimes(std::shared_ptr<const Schedule> schedule)
+NodeTimes::NodeTimes(std::shared_ptr<const Schedule> schedule, Keep keep)
     : m_schedule(std::move(schedule))
     , m_ms(m_schedule->tasks().size(), 0.0)
+    , m_keep(keep)
+    , m_each(m_ms.size())
 {
 }
 
@@ -28,11 +30,19 @@ Status NodeTimes::runAll(Execution& execution, const CancelToken& cancel)
         QS_CHECK(execution.step(&cancel));
         ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     }
-    const std::lock_guard lock(m_mutex);
-    for (size_t i = 0; i < ms.size(); ++i)
-        m_ms[i] += ms[i];
-    ++m_runs;
+    add(ms);
     return {};
+}
+
+void NodeTimes::add(const std::vector<double>& ms)
+{
+    const std::lock_guard lock(m_mutex);
+    for (size_t i = 0; i < ms.size(); ++i) {
+        m_ms[i] += ms[i];
+        if (m_keep == Keep::EachRun)
+            m_each[i].push_back(float(ms[i]));
+    }
+    ++m_runs;
 }
 
 std::string NodeTimes::table() const
@@ -66,6 +76,22 @@ nlohmann::ordered_json NodeTimes::json() const
         const Node& node = plan.graph().node(task.node);
         list.push_back({ { "name", node.name }, { "op_type", node.opType },
             { "mean_ms", m_ms[i] / double(std::max<size_t>(m_runs, 1)) }, { "kernel", task.lowered->kernel } });
+    }
+    return list;
+}
+
+nlohmann::ordered_json NodeTimes::medianJson() const
+{
+    const Plan& plan = m_schedule->plan();
+    auto list = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < m_ms.size(); ++i) {
+        const Schedule::Task& task = m_schedule->tasks()[i];
+        const Node& node = plan.graph().node(task.node);
+        std::vector<float> ms = m_each[i];
+        const auto middle = ms.begin() + std::ptrdiff_t(ms.size() / 2);
+        std::ranges::nth_element(ms, middle);
+        list.push_back({ { "name", node.name }, { "op_type", node.opType },
+            { "median_ms", ms.empty() ? 0.0 : double(*middle) }, { "kernel", task.lowered->kernel } });
     }
     return list;
 }

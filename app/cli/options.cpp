@@ -47,11 +47,11 @@ void addCommonOptions(CLI::App& command, CommonOptions& o)
     command.add_flag("--verbose", o.verbose, "say more");
 }
 
-void addDataOptions(CLI::App& command, DataOptions& o)
+void addDataOptions(CLI::App& command, DataOptions& o, DataNeed need)
 {
     command
         .add_option("--data", o.data, "FILE.npz, FILE.npy, a folder of ONNX test data or images, or random:N[:SEED]")
-        ->required();
+        ->required(need == DataNeed::Required);
     command.add_option("--preprocess", o.preprocess, "JSON that says how pictures become inputs");
     command.add_option("--shape", o.shapes, "NAME=2x3x4: sizes of a dynamic input for random data")
         ->allow_extra_args(false);
