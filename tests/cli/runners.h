@@ -5,6 +5,7 @@
 namespace qs::test {
 
 int runBadUseTests(int argc, char** argv);
+int runBenchTests(int argc, char** argv);
 int runResultsTests(int argc, char** argv);
 
 } // namespace qs::test
