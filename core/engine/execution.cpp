@@ -54,7 +54,7 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
         if (!needed[n] || (step.folded && !schedule->m_unrounded[n]))
             continue;
         const Node& node = graph.nodes()[n];
-        Task task { NodeId(n), NodeId(n), &*step.lowered, node.inputs, node.captures, node.outputs };
+        Task task { NodeId(n), NodeId(n), &*step.lowered, node.inputs, step.captures, node.outputs };
         if (const FusedUnit* unit = plan->unit(NodeId(n)); unit && schedule->usesUnit(*unit)) {
             task.node = unit->node;
             task.lowered = &unit->lowered;
@@ -114,7 +114,7 @@ uint64_t Schedule::constantBytes() const
         for (ValueId in : task.inputs)
             if (const Tensor* t = in.valid() && !seen[in.index()] ? m_plan->constant(in) : nullptr) {
                 seen[in.index()] = true;
-                bytes += t->bytes().size();
+                bytes += t->byteCount();
             }
     return bytes;
 }
@@ -162,6 +162,12 @@ Status Execution::bind(std::span<const Tensor> inputs)
     return {};
 }
 
+void Execution::set(ValueId id, Tensor value)
+{
+    if (m_reads[id.index()] > 0)
+        m_values[id.index()] = std::move(value);
+}
+
 const Tensor* Execution::find(ValueId id) const
 {
     const Tensor& t = m_values[id.index()];
@@ -203,10 +209,10 @@ Status Execution::gather(const Schedule::Task& task)
         m_inputs[i] = plain(t, i);
     }
     for (ValueId id : task.captures) {
-        const Tensor* t = find(id);
-        if (!t)
+        const Tensor* t = id.valid() ? find(id) : nullptr;
+        if (!t && id.valid())
             return absent(id);
-        m_captures.push_back(plain(t, task.inputs.size() + m_captures.size()));
+        m_captures.push_back(t ? plain(t, task.inputs.size() + m_captures.size()) : nullptr);
     }
     return {};
 }
@@ -219,6 +225,8 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
     const bool wantsUnrounded = m_schedule->m_unrounded[task.last.index()] && task.lowered->offersUnrounded;
     if (wantsUnrounded)
         context.askUnrounded(&unroundedValue);
+    if (task.lowered->countsPairs)
+        context.askPairCounts(&m_pairCounts[task.last]);
     try {
         if (Status status = task.lowered->run(context); !status.ok())
             return located(task, std::move(status).issue());

@@ -32,6 +32,8 @@ public:
     static Result<std::shared_ptr<const Schedule>> make(std::shared_ptr<const Plan> plan, Demand demand);
     const Plan& plan() const { return *m_plan; }
     const std::vector<Task>& tasks() const { return m_tasks; }
+    /// Read by a task or demanded.
+    bool reads(ValueId id) const { return m_reads[id.index()] > 0; }
     const Demand& demand() const { return m_demand; }
     /// Most bytes of values alive at one time in one execution, from the inferred sizes (unknown sizes count as 1).
     uint64_t estimatedPeakBytes() const;
@@ -55,6 +57,10 @@ public:
     Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool);
     /// Inputs by graph input index; types and sizes are checked against the graph.
     Status bind(std::span<const Tensor> inputs);
+    /// A value that the graph does not make (of a subgraph: an input, or one of the graph around it); unchecked.
+    void set(ValueId id, Tensor value);
+    /// Tasks of the schedule that are done.
+    size_t position() const { return m_next; }
     bool finished() const { return m_next >= m_schedule->tasks().size(); }
     /// Runs the next task. The issue names node and file.
     Status step(const CancelToken* cancel = nullptr);
@@ -62,6 +68,8 @@ public:
     /// Produced and not yet released (constants always).
     bool has(ValueId id) const;
     const Tensor& get(ValueId id) const;
+    /// What nodes with saturating sums counted so far, by the node that makes the outputs.
+    const std::map<NodeId, PairCounts>& pairCounts() const { return m_pairCounts; }
     const Tensor& unrounded(NodeId id) const; ///< invalid tensor when not asked for or not offered
     void release(ValueId id);
 
@@ -76,6 +84,7 @@ private:
     std::vector<uint32_t> m_reads;
     std::vector<Tensor> m_values;
     std::map<NodeId, Tensor> m_unrounded;
+    std::map<NodeId, PairCounts> m_pairCounts;
     std::vector<const Tensor*> m_inputs; ///< of the current task
     std::vector<const Tensor*> m_captures;
     std::vector<Tensor> m_converted;

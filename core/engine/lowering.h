@@ -4,10 +4,12 @@
 #include "core/base/cancel.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/ops/op.h"
 #include "core/tensor/buffer_pool.h"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -27,6 +29,19 @@ public:
         : std::runtime_error("required input " + std::to_string(index) + " is missing")
     {
     }
+};
+
+/// Which products of codes lose bits in 16-bit pair sums (see core/kernels/pair_saturation.h).
+enum class PairSaturation {
+    None, ///< exact sums
+    AsTyped, ///< where the left codes are unsigned and the right ones signed
+    ShiftedLeft, ///< signed left codes count as unsigned ones, 128 higher: the runtime shifts them before it multiplies
+};
+
+/// Pairs of products that a node added up in 16 bits, and how many of them saturated.
+struct PairCounts {
+    uint64_t pairs = 0;
+    std::vector<uint64_t> saturated; ///< by output channel (column)
 };
 
 /// What one execution of one node sees. Inputs and outputs are in node order; captures are the values that its
@@ -52,7 +67,7 @@ public:
             throw AbsentInput(i);
         return *m_inputs[i];
     }
-    const Tensor& capture(size_t i) const { return *m_captures[i]; }
+    const Tensor& capture(size_t i) const { return *m_captures[i]; } ///< one of LoweredNode::captures
     size_t outputCount() const { return m_outputs.size(); }
     void setOutput(size_t i, Tensor t) { m_outputs[i] = std::move(t); }
     /// Storage for outputs and scratch from this worker's pool.
@@ -67,6 +82,9 @@ public:
     bool wantsUnrounded() const { return m_unrounded != nullptr; }
     void setUnrounded(Tensor t) { *m_unrounded = std::move(t); }
     void askUnrounded(Tensor* target) { m_unrounded = target; }
+    /// Nodes that saturate: where to add their counts; null when nobody asks.
+    PairCounts* pairCounts() const { return m_pairCounts; }
+    void askPairCounts(PairCounts* target) { m_pairCounts = target; }
     /// For steps that run a graph of their own.
     BufferPool& pool() const { return m_pool; }
     /// Steps that may take long (loops) look at it now and then and return cancelled().
@@ -80,6 +98,7 @@ private:
     BufferPool& m_pool;
     const CancelToken* m_cancel;
     Tensor* m_unrounded = nullptr;
+    PairCounts* m_pairCounts = nullptr;
 };
 
 /// Runs one node. Called from several workers at once: whatever it caches is behind a mutex. An Issue names what does
@@ -97,7 +116,17 @@ struct LoweredNode {
     std::string kernel; ///< what was chosen, for people: "onednn conv", "reference", "highway quantize"
     LayoutRule layouts = LayoutRule::Plain;
     bool offersUnrounded = false;
+    bool countsPairs = false; ///< saturates: fills StepContext::pairCounts()
+    bool foldable = true; ///< false: even with constant inputs it must run each time (random numbers, loops)
+    /// Of a node with subgraphs, by index into Node::captures: what the step reads. Nothing else is kept for it.
+    std::vector<bool> captures = {};
 };
+
+class Plan;
+
+/// Makes the plan of a subgraph of the node that is lowered; `inputs` is what is known of the subgraph's inputs.
+using SubPlanFn
+    = std::function<std::shared_ptr<const Plan>(std::shared_ptr<const Graph> graph, std::span<const Fact> inputs)>;
 
 /// What a lowering function knows when the plan is made.
 struct LowerContext {
@@ -105,6 +134,9 @@ struct LowerContext {
     std::span<const Tensor* const> constants; ///< one a node input: its constant value, or null
     std::span<const DType> inputTypes; ///< Undefined where unknown or absent
     KernelMode mode = KernelMode::Fast;
+    std::span<const std::string> captureNames = {}; ///< of Node::captures
+    SubPlanFn subPlan = {};
+    PairSaturation saturation = PairSaturation::None;
 
     const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
     DType inputType(size_t i) const { return i < inputTypes.size() ? inputTypes[i] : DType::Undefined; }
@@ -143,5 +175,15 @@ void lowerReduce(LoweringRegistry&);
 void lowerShape(LoweringRegistry&);
 void lowerIndex(LoweringRegistry&);
 void lowerIntegerProduct(LoweringRegistry&);
+void lowerMicrosoft(LoweringRegistry&);
+void lowerAttentions(LoweringRegistry&);
+void lowerLosses(LoweringRegistry&);
+void lowerVision(LoweringRegistry&);
+void lowerAlgebra(LoweringRegistry&);
+void lowerText(LoweringRegistry&);
+void lowerRandom(LoweringRegistry&);
+void lowerMl(LoweringRegistry&);
+void lowerControl(LoweringRegistry&);
+void lowerRecurrent(LoweringRegistry&);
 
 } // namespace qs

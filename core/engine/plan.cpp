@@ -35,12 +35,44 @@ Issue nodeIssue(const Model& model, const Node& node, Issue issue)
 
 std::shared_ptr<const Plan> Plan::make(std::shared_ptr<const Model> model, const PlanOptions& options)
 {
+    const std::shared_ptr<const Graph> graph(model, &model->graph);
+    return make(std::move(model), graph, {}, {}, options);
+}
+
+std::shared_ptr<const Plan> Plan::subPlan(const Node& node, std::shared_ptr<const Graph> graph,
+    std::span<const Fact> inputs, const PlanOptions& options) const
+{
+    OuterFacts facts;
+    std::map<std::string, OuterValue> outer;
+    for (ValueId id : node.captures) {
+        const std::string& name = m_graph->value(id).name;
+        facts[name] = m_facts.of(id);
+        outer[name] = { constant(id), blocked(id) };
+    }
+    for (size_t i = 0; i < graph->inputs().size(); ++i)
+        facts[graph->value(graph->inputs()[i]).name] = i < inputs.size() ? inputs[i] : Fact {};
+    return make(m_model, std::move(graph), facts, outer, options);
+}
+
+std::shared_ptr<Plan> Plan::make(std::shared_ptr<const Model> model, std::shared_ptr<const Graph> graph,
+    const OuterFacts& facts, const std::map<std::string, OuterValue>& outer, const PlanOptions& options)
+{
     auto plan = std::make_shared<Plan>();
     plan->m_model = std::move(model);
-    plan->m_facts = inferFacts(plan->graph());
+    plan->m_graph = std::move(graph);
+    plan->m_facts = inferFacts(plan->graph(), facts);
     plan->m_steps.resize(plan->graph().nodes().size());
     plan->m_constants.resize(plan->graph().values().size());
     plan->m_hidden.resize(plan->graph().values().size(), false);
+    for (const auto& [name, value] : outer) {
+        const ValueId id = plan->graph().findValue(name);
+        if (!id.valid() || !plan->isOuter(id))
+            continue;
+        if (value.constant)
+            plan->m_constants[id.index()] = *value.constant;
+        if (value.blocked)
+            plan->m_blockedOuter.emplace(id, *value.blocked);
+    }
     BufferPool pool;
     for (size_t n = 0; n < plan->m_steps.size(); ++n)
         plan->addNode(NodeId(n), options, pool);
@@ -57,14 +89,11 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         step.blocked = nodeIssue(*m_model, node, std::move(issue));
         step.ownReason = own;
     };
-    std::vector<ValueId> reads = node.inputs;
-    reads.insert(reads.end(), node.captures.begin(), node.captures.end());
     const Issue* cause = nullptr;
-    for (ValueId in : reads)
+    for (ValueId in : node.inputs)
         if (in.valid() && !cause)
             cause = blocked(in);
-    const LowerFn lower = loweringRegistry().find(node);
-    if (!lower) {
+    if (!loweringRegistry().find(node)) {
         block(badInput("the operator " + operatorName(node) + " is not supported", {},
                   "what does not depend on it still runs"),
             true);
@@ -80,26 +109,44 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         block(badInput(node.opType + ": it has no output", {}, "export the model again"), true);
         return;
     }
+    auto lowered = lower(node, step, options);
+    if (!lowered.ok()) {
+        // A subgraph all of whose nodes could run waits for a value of this graph.
+        const bool inherited = !step.subPlans.empty() && lowered.issue().what.starts_with("depends on");
+        block(std::move(lowered).issue(), !inherited);
+        return;
+    }
+    step.lowered = std::move(*lowered);
+    for (size_t i = 0; i < node.captures.size(); ++i)
+        step.captures.push_back(
+            i < step.lowered->captures.size() && step.lowered->captures[i] ? node.captures[i] : ValueId());
+    if (fold(id, step, pool))
+        step.folded = true;
+}
+
+Result<LoweredNode> Plan::lower(const Node& node, Step& step, const PlanOptions& options) const
+{
     std::vector<const Tensor*> constants;
     std::vector<DType> types;
+    std::vector<std::string> captureNames;
     for (ValueId in : node.inputs) {
         constants.push_back(in.valid() ? constant(in) : nullptr);
         types.push_back(in.valid() ? m_facts.of(in).dtype : DType::Undefined);
     }
-    auto lowered = lower({ node, constants, types, options.mode });
-    if (!lowered.ok()) {
-        block(std::move(lowered).issue(), true);
-        return;
-    }
-    step.lowered = std::move(*lowered);
-    if (fold(id, step, pool))
-        step.folded = true;
+    for (ValueId in : node.captures)
+        captureNames.push_back(m_graph->value(in).name);
+    const auto makeSubPlan = [&](std::shared_ptr<const Graph> graph, std::span<const Fact> inputs) {
+        step.subPlans.push_back(subPlan(node, std::move(graph), inputs, options));
+        return step.subPlans.back();
+    };
+    return loweringRegistry().find(node)({ node, constants, types, options.mode, captureNames, makeSubPlan,
+        options.profile == ArithmeticProfile::IntegerAvx2 ? PairSaturation::AsTyped : PairSaturation::None });
 }
 
 bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
 {
     const Node& node = graph().node(id);
-    if (isRandom(node) || !node.captures.empty())
+    if (isRandom(node) || !step.lowered->foldable)
         return false;
     std::vector<const Tensor*> inputs;
     for (ValueId in : node.inputs) {
@@ -137,6 +184,12 @@ void Plan::addUnit(FusedUnit unit)
     m_units.insert_or_assign(last, std::move(unit));
 }
 
+bool Plan::isOuter(ValueId id) const
+{
+    const Value& value = graph().value(id);
+    return !value.producer.valid() && !value.initializer && !graph().isInput(id);
+}
+
 const FusedUnit* Plan::unit(NodeId last) const
 {
     const auto it = m_units.find(last);
@@ -155,8 +208,10 @@ const Tensor* Plan::constant(ValueId id) const
 const Issue* Plan::blocked(ValueId id) const
 {
     const NodeId producer = graph().value(id).producer;
-    if (!producer.valid())
-        return nullptr;
+    if (!producer.valid()) {
+        const auto outer = m_blockedOuter.find(id);
+        return outer == m_blockedOuter.end() ? nullptr : &outer->second;
+    }
     const auto& reason = m_steps[producer.index()].blocked;
     return reason ? &*reason : nullptr;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/profile.h"
 #include "core/engine/lowering.h"
 #include "core/ops/infer.h"
 
@@ -12,6 +13,7 @@ namespace qs {
 
 struct PlanOptions {
     KernelMode mode = KernelMode::Fast;
+    ArithmeticProfile profile = ArithmeticProfile::Simulated;
 };
 
 /// Several nodes run as one kernel; the values between them are not made.
@@ -40,9 +42,13 @@ public:
         bool folded = false;
         std::optional<Issue> blocked; ///< why it cannot run (its own reason or "depends on node ...")
         bool ownReason = false; ///< blocked by itself, not by what it depends on
+        std::vector<ValueId> captures; ///< as Node::captures, invalid where the step does not read the value
+        std::vector<std::shared_ptr<const Plan>> subPlans; ///< of the node's subgraphs, whether they can run or not
     };
+    /// The file; for the plan of a subgraph, too.
     const Model& model() const { return *m_model; }
-    const Graph& graph() const { return m_model->graph; }
+    /// The main graph, or the subgraph.
+    const Graph& graph() const { return *m_graph; }
     const Step& step(NodeId id) const { return m_steps[id.index()]; }
     /// The unit whose last node this is; null when there is none.
     const FusedUnit* unit(NodeId last) const;
@@ -51,21 +57,35 @@ public:
     /// Constant value: initializer, Constant node, or folded; null when it depends on data.
     const Tensor* constant(ValueId id) const;
     const InferredFacts& facts() const { return m_facts; }
+    /// Made by no part of this graph: a subgraph reads it from the graph around it.
+    bool isOuter(ValueId id) const;
     /// Reason why a value cannot be computed; null when it can.
     const Issue* blocked(ValueId id) const;
-    /// Nodes that cannot run by themselves, in node order.
+    /// Nodes that cannot run by themselves, in node order; those in subgraphs are in their subPlans.
     std::vector<std::pair<NodeId, Issue>> unsupported() const;
 
 private:
+    /// A value that a subgraph reads from the graph around it.
+    struct OuterValue {
+        const Tensor* constant = nullptr; ///< null when it depends on data
+        const Issue* blocked = nullptr; ///< why it cannot be computed
+    };
+    static std::shared_ptr<Plan> make(std::shared_ptr<const Model> model, std::shared_ptr<const Graph> graph,
+        const OuterFacts& facts, const std::map<std::string, OuterValue>& outer, const PlanOptions& options);
+    std::shared_ptr<const Plan> subPlan(const Node& node, std::shared_ptr<const Graph> graph,
+        std::span<const Fact> inputs, const PlanOptions& options) const;
+    Result<LoweredNode> lower(const Node& node, Step& step, const PlanOptions& options) const;
     void addUnit(FusedUnit unit);
     void addNode(NodeId id, const PlanOptions& options, BufferPool& pool);
     bool fold(NodeId id, Step& step, BufferPool& pool);
     std::shared_ptr<const Model> m_model;
+    std::shared_ptr<const Graph> m_graph;
     InferredFacts m_facts;
     std::vector<Step> m_steps;
     std::map<NodeId, FusedUnit> m_units; ///< by last node
     std::vector<bool> m_hidden; ///< by value
-    std::vector<std::optional<Tensor>> m_constants; ///< folded ones, by ValueId
+    std::vector<std::optional<Tensor>> m_constants; ///< folded ones and those of the graph around, by ValueId
+    std::map<ValueId, Issue> m_blockedOuter; ///< values of the graph around that cannot be computed
 };
 
 } // namespace qs

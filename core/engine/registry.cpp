@@ -16,6 +16,12 @@ const LoweringRegistry& loweringRegistry()
         lowerShape(r);
         lowerIndex(r);
         lowerIntegerProduct(r);
+        lowerMicrosoft(r);
+        lowerAttentions(r);
+        lowerLosses(r);
+        lowerVision(r);
+        lowerControl(r);
+        lowerRecurrent(r);
         return r;
     }();
     return registry;

@@ -67,7 +67,7 @@ Result<std::optional<Dims>> broadcastDims(const Node& node, std::span<const Fact
     return std::optional<Dims>(std::move(out));
 }
 
-InferredFacts inferFacts(const Graph& graph)
+InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer)
 {
     InferredFacts result;
     result.facts.resize(graph.values().size());
@@ -75,17 +75,24 @@ InferredFacts inferFacts(const Graph& graph)
         const Value& value = graph.values()[v];
         if (value.initializer)
             result.facts[v] = constantFact(*value.initializer);
-        else if (!value.producer.valid())
+        else if (!value.producer.valid()) {
+            if (const auto known = outer.find(value.name); known != outer.end())
+                result.facts[v] = known->second;
             fillFrom(result.facts[v], value.type);
+        }
     }
     std::vector<Fact> inputs;
+    OuterFacts captures;
     for (const Node& node : graph.nodes()) {
         inputs.clear();
         for (ValueId in : node.inputs)
             inputs.push_back(in.valid() ? result.facts[in.index()] : Fact {});
         std::vector<Fact> outputs;
         if (const Op* op = opRegistry().find(node); op && !node.outputs.empty()) {
-            auto inferred = op->infer({ node, inputs });
+            captures.clear();
+            for (ValueId in : node.captures)
+                captures.emplace(graph.value(in).name, result.facts[in.index()]);
+            auto inferred = op->infer({ node, inputs, &captures });
             if (inferred.ok())
                 outputs = std::move(*inferred);
             else

@@ -14,7 +14,8 @@ struct InferredFacts {
     std::vector<Issue> issues;
     const Fact& of(ValueId id) const { return facts[id.index()]; }
 };
-InferredFacts inferFacts(const Graph& graph);
+/// `outer`: of a subgraph, what is known of its inputs and of the values it reads from outside.
+InferredFacts inferFacts(const Graph& graph, const OuterFacts& outer = {});
 
 /// Fact of an initializer or another constant tensor.
 Fact constantFact(const Tensor& tensor);

@@ -4,9 +4,12 @@
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace qs {
@@ -18,9 +21,13 @@ struct Fact {
     std::optional<Tensor> value; ///< a constant, or integers computed from shapes (Shape, Gather of Shape ...)
 };
 
+/// Facts of values that a graph reads but does not make, by name.
+using OuterFacts = std::map<std::string, Fact, std::less<>>;
+
 struct InferContext {
     const Node& node;
     std::span<const Fact> inputs; ///< one a node input; absent inputs have dtype Undefined
+    const OuterFacts* captures = nullptr; ///< what its subgraphs read from the graph around it; null when nothing
     const Fact* input(size_t i) const { return i < inputs.size() && node.hasInput(i) ? &inputs[i] : nullptr; }
 };
 
@@ -52,13 +59,18 @@ struct Op {
 /// All operators whose meaning we know. Filled once by registerAllOps.
 class OpRegistry {
 public:
-    void add(const Op& op) { m_ops.push_back(op); }
+    void add(const Op& op)
+    {
+        m_byType[op.type].push_back(m_ops.size());
+        m_ops.push_back(op);
+    }
     /// The entry with the largest firstVersion <= node.opset; null when unknown.
     const Op* find(const Node& node) const;
     std::span<const Op> all() const { return m_ops; }
 
 private:
     std::vector<Op> m_ops;
+    std::unordered_map<std::string_view, std::vector<size_t>> m_byType;
 };
 
 /// The registry of this build.
@@ -75,6 +87,16 @@ void registerShapeOps(
     OpRegistry&); ///< Constant, ConstantOfShape, Shape, Reshape, Flatten, (Un)Squeeze, Identity, Range ...
 void registerIndexOps(
     OpRegistry&); ///< Concat, Split, Slice, Gather, Expand, Tile, Transpose, Pad, Resize, DepthToSpace
+void registerControlOps(OpRegistry&); ///< If, Loop, Scan
+void registerRecurrentOps(OpRegistry&); ///< RNN, GRU, LSTM
+void registerAttentionOps(OpRegistry&); ///< Attention, RotaryEmbedding, TensorScatter ...
+void registerLossOps(OpRegistry&); ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
+void registerVisionOps(OpRegistry&); ///< GridSample, RoiAlign, NonMaxSuppression, Col2Im, DeformConv ...
+void registerAlgebraOps(OpRegistry&); ///< Einsum, Det
+void registerTextOps(OpRegistry&); ///< operators on strings
+void registerRandomOps(OpRegistry&); ///< Random*, Bernoulli, Multinomial
+void registerMlOps(OpRegistry&); ///< ai.onnx.ml
+void registerMicrosoftOps(OpRegistry&); ///< FusedConv ... of ONNX Runtime's optimizer
 void registerIntegerProductOps(OpRegistry&); ///< QLinearConv, QLinearMatMul, QGemm, ConvInteger, MatMulInteger
 
 } // namespace qs

@@ -6,10 +6,15 @@ namespace qs {
 const Op* OpRegistry::find(const Node& node) const
 {
     const Op* best = nullptr;
-    for (const Op& op : m_ops)
-        if (op.type == node.opType && op.domain == node.domain && (node.opset == 0 || op.firstVersion <= node.opset)
+    const auto ofType = m_byType.find(node.opType);
+    if (ofType == m_byType.end())
+        return nullptr;
+    for (size_t index : ofType->second) {
+        const Op& op = m_ops[index];
+        if (op.domain == node.domain && (node.opset == 0 || op.firstVersion <= node.opset)
             && (!best || op.firstVersion > best->firstVersion))
             best = &op;
+    }
     return best;
 }
 
@@ -25,7 +30,13 @@ const OpRegistry& opRegistry()
         registerReduceOps(r);
         registerShapeOps(r);
         registerIndexOps(r);
+        registerControlOps(r);
+        registerRecurrentOps(r);
         registerIntegerProductOps(r);
+        registerMicrosoftOps(r);
+        registerAttentionOps(r);
+        registerLossOps(r);
+        registerVisionOps(r);
         return r;
     }();
     return registry;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/lowering.h"
+
+/// Operators with subgraphs that have files of their own.
+namespace qs {
+
+Result<LoweredNode> lowerScan(const LowerContext& c);
+
+} // namespace qs
