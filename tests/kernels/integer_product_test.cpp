@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/kernels/random_data.h"
+#include "tests/kernels/code_data.h"
 #include "tests/kernels/runners.h"
 
+#include "core/kernels/code_product.h"
 #include "core/kernels/integer_conv.h"
 
 #include <QTest>
@@ -9,40 +10,12 @@
 #include <limits>
 
 using namespace qs;
+using test::codes;
 using test::RandomData;
+using test::zeroPoint;
+using test::zeroPoints;
 
 namespace {
-
-/// Zero points at the ends of the range as often as inside.
-int32_t zeroPoint(RandomData& random, bool isSigned)
-{
-    const int32_t low = isSigned ? -128 : 0;
-    switch (random.integer(0, 3)) {
-    case 0:
-        return low;
-    case 1:
-        return low + 255;
-    default:
-        return low + static_cast<int32_t>(random.integer(0, 255));
-    }
-}
-
-/// Mostly random codes, sometimes all at one end.
-std::vector<uint8_t> codes(RandomData& random, int64_t n)
-{
-    if (random.integer(0, 5) == 0)
-        return std::vector<uint8_t>(static_cast<size_t>(n), random.integer(0, 1) ? 0x7f : 0x80);
-    return random.integers<uint8_t>(n, 0, 255);
-}
-
-std::vector<int32_t> zeroPoints(RandomData& random, bool isSigned, int64_t n)
-{
-    const int64_t count = random.integer(0, 2);
-    std::vector<int32_t> out(static_cast<size_t>(count == 2 ? n : count));
-    for (int32_t& z : out)
-        z = zeroPoint(random, isSigned);
-    return out;
-}
 
 IntegerConv randomConv(RandomData& random)
 {
@@ -84,6 +57,8 @@ private slots:
     void sumsWrap();
     void productEqualsReference_data();
     void productEqualsReference();
+    void packedProductEqualsReference_data();
+    void packedProductEqualsReference();
     void convEqualsReference_data();
     void convEqualsReference();
     void requantizesByHand();
@@ -110,6 +85,11 @@ void IntegerProductTests::sumsWrap()
     const CodeMatrix right { { b.data(), false }, depth, 1, 1, 1 };
     multiplyReference({ { a.data(), false }, 1, depth, depth, 1 }, {}, right, {}, &expected);
     multiply(row.data(), 1, packCodes(right, {}), &sum, 1);
+    int32_t packed = 0;
+    const CodeProduct product(right, {});
+    const auto scratch = test::scratchMemory(size_t(product.scratchBytes(1)));
+    product.sums({ a.data(), false }, 1, {}, scratch.get(), &packed);
+    QCOMPARE(packed, expected);
     QCOMPARE(expected, int32_t(uint32_t(uint64_t(255 * 255) * uint64_t(depth))));
     QCOMPARE(sum, expected);
 }
@@ -117,7 +97,7 @@ void IntegerProductTests::sumsWrap()
 void IntegerProductTests::productEqualsReference_data()
 {
     QTest::addColumn<int>("seed");
-    for (int seed = 0; seed < 200; ++seed)
+    for (int seed = 0; seed < test::seeds(200); ++seed)
         QTest::addRow("seed %d", seed) << seed;
 }
 
@@ -139,6 +119,48 @@ void IntegerProductTests::productEqualsReference()
             wide.data() + r * widenedDepth(depth));
     multiply(wide.data(), rows, packCodes(right, bz), sums.data(), columns);
     QCOMPARE(sums, expected);
+}
+
+void IntegerProductTests::packedProductEqualsReference_data()
+{
+    QTest::addColumn<int>("seed");
+    QTest::addColumn<bool>("dots");
+    for (int seed = 0; seed < test::seeds(300); ++seed) {
+        QTest::addRow("seed %d", seed) << seed << true;
+        if (hasDotProducts() && seed % 4 == 0)
+            QTest::addRow("seed %d, pairs", seed) << seed << false;
+    }
+}
+
+void IntegerProductTests::packedProductEqualsReference()
+{
+    QFETCH(int, seed);
+    QFETCH(bool, dots);
+    RandomData random { uint32_t(seed) };
+    const int64_t rows = random.integer(1, 70), depth = random.integer(1, 70), columns = random.integer(1, 150);
+    const bool aSigned = random.integer(0, 1), bSigned = random.integer(0, 2), outSigned = random.integer(0, 1);
+    const auto a = codes(random, rows * depth), b = codes(random, depth * columns);
+    const auto az = zeroPoints(random, aSigned, rows);
+    const auto bz
+        = random.integer(0, 1) ? zeroPoints(random, bSigned, columns) : std::vector<int32_t> { bSigned ? 0 : 128 };
+    const CodeMatrix left { { a.data(), aSigned }, rows, depth, depth, 1 };
+    const CodeMatrix right { { b.data(), bSigned }, depth, columns, columns, 1 };
+    std::vector<int32_t> expected(size_t(rows * columns)), sums(expected.size());
+    multiplyReference(left, az, right, bz, expected.data());
+    const CodeProduct product(right, bz, dots ? CodeProducts::Best : CodeProducts::Pairs);
+    const auto scratch = test::scratchMemory(size_t(product.scratchBytes(rows)));
+    product.sums(left.codes, rows, az, scratch.get(), sums.data());
+    QCOMPARE(sums, expected);
+    if (az.size() > 1)
+        return;
+    const auto bias = random.integers<int32_t>(random.integer(0, 1) ? columns : 0, -30000, 30000);
+    const auto multiplier = test::multipliers(random, columns);
+    const Requantization q { multiplier, bias, zeroPoint(random, outSigned), outSigned ? -128 : 0,
+        outSigned ? 127 : 255 };
+    std::vector<uint8_t> expectedCodes(sums.size()), out(sums.size());
+    requantizeReference(expected.data(), rows, columns, q, expectedCodes.data());
+    product.codes(left.codes, rows, pick(az, 0), q, scratch.get(), out.data());
+    QCOMPARE(out, expectedCodes);
 }
 
 void IntegerProductTests::convEqualsReference_data() { productEqualsReference_data(); }

@@ -11,6 +11,7 @@ int main(int argc, char** argv)
     int failures = 0;
     for (const auto run : {
              runBinsTests,
+             runCodeConvTests,
              runConvTests,
              runElementwiseTests,
              runIntegerProductTests,
