@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/fuse/integer_units.h"
+
+#include "core/engine/fuse/unit_builder.h"
+
+#include <algorithm>
+#include <set>
+
+namespace qs {
+
+namespace {
+
+/// Values between the nodes of the units that nobody else reads: they are not made.
+void hideInnerValues(const QdqGraph& qdq, std::vector<FusedUnit>& units)
+{
+    const Graph& graph = qdq.graph();
+    std::set<NodeId> inside;
+    std::set<ValueId> seen;
+    for (const FusedUnit& unit : units) {
+        inside.insert(unit.nodes.begin(), unit.nodes.end());
+        seen.insert(unit.inputs.begin(), unit.inputs.end());
+        const auto& outputs = graph.node(unit.nodes.back()).outputs;
+        seen.insert(outputs.begin(), outputs.end());
+    }
+    for (FusedUnit& unit : units)
+        for (NodeId id : unit.nodes)
+            for (ValueId out : graph.node(id).outputs)
+                if (out.valid() && !seen.contains(out) && !qdq.escapes(out)
+                    && std::ranges::all_of(qdq.uses(out), [&](const Use& use) { return inside.contains(use.node); }))
+                    unit.inner.push_back(out);
+}
+
+} // namespace
+
+std::vector<FusedUnit> integerUnits(const Plan& plan, const PlanOptions& options)
+{
+    const QdqGraph qdq(plan);
+    std::vector<FusedUnit> units;
+    for (size_t n = 0; n < plan.graph().nodes().size(); ++n) {
+        const Plan::Step& step = plan.step(NodeId(n));
+        if (!step.lowered || step.folded)
+            continue;
+        for (FusedUnit& unit : UnitBuilder(qdq, options, NodeId(n)).build())
+            units.push_back(std::move(unit));
+    }
+    hideInnerValues(qdq, units);
+    return units;
+}
+
+} // namespace qs

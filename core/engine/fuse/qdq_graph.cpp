@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/fuse/qdq_graph.h"
+
+#include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+bool isAlias(const Node& node)
+{
+    return node.domain.empty() && (node.opType == "Identity" || node.opType == "Dropout") && node.hasInput(0);
+}
+
+bool isClip(const Node& node) { return node.domain.empty() && (node.opType == "Relu" || node.opType == "Clip"); }
+
+/// Type of the codes that a QuantizeLinear makes or a DequantizeLinear reads.
+DType codeType(const Plan& plan, ValueId codes) { return plan.facts().of(codes).dtype; }
+
+} // namespace
+
+QdqGraph::QdqGraph(const Plan& plan)
+    : m_plan(plan)
+    , m_captured(plan.graph().values().size(), false)
+{
+    for (const Node& node : graph().nodes())
+        for (ValueId id : node.captures)
+            m_captured[id.index()] = true;
+}
+
+ValueId QdqGraph::source(ValueId id) const
+{
+    for (;;) {
+        const NodeId by = graph().value(id).producer;
+        if (!by.valid() || !isAlias(graph().node(by)) || graph().node(by).outputs[0] != id || constant(id))
+            return id;
+        id = graph().node(by).inputs[0];
+    }
+}
+
+std::vector<Use> QdqGraph::uses(ValueId id) const
+{
+    std::vector<Use> list;
+    for (const Use& use : graph().value(id).uses) {
+        const Node& node = graph().node(use.node);
+        if (!isAlias(node)) {
+            list.push_back(use);
+            continue;
+        }
+        const auto behind = uses(node.outputs[0]);
+        list.insert(list.end(), behind.begin(), behind.end());
+    }
+    return list;
+}
+
+bool QdqGraph::escapes(ValueId id) const
+{
+    if (graph().isOutput(id) || m_captured[id.index()])
+        return true;
+    return std::ranges::any_of(graph().value(id).uses, [&](const Use& use) {
+        const Node& node = graph().node(use.node);
+        return isAlias(node) && escapes(node.outputs[0]);
+    });
+}
+
+NodeId QdqGraph::onlyReader(ValueId id) const
+{
+    const auto list = uses(id);
+    return list.size() == 1 && !escapes(id) ? list[0].node : NodeId();
+}
+
+/// Nodes through which the runtime hands pairs on.
+bool QdqGraph::movesCodes(const Node& node) const
+{
+    static constexpr std::array<std::string_view, 5> types { "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice" };
+    if (!node.domain.empty() || node.outputs.size() != 1 || !node.hasInput(0))
+        return false;
+    if (node.opType == "MaxPool")
+        return node.opset >= 12;
+    return std::ranges::find(types, node.opType) != types.end();
+}
+
+bool QdqGraph::constantGrid(const Node& node) const
+{
+    const Tensor* scale = node.hasInput(1) ? constant(node.inputs[1]) : nullptr;
+    if (!scale || scale->dtype() != DType::Float32 || scale->count() != 1)
+        return false;
+    const Tensor* zero = node.hasInput(2) ? constant(node.inputs[2]) : nullptr;
+    return node.hasInput(2) ? zero && zero->count() == 1 : true;
+}
+
+size_t QdqGraph::dequantizedEdges(ValueId codes) const
+{
+    size_t edges = 0;
+    for (const Use& use : uses(codes)) {
+        const Node& node = graph().node(use.node);
+        if (!isDequantizeLinear(node) || use.slot != 0)
+            return SIZE_MAX;
+        edges += uses(node.outputs[0]).size() + (escapes(node.outputs[0]) ? 1 : 0);
+    }
+    return edges;
+}
+
+DType QdqGraph::shifted(const Node& quantize, size_t edges) const
+{
+    const DType type = codeType(m_plan, quantize.outputs[0]);
+    const bool shifts = type == DType::Int8 && edges == 1 && quantize.hasInput(2) && constantGrid(quantize);
+    return shifts ? DType::UInt8 : type;
+}
+
+DType QdqGraph::seenType(const Node& quantize) const
+{
+    size_t edges = 0;
+    bool alone = true;
+    // Equal quantizers of one value count as one.
+    for (const Use& use : uses(source(quantize.inputs[0]))) {
+        const Node& twin = graph().node(use.node);
+        if (!isQuantizeLinear(twin) || twin.inputs.size() != quantize.inputs.size()
+            || !std::equal(twin.inputs.begin() + 1, twin.inputs.end(), quantize.inputs.begin() + 1))
+            continue;
+        const size_t own = dequantizedEdges(twin.outputs[0]);
+        alone = alone && own != SIZE_MAX && !escapes(twin.outputs[0]);
+        edges += alone ? own : 0;
+        for (const Use& reader : uses(twin.outputs[0])) {
+            const Node& dq = graph().node(reader.node);
+            const Tensor *a = quantize.hasInput(2) ? constant(quantize.inputs[2]) : nullptr,
+                         *b = dq.hasInput(2) ? constant(dq.inputs[2]) : nullptr;
+            alone = alone && a && b && a->count() == 1 && b->count() == 1 && a->dtype() == b->dtype()
+                && elementAsInt(*a, 0) == elementAsInt(*b, 0);
+        }
+    }
+    return shifted(quantize, alone ? edges : 2);
+}
+
+std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
+{
+    RealCodes r;
+    ValueId at = source(real);
+    NodeId by = graph().value(at).producer;
+    size_t readers = 0; ///< of the last moved value, without quantizers
+    while (by.valid() && movesCodes(graph().node(by))) {
+        if (r.moves.empty())
+            readers = static_cast<size_t>(std::ranges::count_if(
+                uses(at), [&](const Use& use) { return !isQuantizeLinear(graph().node(use.node)); }));
+        if (escapes(at))
+            return std::nullopt;
+        r.moves.insert(r.moves.begin(), by);
+        at = source(graph().node(by).inputs[0]);
+        by = graph().value(at).producer;
+    }
+    if (!by.valid() || !isDequantizeLinear(graph().node(by)))
+        return std::nullopt;
+    const Node& dq = graph().node(by);
+    const Tensor* scale = dq.hasInput(1) ? constant(dq.inputs[1]) : nullptr;
+    if (!scale || scale->dtype() != DType::Float32 || dq.attributes.integer("block_size", 0) != 0
+        || (dq.hasInput(2) && !constant(dq.inputs[2])))
+        return std::nullopt;
+    r.codes = dq.inputs[0];
+    r.scale = dq.inputs[1];
+    r.zeroPoint = dq.hasInput(2) ? dq.inputs[2] : ValueId();
+    r.type = r.seen = codeType(m_plan, r.codes);
+    r.dequantize = by;
+    r.axis = dq.attributes.integer("axis", 1);
+    if (!r.moves.empty() && !constantGrid(dq))
+        return std::nullopt;
+    if (constant(r.codes))
+        return r;
+    if (!r.moves.empty()) {
+        const bool shifts = r.type == DType::Int8 && readers == 1 && r.zeroPoint.valid();
+        r.seen = shifts ? DType::UInt8 : r.type;
+    } else if (const NodeId q = producer(r.codes); q.valid() && isQuantizeLinear(graph().node(q))) {
+        r.seen = seenType(graph().node(q));
+    }
+    return r;
+}
+
+bool QdqGraph::clipIsRedundant(const Node& clip, const Node& quantize) const
+{
+    const DType type = codeType(m_plan, quantize.outputs[0]);
+    if (!constantGrid(quantize)
+        || (type != DType::UInt8 && type != DType::Int8 && type != DType::UInt16 && type != DType::Int16))
+        return false;
+    const auto range = *codeRange(type);
+    const double zero = quantize.hasInput(2) ? elementAsDouble(*constant(quantize.inputs[2]), 0) : 0;
+    if (clip.opType == "Relu")
+        return zero == static_cast<double>(range.low);
+    constexpr float kLargest = std::numeric_limits<float>::max();
+    float low = clip.attributes.real("min", -kLargest), high = clip.attributes.real("max", kLargest);
+    for (size_t i : { 1, 2 }) {
+        if (!clip.hasInput(i))
+            continue;
+        const Tensor* bound = constant(clip.inputs[i]);
+        if (!bound || bound->count() != 1)
+            return false;
+        (i == 1 ? low : high) = static_cast<float>(elementAsDouble(*bound, 0));
+    }
+    const auto scale = static_cast<float>(elementAsDouble(*constant(quantize.inputs[1]), 0));
+    return std::nearbyint(double(low / scale)) + zero <= static_cast<double>(range.low)
+        && std::nearbyint(double(high / scale)) + zero >= static_cast<double>(range.high);
+}
+
+/// The quantizer that is the value's only reader (with its twins).
+std::optional<CodedResult> QdqGraph::quantizedAt(ValueId real) const
+{
+    CodedResult r;
+    if (escapes(real))
+        return std::nullopt;
+    for (const Use& use : uses(real)) {
+        const Node& node = graph().node(use.node);
+        if (!isQuantizeLinear(node) || use.slot != 0 || !constantGrid(node))
+            return std::nullopt;
+        if (!r.quantize.valid()) {
+            r.quantize = use.node;
+            continue;
+        }
+        const Node& first = graph().node(r.quantize);
+        if (node.inputs.size() != first.inputs.size()
+            || !std::equal(node.inputs.begin() + 1, node.inputs.end(), first.inputs.begin() + 1))
+            return std::nullopt;
+        r.twins.push_back(use.node);
+    }
+    if (!r.quantize.valid())
+        return std::nullopt;
+    const Node& q = graph().node(r.quantize);
+    r.nodes = { r.quantize };
+    r.codes = q.outputs[0];
+    r.scale = q.inputs[1];
+    r.zeroPoint = q.hasInput(2) ? q.inputs[2] : ValueId();
+    r.type = codeType(m_plan, r.codes);
+    r.seen = seenType(q);
+    return r;
+}
+
+std::optional<CodedResult> QdqGraph::resultOf(NodeId op) const
+{
+    ValueId at = graph().node(op).outputs[0];
+    std::vector<NodeId> moves;
+    NodeId clip;
+    for (NodeId next = onlyReader(at); next.valid(); next = onlyReader(at)) {
+        const Node& node = graph().node(next);
+        if (isClip(node) && !clip.valid() && moves.empty() && node.hasInput(0) && source(node.inputs[0]) == at)
+            clip = next;
+        else if (movesCodes(node) && source(node.inputs[0]) == at)
+            moves.push_back(next);
+        else
+            break;
+        at = node.outputs[0];
+    }
+    auto result = quantizedAt(at);
+    if (!result || (clip.valid() && !clipIsRedundant(graph().node(clip), graph().node(result->quantize))))
+        return std::nullopt;
+    if (!moves.empty()) {
+        // The runtime quantizes before the movements; that pair has one reader.
+        result->seen = shifted(graph().node(result->quantize), 1);
+        result->nodes.insert(result->nodes.begin(), moves.begin(), moves.end());
+        result->moves = std::move(moves);
+    }
+    if (clip.valid())
+        result->nodes.insert(result->nodes.begin(), clip);
+    return result;
+}
+
+bool QdqGraph::meetsQuantizer(NodeId op) const
+{
+    const auto quantizes = [&](const Use& use) { return isQuantizeLinear(graph().node(use.node)); };
+    ValueId at = graph().node(op).outputs[0];
+    bool moved = false;
+    for (NodeId next = onlyReader(at); next.valid(); next = onlyReader(at)) {
+        const Node& node = graph().node(next);
+        if (!movesCodes(node) && !(isClip(node) && !moved))
+            break;
+        moved |= movesCodes(node);
+        at = node.outputs[0];
+    }
+    const auto readers = uses(at);
+    return std::ranges::any_of(readers, quantizes) && (!moved || onlyReader(at).valid());
+}
+
+bool QdqGraph::sameGrid(const RealCodes& a, const CodedResult& b) const
+{
+    const Tensor *as = constant(a.scale), *bs = constant(b.scale);
+    const Tensor *az = constant(a.zeroPoint), *bz = constant(b.zeroPoint);
+    return as && bs && az && bz && as->count() == 1 && bs->count() == 1 && az->count() == 1 && bz->count() == 1
+        && az->dtype() == bz->dtype() && elementAsDouble(*as, 0) == elementAsDouble(*bs, 0)
+        && elementAsInt(*az, 0) == elementAsInt(*bz, 0);
+}
+
+} // namespace qs

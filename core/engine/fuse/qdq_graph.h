@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/plan.h"
+
+#include <optional>
+#include <vector>
+
+namespace qs {
+
+/// Codes that stand for a real value.
+struct RealCodes {
+    ValueId codes, scale, zeroPoint; ///< zeroPoint may be absent
+    DType type = DType::Undefined; ///< of the codes as stored
+    DType seen = DType::Undefined; ///< after the runtime's shift of int8 pairs to uint8
+    std::vector<NodeId> moves; ///< movements between the DequantizeLinear and the value, first to last
+    NodeId dequantize;
+    int64_t axis = 1; ///< of scales per channel
+};
+
+/// Where the result of an operator becomes codes.
+struct CodedResult {
+    std::vector<NodeId> nodes; ///< from behind the operator to the QuantizeLinear
+    std::vector<NodeId> moves; ///< those of them that move elements
+    NodeId quantize;
+    ValueId codes, scale, zeroPoint;
+    DType type = DType::Undefined, seen = DType::Undefined;
+    std::vector<NodeId> twins; ///< further QuantizeLinears with the same parameters
+};
+
+/// A graph with QuantizeLinear and DequantizeLinear nodes, read as ONNX Runtime's x64 CPU optimizer reads it: Identity
+/// nodes are gone, a DequantizeLinear belongs to each of its readers alone, pairs are handed on through nodes that move
+/// elements, int8 pairs without branches become uint8. Source: its documentation and measurements of its optimized
+/// graphs (tests/parity).
+class QdqGraph {
+public:
+    explicit QdqGraph(const Plan& plan);
+    const Plan& plan() const { return m_plan; }
+    const Graph& graph() const { return m_plan.graph(); }
+
+    /// The value behind Identity and Dropout nodes.
+    ValueId source(ValueId id) const;
+    /// Readers behind Identity and Dropout nodes.
+    std::vector<Use> uses(ValueId id) const;
+    /// Graph output, or read by a subgraph.
+    bool escapes(ValueId id) const;
+    /// The only reader of a value that does not escape; invalid when there are more.
+    NodeId onlyReader(ValueId id) const;
+
+    /// The codes of a real value with a single constant scale and zero point, or of a stored weight.
+    std::optional<RealCodes> codesOf(ValueId real) const;
+    /// Where the operator's first output is quantized, by way of Relu or Clip that the range makes redundant and of
+    /// nodes that move elements; nullopt when it is not.
+    std::optional<CodedResult> resultOf(NodeId op) const;
+    /// Some reader (behind one Relu or Clip, too) is a QuantizeLinear.
+    bool meetsQuantizer(NodeId op) const;
+    /// Both are constants with the same scale and zero point, given explicitly, and the same type.
+    bool sameGrid(const RealCodes& a, const CodedResult& b) const;
+
+private:
+    const Tensor* constant(ValueId id) const { return id.valid() ? m_plan.constant(id) : nullptr; }
+    NodeId producer(ValueId id) const { return graph().value(source(id)).producer; }
+    bool movesCodes(const Node& node) const;
+    bool constantGrid(const Node& node) const;
+    bool clipIsRedundant(const Node& clip, const Node& quantize) const;
+    /// Type of the codes of a pair after the shift; `edges`: readers of its DequantizeLinears.
+    DType shifted(const Node& quantize, size_t edges) const;
+    DType seenType(const Node& quantize) const;
+    size_t dequantizedEdges(ValueId codes) const;
+    std::optional<CodedResult> quantizedAt(ValueId real) const;
+    const Plan& m_plan;
+    std::vector<bool> m_captured; ///< by value
+};
+
+} // namespace qs

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/lowering.h"
+
+#include <memory>
+#include <vector>
+
+namespace qs {
+
+/// What a fused unit runs: a few operators one after another, each with the kernel that is registered for it, so that a
+/// unit of Q/DQ nodes and a QLinear operator of a file have one arithmetic. Values between them are not seen outside.
+class UnitProgram {
+public:
+    /// A value inside the program.
+    struct Slot {
+        static constexpr int kAbsent = -1;
+        int index = kAbsent;
+        bool valid() const { return index != kAbsent; }
+    };
+
+    explicit UnitProgram(KernelMode mode)
+        : m_mode(mode)
+    {
+    }
+    /// A value of the graph; `constant` when it is known, else null. Absent for an invalid id.
+    Slot input(ValueId id, DType type, const Tensor* constant);
+    Slot constant(Tensor value);
+    /// Null when the slot depends on data.
+    const Tensor* constantAt(Slot slot) const { return m_registers[static_cast<size_t>(slot.index)].constant.get(); }
+    /// Appends an operator with one output (`node`: type, domain, opset and attributes). With constant inputs only, it
+    /// is computed at once. An Issue when no kernel takes it.
+    Result<Slot> add(
+        Node node, const std::vector<Slot>& inputs, DType output, PairSaturation saturation = PairSaturation::None);
+
+    /// The same 8-bit codes 128 higher or lower as the other type of 8 bits.
+    Slot flipSign(Slot codes);
+
+    const std::vector<ValueId>& inputs() const { return m_inputs; }
+    /// The program as one step whose output is `result`.
+    LoweredNode finish(Slot result) &&;
+
+private:
+    struct Register {
+        DType type = DType::Undefined;
+        std::shared_ptr<const Tensor> constant; ///< null when it depends on data
+        int input = Slot::kAbsent; ///< index in m_inputs
+    };
+    struct Step {
+        std::shared_ptr<const Node> node; ///< lowered steps may point to it
+        LoweredNode lowered;
+        std::vector<int> inputs; ///< registers
+        int output = Slot::kAbsent;
+    };
+    struct Code; ///< what runs
+    bool fold(const Step& step);
+    Slot appendStep(Step step, DType output);
+    Slot append(Register r);
+    KernelMode m_mode;
+    std::vector<ValueId> m_inputs;
+    std::vector<Register> m_registers;
+    std::vector<Step> m_steps;
+};
+
+/// A node to add: an operator of today's opset, or one of com.microsoft.
+Node programNode(std::string type, std::string domain = {});
+
+} // namespace qs
