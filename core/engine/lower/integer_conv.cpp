@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/integer_conv.h"
 
-#include "core/engine/lower/integer_parts.h"
+#include "core/engine/lower/fast_conv.h"
 #include "core/engine/lower/movement.h"
 #include "core/ops/window.h"
 #include "core/tensor/convert.h"
@@ -16,25 +16,16 @@ namespace {
 /// Output positions per block: their sums stay in the cache until they are rounded.
 constexpr int64_t kBlockPositions = 60;
 
-/// Input slots of the two operators.
-struct ConvSlots {
-    size_t w, xZero, wZero;
-};
-constexpr ConvSlots kQLinearConv { 3, 2, 5 };
-constexpr ConvSlots kConvInteger { 1, 2, 3 };
-
 /// A convolution node with what could be prepared before running.
 struct ConvNode {
     const Node* node = nullptr;
     ConvSlots slots;
     KernelMode mode = KernelMode::Fast;
     std::shared_ptr<const PackedConvWeights> packed;
+    PairSaturation saturation = PairSaturation::None; ///< of QLinearConv; ConvInteger's sums are exact
 };
 
-struct ConvSizes {
-    IntegerConv conv;
-    Shape out;
-};
+} // namespace
 
 Result<ConvSizes> convSizes(const Node& node, const Shape& x, const Shape& w)
 {
@@ -69,6 +60,8 @@ Result<ConvSizes> convSizes(const Node& node, const Shape& x, const Shape& w)
     return s;
 }
 
+namespace {
+
 /// What one run works with.
 struct ConvRun {
     IntegerConv conv;
@@ -93,6 +86,46 @@ Result<ConvRun> prepareRun(const ConvNode& n, const StepContext& s)
     return run;
 }
 
+/// Corrects rows of sums where pairs saturate, and counts them. Made once a run.
+class ConvSaturation {
+public:
+    ConvSaturation(const ConvNode& n, const ConvRun& run, const StepContext& s)
+        : m_conv(run.conv)
+        , m_zero(run.xZero)
+        , m_shift(leftShift(n.saturation))
+    {
+        if (!saturates(n.saturation, run.x.dtype(), s.in(n.slots.w).dtype()))
+            return;
+        const Tensor weight = s.toLayout(s.in(n.slots.w), Layout::Plain);
+        m_tables = convSaturationTables(run.conv, codesOf(weight));
+        m_x = s.toLayout(run.x, Layout::ChannelsLast);
+        m_row.resize(static_cast<size_t>(saturationScratch(run.conv)));
+        m_counts.resize(static_cast<size_t>(run.conv.outChannels));
+    }
+    /// Rows count over all images; one call stays within one image.
+    void correct(int32_t* sums, int64_t first, int64_t rows)
+    {
+        if (m_tables.empty())
+            return;
+        const int64_t positions = m_conv.outPositions(), image = first / positions;
+        saturateConvRows(m_conv, m_tables, codesOf(m_x).data + image * m_conv.inPositions() * m_conv.inChannels, m_zero,
+            m_shift, first - image * positions, rows, m_row.data(), sums, m_counts.data());
+    }
+    void report(const StepContext& s) const
+    {
+        if (!m_tables.empty())
+            countPairs(s, m_conv.batch * m_conv.outPositions(), saturationScratch(m_conv), m_counts);
+    }
+
+private:
+    IntegerConv m_conv;
+    int32_t m_zero, m_shift;
+    Tensor m_x;
+    std::vector<SaturationTable> m_tables;
+    std::vector<uint8_t> m_row;
+    std::vector<uint64_t> m_counts;
+};
+
 /// Calls done(sums, first row, rows): all rows of an image at once for the reference, block by block else. A row is
 /// one output position with a sum for each output channel.
 template <class Done> void forEachBlock(const ConvNode& n, const ConvRun& run, const StepContext& s, Done done)
@@ -101,10 +134,14 @@ template <class Done> void forEachBlock(const ConvNode& n, const ConvRun& run, c
     const Tensor weight = s.toLayout(s.in(n.slots.w), Layout::Plain);
     const Codes w = codesOf(weight);
     const int64_t positions = c.outPositions();
+    ConvSaturation saturation(n, run, s);
     if (n.mode == KernelMode::Reference) {
         Tensor planes = s.allocate(DType::Int32, run.out);
         integerConvReference(c, codesOf(run.x), run.xZero, w, run.wZero, planes.fill<int32_t>().data());
-        const Tensor rows = s.toLayout(planes, Layout::ChannelsLast);
+        Tensor rows = s.toLayout(planes, Layout::ChannelsLast);
+        for (int64_t b = 0; b < c.batch; ++b)
+            saturation.correct(rows.fill<int32_t>().data() + b * positions * c.outChannels, b * positions, positions);
+        saturation.report(s);
         return done(rows.data<int32_t>().data(), int64_t(0), c.batch * positions);
     }
     PackedConvWeights own;
@@ -120,9 +157,11 @@ template <class Done> void forEachBlock(const ConvNode& n, const ConvRun& run, c
             const int64_t count = std::min(block, positions - first);
             integerConvRows(
                 c, image, run.xZero, packed, first, count, scratch.fill<int16_t>().data(), sums.fill<int32_t>().data());
+            saturation.correct(sums.fill<int32_t>().data(), b * positions + first, count);
             done(sums.data<int32_t>().data(), b * positions + first, count);
         }
     }
+    saturation.report(s);
 }
 
 Status runConvInteger(const ConvNode& n, StepContext& s)
@@ -139,7 +178,8 @@ Status runConvInteger(const ConvNode& n, StepContext& s)
     return {};
 }
 
-/// xs * ws of every output channel.
+} // namespace
+
 Result<std::vector<float>> channelScales(const StepContext& s, int64_t channels)
 {
     QS_TRY(const float xScale, singleReal(s.in(1), "the input scale"));
@@ -152,6 +192,8 @@ Result<std::vector<float>> channelScales(const StepContext& s, int64_t channels)
         v = xScale * v;
     return scale;
 }
+
+namespace {
 
 Status runQLinearConv(const ConvNode& n, StepContext& s)
 {
@@ -206,14 +248,19 @@ std::shared_ptr<const PackedConvWeights> packConstant(const LowerContext& c, con
 template <Status (*run)(const ConvNode&, StepContext&)>
 Result<LoweredNode> lowerConv(const LowerContext& c, const ConvSlots& slots)
 {
-    const ConvNode node { &c.node, slots, c.mode, packConstant(c, slots) };
+    const bool requantizes = slots.requantizes;
+    const PairSaturation saturation = requantizes ? c.saturation : PairSaturation::None;
+    if (c.mode == KernelMode::Fast && saturation == PairSaturation::None)
+        return lowerFastConv(c, slots);
+    const ConvNode node { &c.node, slots, c.mode, packConstant(c, slots), saturation };
     const bool depthwise = node.packed && !node.packed->depthwise.empty();
     LoweredNode lowered { [node](StepContext& s) { return run(node, s); },
         c.mode == KernelMode::Reference ? "reference"
             : depthwise                 ? "int16 depthwise"
                                         : "int16 pairs",
         LayoutRule::Any };
-    lowered.offersUnrounded = c.node.opType == "QLinearConv";
+    lowered.offersUnrounded = requantizes;
+    lowered.countsPairs = node.saturation != PairSaturation::None;
     return lowered;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/engine/lowering.h"
-#include "core/kernels/integer_product.h"
+#include "core/kernels/pair_saturation.h"
 
 /// What the lowerings of integer products share.
 namespace qs {
@@ -24,6 +24,13 @@ struct OutputCodes {
     int32_t zeroPoint = 0;
 };
 Result<OutputCodes> outputCodes(const StepContext& s, size_t scaleSlot, size_t zeroSlot, DType fallback);
+
+/// Whether the product of such codes adds pairs in 16 bits.
+bool saturates(PairSaturation rule, DType left, DType right);
+/// What to add to left codes (modulo 256) so that they are the unsigned numbers which the runtime multiplies.
+inline int32_t leftShift(PairSaturation rule) { return rule == PairSaturation::ShiftedLeft ? 128 : 0; }
+/// Adds what one run counted to what the step is asked for. `rows` products of `depth` terms for each column.
+void countPairs(const StepContext& s, int64_t rows, int64_t depth, std::span<const uint64_t> saturated);
 
 /// Where rows of sums go: to codes, and unrounded to floats when somebody asked.
 struct RowFinish {

@@ -7,6 +7,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <optional>
 
 /// Matrix products of codes: MatMulInteger, QLinearMatMul, QGemm, DynamicQuantizeMatMul, MatMulIntegerToFloat.
 namespace qs {
@@ -63,6 +64,24 @@ void finishRows(const RowFinish& f, const int32_t* sums, int64_t first, int64_t 
     kernel(sums, rows, f.columns, q, f.out + first * f.columns);
     if (f.unrounded)
         scaleSums(sums, rows, f.columns, f.scale, f.bias, f.unrounded + first * f.columns);
+}
+
+bool saturates(PairSaturation rule, DType left, DType right)
+{
+    const DType wanted = rule == PairSaturation::ShiftedLeft ? DType::Int8 : DType::UInt8;
+    return rule != PairSaturation::None && left == wanted && right == DType::Int8;
+}
+
+void countPairs(const StepContext& s, int64_t rows, int64_t depth, std::span<const uint64_t> saturated)
+{
+    PairCounts* counts = s.pairCounts();
+    if (!counts)
+        return;
+    counts->pairs += static_cast<uint64_t>(rows * ((depth + 1) / 2)) * saturated.size();
+    if (counts->saturated.size() < saturated.size())
+        counts->saturated.resize(saturated.size());
+    for (size_t c = 0; c < saturated.size(); ++c)
+        counts->saturated[c] += saturated[c];
 }
 
 namespace {
@@ -136,6 +155,15 @@ Status checkEntries(const std::vector<T>& list, const Stack& stack, int64_t perM
 /// Packed matrices of a constant right operand, made once.
 using PackedStack = std::vector<PackedCodes>;
 
+std::vector<SaturationTable> saturationTables(const Tensor& b, const Stack& stack)
+{
+    std::vector<SaturationTable> tables;
+    const int64_t size = stack.rows * stack.columns;
+    for (int64_t i = 0; i < product(stack.batch, 0, stack.batch.size()); ++i)
+        tables.push_back(saturationTable({ codesOf(b).from(i * size), stack.rows, stack.columns, stack.columns, 1 }));
+    return tables;
+}
+
 PackedStack packStack(const Tensor& b, const Stack& stack, const std::vector<int32_t>& zeros)
 {
     PackedStack packed;
@@ -146,19 +174,32 @@ PackedStack packStack(const Tensor& b, const Stack& stack, const std::vector<int
     return packed;
 }
 
+/// What could be prepared of a right operand before running, and how to multiply with it.
+struct RightSide {
+    KernelMode mode = KernelMode::Fast;
+    PairSaturation saturation = PairSaturation::None;
+    std::optional<PackedStack> packed;
+    std::optional<std::vector<SaturationTable>> tables;
+};
+using RightPtr = std::shared_ptr<const RightSide>;
+
 /// Packs b when it and its zero point are constants (an absent zero point is one).
-std::shared_ptr<const PackedStack> packConstant(const LowerContext& c, size_t bSlot, size_t zeroSlot)
+RightPtr prepareRight(const LowerContext& c, size_t bSlot, size_t zeroSlot)
 {
+    auto right = std::make_shared<RightSide>(RightSide { c.mode, c.saturation, {}, {} });
     const Tensor* b = c.constant(bSlot);
     const bool zeroGiven = c.node.hasInput(zeroSlot);
-    if (c.mode == KernelMode::Reference || !b || !isCode(b->dtype()) || b->rank() < 1
-        || (zeroGiven && !c.constant(zeroSlot)))
-        return nullptr;
+    if (!b || !isCode(b->dtype()) || b->rank() < 1 || (zeroGiven && !c.constant(zeroSlot)))
+        return right;
     const auto shape = productShape({ b->rank() == 1 ? b->dim(0) : b->dim(b->rank() - 2) }, b->shape());
     const auto zeros = zeroPointsOf(zeroGiven ? c.constant(zeroSlot) : nullptr);
     if (!shape.ok() || !checkEntries(zeros, shape->b, shape->b.columns, "").ok())
-        return nullptr;
-    return std::make_shared<PackedStack>(packStack(*b, shape->b, zeros));
+        return right;
+    if (c.mode == KernelMode::Fast)
+        right->packed = packStack(*b, shape->b, zeros);
+    if (c.saturation != PairSaturation::None && b->dtype() == DType::Int8)
+        right->tables = saturationTables(*b, shape->b);
+    return right;
 }
 
 /// Operands of one product as the nodes give them.
@@ -167,18 +208,39 @@ struct Operands {
     std::vector<int32_t> aZero, bZero;
 };
 
-/// Exact sums of a batched product, row after row of the output.
-Status sumProduct(const Operands& o, const ProductShape& p, KernelMode mode, const PackedStack* packed,
-    const StepContext& s, int32_t* sums)
+/// Turns exact sums into saturated ones where the right side says so.
+void saturateSums(const Operands& o, const ProductShape& p, const RightSide& right, const StepContext& s, int32_t* sums)
+{
+    if (!saturates(right.saturation, o.a->dtype(), o.b->dtype()))
+        return;
+    const std::vector<SaturationTable> tables = right.tables ? *right.tables : saturationTables(*o.b, p.b);
+    const auto shift = static_cast<uint8_t>(leftShift(right.saturation));
+    std::vector<uint8_t> row(static_cast<size_t>(p.a.columns));
+    std::vector<uint64_t> saturated(static_cast<size_t>(p.b.columns));
+    const int64_t matrices = product(p.batch, 0, p.batch.size());
+    for (int64_t i = 0; i < matrices; ++i) {
+        const uint8_t* a = codesOf(*o.a).data + batchIndex(p.batch, p.a.batch, i) * p.a.rows * p.a.columns;
+        const auto& table = tables[static_cast<size_t>(batchIndex(p.batch, p.b.batch, i))];
+        for (int64_t r = 0; r < p.a.rows; ++r) {
+            std::transform(a + r * p.a.columns, a + (r + 1) * p.a.columns, row.begin(),
+                [&](uint8_t code) { return static_cast<uint8_t>(code + shift); });
+            saturatePairs(table, row.data(), sums + (i * p.a.rows + r) * p.b.columns, saturated.data());
+        }
+    }
+    countPairs(s, matrices * p.a.rows, p.a.columns, saturated);
+}
+
+/// Sums of a batched product, row after row of the output.
+Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& right, const StepContext& s, int32_t* sums)
 {
     QS_CHECK(checkCodes(*o.a, "a left matrix"));
     QS_CHECK(checkCodes(*o.b, "a right matrix"));
     QS_CHECK(checkEntries(o.aZero, p.a, p.a.rows, "the left zero point"));
     QS_CHECK(checkEntries(o.bZero, p.b, p.b.columns, "the right zero point"));
     PackedStack own;
-    if (!packed && mode == KernelMode::Fast)
+    if (!right.packed && right.mode == KernelMode::Fast)
         own = packStack(*o.b, p.b, o.bZero);
-    const PackedStack& ready = packed ? *packed : own;
+    const PackedStack& ready = right.packed ? *right.packed : own;
     const int64_t depth = widenedDepth(p.a.columns), size = p.a.rows * p.b.columns;
     Tensor wide = s.allocate(DType::Int16, { std::min(kBlockRows, p.a.rows) * depth });
     int16_t* rows = wide.fill<int16_t>().data();
@@ -186,7 +248,7 @@ Status sumProduct(const Operands& o, const ProductShape& p, KernelMode mode, con
         const int64_t ia = batchIndex(p.batch, p.a.batch, i), ib = batchIndex(p.batch, p.b.batch, i);
         const Codes a = codesOf(*o.a).from(ia * p.a.rows * p.a.columns);
         const auto zeros = entriesOf(o.aZero, p.a.rows, ia);
-        if (mode == KernelMode::Reference) {
+        if (right.mode == KernelMode::Reference) {
             const Codes b = codesOf(*o.b).from(ib * p.b.rows * p.b.columns);
             multiplyReference({ a, p.a.rows, p.a.columns, p.a.columns, 1 }, zeros,
                 { b, p.b.rows, p.b.columns, p.b.columns, 1 }, entriesOf(o.bZero, p.b.columns, ib), sums + i * size);
@@ -199,24 +261,30 @@ Status sumProduct(const Operands& o, const ProductShape& p, KernelMode mode, con
             multiply(rows, n, ready[static_cast<size_t>(ib)], sums + i * size + r0 * p.b.columns, p.b.columns);
         }
     }
+    saturateSums(o, p, right, s, sums);
     return {};
 }
 
-const char* kernelName(const LowerContext& c) { return c.mode == KernelMode::Reference ? "reference" : "int16 pairs"; }
+/// A product as its family names and describes it.
+LoweredNode productNode(const LowerContext& c, StepFn run)
+{
+    LoweredNode node { std::move(run), c.mode == KernelMode::Reference ? "reference" : "int16 pairs" };
+    node.countsPairs = c.saturation != PairSaturation::None;
+    return node;
+}
 
 Result<LoweredNode> lowerMatMulInteger(const LowerContext& c)
 {
-    const auto packed = packConstant(c, 1, 3);
-    return LoweredNode { [packed, mode = c.mode](StepContext& s) -> Status {
-                            QS_CHECK(needInputs(s, 2));
-                            QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(1).shape()));
-                            const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(3)) };
-                            QS_TRY(Tensor out, allocateChecked(s, DType::Int32, p.out));
-                            QS_CHECK(sumProduct(o, p, mode, packed.get(), s, out.fill<int32_t>().data()));
-                            s.setOutput(0, std::move(out));
-                            return {};
-                        },
-        kernelName(c) };
+    const RightPtr right = prepareRight(c, 1, 3);
+    return productNode(c, [right](StepContext& s) -> Status {
+        QS_CHECK(needInputs(s, 2));
+        QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(1).shape()));
+        const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(3)) };
+        QS_TRY(Tensor out, allocateChecked(s, DType::Int32, p.out));
+        QS_CHECK(sumProduct(o, p, *right, s, out.fill<int32_t>().data()));
+        s.setOutput(0, std::move(out));
+        return {};
+    });
 }
 
 /// f32(as * bs) of every column for one row of the output; divided by `divisor` when it is not null.
@@ -264,17 +332,16 @@ Status finishProduct(StepContext& s, KernelMode mode, const ProductShape& p, con
 
 Result<LoweredNode> lowerQLinearMatMul(const LowerContext& c)
 {
-    const auto packed = packConstant(c, 3, 5);
-    LoweredNode node { [packed, mode = c.mode](StepContext& s) -> Status {
-                          QS_CHECK(needInputs(s, 7));
-                          QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(3).shape()));
-                          QS_TRY(const OutputCodes codes, outputCodes(s, 6, 7, s.in(0).dtype()));
-                          const Operands o { &s.in(0), &s.in(3), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
-                          QS_TRY(Tensor sums, allocateChecked(s, DType::Int32, p.out));
-                          QS_CHECK(sumProduct(o, p, mode, packed.get(), s, sums.fill<int32_t>().data()));
-                          return finishProduct(s, mode, p, sums, toFloats(s.in(1)), toFloats(s.in(4)), codes);
-                      },
-        kernelName(c) };
+    const RightPtr right = prepareRight(c, 3, 5);
+    LoweredNode node = productNode(c, [right](StepContext& s) -> Status {
+        QS_CHECK(needInputs(s, 7));
+        QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(3).shape()));
+        QS_TRY(const OutputCodes codes, outputCodes(s, 6, 7, s.in(0).dtype()));
+        const Operands o { &s.in(0), &s.in(3), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
+        QS_TRY(Tensor sums, allocateChecked(s, DType::Int32, p.out));
+        QS_CHECK(sumProduct(o, p, *right, s, sums.fill<int32_t>().data()));
+        return finishProduct(s, right->mode, p, sums, toFloats(s.in(1)), toFloats(s.in(4)), codes);
+    });
     node.offersUnrounded = true;
     return node;
 }
@@ -313,7 +380,7 @@ Status addBias(const Tensor& c, Tensor& sums)
     return {};
 }
 
-Status runQGemm(const Node& node, KernelMode mode, const Tensor* constantB, const PackedStack* packed, StepContext& s)
+Status runQGemm(const Node& node, const Tensor* constantB, const RightSide& right, StepContext& s)
 {
     QS_CHECK(needInputs(s, 5));
     for (size_t slot : { 0, 3 }) {
@@ -326,7 +393,7 @@ Status runQGemm(const Node& node, KernelMode mode, const Tensor* constantB, cons
     QS_TRY(const ProductShape p, productShape(a.shape(), b.shape()));
     const Operands o { &a, &b, zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
     QS_TRY(Tensor sums, allocateChecked(s, DType::Int32, p.out));
-    QS_CHECK(sumProduct(o, p, mode, packed, s, sums.fill<int32_t>().data()));
+    QS_CHECK(sumProduct(o, p, right, s, sums.fill<int32_t>().data()));
     if (s.input(6)) {
         QS_CHECK(addBias(s.in(6), sums));
     }
@@ -338,7 +405,7 @@ Status runQGemm(const Node& node, KernelMode mode, const Tensor* constantB, cons
     aScale[0] *= alpha;
     if (s.input(7)) {
         QS_TRY(const OutputCodes codes, outputCodes(s, 7, 8, a.dtype()));
-        return finishProduct(s, mode, p, sums, aScale, bScale, codes);
+        return finishProduct(s, right.mode, p, sums, aScale, bScale, codes);
     }
     QS_CHECK(checkEntries(bScale, p.b, p.b.columns, "the right scale"));
     std::vector<float> scale(static_cast<size_t>(p.b.columns));
@@ -351,25 +418,25 @@ Status runQGemm(const Node& node, KernelMode mode, const Tensor* constantB, cons
 
 Result<LoweredNode> lowerQGemm(const LowerContext& c)
 {
-    std::shared_ptr<const PackedStack> packed;
     std::shared_ptr<const Tensor> b;
+    LowerContext turned = c;
+    std::vector<const Tensor*> constants(c.constants.begin(), c.constants.end());
     const Tensor* given = c.constant(3);
     if (given && given->rank() == 2 && isCode(given->dtype())) {
         b = std::make_shared<Tensor>(maybeTransposed(*given, c.node.attributes.integer("transB", 0) != 0));
-        std::vector<const Tensor*> constants(c.constants.begin(), c.constants.end());
         constants[3] = b.get();
-        packed = packConstant({ c.node, constants, c.inputTypes, c.mode }, 3, 5);
     }
-    LoweredNode node { [packed, b, n = &c.node, mode = c.mode](
-                           StepContext& s) { return runQGemm(*n, mode, b.get(), packed.get(), s); },
-        kernelName(c) };
+    turned.constants = constants;
+    const RightPtr right = prepareRight(turned, 3, 5);
+    LoweredNode node
+        = productNode(c, [right, b, n = &c.node](StepContext& s) { return runQGemm(*n, b.get(), *right, s); });
     node.offersUnrounded = c.node.hasInput(7);
     return node;
 }
 
 /// Sums to floats: f32(sum) * (as * bs[column]) + bias.
-Status productToFloat(StepContext& s, KernelMode mode, const Operands& o, const std::vector<float>& aScale,
-    const std::vector<float>& bScale, const Tensor* bias, const PackedStack* packed)
+Status productToFloat(StepContext& s, const Operands& o, const std::vector<float>& aScale,
+    const std::vector<float>& bScale, const Tensor* bias, const RightSide& right)
 {
     QS_TRY(const ProductShape p, productShape(o.a->shape(), o.b->shape()));
     QS_CHECK(checkEntries(aScale, p.a, p.a.rows, "the left scale"));
@@ -377,7 +444,7 @@ Status productToFloat(StepContext& s, KernelMode mode, const Operands& o, const 
     if (aScale.empty() || bScale.empty() || (bias && bias->count() != p.b.columns))
         return badInput("a scale or the bias does not fit the columns");
     QS_TRY(Tensor sums, allocateChecked(s, DType::Int32, p.out));
-    QS_CHECK(sumProduct(o, p, mode, packed, s, sums.fill<int32_t>().data()));
+    QS_CHECK(sumProduct(o, p, right, s, sums.fill<int32_t>().data()));
     Tensor out = s.allocate(DType::Float32, p.out);
     const int64_t columns = p.b.columns;
     std::vector<float> scale(static_cast<size_t>(columns));
@@ -398,14 +465,12 @@ Status productToFloat(StepContext& s, KernelMode mode, const Operands& o, const 
 
 Result<LoweredNode> lowerMatMulIntegerToFloat(const LowerContext& c)
 {
-    const auto packed = packConstant(c, 1, 5);
-    return LoweredNode { [packed, mode = c.mode](StepContext& s) -> Status {
-                            QS_CHECK(needInputs(s, 4));
-                            const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(4)), zeroPointsOf(s.input(5)) };
-                            return productToFloat(
-                                s, mode, o, toFloats(s.in(2)), toFloats(s.in(3)), s.input(6), packed.get());
-                        },
-        kernelName(c) };
+    const RightPtr right = prepareRight(c, 1, 5);
+    return productNode(c, [right](StepContext& s) -> Status {
+        QS_CHECK(needInputs(s, 4));
+        const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(4)), zeroPointsOf(s.input(5)) };
+        return productToFloat(s, o, toFloats(s.in(2)), toFloats(s.in(3)), s.input(6), *right);
+    });
 }
 
 struct DynamicCodes {
@@ -430,16 +495,15 @@ DynamicCodes quantizeDynamically(const StepContext& s)
 
 Result<LoweredNode> lowerDynamicQuantizeMatMul(const LowerContext& c)
 {
-    const auto packed = packConstant(c, 1, 3);
-    return LoweredNode { [packed, mode = c.mode](StepContext& s) -> Status {
-                            QS_CHECK(needInputs(s, 3));
-                            if (s.in(0).dtype() != DType::Float32)
-                                return badInput("the left matrix must be float32");
-                            const DynamicCodes a = quantizeDynamically(s);
-                            const Operands o { &a.codes, &s.in(1), { a.zeroPoint }, zeroPointsOf(s.input(3)) };
-                            return productToFloat(s, mode, o, { a.scale }, toFloats(s.in(2)), s.input(4), packed.get());
-                        },
-        kernelName(c) };
+    const RightPtr right = prepareRight(c, 1, 3);
+    return productNode(c, [right](StepContext& s) -> Status {
+        QS_CHECK(needInputs(s, 3));
+        if (s.in(0).dtype() != DType::Float32)
+            return badInput("the left matrix must be float32");
+        const DynamicCodes a = quantizeDynamically(s);
+        const Operands o { &a.codes, &s.in(1), { a.zeroPoint }, zeroPointsOf(s.input(3)) };
+        return productToFloat(s, o, { a.scale }, toFloats(s.in(2)), s.input(4), *right);
+    });
 }
 
 } // namespace
