@@ -132,7 +132,7 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp)
     const Graph& qg = pair.quantPlan->graph();
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
     const Tensor& floatTensor = *pair.floatPlan->constant(wp.floatValue);
-    const Tensor& codes = *pair.quantPlan->constant(q.codes);
+    const Tensor& codes = *storedCodes(*pair.quantPlan, q);
     WeightRow row;
     row.floatValue = wp.floatValue;
     row.quantizer = wp.quantizer;

@@ -176,6 +176,7 @@ void lowerShape(LoweringRegistry&);
 void lowerIndex(LoweringRegistry&);
 void lowerIntegerProduct(LoweringRegistry&);
 void lowerMicrosoft(LoweringRegistry&);
+void lowerMicrosoft(LoweringRegistry&);
 void lowerAttentions(LoweringRegistry&);
 void lowerLosses(LoweringRegistry&);
 void lowerVision(LoweringRegistry&);

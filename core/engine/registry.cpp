@@ -17,6 +17,7 @@ const LoweringRegistry& loweringRegistry()
         lowerIndex(r);
         lowerIntegerProduct(r);
         lowerMicrosoft(r);
+        lowerMicrosoft(r);
         lowerAttentions(r);
         lowerLosses(r);
         lowerVision(r);

@@ -186,15 +186,8 @@ private:
 
     double bestLikeness(NodeId f, NodeId q, const std::vector<float>& a, const std::vector<float>& b) const
     {
-        const Tensor* ta = m_f.plan().constant(fg().node(f).inputs[1]);
-        const Tensor* tb = m_q.plan().constant(qg().node(q).inputs[weightSlot(q)]);
-        return ta && tb ? weightLikeness(a, b, ta->shape(), tb->shape()).cosine : 0;
-    }
-
-    size_t weightSlot(NodeId q) const
-    {
-        const auto s = qlinearSignature(qg().node(q));
-        return s && s->inputs.size() > 1 ? size_t(s->inputs[1].codes) : 1;
+        const auto shapeA = m_f.weightShape(f), shapeB = m_q.weightShape(q);
+        return shapeA && shapeB ? weightLikeness(a, b, *shapeA, *shapeB).cosine : 0;
     }
 
     /// The quantizer whose tensor has this root, if any.
@@ -301,7 +294,7 @@ private:
             if (!a || !isFloat(a->dtype()) || !quantizer)
                 continue;
             const Quantizer& qz = m_view.quantizers()[*quantizer];
-            const Tensor* b = m_q.plan().constant(qz.codes);
+            const Tensor* b = storedCodes(m_q.plan(), qz);
             if (!b || b->count() != a->count() || qz.params.scale.empty())
                 continue;
             const auto likeness = weightLikeness(toFloats(*a), dequantized(*b, qz.params), a->shape(), b->shape());

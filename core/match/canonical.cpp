@@ -98,22 +98,38 @@ bool CanonicalGraph::isHeavy(NodeId id) const
     return oneOf(floatOpType(graph().node(id)), { "Conv", "ConvTranspose", "MatMul", "Gemm" }) && !weight(id).empty();
 }
 
-std::vector<float> CanonicalGraph::weight(NodeId id) const
+std::pair<const Tensor*, const Quantizer*> CanonicalGraph::storedWeight(NodeId id) const
 {
     const Node& node = graph().node(id);
     const auto signature = qlinearSignature(node);
     const size_t slot = signature && signature->inputs.size() > 1 ? size_t(signature->inputs[1].codes) : 1;
     if (!node.hasInput(slot))
         return {};
-    const Tensor* t = m_plan->constant(node.inputs[slot]);
+    const auto q = m_view ? m_view->ofQuantized(node.inputs[slot]) : std::nullopt;
+    return { m_plan->constant(node.inputs[slot]), q ? &m_view->quantizers()[*q] : nullptr };
+}
+
+std::vector<float> CanonicalGraph::weight(NodeId id) const
+{
+    const auto [t, q] = storedWeight(id);
     if (!t)
         return {};
     if (isFloat(t->dtype()))
         return toFloats(*t);
-    if (m_view)
-        if (const auto q = m_view->ofQuantized(node.inputs[slot]))
-            return dequantized(*t, m_view->quantizers()[*q].params);
-    return {};
+    return q ? dequantized(q->logicalCodes.valid() ? q->logicalCodes : *t, q->params) : std::vector<float> {};
+}
+
+std::optional<Shape> CanonicalGraph::weightShape(NodeId id) const
+{
+    const auto [t, q] = storedWeight(id);
+    if (!t)
+        return std::nullopt;
+    return q && q->logicalCodes.valid() ? q->logicalCodes.shape() : t->shape();
+}
+
+const Tensor* storedCodes(const Plan& plan, const Quantizer& q)
+{
+    return q.logicalCodes.valid() ? &q.logicalCodes : plan.constant(q.codes);
 }
 
 std::vector<float> dequantized(const Tensor& codes, const QuantParams& params)

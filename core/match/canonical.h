@@ -39,9 +39,14 @@ public:
     bool isHeavy(NodeId id) const;
     /// The constant weight as float32 in plain order (dequantized where the file quantizes it); empty = none.
     std::vector<float> weight(NodeId id) const;
+    /// Its shape, one code an element; nullopt = none.
+    std::optional<Shape> weightShape(NodeId id) const;
     std::optional<Dims> dims(ValueId id) const { return m_plan->facts().of(id).dims; }
 
 private:
+    /// The constant weight as the file has it and its quantizer; nulls where there is none.
+    std::pair<const Tensor*, const Quantizer*> storedWeight(NodeId id) const;
+
     const Plan* m_plan;
     const QuantView* m_view;
     std::vector<ValueId> m_root;
@@ -50,6 +55,8 @@ private:
     std::vector<ValueId> m_activations;
 };
 
+/// The constant codes of a stored weight, one an element; null when they depend on data.
+const Tensor* storedCodes(const Plan& plan, const Quantizer& q);
 /// Float32 values of a stored weight through its quantizer's parameters, plain order.
 std::vector<float> dequantized(const Tensor& codes, const QuantParams& params);
 

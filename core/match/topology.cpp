@@ -24,17 +24,6 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b)
     return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
-std::optional<Shape> weightShape(const CanonicalGraph& g, NodeId id)
-{
-    const Node& node = g.graph().node(id);
-    const bool qlinear = node.opType.starts_with("QLinear") || node.opType == "QGemm";
-    const size_t slot = qlinear ? 3 : 1;
-    if (!node.hasInput(slot))
-        return std::nullopt;
-    const Tensor* t = g.plan().constant(node.inputs[slot]);
-    return t ? std::optional(t->shape()) : std::nullopt;
-}
-
 class Walker {
 public:
     Walker(const CanonicalGraph& f, const CanonicalGraph& q, Correspondence& found)
@@ -74,7 +63,7 @@ private:
         const auto a = m_weightsF.find(f), b = m_weightsQ.find(q);
         if (a == m_weightsF.end() || b == m_weightsQ.end())
             return 0;
-        const auto sa = weightShape(m_f, f), sb = weightShape(m_q, q);
+        const auto sa = m_f.weightShape(f), sb = m_q.weightShape(q);
         return sa && sb ? weightLikeness(a->second, b->second, *sa, *sb).cosine : 0;
     }
 

@@ -97,7 +97,9 @@ void registerNormOps(OpRegistry& r)
     r.add({ "", "Softmax", inferSame, Tolerance::Accumulation });
     r.add({ "", "LogSoftmax", inferSame, Tolerance::Accumulation });
     r.add({ "", "Hardmax", inferSame, Tolerance::Exact });
+    r.add({ "", "SimplifiedLayerNormalization", inferLayerNorm, Tolerance::Accumulation });
     r.add({ kMicrosoft, "SkipLayerNormalization", inferSkipLayerNorm, Tolerance::Accumulation });
+    r.add({ kMicrosoft, "SkipSimplifiedLayerNormalization", inferSkipLayerNorm, Tolerance::Accumulation });
 }
 
 } // namespace qs

@@ -97,6 +97,7 @@ void registerTextOps(OpRegistry&); ///< operators on strings
 void registerRandomOps(OpRegistry&); ///< Random*, Bernoulli, Multinomial
 void registerMlOps(OpRegistry&); ///< ai.onnx.ml
 void registerMicrosoftOps(OpRegistry&); ///< FusedConv ... of ONNX Runtime's optimizer
+void registerMicrosoftOps(OpRegistry&); ///< FusedConv ... of ONNX Runtime's optimizer
 void registerIntegerProductOps(OpRegistry&); ///< QLinearConv, QLinearMatMul, QGemm, ConvInteger, MatMulInteger
 
 } // namespace qs

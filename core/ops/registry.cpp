@@ -34,6 +34,7 @@ const OpRegistry& opRegistry()
         registerRecurrentOps(r);
         registerIntegerProductOps(r);
         registerMicrosoftOps(r);
+        registerMicrosoftOps(r);
         registerAttentionOps(r);
         registerLossOps(r);
         registerVisionOps(r);

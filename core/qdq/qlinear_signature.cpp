@@ -26,6 +26,13 @@ std::optional<QLinearSignature> qlinearSignature(const Node& node)
         return QLinearSignature { { { 0, 1, 2 }, { 3, 4, 5 } }, { 0, node.hasInput(7) ? 7 : -1, 8 }, 6 };
     if (t == "QLinearAdd" || t == "QLinearMul")
         return QLinearSignature { { { 0, 1, 2 }, { 3, 4, 5 } }, { 0, 6, 7 }, -1 };
+    if (t == "MatMulIntegerToFloat")
+        return QLinearSignature { { { 0, 2, 4 }, { 1, 3, 5 } }, { 0, -1, -1 }, -1 };
+    if (t == "QAttention")
+        return QLinearSignature { { { 0, 3, 6 }, { 1, 4, 7 } }, { 0, -1, -1 }, -1 };
+    if (t == "QEmbedLayerNormalization")
+        return QLinearSignature { { { 2, 8, 13 }, { 3, 9, 14 }, { 4, 10, 15 }, { 5, 11, 16 }, { 6, 12, 17 } },
+            { 0, -1, -1 }, -1 };
     if (t == "QLinearSigmoid" || t == "QLinearLeakyRelu" || t == "QLinearAveragePool" || t == "QLinearGlobalAveragePool"
         || t == "QLinearSoftmax")
         return QLinearSignature { { { 0, 1, 2 } }, { 0, 3, 4 }, -1 };
@@ -44,7 +51,9 @@ std::string floatOpType(const Node& node)
 {
     static const std::map<std::string_view, std::string_view> names { { "QGemm", "Gemm" }, { "ConvInteger", "Conv" },
         { "MatMulInteger", "MatMul" }, { "DynamicQuantizeMatMul", "MatMul" }, { "MatMulIntegerToFloat", "MatMul" },
-        { "MatMulNBits", "MatMul" }, { "FusedConv", "Conv" }, { "FusedMatMul", "MatMul" }, { "FusedGemm", "Gemm" } };
+        { "MatMulNBits", "MatMul" }, { "MatMulBnb4", "MatMul" }, { "GatherBlockQuantized", "Gather" },
+        { "FusedConv", "Conv" }, { "FusedMatMul", "MatMul" }, { "FusedGemm", "Gemm" }, { "QAttention", "Attention" },
+        { "QEmbedLayerNormalization", "EmbedLayerNormalization" }, { "NhwcMaxPool", "MaxPool" } };
     if (!known(node))
         return node.opType;
     if (const auto it = names.find(node.opType); it != names.end())

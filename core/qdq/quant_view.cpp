@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/qdq/quant_view.h"
 
+#include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
@@ -74,6 +75,10 @@ private:
             dynamicQuantize(id, node);
         } else if (const auto signature = qlinearSignature(node)) {
             qlinear(id, node, *signature);
+        } else if (auto weight = blockWeight(node, m_constants)) {
+            blockQuantized(node, std::move(*weight));
+        } else if (node.is("DynamicQuantizeMatMul", "com.microsoft")) {
+            dynamicProduct(node);
         } else if (isIntegerProduct(node)) {
             integerProduct(id, node);
         } else if (passesCodes(node) && node.hasInput(0)) {
@@ -216,9 +221,48 @@ private:
         add(std::move(q));
     }
 
+    /// A stored weight of a node that multiplies floats by it.
+    void blockQuantized(const Node& node, BlockWeight weight)
+    {
+        const ValueId codes = node.inputs[weight.slot];
+        if (lookup(codes))
+            return;
+        Quantizer q;
+        q.role = QuantRole::Weight;
+        q.codes = codes;
+        q.logicalCodes = std::move(weight.codes);
+        q.params = std::move(weight.params);
+        add(std::move(q));
+    }
+
+    /// DynamicQuantizeMatMul: floats, quantized inside, by a stored weight.
+    void dynamicProduct(const Node& node)
+    {
+        m_dynamicNodes = true;
+        const Tensor* stored = constantInput(node, 1);
+        Quantizer q;
+        if (!stored || lookup(node.inputs[1]) || !readParams(node, 2, 3, stored->dtype(), q.params))
+            return;
+        q.role = QuantRole::Weight;
+        q.codes = node.inputs[1];
+        if (q.params.scale.size() > 1)
+            q.params.axis = static_cast<int64_t>(stored->rank()) - 1;
+        add(std::move(q));
+    }
+
+    /// True when the codes that a node writes floats from come of a dynamic quantizer.
+    bool readsDynamicCodes(const Node& node, const QLinearSignature& signature) const
+    {
+        if (signature.output.scale >= 0 || signature.inputs.empty())
+            return false;
+        const auto slot = static_cast<size_t>(signature.inputs[0].codes);
+        const auto known = node.hasInput(slot) ? lookup(node.inputs[slot]) : std::nullopt;
+        return known && m_view.m_quantizers[*known].dynamic;
+    }
+
     void qlinear(NodeId id, const Node& node, const QLinearSignature& signature)
     {
-        m_qlinearNodes = true;
+        (readsDynamicCodes(node, signature) ? m_dynamicNodes : m_qlinearNodes) = true;
         for (const CodeOperand& in : signature.inputs) {
             const Tensor* stored = constantInput(node, in.codes);
             if (!stored || lookup(node.inputs[size_t(in.codes)]))

@@ -25,6 +25,7 @@ struct Quantizer {
     NodeId
         quantize; ///< the QuantizeLinear / DynamicQuantizeLinear / QLinear* node that makes the codes; may be invalid
     std::vector<NodeId> dequantize; ///< DequantizeLinear nodes, in node order
+    Tensor logicalCodes; ///< of a weight that the file packs in its own way: its codes, one an element; else invalid
     QuantParams params; ///< empty scales when dynamic
     bool dynamic = false; ///< parameters computed from the data
     ValueId scaleValue; ///< dynamic: the computed scale and zero point

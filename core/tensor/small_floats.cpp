@@ -94,8 +94,6 @@ uint8_t nanCode(DType type)
     case DType::Float8E4M3FNUZ:
     case DType::Float8E5M2FNUZ:
         return 0x80;
-    case DType::Float4E2M1:
-        return 0x7;
     default:
         return 0x7f;
     }
@@ -124,6 +122,8 @@ uint8_t floatToSmallFloat(DType type, float value, bool saturate)
         return encodeE8M0(value);
     const SmallFormat f = formatOf(type);
     const uint8_t sign = std::signbit(value) ? uint8_t(1 << (f.bits - 1)) : uint8_t(0);
+    if (std::isnan(value) && type == DType::Float4E2M1)
+        return sign ^ 0x8; // there is no NaN: zero of the other sign, as ONNX's reference has it
     if (std::isnan(value))
         return f.unsignedZero ? 0x80 : uint8_t(sign | nanCode(type));
     const int top = largestFiniteMagnitude(type);

@@ -8,7 +8,13 @@ namespace qs {
 
 namespace {
 
-enum class BlockKind { Layer, Rms, Instance, Group, SkipLayer };
+enum class BlockKind { Layer, Rms, Simplified, Instance, Group, SkipLayer, SkipSimplified };
+
+bool skips(BlockKind kind) { return kind == BlockKind::SkipLayer || kind == BlockKind::SkipSimplified; }
+bool centres(BlockKind kind)
+{
+    return kind != BlockKind::Rms && kind != BlockKind::Simplified && kind != BlockKind::SkipSimplified;
+}
 
 struct BlockNormStep {
     BlockKind kind;
@@ -24,7 +30,7 @@ Result<BlockNorm> blocksOf(const BlockNormStep& step, const Tensor& x)
 {
     BlockNorm n;
     n.epsilon = step.epsilon;
-    n.centred = step.kind != BlockKind::Rms;
+    n.centred = centres(step.kind);
     if (step.kind == BlockKind::Instance || step.kind == BlockKind::Group) {
         if (x.rank() < 2)
             return badInput("the input " + shapeText(x.shape()) + " has no channel axis");
@@ -96,14 +102,14 @@ Result<Parameters<W>> parametersOf(
     return p;
 }
 
-/// Sum of SkipLayerNormalization's inputs: input + skip + bias of the last axis.
-template <class W> Result<Tensor> skipSum(const StepContext& c)
+/// Sum of the inputs of the operators that skip: input + skip + bias of the last axis.
+template <class W> Result<Tensor> skipSum(const StepContext& c, size_t biasSlot)
 {
     const Tensor& x = c.in(0);
     if (!c.input(1) || c.in(1).count() == 0 || x.count() % c.in(1).count() || x.rank() == 0)
         return badInput("the skipped input does not fit the input " + shapeText(x.shape()));
     const Tensor in = asWork<W>(c, x), skip = asWork<W>(c, c.in(1));
-    const Tensor bias = c.input(4) ? asWork<W>(c, *c.input(4)) : Tensor();
+    const Tensor bias = c.input(biasSlot) ? asWork<W>(c, *c.input(biasSlot)) : Tensor();
     const auto last = static_cast<size_t>(x.shape().back());
     if (bias.valid() && bias.count() != x.shape().back())
         return badInput("the bias does not fit the input " + shapeText(x.shape()));
@@ -115,33 +121,38 @@ template <class W> Result<Tensor> skipSum(const StepContext& c)
     return sum;
 }
 
-/// Outputs 1 and 2: mean and inverse deviation of each block, float32 (or the input's type for instance statistics).
+/// Mean and inverse deviation of each block, float32 or float64: outputs 1 and 2; the inverse alone is output 1 of
+/// SimplifiedLayerNormalization.
 template <class W>
 void setStatistics(StepContext& c, const BlockNormStep& step, const Tensor& x, Tensor mean, Tensor inverse)
 {
-    if (step.kind != BlockKind::Layer && step.kind != BlockKind::SkipLayer)
+    const bool simplified = step.kind == BlockKind::Simplified;
+    if (!simplified && step.kind != BlockKind::Layer && !skips(step.kind))
         return;
     Shape shape = x.shape();
     for (size_t d = normalizedAxis(step.axis, x.rank()).value_or(0); d < x.rank(); ++d)
         shape[d] = 1;
     const DType type = x.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
-    if (c.outputCount() > 1)
+    const size_t inverseSlot = simplified ? 1 : 2;
+    if (c.outputCount() > 1 && !simplified)
         c.setOutput(1, fromWork<W>(c, mean.reshaped(shape), type));
-    if (c.outputCount() > 2)
-        c.setOutput(2, fromWork<W>(c, inverse.reshaped(shape), type));
+    if (c.outputCount() > inverseSlot)
+        c.setOutput(inverseSlot, fromWork<W>(c, inverse.reshaped(shape), type));
 }
 
 template <class W> Status normalizeAs(const BlockNormStep& step, StepContext& c)
 {
     const Tensor& x = c.in(0);
-    const bool skips = step.kind == BlockKind::SkipLayer;
+    const size_t first = skips(step.kind) ? 2 : 1; // slot of the scale
+    const bool hasBias = step.kind != BlockKind::Simplified && step.kind != BlockKind::SkipSimplified;
     Tensor in = asWork<W>(c, x);
-    if (skips) {
-        QS_TRY(in, skipSum<W>(c));
+    if (skips(step.kind)) {
+        QS_TRY(in, skipSum<W>(c, hasBias ? 4 : 3));
     }
     QS_TRY(BlockNorm n, blocksOf(step, x));
     const bool spreads = step.kind == BlockKind::Layer || step.kind == BlockKind::Rms;
-    QS_TRY(const Parameters<W> p, parametersOf<W>(c, x, c.input(skips ? 2 : 1), c.input(skips ? 3 : 2), n, spreads));
+    QS_TRY(const Parameters<W> p,
+        parametersOf<W>(c, x, c.input(first), hasBias ? c.input(first + 1) : nullptr, n, spreads));
     Tensor y = c.allocate(dtypeOf<W>(), x.shape());
     Tensor mean = c.allocate(dtypeOf<W>(), { n.blocks }), inverse = c.allocate(dtypeOf<W>(), { n.blocks });
     bool done = n.size == 0;
@@ -157,7 +168,7 @@ template <class W> Status normalizeAs(const BlockNormStep& step, StepContext& c)
             mean.fill<W>().data(), inverse.fill<W>().data());
     c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
     setStatistics<W>(c, step, x, std::move(mean), std::move(inverse));
-    if (skips && c.outputCount() > 3)
+    if (skips(step.kind) && c.outputCount() > 3)
         c.setOutput(3, fromWork<W>(c, std::move(in), x.dtype()));
     return {};
 }
@@ -166,7 +177,7 @@ template <BlockKind kKind> Result<LoweredNode> lowerBlockNorm(const LowerContext
 {
     QS_CHECK(needFloat(context.inputType(0)));
     const Attributes& a = context.node.attributes;
-    const float usualEpsilon = kKind == BlockKind::SkipLayer ? 1e-12f : 1e-5f;
+    const float usualEpsilon = skips(kKind) ? 1e-12f : 1e-5f;
     const BlockNormStep step { kKind, context.mode, double(a.real("epsilon", usualEpsilon)), a.integer("axis", -1),
         a.integer("num_groups", 1), kKind == BlockKind::Group && context.node.opset < 21 };
     return LoweredNode { [step](StepContext& c) -> Status {
@@ -187,7 +198,9 @@ void lowerBlockNorms(LoweringRegistry& r)
     r.add("", "RMSNormalization", lowerBlockNorm<BlockKind::Rms>);
     r.add("", "InstanceNormalization", lowerBlockNorm<BlockKind::Instance>);
     r.add("", "GroupNormalization", lowerBlockNorm<BlockKind::Group>);
+    r.add("", "SimplifiedLayerNormalization", lowerBlockNorm<BlockKind::Simplified>);
     r.add("com.microsoft", "SkipLayerNormalization", lowerBlockNorm<BlockKind::SkipLayer>);
+    r.add("com.microsoft", "SkipSimplifiedLayerNormalization", lowerBlockNorm<BlockKind::SkipSimplified>);
 }
 
 } // namespace qs

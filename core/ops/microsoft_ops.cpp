@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ops/microsoft_ops.h"
+
+#include "core/ops/fact_tools.h"
+
+#include <algorithm>
+
+/// Operators that ONNX Runtime's optimizer makes of chains of others. Source: its operator documentation.
+namespace qs {
+
+namespace {
+
+using Facts = std::vector<Fact>;
+
+/// The node as the operator `type` of ai.onnx.
+const Op* plainOp(const InferContext& c, const char* type, Node& plain)
+{
+    plain = c.node;
+    plain.opType = type;
+    plain.domain.clear();
+    plain.opset = 21;
+    return opRegistry().find(plain);
+}
+
+/// What ai.onnx says of `type` with the same inputs and attributes.
+Result<Facts> inferAs(const InferContext& c, const char* type)
+{
+    Node plain;
+    const Op* op = plainOp(c, type, plain);
+    return op->infer({ plain, c.inputs });
+}
+
+std::optional<int64_t> macsAs(const InferContext& c, const char* type, std::span<const Fact> outputs)
+{
+    Node plain;
+    const Op* op = plainOp(c, type, plain);
+    return op->macs ? op->macs({ plain, c.inputs }, outputs) : std::nullopt;
+}
+
+Result<Facts> inferConv(const InferContext& c) { return inferAs(c, "Conv"); }
+Result<Facts> inferGemm(const InferContext& c) { return inferAs(c, "Gemm"); }
+std::optional<int64_t> convMacs(const InferContext& c, std::span<const Fact> out) { return macsAs(c, "Conv", out); }
+std::optional<int64_t> gemmMacs(const InferContext& c, std::span<const Fact> out) { return macsAs(c, "Gemm", out); }
+
+/// An operand of FusedMatMul as the product sees it: the first axis before the last one, then the last two swapped.
+Fact operand(const InferContext& c, size_t slot, const char* batch, const char* swap)
+{
+    Fact f = c.inputs[slot];
+    if (!f.dims || f.dims->size() < 2)
+        return f;
+    if (c.node.attributes.integer(batch, 0) && f.dims->size() > 2)
+        std::rotate(f.dims->begin(), f.dims->begin() + 1, f.dims->end() - 1);
+    if (c.node.attributes.integer(swap, 0))
+        std::swap(f.dims->back(), (*f.dims)[f.dims->size() - 2]);
+    return f;
+}
+
+std::vector<Fact> operands(const InferContext& c)
+{
+    return { operand(c, 0, "transBatchA", "transA"), operand(c, 1, "transBatchB", "transB") };
+}
+
+Result<Facts> inferFusedMatMul(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    const std::vector<Fact> both = operands(c);
+    return inferAs({ c.node, both }, "MatMul");
+}
+
+std::optional<int64_t> fusedMatMulMacs(const InferContext& c, std::span<const Fact> outputs)
+{
+    const std::vector<Fact> both = operands(c);
+    return macsAs({ c.node, both }, "MatMul", outputs);
+}
+
+/// A plain operator over images whose channels come last.
+Result<Facts> inferChannelsLast(const InferContext& c, const char* type)
+{
+    QS_CHECK(needInputs(c, 1));
+    std::vector<Fact> inputs(c.inputs.begin(), c.inputs.end());
+    auto& dims = inputs[0].dims;
+    if (!dims || dims->size() < 3)
+        return Facts { fact(inputs[0].dtype) };
+    std::rotate(dims->begin() + 1, dims->end() - 1, dims->end());
+    QS_TRY(Facts out, inferAs({ c.node, inputs }, type));
+    if (auto& made = out[0].dims; made && made->size() >= 3)
+        std::rotate(made->begin() + 1, made->begin() + 2, made->end());
+    return Facts { out[0] };
+}
+
+Result<Facts> inferNhwcMaxPool(const InferContext& c) { return inferChannelsLast(c, "MaxPool"); }
+
+Result<Facts> inferQLinearConv(const InferContext& c)
+{
+    return c.node.attributes.integer("channels_last", 0) ? inferChannelsLast(c, "QLinearConv")
+                                                         : inferAs(c, "QLinearConv");
+}
+
+std::optional<int64_t> qlinearConvMacs(const InferContext& c, std::span<const Fact> outputs)
+{
+    return macsAs(c, "QLinearConv", outputs);
+}
+
+} // namespace
+
+void registerMicrosoftOps(OpRegistry& r)
+{
+    constexpr std::string_view kMicrosoft = "com.microsoft";
+    r.add({ kMicrosoft, "FusedConv", inferConv, Tolerance::Accumulation, convMacs });
+    r.add({ kMicrosoft, "FusedGemm", inferGemm, Tolerance::Accumulation, gemmMacs });
+    r.add({ kMicrosoft, "FusedMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
+    r.add({ kMicrosoft, "TransposeMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
+    r.add({ kMicrosoft, "NhwcMaxPool", inferNhwcMaxPool, Tolerance::Exact });
+    r.add({ kMicrosoft, "QLinearConv", inferQLinearConv, Tolerance::OneStep, qlinearConvMacs });
+    registerBlockQuantizedOps(r);
+    registerMicrosoftAttentionOps(r);
+}
+
+} // namespace qs

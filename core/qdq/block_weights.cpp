@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/qdq/block_weights.h"
+
+#include "core/tensor/convert.h"
+#include "core/tensor/packed_rows.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+DType codeType(int64_t bits) { return bits == 2 ? DType::UInt2 : bits == 4 ? DType::UInt4 : DType::UInt8; }
+
+/// Unsigned codes from rows of bytes; nullopt when they do not fit.
+std::optional<Tensor> codesFrom(const Tensor& bytes, Shape shape, int64_t bits)
+{
+    const auto count = elementCount(shape);
+    if (bytes.dtype() != DType::UInt8 || shape.empty() || !count || *count == 0)
+        return std::nullopt;
+    const int64_t columns = shape.back(), rows = *count / columns;
+    if (bytes.count() < rows * packedRowBytes(columns, bits))
+        return std::nullopt;
+    const Tensor whole = Tensor::of<uint8_t>(std::move(shape), unpackRows(bytes.data<uint8_t>(), rows, columns, bits));
+    return bits == 8 ? whole : packedAs(whole, codeType(bits));
+}
+
+const Tensor* input(const Node& node, const ConstantLookup& constants, size_t slot)
+{
+    return node.hasInput(slot) ? constants(node.inputs[slot]) : nullptr;
+}
+
+/// Whole zero points of `shape`; the usual one without such an input.
+bool readZeroPoints(const Node& node, const ConstantLookup& constants, const Shape& shape, int64_t bits, int32_t usual,
+    std::vector<int32_t>& out)
+{
+    out.assign(static_cast<size_t>(elementCount(shape).value_or(0)), usual);
+    if (!node.hasInput(3))
+        return true;
+    const Tensor* zero = constants(node.inputs[3]);
+    if (!zero)
+        return false;
+    std::optional<Tensor> codes = *zero;
+    if (zero->dtype() == DType::UInt8)
+        codes = codesFrom(*zero, shape, bits);
+    if (!codes || !isInteger(codes->dtype()) || static_cast<size_t>(codes->count()) != out.size())
+        return false;
+    const auto values = toInts(*codes);
+    std::ranges::copy(values, out.begin());
+    return true;
+}
+
+bool knownBits(int64_t bits) { return bits == 2 || bits == 4 || bits == 8; }
+
+std::optional<BlockWeight> matMulWeight(const Node& node, const ConstantLookup& constants)
+{
+    const Attributes& a = node.attributes;
+    const int64_t depth = a.integer("K", 0), columns = a.integer("N", 0), block = a.integer("block_size", 0);
+    const int64_t bits = a.integer("bits", 4);
+    const Tensor *bytes = input(node, constants, 1), *scale = input(node, constants, 2);
+    if (!bytes || !scale || node.hasInput(4) || depth < 1 || columns < 1 || block < 16 || !knownBits(bits))
+        return std::nullopt;
+    const int64_t blocks = (depth + block - 1) / block;
+    if (scale->count() != columns * blocks || !isFloat(scale->dtype()))
+        return std::nullopt;
+    const auto all = codesFrom(*bytes, { columns, blocks * block }, bits);
+    BlockWeight w { 1, {}, {} };
+    if (!all || !readZeroPoints(node, constants, { columns, blocks }, bits, 1 << (bits - 1), w.params.zeroPoint))
+        return std::nullopt;
+    // The last block is filled up: leave that out.
+    const std::vector<int64_t> padded = toInts(*all);
+    std::vector<uint8_t> codes(static_cast<size_t>(columns * depth));
+    for (int64_t c = 0; c < columns; ++c)
+        for (int64_t k = 0; k < depth; ++k)
+            codes[static_cast<size_t>(c * depth + k)]
+                = static_cast<uint8_t>(padded[static_cast<size_t>(c * blocks * block + k)]);
+    w.codes = Tensor::of<uint8_t>({ columns, depth }, codes);
+    if (bits != 8)
+        w.codes = packedAs(w.codes, codeType(bits));
+    w.params.dtype = codeType(bits);
+    w.params.scale = toFloats(*scale);
+    w.params.axis = 1;
+    w.params.blockSize = block;
+    return w;
+}
+
+std::optional<BlockWeight> tableWeight(const Node& node, const ConstantLookup& constants)
+{
+    const Attributes& a = node.attributes;
+    const Tensor *data = input(node, constants, 0), *scale = input(node, constants, 2);
+    const int64_t bits = a.integer("bits", 4), block = a.integer("block_size", 128);
+    if (!data || !scale || data->rank() == 0 || !knownBits(bits) || block < 1 || !isInteger(data->dtype()))
+        return std::nullopt;
+    const bool bytes = data->dtype() == DType::UInt8;
+    BlockWeight w { 0, *data, {} };
+    if (bytes) {
+        Shape shape = data->shape();
+        shape.back() *= 8 / bits;
+        const auto codes = codesFrom(*data, shape, bits);
+        if (!codes)
+            return std::nullopt;
+        w.codes = *codes;
+    }
+    const auto axis = normalizedAxis(a.integer("quantize_axis", 1), w.codes.rank());
+    if (!axis)
+        return std::nullopt;
+    Shape blocked = w.codes.shape();
+    blocked[*axis] = (blocked[*axis] + block - 1) / block;
+    const int32_t usual = bytes ? 1 << (bits - 1) : 0;
+    if (scale->shape() != blocked || !isFloat(scale->dtype())
+        || !readZeroPoints(node, constants, blocked, bits, usual, w.params.zeroPoint))
+        return std::nullopt;
+    w.params.dtype = w.codes.dtype();
+    w.params.scale = toFloats(*scale);
+    w.params.axis = static_cast<int64_t>(*axis);
+    w.params.blockSize = block;
+    return w;
+}
+
+} // namespace
+
+std::optional<BlockWeight> blockWeight(const Node& node, const ConstantLookup& constants)
+{
+    if (node.is("MatMulNBits", "com.microsoft"))
+        return matMulWeight(node, constants);
+    if (node.is("GatherBlockQuantized", "com.microsoft"))
+        return tableWeight(node, constants);
+    return std::nullopt;
+}
+
+} // namespace qs

@@ -1,0 +1,470 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records what ONNX Runtime computes for its own operators: each case a model that also stores, as initializers which no
+node reads, what to feed ("feed:NAME") and what came out ("expected:NAME").
+
+    record.py [--out FOLDER] [--only PREFIX] [--seed N] [--times N]
+
+Without options it writes the cases beside itself (recorded with onnxruntime 1.31.1, optimizations off). With --out and
+--times it makes more of them, with other random numbers, for QS_MICROSOFT_DIR=FOLDER test_microsoft.
+"""
+import argparse
+import pathlib
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto as T
+from onnx import helper, numpy_helper
+
+MS = "com.microsoft"
+RNG = np.random.default_rng(1)
+
+
+class Case:
+    """One model: nodes, graph inputs with data, stored weights."""
+
+    def __init__(self, name, ir=10, opset=21):
+        self.name, self.nodes, self.inputs, self.stored, self.outputs = name, [], {}, {}, []
+        self.ir, self.opset = ir, opset
+
+    def feed(self, name, value):
+        self.inputs[name] = value
+        return name
+
+    def store(self, name, value):
+        self.stored[name] = value
+        return name
+
+    def node(self, op, inputs, outputs=1, domain=MS, **attributes):
+        base = f"y{len(self.nodes)}"
+        names = [base if k == 0 else f"{base}_{k}" for k in range(outputs)] if isinstance(outputs, int) else outputs
+        self.nodes.append(helper.make_node(op, inputs, names, domain=domain, **attributes))
+        self.outputs += [n for n in names if n]
+        return names[0]
+
+    def model(self):
+        inputs = [helper.make_tensor_value_info(n, tensor(v).data_type, list(v.shape)) for n, v in self.inputs.items()]
+        outputs = [onnx.ValueInfoProto(name=n) for n in self.outputs]
+        stored = [tensor(v, n) for n, v in self.stored.items()]
+        graph = helper.make_graph(self.nodes, self.name, inputs, outputs, stored)
+        imports = [helper.make_opsetid("", self.opset), helper.make_opsetid(MS, 1)]
+        return helper.make_model(graph, opset_imports=imports, ir_version=self.ir)
+
+    def save(self, folder):
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 3
+        model = self.model()
+        session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        results = session.run(self.outputs, self.inputs)
+        for info, value in zip(model.graph.output, results):
+            info.CopyFrom(helper.make_tensor_value_info(info.name, tensor(value).data_type, list(value.shape)))
+        model.graph.initializer.extend(tensor(v, "feed:" + n) for n, v in self.inputs.items())
+        model.graph.initializer.extend(tensor(v, "expected:" + n) for n, v in zip(self.outputs, results))
+        folder.mkdir(parents=True, exist_ok=True)
+        onnx.save(model, folder / f"{self.name}.onnx")
+
+
+class Packed:
+    """A tensor of an element type that numpy does not have."""
+
+    def __init__(self, values, kind):
+        self.values, self.kind, self.shape = values, kind, values.shape
+
+
+def tensor(value, name=""):
+    if isinstance(value, Packed):
+        return helper.make_tensor(name, value.kind, value.shape, value.values.flatten())
+    return numpy_helper.from_array(np.asarray(value), name)
+
+
+def floats(*shape, scale=1.0, dtype=np.float32):
+    return (RNG.standard_normal(shape) * scale).astype(dtype)
+
+
+def codes(*shape, dtype=np.uint8):
+    info = np.iinfo(dtype)
+    return RNG.integers(info.min, info.max + 1, shape).astype(dtype)
+
+
+def number(value, dtype=np.float32):
+    return np.array(value, dtype)
+
+
+def pick(*choices):
+    return choices[RNG.integers(len(choices))]
+
+
+def fused_conv():
+    c = Case("fused_conv")
+    x = c.feed("x", floats(1, 4, 5, 6))
+    w, b = c.store("w", floats(6, 4, 3, 3, scale=0.3)), c.store("b", floats(6))
+    z = c.feed("z", floats(1, 6, 5, 6))
+    for activation, params in (("Relu", None), ("LeakyRelu", [0.3]), ("Clip", [-0.5, 0.75]), ("HardSigmoid", [0.3, 0.4]),
+                               ("Tanh", None), ("Sigmoid", None)):
+        more = {"activation_params": params} if params else {}
+        c.node("FusedConv", [x, w, b], activation=activation, pads=[1, 1, 1, 1], **more)
+    c.node("FusedConv", [x, w, b, z], activation="Relu", pads=[1, 1, 1, 1])
+    c.node("FusedConv", [x, w], strides=[2, 2])
+    return c
+
+
+def fused_gemm():
+    c = Case("fused_gemm")
+    a, b, bias = c.feed("a", floats(5, 7)), c.store("b", floats(7, 6)), c.store("c", floats(6))
+    at, bt = c.feed("at", floats(7, 5)), c.feed("bt", floats(6, 7))
+    c.node("FusedGemm", [a, b, bias], activation="Relu", alpha=0.7, beta=1.3)
+    c.node("FusedGemm", [at, bt, bias], activation="LeakyRelu", activation_alpha=0.2, transA=1, transB=1)
+    c.node("FusedGemm", [a, b], activation="Tanh")
+    c.node("FusedGemm", [a, b, bias], activation="Elu", activation_alpha=0.6)
+    return c
+
+
+def fused_matmul(dtype=np.float32):
+    c = Case("fused_matmul" if dtype == np.float32 else f"fused_matmul_{np.dtype(dtype).name}")
+    a, b = c.feed("a", floats(2, 3, 4, 5, dtype=dtype)), c.store("b", floats(5, 6, dtype=dtype))
+    bt, at = c.store("bt", floats(6, 5, dtype=dtype)), c.feed("at", floats(2, 3, 5, 4, dtype=dtype))
+    c.node("FusedMatMul", [a, b], alpha=0.25)
+    c.node("FusedMatMul", [a, bt], transB=1, alpha=2.0)
+    c.node("FusedMatMul", [at, bt], transA=1, transB=1)
+    # the first axis stands before the last one: 4x2x3x5 is 2x3 matrices of 4x5
+    p, q = c.feed("p", floats(4, 2, 3, 5, dtype=dtype)), c.feed("q", floats(5, 2, 3, 6, dtype=dtype))
+    c.node("FusedMatMul", [p, q], transBatchA=1, transBatchB=1, alpha=0.5)
+    r, s = c.feed("r", floats(5, 2, 3, 4, dtype=dtype)), c.feed("s", floats(6, 2, 3, 5, dtype=dtype))
+    c.node("FusedMatMul", [r, s], transBatchA=1, transBatchB=1, transA=1, transB=1)
+    v = c.feed("v", floats(5, dtype=dtype))
+    c.node("FusedMatMul", [v, b], transA=1)
+    return c
+
+
+def gelus():
+    c = Case("gelus")
+    x, b = c.feed("x", floats(2, 3, 9, scale=2)), c.store("b", floats(9))
+    c.node("Gelu", [x])
+    c.node("FastGelu", [x])
+    c.node("FastGelu", [x, b])
+    c.node("BiasGelu", [x, b])
+    c.node("QuickGelu", [x])
+    c.node("QuickGelu", [x], alpha=0.8)
+    return c
+
+
+def skip_norms(dtype=np.float32):
+    c = Case("skip_norms" if dtype == np.float32 else f"skip_norms_{np.dtype(dtype).name}")
+    x, skip = c.feed("x", floats(2, 3, 8, dtype=dtype)), c.feed("skip", floats(2, 3, 8, dtype=dtype))
+    row = c.feed("row", floats(1, 3, 8, dtype=dtype))
+    g, b, bias = (c.store(n, floats(8, dtype=dtype)) for n in ("g", "b", "bias"))
+    c.node("SkipLayerNormalization", [x, skip, g, b], epsilon=1e-3)
+    c.node("SkipLayerNormalization", [x, row, g], ["s1"])
+    c.node("SkipLayerNormalization", [x, skip, g, b, bias], ["s2", "", "", "s2_sum"])
+    c.node("SkipSimplifiedLayerNormalization", [x, skip, g], ["s3"], epsilon=1e-2)
+    c.node("SkipSimplifiedLayerNormalization", [x, skip, g, bias], ["s4", "", "", "s4_sum"])
+    c.node("SimplifiedLayerNormalization", [x, g], ["s5"], domain="", epsilon=1e-2, axis=-1)
+    if dtype == np.float32:
+        c.node("SimplifiedLayerNormalization", [x, g], ["s6", "s6_inverse"], domain="", axis=2)
+    return c
+
+
+def nhwc():
+    c = Case("nhwc")
+    x = c.feed("x", codes(1, 5, 6, 4))
+    c.node("NhwcMaxPool", [x], kernel_shape=[3, 2], pads=[1, 0, 1, 0], strides=[2, 1])
+    w, xs, ws, ys = codes(8, 4, 3, 3, dtype=np.int8), number(0.02), number(0.01), number(0.3)
+    names = [x, "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"]
+    for name, value in zip(names[1:], [xs, number(120, np.uint8), w, ws, number(0, np.int8), ys, number(99, np.uint8),
+                                       RNG.integers(-3000, 3000, 8).astype(np.int32)]):
+        c.store(name, value)
+    c.node("QLinearConv", names, channels_last=1, pads=[1, 1, 1, 1])
+    return c
+
+
+def embed():
+    c = Case("embed")
+    ids = c.feed("ids", RNG.integers(0, 11, (2, 5)).astype(np.int32))
+    segments = c.feed("segments", RNG.integers(0, 2, (2, 5)).astype(np.int32))
+    mask = c.feed("mask", np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32))
+    positions = c.feed("positions", RNG.integers(0, 7, (2, 5)).astype(np.int32))
+    tables = [c.store(n, floats(*shape)) for n, shape in (("word", (11, 8)), ("position", (7, 8)), ("segment", (2, 8)),
+                                                          ("gamma", (8,)), ("beta", (8,)))]
+    c.node("EmbedLayerNormalization", [ids, segments, *tables, mask], ["a", "a_index", "a_sum"], epsilon=1e-3)
+    c.node("EmbedLayerNormalization", [ids, "", *tables[:2], "", *tables[3:]], ["b", "b_index"])
+    c.node("EmbedLayerNormalization", [ids, segments, *tables, "", positions], ["d", "d_index"])
+    return c
+
+
+def embed_quantized():
+    c = Case("embed_quantized")
+    ids = c.feed("ids", RNG.integers(0, 11, (2, 5)).astype(np.int32))
+    segments = c.feed("segments", RNG.integers(0, 2, (2, 5)).astype(np.int32))
+    mask = c.feed("mask", np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32))
+    names = ("word", "position", "segment", "gamma", "beta")
+    for name, shape in zip(names, ((11, 8), (7, 8), (2, 8), (8,), (8,))):
+        c.store(name, codes(*shape))
+        c.store(name + "_scale", number(RNG.random() * 0.05 + 0.01))
+        c.store(name + "_zero", number(RNG.integers(100, 150), np.uint8))
+    c.node("QEmbedLayerNormalization", [ids, segments, *names, mask, *[n + "_scale" for n in names],
+                                        *[n + "_zero" for n in names]], ["a", "a_index"], epsilon=1e-3)
+    return c
+
+
+def packed(values, bits):
+    """Codes packed along the last axis, lowest bits first."""
+    per = 8 // bits
+    pad = [(0, 0)] * (values.ndim - 1) + [(0, -values.shape[-1] % per)]
+    v = np.pad(values, pad).reshape(*values.shape[:-1], -1, per)
+    return sum(v[..., k].astype(np.uint8) << np.uint8(k * bits) for k in range(per)).astype(np.uint8)
+
+
+def nbits(bits, level, dtype=np.float32):
+    c = Case(f"nbits_{bits}_{level}" + ("" if dtype == np.float32 else "_float16"))
+    for k, (size, block, zero, more) in enumerate((
+            (96, 32, None, None), (70, 16, "codes", "bias"), (40, 64, "floats", None), (64, 16, None, "groups"),
+            (48, 32, None, "bias"))):
+        if (bits == 8 and (zero == "floats" or more == "groups")) or (bits != 4 and more == "groups"):
+            continue
+        columns, blocks = 5, -(-size // block)
+        a = c.feed(f"a{k}", floats(*((2, 3, size) if k == 1 else (3, size)), dtype=dtype))
+        w = c.store(f"w{k}", packed(RNG.integers(0, 2**bits, (columns, blocks, block)), bits))
+        s = c.store(f"s{k}", (RNG.random((columns, blocks)) * 0.1 + 0.01).astype(dtype))
+        z = g = b = ""
+        if zero == "codes":
+            z = c.store(f"z{k}", packed(RNG.integers(0, 2**bits, (columns, blocks)), bits))
+        if zero == "floats":
+            z = c.store(f"z{k}", (RNG.random((columns, blocks)) * 2**bits).astype(dtype))
+        if more == "groups":
+            g = c.store(f"g{k}", RNG.permutation(np.arange(size) // block).astype(np.int32))
+        if more == "bias":
+            b = c.store(f"b{k}", floats(columns, dtype=dtype))
+        attributes = {"accuracy_level": level} if level else {}
+        c.node("MatMulNBits", [a, w, s, z, g, b], K=size, N=columns, bits=bits, block_size=block, **attributes)
+    return c
+
+
+def bnb4():
+    c = Case("bnb4")
+    a = c.feed("a", floats(3, 48))
+    for kind in (0, 1):
+        w = c.store(f"w{kind}", codes(5 * 48 // 2))
+        s = c.store(f"s{kind}", (RNG.random(15) + 0.1).astype(np.float32))
+        c.node("MatMulBnb4", [a, w, s], K=48, N=5, block_size=16, quant_type=kind)
+    return c
+
+
+def gather_blocks():
+    c = Case("gather_blocks", ir=10)
+    indices = c.feed("indices", np.array([[1, 4], [-1, 0]], np.int64))
+    one = c.feed("one", np.array(2, np.int32))
+    for k, kind in enumerate((T.INT4, T.UINT4)):
+        low, high = (-8, 7) if kind == T.INT4 else (0, 15)
+        w = c.store(f"w{k}", Packed(RNG.integers(low, high + 1, (5, 40)), kind))
+        s = c.store(f"s{k}", (RNG.random((5, 3)) * 0.1).astype(np.float32))
+        z = c.store(f"z{k}", Packed(RNG.integers(low, high + 1, (5, 3)), kind))
+        c.node("GatherBlockQuantized", [w, indices, s], block_size=16)
+        c.node("GatherBlockQuantized", [w, one, s, z], block_size=16)
+    w = c.store("wide", Packed(RNG.integers(-8, 8, (4, 32, 6)), T.INT4))
+    s = c.store("wide_s", (RNG.random((4, 2, 6)) * 0.1).astype(np.float32))
+    c.node("GatherBlockQuantized", [w, one, s], block_size=16, gather_axis=0, quantize_axis=1)
+    c.node("GatherBlockQuantized", [w, one, s], block_size=16, gather_axis=2, quantize_axis=1)
+    c.node("GatherBlockQuantized", [w, one, s], block_size=16, gather_axis=1, quantize_axis=1)
+    for bits in (2, 4, 8):
+        w = c.store(f"u{bits}", packed(RNG.integers(0, 2**bits, (5, 48)), bits))
+        s = c.store(f"us{bits}", (RNG.random((5, 3)) * 0.1).astype(np.float32))
+        z = c.store(f"uz{bits}", packed(RNG.integers(0, 2**bits, (5, 3)), bits))
+        c.node("GatherBlockQuantized", [w, indices, s], block_size=16, bits=bits)
+        c.node("GatherBlockQuantized", [w, indices, s, z], block_size=16, bits=bits)
+    return c
+
+
+def attention(dtype=np.float32):
+    c = Case("attention" if dtype == np.float32 else f"attention_{np.dtype(dtype).name}")
+    x, w, b = c.feed("x", floats(2, 4, 6, dtype=dtype)), c.store("w", floats(6, 24, dtype=dtype)), c.store("b", floats(24, dtype=dtype))
+    past = c.feed("past", floats(2, 2, 2, 3, 4, dtype=dtype))
+    ends = c.feed("ends", np.array([2, 4], np.int32))
+    ranges = c.feed("ranges", np.array([3, 4, 1, 0], np.int32))
+    keys = c.feed("keys", np.array([[1, 1, 0, 1], [0, 1, 1, 1]], np.int32))
+    keys_past = c.feed("keys_past", np.array([[0, 1, 1, 1, 0, 1, 1], [1] * 7], np.int32))
+    both = c.feed("both", RNG.integers(0, 2, (2, 4, 4)).astype(np.int32))
+    none = c.feed("none", np.zeros((2, 4), np.int32))
+    bias = c.feed("bias", floats(1, 2, 4, 4, dtype=dtype))
+    c.node("Attention", [x, w, b], num_heads=2)
+    c.node("Attention", [x, w, b], num_heads=2, unidirectional=1, scale=0.3)
+    for mask in (ends, ranges, keys, both, none):
+        c.node("Attention", [x, w, b, mask], num_heads=2)
+        c.node("Attention", [x, w, b, mask], num_heads=2, unidirectional=1, mask_filter_value=-500.0)
+    c.node("Attention", [x, w, b, "", past], 2, num_heads=2)
+    c.node("Attention", [x, w, b, keys_past, past], 2, num_heads=2, unidirectional=1)
+    c.node("Attention", [x, w, b, keys, "", bias], num_heads=2)
+    wide, wide_b = c.store("wide", floats(6, 8 + 8 + 12, dtype=dtype)), c.store("wide_b", floats(28, dtype=dtype))
+    c.node("Attention", [x, wide, wide_b], num_heads=2, qkv_hidden_sizes=[8, 8, 12])
+    return c
+
+
+def attention_quantized():
+    c = Case("attention_quantized")
+    x, b = c.feed("x", codes(2, 4, 6)), c.store("b", floats(24))
+    mask, past = c.feed("mask", np.array([[1, 1, 0, 1], [0, 1, 1, 1]], np.int32)), c.feed("past", floats(2, 2, 2, 3, 4))
+    xs, ws, wsc = c.store("xs", number(0.02)), c.store("ws", number(0.01)), c.store("wsc", (RNG.random(24) * 0.02).astype(np.float32))
+    xz, wz = c.store("xz", number(120, np.uint8)), c.store("wz", number(3, np.int8))
+    w, wu = c.store("w", codes(6, 24, dtype=np.int8)), c.store("wu", codes(6, 24))
+    wuz = c.store("wuz", number(130, np.uint8))
+    c.node("QAttention", [x, w, b, xs, ws, mask, xz, wz], num_heads=2)
+    c.node("QAttention", [x, w, b, xs, wsc, "", xz], num_heads=2, unidirectional=1)
+    c.node("QAttention", [x, wu, b, xs, ws, "", xz, wuz, past], 2, num_heads=2)
+    return c
+
+
+def multi_head(dtype=np.float32):
+    c = Case("multi_head" if dtype == np.float32 else f"multi_head_{np.dtype(dtype).name}")
+    q, k, v = (c.feed(n, floats(2, t, d, dtype=dtype)) for n, t, d in (("q", 3, 8), ("k", 5, 8), ("v", 5, 12)))
+    b = c.store("b", floats(8 + 8 + 12, dtype=dtype))
+    lengths = c.feed("lengths", np.array([5, 2], np.int32))
+    padding = c.feed("padding", np.array([[1, 0, 1, 1, 0], [1, 1, 1, 1, 1]], np.int32))
+    full = c.feed("full", RNG.integers(0, 2, (2, 3, 5)).astype(np.int32))
+    bias = c.feed("bias", floats(2, 1, 3, 5, dtype=dtype))
+    c.node("MultiHeadAttention", [q, k, v], num_heads=2)
+    c.node("MultiHeadAttention", [q, k, v, b], num_heads=2, scale=0.2)
+    for mask in (lengths, padding, full):
+        c.node("MultiHeadAttention", [q, k, v, b, mask], num_heads=2)
+    c.node("MultiHeadAttention", [q, k, v, "", padding, bias], num_heads=2, mask_filter_value=-300.0)
+    cached_k, cached_v = c.feed("cached_k", floats(2, 2, 6, 4, dtype=dtype)), c.feed("cached_v", floats(2, 2, 6, 4, dtype=dtype))
+    c.node("MultiHeadAttention", [q, cached_k, cached_v], num_heads=2)
+    k3, v3 = c.feed("k3", floats(2, 3, 8, dtype=dtype)), c.feed("v3", floats(2, 3, 8, dtype=dtype))
+    b3 = c.store("b3", floats(24, dtype=dtype))
+    c.node("MultiHeadAttention", [q, k3, v3, b3, "", "", cached_k, cached_v], 3, num_heads=2)
+    c.node("MultiHeadAttention", [q, k3, v3, b3, "", "", cached_k, cached_v], 3, num_heads=2, unidirectional=1)
+    c.node("MultiHeadAttention", [q, k3, v3], num_heads=2, unidirectional=1)
+    return c
+
+
+def group_query(dtype=np.float32):
+    c = Case("group_query" if dtype == np.float32 else f"group_query_{np.dtype(dtype).name}")
+    heads, shared, size = 2, 1, 16
+    q, k, v = (c.feed(n, floats(2, 3, d * size, dtype=dtype)) for n, d in (("q", heads), ("k", shared), ("v", shared)))
+    pk, pv = c.feed("pk", floats(2, shared, 5, size, dtype=dtype)), c.feed("pv", floats(2, shared, 5, size, dtype=dtype))
+    packed_qkv = c.feed("packed", floats(2, 3, (heads + 2 * shared) * size, dtype=dtype))
+    angles = np.outer(np.arange(16), 0.3 ** np.arange(size // 2))
+    cos, sin = c.store("cos", np.cos(angles).astype(dtype)), c.store("sin", np.sin(angles).astype(dtype))
+    first, total3 = c.feed("first", np.array([2, 2], np.int32)), c.store("total3", number(3, np.int32))
+    later, total8 = c.feed("later", np.array([7, 7], np.int32)), c.store("total8", number(8, np.int32))
+    common = {"num_heads": heads, "kv_num_heads": shared}
+    c.node("GroupQueryAttention", [q, k, v, "", "", first, total3], 3, **common)
+    c.node("GroupQueryAttention", [q, k, v, "", "", first, total3, cos, sin], 3, do_rotary=1, **common)
+    c.node("GroupQueryAttention", [q, k, v, "", "", first, total3, cos, sin], 3, do_rotary=1, rotary_interleaved=1, **common)
+    c.node("GroupQueryAttention", [packed_qkv, "", "", "", "", first, total3], 3, softcap=5.0, scale=0.4, **common)
+    q1, k1, v1 = (c.feed(n, floats(2, 1, d * size, dtype=dtype)) for n, d in (("q1", heads), ("k1", shared), ("v1", shared)))
+    step, total6 = c.feed("step", np.array([5, 5], np.int32)), c.store("total6", number(6, np.int32))
+    c.node("GroupQueryAttention", [q1, k1, v1, pk, pv, step, total6, cos, sin], 3, do_rotary=1, **common)
+    c.node("GroupQueryAttention", [q1, k1, v1, pk, pv, step, total6], 3, local_window_size=3, **common)
+    uneven = c.feed("uneven", np.array([5, 3], np.int32))
+    c.node("GroupQueryAttention", [q1, k1, v1, pk, pv, uneven, total6], 3, **common)
+    return c
+
+
+def rotary(dtype=np.float32):
+    c = Case("rotary" if dtype == np.float32 else f"rotary_{np.dtype(dtype).name}")
+    angles = np.outer(np.arange(10), 0.5 ** np.arange(4))
+    cos, sin = c.store("cos", np.cos(angles).astype(dtype)), c.store("sin", np.sin(angles).astype(dtype))
+    x, heads = c.feed("x", floats(2, 3, 16, dtype=dtype)), c.feed("heads", floats(2, 2, 3, 8, dtype=dtype))
+    offset, ids = c.feed("offset", np.array([4], np.int64)), c.feed("ids", RNG.integers(0, 10, (2, 3)).astype(np.int64))
+    for positions in (offset, ids):
+        for interleaved in (0, 1):
+            c.node("RotaryEmbedding", [x, positions, cos, sin], interleaved=interleaved)
+            c.node("RotaryEmbedding", [heads, positions, cos, sin], interleaved=interleaved)
+    wide = c.feed("wide", floats(2, 3, 24, dtype=dtype))
+    c.node("RotaryEmbedding", [wide, ids, cos, sin], rotary_embedding_dim=8, num_heads=2)
+    return c
+
+
+def integer_products():
+    c = Case("integer_products")
+    a, af = c.feed("a", codes(2, 3, 9)), c.feed("af", floats(2, 3, 9))
+    b, bu = c.store("b", codes(9, 5, dtype=np.int8)), c.store("bu", codes(9, 5))
+    s, z = c.store("s", number(0.02)), c.store("z", number(99, np.uint8))
+    bs, bsc, bias = c.store("bs", number(0.03)), c.store("bsc", (RNG.random(5) * 0.1).astype(np.float32)), c.store("bias", floats(5))
+    bz, bzc = c.store("bz", number(-3, np.int8)), c.store("bzc", codes(5))
+    c.node("MatMulIntegerToFloat", [a, b, s, bs])
+    c.node("MatMulIntegerToFloat", [a, b, s, bsc, z, bz, bias])
+    c.node("MatMulIntegerToFloat", [a, bu, s, bsc, z, bzc])
+    c.node("DynamicQuantizeMatMul", [af, b, bs])
+    c.node("DynamicQuantizeMatMul", [af, bu, bsc, bzc, bias])
+    m, n = c.feed("m", codes(4, 9)), c.store("n", codes(5, 9, dtype=np.int8))
+    add = c.store("add", RNG.integers(-3000, 3000, 5).astype(np.int32))
+    zs = c.store("zs", np.zeros(5, np.int8))
+    ys, yz = c.store("ys", number(0.4)), c.store("yz", number(120, np.uint8))
+    c.node("QGemm", [m, s, z, n, bs, bz, add, ys, yz], transB=1)
+    c.node("QGemm", [m, s, z, n, bsc, zs, add], transB=1, alpha=0.5)
+    c.node("QGemm", [m, s, z, b, bs, bz, "", ys, yz], alpha=1.5)
+    return c
+
+
+def qlinear(dtype=np.uint8):
+    c = Case("qlinear_" + np.dtype(dtype).name)
+    x, y = c.feed("x", codes(1, 4, 5, 6, dtype=dtype)), c.feed("y", codes(4, 1, 1, dtype=dtype))
+    zero = np.iinfo(dtype).min + 128
+    for k, (scale, shift) in enumerate(((0.02, 3), (0.05, -20), (0.07, 11), (1 / 256, -128))):
+        c.store(f"s{k}", number(scale))
+        c.store(f"z{k}", number(zero + shift, dtype))
+    xq, yq, out, soft = ["s0", "z0"], ["s1", "z1"], ["s2", "z2"], ["s3", "z3"]
+    c.node("QLinearAdd", [x, *xq, y, *yq, *out])
+    c.node("QLinearMul", [x, *xq, y, *yq, *out])
+    c.node("QLinearSigmoid", [x, *xq, *soft])
+    c.node("QLinearLeakyRelu", [x, *xq, *out], alpha=0.2)
+    c.node("QLinearSoftmax", [x, *xq, *soft], axis=-1, opset=13)
+    c.node("QLinearSoftmax", [x, *xq, *soft], axis=1, opset=12)
+    for last in (0, 1):
+        c.node("QLinearGlobalAveragePool", [x, *xq, *out], channels_last=last)
+        c.node("QLinearAveragePool", [x, *xq, *out], channels_last=last, kernel_shape=[2, 3], pads=[1, 1, 0, 1], strides=[2, 1])
+    c.node("QLinearConcat", ["s2", "z2", x, *xq, x, *yq, x, *out], axis=1)
+    condition = c.feed("condition", RNG.integers(0, 2, (5, 1)).astype(bool))
+    c.node("QLinearWhere", [condition, x, *xq, y, *yq, *out])
+    return c
+
+
+def ms_quantize():
+    c = Case("quantize", opset=13)
+    x = c.feed("x", floats(3, 8, scale=3))
+    s, sc = c.store("s", number(0.1)), c.store("sc", (RNG.random(8) * 0.1 + 0.05).astype(np.float32))
+    for k, dtype in enumerate((np.uint8, np.int8, np.uint16, np.int16)):
+        z, zc = c.store(f"z{k}", number(7, dtype)), c.store(f"zc{k}", RNG.integers(0, 20, 8).astype(dtype))
+        q = c.node("QuantizeLinear", [x, s, z])
+        qc = c.node("QuantizeLinear", [x, sc, zc], axis=1)
+        c.node("DequantizeLinear", [q, s, z])
+        c.node("DequantizeLinear", [qc, sc, zc], axis=1)
+    for kind in (T.INT4, T.UINT4):
+        z = c.store(f"z{kind}", Packed(np.array(2), kind))
+        q = f"q{kind}"
+        c.nodes.append(helper.make_node("QuantizeLinear", [x, s, z], [q], domain=MS))
+        c.node("DequantizeLinear", [q, s, z])
+    return c
+
+
+CASES = [fused_conv, fused_gemm, fused_matmul, gelus, skip_norms, nhwc, lambda: skip_norms(np.float16), embed, embed_quantized,
+         *[lambda b=b, v=v: nbits(b, v) for b in (2, 4, 8) for v in (0, 4)], lambda: nbits(4, 0, np.float16), bnb4,
+         gather_blocks, attention, attention_quantized, multi_head, group_query, rotary, integer_products, qlinear,
+         lambda: qlinear(np.int8), ms_quantize]
+
+
+def main():
+    global RNG
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent)
+    arguments.add_argument("--only", default="")
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--times", type=int, default=1)
+    a = arguments.parse_args()
+    for k in range(a.times):
+        for make in CASES:
+            RNG = np.random.default_rng(a.seed + k)
+            case = make()
+            if not case.name.startswith(a.only):
+                continue
+            if k:
+                case.name += f"_{k}"
+            try:
+                case.save(a.out)
+            except Exception as e:  # a case that the runtime refuses is said and left out
+                print(f"{case.name}: {str(e)[-300:]}")
+
+
+main()
