@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/engine/lower/element_types.h"
 #include "core/engine/lowering.h"
 
 #include <optional>
@@ -73,8 +74,6 @@ inline int64_t product(const Shape& s, size_t from, size_t to)
         n *= s[i];
     return n;
 }
-/// Bytes to write to; for the producer of `t` only.
-inline std::byte* writable(Tensor& t) { return t.fill<std::byte>().data(); }
 
 struct StridedCopy;
 /// The kernel of the plan's mode.
