@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/cancel.h"
+#include "core/base/profile.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/data/data_source.h"
@@ -51,6 +52,7 @@ Command addRun(CLI::App& app, Context& context);
 Command addCompare(CLI::App& app, Context& context);
 Command addBench(CLI::App& app, Context& context);
 Command addConformance(CLI::App& app, Context& context);
+Command addKernels(CLI::App& app, Context& context);
 
 void addCommonOptions(CLI::App& command, CommonOptions& options);
 enum class DataNeed { Required, Optional };
@@ -58,6 +60,11 @@ void addDataOptions(CLI::App& command, DataOptions& options, DataNeed need = Dat
 
 Result<DataRequest> dataRequest(const DataOptions& data, const CommonOptions& common);
 Result<size_t> threadCount(const CommonOptions& common);
+/// The profile behind --arithmetic.
+Result<ArithmeticProfile> arithmeticProfile(const std::string& name);
+inline constexpr const char* kArithmeticHelp
+    = "how the model is computed: simulated (the file as written), integer (fused integer kernels, as ONNX Runtime "
+      "runs it by default), integer-avx2 (the same with the saturating 16-bit sums of CPUs without VNNI)";
 Result<uint64_t> memoryLimit(const CommonOptions& common); ///< bytes; 0 = default
 Result<std::vector<std::pair<std::string, std::string>>> carryPairs(const CommonOptions& common);
 

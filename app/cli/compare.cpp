@@ -54,8 +54,6 @@ Result<int> compare(const CompareCommand& o, Context& context)
 {
     if (o.quantPath.empty())
         return badUse("compare needs the quantized file too", "give FLOAT.onnx QUANTIZED.onnx");
-    if (o.arithmetic != "simulated")
-        return badUse("--arithmetic '" + o.arithmetic + "' is not known", "use simulated");
     if (o.failBelow && !std::isfinite(*o.failBelow))
         return badUse("--fail-below-sqnr is no finite number", "give a number of dB");
     Inputs inputs;
@@ -63,6 +61,7 @@ Result<int> compare(const CompareCommand& o, Context& context)
     inputs.quantPath = o.quantPath;
     inputs.mapPath = o.map;
     inputs.nodeAlone = o.local;
+    QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
     QS_TRY(inputs.data, dataRequest(o.data, context.common));
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
@@ -110,7 +109,7 @@ Command addCompare(CLI::App& app, Context& context)
     app.add_option("--csv", o->csv, "write all rows as CSV");
     app.add_option("--html", o->html, "write a self-contained report");
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
-    app.add_option("--arithmetic", o->arithmetic, "how the quantized model is computed: simulated");
+    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_flag("--local", o->local, "also run each quantized node alone on the float model's values");
     app.add_option("--fail-below-sqnr", o->failBelow, "exit 1 when an output is below this, dB");
     return [o](Context& c) { return compare(*o, c); };

@@ -94,6 +94,13 @@ Result<size_t> threadCount(const CommonOptions& common)
     return static_cast<size_t>(*common.threads);
 }
 
+Result<ArithmeticProfile> arithmeticProfile(const std::string& name)
+{
+    if (const auto profile = profileOfName(name))
+        return *profile;
+    return badUse("--arithmetic '" + name + "' is not known", "use simulated, integer or integer-avx2");
+}
+
 Result<uint64_t> memoryLimit(const CommonOptions& common)
 {
     if (common.memoryLimit.empty())

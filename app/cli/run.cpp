@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
+#include "core/analysis/implementation.h"
 #include "core/base/name_pattern.h"
 #include "core/base/parallel.h"
 #include "core/data/npz_writer.h"
@@ -10,6 +11,7 @@
 #include "core/engine/memory_budget.h"
 #include "core/project/memory.h"
 #include "core/project/workspace.h"
+#include "core/report/saturation.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -31,15 +33,16 @@ struct RunCommand {
     DataOptions data;
 };
 
-/// Values to write, by name, in graph order.
-Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Graph& graph, std::vector<std::string>& warnings)
+/// Values to write, by name, in graph order. All of them means those that exist: a fused integer unit has none inside.
+Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Plan& plan, std::vector<std::string>& warnings)
 {
+    const Graph& graph = plan.graph();
     std::vector<ValueId> all;
     for (ValueId in : graph.inputs())
         all.push_back(in);
     for (const Node& node : graph.nodes())
         for (ValueId out : node.outputs)
-            if (out.valid())
+            if (out.valid() && !plan.hidden(out))
                 all.push_back(out);
     std::vector<ValueId> wanted;
     if (o.allTensors) {
@@ -167,16 +170,15 @@ std::string describe(const std::string& name, const Tensor& t)
 
 Result<int> run(const RunCommand& o, Context& context)
 {
-    if (o.arithmetic != "simulated")
-        return badUse("--arithmetic '" + o.arithmetic + "' is not known", "use simulated");
+    QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
     QS_TRY(const DataRequest request, dataRequest(o.data, context.common));
     QS_TRY(const size_t threads, threadCount(context.common));
     QS_TRY(const uint64_t limit, memoryLimit(context.common));
     QS_TRY(const auto carry, carryPairs(context.common));
     QS_CHECK(checkWritable({ o.out, context.common.json }, { o.model, o.data.data, o.data.preprocess }));
-    QS_TRY(const LoadedModel model, loadModel(o.model));
+    QS_TRY(const LoadedModel model, loadModel(o.model, { KernelMode::Fast, profile }));
     std::vector<std::string> warnings = model.model->warnings;
-    QS_TRY(const auto wanted, wantedValues(o, model.graph(), warnings));
+    QS_TRY(const auto wanted, wantedValues(o, *model.plan, warnings));
     QS_CHECK(findCarry(*model.plan, carry));
     QS_TRY(const auto data, openData(request, dataInputs(model.graph(), carry)));
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
@@ -199,11 +201,16 @@ Result<int> run(const RunCommand& o, Context& context)
     }
     std::mutex mutex;
     std::vector<std::pair<size_t, std::string>> lines;
+    std::map<NodeId, PairCounts> pairCounts;
     std::optional<NodeTimes> times;
     if (o.perNode)
         times.emplace(schedule);
     Runner runner(model, *data, schedule, context, times ? &*times : nullptr);
     QS_CHECK(runner.run(workers, poolBytes, carry, [&](const Feed& feed, const Execution& execution) -> Status {
+        if (profile == ArithmeticProfile::IntegerAvx2) {
+            const std::lock_guard lock(mutex);
+            addPairCounts(pairCounts, execution.pairCounts());
+        }
         if (writer) {
             std::vector<Tensor> tensors;
             for (ValueId id : wanted)
@@ -228,6 +235,8 @@ Result<int> run(const RunCommand& o, Context& context)
             { "out", o.out.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(o.out) } };
         if (times)
             json["nodes"] = times->json();
+        if (profile == ArithmeticProfile::IntegerAvx2)
+            json["saturation"] = saturationJson(saturationRows(*model.plan, pairCounts));
         QS_CHECK(writeOutput(
             context.common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
     }
@@ -240,6 +249,8 @@ Result<int> run(const RunCommand& o, Context& context)
         std::cout << fmt::format("{}: {} tensors of {} samples\n", o.out, names.size(), data->samples());
     if (times)
         std::cout << times->table();
+    if (profile == ArithmeticProfile::IntegerAvx2 && !context.common.quiet)
+        std::cout << saturationText(saturationRows(*model.plan, pairCounts), context.common.verbose);
     return int(kDone);
 }
 
@@ -256,7 +267,7 @@ Command addRun(CLI::App& app, Context& context)
     app.add_option("--tensors", o->tensors, "names, globs or re:REGEX, comma-separated; may be repeated")
         ->allow_extra_args(false)
         ->excludes(all);
-    app.add_option("--arithmetic", o->arithmetic, "how the model is computed: simulated");
+    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_flag("--per-node", o->perNode, "also print the time that each node takes");
     return [o](Context& c) { return run(*o, c); };
 }

@@ -16,14 +16,16 @@ namespace qs {
 namespace {
 
 /// Result of the samples that are done.
-Comparison summarize(
-    const ComparePair& pair, const Measured& measured, const DataSource& data, const Comparison& weights)
+Comparison summarize(const ComparePair& pair, const CompareOptions& options, Measured& measured, const DataSource& data,
+    const Comparison& weights)
 {
     Comparison c;
+    c.profile = options.profile;
     c.weights = weights.weights;
     c.samples = static_cast<size_t>(std::accumulate(measured.done.begin(), measured.done.end(), size_t(0)));
     c.partial = c.samples < measured.samples;
     fillActivations(pair, measured, c);
+    fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, data, c);
     fillFindings(pair, c);
     return c;
@@ -33,7 +35,7 @@ Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions
 {
     const size_t cells = m.pairs.size() * m.samples;
     const size_t outputs = shared.outputs.size() * m.samples;
-    const uint64_t bytes = (cells * (options.nodeAlone ? 2 : 1) + outputs) * sizeof(PairSums);
+    const uint64_t bytes = (cells * (options.nodeAlone ? 2 : 1) + 2 * outputs) * sizeof(PairSums);
     if (options.memoryLimit && bytes > options.memoryLimit)
         return badInput("keeping the sums of " + std::to_string(m.pairs.size()) + " tensors over "
                 + std::to_string(m.samples) + " samples needs " + std::to_string(bytes)
@@ -44,6 +46,8 @@ Status reserve(Measured& m, const Lockstep::Shared& shared, const CompareOptions
     if (options.nodeAlone)
         m.nodeSums.resize(cells);
     m.outputSums.resize(outputs);
+    if (shared.pair->writtenPlan)
+        m.writtenSums.resize(outputs);
     m.floatClass.assign(outputs, -1);
     m.quantClass.assign(outputs, -1);
     m.top5.assign(outputs, 0);
@@ -106,7 +110,7 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
             progress("run", finished, data.feeds());
         const auto now = std::chrono::steady_clock::now();
         if (partial && finished < data.feeds() && now - lastPartial > std::chrono::milliseconds(500)) {
-            partial(summarize(pair, measured, data, weights));
+            partial(summarize(pair, options, measured, data, weights));
             lastPartial = std::chrono::steady_clock::now();
         }
     });
@@ -114,7 +118,7 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
         return cancelled();
     if (failure)
         return *failure;
-    return summarize(pair, measured, data, weights);
+    return summarize(pair, options, measured, data, weights);
 }
 
 } // namespace qs

@@ -17,12 +17,14 @@ namespace qs {
 /// The two files of a comparison and how they correspond.
 struct ComparePair {
     std::shared_ptr<const Plan> floatPlan;
-    std::shared_ptr<const Plan> quantPlan;
+    std::shared_ptr<const Plan> quantPlan; ///< what is measured
     std::shared_ptr<const QuantView> quantView;
     std::shared_ptr<const Alignment> alignment;
+    std::shared_ptr<const Plan> writtenPlan = nullptr; ///< the file as written, when quantPlan is of an integer profile
 };
 
 struct CompareOptions {
+    ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of quantPlan
     size_t threads = 1;
     bool nodeAlone = false; ///< also run each quantized node alone on the float model's values
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name; samples then run in order

@@ -34,6 +34,11 @@ struct NoiseSplit {
     Number rounding, clipping, inherited;
 };
 
+/// Shares of codes that differ between the file as written and an integer profile, each unit from the same codes.
+struct ImplementationShares {
+    double offByOne = 0, beyond = 0;
+};
+
 /// One paired activation.
 struct ActivationRow {
     ValueId floatValue, quantValue;
@@ -60,6 +65,7 @@ struct ActivationRow {
     std::optional<std::pair<double, double>> floatRange; ///< of x
     Number signalPower; ///< mean x^2
     Number usedCodes; ///< share of the codes in use, per-tensor quantizers of at most 8 bits
+    std::optional<ImplementationShares> implementation; ///< integer profiles
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
     Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)
 };
@@ -95,6 +101,15 @@ struct OutputRow {
     Similarity similarity;
     Number top1Agreement; ///< share of samples; null for outputs with one element a sample
     Number top5Agreement;
+    std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end
+};
+
+/// Sums of a node that saturate in 16 bits (profile integer-avx2).
+struct SaturationRow {
+    NodeId quantNode;
+    std::string node, opType; ///< of the quantized file
+    uint64_t pairs = 0; ///< added up
+    std::vector<uint64_t> saturated; ///< of them, by output channel
 };
 
 struct Accuracy {
@@ -135,6 +150,7 @@ struct Comparison {
     std::vector<ActivationRow> activations; ///< in the float graph's order
     std::vector<WeightRow> weights;
     std::vector<OutputRow> outputs;
+    std::vector<SaturationRow> saturation; ///< in node order; nodes whose kernel can saturate
     std::optional<Accuracy> accuracy;
     std::vector<size_t> flipped; ///< samples whose class differs between the models
     std::vector<int64_t> floatClass, quantClass; ///< by sample; empty when the first output has one element

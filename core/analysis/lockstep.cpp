@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace qs {
 
@@ -60,6 +61,17 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         f.values.push_back(link.output);
     for (const CarryLink& link : shared.quantCarry)
         q.values.push_back(link.output);
+    if (pair.writtenPlan) {
+        shared.borders = ImplementationCheck::borders(*pair.quantPlan);
+        QS_TRY(shared.stageSchedule, Schedule::make(pair.writtenPlan, { shared.borders, {} }));
+        Demand written;
+        for (const OutputPair& out : shared.outputs)
+            written.values.push_back(out.y);
+        for (const CarryLink& link : shared.quantCarry)
+            written.values.push_back(link.output);
+        QS_TRY(shared.writtenSchedule, Schedule::make(pair.writtenPlan, std::move(written)));
+        q.values.insert(q.values.end(), shared.borders.begin(), shared.borders.end());
+    }
     QS_TRY(shared.floatSchedule, Schedule::make(pair.floatPlan, std::move(f)));
     QS_TRY(shared.quantSchedule, Schedule::make(pair.quantPlan, std::move(q)));
     return {};
@@ -102,13 +114,20 @@ Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed, 
     return execution.bind(inputs);
 }
 
+Status Lockstep::step(Execution& execution, const CancelToken& cancel)
+{
+    if (cancel.cancelled())
+        return cancelled();
+    QS_CHECK(execution.step(&cancel));
+    if (&execution == m_checked)
+        QS_CHECK(m_check->follow(cancel));
+    return {};
+}
+
 Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& cancel)
 {
-    while (!execution.has(id) && !execution.finished()) {
-        if (cancel.cancelled())
-            return cancelled();
-        QS_CHECK(execution.step(&cancel));
-    }
+    while (!execution.has(id) && !execution.finished())
+        QS_CHECK(step(execution, cancel));
     if (!execution.has(id))
         return internalError("a demanded value was not made");
     return {};
@@ -119,6 +138,15 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
     Execution f(m_shared.floatSchedule, m_floatPool), q(m_shared.quantSchedule, m_quantPool);
     QS_CHECK(bind(f, *m_shared.pair->floatPlan, feed, m_shared.floatCarry, m_floatState, true));
     QS_CHECK(bind(q, *m_shared.pair->quantPlan, feed, m_shared.quantCarry, m_quantState, false));
+    std::optional<Execution> stages;
+    std::optional<ImplementationCheck> check;
+    if (m_shared.stageSchedule) {
+        stages.emplace(m_shared.stageSchedule, m_quantPool);
+        QS_CHECK(bind(*stages, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_quantState, false));
+        check.emplace(q, *m_shared.quantSchedule, *stages, *m_shared.stageSchedule, m_shared.borders);
+    }
+    m_check = check ? &*check : nullptr;
+    m_checked = check ? &q : nullptr;
     const auto& pairs = m_shared.measured->pairs;
     for (size_t i = 0; i < pairs.size(); ++i) {
         QS_CHECK(advance(f, pairs[i].x, cancel));
@@ -140,9 +168,38 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
         measureOutput(i, f.get(m_shared.outputs[i].x), q.get(m_shared.outputs[i].y), feed);
     }
     QS_CHECK(f.runAll(cancel));
-    QS_CHECK(q.runAll(cancel));
+    while (!q.finished())
+        QS_CHECK(step(q, cancel));
+    if (check) {
+        check->addTo(m_shared.measured->implementation);
+        QS_CHECK(runWritten(q, feed, cancel));
+    }
     keepState(f, m_shared.floatCarry, m_floatState);
     keepState(q, m_shared.quantCarry, m_quantState);
+    return {};
+}
+
+/// The file as written from end to end, against the outputs of the integer profile.
+Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& cancel)
+{
+    Execution written(m_shared.writtenSchedule, m_quantPool);
+    QS_CHECK(bind(written, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_writtenState, false));
+    QS_CHECK(written.runAll(cancel));
+    Measured& m = *m_shared.measured;
+    for (size_t i = 0; i < m_shared.outputs.size(); ++i) {
+        const OutputPair& out = m_shared.outputs[i];
+        const Tensor &xt = written.get(out.y), &yt = q.get(out.y);
+        if (xt.count() != yt.count())
+            continue;
+        const QuantParams* params
+            = out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
+        Tensor keepX, keepY;
+        const float* x = asFloats(xt, Layout::Plain, params, m_x, keepX);
+        const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
+        addPairSums(m.writtenSums[i * m.samples + feed.firstSample], x, y, nullptr, static_cast<size_t>(xt.count()),
+            nullptr, {});
+    }
+    keepState(written, m_shared.quantCarry, m_writtenState);
     return {};
 }
 

@@ -15,6 +15,8 @@ public:
     struct Shared {
         const ComparePair* pair = nullptr;
         std::shared_ptr<const Schedule> floatSchedule, quantSchedule;
+        std::shared_ptr<const Schedule> stageSchedule, writtenSchedule; ///< integer profiles: the file as written
+        std::vector<ValueId> borders; ///< compared between the arithmetics
         std::vector<OutputPair> outputs;
         bool nodeAlone = false;
         std::vector<CarryLink> floatCarry, quantCarry;
@@ -35,6 +37,8 @@ public:
 private:
     Status bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
         std::vector<Tensor>& state, bool byFloatName);
+    Status step(Execution& execution, const CancelToken& cancel);
+    Status runWritten(Execution& q, const Feed& feed, const CancelToken& cancel);
     Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
     Status measure(size_t index, Execution& f, Execution& q, const Feed& feed);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
@@ -43,7 +47,9 @@ private:
     const Shared& m_shared;
     BufferPool m_floatPool, m_quantPool;
     std::vector<float> m_x, m_y, m_p, m_scratch;
-    std::vector<Tensor> m_floatState, m_quantState;
+    std::vector<Tensor> m_floatState, m_quantState, m_writtenState;
+    ImplementationCheck* m_check = nullptr; ///< follows the integer execution of the current feed
+    const Execution* m_checked = nullptr;
 };
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/compare.h"
+#include "core/analysis/implementation.h"
 #include "core/kernels/pair_sums.h"
 
 #include <bitset>
@@ -45,6 +46,8 @@ struct Measured {
     std::vector<double> scaleSquares; ///< same index; mean s^2 of dynamic quantizers
     std::vector<PairSums> nodeSums; ///< same index when node-alone was asked for, else empty
     std::vector<PairSums> outputSums; ///< [output * samples + sample]
+    std::vector<PairSums> writtenSums; ///< same index: the file as written against the integer profile; else empty
+    ImplementationSums implementation;
     std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none
     std::vector<uint8_t> top5; ///< the float class is among the quantized five best
     std::vector<uint8_t> done; ///< by sample
@@ -67,6 +70,7 @@ const float* asFloats(
 
 /// Turns sums into the rows that people see (samples that are done only).
 void fillActivations(const ComparePair& pair, const Measured& measured, Comparison& result);
+void fillImplementation(const ComparePair& pair, Measured& measured, Comparison& result);
 void fillOutputs(const ComparePair& pair, const Measured& measured, const DataSource& data, Comparison& result);
 /// Weights need no data.
 void fillWeights(const ComparePair& pair, Comparison& result);

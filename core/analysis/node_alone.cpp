@@ -15,8 +15,10 @@ namespace {
 /// The node whose work the pair's value is, before its output quantizer.
 NodeId nodeOf(const ComparePair& pair, const PairPlan& plan)
 {
-    if (plan.unrounded.valid())
-        return plan.unrounded;
+    if (plan.unrounded.valid()) {
+        const FusedUnit* unit = pair.quantPlan->unit(plan.unrounded);
+        return unit ? unit->node : plan.unrounded;
+    }
     const ValueId made = plan.p.valid() ? plan.p : plan.y;
     return pair.quantPlan->graph().value(made).producer;
 }
@@ -127,14 +129,14 @@ void measureNodeAlone(const ComparePair& pair, const PairPlan& plan, const Execu
     std::vector<Tensor> outputs(node.outputs.size());
     StepContext context(pointers, outputs, pool);
     Tensor unrounded;
-    if (plan.unrounded.valid())
+    const bool asks = plan.unrounded.valid() && lowered.offersUnrounded;
+    if (asks)
         context.askUnrounded(&unrounded);
     if (!lowered.run(context).ok())
         return;
     const ValueId made = plan.unrounded.valid() ? node.outputs[0] : plan.p.valid() ? plan.p : plan.y;
     const auto slot = std::ranges::find(node.outputs, made) - node.outputs.begin();
-    const Tensor& result
-        = plan.unrounded.valid() ? unrounded : outputs[size_t(slot) < outputs.size() ? size_t(slot) : 0];
+    const Tensor& result = asks ? unrounded : outputs[size_t(slot) < outputs.size() ? size_t(slot) : 0];
     if (!result.valid() || result.count() != x.count())
         return;
     // An integer output without an offer before rounding (MaxPool on codes) is compared as it is.

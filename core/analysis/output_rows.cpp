@@ -39,13 +39,15 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const DataSource& d
         row.quantizedName = outputs[o].quantizedName;
         row.floatValue = outputs[o].x;
         row.quantValue = outputs[o].y;
-        PairSums sums;
+        PairSums sums, written;
         size_t samples = 0, agree = 0, top5 = 0;
         for (size_t s = 0; s < m.samples; ++s) {
             if (!m.done[s])
                 continue;
             const size_t at = o * m.samples + s;
             sums.merge(m.outputSums[at]);
+            if (!m.writtenSums.empty())
+                written.merge(m.writtenSums[at]);
             if (m.floatClass[at] < 0)
                 continue;
             ++samples;
@@ -53,6 +55,8 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const DataSource& d
             top5 += m.top5[at];
         }
         row.similarity = similarityOf(sums);
+        if (!m.writtenSums.empty())
+            row.implementation = similarityOf(written);
         if (samples > 0) {
             row.top1Agreement = double(agree) / double(samples);
             row.top5Agreement = double(top5) / double(samples);

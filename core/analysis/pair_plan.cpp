@@ -63,6 +63,33 @@ void findActivation(const ComparePair& pair, PairPlan& plan)
     }
 }
 
+/// The last node of the unit inside which a value lies, if the unit can say what that value would be.
+NodeId unitSaying(const Plan& plan, ValueId hidden)
+{
+    const NodeId producer = plan.graph().value(hidden).producer;
+    for (size_t n = producer.valid() ? producer.index() : plan.graph().nodes().size(); n < plan.graph().nodes().size();
+         ++n)
+        if (const FusedUnit* unit = plan.unit(NodeId(n));
+            unit && unit->node == producer && unit->lowered.offersUnrounded)
+            return NodeId(n);
+    return {};
+}
+
+/// The value before a quantizer, where it can be had.
+void findBefore(const Plan& plan, const Quantizer& q, PairPlan& pair)
+{
+    if (!q.quantize.valid())
+        return;
+    const FusedUnit* unit = plan.unit(q.quantize);
+    const auto& step = plan.step(q.quantize);
+    if (q.real.valid() && !plan.hidden(q.real))
+        pair.p = q.real;
+    else if (unit ? unit->lowered.offersUnrounded
+                  : qlinearSignature(plan.graph().node(q.quantize)) && step.lowered && step.lowered->offersUnrounded)
+        pair.unrounded = q.quantize;
+    pair.ownQuantizer = pair.p.valid() || pair.unrounded.valid();
+}
+
 } // namespace
 
 std::vector<PairPlan> planPairs(const ComparePair& pair)
@@ -77,8 +104,14 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
         plan.pair = vp;
         plan.x = vp.floatValue;
         plan.y = vp.quantValue;
-        if (vp.unrounded.valid()) {
-            plan.beforeRounding = vp.unrounded;
+        const NodeId unit
+            = pair.quantPlan->hidden(vp.quantValue) ? unitSaying(*pair.quantPlan, vp.quantValue) : NodeId();
+        if (pair.quantPlan->hidden(vp.quantValue) && !unit.valid())
+            continue; // inside a fused unit there is nothing to compare
+        if (unit.valid() || vp.unrounded.valid()) {
+            plan.beforeRounding = unit.valid() ? unit : vp.unrounded;
+            if (unit.valid())
+                plan.y = qg.node(unit).outputs[0];
         } else if (vp.quantizer) {
             const Quantizer& q = pair.quantView->quantizers()[*vp.quantizer];
             plan.params = q.params;
@@ -86,15 +119,7 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
                 plan.dynamicScale = q.scaleValue;
                 plan.dynamicZero = q.zeroPointValue;
             }
-            if (q.real.valid() && q.quantize.valid()) {
-                plan.p = q.real;
-                plan.ownQuantizer = true;
-            } else if (q.quantize.valid() && qlinearSignature(qg.node(q.quantize))
-                && pair.quantPlan->step(q.quantize).lowered
-                && pair.quantPlan->step(q.quantize).lowered->offersUnrounded) {
-                plan.unrounded = q.quantize;
-                plan.ownQuantizer = true;
-            }
+            findBefore(*pair.quantPlan, q, plan);
             if (dtypeBits(q.params.dtype) == 8 && isInteger(q.params.dtype) && q.codes.valid()
                 && !pair.quantPlan->constant(q.codes))
                 plan.codes = q.codes;

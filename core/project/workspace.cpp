@@ -198,8 +198,13 @@ private:
         options.nodeAlone = m_next.inputs.nodeAlone;
         options.carry = m_next.inputs.carry;
         options.memoryLimit = memoryLimitOrDefault(m_next.inputs.memoryLimit);
-        const ComparePair pair { m_next.floatModel->plan, m_next.quantModel->plan, m_next.quantModel->quant,
+        options.profile = m_next.inputs.profile;
+        ComparePair pair { m_next.floatModel->plan, m_next.quantModel->plan, m_next.quantModel->quant,
             std::make_shared<const Alignment>(*m_next.alignment) };
+        if (options.profile != ArithmeticProfile::Simulated) {
+            pair.writtenPlan = pair.quantPlan;
+            pair.quantPlan = Plan::make(m_next.quantModel->model, { KernelMode::Fast, options.profile });
+        }
         std::function<void(Comparison)> partial;
         if (m_partial)
             partial = [this](Comparison c) {

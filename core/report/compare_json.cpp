@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/report.h"
+#include "core/report/saturation.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -66,6 +67,12 @@ Json outputs(const Comparison& c)
         row["top1_agreement"] = number(out.top1Agreement);
         row["top5_agreement"] = number(out.top5Agreement);
         row["non_finite"] = out.similarity.nonFinite;
+        row["implementation"] = nullptr;
+        if (out.implementation) {
+            row["implementation"]
+                = { { "sqnr_db", number(out.implementation->sqnrDb) }, { "exact", out.implementation->exact } };
+            addSimilarity(row["implementation"], *out.implementation);
+        }
         list.push_back(std::move(row));
     }
     return list;
@@ -94,6 +101,9 @@ Json activation(const ActivationRow& a)
     row["range"] = quantized ? pair(a.range) : Json::array();
     row["observed_range"] = pair(a.observedRange);
     row["implementation"] = nullptr;
+    if (a.implementation)
+        row["implementation"]
+            = { { "off_by_one", a.implementation->offByOne }, { "beyond", a.implementation->beyond } };
     row["float_range"] = pair(a.floatRange);
     row["used_codes"] = number(a.usedCodes);
     row["folded_activation"] = a.foldedActivation.empty() ? Json(nullptr) : Json(a.foldedActivation);
@@ -156,6 +166,8 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
     json["samples"] = c.samples;
     json["arithmetic"] = std::string(profileName(c.profile));
     json["outputs"] = outputs(c);
+    if (c.profile == ArithmeticProfile::IntegerAvx2)
+        json["saturation"] = saturationJson(c.saturation);
     json["accuracy"] = nullptr;
     if (c.accuracy)
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/format.h"
 #include "core/report/report.h"
+#include "core/report/saturation.h"
 #include "core/report/text_table.h"
 
 #include <algorithm>
@@ -57,6 +58,35 @@ std::string outputsTable(const Comparison& c, size_t nameWidth)
             text::number(o.similarity.cosine, 4), text::number(o.similarity.rmse),
             text::number(o.similarity.maxAbsError), text::percent(o.top1Agreement) });
     return table.text("");
+}
+
+/// Integer profiles: how far the runtime's arithmetic is from the file as written.
+std::string implementationText(const Comparison& c)
+{
+    if (c.profile == ArithmeticProfile::Simulated)
+        return {};
+    const ActivationRow *one = nullptr, *more = nullptr;
+    for (const ActivationRow& a : c.activations) {
+        if (!a.implementation)
+            continue;
+        if (!one || a.implementation->offByOne > one->implementation->offByOne)
+            one = &a;
+        if (a.implementation->beyond > 0 && (!more || a.implementation->beyond > more->implementation->beyond))
+            more = &a;
+    }
+    std::string out = "\nagainst the file as written, each unit from the same codes: ";
+    if (!one)
+        return out + "no codes to compare\n";
+    out += "at most " + text::percent(one->implementation->offByOne) + " of a tensor's codes one step apart ("
+        + printable(one->name) + "), ";
+    out += more ? text::percent(more->implementation->beyond) + " further (" + printable(more->name) + ")\n"
+                : "none further\n";
+    for (const OutputRow& o : c.outputs)
+        if (o.implementation)
+            out += "  output " + printable(o.name)
+                + ", end to end: " + text::decibel(o.implementation->sqnrDb, o.implementation->exact) + " dB, at most "
+                + text::number(o.implementation->maxAbsError) + " apart\n";
+    return out;
 }
 
 std::string accuracyText(const Comparison& c)
@@ -158,6 +188,8 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
     std::string out = header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
+        + implementationText(c)
+        + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + findingsText(c, info.verbose) + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
     out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
     out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
