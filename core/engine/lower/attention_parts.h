@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/lowering.h"
+
+/// Parts of the attention family, called by lowerAttentions().
+namespace qs {
+
+void lowerTokenMixing(LoweringRegistry&); ///< RotaryEmbedding, TensorScatter, LinearAttention, CausalConvWithState
+
+} // namespace qs

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/ops/fact_tools.h"
+
+/// What language models do with a sequence of tokens.
+namespace qs {
+
+namespace {
+
+using Facts = std::vector<Fact>;
+
+Dim joined(const Dim& a, const Dim& b)
+{
+    return a.known() && b.known() && a.value < INT64_MAX - b.value ? knownDim(a.value + b.value) : unknownDim();
+}
+
+Dim over(const Dim& a, int64_t parts) { return a.known() && parts > 0 ? knownDim(a.value / parts) : unknownDim(); }
+
+/// Batch, heads, tokens, size of Q, K or V, whichever of the two forms they come in.
+std::optional<Dims> headDims(const InferContext& c, size_t slot, int64_t heads)
+{
+    const auto& dims = c.input(slot)->dims;
+    if (!dims || dims->size() == 4)
+        return dims;
+    const Dim count = heads > 0 ? knownDim(heads) : unknownDim();
+    return Dims { (*dims)[0], count, (*dims)[1], over((*dims)[2], heads) };
+}
+
+Result<Facts> inferAttention(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 3));
+    for (size_t i = 0; i < 3; ++i)
+        if (const auto& dims = c.input(i)->dims; dims && dims->size() != 3 && dims->size() != 4)
+            return inferIssue(c.node, "its inputs need rank 3 or 4");
+    const Attributes& a = c.node.attributes;
+    const int64_t heads = a.integer("q_num_heads", 0), keyHeads = a.integer("kv_num_heads", 0);
+    const DType type = c.input(0)->dtype, valueType = c.input(2)->dtype;
+    Facts out { fact(type), fact(c.input(1)->dtype), fact(valueType), fact(type) };
+    const auto q = headDims(c, 0, heads), k = headDims(c, 1, keyHeads), v = headDims(c, 2, keyHeads);
+    if (!q || !k || !v)
+        return out;
+    Dim keys = (*k)[2];
+    if (const Fact* past = c.input(4))
+        keys = past->dims && past->dims->size() == 4 ? joined((*past->dims)[2], keys) : unknownDim();
+    out[0].dims = Dims { (*q)[0], (*q)[1], (*q)[2], (*v)[3] };
+    if (c.input(0)->dims->size() == 3)
+        out[0].dims = Dims { (*q)[0], (*q)[2], unknownDim() };
+    if (c.input(0)->dims->size() == 3 && (*v)[3].known() && heads > 0)
+        out[0].dims->back() = knownDim((*v)[3].value * heads);
+    out[1].dims = Dims { (*k)[0], (*k)[1], keys, (*k)[3] };
+    out[2].dims = Dims { (*v)[0], (*v)[1], keys, (*v)[3] };
+    out[3].dims = Dims { (*q)[0], (*q)[1], (*q)[2], keys };
+    return out;
+}
+
+Result<Facts> inferLikeFirst(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    return Facts { fact(c.input(0)->dtype, c.input(0)->dims) };
+}
+
+Result<Facts> inferLinearAttention(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 3));
+    const Attributes& a = c.node.attributes;
+    const int64_t heads = a.integer("q_num_heads", 0), keyHeads = a.integer("kv_num_heads", 0);
+    if (heads <= 0 || keyHeads <= 0 || heads % keyHeads != 0)
+        return inferIssue(c.node, "q_num_heads must be a multiple of kv_num_heads");
+    const Fact &q = *c.input(0), &v = *c.input(2);
+    const Fact* past = c.input(3);
+    Facts out { fact(q.dtype), fact(past ? past->dtype : q.dtype) };
+    if (!q.dims || !v.dims)
+        return out;
+    if (q.dims->size() != 3 || v.dims->size() != 3)
+        return inferIssue(c.node, "its inputs need rank 3");
+    const Dim valueSize = over((*v.dims)[2], keyHeads);
+    out[0].dims
+        = Dims { (*q.dims)[0], (*q.dims)[1], valueSize.known() ? knownDim(valueSize.value * heads) : unknownDim() };
+    out[1].dims = Dims { (*q.dims)[0], knownDim(keyHeads), over((*q.dims)[2], heads), valueSize };
+    return out;
+}
+
+Result<Facts> inferCausalConv(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    const Fact &x = *c.input(0), &w = *c.input(1);
+    Facts out { fact(x.dtype, x.dims), fact(x.dtype) };
+    if (!x.dims || !w.dims)
+        return out;
+    if (x.dims->size() != 3 || w.dims->size() != 3)
+        return inferIssue(c.node, "the input and the weight need rank 3");
+    out[1].dims = Dims { (*x.dims)[0], (*x.dims)[1], unknownDim() };
+    if ((*w.dims)[2].known())
+        out[1].dims->back() = knownDim((*w.dims)[2].value - 1);
+    return out;
+}
+
+} // namespace
+
+void registerAttentionOps(OpRegistry& r)
+{
+    r.add({ "", "Attention", inferAttention, Tolerance::Accumulation });
+    r.add({ "", "RotaryEmbedding", inferLikeFirst, Tolerance::Accumulation });
+    r.add({ "", "TensorScatter", inferLikeFirst, Tolerance::Exact });
+    r.add({ "", "LinearAttention", inferLinearAttention, Tolerance::Accumulation });
+    r.add({ "", "CausalConvWithState", inferCausalConv, Tolerance::Accumulation });
+}
+
+} // namespace qs
