@@ -21,6 +21,10 @@ const LoweringRegistry& loweringRegistry()
         lowerAttentions(r);
         lowerLosses(r);
         lowerVision(r);
+        lowerAlgebra(r);
+        lowerText(r);
+        lowerRandom(r);
+        lowerMl(r);
         lowerControl(r);
         lowerRecurrent(r);
         return r;

@@ -275,11 +275,11 @@ template <class T> void cumSum(const CumSumParams& p, const AxisShape& s, const 
 {
     for (int64_t o = 0; o < s.outer; ++o)
         for (int64_t i = 0; i < s.inner; ++i) {
-            Sum<T> sum = 0;
+            Sum<T> sum = p.product ? 1 : 0;
             for (int64_t k = 0; k < s.size; ++k) {
                 const int64_t at = (o * s.size + (p.reverse ? s.size - 1 - k : k)) * s.inner + i;
                 const Sum<T> before = sum;
-                sum += Sum<T>(x[at]);
+                sum = p.product ? sum * Sum<T>(x[at]) : sum + Sum<T>(x[at]);
                 y[at] = T(p.exclusive ? before : sum);
             }
         }

@@ -41,6 +41,7 @@ template <class T> void argReduce(ArgKind kind, ArgTie tie, const AxisShape& s, 
 struct CumSumParams {
     bool exclusive = false;
     bool reverse = false;
+    bool product = false; ///< products instead of sums
 };
 /// T: float, double, int32_t, int64_t, uint32_t, uint64_t; floats are summed in double.
 template <class T> void cumSum(const CumSumParams& p, const AxisShape& s, const T* x, T* y) noexcept;

@@ -333,6 +333,23 @@ Result<Facts> inferBlocks(const InferContext& c)
     return Facts { fact(data.dtype, out) };
 }
 
+Result<Facts> inferUnique(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    const Fact& x = *c.input(0);
+    Facts out { fact(x.dtype, Dims(1)), fact(DType::Int64, Dims(1)), fact(DType::Int64, Dims(1)),
+        fact(DType::Int64, Dims(1)) };
+    if (!c.node.attributes.has("axis"))
+        return out;
+    out[0].dims = x.dims;
+    if (x.dims) {
+        QS_TRY(const size_t axis, axisArgument(c.node, c.node.attributes.integer("axis", 0), x.dims->size()));
+        (*out[0].dims)[axis] = unknownDim();
+        out[2].dims = Dims { (*x.dims)[axis] };
+    }
+    return out;
+}
+
 Result<Facts> inferTopK(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -391,6 +408,7 @@ void registerIndexOps(OpRegistry& r)
     add("SpaceToDepth", inferBlocks);
     add("ReverseSequence", inferLikeFirst);
     add("TopK", inferTopK);
+    add("Unique", inferUnique);
     add("Compress", inferCompress);
 }
 

@@ -79,7 +79,8 @@ void registerReduceOps(OpRegistry& r)
         r.add({ "", type, inferReduce, Tolerance::Exact });
     for (const char* type : { "ArgMax", "ArgMin" })
         r.add({ "", type, inferArg, Tolerance::Exact });
-    r.add({ "", "CumSum", inferCumSum, Tolerance::Accumulation });
+    for (const char* type : { "CumSum", "CumProd" })
+        r.add({ "", type, inferCumSum, Tolerance::Accumulation });
 }
 
 } // namespace qs

@@ -38,6 +38,10 @@ const OpRegistry& opRegistry()
         registerAttentionOps(r);
         registerLossOps(r);
         registerVisionOps(r);
+        registerAlgebraOps(r);
+        registerTextOps(r);
+        registerRandomOps(r);
+        registerMlOps(r);
         return r;
     }();
     return registry;

@@ -205,6 +205,20 @@ Result<Facts> inferIdentity(const InferContext& c)
     return Facts { *c.input(0) };
 }
 
+Result<Facts> inferBitCast(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    const int64_t to = c.node.attributes.integer("to", 0);
+    if (to <= 0 || to > int64_t(DType::Int2) || to == int64_t(DType::String))
+        return inferIssue(c.node, "the type number " + std::to_string(to) + " is unknown");
+    const auto type = static_cast<DType>(to);
+    const DType from = c.input(0)->dtype;
+    if (from != DType::Undefined && dtypeBits(from) != dtypeBits(type))
+        return inferIssue(
+            c.node, std::string(dtypeName(from)) + " and " + std::string(dtypeName(type)) + " differ in size");
+    return Facts { fact(type, c.input(0)->dims) };
+}
+
 Result<Facts> inferDropout(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -331,6 +345,7 @@ void registerShapeOps(OpRegistry& r)
     add("Squeeze", inferSqueeze);
     add("Unsqueeze", inferUnsqueeze);
     add("Identity", inferIdentity);
+    add("BitCast", inferBitCast);
     add("Dropout", inferDropout);
     r.add({ "", "Range", inferRange, Tolerance::OneUlp });
     add("EyeLike", inferEyeLike);

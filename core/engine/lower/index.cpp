@@ -377,6 +377,7 @@ void lowerIndex(LoweringRegistry& r)
     r.add("", "Compress", copying<runCompress>);
     lowerGather(r);
     lowerResize(r);
+    lowerUnique(r);
 }
 
 } // namespace qs

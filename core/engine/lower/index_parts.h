@@ -8,5 +8,6 @@ namespace qs {
 
 void lowerGather(LoweringRegistry&); ///< Gather, GatherElements, GatherND, Scatter*, TopK
 void lowerResize(LoweringRegistry&); ///< Resize, Upsample
+void lowerUnique(LoweringRegistry&);
 
 } // namespace qs

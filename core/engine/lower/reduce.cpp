@@ -208,8 +208,10 @@ Result<LoweredNode> lowerCumSum(const LowerContext& context)
 {
     QS_CHECK(needNumbers(context.inputType(0)));
     const Attributes& a = context.node.attributes;
-    const CumSumParams params { a.integer("exclusive", 0) != 0, a.integer("reverse", 0) != 0 };
-    return LoweredNode { [params](StepContext& c) { return runCumSum(params, c); }, "cumulative sum" };
+    const CumSumParams params { a.integer("exclusive", 0) != 0, a.integer("reverse", 0) != 0,
+        context.node.opType == "CumProd" };
+    return LoweredNode { [params](StepContext& c) { return runCumSum(params, c); },
+        params.product ? "cumulative product" : "cumulative sum" };
 }
 
 } // namespace
@@ -229,6 +231,7 @@ void lowerReduce(LoweringRegistry& r)
     r.add("", "ArgMax", lowerArg<ArgKind::Max>);
     r.add("", "ArgMin", lowerArg<ArgKind::Min>);
     r.add("", "CumSum", lowerCumSum);
+    r.add("", "CumProd", lowerCumSum);
 }
 
 } // namespace qs

@@ -148,6 +148,17 @@ Status runIdentity(const Node&, KernelMode, StepContext& s)
     return {};
 }
 
+Status runBitCast(const Node& node, KernelMode, StepContext& s)
+{
+    QS_CHECK(needInputs(s, 1));
+    const auto type = static_cast<DType>(node.attributes.integer("to", 0));
+    if (s.in(0).dtype() == DType::String || dtypeBits(type) == 0 || dtypeBits(s.in(0).dtype()) != dtypeBits(type))
+        return badInput(std::string(dtypeName(s.in(0).dtype())) + " and " + std::string(dtypeName(type))
+            + " differ in size");
+    s.setOutput(0, s.in(0).reinterpreted(type));
+    return {};
+}
+
 Status runDropout(const Node& node, KernelMode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
@@ -424,6 +435,7 @@ void lowerShape(LoweringRegistry& r)
     r.add("", "Squeeze", plainView<runSqueeze>);
     r.add("", "Unsqueeze", plainView<runUnsqueeze>);
     r.add("", "Identity", anyView<runIdentity>);
+    r.add("", "BitCast", plainView<runBitCast>);
     r.add("", "Dropout", anyView<runDropout>);
     r.add("", "Range", copying<runRange>);
     r.add("", "EyeLike", copying<runEyeLike>);
