@@ -176,7 +176,6 @@ void lowerShape(LoweringRegistry&);
 void lowerIndex(LoweringRegistry&);
 void lowerIntegerProduct(LoweringRegistry&);
 void lowerMicrosoft(LoweringRegistry&);
-void lowerMicrosoft(LoweringRegistry&);
 void lowerAttentions(LoweringRegistry&);
 void lowerLosses(LoweringRegistry&);
 void lowerVision(LoweringRegistry&);
@@ -186,5 +185,6 @@ void lowerRandom(LoweringRegistry&);
 void lowerMl(LoweringRegistry&);
 void lowerControl(LoweringRegistry&);
 void lowerRecurrent(LoweringRegistry&);
+void lowerAudio(LoweringRegistry&);
 
 } // namespace qs

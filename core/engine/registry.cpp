@@ -17,7 +17,6 @@ const LoweringRegistry& loweringRegistry()
         lowerIndex(r);
         lowerIntegerProduct(r);
         lowerMicrosoft(r);
-        lowerMicrosoft(r);
         lowerAttentions(r);
         lowerLosses(r);
         lowerVision(r);
@@ -26,6 +25,7 @@ const LoweringRegistry& loweringRegistry()
         lowerRandom(r);
         lowerMl(r);
         lowerControl(r);
+        lowerAudio(r);
         lowerRecurrent(r);
         return r;
     }();

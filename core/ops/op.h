@@ -89,6 +89,7 @@ void registerIndexOps(
     OpRegistry&); ///< Concat, Split, Slice, Gather, Expand, Tile, Transpose, Pad, Resize, DepthToSpace
 void registerControlOps(OpRegistry&); ///< If, Loop, Scan
 void registerRecurrentOps(OpRegistry&); ///< RNN, GRU, LSTM
+void registerAudioOps(OpRegistry&); ///< DFT, STFT, windows, MelWeightMatrix
 void registerAttentionOps(OpRegistry&); ///< Attention, RotaryEmbedding, TensorScatter ...
 void registerLossOps(OpRegistry&); ///< NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
 void registerVisionOps(OpRegistry&); ///< GridSample, RoiAlign, NonMaxSuppression, Col2Im, DeformConv ...
@@ -96,7 +97,6 @@ void registerAlgebraOps(OpRegistry&); ///< Einsum, Det
 void registerTextOps(OpRegistry&); ///< operators on strings
 void registerRandomOps(OpRegistry&); ///< Random*, Bernoulli, Multinomial
 void registerMlOps(OpRegistry&); ///< ai.onnx.ml
-void registerMicrosoftOps(OpRegistry&); ///< FusedConv ... of ONNX Runtime's optimizer
 void registerMicrosoftOps(OpRegistry&); ///< FusedConv ... of ONNX Runtime's optimizer
 void registerIntegerProductOps(OpRegistry&); ///< QLinearConv, QLinearMatMul, QGemm, ConvInteger, MatMulInteger
 

@@ -31,9 +31,9 @@ const OpRegistry& opRegistry()
         registerShapeOps(r);
         registerIndexOps(r);
         registerControlOps(r);
+        registerAudioOps(r);
         registerRecurrentOps(r);
         registerIntegerProductOps(r);
-        registerMicrosoftOps(r);
         registerMicrosoftOps(r);
         registerAttentionOps(r);
         registerLossOps(r);

@@ -105,6 +105,19 @@ void fillQuantization(const LoadedModel& model, ModelInfo& info)
         info.weightTypes.insert("float32");
 }
 
+/// Nodes that cannot run, with those inside of subgraphs behind the node that holds them.
+void addUnsupported(const Plan& plan, ModelInfo& info)
+{
+    for (size_t n = 0; n < plan.graph().nodes().size(); ++n) {
+        const Node& node = plan.graph().nodes()[n];
+        const Plan::Step& step = plan.step(NodeId(n));
+        if (step.blocked && step.ownReason)
+            info.unsupported.push_back({ node.name, node.opType, step.blocked->what });
+        for (const auto& inner : step.subPlans)
+            addUnsupported(*inner, info);
+    }
+}
+
 } // namespace
 
 ModelInfo modelInfo(const LoadedModel& model)
@@ -133,8 +146,7 @@ ModelInfo modelInfo(const LoadedModel& model)
     info.parameters = countParameters(model);
     info.macs = countMacs(model);
     fillQuantization(model, info);
-    for (const auto& [id, issue] : model.plan->unsupported())
-        info.unsupported.push_back({ g.node(id).name, g.node(id).opType, issue.what });
+    addUnsupported(*model.plan, info);
     return info;
 }
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCoreApplication>
 
+int runControlTests(int argc, char** argv);
 int runExecutionTests(int argc, char** argv);
+int runIntegerUnitsTests(int argc, char** argv);
 int runLowerElementwiseTests(int argc, char** argv);
 int runLowerMovementTests(int argc, char** argv);
+int runLowerStandardTests(int argc, char** argv);
 
 int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
+    failures += runControlTests(argc, argv);
     failures += runExecutionTests(argc, argv);
+    failures += runIntegerUnitsTests(argc, argv);
     failures += runLowerElementwiseTests(argc, argv);
     failures += runLowerMovementTests(argc, argv);
+    failures += runLowerStandardTests(argc, argv);
     return failures;
 }

@@ -3,25 +3,39 @@
 
 #include <QCoreApplication>
 
+#include <cstring>
 #include <initializer_list>
 
+/// `test_kernels integer ...`: only what gives equal bits on every CPU, for emulated ones.
 int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
+    if (argc > 1 && std::strcmp(argv[1], "integer") == 0) {
+        argv[1] = argv[0];
+        for (const auto run : { runCodeConvTests, runIntegerProductTests, runPairSaturationTests, runQLinearTests })
+            failures += run(argc - 1, argv + 1);
+        return failures ? 1 : 0;
+    }
     for (const auto run : {
              runBinsTests,
+             runBlockCodesTests,
              runCodeConvTests,
              runConvTests,
              runElementwiseTests,
              runIntegerProductTests,
+             runLanguageTests,
              runMatmulTests,
              runMovementTests,
              runNormTests,
+             runPairSaturationTests,
              runPoolTests,
              runQLinearTests,
              runQuantizeTests,
+             runRecurrentTests,
              runReduceTests,
+             runSignalTests,
+             runVisionTests,
          })
         failures += run(argc, argv);
     return failures ? 1 : 0;

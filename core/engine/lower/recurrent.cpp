@@ -147,6 +147,7 @@ void lowerRecurrent(LoweringRegistry& r)
     r.add("", "RNN", lowerRecurrent<CellKind::Rnn>);
     r.add("", "GRU", lowerRecurrent<CellKind::Gru>);
     r.add("", "LSTM", lowerRecurrent<CellKind::Lstm>);
+    r.add("com.microsoft", "DynamicQuantizeLSTM", lowerDynamicQuantizeLstm);
 }
 
 } // namespace qs
