@@ -142,8 +142,7 @@ Timing timingOf(std::vector<double> ms)
 
 Result<int> bench(const BenchCommand& o, Context& context)
 {
-    if (o.arithmetic != "simulated")
-        return badUse("--arithmetic '" + o.arithmetic + "' is not known", "use simulated");
+    QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
     if (o.warmup < 0 || o.warmup > 1'000'000)
         return badUse("--warmup must be between 0 and 1000000", "leave it out for 3");
     if (o.runs < 1 || o.runs > 1'000'000)
@@ -160,7 +159,7 @@ Result<int> bench(const BenchCommand& o, Context& context)
     QS_TRY(const auto model, importModel(o.model));
     const double loadMs = msSince(start);
     start = Clock::now();
-    const auto plan = Plan::make(model);
+    const auto plan = Plan::make(model, { KernelMode::Fast, profile });
     QS_TRY(const auto schedule, Schedule::make(plan, { demanded(*plan, o.allTensors), {} }));
     const double planMs = msSince(start);
 
@@ -215,7 +214,7 @@ Command addBench(CLI::App& app, Context& context)
     app.add_option("MODEL", o->model, "ONNX file")->required();
     addDataOptions(app, o->data, DataNeed::Optional);
     addCommonOptions(app, context.common);
-    app.add_option("--arithmetic", o->arithmetic, "how the model is computed: simulated");
+    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_option("--warmup", o->warmup, "runs before the clock counts (default 3)");
     app.add_option("--runs", o->runs, "runs that count (default 20)");
     app.add_flag("--all-tensors", o->allTensors, "compute the statistics of every tensor, as a comparison does");

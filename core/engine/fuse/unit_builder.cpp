@@ -19,6 +19,24 @@ template <size_t n> bool among(const std::string& type, const std::array<std::st
 
 bool isByte(DType type) { return type == DType::UInt8 || type == DType::Int8; }
 
+bool sameDim(const Dim& a, const Dim& b)
+{
+    return a.known() || b.known() ? a.value == b.value : !a.symbol.empty() && a.symbol == b.symbol;
+}
+
+/// Whether the runtime makes a Gemm of a product of these sizes and a sum with `c`: one number a column, or for a
+/// matrix one a row or an element too. Products of more axes must have known sizes.
+bool makesGemm(const Dims& a, const Dims& b, const Dims& c)
+{
+    if (b.size() != 2 || a.size() < 2 || (a.size() > 2 && !toShape(a)))
+        return false;
+    if (c.size() == 1)
+        return sameDim(c[0], b[1]);
+    if (c.size() != 2 || a.size() != 2)
+        return false;
+    return sameDim(c[0], a[0]) ? sameDim(c[1], b[1]) || c[1].value == 1 : c[0].value == 1 && sameDim(c[1], b[1]);
+}
+
 Node withAttributes(Node node, const Node& of)
 {
     node.attributes = of.attributes;
@@ -97,6 +115,16 @@ UnitBuilder::Slot UnitBuilder::outZero()
     if (m_result->zeroPoint.valid())
         return value(m_result->zeroPoint);
     return m_program.constant(m_result->type == DType::Int8 ? Tensor::scalar<int8_t>(0) : Tensor::scalar<uint8_t>(0));
+}
+
+/// Appends an operator on codes as the runtime sees them, and makes the codes of the file of its result.
+UnitBuilder::MaybeSlot UnitBuilder::addSeen(Node node, std::vector<Slot> inputs, size_t zeroSlot)
+{
+    const bool flips = m_result->type != m_result->seen;
+    if (flips)
+        inputs[zeroSlot] = m_program.flipSign(inputs[zeroSlot]);
+    const auto codes = add(std::move(node), inputs, m_result->seen);
+    return codes && flips ? m_program.flipSign(*codes) : codes;
 }
 
 bool UnitBuilder::oneGrid(const Operand& o) const
@@ -201,8 +229,8 @@ UnitBuilder::MaybeSlot UnitBuilder::matrixProduct()
         { a->code, b->code, a->scale, b->scale, a->zero, b->zero }, DType::Float32, saturation(*a, *b));
 }
 
-/// MatMul and Add of one number a column: the runtime makes a Gemm of them. nullopt: there is no such Add; an absent
-/// slot: there is, and it keeps the product from being joined.
+/// MatMul and Add that the runtime makes a Gemm of. nullopt: there is no such Add; an absent slot: there is, and it
+/// keeps the product from being joined.
 UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const Operand& right)
 {
     const ValueId out = node().outputs[0];
@@ -210,37 +238,30 @@ UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const
     if (!next.valid() || !graph().node(next).is("Add") || graph().node(next).inputs.size() != 2)
         return std::nullopt;
     const Node& sum = graph().node(next);
-    const size_t other = m_qdq.source(sum.inputs[0]) == out ? 1 : 0;
-    const Tensor* addend = constant(sum.inputs[other]);
+    const ValueId other = sum.inputs[m_qdq.source(sum.inputs[0]) == out ? 1 : 0];
     const auto facts = [&](ValueId id) { return m_qdq.plan().facts().of(id).dims; };
-    const auto a = facts(node().inputs[0]), b = facts(node().inputs[1]);
-    if (!addend || !a || !b || b->size() != 2 || a->size() < 2 || addend->rank() != 1
-        || addend->count() != (*b)[1].value)
-        return std::nullopt;
-    const auto shape = toShape(*a);
-    if (a->size() > 2 && !shape)
+    const auto a = facts(node().inputs[0]), b = facts(node().inputs[1]), c = facts(other);
+    if (!a || !b || !c || !makesGemm(*a, *b, *c))
         return std::nullopt;
     auto result = m_qdq.resultOf(next);
-    const auto codes = m_qdq.codesOf(sum.inputs[other]);
-    if (!codes && !result)
-        return Slot {};
-    if (codes && codes->type != DType::Int32)
+    const auto codes = m_qdq.codesOf(other);
+    const Tensor* real = constant(other);
+    if ((result && result->seen != left.codes.seen) || (!result && m_qdq.meetsQuantizer(next))
+        || (codes ? codes->type != DType::Int32 : !real || !result))
         return Slot {};
     m_result = std::move(result);
-    if ((m_result && m_result->seen != left.codes.seen) || (!m_result && m_qdq.meetsQuantizer(next)))
-        return Slot {};
-    const auto c = codes ? MaybeSlot(value(codes->codes)) : quantizedBias(*addend, left, right);
+    const auto bias = codes ? MaybeSlot(value(codes->codes)) : quantizedBias(*real, left, right);
     Operand rows = left;
     if (a->size() > 2) {
-        const auto flat = reshaped(left.code, { -1, shape->back() }, left.codes.type);
+        const auto flat = reshaped(left.code, { -1, a->back().value }, left.codes.type);
         if (!flat)
             return Slot {};
         rows.code = *flat;
     }
-    auto product = c ? gemmOf(programNode("QGemm", kMicrosoft), rows, right, *c) : std::nullopt;
+    auto product = bias ? gemmOf(programNode("QGemm", kMicrosoft), rows, right, *bias) : std::nullopt;
     if (product && a->size() > 2) {
-        Shape full = *shape;
-        full.back() = addend->count();
+        Shape full = *toShape(*a);
+        full.back() = b->back().value;
         product = reshaped(*product, full, m_result ? m_result->type : DType::Float32);
     }
     m_nodes.push_back(next);
@@ -287,10 +308,10 @@ std::optional<std::vector<UnitBuilder::Operand>> UnitBuilder::likeOperands(size_
         auto o = operand(i);
         if (!o || !oneGrid(*o) || o->codes.seen != m_result->seen)
             return std::nullopt;
-        // Stored as the result is: the kernels work on one type.
-        if (o->codes.type != m_result->type) {
+        // The zero points take part in the rounding, so the codes must be those that the runtime works on.
+        if (o->codes.type != o->codes.seen) {
             o->code = m_program.flipSign(o->code);
-            o->zero = m_program.flipSign(o->zero.valid() ? o->zero : m_program.constant(Tensor::scalar<uint8_t>(0)));
+            o->zero = m_program.flipSign(o->zero);
         }
         list.push_back(std::move(*o));
     }
@@ -303,8 +324,8 @@ UnitBuilder::MaybeSlot UnitBuilder::elementwise()
     if (!o)
         return std::nullopt;
     const Operand &a = (*o)[0], &b = (*o)[1];
-    return add(programNode("QLinear" + node().opType, kMicrosoft),
-        { a.code, a.scale, a.zero, b.code, b.scale, b.zero, outScale(), outZero() }, m_result->type);
+    return addSeen(programNode("QLinear" + node().opType, kMicrosoft),
+        { a.code, a.scale, a.zero, b.code, b.scale, b.zero, outScale(), outZero() }, 7);
 }
 
 UnitBuilder::MaybeSlot UnitBuilder::unary()
@@ -319,7 +340,7 @@ UnitBuilder::MaybeSlot UnitBuilder::unary()
     if (node().opType == "Softmax")
         joined.attributes.set("opset", static_cast<int64_t>(node().opset));
     const Operand& x = (*o)[0];
-    return add(std::move(joined), { x.code, x.scale, x.zero, outScale(), outZero() }, m_result->type);
+    return addSeen(std::move(joined), { x.code, x.scale, x.zero, outScale(), outZero() }, 4);
 }
 
 UnitBuilder::MaybeSlot UnitBuilder::concatenation()
@@ -330,7 +351,7 @@ UnitBuilder::MaybeSlot UnitBuilder::concatenation()
     std::vector<Slot> inputs { outScale(), outZero() };
     for (const Operand& part : *o)
         inputs.insert(inputs.end(), { part.code, part.scale, part.zero });
-    return add(withAttributes(programNode("QLinearConcat", kMicrosoft), node()), inputs, m_result->type);
+    return addSeen(withAttributes(programNode("QLinearConcat", kMicrosoft), node()), std::move(inputs), 1);
 }
 
 UnitBuilder::MaybeSlot UnitBuilder::selection()
@@ -339,19 +360,18 @@ UnitBuilder::MaybeSlot UnitBuilder::selection()
     if (!o || !node().hasInput(0))
         return std::nullopt;
     const Operand &x = (*o)[0], &y = (*o)[1];
-    return add(programNode("QLinearWhere", kMicrosoft),
-        { value(node().inputs[0]), x.code, x.scale, x.zero, y.code, y.scale, y.zero, outScale(), outZero() },
-        m_result->type);
+    return addSeen(programNode("QLinearWhere", kMicrosoft),
+        { value(node().inputs[0]), x.code, x.scale, x.zero, y.code, y.scale, y.zero, outScale(), outZero() }, 8);
 }
 
 /// Codes are moved as floats would be; with equal parameters before and after that changes nothing else.
 UnitBuilder::MaybeSlot UnitBuilder::movement()
 {
-    const auto o = likeOperands(0, 1);
-    if (!o || o->front().codes.type != m_result->type || !m_qdq.sameGrid(o->front().codes, *m_result)
+    const auto o = operand(0);
+    if (!o || !m_result || o->codes.seen != m_result->seen || !m_qdq.sameGrid(o->codes, *m_result)
         || node().outputs.size() != 1 || m_result->nodes.size() != m_result->moves.size() + 1) // a Relu or Clip between
         return std::nullopt;
-    std::vector<Slot> inputs { o->front().code };
+    std::vector<Slot> inputs { o->code };
     for (size_t i = 1; i < node().inputs.size(); ++i)
         inputs.push_back(value(node().inputs[i]));
     return add(node(), inputs, m_result->type);

@@ -49,10 +49,11 @@ private:
     Slot value(ValueId id);
     MaybeSlot add(
         Node node, const std::vector<Slot>& inputs, DType output, PairSaturation saturation = PairSaturation::None);
+    MaybeSlot addSeen(Node node, std::vector<Slot> inputs, size_t zeroSlot);
     /// The codes behind input i, of 8 bits; nullopt when there are none.
     std::optional<Operand> operand(size_t i);
     std::optional<Operand> operandOf(RealCodes codes);
-    /// The same for several inputs with one type of codes, which the result has too.
+    /// The same for several inputs with one type of codes, which the result has too, as the runtime sees them.
     std::optional<std::vector<Operand>> likeOperands(size_t first, size_t count);
     MaybeSlot moved(Slot codes, const std::vector<NodeId>& moves);
     MaybeSlot reshaped(Slot codes, const Shape& shape, DType type);

@@ -77,11 +77,14 @@ UnitProgram::Slot UnitProgram::appendStep(Step step, DType output)
 
 UnitProgram::Slot UnitProgram::flipSign(Slot codes)
 {
+    if (!codes.valid())
+        return constant(Tensor::scalar<uint8_t>(128)); // an absent zero point of int8 codes
     const DType from = m_registers[static_cast<size_t>(codes.index)].type;
     const DType to = from == DType::Int8 ? DType::UInt8 : DType::Int8;
     Step step;
     step.node = std::make_shared<const Node>(programNode("Cast"));
     step.inputs = { codes.index };
+    step.relabels = true;
     step.lowered = { [to](StepContext& s) -> Status {
                         const Tensor& x = s.in(0);
                         Tensor y = s.allocate(to, x.shape(), x.layout());
@@ -117,6 +120,7 @@ struct UnitProgram::Code {
     std::vector<Register> registers;
     std::vector<Step> steps;
     int result = Slot::kAbsent;
+    const Step* rounds = nullptr; ///< its value before rounding is the unit's
 
     Status run(StepContext& outer) const
     {
@@ -141,14 +145,14 @@ struct UnitProgram::Code {
         std::vector<Tensor> outputs(1);
         StepContext inner(inputs, outputs, outer.pool(), {}, outer.cancelToken());
         Tensor unrounded;
-        const bool last = step.output == result;
-        if (last && outer.wantsUnrounded())
+        const bool asks = &step == rounds && outer.wantsUnrounded();
+        if (asks)
             inner.askUnrounded(&unrounded);
         if (step.lowered.countsPairs)
             inner.askPairCounts(outer.pairCounts());
         QS_CHECK(step.lowered.run(inner));
         made[static_cast<size_t>(step.output)] = std::move(outputs[0]);
-        if (last && outer.wantsUnrounded())
+        if (asks)
             outer.setUnrounded(std::move(unrounded));
         return {};
     }
@@ -176,8 +180,11 @@ LoweredNode UnitProgram::finish(Slot result) &&
         unit.kernel += (unit.kernel.empty() ? "" : ", ") + step.node->opType + ": " + step.lowered.kernel;
         unit.countsPairs |= step.lowered.countsPairs;
     }
-    unit.offersUnrounded = !code->steps.empty() && code->steps.back().output == code->result
-        && code->steps.back().lowered.offersUnrounded;
+    auto last = code->steps.rbegin();
+    while (last != code->steps.rend() && last->relabels)
+        ++last;
+    unit.offersUnrounded = last != code->steps.rend() && last->lowered.offersUnrounded;
+    code->rounds = unit.offersUnrounded ? &*last : nullptr;
     unit.run = [code](StepContext& s) { return code->run(s); };
     return unit;
 }

@@ -51,6 +51,7 @@ private:
         LoweredNode lowered;
         std::vector<int> inputs; ///< registers
         int output = Slot::kAbsent;
+        bool relabels = false; ///< the same numbers in other codes
     };
     struct Code; ///< what runs
     bool fold(const Step& step);
