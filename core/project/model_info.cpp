@@ -50,11 +50,28 @@ bool isStored(const Graph& graph, size_t index)
     return v.initializer || (v.producer.valid() && graph.node(v.producer).is("Constant"));
 }
 
+/// Float constants of the subgraphs that may run.
+int64_t countInside(const Plan& plan)
+{
+    int64_t count = 0;
+    for (size_t n = 0; n < plan.graph().nodes().size(); ++n)
+        for (const auto& inner : plan.step(NodeId(n)).subPlans) {
+            const Graph& g = inner->graph();
+            const auto skip = parameterValues(g);
+            for (size_t v = 0; v < g.values().size(); ++v)
+                if (const Tensor* t = isStored(g, v) ? inner->constant(ValueId(v)) : nullptr;
+                    t && isFloat(t->dtype()) && !skip.contains(ValueId(v)))
+                    count += t->count();
+            count += countInside(*inner);
+        }
+    return count;
+}
+
 int64_t countParameters(const LoadedModel& model)
 {
     const Graph& g = model.graph();
     const auto skip = parameterValues(g);
-    int64_t count = 0;
+    int64_t count = countInside(*model.plan);
     for (size_t v = 0; v < g.values().size(); ++v) {
         const Tensor* t = isStored(g, v) ? model.plan->constant(ValueId(v)) : nullptr;
         if (!t || skip.contains(ValueId(v)))

@@ -6,6 +6,7 @@ int runExecutionTests(int argc, char** argv);
 int runIntegerUnitsTests(int argc, char** argv);
 int runLowerElementwiseTests(int argc, char** argv);
 int runLowerMovementTests(int argc, char** argv);
+int runLowerRecurrentTests(int argc, char** argv);
 int runLowerStandardTests(int argc, char** argv);
 
 int main(int argc, char** argv)
@@ -17,6 +18,7 @@ int main(int argc, char** argv)
     failures += runIntegerUnitsTests(argc, argv);
     failures += runLowerElementwiseTests(argc, argv);
     failures += runLowerMovementTests(argc, argv);
+    failures += runLowerRecurrentTests(argc, argv);
     failures += runLowerStandardTests(argc, argv);
     return failures;
 }

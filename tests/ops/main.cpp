@@ -4,6 +4,8 @@
 int runElementwiseOpsTests(int argc, char** argv);
 int runMovementOpsTests(int argc, char** argv);
 int runProductOpsTests(int argc, char** argv);
+int runSequenceOpsTests(int argc, char** argv);
+int runStandardOpsTests(int argc, char** argv);
 
 int main(int argc, char** argv)
 {
@@ -12,5 +14,7 @@ int main(int argc, char** argv)
     failures += runElementwiseOpsTests(argc, argv);
     failures += runMovementOpsTests(argc, argv);
     failures += runProductOpsTests(argc, argv);
+    failures += runSequenceOpsTests(argc, argv);
+    failures += runStandardOpsTests(argc, argv);
     return failures;
 }

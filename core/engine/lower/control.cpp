@@ -84,13 +84,14 @@ Status LoopStep::run(StepContext& c) const
     std::vector<Tensor> values(states + 2);
     for (size_t i = 0; i < states; ++i)
         values[i + 2] = c.in(i + 2);
+    values[1] = c.allocate(DType::Bool, {});
+    values[1].fill<uint8_t>()[0] = 1;
     std::vector<StackedValues> stacked(body->outputCount() - 1 - states);
     for (int64_t i = 0; go && i < trips; ++i) {
         if (c.isCancelled())
             return cancelled();
-        values[0] = Tensor::scalar<int64_t>(i);
-        values[1] = Tensor::allocate(DType::Bool, {});
-        values[1].fill<uint8_t>()[0] = 1;
+        values[0] = c.allocate(DType::Int64, {});
+        values[0].fill<int64_t>()[0] = i;
         QS_TRY(std::vector<Tensor> made, body->run(c, values));
         QS_TRY(go, truth(made[0]));
         for (size_t k = 0; k < states; ++k)

@@ -128,8 +128,8 @@ Tensor padded(const StepContext& c, const Tensor& t, int64_t length)
     const Movable movable({ &t });
     Tensor out = c.allocate(movable.dtype(), shape);
     const std::vector<std::byte> zero = movable.fillElement(nullptr);
-    auto bytes = out.fill<std::byte>();
-    for (size_t i = 0; i < bytes.size(); ++i)
+    std::byte* bytes = out.fill<std::byte>().data();
+    for (size_t i = 0; i < out.byteCount(); ++i)
         bytes[i] = zero[i % zero.size()];
     copyStrided(KernelMode::Fast, movable[0], 0, out, 0, { { t.count() }, { 1 }, { 1 } });
     return movable.back(out);
