@@ -23,7 +23,7 @@ struct Wide {
     QS_DOTS_INLINE static V high8(V a, V b) { return _mm512_unpackhi_epi8(a, b); }
     QS_DOTS_INLINE static V low16(V a, V b) { return _mm512_unpacklo_epi16(a, b); }
     QS_DOTS_INLINE static V high16(V a, V b) { return _mm512_unpackhi_epi16(a, b); }
-    QS_DOTS_INLINE static V dot(V sum, V a, V b) { return _mm512_dpbusd_epi32(sum, a, b); }
+    QS_DOTS_INLINE static V dot(V sum, V a, V b) { return addDots(sum, a, b); }
     QS_DOTS_INLINE static V round(V sum, const float* m)
     {
         return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_load_ps(m)));
@@ -55,7 +55,7 @@ struct Half {
     QS_DOTS_INLINE static V high8(V a, V b) { return _mm256_unpackhi_epi8(a, b); }
     QS_DOTS_INLINE static V low16(V a, V b) { return _mm256_unpacklo_epi16(a, b); }
     QS_DOTS_INLINE static V high16(V a, V b) { return _mm256_unpackhi_epi16(a, b); }
-    QS_DOTS_INLINE static V dot(V sum, V a, V b) { return _mm256_dpbusd_epi32(sum, a, b); }
+    QS_DOTS_INLINE static V dot(V sum, V a, V b) { return addDots(sum, a, b); }
     QS_DOTS_INLINE static V round(V sum, const float* m)
     {
         return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_load_ps(m)));
@@ -109,7 +109,7 @@ QS_DOTS_INLINE Interleaved<W> interleave(typename W::V a, typename W::V b, typen
     return { { W::low16(abLow, cdLow), W::high16(abLow, cdLow), W::low16(abHigh, cdHigh), W::high16(abHigh, cdHigh) } };
 }
 
-template <class W> QS_DOTS_INLINE void addDots(typename W::V (&sum)[4], const Interleaved<W>& x, const int8_t* weights)
+template <class W> QS_DOTS_INLINE void addTaps(typename W::V (&sum)[4], const Interleaved<W>& x, const int8_t* weights)
 {
     for (int q = 0; q < 4; ++q)
         sum[q] = W::dot(sum[q], x.part[q], W::aligned(weights + q * W::kChannels));
@@ -169,7 +169,7 @@ QS_DOTS void block(const uint8_t* const* taps, const DotDepthwise& w, const DotF
     const int8_t* weights = w.weights.data() + c * 4 * fours;
     for (int64_t f = 0; f < fours; ++f, taps += 4, weights += 4 * W::kChannels) {
         const auto load = [&](int i) QS_DOTS { return W::flip(W::load(taps[i] + c, mask), flip); };
-        addDots<W>(sum, interleave<W>(load(0), load(1), load(2), load(3)), weights);
+        addTaps<W>(sum, interleave<W>(load(0), load(1), load(2), load(3)), weights);
     }
     out.template store<W>(sum, at, c, mask, n);
 }
@@ -232,9 +232,9 @@ QS_DOTS void threeByThree(
         const Interleaved<W> right = column(from + 2 * line.dilation);
         typename W::V sum[4];
         startSums<W>(sum, finish.start.data() + c);
-        addDots<W>(sum, left, weights);
-        addDots<W>(sum, middle, weights + 4 * W::kChannels);
-        addDots<W>(sum, right, weights + 8 * W::kChannels);
+        addTaps<W>(sum, left, weights);
+        addTaps<W>(sum, middle, weights + 4 * W::kChannels);
+        addTaps<W>(sum, right, weights + 8 * W::kChannels);
         out.template store<W>(sum, (x - line.first) * w.channels, c, mask, n);
         left = middle;
         middle = right;

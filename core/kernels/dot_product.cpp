@@ -20,23 +20,36 @@ template <int R, int V>
 QS_DOTS_INLINE void accumulate(
     const uint8_t* a, int64_t aStride, const int8_t* panel, int64_t depth, const int32_t* start, __m512i (&sum)[R][V])
 {
+#pragma GCC unroll 16
     for (int v = 0; v < V; ++v)
         sum[0][v] = _mm512_load_si512(start + v * kDotPanel);
+#pragma GCC unroll 16
     for (int r = 1; r < R; ++r)
+#pragma GCC unroll 16
         for (int v = 0; v < V; ++v)
             sum[r][v] = sum[0][v];
     const int64_t panelBytes = depth * kDotPanel;
-    for (int64_t k = 0; k < depth; k += 4) {
+    const uint8_t* rows[(R + 2) / 3]; // of every third row: the others are reached from there
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r += 3)
+        rows[r / 3] = a + r * aStride;
+    for (int64_t k = 0; k < depth; k += 4, panel += 4 * kDotPanel) {
         __m512i b[V];
+#pragma GCC unroll 16
         for (int v = 0; v < V; ++v)
-            b[v] = _mm512_load_si512(panel + v * panelBytes + k * kDotPanel);
+            b[v] = _mm512_load_si512(panel + v * panelBytes);
+#pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
             int32_t four;
-            std::memcpy(&four, a + r * aStride + k, sizeof(four));
+            std::memcpy(&four, rows[r / 3] + r % 3 * aStride, sizeof(four));
             const __m512i left = _mm512_set1_epi32(four);
+#pragma GCC unroll 16
             for (int v = 0; v < V; ++v)
-                sum[r][v] = _mm512_dpbusd_epi32(sum[r][v], left, b[v]);
+                sum[r][v] = addDots(sum[r][v], left, b[v]);
         }
+#pragma GCC unroll 4
+        for (int r = 0; r < R; r += 3)
+            rows[r / 3] += 4;
     }
 }
 
@@ -59,7 +72,9 @@ struct SumsOut {
 
     template <int R, int V> QS_DOTS_INLINE void store(__m512i (&sum)[R][V], int64_t row, int64_t c, int64_t n) const
     {
+#pragma GCC unroll 16
         for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
             for (int v = 0; v < V; ++v) {
                 int32_t* to = out + (row + r) * stride + c + v * kDotPanel;
                 const int64_t left = n - v * kDotPanel;
@@ -81,18 +96,40 @@ struct CodesOut {
     int32_t zeroPoint;
     bool isSigned;
 
+    QS_DOTS_INLINE static __m512i rounded(__m512i sum, const float* m)
+    {
+        return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_load_ps(m)));
+    }
     template <int R, int V> QS_DOTS_INLINE void store(__m512i (&sum)[R][V], int64_t row, int64_t c, int64_t n) const
     {
-        const __m512i zero = _mm512_set1_epi32(isSigned ? zeroPoint : zeroPoint - 128);
-        const __m128i flip = _mm_set1_epi8(isSigned ? 0 : -128);
-        for (int v = 0; v < V; ++v) {
-            const __m512 m = _mm512_load_ps(multiplier + c + v * kDotPanel);
+        const int32_t moved = isSigned ? zeroPoint : zeroPoint - 128;
+        const __m512i flip = _mm512_set1_epi8(isSigned ? 0 : -128);
+        const float* m = multiplier + c;
+        uint8_t* to = out + row * stride + c;
+        if (V == 4 && n >= V * kDotPanel) {
+            // The panels' lanes come out of the narrowing in turns.
+            const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(moved));
+            const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+#pragma GCC unroll 16
             for (int r = 0; r < R; ++r) {
-                const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum[r][v]), m));
-                const __m128i codes = _mm512_cvtsepi32_epi8(_mm512_add_epi32(rounded, zero));
-                storeBytes(_mm_xor_si128(codes, flip), out + (row + r) * stride + c + v * kDotPanel, n - v * kDotPanel);
+                const __m512i low = _mm512_packs_epi32(rounded(sum[r][0], m), rounded(sum[r][1 % V], m + kDotPanel));
+                const __m512i high = _mm512_packs_epi32(
+                    rounded(sum[r][2 % V], m + 2 * kDotPanel), rounded(sum[r][3 % V], m + 3 * kDotPanel));
+                const __m512i codes = _mm512_packs_epi16(_mm512_adds_epi16(low, zero), _mm512_adds_epi16(high, zero));
+                _mm512_storeu_si512(to + r * stride, _mm512_xor_si512(_mm512_permutexvar_epi32(order, codes), flip));
             }
+            return;
         }
+        const __m512i zero = _mm512_set1_epi32(moved);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
+            for (int v = 0; v < V; ++v) {
+                const __m128i codes
+                    = _mm512_cvtsepi32_epi8(_mm512_add_epi32(rounded(sum[r][v], m + v * kDotPanel), zero));
+                storeBytes(_mm_xor_si128(codes, _mm512_castsi512_si128(flip)), to + r * stride + v * kDotPanel,
+                    n - v * kDotPanel);
+            }
     }
 };
 

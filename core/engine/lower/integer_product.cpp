@@ -3,6 +3,7 @@
 
 #include "core/base/rounding.h"
 #include "core/engine/lower/movement.h"
+#include "core/kernels/code_product.h"
 #include "core/kernels/quantize.h"
 #include "core/tensor/convert.h"
 
@@ -86,9 +87,6 @@ void countPairs(const StepContext& s, int64_t rows, int64_t depth, std::span<con
 
 namespace {
 
-/// Rows per block: their sums stay in the cache until they are rounded.
-constexpr int64_t kBlockRows = 60;
-
 /// One operand of a batched product: a stack of matrices.
 struct Stack {
     Shape batch;
@@ -153,7 +151,7 @@ Status checkEntries(const std::vector<T>& list, const Stack& stack, int64_t perM
 }
 
 /// Packed matrices of a constant right operand, made once.
-using PackedStack = std::vector<PackedCodes>;
+using PackedStack = std::vector<CodeProduct>;
 
 std::vector<SaturationTable> saturationTables(const Tensor& b, const Stack& stack)
 {
@@ -169,8 +167,8 @@ PackedStack packStack(const Tensor& b, const Stack& stack, const std::vector<int
     PackedStack packed;
     const int64_t size = stack.rows * stack.columns;
     for (int64_t i = 0; i < product(stack.batch, 0, stack.batch.size()); ++i)
-        packed.push_back(packCodes({ codesOf(b).from(i * size), stack.rows, stack.columns, stack.columns, 1 },
-            entriesOf(zeros, stack.columns, i)));
+        packed.emplace_back(CodeMatrix { codesOf(b).from(i * size), stack.rows, stack.columns, stack.columns, 1 },
+            entriesOf(zeros, stack.columns, i));
     return packed;
 }
 
@@ -241,9 +239,8 @@ Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& rig
     if (!right.packed && right.mode == KernelMode::Fast)
         own = packStack(*o.b, p.b, o.bZero);
     const PackedStack& ready = right.packed ? *right.packed : own;
-    const int64_t depth = widenedDepth(p.a.columns), size = p.a.rows * p.b.columns;
-    Tensor wide = s.allocate(DType::Int16, { std::min(kBlockRows, p.a.rows) * depth });
-    int16_t* rows = wide.fill<int16_t>().data();
+    const int64_t size = p.a.rows * p.b.columns;
+    Tensor scratch = s.allocate(DType::UInt8, { ready.empty() ? 0 : ready[0].scratchBytes(p.a.rows) });
     for (int64_t i = 0; i < product(p.batch, 0, p.batch.size()); ++i) {
         const int64_t ia = batchIndex(p.batch, p.a.batch, i), ib = batchIndex(p.batch, p.b.batch, i);
         const Codes a = codesOf(*o.a).from(ia * p.a.rows * p.a.columns);
@@ -254,12 +251,7 @@ Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& rig
                 { b, p.b.rows, p.b.columns, p.b.columns, 1 }, entriesOf(o.bZero, p.b.columns, ib), sums + i * size);
             continue;
         }
-        for (int64_t r0 = 0; r0 < p.a.rows; r0 += kBlockRows) {
-            const int64_t n = std::min(kBlockRows, p.a.rows - r0);
-            for (int64_t r = 0; r < n; ++r)
-                widen(a.from((r0 + r) * p.a.columns), p.a.columns, 1, pick(zeros, r0 + r), rows + r * depth);
-            multiply(rows, n, ready[static_cast<size_t>(ib)], sums + i * size + r0 * p.b.columns, p.b.columns);
-        }
+        ready[static_cast<size_t>(ib)].sums(a, p.a.rows, zeros, writable(scratch), sums + i * size);
     }
     saturateSums(o, p, right, s, sums);
     return {};
@@ -268,7 +260,10 @@ Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& rig
 /// A product as its family names and describes it.
 LoweredNode productNode(const LowerContext& c, StepFn run)
 {
-    LoweredNode node { std::move(run), c.mode == KernelMode::Reference ? "reference" : "int16 pairs" };
+    LoweredNode node { std::move(run),
+        c.mode == KernelMode::Reference ? "reference"
+            : hasDotProducts()          ? "int8 dots"
+                                        : "int16 pairs" };
     node.countsPairs = c.saturation != PairSaturation::None;
     return node;
 }
@@ -330,6 +325,41 @@ Status finishProduct(StepContext& s, KernelMode mode, const ProductShape& p, con
     return {};
 }
 
+/// Scales and bias of one product.
+struct ProductNumbers {
+    std::vector<float> aScale, bScale;
+    const Tensor* bias = nullptr; ///< int32, one a column
+};
+
+/// Codes with no sums in between; invalid where something asks for the sums or changes them row by row.
+Result<Tensor> directCodes(StepContext& s, const Operands& o, const ProductShape& p, const RightSide& right,
+    const ProductNumbers& n, const OutputCodes& codes)
+{
+    const int64_t columns = p.b.columns;
+    const bool oneRowScale = n.aScale.size() == 1 && o.aZero.size() <= 1;
+    const bool biasFits = !n.bias
+        || (n.bias->dtype() == DType::Int32 && n.bias->count() == columns && n.bias->rank() > 0
+            && n.bias->shape().back() == columns);
+    if (right.mode == KernelMode::Reference || !right.packed || right.saturation != PairSaturation::None
+        || s.wantsUnrounded() || !oneRowScale || !biasFits || !isCode(o.a->dtype())
+        || (n.bScale.size() != 1 && static_cast<int64_t>(n.bScale.size()) != columns))
+        return Tensor();
+    QS_TRY(Tensor out, allocateChecked(s, codes.type, p.out));
+    std::vector<float> multiplier(static_cast<size_t>(columns));
+    fillScales(n.aScale, n.bScale, 0, &codes.scale, 1.0f, multiplier);
+    const auto range = *codeRange(codes.type);
+    const Requantization q { multiplier, n.bias ? n.bias->data<int32_t>() : std::span<const int32_t>(), codes.zeroPoint,
+        static_cast<int32_t>(range.low), static_cast<int32_t>(range.high) };
+    Tensor scratch
+        = s.allocate(DType::UInt8, { right.packed->empty() ? 0 : right.packed->front().scratchBytes(p.a.rows) });
+    for (int64_t i = 0; i < product(p.batch, 0, p.batch.size()); ++i) {
+        const int64_t ia = batchIndex(p.batch, p.a.batch, i), ib = batchIndex(p.batch, p.b.batch, i);
+        (*right.packed)[static_cast<size_t>(ib)].codes(codesOf(*o.a).from(ia * p.a.rows * p.a.columns), p.a.rows,
+            pick(o.aZero, 0), q, writable(scratch), out.fill<uint8_t>().data() + i * p.a.rows * columns);
+    }
+    return out;
+}
+
 Result<LoweredNode> lowerQLinearMatMul(const LowerContext& c)
 {
     const RightPtr right = prepareRight(c, 3, 5);
@@ -338,9 +368,15 @@ Result<LoweredNode> lowerQLinearMatMul(const LowerContext& c)
         QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(3).shape()));
         QS_TRY(const OutputCodes codes, outputCodes(s, 6, 7, s.in(0).dtype()));
         const Operands o { &s.in(0), &s.in(3), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
+        const ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)) };
+        QS_TRY(Tensor direct, directCodes(s, o, p, *right, numbers, codes));
+        if (direct.valid()) {
+            s.setOutput(0, std::move(direct));
+            return {};
+        }
         QS_TRY(Tensor sums, allocateChecked(s, DType::Int32, p.out));
         QS_CHECK(sumProduct(o, p, *right, s, sums.fill<int32_t>().data()));
-        return finishProduct(s, right->mode, p, sums, toFloats(s.in(1)), toFloats(s.in(4)), codes);
+        return finishProduct(s, right->mode, p, sums, numbers.aScale, numbers.bScale, codes);
     });
     node.offersUnrounded = true;
     return node;
@@ -392,17 +428,25 @@ Status runQGemm(const Node& node, const Tensor* constantB, const RightSide& righ
     const Tensor b = constantB ? *constantB : maybeTransposed(s.in(3), node.attributes.integer("transB", 0) != 0);
     QS_TRY(const ProductShape p, productShape(a.shape(), b.shape()));
     const Operands o { &a, &b, zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
+    const float alpha = node.attributes.real("alpha", 1);
+    ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)), s.input(6) };
+    if (numbers.aScale.size() != 1)
+        return badInput("the left scale must be one number");
+    numbers.aScale[0] *= alpha;
+    const auto& [aScale, bScale, bias] = numbers;
+    if (s.input(7)) {
+        QS_TRY(const OutputCodes codes, outputCodes(s, 7, 8, a.dtype()));
+        QS_TRY(Tensor direct, directCodes(s, o, p, right, numbers, codes));
+        if (direct.valid()) {
+            s.setOutput(0, std::move(direct));
+            return {};
+        }
+    }
     QS_TRY(Tensor sums, allocateChecked(s, DType::Int32, p.out));
     QS_CHECK(sumProduct(o, p, right, s, sums.fill<int32_t>().data()));
-    if (s.input(6)) {
-        QS_CHECK(addBias(s.in(6), sums));
+    if (bias) {
+        QS_CHECK(addBias(*bias, sums));
     }
-    const float alpha = node.attributes.real("alpha", 1);
-    std::vector<float> aScale = toFloats(s.in(1));
-    const std::vector<float> bScale = toFloats(s.in(4));
-    if (aScale.size() != 1)
-        return badInput("the left scale must be one number");
-    aScale[0] *= alpha;
     if (s.input(7)) {
         QS_TRY(const OutputCodes codes, outputCodes(s, 7, 8, a.dtype()));
         return finishProduct(s, right.mode, p, sums, aScale, bScale, codes);
