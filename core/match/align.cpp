@@ -214,7 +214,8 @@ private:
     void emitChain(ValueId root, const std::vector<ValueId>& chain)
     {
         const auto quantizer = quantizerOf(root);
-        const ValueId shown = quantizer ? m_view.quantizers()[*quantizer].shown() : root;
+        const ValueId scaled = m_view.scaledSums(root);
+        const ValueId shown = quantizer ? m_view.quantizers()[*quantizer].shown() : scaled.valid() ? scaled : root;
         bool before = false; // past an activation that the quantizer replaces: only the value before the quantizer fits
         for (size_t i = chain.size(); i-- > 0;) {
             const RootMatch& match = m_found.values.at(chain[i]);

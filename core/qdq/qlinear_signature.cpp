@@ -69,7 +69,7 @@ bool movesElements(const Node& node)
         "Unsqueeze", "Slice", "Gather", "Split", "Identity", "Expand", "Tile", "DepthToSpace", "SpaceToDepth",
         "Dropout", "GatherElements", "GatherND", "GlobalMaxPool" };
     if (!node.domain.empty())
-        return false;
+        return node.is("NhwcMaxPool", "com.microsoft");
     for (std::string_view t : types)
         if (node.opType == t)
             return true;

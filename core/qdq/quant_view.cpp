@@ -80,7 +80,7 @@ private:
         } else if (node.is("DynamicQuantizeMatMul", "com.microsoft")) {
             dynamicProduct(node);
         } else if (isIntegerProduct(node)) {
-            integerProduct(id, node);
+            integerProduct(node);
         } else if (passesCodes(node) && node.hasInput(0)) {
             passCodes(id, node);
         } else if (movesElements(node) && node.hasInput(0)) {
@@ -318,7 +318,7 @@ private:
     }
 
     /// ConvInteger / MatMulInteger -> Cast -> Mul(x_scale * w_scale): the weight's scale sits in that product.
-    void integerProduct(NodeId, const Node& node)
+    void integerProduct(const Node& node)
     {
         m_dynamicNodes = true;
         NodeId cast = onlyReader(node.outputs[0]);
@@ -331,29 +331,50 @@ private:
         m_hidden.push_back(cast);
         m_hidden.push_back(scaled);
         const Node& mul = m_graph.node(scaled);
+        if (!mul.outputs.empty() && mul.outputs[0].valid())
+            m_view.m_scaledSums.emplace(node.outputs[0], mul.outputs[0]);
         const ValueId scales = mul.inputs[0] == castOut ? mul.inputs[1] : mul.inputs[0];
         const NodeId product = scales.valid() ? m_graph.value(scales).producer : NodeId();
-        if (!product.valid() || m_graph.node(product).opType != "Mul")
-            return;
-        m_hidden.push_back(product);
-        const Node& scaleMul = m_graph.node(product);
+        if (product.valid() && m_graph.node(product).opType == "Mul") {
+            m_hidden.push_back(product);
+            storedFactor(node, m_graph.node(product));
+        } else if (const Tensor* both = scales.valid() ? m_constants(scales) : nullptr) {
+            const auto known = node.hasInput(0) ? lookup(node.inputs[0]) : std::nullopt;
+            if (known && m_view.m_quantizers[*known].params.perTensor())
+                storedWeight(node, *both, m_view.m_quantizers[*known].params.scale[0]);
+        }
+    }
+
+    /// The weight's scale is the constant factor; the last one when the other is constant too.
+    void storedFactor(const Node& node, const Node& product)
+    {
+        for (int i : { 1, 0 })
+            if (const Tensor* scale = constantInput(product, i))
+                return storedWeight(node, *scale, 1);
+    }
+
+    /// A weight of an integer product with the scales `scale` / `divisor`.
+    void storedWeight(const Node& node, const Tensor& scale, float divisor)
+    {
         const Tensor* stored = constantInput(node, 1);
-        for (int i : { 0, 1 })
-            if (const Tensor* scale = constantInput(scaleMul, i); scale && stored && !lookup(node.inputs[1])) {
-                Quantizer q;
-                q.role = QuantRole::Weight;
-                q.codes = node.inputs[1];
-                if (!readParams(scaleMul, i, -1, stored->dtype(), q.params))
-                    return;
-                if (const Tensor* zero = constantInput(node, 3); zero && zero->count() > 0) {
-                    const auto points = toInts(*zero);
-                    for (size_t k = 0; k < q.params.zeroPoint.size(); ++k)
-                        q.params.zeroPoint[k] = static_cast<int32_t>(points[std::min(k, points.size() - 1)]);
-                }
-                if (q.params.scale.size() > 1)
-                    q.params.axis = node.opType == "ConvInteger" ? 0 : static_cast<int64_t>(stored->rank()) - 1;
-                add(std::move(q));
-            }
+        if (!stored || lookup(node.inputs[1]) || scale.count() == 0)
+            return;
+        Quantizer q;
+        q.role = QuantRole::Weight;
+        q.codes = node.inputs[1];
+        q.params.dtype = stored->dtype();
+        q.params.scale = toFloats(scale);
+        for (float& v : q.params.scale)
+            v /= divisor;
+        q.params.zeroPoint.assign(q.params.scale.size(), 0);
+        if (const Tensor* zero = constantInput(node, 3); zero && zero->count() > 0) {
+            const auto points = toInts(*zero);
+            for (size_t k = 0; k < q.params.zeroPoint.size(); ++k)
+                q.params.zeroPoint[k] = static_cast<int32_t>(points[std::min(k, points.size() - 1)]);
+        }
+        if (q.params.scale.size() > 1)
+            q.params.axis = node.opType == "ConvInteger" ? 0 : static_cast<int64_t>(stored->rank()) - 1;
+        add(std::move(q));
     }
 
     NodeId onlyReader(ValueId id) const
@@ -476,6 +497,12 @@ std::string_view quantFormName(QuantForm form)
 QuantView QuantView::of(const Graph& graph, const ConstantLookup& constants)
 {
     return QuantViewBuilder(graph, constants).build();
+}
+
+ValueId QuantView::scaledSums(ValueId sums) const
+{
+    const auto it = m_scaledSums.find(sums);
+    return it == m_scaledSums.end() ? ValueId() : it->second;
 }
 
 std::optional<uint32_t> QuantView::ofQuantized(ValueId id) const

@@ -56,6 +56,8 @@ public:
     std::optional<uint32_t> ofValue(ValueId id) const;
     /// The same, but only where the value is on the quantized side (codes or dequantized).
     std::optional<uint32_t> ofQuantized(ValueId id) const;
+    /// The float value that the integer sums of ConvInteger or MatMulInteger become; invalid where there is none.
+    ValueId scaledSums(ValueId sums) const;
     /// Nodes that only serve quantization: Q, DQ, and Cast / Clip / Identity / Constant around them. The folded graph
     /// view hides them.
     bool isPlumbing(NodeId id) const { return m_plumbing[id.index()]; }
@@ -67,6 +69,7 @@ private:
     std::vector<QuantUnit> m_units;
     std::unordered_map<ValueId, uint32_t> m_byValue; ///< codes and dequantized
     std::unordered_map<ValueId, uint32_t> m_byReal;
+    std::unordered_map<ValueId, ValueId> m_scaledSums;
     std::vector<bool> m_plumbing;
 };
 

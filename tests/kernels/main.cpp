@@ -20,6 +20,7 @@ int main(int argc, char** argv)
     for (const auto run : {
              runBinsTests,
              runBlockCodesTests,
+             runBlockCodesTests,
              runCodeConvTests,
              runConvTests,
              runElementwiseTests,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
 #include "core/match/alignment.h"
+#include "core/match/canonical.h"
 #include "core/match/names.h"
 #include "core/match/topology.h"
 #include "tests/support/small_model.h"
@@ -115,6 +116,8 @@ private slots:
     void gemmIsMatMulAndAdd();
     void poolingIsReduceMean();
     void pairsQLinearForms();
+    void pairsScaledSums();
+    void pairsBlockWeights();
     void manualPairsWin();
     void refusesWrongMaps();
     void refusesAnotherNetwork();
@@ -378,6 +381,80 @@ void MatchTests::pairsQLinearForms()
     QCOMPARE(a->weights.size(), size_t(2));
     QVERIFY(a->unmatchedFloat.empty());
     QVERIFY2(a->unmatchedQuant.empty(), qPrintable(namesOf(q, a->unmatchedQuant).join(' ')));
+}
+
+/// x [2,4] -> MatMul(w [4,3]) -> y
+Prepared singleMatMul()
+{
+    return SmallModel("float.onnx")
+        .input("x", { 2, 4 })
+        .constant("w", Tensor::of<float>({ 4, 3 }, kW3))
+        .node("MatMul", { "x", "w" }, { "m" })
+        .node("Relu", { "m" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+void MatchTests::pairsScaledSums()
+{
+    const Prepared f = singleMatMul();
+    for (const bool folded : { false, true }) { // the product of the scales, computed or stored
+        SmallModel m("q");
+        m.input("x", { 2, 4 });
+        m.constant("xs", Tensor::scalar(0.05f)).constant("xz", Tensor::scalar(uint8_t(120)));
+        m.constant("ws", Tensor::of<float>({ 3 }, { 0.03f, 0.02f, 0.04f }));
+        m.constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, rounded(kW3, 0.03f)));
+        m.node("QuantizeLinear", { "x", "xs", "xz" }, { "xq" });
+        m.node("MatMulInteger", { "xq", "w_quantized", "xz" }, { "sums" });
+        m.node("Cast", { "sums" }, { "floats" }, { { "to", int64_t(DType::Float32) } });
+        if (folded)
+            m.constant("scales", Tensor::of<float>({ 3 }, { 0.05f * 0.03f, 0.05f * 0.02f, 0.05f * 0.04f }));
+        else
+            m.node("Mul", { "xs", "ws" }, { "scales" });
+        m.node("Mul", { "floats", "scales" }, { "m" });
+        const Prepared q = m.node("Relu", { "m" }, { "y" }).output("y").finish();
+        const auto a = alignOf(f, q);
+        QVERIFY2(a.ok(), qPrintable(sentence(a)));
+        QCOMPARE(pairOf(f, *a, "m")->quantValue, q.value("m"));
+        QCOMPARE(a->weights.size(), size_t(1));
+        const auto& scale = q.view->quantizers()[a->weights[0].quantizer].params.scale;
+        QCOMPARE(scale.size(), size_t(3));
+        for (size_t i = 0; i < 3; ++i)
+            QVERIFY(std::abs(scale[i] - std::vector<float> { 0.03f, 0.02f, 0.04f }[i]) < 1e-8f);
+    }
+}
+
+void MatchTests::pairsBlockWeights()
+{
+    const Prepared f = singleMatMul();
+    std::vector<uint8_t> bytes(3 * 8, 0x88); // columns of 4 codes in blocks of 16
+    for (size_t c = 0; c < 3; ++c)
+        for (size_t k = 0; k < 4; ++k) {
+            const auto code = static_cast<uint8_t>(std::clamp(std::nearbyint(kW3[k * 3 + c] / 0.3f) + 8, 0.f, 15.f));
+            uint8_t& byte = bytes[c * 8 + k / 2];
+            byte = static_cast<uint8_t>(k % 2 ? (byte & 0x0f) | code << 4 : (byte & 0xf0) | code);
+        }
+    const Prepared q
+        = SmallModel("q")
+              .input("x", { 2, 4 })
+              .constant("w_Q4", Tensor::of<uint8_t>({ 3, 1, 8 }, bytes))
+              .constant("w_scales", Tensor::of<float>({ 3, 1 }, { 0.3f, 0.3f, 0.3f }))
+              .node("MatMulNBits", { "x", "w_Q4", "w_scales" }, { "m" },
+                  { { "K", int64_t(4) }, { "N", int64_t(3) }, { "bits", int64_t(4) }, { "block_size", int64_t(16) } },
+                  "com.microsoft")
+              .node("Relu", { "m" }, { "y" })
+              .output("y")
+              .finish();
+    const auto a = alignOf(f, q);
+    QVERIFY2(a.ok(), qPrintable(sentence(a)));
+    QCOMPARE(pairOf(f, *a, "m")->quantValue, q.value("m"));
+    QCOMPARE(a->weights.size(), size_t(1));
+    QVERIFY(a->weights[0].transposed);
+    const Quantizer& quantizer = q.view->quantizers()[a->weights[0].quantizer];
+    const auto stored = dequantized(*storedCodes(*q.plan, quantizer), quantizer.params);
+    for (size_t c = 0; c < 3; ++c)
+        for (size_t k = 0; k < 4; ++k)
+            QVERIFY(std::abs(stored[c * 4 + k] - std::clamp(kW3[k * 3 + c], -2.4f, 2.1f)) < 0.16f);
 }
 
 void MatchTests::manualPairsWin()

@@ -39,6 +39,18 @@ QString difference(const Tensor& got, const Tensor& wanted, KernelMode mode)
     return {};
 }
 
+/// What inference said of an output before it was computed.
+QString contradiction(const Fact& fact, const Tensor& computed)
+{
+    if (fact.dtype != computed.dtype())
+        return QStringLiteral("was inferred as %1").arg(dtypeName(fact.dtype).data());
+    bool fits = fact.dims && fact.dims->size() == computed.rank();
+    for (size_t d = 0; fits && d < computed.rank(); ++d)
+        fits = !(*fact.dims)[d].known() || (*fact.dims)[d].value == computed.dim(d);
+    return fits ? QString()
+                : QStringLiteral("was inferred with shape ") + (fact.dims ? dimsText(*fact.dims).c_str() : "?");
+}
+
 /// A tensor that the file stores beside the network.
 const Tensor* stored(const Graph& graph, const std::string& name)
 {
@@ -65,6 +77,8 @@ QString run(const std::string& file, KernelMode mode)
             return QStringLiteral("there is nothing to feed");
         feed.push_back(*t);
     }
+    if (const auto& issues = (*schedule)->plan().facts().issues; !issues.empty())
+        return QString::fromStdString(issueText(issues[0]));
     BufferPool pool;
     Execution execution(*schedule, pool);
     if (const auto bound = execution.bind(feed); !bound)
@@ -75,7 +89,9 @@ QString run(const std::string& file, KernelMode mode)
     for (ValueId id : graph.outputs()) {
         const std::string& name = graph.value(id).name;
         const Tensor* wanted = stored(graph, "expected:" + name);
-        const QString text = wanted ? difference(execution.get(id), *wanted, mode) : QStringLiteral("was not recorded");
+        QString text = wanted ? difference(execution.get(id), *wanted, mode) : QStringLiteral("was not recorded");
+        if (text.isEmpty())
+            text = contradiction((*schedule)->plan().facts().of(id), execution.get(id));
         if (!text.isEmpty())
             all << QString::fromStdString(name) + ' ' + text;
     }

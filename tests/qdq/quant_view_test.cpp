@@ -3,6 +3,7 @@
 #include "core/ops/infer.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/qdq/quant_view.h"
+#include "core/tensor/convert.h"
 
 #include <QTest>
 
@@ -144,6 +145,10 @@ private slots:
     void dynamicConvolution();
     void weightOnly();
     void weightOnlyNodes();
+    void weightsInBlocks();
+    void tableInBlocks();
+    void dynamicInside();
+    void floatsFromCodes();
     void mixedForms();
     void malformedNodes();
     void operatorNames();
@@ -485,6 +490,91 @@ void QuantViewTests::weightOnlyNodes()
     net.op("MatMulNBits", { "x", "w" }, { "y" }).domain = "com.microsoft";
     net.finish();
     QCOMPARE(net.view().form(), QuantForm::WeightOnly);
+}
+
+void QuantViewTests::weightsInBlocks()
+{
+    Net net; // 2 columns of depth 20 in blocks of 16: 12 places of the last blocks are empty
+    std::vector<uint8_t> bytes(2 * 2 * 8, 0x21);
+    bytes[8 + 2] = 0xf0; // codes 20 and 21 of the first column: behind its end
+    bytes[16] = 0xfe; // codes 0 and 1 of the second column
+    net.constant("w", Tensor::of<uint8_t>({ 2, 2, 8 }, bytes));
+    net.constant("s", Tensor::of<float>({ 2, 2 }, { 0.1f, 0.2f, 0.3f, 0.4f }));
+    net.constant("z", Tensor::of<uint8_t>({ 2, 1 }, { 0x73, 0x21 }));
+    Node& node = net.op("MatMulNBits", { "x", "w", "s", "z" }, { "y" });
+    node.domain = "com.microsoft";
+    node.attributes.set("K", int64_t(20));
+    node.attributes.set("N", int64_t(2));
+    node.attributes.set("bits", int64_t(4));
+    node.attributes.set("block_size", int64_t(16));
+    net.finish();
+    QCOMPARE(net.view().form(), QuantForm::WeightOnly);
+    const Quantizer* q = net.at("w");
+    QVERIFY(q);
+    QCOMPARE(q->role, QuantRole::Weight);
+    QCOMPARE(q->logicalCodes.dtype(), DType::UInt4);
+    QCOMPARE(q->logicalCodes.shape(), Shape({ 2, 20 }));
+    const auto codes = toInts(q->logicalCodes);
+    QCOMPARE(codes[0], 1);
+    QCOMPARE(codes[19], 2);
+    QCOMPARE(codes[20], 14);
+    QCOMPARE(codes[21], 15);
+    QCOMPARE(q->params.scale.size(), size_t(4));
+    QCOMPARE(q->params.zeroPoint, std::vector<int32_t>({ 3, 7, 1, 2 }));
+    QCOMPARE(q->params.axis, std::optional<int64_t>(1));
+    QCOMPARE(q->params.blockSize, 16);
+    QVERIFY(net.unit("y"));
+}
+
+void QuantViewTests::tableInBlocks()
+{
+    Net net;
+    net.constant("table", Tensor::of<uint8_t>({ 3, 16 }, std::vector<uint8_t>(48, 0x9a)));
+    net.constant("s", Tensor::of<float>({ 3, 2 }, std::vector<float>(6, 0.5f)));
+    net.constant("rows", Tensor::of<int64_t>({ 1 }, { 2 }));
+    Node& node = net.op("GatherBlockQuantized", { "table", "rows", "s" }, { "y" });
+    node.domain = "com.microsoft";
+    node.attributes.set("block_size", int64_t(16));
+    net.finish();
+    const Quantizer* q = net.at("table");
+    QVERIFY(q);
+    QCOMPARE(q->logicalCodes.shape(), Shape({ 3, 32 }));
+    QCOMPARE(q->params.dtype, DType::UInt4);
+    QCOMPARE(q->params.zeroPoint, std::vector<int32_t>(6, 8));
+    QCOMPARE(net.view().form(), QuantForm::WeightOnly);
+}
+
+void QuantViewTests::dynamicInside()
+{
+    Net net;
+    net.constant("w", weights({ 4, 3 }));
+    net.constant("ws", Tensor::of<float>({ 3 }, { 0.1f, 0.2f, 0.3f }));
+    net.op("DynamicQuantizeMatMul", { "x", "w", "ws" }, { "y" }).domain = "com.microsoft";
+    net.finish();
+    QCOMPARE(net.view().form(), QuantForm::Dynamic);
+    const Quantizer* q = net.at("w");
+    QVERIFY(q);
+    QCOMPARE(q->params.axis, std::optional<int64_t>(1));
+}
+
+void QuantViewTests::floatsFromCodes()
+{
+    for (const bool dynamic : { true, false }) {
+        Net net;
+        net.params("x", 0.5f, uint8_t(3));
+        if (dynamic)
+            net.op("DynamicQuantizeLinear", { "x" }, { "xq", "xs", "xz" });
+        else
+            net.op("QuantizeLinear", { "x", "x_scale", "x_zero" }, { "xq" });
+        net.constant("w", weights({ 4, 3 }));
+        net.constant("ws", Tensor::scalar(0.1f));
+        const std::string scale = dynamic ? "xs" : "x_scale", zero = dynamic ? "xz" : "x_zero";
+        net.op("MatMulIntegerToFloat", { "xq", "w", scale, "ws", zero }, { "y" }).domain = "com.microsoft";
+        net.finish();
+        QCOMPARE(net.view().form(), dynamic ? QuantForm::Dynamic : QuantForm::QOperator);
+        QVERIFY(net.at("w"));
+        QVERIFY(!net.at("y"));
+    }
 }
 
 void QuantViewTests::mixedForms()

@@ -20,7 +20,8 @@ InnerOp::Input InnerOp::of(const LowerContext& c, size_t slot)
     return in;
 }
 
-Result<InnerOp> InnerOp::make(Node node, std::vector<Input> inputs, KernelMode mode, size_t outputs)
+Result<InnerOp> InnerOp::make(
+    Node node, std::vector<Input> inputs, KernelMode mode, size_t outputs, PairSaturation saturation)
 {
     const LowerFn lower = loweringRegistry().find(node);
     if (!lower)
@@ -39,7 +40,7 @@ Result<InnerOp> InnerOp::make(Node node, std::vector<Input> inputs, KernelMode m
     std::vector<const Tensor*> constants;
     for (const Tensor& t : op.m_constants)
         constants.push_back(t.valid() ? &t : nullptr);
-    QS_TRY(op.m_lowered, lower({ *op.m_node, constants, types, mode }));
+    QS_TRY(op.m_lowered, lower({ *op.m_node, constants, types, mode, {}, {}, saturation }));
     return op;
 }
 
@@ -49,7 +50,8 @@ Result<Tensor> InnerOp::run(const StepContext& outer, const std::vector<const Te
     return std::move(outputs[0]);
 }
 
-Result<std::vector<Tensor>> InnerOp::runAll(const StepContext& outer, const std::vector<const Tensor*>& inputs) const
+Result<std::vector<Tensor>> InnerOp::runAll(
+    const StepContext& outer, const std::vector<const Tensor*>& inputs, Tensor* unrounded) const
 {
     std::vector<Tensor> plain(inputs.size()), outputs(m_node->outputs.size());
     std::vector<const Tensor*> given = inputs;
@@ -59,6 +61,8 @@ Result<std::vector<Tensor>> InnerOp::runAll(const StepContext& outer, const std:
             given[i] = &plain[i];
         }
     StepContext inner(given, outputs, outer.pool(), {}, outer.cancelToken());
+    inner.askUnrounded(unrounded);
+    inner.askPairCounts(outer.pairCounts());
     QS_CHECK(m_lowered.run(inner));
     return outputs;
 }

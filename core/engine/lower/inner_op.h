@@ -15,13 +15,17 @@ public:
         bool present = true;
     };
     /// `node` needs type, domain, opset and attributes only.
-    static Result<InnerOp> make(Node node, std::vector<Input> inputs, KernelMode mode, size_t outputs = 1);
+    static Result<InnerOp> make(Node node, std::vector<Input> inputs, KernelMode mode, size_t outputs = 1,
+        PairSaturation saturation = PairSaturation::None);
     /// What is known of input `slot` of the operator that is being lowered.
     static Input of(const LowerContext& c, size_t slot);
 
     /// First output for these inputs (null: absent), with storage of the outer step.
     Result<Tensor> run(const StepContext& outer, const std::vector<const Tensor*>& inputs) const;
-    Result<std::vector<Tensor>> runAll(const StepContext& outer, const std::vector<const Tensor*>& inputs) const;
+    /// All outputs; `unrounded` as StepContext::askUnrounded().
+    Result<std::vector<Tensor>> runAll(
+        const StepContext& outer, const std::vector<const Tensor*>& inputs, Tensor* unrounded = nullptr) const;
+    const LoweredNode& lowered() const { return m_lowered; }
     const std::string& kernel() const { return m_lowered.kernel; }
 
 private:

@@ -283,10 +283,13 @@ Result<LoweredNode> lowerQAttention(const LowerContext& c)
     std::vector<InnerOp::Input> inputs;
     for (size_t slot : { 0, 1, 3, 4, 6, 7, 2 })
         inputs.push_back(InnerOp::of(c, slot));
-    QS_TRY(InnerOp product, InnerOp::make(innerNode("MatMulIntegerToFloat", "com.microsoft", 1), inputs, c.mode));
+    QS_TRY(InnerOp product,
+        InnerOp::make(innerNode("MatMulIntegerToFloat", "com.microsoft", 1), inputs, c.mode, 1, c.saturation));
     const auto step = std::make_shared<const ProjectingStep>(
         ProjectingStep { attentionHead(c.node), &c.node, c.mode, std::move(product), {} });
-    return LoweredNode { [step](StepContext& s) { return runQAttention(*step, s); }, step->projection.kernel() };
+    LoweredNode lowered { [step](StepContext& s) { return runQAttention(*step, s); }, step->projection.kernel() };
+    lowered.countsPairs = step->projection.lowered().countsPairs;
+    return lowered;
 }
 
 /// Inputs of MultiHeadAttention as batch x heads x tokens x size, with their part of the bias added.

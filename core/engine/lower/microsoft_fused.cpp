@@ -59,7 +59,7 @@ Result<InnerOp> plainOp(const LowerContext& c, Node node, size_t inputs)
     for (size_t i = 0; i < std::min(inputs, c.node.inputs.size()); ++i)
         known.push_back(InnerOp::of(c, i));
     node.attributes = c.node.attributes;
-    return InnerOp::make(std::move(node), std::move(known), c.mode);
+    return InnerOp::make(std::move(node), std::move(known), c.mode, 1, c.saturation);
 }
 
 /// Tensors whose file shape is N, spatial..., C seen as N, C, spatial... and back: the same bytes.
@@ -102,9 +102,11 @@ Status runImage(const ImageStep& step, StepContext& s)
         x = channelsSecond(s, s.in(0));
         inputs[0] = &x;
     }
-    QS_TRY(Tensor y, step.op.run(s, inputs));
-    if (step.channelsLast)
-        y = channelsBehind(s, y);
+    Tensor unrounded;
+    QS_TRY(std::vector<Tensor> made, step.op.runAll(s, inputs, s.wantsUnrounded() ? &unrounded : nullptr));
+    Tensor y = step.channelsLast ? channelsBehind(s, made[0]) : std::move(made[0]);
+    if (unrounded.valid())
+        s.setUnrounded(step.channelsLast ? channelsBehind(s, unrounded) : std::move(unrounded));
     if (step.add && s.input(3)) {
         if (s.in(3).shape() != y.shape())
             return badInput(
@@ -119,8 +121,12 @@ Status runImage(const ImageStep& step, StepContext& s)
 Result<LoweredNode> imageNode(ImageStep step)
 {
     const std::string kernel = step.op.kernel();
+    const bool ends = step.add || !step.end.links.empty();
     const auto shared = std::make_shared<const ImageStep>(std::move(step));
-    return LoweredNode { [shared](StepContext& s) { return runImage(*shared, s); }, kernel, LayoutRule::Any };
+    LoweredNode lowered { [shared](StepContext& s) { return runImage(*shared, s); }, kernel, LayoutRule::Any };
+    lowered.offersUnrounded = shared->op.lowered().offersUnrounded && !ends;
+    lowered.countsPairs = shared->op.lowered().countsPairs;
+    return lowered;
 }
 
 Result<LoweredNode> lowerFusedConv(const LowerContext& c)
