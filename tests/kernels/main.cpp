@@ -20,7 +20,6 @@ int main(int argc, char** argv)
     for (const auto run : {
              runBinsTests,
              runBlockCodesTests,
-             runBlockCodesTests,
              runCodeConvTests,
              runConvTests,
              runElementwiseTests,

@@ -4,7 +4,6 @@
 /// One function a test class of this executable, sorted.
 int runBinsTests(int argc, char** argv);
 int runBlockCodesTests(int argc, char** argv);
-int runBlockCodesTests(int argc, char** argv);
 int runCodeConvTests(int argc, char** argv);
 int runConvTests(int argc, char** argv);
 int runElementwiseTests(int argc, char** argv);
