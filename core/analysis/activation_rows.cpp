@@ -196,8 +196,9 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.quantizedName = qg.value(comparedValue(qg, plan)).name;
         row.floatNode = fg.value(plan.x).producer;
         row.quantNode = qg.value(plan.p.valid() ? plan.p : plan.y).producer;
-        if (const FusedUnit* unit = plan.unrounded.valid() ? pair.quantPlan->unit(plan.unrounded) : nullptr)
-            row.quantNode = unit->node;
+        for (NodeId rounds : { plan.unrounded, plan.beforeRounding })
+            if (const FusedUnit* unit = rounds.valid() ? pair.quantPlan->unit(rounds) : nullptr)
+                row.quantNode = unit->node;
         if (row.floatNode.valid()) {
             row.node = fg.node(row.floatNode).name;
             row.opType = fg.node(row.floatNode).opType;

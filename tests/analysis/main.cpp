@@ -9,5 +9,6 @@ int main(int argc, char** argv)
     int failures = qs::test::runPairSumsTests(argc, argv);
     failures += qs::test::runNumbersTests(argc, argv);
     failures += qs::test::runFindingsTests(argc, argv);
+    failures += qs::test::runIntegerTests(argc, argv);
     return failures;
 }

@@ -7,5 +7,6 @@ namespace qs::test {
 int runPairSumsTests(int argc, char** argv);
 int runNumbersTests(int argc, char** argv);
 int runFindingsTests(int argc, char** argv);
+int runIntegerTests(int argc, char** argv);
 
 } // namespace qs::test

@@ -177,6 +177,8 @@ LoweredNode UnitProgram::finish(Slot result) &&
     LoweredNode unit;
     unit.layouts = LayoutRule::Any;
     for (const Step& step : code->steps) {
+        if (step.relabels)
+            continue;
         unit.kernel += (unit.kernel.empty() ? "" : ", ") + step.node->opType + ": " + step.lowered.kernel;
         unit.countsPairs |= step.lowered.countsPairs;
     }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/runners.h"
+
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+Prepared sums(const char* path, bool quantized)
+{
+    SmallModel model(path);
+    model.input("x", { 4 });
+    if (!quantized)
+        return model.node("Add", { "x", "x" }, { "a" }).node("Add", { "a", "a" }, { "y" }).output("y").finish();
+    return model.qdq<uint8_t>("x", "x_dq", 0.5f, 0)
+        .node("Add", { "x_dq", "x_dq" }, { "a" })
+        .qdq<uint8_t>("a", "a_dq", 2.0f, 1)
+        .node("Add", { "a_dq", "a_dq" }, { "b" })
+        .qdq<uint8_t>("b", "y", 8.0f, 0)
+        .output("y")
+        .finish();
+}
+
+/// Two output channels of a 1x1 convolution over two input channels; the first one's weights are extreme.
+Prepared conv(const char* path, bool quantized)
+{
+    SmallModel model(path);
+    model.input("x", { 1, 2, 2, 3 });
+    if (!quantized)
+        return model.constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, { 127, 127, 1, 2 }))
+            .node("Conv", { "x", "w" }, { "c" })
+            .node("Relu", { "c" }, { "y" })
+            .output("y")
+            .finish();
+    return model.qdq<uint8_t>("x", "x_dq", 1.0f, 0)
+        .weight("w", { 2, 2, 1, 1 }, { 127, 127, 1, 2 }, { 1.0f })
+        .node("Conv", { "x_dq", "w" }, { "c" })
+        .node("Relu", { "c" }, { "r" })
+        .qdq<uint8_t>("r", "y", 300.0f, 0)
+        .output("y")
+        .finish();
+}
+
+Comparison comparedAs(
+    ArithmeticProfile profile, const Prepared& f, const Prepared& q, const FixedData& data, CompareOptions options = {})
+{
+    ComparePair pair = pairOf(f, q);
+    options.profile = profile;
+    if (profile != ArithmeticProfile::Simulated) {
+        pair.writtenPlan = pair.quantPlan;
+        pair.quantPlan = Plan::make(std::make_shared<Model>(q.plan->model()), { KernelMode::Fast, profile });
+    }
+    auto result = compareModels(pair, data, options, {}, {}, {});
+    if (!result.ok())
+        qFatal("%s", issueText(result.issue()).c_str());
+    return std::move(result).value();
+}
+
+class IntegerTests : public QObject {
+    Q_OBJECT
+
+private slots:
+    void simulatedHasNoImplementation();
+    void countsEachUnitFromTheSameCodes();
+    void saysWhatLiesInsideUnits();
+    void countsSaturatedPairs();
+    void doesNotDependOnThreads();
+};
+
+const Tensor kSteps = Tensor::of<float>({ 4 }, { 0.5f, 1.0f, 1.5f, 2.0f });
+
+void IntegerTests::simulatedHasNoImplementation()
+{
+    const Comparison c
+        = comparedAs(ArithmeticProfile::Simulated, sums("f", false), sums("q", true), FixedData({ kSteps }));
+    QCOMPARE(c.profile, ArithmeticProfile::Simulated);
+    QVERIFY(!rowOf(c, "a").implementation);
+    QVERIFY(!c.outputs[0].implementation);
+    QVERIFY(c.saturation.empty());
+}
+
+/// QLinearAdd rounds with the zero point added: v = code / 2 + 1 gives 1.5, 2, 2.5, 3 -> 2, 2, 2, 3; the file as
+/// written rounds 0.5, 1, 1.5, 2 first -> 1, 2, 3, 3. From the same codes the second sum has no difference.
+void IntegerTests::countsEachUnitFromTheSameCodes()
+{
+    const Comparison c
+        = comparedAs(ArithmeticProfile::Integer, sums("f", false), sums("q", true), FixedData({ kSteps }));
+    QCOMPARE(c.profile, ArithmeticProfile::Integer);
+    QVERIFY(rowOf(c, "x").implementation);
+    QCOMPARE(rowOf(c, "x").implementation->offByOne, 0.0);
+    QVERIFY(rowOf(c, "a").implementation);
+    QCOMPARE(rowOf(c, "a").implementation->offByOne, 0.5);
+    QCOMPARE(rowOf(c, "a").implementation->beyond, 0.0);
+    QVERIFY(rowOf(c, "y").implementation);
+    QCOMPARE(rowOf(c, "y").implementation->offByOne, 0.0);
+    // End to end: codes 0.5, 0.5, 0.5, 1 -> 0, 0, 0, 1 against 0, 0.5, 1, 1 -> 0, 0, 1, 1.
+    QVERIFY(c.outputs[0].implementation);
+    QVERIFY(close(c.outputs[0].implementation->maxAbsError, 8));
+}
+
+/// The float model's convolution before its Relu has a partner only inside the unit, which still says its value.
+void IntegerTests::saysWhatLiesInsideUnits()
+{
+    const Tensor x = Tensor::of<float>({ 1, 2, 2, 3 }, { 1, 2, 3, 4, 5, 6, 1, 0, 2, 0, 3, 0 });
+    const Prepared f = conv("f", false), q = conv("q", true);
+    const Comparison integer = comparedAs(ArithmeticProfile::Integer, f, q, FixedData({ x }));
+    const Comparison simulated = comparedAs(ArithmeticProfile::Simulated, f, q, FixedData({ x }));
+    QCOMPARE(integer.activations.size(), simulated.activations.size());
+    for (size_t i = 0; i < simulated.activations.size(); ++i) {
+        const ActivationRow &a = integer.activations[i], &b = simulated.activations[i];
+        QCOMPARE(a.name, b.name);
+        QCOMPARE(a.accumulated.exact, b.accumulated.exact);
+        QCOMPARE(a.accumulated.sqnrDb, b.accumulated.sqnrDb);
+        QCOMPARE(a.noise.rounding, b.noise.rounding);
+    }
+}
+
+void IntegerTests::countsSaturatedPairs()
+{
+    // 255 * 127 * 2 leaves 16 bits, 129 * 127 * 2 = 32766 does not.
+    const Tensor x = Tensor::of<float>({ 1, 2, 2, 3 }, { 255, 129, 0, 200, 1, 2, 255, 129, 255, 200, 1, 2 });
+    const Prepared f = conv("f", false), q = conv("q", true);
+    const Comparison c = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, FixedData({ x, x }));
+    QCOMPARE(c.saturation.size(), size_t(1));
+    QCOMPARE(c.saturation[0].node, std::string("n_c"));
+    QCOMPARE(c.saturation[0].opType, std::string("Conv"));
+    QCOMPARE(c.saturation[0].pairs, uint64_t(24));
+    QCOMPARE(c.saturation[0].saturated, (std::vector<uint64_t> { 4, 0 }));
+    QVERIFY(rowOf(c, "y").implementation->beyond > 0);
+    QVERIFY(comparedAs(ArithmeticProfile::Integer, f, q, FixedData({ x })).saturation.empty());
+}
+
+void IntegerTests::doesNotDependOnThreads()
+{
+    std::mt19937 random(5);
+    std::vector<Tensor> samples;
+    for (int i = 0; i < 9; ++i) {
+        Tensor t = Tensor::allocate(DType::Float32, { 1, 2, 2, 3 });
+        for (float& v : t.fill<float>())
+            v = static_cast<float>(random() % 256);
+        samples.push_back(t);
+    }
+    const Prepared f = conv("f", false), q = conv("q", true);
+    CompareOptions many;
+    many.threads = 3;
+    const Comparison a = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, FixedData(samples));
+    const Comparison b = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, FixedData(samples), many);
+    QCOMPARE(a.activations.size(), b.activations.size());
+    for (size_t i = 0; i < a.activations.size(); ++i) {
+        QCOMPARE(a.activations[i].accumulated.sqnrDb, b.activations[i].accumulated.sqnrDb);
+        QCOMPARE(a.activations[i].implementation.has_value(), b.activations[i].implementation.has_value());
+        if (a.activations[i].implementation)
+            QCOMPARE(a.activations[i].implementation->beyond, b.activations[i].implementation->beyond);
+    }
+    QCOMPARE(a.saturation[0].saturated, b.saturation[0].saturated);
+    QCOMPARE(a.outputs[0].implementation->rmse, b.outputs[0].implementation->rmse);
+}
+
+} // namespace
+
+int qs::test::runIntegerTests(int argc, char** argv)
+{
+    IntegerTests test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "integer_test.moc"
