@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <span>
 
 namespace qs {
 
@@ -128,7 +128,7 @@ template <class T> Region<T> regionOf(const RegionPool& p, const T* corners)
     return r;
 }
 
-template <class T> T binValue(const RegionPool& p, const std::vector<Corners<T>>& points, const T* map)
+template <class T> T binValue(const RegionPool& p, std::span<const Corners<T>> points, const T* map)
 {
     T sum = 0, top = 0;
     for (size_t i = 0; i < points.size(); ++i) {
@@ -143,28 +143,42 @@ template <class T> T binValue(const RegionPool& p, const std::vector<Corners<T>>
     return p.largest ? top : sum / T(std::max<size_t>(points.size(), 1));
 }
 
+/// Sampling points of one row of bins.
+template <class T> struct BinRow {
+    std::vector<Corners<T>> points;
+    size_t perBin = 0;
+
+    void find(const RegionPool& p, const Region<T>& region, int64_t row)
+    {
+        const T height = region.height / T(p.outHeight), width = region.width / T(p.outWidth);
+        const int64_t down = samplesFor(p, region.height, p.outHeight),
+                      across = samplesFor(p, region.width, p.outWidth);
+        perBin = size_t(down * across);
+        points.clear();
+        for (int64_t column = 0; column < p.outWidth; ++column)
+            for (int64_t i = 0; i < down; ++i)
+                for (int64_t j = 0; j < across; ++j)
+                    points.push_back(cornersAt(p, region.y + T(row) * height + (T(i) + T(0.5)) * height / T(down),
+                        region.x + T(column) * width + (T(j) + T(0.5)) * width / T(across)));
+    }
+};
+
 } // namespace
 
 template <class T> void regionAlign(const RegionPool& p, const T* x, const T* regions, const int64_t* sample, T* y)
 {
-    std::vector<Corners<T>> points;
-    for (int64_t r = 0; r < p.regions; ++r) {
-        const Region<T> region = regionOf(p, regions + r * p.stride);
-        const T binHeight = region.height / T(p.outHeight), binWidth = region.width / T(p.outWidth);
-        const int64_t rows = samplesFor(p, region.height, p.outHeight),
-                      columns = samplesFor(p, region.width, p.outWidth);
-        for (int64_t bin = 0; bin < p.outHeight * p.outWidth; ++bin) {
-            points.clear();
-            for (int64_t i = 0; i < rows; ++i)
-                for (int64_t j = 0; j < columns; ++j)
-                    points.push_back(
-                        cornersAt(p, region.y + T(bin / p.outWidth) * binHeight + (T(i) + T(0.5)) * binHeight / T(rows),
-                            region.x + T(bin % p.outWidth) * binWidth + (T(j) + T(0.5)) * binWidth / T(columns)));
-            for (int64_t c = 0; c < p.channels; ++c)
-                y[(r * p.channels + c) * p.outHeight * p.outWidth + bin]
-                    = binValue(p, points, x + (sample[r] * p.channels + c) * p.height * p.width);
+    BinRow<T> bins;
+    for (int64_t r = 0; r < p.regions; ++r)
+        for (int64_t row = 0; row < p.outHeight; ++row) {
+            bins.find(p, regionOf(p, regions + r * p.stride), row);
+            for (int64_t c = 0; c < p.channels; ++c) {
+                const T* map = x + (sample[r] * p.channels + c) * p.height * p.width;
+                T* out = y + ((r * p.channels + c) * p.outHeight + row) * p.outWidth;
+                for (size_t column = 0; column < size_t(p.outWidth); ++column)
+                    out[column] = binValue(
+                        p, std::span<const Corners<T>>(bins.points).subspan(column * bins.perBin, bins.perBin), map);
+            }
         }
-    }
 }
 
 namespace {

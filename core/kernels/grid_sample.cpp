@@ -35,15 +35,16 @@ template <class T> struct GridAxis {
     T low() const { return alignCorners ? T(0) : T(-0.5); }
     T high() const { return alignCorners ? T(size - 1) : T(size) - T(0.5); }
     /// In elements, brought back to the borders where the padding asks for it.
-    T coordinate(T n, bool nearest) const
+    T coordinate(T n, GridMode mode) const
     {
         T x = alignCorners ? (n + 1) / 2 * T(size - 1) : ((n + 1) * T(size) - 1) / 2;
         if (!(x > T(-kFarAway)))
             x = T(-kFarAway);
         x = std::min(x, T(kFarAway));
-        if (nearest)
+        if (mode == GridMode::Nearest)
             x = std::nearbyint(x);
-        if (padding == GridPadding::Border && (x < low() || x > high()))
+        // Cubic weights reach past the border: there only the taps are brought back, as PyTorch does it.
+        if (padding == GridPadding::Border && mode != GridMode::Cubic)
             return std::clamp(x, T(0), T(size - 1));
         return padding == GridPadding::Reflection ? reflected(x, low(), high()) : x;
     }
@@ -78,7 +79,7 @@ template <class T> std::array<T, 4> cubicWeights(T x)
 
 template <class T> Taps<T> tapsOf(const GridAxis<T>& axis, GridMode mode, T n)
 {
-    const T x = axis.coordinate(n, mode == GridMode::Nearest);
+    const T x = axis.coordinate(n, mode);
     if (mode == GridMode::Nearest)
         return { 1, { axis.element(int64_t(x)) }, { T(1) } };
     const auto first = int64_t(std::floor(x));
@@ -141,18 +142,29 @@ double sampleFrom(const GridSample& s, size_t d, const double* x, const double* 
 
 template <class T> void gridSample(const GridSample& s, const T* x, const T* grid, T* y)
 {
+    constexpr int64_t kBlock = 256; // places whose shares stay in the nearest cache
     const int64_t plane = product(s.in);
     const auto axes = int64_t(s.in.size());
-    std::vector<Share<T>> shares;
+    std::vector<Share<T>> shares, all;
+    std::vector<size_t> ends;
     for (int64_t b = 0; b < s.batch; ++b)
-        for (int64_t p = 0; p < s.places; ++p) {
-            findShares(s, grid + (b * s.places + p) * axes, shares);
-            for (int64_t c = 0; c < s.channels; ++c) {
-                const T* from = x + (b * s.channels + c) * plane;
-                T sum = 0;
-                for (const Share<T>& share : shares)
-                    sum += share.weight * from[share.offset];
-                y[(b * s.channels + c) * s.places + p] = sum;
+        for (int64_t first = 0; first < s.places; first += kBlock) {
+            const int64_t count = std::min(kBlock, s.places - first);
+            all.clear();
+            ends.clear();
+            for (int64_t p = first; p < first + count; ++p) {
+                findShares(s, grid + (b * s.places + p) * axes, shares);
+                all.insert(all.end(), shares.begin(), shares.end());
+                ends.push_back(all.size());
+            }
+            for (int64_t c = b * s.channels; c < (b + 1) * s.channels; ++c) {
+                size_t k = 0;
+                for (int64_t p = 0; p < count; ++p) {
+                    T sum = 0;
+                    for (; k < ends[size_t(p)]; ++k)
+                        sum += all[k].weight * x[c * plane + all[k].offset];
+                    y[c * s.places + first + p] = sum;
+                }
             }
         }
 }
@@ -178,7 +190,7 @@ template <class T> void affineGrid(const std::vector<int64_t>& sizes, bool align
             const double i = double(int64_t(rest) % size);
             rest /= size_t(size);
             const bool single = alignCorners && size == 1;
-            base[d] = single ? -1 : alignCorners ? -1 + 2 * i / double(size - 1) : -1 + (2 * i + 1) / double(size);
+            base[d] = single ? 0 : alignCorners ? -1 + 2 * i / double(size - 1) : -1 + (2 * i + 1) / double(size);
         }
         for (size_t r = 0; r < axes; ++r) {
             double sum = 0;

@@ -24,7 +24,8 @@ template <class T> void gridSample(const GridSample& s, const T* x, const T* gri
 /// Naive: axis by axis, one place and channel at a time.
 void gridSampleReference(const GridSample& s, const double* x, const double* grid, double* y);
 
-/// The grid that an affine map (axes x (axes + 1)) gives for `sizes` places. Source: ONNX AffineGrid.
+/// The grid that an affine map (axes x (axes + 1)) gives for `sizes` places. A single place lies in the
+/// middle, as in PyTorch. Source: ONNX AffineGrid.
 template <class T> void affineGrid(const std::vector<int64_t>& sizes, bool alignCorners, const T* map, T* grid);
 
 } // namespace qs

@@ -14,5 +14,7 @@ struct TopK {
 /// Their places along the line, best first, equal ones by ascending place; NaN counts as larger than everything.
 /// indices: outer x k x inner. False for types without an order.
 bool topKIndices(DType type, const std::byte* data, const TopK& top, int64_t* indices);
+/// Naive: every line is sorted.
+bool topKIndicesReference(DType type, const std::byte* data, const TopK& top, int64_t* indices);
 
 } // namespace qs

@@ -34,6 +34,8 @@ private slots:
     void scattersInOrder();
     void reducesEveryType();
     void picksLargestAndSmallest();
+    void picksAsReference_data();
+    void picksAsReference();
     void nearestRounding();
     void linearWeights();
     void filtersLikeReference();
@@ -170,6 +172,44 @@ void MovementTests::picksLargestAndSmallest()
     QVERIFY(topKIndices(DType::Float32, bytesOf(x.data()), { 1, 5, 1, 3, false }, places.data()));
     QCOMPARE(places, (std::vector<int64_t> { 4, 2, 0 }));
     QVERIFY(!topKIndices(DType::String, bytesOf(x.data()), { 1, 5, 1, 3, false }, places.data()));
+}
+
+void MovementTests::picksAsReference_data()
+{
+    QTest::addColumn<int>("seed");
+    for (int seed = 0; seed < 60; ++seed)
+        QTest::addRow("seed %d", seed) << seed;
+}
+
+void MovementTests::picksAsReference()
+{
+    QFETCH(int, seed);
+    test::RandomData random { uint32_t(seed) };
+    TopK top { random.integer(1, 3), random.integer(1, seed % 3 ? 70 : 2100), random.integer(1, 3), 0,
+        random.integer(0, 1) == 1 };
+    top.k = random.integer(0, top.size);
+    const int64_t count = top.outer * top.size * top.inner;
+    std::vector<int64_t> places(size_t(top.outer * top.k * top.inner)), expected(places.size());
+    const auto compare = [&](DType type, const std::byte* data) {
+        QVERIFY(topKIndices(type, data, top, places.data()));
+        QVERIFY(topKIndicesReference(type, data, top, expected.data()));
+        QCOMPARE(places, expected);
+    };
+    std::vector<float> x = random.floats(count);
+    for (float& v : x) { // ties, both zeros, infinities, NaN
+        const int64_t what = random.integer(0, 9);
+        v = what == 0 ? -0.0f : what == 1 ? 0.0f : what == 2 ? std::nanf("") : what == 3 ? -INFINITY : std::round(v);
+    }
+    compare(DType::Float32, bytesOf(x.data()));
+    const std::vector<double> wide = test::widened(x);
+    compare(DType::Float64, bytesOf(wide.data()));
+    const auto words = random.integers<uint16_t>(count, 0, 65535);
+    compare(DType::Float16, bytesOf(words.data()));
+    compare(DType::UInt16, bytesOf(words.data()));
+    compare(DType::Int16, bytesOf(words.data()));
+    const auto large = random.integers<int64_t>(count, -3, 3);
+    compare(DType::Int64, bytesOf(large.data()));
+    compare(DType::UInt64, bytesOf(large.data()));
 }
 
 void MovementTests::nearestRounding()

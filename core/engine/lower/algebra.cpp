@@ -125,11 +125,14 @@ private:
             first.insert(first.end(), third.begin(), third.end());
             return first;
         };
-        QS_TRY(const Tensor pa, arranged(a, chain(batch, left, inner)));
-        QS_TRY(const Tensor pb, arranged(b, chain(batch, inner, right)));
+        ProductShape shape { count(left), count(inner), count(right) };
+        shape.transposeA = a.labels == chain(batch, inner, left);
+        shape.transposeB = b.labels == chain(batch, right, inner);
+        QS_TRY(const Tensor pa, shape.transposeA ? a.tensor : arranged(a, chain(batch, left, inner)));
+        QS_TRY(const Tensor pb, shape.transposeB ? b.tensor : arranged(b, chain(batch, inner, right)));
         Labelled out { {}, chain(batch, left, right) };
         QS_TRY(Tensor y, allocateChecked(m_context, dtypeOf<W>(), shapeOf(out.labels)));
-        if (multiply({ count(left), count(inner), count(right) }, count(batch), pa, pb, y))
+        if (multiply(shape, count(batch), pa, pb, y))
             out.tensor = y;
         return out;
     }

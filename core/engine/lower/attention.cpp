@@ -2,6 +2,7 @@
 #include "core/engine/lower/attention_parts.h"
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/movement.h"
+#include "core/engine/lower/numeric_inputs.h"
 
 #include "core/kernels/attention.h"
 #include "core/kernels/strided_copy.h"
@@ -210,6 +211,7 @@ template <class W> Result<bool> runAs(const AttentionStep& step, StepContext& c)
 
 Status runAttention(const AttentionStep& step, StepContext& c)
 {
+    QS_CHECK(needNumericInputs(c));
     for (size_t i = 0; i < 3; ++i) {
         if (!isComputedFloat(c.in(i).dtype()))
             return unsupportedType(c.in(i).dtype());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/movement.h"
+#include "core/engine/lower/numeric_inputs.h"
 #include "core/engine/lower/vision_parts.h"
 
 #include "core/kernels/columns.h"
@@ -45,11 +46,11 @@ Status runColumns(const Node& node, KernelMode mode, StepContext& c)
     const Tensor& x = c.in(0);
     QS_TRY(const WindowGrid g, windowGrid(node, c));
     const auto elements = elementCount(g.block);
-    int64_t windows = 1;
+    Shape windows;
     for (size_t d = 0; d < g.image.size(); ++d)
-        windows *= g.windows(d);
-    if (!elements || x.rank() != 3 || x.dim(1) % *elements != 0 || x.dim(2) != windows)
-        return badInput("columns of shape " + shapeText(x.shape()) + " do not hold " + std::to_string(windows)
+        windows.push_back(g.windows(d));
+    if (!elements || x.rank() != 3 || x.dim(1) % *elements != 0 || elementCount(windows) != x.dim(2))
+        return badInput("columns of shape " + shapeText(x.shape()) + " do not hold " + shapeText(windows)
             + " windows of " + shapeText(g.block));
     Shape shape { x.dim(0), x.dim(1) / *elements };
     shape.insert(shape.end(), g.image.begin(), g.image.end());
@@ -106,6 +107,7 @@ Result<DeformConv> deformShape(const Node& node, const StepContext& c)
 Status runDeformConv(const Node& node, KernelMode mode, StepContext& c)
 {
     QS_CHECK(needInputs(c, 3));
+    QS_CHECK(needNumericInputs(c));
     const Tensor& x = c.in(0);
     if (!isComputedFloat(x.dtype()))
         return unsupportedType(x.dtype());

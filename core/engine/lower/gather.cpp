@@ -59,17 +59,22 @@ Result<std::vector<int64_t>> elementCells(const Shape& data, const Tensor& indic
         fits = d == axis || shape[d] <= data[d];
     if (!fits)
         return badInput("indices of shape " + shapeText(shape) + " do not fit data of shape " + shapeText(data));
-    const auto strides = rowMajorStrides(data), own = rowMajorStrides(shape);
-    std::vector<int64_t> cells = toInts(indices);
-    for (size_t i = 0; i < cells.size(); ++i) {
-        const int64_t w = wrapped(cells[i], data[axis]);
+    const auto strides = rowMajorStrides(data);
+    std::vector<int64_t> cells = toInts(indices), index(shape.size(), 0);
+    int64_t base = 0; // of the axes other than `axis`
+    for (int64_t& cell : cells) {
+        const int64_t w = wrapped(cell, data[axis]);
         if (w < 0)
-            return outside(cells[i], data[axis]);
-        int64_t cell = w * strides[axis];
-        for (size_t d = 0; d < shape.size(); ++d)
-            if (d != axis)
-                cell += static_cast<int64_t>(i) / own[d] % shape[d] * strides[d];
-        cells[i] = cell;
+            return outside(cell, data[axis]);
+        cell = base + w * strides[axis];
+        for (size_t d = shape.size(); d-- > 0;) {
+            const int64_t step = d == axis ? 0 : strides[d];
+            base += step;
+            if (++index[d] < shape[d])
+                break;
+            base -= step * shape[d];
+            index[d] = 0;
+        }
     }
     return cells;
 }
@@ -187,7 +192,7 @@ Status runScatterND(const Node& node, KernelMode, StepContext& s)
     return scatter(node, s, nd.blocks, nd.blockElements);
 }
 
-Status runTopK(const Node& node, KernelMode, StepContext& s)
+Status runTopK(const Node& node, KernelMode mode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
     const Tensor& x = s.in(0);
@@ -202,7 +207,8 @@ Status runTopK(const Node& node, KernelMode, StepContext& s)
     const TopK top { product(shape, 0, axis), x.dim(axis), product(shape, axis + 1, shape.size()), given[0],
         node.attributes.integer("largest", 1) != 0 };
     Tensor indices = s.allocate(DType::Int64, shape);
-    if (!topKIndices(x.dtype(), x.bytes().data(), top, indices.fill<int64_t>().data()))
+    const auto kernel = mode == KernelMode::Reference ? topKIndicesReference : topKIndices;
+    if (!kernel(x.dtype(), x.bytes().data(), top, indices.fill<int64_t>().data()))
         return badInput("elements of type " + std::string(dtypeName(x.dtype())) + " have no order");
     const Movable movable({ &x });
     Tensor values = s.allocate(movable.dtype(), shape);

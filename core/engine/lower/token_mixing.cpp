@@ -2,6 +2,7 @@
 #include "core/engine/lower/attention_parts.h"
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/movement.h"
+#include "core/engine/lower/numeric_inputs.h"
 
 #include "core/kernels/indexed_copy.h"
 #include "core/kernels/strided_copy.h"
@@ -77,6 +78,7 @@ Result<std::vector<int64_t>> cacheRows(const RotaryShape& s, const StepContext& 
 
 Status runRotary(const RotaryStep& step, StepContext& c)
 {
+    QS_CHECK(needNumericInputs(c));
     const Tensor& x = c.in(0);
     if (!isComputedFloat(x.dtype()))
         return unsupportedType(x.dtype());
@@ -177,6 +179,7 @@ Result<LinearAttentionShape> linearShape(const LinearAttentionStep& step, const 
 
 Status runLinearAttention(const LinearAttentionStep& step, StepContext& c)
 {
+    QS_CHECK(needNumericInputs(c));
     for (size_t i = 0; i < 3; ++i)
         if (!isComputedFloat(c.in(i).dtype()))
             return unsupportedType(c.in(i).dtype());
@@ -247,6 +250,7 @@ template <class W> Tensor lastOf(const StepContext& c, const Tensor& x, int64_t 
 Status runCausalConv(const Node& node, KernelMode mode, StepContext& c)
 {
     QS_CHECK(needInputs(c, 2));
+    QS_CHECK(needNumericInputs(c));
     const Tensor &x = c.in(0), &w = c.in(1);
     if (!isComputedFloat(x.dtype()))
         return unsupportedType(x.dtype());

@@ -109,12 +109,20 @@ Status runAffineGrid(const Node& node, KernelMode mode, StepContext& c)
     return {};
 }
 
+Result<LoweredNode> lowerAffineGrid(const LowerContext& context)
+{
+    QS_CHECK(needFloat(context.inputType(0)));
+    QS_TRY(LoweredNode lowered, copying<runAffineGrid>(context));
+    lowered.kernel = context.mode == KernelMode::Reference ? "reference" : "affine grid";
+    return lowered;
+}
+
 } // namespace
 
 void lowerVision(LoweringRegistry& r)
 {
     r.add("", "GridSample", lowerGridSample);
-    r.add("", "AffineGrid", copying<runAffineGrid>);
+    r.add("", "AffineGrid", lowerAffineGrid);
     lowerRegions(r);
     lowerColumns(r);
 }

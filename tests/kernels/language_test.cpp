@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/kernels/random_data.h"
+#include "tests/kernels/runners.h"
+
+#include "core/kernels/attention.h"
+#include "core/kernels/einsum.h"
+#include "core/kernels/letter_case.h"
+#include "core/kernels/loss.h"
+#include "core/kernels/ngrams.h"
+#include "core/kernels/pattern.h"
+#include "core/kernels/random.h"
+#include "core/kernels/token_mixing.h"
+
+#include <QTest>
+
+#include <limits>
+
+using namespace qs;
+using test::RandomData;
+
+class LanguageTests : public QObject {
+    Q_OBJECT
+private slots:
+    void attention_data();
+    void attention();
+    void rotary();
+    void recurrentIsAttention();
+    void losses();
+    void products();
+    void determinant();
+    void patterns_data();
+    void patterns();
+    void wrongPatterns();
+    void longText();
+    void letters();
+    void ngrams();
+    void randomNumbers();
+};
+
+void LanguageTests::attention_data()
+{
+    QTest::addColumn<int>("seed");
+    for (int seed = 0; seed < 40; ++seed)
+        QTest::addRow("seed %d", seed) << seed;
+}
+
+void LanguageTests::attention()
+{
+    QFETCH(int, seed);
+    RandomData random { uint32_t(seed) };
+    AttentionShape s { random.integer(1, 2), 1, random.integer(1, 3), random.integer(1, 19), random.integer(1, 19),
+        random.integer(1, 17), random.integer(1, 17), 0.3, random.integer(0, 1) ? 2.0 : 0.0 };
+    s.heads = s.keyHeads * random.integer(1, 3);
+    const auto q = random.floats(s.batch * s.heads * s.queries * s.keySize);
+    const auto k = random.floats(s.batch * s.keyHeads * s.keys * s.keySize);
+    const auto v = random.floats(s.batch * s.keyHeads * s.keys * s.valueSize);
+    auto bias = random.floats(s.heads * s.keys);
+    for (int64_t i = 1; i < s.heads * s.keys; ++i) // never a whole row
+        if (i % s.keys != 0 && random.integer(0, 3) == 0)
+            bias[size_t(i)] = -std::numeric_limits<float>::infinity();
+    const auto dq = test::widened(q), dk = test::widened(k), dv = test::widened(v), dbias = test::widened(bias);
+    const size_t count = size_t(s.batch * s.heads * s.queries);
+    std::vector<float> y(count * size_t(s.valueSize)), scores(count * size_t(s.keys));
+    std::vector<double> expectedY(y.size()), expectedScores(scores.size());
+    const auto stage = AttentionStage(random.integer(0, 3));
+    const std::array<int64_t, 4> strides { 0, s.keys, 0, 1 };
+    attentionReference(s,
+        { dq.data(), dk.data(), dv.data(), { dbias.data(), strides }, expectedY.data(), expectedScores.data(), stage });
+    FloatMatmul products(nullptr);
+    const auto prepared = PreparedAttention::make(s, products);
+    QVERIFY(prepared);
+    const auto scratch = test::scratchMemory(prepared->scratchBytes());
+    QVERIFY(prepared->run(
+        { q.data(), k.data(), v.data(), { bias.data(), strides }, y.data(), scores.data(), stage }, scratch.get()));
+    std::string different = test::difference<float>(y, expectedY, 1e-5);
+    QVERIFY2(different.empty(), different.c_str());
+    different = test::difference<float>(scores, expectedScores, 1e-5);
+    QVERIFY2(different.empty(), different.c_str());
+}
+
+void LanguageTests::rotary()
+{
+    // A quarter turn of the first pair; the rest of the head stays.
+    const std::vector<float> x { 1, 2, 3, 4, 5 }, cosines { 1, 1, 0, 1 }, sines { 0, 0, 1, 0 };
+    const int64_t row = 1;
+    RotaryShape s { 1, 1, 1, 5, 5, 5, 5, 4, false };
+    std::vector<float> y(5);
+    rotaryEmbed<float>(s, x.data(), cosines.data(), sines.data(), &row, y.data());
+    QCOMPARE(y, (std::vector<float> { -3, 2, 1, 4, 5 }));
+    s.interleaved = true;
+    rotaryEmbed<float>(s, x.data(), cosines.data(), sines.data(), &row, y.data());
+    QCOMPARE(y, (std::vector<float> { -2, 1, 3, 4, 5 }));
+}
+
+void LanguageTests::recurrentIsAttention()
+{
+    // Without gates the state is the sum of all pairs so far: causal attention without softmax.
+    RandomData random { 7 };
+    const LinearAttentionShape s { 2, 5, 4, 2, 3, 2, 0, 0, 0.5 };
+    const auto q = random.floats<double>(2 * 5 * 4 * 3), k = random.floats<double>(2 * 5 * 2 * 3),
+               v = random.floats<double>(2 * 5 * 2 * 2);
+    std::vector<double> state(2 * 2 * 3 * 2, 0.0), y(2 * 5 * 4 * 2), expected;
+    linearAttention<double>(s, { q.data(), k.data(), v.data(), nullptr, nullptr, state.data(), y.data() });
+    for (int64_t i = 0; i < int64_t(y.size()); ++i) {
+        const int64_t m = i % 2, h = i / 2 % 4, t = i / 8 % 5, b = i / 40;
+        double sum = 0;
+        for (int64_t past = 0; past <= t; ++past)
+            for (int64_t d = 0; d < 3; ++d)
+                sum += q[size_t(((b * 5 + t) * 4 + h) * 3 + d)] * k[size_t(((b * 5 + past) * 2 + h / 2) * 3 + d)]
+                    * v[size_t(((b * 5 + past) * 2 + h / 2) * 2 + m)];
+        expected.push_back(0.5 * sum);
+    }
+    const std::string different = test::difference<double>(y, expected, 1e-12);
+    QVERIFY2(different.empty(), different.c_str());
+}
+
+void LanguageTests::losses()
+{
+    const std::vector<double> logarithms { -1, -2, -3, -4, -5, -6 }, weights { 1, 2, 3 };
+    const std::vector<int64_t> targets { 2, -100 };
+    std::vector<double> loss(2), weight(2);
+    likelihoodLosses<double>(
+        { 1, 3, 2 }, logarithms.data(), targets.data(), weights.data(), -100, loss.data(), weight.data());
+    QCOMPARE(loss, (std::vector<double> { 15, 0 }));
+    QCOMPARE(weight, (std::vector<double> { 3, 0 }));
+}
+
+void LanguageTests::products()
+{
+    // ij,jk->ik and the trace
+    const std::vector<double> a { 1, 2, 3, 4 }, b { 5, 6, 7, 8 };
+    std::vector<double> y(4);
+    const std::vector<LabelledOperand<double>> both { { a.data(), { 0, 1 } }, { b.data(), { 1, 2 } } };
+    const std::vector<int64_t> sizes { 2, 2, 2 };
+    sumOfProducts<double>(both, sizes, { 0, 2 }, y.data());
+    QCOMPARE(y, (std::vector<double> { 19, 22, 43, 50 }));
+    const std::vector<LabelledOperand<double>> one { { a.data(), { 0, 0 } } };
+    sumOfProducts<double>(one, std::vector<int64_t> { 2 }, {}, y.data());
+    QCOMPARE(y[0], 5.0);
+}
+
+void LanguageTests::determinant()
+{
+    const std::vector<double> x { 0, 2, 3, 4, 1, 2, 2, 4 };
+    std::vector<double> y(2);
+    determinants<double>(2, 2, x.data(), y.data());
+    QCOMPARE(y, (std::vector<double> { -6, 0 }));
+    double one = 0;
+    determinants<double>(1, 0, x.data(), &one);
+    QCOMPARE(one, 1.0);
+}
+
+void LanguageTests::patterns_data()
+{
+    QTest::addColumn<QByteArray>("pattern");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<bool>("matches");
+    const auto row = [](const char* pattern, const char* text, bool matches) {
+        QTest::addRow("%s on '%s'", pattern, text) << QByteArray(pattern) << QByteArray(text) << matches;
+    };
+    row("", "", true);
+    row("", "a", false);
+    row("abc", "abc", true);
+    row("abc", "abcd", false);
+    row("a|bc|", "bc", true);
+    row("a|bc|", "", true);
+    row("(ab)*c", "ababc", true);
+    row("(ab)+?c", "c", false);
+    row("a{2,3}", "aa", true);
+    row("a{2,3}", "aaaa", false);
+    row("a{2}", "aaa", false);
+    row("a{2,}", "aaaaa", true);
+    row("a{,3}", "a{,3}", true);
+    row("[a-c-]+", "a-b", true);
+    row("[^a-c]+", "dee", true);
+    row("[^a-c]+", "dae", false);
+    row("[]x]+", "]x", true);
+    row("\\d\\w\\s\\D\\W\\S", "1a b-c", true);
+    row("www\\.[\\w.-]+\\.\\bcom\\b", "www.google.com", true);
+    row("www\\.[\\w.-]+\\.\\bcom\\b", "www.bbc.co.uk", false);
+    row("(\\W|^)[\\w.\\-]{0,25}@(yahoo|gmail)\\.com(\\W|$)", "account@gmail.com", true);
+    row("^a.c$", "a\nc", false);
+    row("a.c",
+        "a\xC3\xBC"
+        "c",
+        true);
+    row("(?:a|(?P<name>b))\\x", "", false);
+    row("foo\\B.*", "foobar", true);
+    row("foo\\b.*", "foobar", false);
+    row("(a*)*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac", false);
+}
+
+void LanguageTests::patterns()
+{
+    QFETCH(QByteArray, pattern);
+    QFETCH(QByteArray, text);
+    QFETCH(bool, matches);
+    const auto compiled = Pattern::compile(pattern.toStdString());
+    QCOMPARE(compiled.ok() && compiled->matches(text.toStdString()), matches);
+}
+
+void LanguageTests::wrongPatterns()
+{
+    for (const char* pattern :
+        { "(", ")", "a(b", "[a", "*a", "a\\", "a{2000}", "a{3,2}", "[b-a]", "(?i)a", "\\pN", "[[:alpha:]]" }) {
+        const auto compiled = Pattern::compile(pattern);
+        QVERIFY2(!compiled.ok(), pattern);
+        QVERIFY(compiled.issue().what.find(pattern) != std::string::npos);
+    }
+    QVERIFY(!Pattern::compile(std::string(100'000, '(')).ok());
+    QVERIFY(!Pattern::compile("((((a{1000}){1000}){1000}){1000})").ok());
+}
+
+void LanguageTests::longText() { QVERIFY(Pattern::compile("(a|b|ab)*c")->matches(std::string(200'000, 'a') + "c")); }
+
+void LanguageTests::letters()
+{
+    QCOMPARE(inCase("Abc \xC3\x84 \xFF", LetterCase::Lower), std::string("abc \xC3\xA4 \xFF"));
+    QCOMPARE(inCase("stra\xC3\x9F"
+                    "e \xD0\xB6",
+                 LetterCase::Upper),
+        std::string("STRA\xC3\x9F"
+                    "E \xD0\x96"));
+}
+
+void LanguageTests::ngrams()
+{
+    Ngrams<int64_t> grams;
+    const std::vector<int64_t> two { 5, 6 }, one { 5 }, line { 5, 1, 6, 5, 6 };
+    grams.add(two, 0);
+    grams.add(one, 1);
+    const auto count = [&](NgramLimits limits) {
+        std::vector<int> found(2);
+        grams.count(line, limits, [&](int64_t id) { ++found[size_t(id)]; });
+        return found;
+    };
+    QCOMPARE(count({ 1, 2, 0 }), (std::vector<int> { 1, 2 }));
+    QCOMPARE(count({ 1, 2, 1 }), (std::vector<int> { 2, 2 }));
+    QCOMPARE(count({ 2, 2, 1000 }), (std::vector<int> { 3, 0 }));
+    QCOMPARE(count({ 1, 1, 5 }), (std::vector<int> { 0, 2 }));
+}
+
+void LanguageTests::randomNumbers()
+{
+    const RandomNumbers numbers(42), others(43);
+    double sum = 0, squares = 0, evenly = 0;
+    const int n = 20'000;
+    for (int i = 0; i < n; ++i) {
+        const double v = numbers.normal(uint64_t(i)), u = numbers.uniform(uint64_t(i));
+        sum += v;
+        squares += v * v;
+        evenly += u;
+        QVERIFY(u >= 0 && u < 1 && std::isfinite(v));
+    }
+    QVERIFY(std::abs(sum / n) < 0.03 && std::abs(squares / n - 1) < 0.05 && std::abs(evenly / n - 0.5) < 0.01);
+    QCOMPARE(numbers.uniform(5), RandomNumbers(42).uniform(5));
+    QVERIFY(numbers.uniform(5) != others.uniform(5));
+}
+
+int runLanguageTests(int argc, char** argv)
+{
+    LanguageTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "language_test.moc"
