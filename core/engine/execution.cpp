@@ -234,7 +234,7 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
         return located(task,
             badInput("needs more memory than there is or the memory limit allows", {},
                 "use smaller inputs or fewer threads"));
-    } catch (const AbsentInput& e) {
+    } catch (const MalformedNode& e) {
         return located(task, badInput(type + ": " + e.what(), {}, "export the model again"));
     } catch (const std::exception& e) {
         return located(task, internalError(type + " failed: " + e.what()));

@@ -22,11 +22,17 @@ enum class KernelMode {
     Reference, ///< naive loops in double / int64
 };
 
-/// A malformed node: its operator requires an input that it does not have.
-class AbsentInput : public std::runtime_error {
+/// Thrown by a step for a node that cannot mean anything; the executor makes an Issue of it.
+class MalformedNode : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Its operator requires an input that it does not have.
+class AbsentInput : public MalformedNode {
 public:
     explicit AbsentInput(size_t index)
-        : std::runtime_error("required input " + std::to_string(index) + " is missing")
+        : MalformedNode("required input " + std::to_string(index) + " is missing")
     {
     }
 };
@@ -69,7 +75,12 @@ public:
     }
     const Tensor& capture(size_t i) const { return *m_captures[i]; } ///< one of LoweredNode::captures
     size_t outputCount() const { return m_outputs.size(); }
-    void setOutput(size_t i, Tensor t) { m_outputs[i] = std::move(t); }
+    /// Outputs that the node does not name are dropped.
+    void setOutput(size_t i, Tensor t)
+    {
+        if (i < m_outputs.size())
+            m_outputs[i] = std::move(t);
+    }
     /// Storage for outputs and scratch from this worker's pool.
     Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain) const
     {

@@ -25,6 +25,8 @@ template <class W> Tensor asWork(const StepContext& c, const Tensor& t)
 {
     if (t.dtype() == dtypeOf<W>())
         return t;
+    if (!isNumeric(t.dtype()))
+        throw MalformedNode("an input of type " + std::string(dtypeName(t.dtype())) + " is no number");
     Tensor out = c.allocate(dtypeOf<W>(), t.shape(), t.layout());
     if constexpr (kIsWorkType<W>)
         loadElements(t.dtype(), t.bytes().data(), 0, out.fill<W>().data(), static_cast<size_t>(t.count()));

@@ -252,6 +252,7 @@ Result<LoweredNode> lowerAttention(const LowerContext& c)
     const DType work = attentionWork(c.inputType(0), c.mode);
     InnerOp::Input weights { work, {}, true };
     if (c.constant(1)) {
+        QS_CHECK(needFloat(c.constant(1)->dtype()));
         BufferPool pool;
         const StepContext none({}, {}, pool);
         weights.constant = asWorkType(none, *c.constant(1), work);

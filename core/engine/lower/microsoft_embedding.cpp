@@ -47,6 +47,8 @@ Result<Table> readTable(const EmbedStep& step, const StepContext& s, size_t slot
         QS_CHECK(needFloat(t.data.dtype()));
         return t;
     }
+    if (!isInteger(t.data.dtype()))
+        return unsupportedType(t.data.dtype());
     const Tensor* scale = s.input(static_cast<size_t>(step.slots.scales) + index);
     const Tensor* zero = s.input(static_cast<size_t>(step.slots.zeroPoints) + index);
     if (!scale || scale->count() != 1 || (zero && zero->count() != 1))
