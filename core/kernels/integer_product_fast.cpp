@@ -86,13 +86,15 @@ HWY_INLINE void tile(
         }
         const auto begin = static_cast<int64_t>(v0 * lanes);
         const auto width = static_cast<int64_t>(two ? 2 * lanes : lanes);
-        for (int64_t r = 0; r < R; ++r) {
-            hn::StoreU(sum[r][0], d, line);
+        const int64_t n = columns - begin;
+        for (int64_t r = 0; r < R && n > 0; ++r) {
+            int32_t* to = sums + r * stride + begin;
+            int32_t* whole = n < width ? line : to;
+            hn::StoreU(sum[r][0], d, whole);
             if (two)
-                hn::StoreU(sum[r][1], d, line + lanes);
-            const int64_t n = columns - begin < width ? columns - begin : width;
-            if (n > 0)
-                std::memcpy(sums + r * stride + begin, line, static_cast<size_t>(n) * sizeof(int32_t));
+                hn::StoreU(sum[r][1], d, whole + lanes);
+            if (n < width)
+                std::memcpy(to, line, static_cast<size_t>(n) * sizeof(int32_t));
         }
     }
 }
@@ -133,25 +135,38 @@ void widenCodes(Codes codes, int64_t n, int32_t zeroPoint, int16_t* out)
         widenTyped(codes.data, n, zeroPoint, out);
 }
 
+/// Eight channels: the products of two taps at a time, added to 32 bits.
+using DTap = hn::CappedTag<int16_t, 8>;
+
 template <class T>
 void depthwiseTyped(const T* x, int32_t zero, const int16_t* w, const int64_t* from, const int64_t* taps, size_t used,
     int64_t channels, int32_t* sums)
 {
-    const hn::ScalableTag<int32_t> d;
-    const hn::Rebind<T, decltype(d)> d8;
-    const hn::Rebind<int16_t, decltype(d)> d16;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto z = hn::Set(d, zero);
     int64_t c = 0;
-    for (; c + lanes <= channels; c += lanes) {
-        auto sum = hn::Zero(d);
-        for (size_t t = 0; t < used; ++t) {
-            const auto code = hn::PromoteTo(d, hn::LoadU(d8, x + from[t] + c));
-            const auto weight = hn::PromoteTo(d, hn::LoadU(d16, w + taps[t] + c));
-            sum = hn::Add(sum, hn::Mul(hn::Sub(code, z), weight));
-        }
-        hn::StoreU(sum, d, sums + c);
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+    const DTap d;
+    const hn::RepartitionToWide<DTap> d32;
+    const hn::Rebind<T, DTap> d8;
+    const auto z = hn::Set(d, static_cast<int16_t>(zero));
+    const auto code = [&](size_t t) HWY_ATTR { return hn::Sub(hn::PromoteTo(d, hn::LoadU(d8, x + from[t] + c)), z); };
+    const auto weight = [&](size_t t) HWY_ATTR { return hn::LoadU(d, w + taps[t] + c); };
+    for (; c + 8 <= channels; c += 8) {
+        auto low = hn::Zero(d32), high = low, unused = low;
+        const auto add = [&](auto a, auto b, auto wa, auto wb) HWY_ATTR {
+            low = hn::ReorderWidenMulAccumulate(
+                d32, hn::InterleaveLower(d, a, b), hn::InterleaveLower(d, wa, wb), low, unused);
+            high = hn::ReorderWidenMulAccumulate(
+                d32, hn::InterleaveUpper(d, a, b), hn::InterleaveUpper(d, wa, wb), high, unused);
+        };
+        size_t t = 0;
+        for (; t + 2 <= used; t += 2)
+            add(code(t), code(t + 1), weight(t), weight(t + 1));
+        if (t < used)
+            add(code(t), hn::Zero(d), weight(t), hn::Zero(d));
+        hn::StoreU(low, d32, sums + c);
+        hn::StoreU(high, d32, sums + c + 4);
     }
+#endif
     for (; c < channels; ++c) {
         uint32_t sum = 0;
         for (size_t t = 0; t < used; ++t)
@@ -169,8 +184,8 @@ void depthwise(Codes x, int32_t zero, const int16_t* w, const int64_t* from, con
         depthwiseTyped(x.data, zero, w, from, taps, used, channels, sums);
 }
 
-/// Whole vectors of one row; returns how many columns were done.
-template <class T> int64_t requantizeRow(const int32_t* sums, int64_t columns, const Requantization& q, T* out)
+template <class T>
+void requantizeTyped(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, T* out)
 {
     const hn::ScalableTag<int32_t> d;
     const hn::RebindToFloat<decltype(d)> df;
@@ -179,24 +194,35 @@ template <class T> int64_t requantizeRow(const int32_t* sums, int64_t columns, c
     const auto low = hn::Set(df, static_cast<float>(q.low - q.zeroPoint));
     const auto high = hn::Set(df, static_cast<float>(q.high - q.zeroPoint));
     const auto zero = hn::Set(d, q.zeroPoint);
-    const bool one = q.multiplier.size() == 1;
-    int64_t c = 0;
-    for (; c + lanes <= columns; c += lanes) {
-        auto sum = hn::LoadU(d, sums + c);
-        if (!q.bias.empty())
-            sum = hn::Add(sum, hn::LoadU(d, q.bias.data() + c));
-        const auto m = one ? hn::Set(df, q.multiplier[0]) : hn::LoadU(df, q.multiplier.data() + c);
-        const auto v = hn::Min(hn::Max(hn::Mul(hn::ConvertTo(df, sum), m), low), high);
-        hn::StoreU(hn::DemoteTo(d8, hn::Add(hn::NearestInt(v), zero)), d8, out + c);
+    const bool one = q.multiplier.size() == 1, biased = !q.bias.empty();
+    const float* multiplier = q.multiplier.data();
+    const int32_t* bias = q.bias.data();
+    for (int64_t r = 0; r < rows; ++r, sums += columns, out += columns) {
+        int64_t c = 0;
+        for (; c + lanes <= columns; c += lanes) {
+            auto sum = hn::LoadU(d, sums + c);
+            if (biased)
+                sum = hn::Add(sum, hn::LoadU(d, bias + c));
+            const auto m = one ? hn::Set(df, multiplier[0]) : hn::LoadU(df, multiplier + c);
+            const auto v = hn::Min(hn::Max(hn::Mul(hn::ConvertTo(df, sum), m), low), high);
+            hn::StoreU(hn::DemoteTo(d8, hn::Add(hn::NearestInt(v), zero)), d8, out + c);
+        }
+        if (c == columns)
+            continue;
+        Requantization rest = q;
+        const auto done = static_cast<size_t>(c);
+        rest.multiplier = one ? q.multiplier : q.multiplier.subspan(done);
+        rest.bias = biased ? q.bias.subspan(done) : q.bias;
+        requantizeReference(sums + c, 1, columns - c, rest, reinterpret_cast<uint8_t*>(out + c));
     }
-    return c;
 }
 
-int64_t requantizeVectors(const int32_t* sums, int64_t columns, const Requantization& q, uint8_t* out)
+void requantizeRows(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* out)
 {
     if (q.low < 0)
-        return requantizeRow(sums, columns, q, reinterpret_cast<int8_t*>(out));
-    return requantizeRow(sums, columns, q, out);
+        requantizeTyped(sums, rows, columns, q, reinterpret_cast<int8_t*>(out));
+    else
+        requantizeTyped(sums, rows, columns, q, out);
 }
 
 } // namespace qs::HWY_NAMESPACE
@@ -208,7 +234,7 @@ namespace qs {
 HWY_EXPORT(multiplyPacked);
 HWY_EXPORT(widenCodes);
 HWY_EXPORT(depthwise);
-HWY_EXPORT(requantizeVectors);
+HWY_EXPORT(requantizeRows);
 
 PackedCodes packCodes(const CodeMatrix& b, std::span<const int32_t> zeroPoints)
 {
@@ -253,14 +279,7 @@ void depthwisePosition(Codes x, int32_t zero, const int16_t* w, const int64_t* f
 
 void requantize(const int32_t* sums, int64_t rows, int64_t columns, const Requantization& q, uint8_t* out)
 {
-    for (int64_t r = 0; r < rows; ++r) {
-        const int64_t done = HWY_DYNAMIC_DISPATCH(requantizeVectors)(sums + r * columns, columns, q, out + r * columns);
-        Requantization rest = q;
-        const auto skip = static_cast<size_t>(done);
-        rest.multiplier = q.multiplier.size() == 1 ? q.multiplier : q.multiplier.subspan(skip);
-        rest.bias = q.bias.empty() ? q.bias : q.bias.subspan(skip);
-        requantizeReference(sums + r * columns + done, 1, columns - done, rest, out + r * columns + done);
-    }
+    HWY_DYNAMIC_DISPATCH(requantizeRows)(sums, rows, columns, q, out);
 }
 
 } // namespace qs

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/pool.h"
 
+#include "core/kernels/code_pool.h"
 #include "core/kernels/pool_taps.h"
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace qs {
 
@@ -91,6 +93,34 @@ SumOrder averageOrder(const WindowShape& s)
     return s.axes[2].stride <= kLargestStride && s.axes[2].kernel <= kWidest ? SumOrder::Columns : SumOrder::Rows;
 }
 
+namespace {
+
+/// The largest codes of one window: pointers to its taps, some at a time.
+template <class T>
+void largestOfWindow(const WindowShape& s, const TapRange (&t)[3], const T* block, int64_t inner, T* to)
+{
+    constexpr size_t kMost = 64;
+    const uint8_t* taps[kMost];
+    size_t count = 0;
+    auto* out = reinterpret_cast<uint8_t*>(to);
+    const auto flush = [&] {
+        largestCodes({ taps, count }, std::is_signed_v<T>, inner, out);
+        taps[0] = out;
+        count = 1;
+    };
+    forEachTap(s, t, [&](int64_t p) {
+        if (count == kMost)
+            flush();
+        taps[count++] = reinterpret_cast<const uint8_t*>(block + p * inner);
+    });
+    if (count > 0)
+        flush();
+    else
+        std::fill_n(to, inner, lowest<T>());
+}
+
+} // namespace
+
 template <class T> void maxPool(const WindowShape& s, int64_t outer, int64_t inner, const T* x, T* y) noexcept
 {
     for (int64_t n = 0; n < outer; ++n) {
@@ -98,6 +128,11 @@ template <class T> void maxPool(const WindowShape& s, int64_t outer, int64_t inn
         T* out = y + n * s.outSize() * inner;
         forEachWindow(s, [&](int64_t o, const TapRange(&t)[3]) {
             T* to = out + o * inner;
+            if constexpr (sizeof(T) == 1) {
+                constexpr int64_t kFewest = 16; // a vector of channels
+                if (inner >= kFewest)
+                    return largestOfWindow(s, t, block, inner, to);
+            }
             std::fill_n(to, inner, lowest<T>());
             forEachTap(s, t, [&](int64_t p) {
                 const T* from = block + p * inner;

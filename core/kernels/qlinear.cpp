@@ -2,10 +2,12 @@
 #include "core/kernels/qlinear.h"
 
 #include "core/base/rounding.h"
+#include "core/kernels/code_pool.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace qs {
@@ -135,12 +137,17 @@ template <class T>
 void qlinearGlobalAveragePool(size_t outer, size_t size, size_t lanes, Grid in, Grid out, const T* x, T* y, float* real)
 {
     const float multiplier = in.scale / (out.scale * float(size));
+    constexpr size_t kMostRows = size_t(1) << 23; // whose sums fit in 32 bits
     std::vector<int64_t> sums(lanes);
+    std::vector<int32_t> some(lanes);
     for (size_t o = 0; o < outer; ++o) {
         std::fill(sums.begin(), sums.end(), -int64_t(in.zeroPoint) * int64_t(size));
-        for (size_t i = 0; i < size; ++i)
+        for (size_t i = 0; i < size; i += kMostRows) {
+            const Codes rows { reinterpret_cast<const uint8_t*>(x) + (o * size + i) * lanes, std::is_signed_v<T> };
+            sumCodeRows(rows, int64_t(std::min(kMostRows, size - i)), int64_t(lanes), some.data());
             for (size_t l = 0; l < lanes; ++l)
-                sums[l] += x[(o * size + i) * lanes + l];
+                sums[l] += some[l];
+        }
         for (size_t l = 0; l < lanes; ++l) {
             const float v = float(sums[l]) * multiplier;
             const float low = float(std::numeric_limits<T>::min() - out.zeroPoint);

@@ -2,6 +2,7 @@
 #include "core/kernels/qlinear.h"
 
 #include "core/kernels/highway_targets.h"
+#include "core/kernels/qlinear_wide.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/qlinear_fast.cpp"
@@ -96,13 +97,28 @@ namespace qs {
 HWY_EXPORT(binaryU8);
 HWY_EXPORT(binaryS8);
 
+namespace {
+
+/// What the widest vectors leave; they start at the first element.
+template <class T, class Rest> void addWide(const QLinearBinary& p, Run<T> a, Run<T> b, T* out, size_t n, Rest rest)
+{
+    size_t done = 0;
+    if (p.op == BinaryOp::Add && a.stride == 1 && b.stride == 1)
+        done = addCodesWide(p, a.data, b.data, out, n);
+    if (done < n)
+        rest(p, Run<T> { a.data + done * a.stride, a.stride }, Run<T> { b.data + done * b.stride, b.stride },
+            out + done, n - done);
+}
+
+} // namespace
+
 template <> void qlinearFast(const QLinearBinary& p, Run<uint8_t> a, Run<uint8_t> b, uint8_t* out, size_t n)
 {
-    HWY_DYNAMIC_DISPATCH(binaryU8)(p, a, b, out, n);
+    addWide(p, a, b, out, n, HWY_DYNAMIC_DISPATCH(binaryU8));
 }
 template <> void qlinearFast(const QLinearBinary& p, Run<int8_t> a, Run<int8_t> b, int8_t* out, size_t n)
 {
-    HWY_DYNAMIC_DISPATCH(binaryS8)(p, a, b, out, n);
+    addWide(p, a, b, out, n, HWY_DYNAMIC_DISPATCH(binaryS8));
 }
 
 } // namespace qs
