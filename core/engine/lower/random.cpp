@@ -24,8 +24,7 @@ RandomStep randomStep(const LowerContext& context, DType fallback)
 {
     const Attributes& a = context.node.attributes;
     const auto* given = a.get<float>("seed");
-    const uint64_t seed
-        = given ? std::bit_cast<uint32_t>(*given) : hashText(context.node.name).low;
+    const uint64_t seed = given ? std::bit_cast<uint32_t>(*given) : hashText(context.node.name).low;
     const auto type = static_cast<DType>(a.integer("dtype", 0));
     return { RandomNumbers(seed), type == DType::Undefined ? fallback : type };
 }

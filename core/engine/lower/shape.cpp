@@ -153,8 +153,8 @@ Status runBitCast(const Node& node, KernelMode, StepContext& s)
     QS_CHECK(needInputs(s, 1));
     const auto type = static_cast<DType>(node.attributes.integer("to", 0));
     if (s.in(0).dtype() == DType::String || dtypeBits(type) == 0 || dtypeBits(s.in(0).dtype()) != dtypeBits(type))
-        return badInput(std::string(dtypeName(s.in(0).dtype())) + " and " + std::string(dtypeName(type))
-            + " differ in size");
+        return badInput(
+            std::string(dtypeName(s.in(0).dtype())) + " and " + std::string(dtypeName(type)) + " differ in size");
     s.setOutput(0, s.in(0).reinterpreted(type));
     return {};
 }
