@@ -5,6 +5,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -273,33 +274,42 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     }
     if (m_shared.nodeAlone)
         measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
-    // Integers that merge in any order.
-    m_scratch.resize(count);
-    for (size_t i = 0; i < count; ++i)
-        m_scratch[i] = y[i] - x[i];
+    std::array<bool, 256> seen {};
+    if (plan.codes.valid() && dtypeBits(q.get(plan.codes).dtype()) == 8)
+        for (const uint8_t byte : q.get(plan.codes).data<uint8_t>())
+            seen[byte] = true;
     PairShared& shared = *m.shared[index];
-    std::lock_guard lock(shared.mutex);
+    const std::lock_guard lock(shared.mutex);
     if (shared.shape.empty())
         shared.shape = xt.shape();
-    shared.x.add(std::span(x, count));
-    shared.y.add(std::span(y, count));
-    shared.error.add(m_scratch);
-    if (p) {
-        if (std::isfinite(plan.activation.low) || std::isfinite(plan.activation.high)) {
-            for (size_t i = 0; i < count; ++i)
-                m_scratch[i] = std::clamp(p[i], plan.activation.low, plan.activation.high);
-            shared.before.add(m_scratch);
-        } else {
-            shared.before.add(std::span(p, count));
-        }
-    }
-    if (plan.codes.valid()) {
-        const Tensor& c = q.get(plan.codes);
-        if (dtypeBits(c.dtype()) == 8)
-            for (uint8_t byte : c.data<uint8_t>())
-                shared.codes.set(byte);
-    }
+    countValues(shared, plan.activation, x, y, p, count);
+    for (size_t code = 0; code < seen.size(); ++code)
+        if (seen[code])
+            shared.codes.set(code);
     return {};
+}
+
+/// Integers that merge in any order; block by block, so that each value is read from a near cache after the first time.
+void Lockstep::countValues(
+    PairShared& shared, const PairActivation& activation, const float* x, const float* y, const float* p, size_t count)
+{
+    constexpr size_t kBlock = 32768;
+    const bool bounded = std::isfinite(activation.low) || std::isfinite(activation.high);
+    m_scratch.resize(std::min(count, kBlock));
+    for (size_t begin = 0; begin < count; begin += kBlock) {
+        const size_t n = std::min(kBlock, count - begin);
+        const std::span<float> scratch(m_scratch.data(), n);
+        shared.x.add(std::span(x + begin, n));
+        shared.y.add(std::span(y + begin, n));
+        for (size_t i = 0; i < n; ++i)
+            scratch[i] = y[begin + i] - x[begin + i];
+        shared.error.add(scratch);
+        if (!p)
+            continue;
+        for (size_t i = 0; bounded && i < n; ++i)
+            scratch[i] = std::clamp(p[begin + i], activation.low, activation.high);
+        shared.before.add(bounded ? std::span<const float>(scratch) : std::span(p + begin, n));
+    }
 }
 
 void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)

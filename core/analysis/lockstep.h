@@ -41,6 +41,8 @@ private:
     Status runWritten(Execution& q, const Feed& feed, const CancelToken& cancel);
     Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
     Status measure(size_t index, Execution& f, Execution& q, const Feed& feed);
+    void countValues(PairShared& shared, const PairActivation& activation, const float* x, const float* y,
+        const float* p, size_t count);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);
 

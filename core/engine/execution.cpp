@@ -221,6 +221,7 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
 {
     const std::string& type = m_schedule->plan().graph().node(task.node).opType;
     StepContext context(m_inputs, m_outputs, m_pool, m_captures, cancel);
+    context.useTeam(m_team);
     Tensor unroundedValue;
     const bool wantsUnrounded = m_schedule->m_unrounded[task.last.index()] && task.lowered->offersUnrounded;
     if (wantsUnrounded)

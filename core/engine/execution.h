@@ -57,6 +57,8 @@ public:
     Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool);
     /// Inputs by graph input index; types and sizes are checked against the graph.
     Status bind(std::span<const Tensor> inputs);
+    /// Nodes may share their work among these threads; null: the calling thread alone. Bits are the same.
+    void useTeam(WorkerTeam* team) { m_team = team; }
     /// A value that the graph does not make (of a subgraph: an input, or one of the graph around it); unchecked.
     void set(ValueId id, Tensor value);
     /// Tasks of the schedule that are done.
@@ -81,6 +83,7 @@ private:
     Issue located(const Schedule::Task& task, Issue issue) const;
     std::shared_ptr<const Schedule> m_schedule;
     BufferPool& m_pool;
+    WorkerTeam* m_team = nullptr;
     std::vector<uint32_t> m_reads;
     std::vector<Tensor> m_values;
     std::map<NodeId, Tensor> m_unrounded;

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse.h"
 
+#include "core/engine/fuse/element_chains.h"
 #include "core/engine/fuse/integer_units.h"
+
+#include <algorithm>
+#include <iterator>
 
 namespace qs {
 
 std::vector<FusedUnit> fuseUnits(const Plan& plan, const PlanOptions& options)
 {
+    std::vector<FusedUnit> units;
     if (options.profile != ArithmeticProfile::Simulated)
-        return integerUnits(plan, options);
-    return {};
+        units = integerUnits(plan, options);
+    if (options.mode != KernelMode::Fast)
+        return units;
+    std::vector<bool> taken(plan.graph().nodes().size(), false);
+    for (const FusedUnit& unit : units)
+        for (NodeId id : unit.nodes)
+            taken[id.index()] = true;
+    std::ranges::move(elementChains(plan, taken), std::back_inserter(units));
+    return units;
 }
 
 } // namespace qs

@@ -3,7 +3,9 @@
 
 #include "core/base/cancel.h"
 #include "core/base/result.h"
+#include "core/base/worker_team.h"
 #include "core/graph/graph.h"
+#include "core/kernels/element_program.h"
 #include "core/ops/op.h"
 #include "core/tensor/buffer_pool.h"
 
@@ -96,6 +98,18 @@ public:
     /// Nodes that saturate: where to add their counts; null when nobody asks.
     PairCounts* pairCounts() const { return m_pairCounts; }
     void askPairCounts(PairCounts* target) { m_pairCounts = target; }
+    /// Calls work(index, worker) for every index below `count`, on all threads that this execution has; worker is below
+    /// workers(). What is computed must not depend on who computes it.
+    void parallel(size_t count, const std::function<void(size_t index, size_t worker)>& work) const
+    {
+        if (m_team)
+            return m_team->run(count, work);
+        for (size_t i = 0; i < count; ++i)
+            work(i, 0);
+    }
+    size_t workers() const { return m_team ? m_team->threads() : 1; }
+    void useTeam(WorkerTeam* team) { m_team = team; }
+    WorkerTeam* team() const { return m_team; }
     /// For steps that run a graph of their own.
     BufferPool& pool() const { return m_pool; }
     /// Steps that may take long (loops) look at it now and then and return cancelled().
@@ -110,11 +124,18 @@ private:
     const CancelToken* m_cancel;
     Tensor* m_unrounded = nullptr;
     PairCounts* m_pairCounts = nullptr;
+    WorkerTeam* m_team = nullptr;
 };
 
 /// Runs one node. Called from several workers at once: whatever it caches is behind a mutex. An Issue names what does
 /// not fit (the executor adds node and file).
 using StepFn = std::function<Status(StepContext&)>;
+
+/// Told of elements begin .. end-1 (memory order) of an output as soon as they are made, which may then be replaced.
+/// Called from several threads at once, for different elements.
+using PieceFn = std::function<void(float* y, size_t begin, size_t end, size_t worker)>;
+/// Asked when a float32 output is allocated and its shape and layout are known; empty = leave the output alone.
+using FinishFn = std::function<PieceFn(const Tensor& y)>;
 
 /// Which memory layouts a step takes.
 enum class LayoutRule {
@@ -131,6 +152,10 @@ struct LoweredNode {
     bool foldable = true; ///< false: even with constant inputs it must run each time (random numbers, loops)
     /// Of a node with subgraphs, by index into Node::captures: what the step reads. Nothing else is kept for it.
     std::vector<bool> captures = {};
+    /// Element-wise float32 functions of inputs 0 and 1 say what they are, so that several can run as one.
+    std::shared_ptr<const ElementOp> element = {};
+    /// Like `run`, by steps that make float32 outputs in pieces; `finish` is not asked when the output is none.
+    std::function<Status(StepContext&, const FinishFn& finish)> runInPieces = {};
 };
 
 class Plan;

@@ -140,8 +140,12 @@ void countBins(std::span<const float> x, int exponent, int32_t first, std::span<
             const size_t n = std::min(kBlock, part.size() - begin);
             for (size_t i = HWY_DYNAMIC_DISPATCH(binVectors)(&part[begin], n, inverse, first, block.data()); i < n; ++i)
                 block[i] = binOf(part[begin + i], wideInverse) - first;
-            for (size_t i = 0; i < n; ++i)
-                ++tables[i & 3][static_cast<size_t>(block[i])];
+            size_t i = 0;
+            for (; i + 4 <= n; i += 4)
+                for (size_t t = 0; t < 4; ++t)
+                    ++tables[t][static_cast<uint32_t>(block[i + t])];
+            for (; i < n; ++i)
+                ++tables[0][static_cast<uint32_t>(block[i])];
         }
         for (size_t i = 0; i < counts.size(); ++i)
             counts[i] += uint64_t(tables[0][i]) + tables[1][i] + tables[2][i] + tables[3][i];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/float_conv.h"
 
+#include "core/kernels/conv_parts.h"
 #include "core/kernels/onednn_tools.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -66,42 +68,62 @@ Geometry describe(const ConvShape& shape, ConvDirection direction)
     return g;
 }
 
+/// One primitive over a part of the rows (or images); parts of equal geometry share it.
+struct PartConv {
+    dnnl::primitive primitive;
+    memory::desc src, dst, scratch;
+    memory weights, bias;
+
+    onednn::ArgumentLists arguments {};
+
+    onednn::ArgumentLists::List newArguments() const
+    {
+        const dnnl::engine& engine = onednn::engine();
+        onednn::ArgumentLists::List list { { DNNL_ARG_SRC, memory(src, engine, nullptr) },
+            { DNNL_ARG_WEIGHTS, weights }, { DNNL_ARG_DST, memory(dst, engine, nullptr) },
+            { DNNL_ARG_SCRATCHPAD, memory(scratch, engine, nullptr) } };
+        if (bias)
+            list.insert({ DNNL_ARG_BIAS, bias });
+        return list;
+    }
+    void run(const float* x, float* y, std::byte* scratchMemory) const
+    {
+        arguments.with([&] { return newArguments(); },
+            [&](onednn::ArgumentLists::List& list) {
+                list[DNNL_ARG_SRC].set_data_handle(const_cast<float*>(x));
+                list[DNNL_ARG_DST].set_data_handle(y);
+                list[DNNL_ARG_SCRATCHPAD].set_data_handle(scratchMemory);
+                dnnl::stream& stream = onednn::threadStream();
+                primitive.execute(stream, list);
+                stream.wait();
+            });
+    }
+};
+
 class OneDnnConv final : public PreparedConv {
 public:
-    OneDnnConv(dnnl::primitive primitive, memory::desc src, memory::desc dst, memory::desc scratch, memory weights,
-        memory bias)
-        : m_primitive(std::move(primitive))
-        , m_src(std::move(src))
-        , m_dst(std::move(dst))
-        , m_scratch(std::move(scratch))
-        , m_weights(std::move(weights))
-        , m_bias(std::move(bias))
-    {
-    }
-    size_t scratchBytes() const override { return m_scratch.get_size(); }
-    bool run(const float* x, float* y, std::byte* scratch) const noexcept override
+    size_t scratchBytes() const override { return m_scratchBytes; }
+    std::span<const Piece> pieces() const override { return m_pieces; }
+    bool run(size_t piece, const float* x, float* y, std::byte* scratch) const noexcept override
     try {
-        dnnl::stream& stream = onednn::threadStream();
-        const dnnl::engine& engine = onednn::engine();
-        std::unordered_map<int, memory> arguments {
-            { DNNL_ARG_SRC, memory(m_src, engine, const_cast<float*>(x)) },
-            { DNNL_ARG_WEIGHTS, m_weights },
-            { DNNL_ARG_DST, memory(m_dst, engine, y) },
-            { DNNL_ARG_SCRATCHPAD, memory(m_scratch, engine, scratch) },
-        };
-        if (m_bias)
-            arguments.insert({ DNNL_ARG_BIAS, m_bias });
-        m_primitive.execute(stream, arguments);
-        stream.wait();
+        m_parts[piece]->run(x + m_inputs[piece], y + m_pieces[piece].begin, scratch);
         return true;
     } catch (...) {
         return false;
     }
+    void add(std::shared_ptr<const PartConv> part, const ConvPart& where)
+    {
+        m_scratchBytes = std::max(m_scratchBytes, part->scratch.get_size());
+        m_parts.push_back(std::move(part));
+        m_inputs.push_back(where.inputBegin);
+        m_pieces.push_back({ where.outputBegin, where.outputEnd });
+    }
 
 private:
-    dnnl::primitive m_primitive;
-    memory::desc m_src, m_dst, m_scratch;
-    memory m_weights, m_bias;
+    std::vector<std::shared_ptr<const PartConv>> m_parts;
+    std::vector<size_t> m_inputs; ///< where each piece's input begins, in elements
+    std::vector<Piece> m_pieces;
+    size_t m_scratchBytes = 0;
 };
 
 std::vector<int64_t> shapeKey(const ConvShape& shape)
@@ -126,11 +148,13 @@ struct FloatConv::State {
     std::map<std::vector<int64_t>, std::shared_ptr<const PreparedConv>> prepared;
 
     template <class Primitive>
-    std::shared_ptr<const PreparedConv> make(const ConvShape& shape, dnnl::algorithm algorithm);
+    std::shared_ptr<const PartConv> makePart(const ConvShape& shape, dnnl::algorithm algorithm);
+    std::shared_ptr<const PreparedConv> make(const ConvShape& shape);
 };
 
+/// Null when oneDNN has only plain loops for this shape.
 template <class Primitive>
-std::shared_ptr<const PreparedConv> FloatConv::State::make(const ConvShape& shape, dnnl::algorithm algorithm)
+std::shared_ptr<const PartConv> FloatConv::State::makePart(const ConvShape& shape, dnnl::algorithm algorithm)
 {
     onednn::threadStream();
     const Geometry g = describe(shape, direction);
@@ -147,8 +171,26 @@ std::shared_ptr<const PreparedConv> FloatConv::State::make(const ConvShape& shap
     memory biasMemory;
     if (bias)
         biasMemory = memory(biasDesc, onednn::engine(), const_cast<float*>(bias));
-    return std::make_shared<OneDnnConv>(Primitive(chosen), chosen.src_desc(), chosen.dst_desc(),
-        chosen.scratchpad_desc(), packed.get(plain, weights, chosen.weights_desc()), biasMemory);
+    return std::shared_ptr<const PartConv>(new PartConv { Primitive(chosen), chosen.src_desc(), chosen.dst_desc(),
+        chosen.scratchpad_desc(), packed.get(plain, weights, chosen.weights_desc()), biasMemory });
+}
+
+std::shared_ptr<const PreparedConv> FloatConv::State::make(const ConvShape& shape)
+{
+    auto conv = std::make_shared<OneDnnConv>();
+    std::map<std::vector<int64_t>, std::shared_ptr<const PartConv>> made;
+    for (const ConvPart& part : convParts(shape, direction)) {
+        const SpatialAxis& rows = part.shape.window.axes[size_t(3 - shape.window.spatialRank)];
+        auto& one = made[{ part.shape.window.batch, rows.in, rows.out, rows.padBegin }];
+        if (!one)
+            one = direction == ConvDirection::Forward
+                ? makePart<dnnl::convolution_forward>(part.shape, dnnl::algorithm::convolution_direct)
+                : makePart<dnnl::deconvolution_forward>(part.shape, dnnl::algorithm::deconvolution_direct);
+        if (!one)
+            return nullptr;
+        conv->add(one, part);
+    }
+    return conv;
 }
 
 FloatConv::FloatConv(ConvDirection direction, const float* weights, const float* bias)
@@ -166,9 +208,7 @@ std::shared_ptr<const PreparedConv> FloatConv::prepare(const ConvShape& shape)
         return it->second;
     std::shared_ptr<const PreparedConv> made;
     try {
-        made = m_state->direction == ConvDirection::Forward
-            ? m_state->make<dnnl::convolution_forward>(shape, dnnl::algorithm::convolution_direct)
-            : m_state->make<dnnl::deconvolution_forward>(shape, dnnl::algorithm::deconvolution_direct);
+        made = m_state->make(shape);
     } catch (const dnnl::error&) {
         // No kernel for this shape (negative pads ...): the caller has another way.
     }

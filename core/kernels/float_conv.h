@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace qs {
 
@@ -16,8 +17,21 @@ public:
     virtual ~PreparedConv() = default;
     /// Bytes of 64-byte aligned scratch memory that each concurrent run needs.
     virtual size_t scratchBytes() const = 0;
-    /// x and y are channels-last. False only when memory ran out.
-    virtual bool run(const float* x, float* y, std::byte* scratch) const noexcept = 0;
+    /// The output is made in pieces, runs of neighbouring elements small enough for the nearer caches. They are a
+    /// function of the shape alone, may be made in any order and by several threads.
+    struct Piece {
+        size_t begin = 0, end = 0; ///< elements of y
+    };
+    virtual std::span<const Piece> pieces() const = 0;
+    /// x and y are the whole tensors, channels-last. False only when memory ran out.
+    virtual bool run(size_t piece, const float* x, float* y, std::byte* scratch) const noexcept = 0;
+    bool run(const float* x, float* y, std::byte* scratch) const noexcept
+    {
+        for (size_t i = 0; i < pieces().size(); ++i)
+            if (!run(i, x, y, scratch))
+                return false;
+        return true;
+    }
 };
 
 /// Float32 convolution by oneDNN: weights are packed and primitives made once for each shape. Thread-safe; results

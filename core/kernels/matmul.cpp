@@ -23,26 +23,35 @@ public:
     size_t scratchBytes() const override { return m_desc.scratchpad_desc().get_size(); }
     bool run(const float* a, const float* b, float* c, std::byte* scratch) const noexcept override
     try {
-        dnnl::stream& stream = onednn::threadStream();
-        const dnnl::engine& engine = onednn::engine();
-        const memory weights = m_constantB ? m_constantB : memory(m_desc.weights_desc(), engine, const_cast<float*>(b));
-        m_primitive.execute(stream,
-            {
-                { DNNL_ARG_SRC, memory(m_desc.src_desc(), engine, const_cast<float*>(a)) },
-                { DNNL_ARG_WEIGHTS, weights },
-                { DNNL_ARG_DST, memory(m_desc.dst_desc(), engine, c) },
-                { DNNL_ARG_SCRATCHPAD, memory(m_desc.scratchpad_desc(), engine, scratch) },
+        m_arguments.with([&] { return newArguments(); },
+            [&](onednn::ArgumentLists::List& list) {
+                list[DNNL_ARG_SRC].set_data_handle(const_cast<float*>(a));
+                if (!m_constantB)
+                    list[DNNL_ARG_WEIGHTS].set_data_handle(const_cast<float*>(b));
+                list[DNNL_ARG_DST].set_data_handle(c);
+                list[DNNL_ARG_SCRATCHPAD].set_data_handle(scratch);
+                dnnl::stream& stream = onednn::threadStream();
+                m_primitive.execute(stream, list);
+                stream.wait();
             });
-        stream.wait();
         return true;
     } catch (...) {
         return false;
     }
 
 private:
+    onednn::ArgumentLists::List newArguments() const
+    {
+        const dnnl::engine& engine = onednn::engine();
+        return { { DNNL_ARG_SRC, memory(m_desc.src_desc(), engine, nullptr) },
+            { DNNL_ARG_WEIGHTS, m_constantB ? m_constantB : memory(m_desc.weights_desc(), engine, nullptr) },
+            { DNNL_ARG_DST, memory(m_desc.dst_desc(), engine, nullptr) },
+            { DNNL_ARG_SCRATCHPAD, memory(m_desc.scratchpad_desc(), engine, nullptr) } };
+    }
     dnnl::matmul::primitive_desc m_desc;
     dnnl::matmul m_primitive;
     memory m_constantB;
+    onednn::ArgumentLists m_arguments;
 };
 
 memory::desc matrix(int64_t rows, int64_t columns, bool transposed)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/norm.h"
 
+#include "core/kernels/unary.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace qs {
 
@@ -20,6 +24,35 @@ template <class T, class Term> double laneSum(const T* x, int64_t n, Term term)
     for (int64_t l = 0; i < n; ++i, ++l)
         lanes[l] += term(double(x[i]));
     return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+/// The largest element; a NaN counts when it comes first.
+template <class T> T largest(const T* x, int64_t n)
+{
+    std::array<T, 16> lanes;
+    lanes.fill(x[0]);
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (size_t l = 0; l < 16; ++l)
+            lanes[l] = x[i + int64_t(l)] > lanes[l] ? x[i + int64_t(l)] : lanes[l];
+    for (; i < n; ++i)
+        lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
+    T best = lanes[0];
+    for (const T lane : lanes)
+        best = lane > best ? lane : best;
+    return best;
+}
+
+/// A softmax over neighbouring elements.
+void softmaxRow(int64_t n, const float* x, float* y)
+{
+    const float top = largest(x, n);
+    for (int64_t i = 0; i < n; ++i)
+        y[i] = x[i] - top;
+    unaryFast(UnaryOp::Exp, {}, y, y, static_cast<size_t>(n));
+    const double inverse = 1 / laneSum(y, n, [](double v) { return v; });
+    for (int64_t i = 0; i < n; ++i)
+        y[i] = static_cast<float>(double(y[i]) * inverse);
 }
 
 template <class T> void softmaxLine(SoftmaxKind kind, int64_t n, int64_t stride, const T* x, T* y)
@@ -56,6 +89,12 @@ template <class T> void softmax(SoftmaxKind kind, const AxisShape& s, const T* x
 {
     if (s.size == 0)
         return;
+    if constexpr (std::is_same_v<T, float>)
+        if (kind == SoftmaxKind::Softmax && s.inner == 1) {
+            for (int64_t o = 0; o < s.outer; ++o)
+                softmaxRow(s.size, x + o * s.size, y + o * s.size);
+            return;
+        }
     for (int64_t o = 0; o < s.outer; ++o)
         for (int64_t i = 0; i < s.inner; ++i) {
             const int64_t first = o * s.size * s.inner + i;

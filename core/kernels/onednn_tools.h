@@ -3,7 +3,9 @@
 
 #include <dnnl.hpp>
 
+#include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 /// What our oneDNN kernels share; included by .cpp files of this folder only.
@@ -22,6 +24,33 @@ public:
 
 private:
     std::vector<dnnl::memory> m_packed;
+};
+
+/// Argument lists of one primitive, kept between runs because making memory objects allocates. Thread-safe.
+class ArgumentLists {
+public:
+    using List = std::unordered_map<int, dnnl::memory>;
+    /// `make` builds the first list of each concurrent run; `use` sets the data handles and executes.
+    template <class Make, class Use> void with(Make make, Use use) const
+    {
+        std::unique_ptr<List> list;
+        {
+            const std::lock_guard lock(m_mutex);
+            if (!m_free.empty()) {
+                list = std::move(m_free.back());
+                m_free.pop_back();
+            }
+        }
+        if (!list)
+            list = std::make_unique<List>(make());
+        use(*list);
+        const std::lock_guard lock(m_mutex);
+        m_free.push_back(std::move(list));
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    mutable std::vector<std::unique_ptr<List>> m_free;
 };
 
 /// Attributes of every primitive: scratch memory comes from the caller.

@@ -13,7 +13,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// One pass over whole vectors; returns how many elements it took. Vectors that hold a non-finite element are left to
 /// the reference (they are rare).
-size_t addVectors(PairSums& s, const float* HWY_RESTRICT x, const float* HWY_RESTRICT y, const float* HWY_RESTRICT p,
+template <bool kHasP, bool kHasQuantizer>
+size_t addVectorsOf(PairSums& s, const float* HWY_RESTRICT x, const float* HWY_RESTRICT y, const float* HWY_RESTRICT p,
     size_t n, const PairQuantizer* quantizer, const PairActivation& activation)
 {
     const hn::ScalableTag<double> dd;
@@ -38,14 +39,14 @@ size_t addVectors(PairSums& s, const float* HWY_RESTRICT x, const float* HWY_RES
     const VD one = hn::Set(dd, 1.0);
     size_t i = 0, taken = 0;
     for (; i + lanes <= n; i += lanes) {
-        const VF xf = hn::LoadU(df, x + i), yf = hn::LoadU(df, y + i), pf = p ? hn::LoadU(df, p + i) : yf;
+        const VF xf = hn::LoadU(df, x + i), yf = hn::LoadU(df, y + i), pf = kHasP ? hn::LoadU(df, p + i) : yf;
         const auto finite = hn::And(hn::And(hn::IsFinite(xf), hn::IsFinite(yf)), hn::IsFinite(pf));
         if (HWY_UNLIKELY(!hn::AllTrue(df, finite))) {
             addPairSumsReference(s, x + i, y + i, p ? p + i : nullptr, lanes, quantizer, activation);
             continue;
         }
         taken += lanes;
-        const VF af = p ? hn::Min(hn::Max(pf, actLow), actHigh) : pf;
+        const VF af = kHasP ? hn::Min(hn::Max(pf, actLow), actHigh) : pf;
         lowX = hn::Min(lowX, xf);
         highX = hn::Max(highX, xf);
         lowA = hn::Min(lowA, af);
@@ -59,12 +60,14 @@ size_t addVectors(PairSums& s, const float* HWY_RESTRICT x, const float* HWY_RES
         ee = hn::Add(ee, hn::Mul(error, error));
         e = hn::Add(e, error);
         maxError = hn::Max(maxError, hn::Abs(error));
-        inherited = hn::Add(inherited, hn::Mul(error, hn::Sub(a, xd)));
-        const VD made = hn::Mul(error, hn::Sub(yd, a));
-        pp = hn::Add(pp, hn::Mul(pd, pd));
-        const VD own = hn::Sub(yd, pd);
-        qdqEe = hn::Add(qdqEe, hn::Mul(own, own));
-        if (quantizer) {
+        const VD made = kHasP ? hn::Mul(error, hn::Sub(yd, a)) : zero;
+        if constexpr (kHasP) { // else p = y: all error is inherited
+            inherited = hn::Add(inherited, hn::Mul(error, hn::Sub(a, xd)));
+            pp = hn::Add(pp, hn::Mul(pd, pd));
+            const VD own = hn::Sub(yd, pd);
+            qdqEe = hn::Add(qdqEe, hn::Mul(own, own));
+        }
+        if constexpr (kHasQuantizer) {
             const auto outside = hn::Or(hn::Lt(a, lowest), hn::Gt(a, highest));
             clipping = hn::Add(clipping, hn::IfThenElseZero(outside, made));
             rounding = hn::Add(rounding, hn::IfThenZeroElse(outside, made));
@@ -72,9 +75,13 @@ size_t addVectors(PairSums& s, const float* HWY_RESTRICT x, const float* HWY_RES
             const VF code = hn::Min(hn::Max(hn::Add(hn::Round(hn::Div(xf, vScale)), zeroPoint), low), high);
             const VD local = hn::Sub(hn::PromoteTo(dd, hn::Mul(hn::Sub(code, zeroPoint), vScale)), xd);
             localEe = hn::Add(localEe, hn::Mul(local, local));
-        } else {
+        } else if constexpr (kHasP) {
             rounding = hn::Add(rounding, made);
         }
+    }
+    if constexpr (!kHasP) {
+        inherited = ee;
+        pp = yy;
     }
     auto sum = [&](VD v) { return hn::GetLane(hn::SumOfLanes(dd, v)); };
     s.count += taken;
@@ -107,6 +114,16 @@ size_t addVectors(PairSums& s, const float* HWY_RESTRICT x, const float* HWY_RES
             s.maxError = wide[k] > s.maxError ? wide[k] : s.maxError;
     }
     return i;
+}
+
+size_t addVectors(PairSums& s, const float* x, const float* y, const float* p, size_t n, const PairQuantizer* quantizer,
+    const PairActivation& activation)
+{
+    if (p)
+        return quantizer ? addVectorsOf<true, true>(s, x, y, p, n, quantizer, activation)
+                         : addVectorsOf<true, false>(s, x, y, p, n, quantizer, activation);
+    return quantizer ? addVectorsOf<false, true>(s, x, y, p, n, quantizer, activation)
+                     : addVectorsOf<false, false>(s, x, y, p, n, quantizer, activation);
 }
 
 } // namespace qs::HWY_NAMESPACE

@@ -3,6 +3,8 @@
 
 #include "core/kernels/highway_targets.h"
 
+#include <limits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/unary_fast.cpp"
 #include <hwy/foreach_target.h>
@@ -54,6 +56,35 @@ HWY_INLINE V sigmoid(D d, V x)
     return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
+/// Within 1 ulp; overflows to infinity and keeps NaN.
+HWY_INLINE V exponential(D d, V x)
+{
+    const V infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+    const V y = hn::IfThenElse(hn::Gt(x, hn::Set(d, 88.8f)), infinity, hn::Exp(d, hn::Min(x, hn::Set(d, 88.8f))));
+    return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
+/// Error below 1.5e-7 of the result. Below 1 a polynomial for erf(x) / x in x^2, above it erf(x) = 1 - e^-p(x) with a
+/// polynomial p for -log(erfc(x)); both interpolate at Chebyshev points (of [0, 1] and [1, 4]).
+HWY_INLINE V errorFunction(D d, V x)
+{
+    const auto k = [d](float v) { return hn::Set(d, v); };
+    const V z = hn::Mul(x, x);
+    V small = k(-9.667043741501402e-06f);
+    for (const float c : { 0.0001126595867759761f, -0.0008484080348125644f, 0.005221031803158027f,
+             -0.02686543072569947f, 0.11283782495197922f, -0.3761263846802593f, 1.128379167061543f })
+        small = hn::MulAdd(small, z, k(c));
+    const V a = hn::Min(hn::Abs(x), k(4.0f));
+    V large = k(-1.6371514514807604e-06f);
+    for (const float c :
+        { 4.6058043409720465e-05f, -0.0005968056316589719f, 0.004759596321008475f, -0.026421136083491458f,
+            0.11008008308420324f, 0.6318260514167598f, 1.1302334349247223f, -0.00032013806999220407f })
+        large = hn::MulAdd(large, a, k(c));
+    const V tail = hn::CopySign(hn::Sub(k(1.0f), hn::Exp(d, hn::Neg(large))), x);
+    const V y = hn::IfThenElse(hn::Lt(hn::Abs(x), k(1.0f)), hn::Mul(x, small), tail);
+    return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
+
 void unary(UnaryOp op, const UnaryParams& p, const float* x, float* y, size_t n)
 {
     const D dd;
@@ -82,6 +113,15 @@ void unary(UnaryOp op, const UnaryParams& p, const float* x, float* y, size_t n)
         });
     case UnaryOp::Clip:
         return each(x, y, n, [=](D, V v) { return clampKeepingNaN(v, low, high); });
+    case UnaryOp::Exp:
+        return each(x, y, n, [](D d, V v) { return exponential(d, v); });
+    case UnaryOp::Erf:
+        return each(x, y, n, [](D d, V v) { return errorFunction(d, v); });
+    case UnaryOp::Gelu:
+        return each(x, y, n, [](D d, V v) {
+            const V half = hn::Mul(v, hn::Set(d, 0.5f));
+            return hn::MulAdd(half, errorFunction(d, hn::Mul(v, hn::Set(d, 0.70710678118654752440f))), half);
+        });
     case UnaryOp::Sigmoid:
         return each(x, y, n, [](D d, V v) { return sigmoid(d, v); });
     case UnaryOp::Tanh:

@@ -12,44 +12,96 @@
 
 namespace qs {
 
-/// Free blocks by capacity. Blocks come back from whichever thread drops the last tensor, hence the lock.
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kChunkBytes = 0; ///< every block is an allocation of its own, so that its ends are guarded
+#else
+constexpr size_t kChunkBytes = size_t(32) << 20;
+#endif
+constexpr size_t kAlignment = 64;
+
+/// Gives the lowest free place in a few large chunks: what is used again and again stays small and in the caches.
+class Arena {
+public:
+    ~Arena()
+    {
+        for (const auto& [begin, chunk] : m_chunks)
+            std::free(begin);
+    }
+    /// Null when the system has no more memory.
+    std::byte* take(size_t bytes)
+    {
+        for (auto it = m_free.begin(); it != m_free.end(); ++it)
+            if (it->second >= bytes)
+                return carve(it, bytes);
+        const size_t size = std::max(bytes, kChunkBytes);
+        auto* chunk = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+        if (!chunk)
+            return nullptr;
+        m_chunks.emplace(chunk, size);
+        return carve(m_free.emplace(chunk, size).first, bytes);
+    }
+    void giveBack(std::byte* block, size_t bytes)
+    {
+        auto it = m_free.emplace(block, bytes).first;
+        const auto next = std::next(it);
+        // Neighbours in memory may belong to different chunks.
+        if (next != m_free.end() && it->first + it->second == next->first && !m_chunks.contains(next->first)) {
+            it->second += next->second;
+            m_free.erase(next);
+        }
+        if (it == m_free.begin() || m_chunks.contains(it->first))
+            return;
+        const auto before = std::prev(it);
+        if (before->first + before->second == it->first) {
+            before->second += it->second;
+            m_free.erase(it);
+        }
+    }
+
+private:
+    using FreeList = std::map<std::byte*, size_t>;
+    std::byte* carve(FreeList::iterator place, size_t bytes)
+    {
+        std::byte* const block = place->first;
+        const size_t left = place->second - bytes;
+        m_free.erase(place);
+        if (left > 0)
+            m_free.emplace(block + bytes, left);
+        return block;
+    }
+    FreeList m_free; ///< by address, never two that touch within a chunk
+    std::map<std::byte*, size_t> m_chunks;
+};
+
+} // namespace
+
+/// Blocks come back from whichever thread drops the last tensor, hence the lock.
 struct BufferPool::State {
     std::mutex mutex;
-    std::multimap<size_t, void*> free;
+    Arena arena;
     uint64_t limit = UINT64_MAX; ///< for inUse
     size_t inUse = 0;
     size_t peak = 0;
 
-    ~State()
+    std::byte* take(size_t bytes)
     {
-        for (auto& [size, block] : free)
-            std::free(block);
-    }
-    std::pair<void*, size_t> take(size_t bytes)
-    {
-        std::lock_guard lock(mutex);
+        const std::lock_guard lock(mutex);
         if (bytes > limit || inUse > limit - bytes)
             throw std::bad_alloc();
-        const auto it = free.lower_bound(bytes);
-        std::pair<void*, size_t> block { nullptr, bytes };
-        if (it != free.end() && it->first <= bytes * 2 + 4096) {
-            block = { it->second, it->first };
-            free.erase(it);
-        }
-        inUse += block.second;
+        std::byte* block = arena.take(bytes);
+        if (!block)
+            throw std::bad_alloc();
+        inUse += bytes;
         peak = std::max(peak, inUse);
         return block;
     }
-    void drop(size_t bytes)
+    void giveBack(std::byte* block, size_t bytes)
     {
-        std::lock_guard lock(mutex);
+        const std::lock_guard lock(mutex);
         inUse -= bytes;
-    }
-    void giveBack(void* block, size_t bytes)
-    {
-        std::lock_guard lock(mutex);
-        inUse -= bytes;
-        free.emplace(bytes, block);
+        arena.giveBack(block, bytes);
     }
 };
 
@@ -66,15 +118,12 @@ Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
     const auto count = elementCount(shape);
     if (!count)
         throw std::bad_alloc(); // more elements than can be counted
-    const size_t wanted = std::max<size_t>((storageBytes(type, static_cast<size_t>(*count)) + 63) / 64 * 64, 64);
-    auto [block, bytes] = m_state->take(wanted);
-    if (!block && !(block = std::aligned_alloc(64, bytes))) {
-        m_state->drop(bytes);
-        throw std::bad_alloc();
-    }
-    const size_t capacity = bytes;
-    std::shared_ptr<const void> owner(block, [state = m_state, capacity](void* p) { state->giveBack(p, capacity); });
-    return Tensor::wrap(type, std::move(shape), static_cast<const std::byte*>(block), std::move(owner), layout);
+    const size_t bytes = std::max(
+        (storageBytes(type, static_cast<size_t>(*count)) + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+    std::byte* const block = m_state->take(bytes);
+    std::shared_ptr<const void> owner(
+        block, [state = m_state, bytes](void* p) { state->giveBack(static_cast<std::byte*>(p), bytes); });
+    return Tensor::wrap(type, std::move(shape), block, std::move(owner), layout);
 }
 
 Tensor BufferPool::toLayout(const Tensor& t, Layout layout)

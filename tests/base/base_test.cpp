@@ -7,6 +7,7 @@
 #include "core/base/name_pattern.h"
 #include "core/base/parallel.h"
 #include "core/base/rounding.h"
+#include "core/base/worker_team.h"
 
 #include <QDir>
 #include <QFile>
@@ -15,10 +16,12 @@
 #include <QTest>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <set>
 #include <stdexcept>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace qs;
@@ -87,6 +90,7 @@ private slots:
     void temporariesAreRemovedAtOnce();
     void everyIndexOnce();
     void firstExceptionIsRethrown();
+    void teamRunsLoopAfterLoop();
     void hashesAreStable();
     void cancelFlagIsShared();
 };
@@ -351,6 +355,32 @@ void BaseTests::firstExceptionIsRethrown()
         }
         QCOMPARE(said, QString("third"));
         QVERIFY(threads > 1 || calls == 4);
+    }
+}
+
+void BaseTests::teamRunsLoopAfterLoop()
+{
+    for (size_t threads : { 0, 1, 2, 5 }) {
+        WorkerTeam team(threads);
+        QVERIFY(team.threads() >= 1);
+        for (size_t loop = 0; loop < 300; ++loop) {
+            const size_t count = loop % 9;
+            std::vector<std::atomic<int>> calls(count);
+            team.run(count, [&](size_t index, size_t worker) {
+                ++calls[index];
+                if (worker >= team.threads())
+                    calls[index] = 100;
+            });
+            for (const auto& n : calls)
+                QCOMPARE(n.load(), 1);
+            if (loop % 100 == 0)
+                std::this_thread::sleep_for(std::chrono::milliseconds(2)); // helpers fall asleep
+        }
+        QVERIFY_EXCEPTION_THROWN(
+            team.run(50, [](size_t, size_t) { throw std::runtime_error("no"); }), std::runtime_error);
+        std::atomic<size_t> after = 0;
+        team.run(10, [&](size_t, size_t) { ++after; });
+        QCOMPARE(after.load(), size_t(10));
     }
 }
 

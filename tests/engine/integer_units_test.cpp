@@ -130,7 +130,7 @@ QString unitsOf(const Plan& plan)
     QStringList list;
     for (size_t n = 0; n < plan.graph().nodes().size(); ++n) {
         const FusedUnit* unit = plan.unit(NodeId(n));
-        if (!unit)
+        if (!unit || unit->when != FusedUnit::When::Always)
             continue;
         QStringList parts;
         for (const QString& part : QString::fromStdString(unit->lowered.kernel).split(", "))

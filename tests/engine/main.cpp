@@ -2,6 +2,7 @@
 #include <QCoreApplication>
 
 int runControlTests(int argc, char** argv);
+int runElementChainsTests(int argc, char** argv);
 int runExecutionTests(int argc, char** argv);
 int runIntegerUnitsTests(int argc, char** argv);
 int runLowerElementwiseTests(int argc, char** argv);
@@ -14,6 +15,7 @@ int main(int argc, char** argv)
     const QCoreApplication app(argc, argv);
     int failures = 0;
     failures += runControlTests(argc, argv);
+    failures += runElementChainsTests(argc, argv);
     failures += runExecutionTests(argc, argv);
     failures += runIntegerUnitsTests(argc, argv);
     failures += runLowerElementwiseTests(argc, argv);

@@ -2,6 +2,7 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
+#include "core/kernels/conv_parts.h"
 #include "core/kernels/conv_reference.h"
 #include "core/kernels/float_conv.h"
 
@@ -110,6 +111,8 @@ private slots:
     void byHand();
     void fastEqualsReference_data();
     void fastEqualsReference();
+    void partsEqualReference_data();
+    void partsEqualReference();
     void sameBitsOnEveryThread();
 };
 
@@ -159,6 +162,69 @@ void ConvTests::fastEqualsReference()
     reference(c.shape, test::widened(c.x).data(), test::widened(c.weights).data(), bias.empty() ? nullptr : bias.data(),
         expected.data());
     expected = channelsLast(expected, c.shape.window.batch, c.shape.filters);
+    const std::string different
+        = test::difference<float>(runPrepared(c, *prepared), std::span<const double>(expected), 1e-5);
+    QVERIFY2(different.empty(), different.c_str());
+}
+
+void ConvTests::partsEqualReference_data()
+{
+    QTest::addColumn<ConvShape>("shape");
+    QTest::addColumn<bool>("transposed");
+    QTest::addColumn<bool>("severalParts");
+    const auto shape
+        = [](int64_t batch, int64_t channels, int64_t filters, int64_t groups, SpatialAxis rows, SpatialAxis columns) {
+              ConvShape s;
+              s.window.batch = batch;
+              s.window.channels = channels;
+              s.window.axes = { SpatialAxis {}, rows, columns };
+              s.filters = filters;
+              s.groups = groups;
+              return s;
+          };
+    QTest::newRow("1x1") << shape(2, 9, 33, 1, { 53, 53 }, { 51, 51 }) << false << true;
+    QTest::newRow("3x3") << shape(1, 16, 40, 1, { 60, 60, 3, 1, 1, 1, 1 }, { 50, 50, 3, 1, 1, 1, 1 }) << false << true;
+    QTest::newRow("stride 2, asymmetric pads")
+        << shape(2, 5, 64, 1, { 81, 41, 3, 2, 1, 0, 2 }, { 100, 50, 3, 2, 1, 0, 1 }) << false << true;
+    QTest::newRow("dilated, deep pads") << shape(1, 8, 48, 1, { 40, 40, 5, 1, 3, 6, 6 }, { 60, 60, 3, 1, 2, 2, 2 })
+                                        << false << true;
+    QTest::newRow("depthwise") << shape(1, 40, 40, 40, { 50, 50, 3, 1, 1, 1, 1 }, { 50, 50, 3, 1, 1, 1, 1 }) << false
+                               << true;
+    QTest::newRow("many images") << shape(20, 4, 16, 1, { 20, 20 }, { 20, 20 }) << false << true;
+    QTest::newRow("large weights") << shape(3, 256, 200, 1, { 8, 8, 3, 1, 1, 1, 1 }, { 7, 7, 3, 1, 1, 1, 1 }) << false
+                                   << true;
+    QTest::newRow("one part") << shape(1, 3, 5, 1, { 8, 8 }, { 8, 8 }) << false << false;
+    QTest::newRow("transposed, separate windows")
+        << shape(2, 20, 12, 1, { 40, 80, 2, 2 }, { 45, 90, 2, 2 }) << true << true;
+    QTest::newRow("transposed, windows overlap")
+        << shape(1, 20, 12, 1, { 40, 81, 3, 2 }, { 45, 91, 3, 2 }) << true << false;
+}
+
+void ConvTests::partsEqualReference()
+{
+    QFETCH(ConvShape, shape);
+    QFETCH(bool, transposed);
+    QFETCH(bool, severalParts);
+    const auto direction = transposed ? ConvDirection::Transposed : ConvDirection::Forward;
+    size_t made = 0;
+    const std::vector<ConvPart> parts = convParts(shape, direction);
+    for (const ConvPart& part : parts) {
+        QCOMPARE(part.outputBegin, made); // one after another
+        made = part.outputEnd;
+    }
+    QCOMPARE(parts.size() > 1, severalParts);
+    RandomData random { 1 };
+    ConvCase c { shape, random.floats(shape.window.batch * shape.window.channels * shape.window.inSize()),
+        random.floats(shape.window.channels * shape.filters / shape.groups * shape.window.kernelSize()),
+        random.floats(shape.filters) };
+    QCOMPARE(made, size_t(c.outputs()));
+    FloatConv conv(direction, c.weights.data(), c.bias.data());
+    const auto prepared = conv.prepare(shape);
+    QVERIFY(prepared);
+    std::vector<double> expected(made);
+    (transposed ? convTransposeReference : convReference)(shape, test::widened(c.x).data(),
+        test::widened(c.weights).data(), test::widened(c.bias).data(), expected.data());
+    expected = channelsLast(expected, shape.window.batch, shape.filters);
     const std::string different
         = test::difference<float>(runPrepared(c, *prepared), std::span<const double>(expected), 1e-5);
     QVERIFY2(different.empty(), different.c_str());

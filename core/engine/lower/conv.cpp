@@ -6,6 +6,8 @@
 #include "core/kernels/float_conv.h"
 #include "core/tensor/convert.h"
 
+#include <atomic>
+
 namespace qs {
 
 namespace {
@@ -61,7 +63,7 @@ Status runReference(const ConvStep& step, const ConvShape& s, StepContext& c)
     return {};
 }
 
-Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c)
+Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c, const FinishFn& finish)
 {
     Tensor w, b;
     std::unique_ptr<FloatConv> own;
@@ -75,11 +77,38 @@ Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c)
         return runReference(step, s, c);
     const Tensor x = inLayout(c, asWork<float>(c, c.in(0)), Layout::ChannelsLast);
     Tensor y = c.allocate(DType::Float32, windowOutput(s.window, s.filters), Layout::ChannelsLast);
-    Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(prepared->scratchBytes()) });
-    if (!prepared->run(x.data<float>().data(), y.fill<float>().data(), writable(scratch)))
+    const PieceFn take = finish && c.in(0).dtype() == DType::Float32 ? finish(y) : PieceFn();
+    const size_t scratchBytes = (prepared->scratchBytes() + 63) / 64 * 64;
+    Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });
+    const float* in = x.data<float>().data();
+    float* out = y.fill<float>().data();
+    std::byte* memory = writable(scratch);
+    std::atomic<bool> failed = false;
+    const auto pieces = prepared->pieces();
+    c.parallel(pieces.size(), [&](size_t i, size_t worker) {
+        if (!prepared->run(i, in, out, memory + worker * scratchBytes))
+            failed = true;
+        else if (take)
+            take(out, pieces[i].begin, pieces[i].end, worker);
+    });
+    if (failed)
         return internalError("the convolution failed: out of memory");
     c.setOutput(0, fromWork<float>(c, std::move(y), c.in(0).dtype()));
     return {};
+}
+
+Status runConvolution(const ConvStep& step, StepContext& c, const FinishFn& finish)
+{
+    if (!c.input(0) || !c.input(1))
+        return badInput("the input or the weights are missing");
+    QS_TRY(const ConvShape s, convShape(step, c));
+    const Shape out = windowOutput(s.window, s.filters);
+    if (elementCount(out).value_or(0) == 0) {
+        c.setOutput(0, c.allocate(c.in(0).dtype(), out));
+        return {};
+    }
+    const bool exact = step.mode == KernelMode::Reference || c.in(0).dtype() == DType::Float64 || c.in(0).count() == 0;
+    return exact ? runReference(step, s, c) : runFast(step, s, c, finish);
 }
 
 template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerContext& context)
@@ -104,20 +133,12 @@ template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerCont
             step->direction(), step->weights.data<float>().data(), dataOrNull<float>(step->bias));
     }
     const bool fast = context.mode == KernelMode::Fast && type != DType::Float64;
-    return LoweredNode { [step](StepContext& c) -> Status {
-                            if (!c.input(0) || !c.input(1))
-                                return badInput("the input or the weights are missing");
-                            QS_TRY(const ConvShape s, convShape(*step, c));
-                            const Shape out = windowOutput(s.window, s.filters);
-                            if (elementCount(out).value_or(0) == 0) {
-                                c.setOutput(0, c.allocate(c.in(0).dtype(), out));
-                                return {};
-                            }
-                            const bool exact = step->mode == KernelMode::Reference || c.in(0).dtype() == DType::Float64
-                                || c.in(0).count() == 0;
-                            return exact ? runReference(*step, s, c) : runFast(*step, s, c);
-                        },
+    LoweredNode lowered { [step](StepContext& c) { return runConvolution(*step, c, {}); },
         fast ? "onednn convolution" : "reference", LayoutRule::Any };
+    if (step->fast)
+        lowered.runInPieces
+            = [step](StepContext& c, const FinishFn& finish) { return runConvolution(*step, c, finish); };
+    return lowered;
 }
 
 } // namespace

@@ -114,6 +114,12 @@ Tensor runUnary(const StepContext& c, UnaryOp op, const UnaryParams& p, const Te
     return y;
 }
 
+std::shared_ptr<const ElementOp> elementOf(const LowerContext& c, UnaryOp op, const UnaryParams& p)
+{
+    const bool fast = c.mode == KernelMode::Fast && (c.inputType(0) == DType::Float32);
+    return fast ? std::make_shared<ElementOp>(ElementOp { false, op, p, {} }) : nullptr;
+}
+
 Result<LoweredNode> unaryNode(const LowerContext& c, UnaryOp op, const UnaryParams& p)
 {
     if (c.inputType(0) != DType::Undefined && !takes(op, c.inputType(0)))
@@ -129,6 +135,7 @@ Result<LoweredNode> unaryNode(const LowerContext& c, UnaryOp op, const UnaryPara
     };
     lowered.kernel = mode == KernelMode::Reference ? "reference" : "element-wise";
     lowered.layouts = LayoutRule::Any;
+    lowered.element = elementOf(c, op, p);
     return lowered;
 }
 
@@ -175,7 +182,16 @@ Result<LoweredNode> lowerClip(const LowerContext& c)
     const float low = c.node.attributes.real("min", -std::numeric_limits<float>::infinity());
     const float high = c.node.attributes.real("max", std::numeric_limits<float>::infinity());
     const KernelMode mode = c.mode;
+    const bool constantBounds = (!c.node.hasInput(1) || c.constant(1)) && (!c.node.hasInput(2) || c.constant(2));
     LoweredNode lowered;
+    if (byAttributes || constantBounds) {
+        UnaryParams p = openClip(DType::Float32);
+        p.low = byAttributes ? low : p.low;
+        p.high = byAttributes ? high : p.high;
+        if (byAttributes
+            || (readBound(c.constant(1), p.low, p.lowInt).ok() && readBound(c.constant(2), p.high, p.highInt).ok()))
+            lowered.element = elementOf(c, UnaryOp::Clip, p);
+    }
     lowered.run = [=](StepContext& s) -> Status {
         const Tensor& x = s.in(0);
         if (!takes(UnaryOp::Clip, x.dtype()))

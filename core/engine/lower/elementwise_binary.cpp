@@ -169,6 +169,17 @@ Result<Tensor> runFold(const StepContext& s, const BinaryEntry& entry, const Ali
 
 std::string kernelName(KernelMode mode) { return mode == KernelMode::Reference ? "reference" : "element-wise"; }
 
+/// What the node is as an element-wise function of two float32 operands; null when it is something else.
+std::shared_ptr<const ElementOp> elementOf(const LowerContext& c, const BinaryEntry& entry, const Alignment& alignment)
+{
+    constexpr BinaryOp kOps[] { BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Max,
+        BinaryOp::Min, BinaryOp::PRelu };
+    const bool fits = c.mode == KernelMode::Fast && c.inputTypes.size() == 2 && c.inputType(0) == DType::Float32
+        && c.inputType(1) == DType::Float32 && !entry.mean && !alignment.axis && !alignment.channels
+        && std::ranges::find(kOps, entry.op) != std::end(kOps);
+    return fits ? std::make_shared<ElementOp>(ElementOp { true, {}, {}, entry.op }) : nullptr;
+}
+
 Result<LoweredNode> lowerFold(const LowerContext& c)
 {
     const BinaryEntry entry = binaryEntry(c.node);
@@ -188,6 +199,7 @@ Result<LoweredNode> lowerFold(const LowerContext& c)
     };
     lowered.kernel = kernelName(mode);
     lowered.layouts = LayoutRule::Any;
+    lowered.element = elementOf(c, entry, alignment);
     return lowered;
 }
 

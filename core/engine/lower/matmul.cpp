@@ -5,6 +5,10 @@
 #include "core/kernels/matmul.h"
 #include "core/tensor/convert.h"
 
+#include <algorithm>
+#include <atomic>
+#include <new>
+
 namespace qs {
 
 namespace {
@@ -74,18 +78,34 @@ Result<BatchedProduct> batchedProduct(const Tensor& a, const Tensor& b)
     return p;
 }
 
-/// Calls product(a, b, c) with element offsets of each matrix in turn; false stops.
-template <class Fn> bool forEachProduct(const BatchedProduct& p, Fn product)
+/// Element offsets of the matrices of one product.
+struct ProductPlace {
+    size_t a = 0, b = 0, c = 0;
+};
+
+std::vector<ProductPlace> productPlaces(const BatchedProduct& p)
 {
     const auto sizeA = size_t(p.shape.rows * p.shape.inner), sizeB = size_t(p.shape.inner * p.shape.columns),
                sizeC = size_t(p.shape.rows * p.shape.columns);
-    bool ok = true;
+    std::vector<ProductPlace> places;
     forEachRun(p.batches, [&](std::span<const size_t> offsets, size_t out) {
-        for (size_t i = 0; i < p.batches.runLength() && ok; ++i)
-            ok = product((offsets[0] + i * p.batches.innerStride(0)) * sizeA,
-                (offsets[1] + i * p.batches.innerStride(1)) * sizeB, (out + i) * sizeC);
+        for (size_t i = 0; i < p.batches.runLength(); ++i)
+            places.push_back({ (offsets[0] + i * p.batches.innerStride(0)) * sizeA,
+                (offsets[1] + i * p.batches.innerStride(1)) * sizeB, (out + i) * sizeC });
     });
-    return ok;
+    return places;
+}
+
+/// A single large product is made in blocks of rows (the last one may be smaller); a function of the shape alone.
+int64_t rowsOfBlock(const ProductShape& s)
+{
+    constexpr int64_t kCacheBytes = int64_t(256) << 10, kBlockMacs = 4'000'000, kFewestRows = 16;
+    const int64_t macs = s.rows * s.inner * s.columns, out = 4 * s.rows * s.columns, b = 4 * s.inner * s.columns;
+    int64_t blocks = std::max((out + kCacheBytes - 1) / kCacheBytes, std::min<int64_t>(macs / kBlockMacs, 8));
+    if (b > 2 * kCacheBytes) // each block reads all of B
+        blocks = std::min(blocks, 2 + 4 * (out + 4 * s.rows * s.inner) / b);
+    blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(s.rows / kFewestRows, 1));
+    return s.transposeA ? s.rows : (s.rows + blocks - 1) / blocks;
 }
 
 /// W: double for floats, int64_t for integers, multiplied as Acc.
@@ -97,31 +117,67 @@ Tensor multiplyReference(const StepContext& c, const BatchedProduct& p, const Te
     const auto* pa = reinterpret_cast<const Acc*>(wa.data<W>().data());
     const auto* pb = reinterpret_cast<const Acc*>(wb.data<W>().data());
     auto* py = reinterpret_cast<Acc*>(y.fill<W>().data());
-    forEachProduct(p, [&](size_t oa, size_t ob, size_t oc) {
-        matmulReference<Acc>(p.shape, pa + oa, pb + ob, py + oc);
-        return true;
-    });
+    for (const ProductPlace& at : productPlaces(p))
+        matmulReference<Acc>(p.shape, pa + at.a, pb + at.b, py + at.c);
     return y;
 }
 
+/// The same product, cut into blocks of rows where it is a single one.
+struct ProductBlocks {
+    std::vector<ProductPlace> places;
+    std::vector<int64_t> rows; ///< by place
+};
+
+ProductBlocks productBlocks(const BatchedProduct& p)
+{
+    ProductBlocks blocks { productPlaces(p), {} };
+    blocks.rows.assign(blocks.places.size(), p.shape.rows);
+    const int64_t step = blocks.places.size() == 1 ? rowsOfBlock(p.shape) : p.shape.rows;
+    if (step == p.shape.rows)
+        return blocks;
+    blocks = {};
+    for (int64_t first = 0; first < p.shape.rows; first += step) {
+        blocks.places.push_back({ size_t(first * p.shape.inner), 0, size_t(first * p.shape.columns) });
+        blocks.rows.push_back(std::min(step, p.shape.rows - first));
+    }
+    return blocks;
+}
+
 /// Invalid when there is no fast kernel.
-Tensor multiplyFast(
-    const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a, const Tensor& b)
+Tensor multiplyFast(const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a,
+    const Tensor& b, const FinishFn& finish)
 {
     // Several constant matrices (a batch of them) are not packed.
     FloatMatmul unpacked(nullptr);
     const bool packed = step.constantB.valid() && p.shape.inner * p.shape.columns == b.count();
-    const auto prepared = (packed || !step.constantB.valid() ? *step.fast : unpacked).prepare(p.shape);
-    if (!prepared)
+    FloatMatmul& products = packed || !step.constantB.valid() ? *step.fast : unpacked;
+    const ProductBlocks blocks = productBlocks(p);
+    ProductShape whole = p.shape, last = p.shape;
+    whole.rows = blocks.rows.front();
+    last.rows = blocks.rows.back();
+    const auto most = products.prepare(whole), rest = products.prepare(last);
+    if (!most || !rest)
         return {};
     const Tensor wa = asWork<float>(c, a), wb = step.constantB.valid() ? step.constantB : asWork<float>(c, b);
     Tensor y = c.allocate(DType::Float32, p.output);
-    Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(prepared->scratchBytes()) });
+    const size_t scratchBytes = (std::max(most->scratchBytes(), rest->scratchBytes()) + 63) / 64 * 64;
+    Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });
+    const PieceFn take = finish ? finish(y) : PieceFn();
     const float *pa = wa.data<float>().data(), *pb = wb.data<float>().data();
     float* py = y.fill<float>().data();
-    const bool ok = forEachProduct(p,
-        [&](size_t oa, size_t ob, size_t oc) { return prepared->run(pa + oa, pb + ob, py + oc, writable(scratch)); });
-    return ok ? y : Tensor();
+    std::byte* memory = writable(scratch);
+    std::atomic<bool> ok = true;
+    c.parallel(blocks.places.size(), [&](size_t i, size_t worker) {
+        const ProductPlace& at = blocks.places[i];
+        const auto& product = blocks.rows[i] == whole.rows ? *most : *rest;
+        if (!product.run(pa + at.a, pb + at.b, py + at.c, memory + worker * scratchBytes))
+            ok = false;
+        else if (take)
+            take(py, at.c, at.c + size_t(blocks.rows[i] * p.shape.columns), worker);
+    });
+    if (!ok)
+        throw std::bad_alloc();
+    return y;
 }
 
 bool usesDouble(const ProductStep& step, DType type)
@@ -130,13 +186,13 @@ bool usesDouble(const ProductStep& step, DType type)
 }
 
 /// The product as a tensor of float32, float64 or int64.
-Tensor multiply(
-    const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a, const Tensor& b)
+Tensor multiply(const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a,
+    const Tensor& b, const FinishFn& finish = {})
 {
     if (isInteger(a.dtype()))
         return multiplyReference<int64_t, uint64_t>(c, p, a, b);
     if (!usesDouble(step, a.dtype()) && p.shape.inner > 0 && elementCount(p.output) != 0) {
-        Tensor y = multiplyFast(step, c, p, a, b);
+        Tensor y = multiplyFast(step, c, p, a, b, a.dtype() == DType::Float32 ? finish : FinishFn());
         if (y.valid())
             return y;
     }
@@ -162,11 +218,11 @@ Status checkTypes(const StepContext& c)
     return {};
 }
 
-Status runMatMul(const ProductStep& step, StepContext& c)
+Status runMatMul(const ProductStep& step, StepContext& c, const FinishFn& finish)
 {
     QS_CHECK(checkTypes(c));
     QS_TRY(const BatchedProduct p, batchedProduct(c.in(0), c.in(1)));
-    c.setOutput(0, stored(c, multiply(step, c, p, c.in(0), c.in(1)), c.in(0).dtype()));
+    c.setOutput(0, stored(c, multiply(step, c, p, c.in(0), c.in(1), finish), c.in(0).dtype()));
     return {};
 }
 
@@ -231,7 +287,10 @@ Result<LoweredNode> lowerMatMul(const LowerContext& context)
 {
     QS_CHECK(checkLowered(context));
     auto step = std::make_shared<const ProductStep>(context);
-    return LoweredNode { [step](StepContext& c) { return runMatMul(*step, c); }, kernelName(context) };
+    LoweredNode lowered { [step](StepContext& c) { return runMatMul(*step, c, {}); }, kernelName(context) };
+    if (context.mode == KernelMode::Fast && context.inputType(0) == DType::Float32)
+        lowered.runInPieces = [step](StepContext& c, const FinishFn& finish) { return runMatMul(*step, c, finish); };
+    return lowered;
 }
 
 Result<LoweredNode> lowerGemm(const LowerContext& context)

@@ -148,24 +148,56 @@ Shape outputShape(const std::vector<ResizeAxis>& axes)
     return shape;
 }
 
+/// Where the output elements along an axis come from, in steps of `stride`; negative = nowhere.
+std::vector<int64_t> nearestOffsets(const ResizeAxis& axis, NearestRounding rounding, int64_t stride)
+{
+    std::vector<int64_t> line;
+    if (changes(axis))
+        line = nearestElements(axis, rounding);
+    else
+        for (int64_t i = 0; i < axis.in; ++i)
+            line.push_back(i);
+    for (int64_t& p : line)
+        p = p < 0 ? -1 : p * stride;
+    return line;
+}
+
+/// Whole pixels of a channels-last tensor; false when channels are resized or something lies outside.
+bool resizePixels(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, StepContext& s)
+{
+    const Tensor& x = s.in(0);
+    if (x.layout() != Layout::ChannelsLast || changes(axes[1]) || x.count() == 0)
+        return false;
+    AxisOffsets offsets(axes.size() - 1);
+    int64_t stride = 1;
+    for (size_t d = axes.size(); d-- > 0;) {
+        if (d == 1)
+            continue;
+        auto& line = offsets[d == 0 ? 0 : d - 1];
+        line = nearestOffsets(axes[d], r.rounding, stride);
+        if (std::ranges::any_of(line, [](int64_t p) { return p < 0; }))
+            return false;
+        stride *= axes[d].in;
+    }
+    Tensor out = s.allocate(x.dtype(), outputShape(axes), Layout::ChannelsLast);
+    const size_t pixelBytes = size_t(x.dim(1)) * dtypeBits(x.dtype()) / 8;
+    tableCopy(x.bytes().data(), writable(out), pixelBytes, offsets, nullptr);
+    s.setOutput(0, std::move(out));
+    return true;
+}
+
 Status resizeNearest(const ResizeSettings& r, KernelMode mode, const std::vector<ResizeAxis>& axes, StepContext& s)
 {
-    const auto strides = rowMajorStrides(s.in(0).shape());
+    if (mode == KernelMode::Fast && resizePixels(r, axes, s))
+        return {};
+    const Tensor x = s.toLayout(s.in(0), Layout::Plain);
+    const auto strides = rowMajorStrides(x.shape());
     AxisOffsets offsets;
-    for (size_t d = 0; d < axes.size(); ++d) {
-        std::vector<int64_t> line;
-        if (changes(axes[d]))
-            line = nearestElements(axes[d], r.rounding);
-        else
-            for (int64_t i = 0; i < axes[d].in; ++i)
-                line.push_back(i);
-        for (int64_t& p : line)
-            p = p < 0 ? -1 : p * strides[d];
-        offsets.push_back(std::move(line));
-    }
-    const Movable movable({ &s.in(0) });
+    for (size_t d = 0; d < axes.size(); ++d)
+        offsets.push_back(nearestOffsets(axes[d], r.rounding, strides[d]));
+    const Movable movable({ &x });
     std::vector<std::byte> fill(movable.elementBytes(), std::byte {});
-    if (s.in(0).dtype() == movable.dtype())
+    if (x.dtype() == movable.dtype())
         storeElements<float>(movable.dtype(), fill.data(), 0, &r.extrapolation, 1);
     QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), outputShape(axes)));
     const auto kernel = mode == KernelMode::Reference ? tableCopyReference : tableCopy;
@@ -195,7 +227,7 @@ void extrapolate(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, T
 /// truncated at the end as a Cast does.
 Status resizeFiltered(const ResizeSettings& r, KernelMode mode, const std::vector<ResizeAxis>& axes, StepContext& s)
 {
-    const Tensor& x = s.in(0);
+    const Tensor x = s.toLayout(s.in(0), Layout::Plain);
     if (!isFloat(x.dtype()) && !isInteger(x.dtype()))
         return badInput("elements of type " + std::string(dtypeName(x.dtype())) + " cannot be interpolated");
     QS_TRY(Tensor checked, allocateChecked(s, x.dtype(), outputShape(axes)));
@@ -241,8 +273,8 @@ Status runResize(const Node& node, KernelMode mode, StepContext& s)
 
 void lowerResize(LoweringRegistry& r)
 {
-    r.add("", "Resize", copying<runResize>);
-    r.add("", "Upsample", copying<runResize>);
+    r.add("", "Resize", anyCopy<runResize>);
+    r.add("", "Upsample", anyCopy<runResize>);
 }
 
 } // namespace qs

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/worker_team.h"
+#include "core/engine/execution.h"
+#include "core/tensor/convert.h"
+
+#include <QTest>
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+using namespace qs;
+
+namespace {
+
+/// A graph under construction; values are named after what makes them.
+class ChainNet {
+public:
+    explicit ChainNet(uint32_t seed)
+        : random(seed)
+    {
+    }
+    std::string input(const Shape& shape)
+    {
+        const std::string name = "input" + std::to_string(inputs.size());
+        const ValueId id = m_builder.value(name);
+        m_builder.setType(id, { DType::Float32, toDims(shape), {} });
+        m_builder.addInput(id);
+        inputs.push_back(floats(shape, 2));
+        return name;
+    }
+    std::string constant(const Shape& shape, float spread = 0.5f)
+    {
+        const std::string name = "constant" + std::to_string(m_constants++);
+        m_builder.setInitializer(m_builder.value(name), floats(shape, spread));
+        return name;
+    }
+    std::string number(float value)
+    {
+        const std::string name = "constant" + std::to_string(m_constants++);
+        m_builder.setInitializer(m_builder.value(name), Tensor::scalar(value));
+        return name;
+    }
+    std::string op(const std::string& type, const std::vector<std::string>& from, Attributes attributes = {})
+    {
+        Node node;
+        node.opType = type;
+        node.opset = 17;
+        node.name = type + std::to_string(m_nodes++);
+        node.attributes = std::move(attributes);
+        for (const std::string& name : from)
+            node.inputs.push_back(m_builder.value(name));
+        node.outputs = { m_builder.value(node.name) };
+        m_builder.addNode(node);
+        return node.name;
+    }
+    std::shared_ptr<const Plan> plan(const std::string& output)
+    {
+        m_builder.addOutput(m_builder.value(output));
+        auto graph = std::move(m_builder).finish();
+        if (!graph.ok())
+            qFatal("the test's graph is wrong");
+        auto model = std::make_shared<Model>();
+        model->graph = std::move(*graph);
+        return Plan::make(model);
+    }
+    Tensor floats(const Shape& shape, float spread)
+    {
+        std::normal_distribution<float> normal(0, spread);
+        Tensor t = Tensor::allocate(DType::Float32, shape);
+        for (float& v : t.fill<float>())
+            v = normal(random);
+        return t;
+    }
+    std::mt19937 random;
+    std::vector<Tensor> inputs;
+
+private:
+    GraphBuilder m_builder;
+    int m_constants = 0, m_nodes = 0;
+};
+
+struct Ran {
+    Tensor output;
+    size_t tasks = 0;
+};
+
+/// The first graph output; `everything`: all values are asked for, so that nothing is fused.
+Ran execute(const std::shared_ptr<const Plan>& plan, const std::vector<Tensor>& inputs, bool everything, size_t threads)
+{
+    const Graph& graph = plan->graph();
+    Demand demand { { graph.outputs()[0] }, {} };
+    for (const Node& node : graph.nodes())
+        if (everything)
+            demand.values.push_back(node.outputs[0]);
+    auto schedule = Schedule::make(plan, demand);
+    if (!schedule.ok())
+        qFatal("no schedule: %s", schedule.issue().what.c_str());
+    BufferPool pool;
+    WorkerTeam team(threads);
+    Execution run(*schedule, pool);
+    run.useTeam(&team);
+    Status status = run.bind(inputs);
+    if (status.ok())
+        status = run.runAll();
+    if (!status.ok())
+        qFatal("%s", status.issue().what.c_str());
+    return { toPlain(run.get(graph.outputs()[0])), (*schedule)->tasks().size() };
+}
+
+bool sameBits(const Tensor& a, const Tensor& b)
+{
+    return a.shape() == b.shape() && a.dtype() == b.dtype()
+        && std::memcmp(a.bytes().data(), b.bytes().data(), a.byteCount()) == 0;
+}
+
+Attributes convAttributes(int64_t groups, int64_t stride, std::vector<int64_t> pads, int64_t dilation = 1)
+{
+    Attributes a;
+    a.set("group", groups);
+    a.set("strides", std::vector<int64_t> { stride, stride });
+    a.set("pads", std::move(pads));
+    a.set("dilations", std::vector<int64_t> { dilation, dilation });
+    return a;
+}
+
+struct ConvCase {
+    const char* name;
+    int64_t batch, channels, filters, height, width, kernel, groups, stride, dilation;
+    std::vector<int64_t> pads;
+};
+
+const std::vector<ConvCase>& convCases()
+{
+    static const std::vector<ConvCase> cases {
+        { "1x1", 1, 7, 24, 61, 67, 1, 1, 1, 1, { 0, 0, 0, 0 } },
+        { "3x3", 1, 5, 17, 70, 67, 3, 1, 1, 1, { 1, 1, 1, 1 } },
+        { "3x3 stride 2, asymmetric pads", 2, 3, 32, 71, 90, 3, 1, 2, 1, { 0, 1, 1, 0 } },
+        { "depthwise", 1, 24, 24, 61, 67, 3, 24, 1, 1, { 1, 1, 1, 1 } },
+        { "depthwise 5x5 stride 2", 2, 48, 48, 61, 67, 5, 48, 2, 1, { 2, 2, 2, 2 } },
+        { "groups", 1, 12, 18, 50, 80, 3, 3, 1, 1, { 1, 1, 1, 1 } },
+        { "dilated", 1, 6, 20, 60, 60, 3, 1, 1, 2, { 2, 2, 2, 2 } },
+        { "small", 1, 3, 5, 6, 5, 3, 1, 1, 1, { 1, 1, 1, 1 } },
+        { "many small images", 9, 3, 16, 11, 12, 3, 1, 1, 1, { 0, 0, 0, 0 } },
+        { "large weights", 1, 512, 96, 9, 8, 3, 1, 1, 1, { 1, 1, 1, 1 } },
+    };
+    return cases;
+}
+
+/// What may follow a value of a shape: appends nodes and gives the last one's name.
+using Follow = std::function<std::string(ChainNet&, const std::string& x, const Shape& shape)>;
+
+std::string hardSwish(ChainNet& n, const std::string& x)
+{
+    const std::string shifted = n.op("Add", { x, n.number(3) });
+    const std::string clipped = n.op("Clip", { shifted, n.number(0), n.number(6) });
+    return n.op("Div", { n.op("Mul", { x, clipped }), n.number(6) });
+}
+
+Shape channelShape(const Shape& shape) { return { 1, shape[1], 1, 1 }; }
+
+const std::vector<std::pair<const char*, Follow>>& follows()
+{
+    static const std::vector<std::pair<const char*, Follow>> list {
+        { "Relu", [](ChainNet& n, const auto& x, const Shape&) { return n.op("Relu", { x }); } },
+        { "x sigmoid(x)",
+            [](ChainNet& n, const auto& x, const Shape&) {
+                return n.op("Mul", { x, n.op("Sigmoid", { x }) });
+            } },
+        { "scale, shift, hard swish",
+            [](ChainNet& n, const auto& x, const Shape&) {
+                return hardSwish(n, n.op("Add", { n.op("Mul", { n.number(0.7f), x }), n.number(-0.1f) }));
+            } },
+        { "channels",
+            [](ChainNet& n, const auto& x, const Shape& s) {
+                const std::string scaled = n.op("Mul", { x, n.constant(channelShape(s)) });
+                return n.op(
+                    "PRelu", { n.op("Sub", { n.constant(channelShape(s)), scaled }), n.constant({ s[1], 1, 1 }) });
+            } },
+        { "residual",
+            [](ChainNet& n, const auto& x, const Shape& s) {
+                return n.op("Relu", { n.op("Add", { n.input(s), x }) });
+            } },
+        { "gate of another shape",
+            [](ChainNet& n, const auto& x, const Shape& s) {
+                const std::string gate = n.op("HardSigmoid", { n.input({ s[0], s[1], 1, 1 }) });
+                return n.op("Add", { x, n.op("Mul", { x, gate }) });
+            } },
+        { "broadcast along the width",
+            [](ChainNet& n, const auto& x, const Shape& s) {
+                return n.op("Max", { n.op("Add", { x, n.constant({ s[3] }) }), n.number(0) });
+            } },
+        { "Gelu",
+            [](ChainNet& n, const auto& x, const Shape&) {
+                const std::string e = n.op("Erf", { n.op("Div", { x, n.number(1.41421356f) }) });
+                return n.op("Mul", { n.op("Mul", { x, n.op("Add", { e, n.number(1) }) }), n.number(0.5f) });
+            } },
+    };
+    return list;
+}
+
+class ElementChainsTests : public QObject {
+    Q_OBJECT
+private slots:
+    void convolutions_data();
+    void convolutions();
+    void products_data();
+    void products();
+    void withoutHead();
+    void specialValues();
+    void transposed();
+    void valuesReadElsewhereStayOut();
+};
+
+/// Fused or not, on one thread or several: equal bits. `fused`: fewer tasks are expected.
+void compareRuns(ChainNet& net, const std::string& last, bool fused = true)
+{
+    const auto plan = net.plan(last);
+    const Ran reference = execute(plan, net.inputs, true, 1);
+    for (const size_t threads : { 1, 2, 5 }) {
+        const Ran ran = execute(plan, net.inputs, false, threads);
+        QVERIFY2(sameBits(ran.output, reference.output), qPrintable(QString::number(threads) + " threads"));
+        QVERIFY(!fused || ran.tasks < reference.tasks);
+        QVERIFY(sameBits(execute(plan, net.inputs, true, threads).output, reference.output));
+    }
+}
+
+void ElementChainsTests::convolutions_data()
+{
+    QTest::addColumn<int>("conv");
+    QTest::addColumn<int>("follow");
+    for (size_t c = 0; c < convCases().size(); ++c)
+        for (size_t f = 0; f < follows().size(); ++f)
+            QTest::addRow("%s, %s", convCases()[c].name, follows()[f].first) << int(c) << int(f);
+}
+
+void ElementChainsTests::convolutions()
+{
+    QFETCH(int, conv);
+    QFETCH(int, follow);
+    const ConvCase& c = convCases()[size_t(conv)];
+    ChainNet net(uint32_t(100 * conv + follow));
+    const std::string x = net.input({ c.batch, c.channels, c.height, c.width });
+    const std::string w = net.constant({ c.filters, c.channels / c.groups, c.kernel, c.kernel }, 0.3f);
+    const std::string y
+        = net.op("Conv", { x, w, net.constant({ c.filters }) }, convAttributes(c.groups, c.stride, c.pads, c.dilation));
+    const auto out = [&](int64_t in, size_t axis) {
+        return (in + c.pads[axis] + c.pads[axis + 2] - (c.kernel - 1) * c.dilation - 1) / c.stride + 1;
+    };
+    const Shape shape { c.batch, c.filters, out(c.height, 0), out(c.width, 1) };
+    compareRuns(net, follows()[size_t(follow)].second(net, y, shape));
+}
+
+void ElementChainsTests::products_data()
+{
+    QTest::addColumn<std::vector<int64_t>>("a");
+    QTest::addColumn<std::vector<int64_t>>("b");
+    QTest::addColumn<bool>("constant");
+    QTest::newRow("one row") << Shape { 1, 40 } << Shape { 40, 33 } << true;
+    QTest::newRow("blocks of rows") << Shape { 130, 200 } << Shape { 200, 600 } << true;
+    QTest::newRow("large B") << Shape { 1, 129, 384 } << Shape { 384, 1100 } << true;
+    QTest::newRow("computed B") << Shape { 150, 96 } << Shape { 96, 700 } << false;
+    QTest::newRow("batch") << Shape { 2, 3, 17, 8 } << Shape { 2, 3, 8, 21 } << false;
+    QTest::newRow("broadcast batch") << Shape { 2, 1, 17, 8 } << Shape { 3, 8, 21 } << false;
+}
+
+void ElementChainsTests::products()
+{
+    QFETCH(std::vector<int64_t>, a);
+    QFETCH(std::vector<int64_t>, b);
+    QFETCH(bool, constant);
+    const int64_t columns = b.back();
+    for (const bool residual : { false, true }) {
+        ChainNet net(uint32_t(a.size() * 10 + b.size()));
+        const std::string x = net.input(a);
+        const std::string y = net.op("MatMul", { x, constant ? net.constant(b) : net.input(b) });
+        std::string last = net.op("Add", { net.constant({ columns }), y });
+        if (residual) {
+            Shape shape = a;
+            shape.back() = columns;
+            if (a.size() == 4)
+                shape = { 2, 3, a[2], columns };
+            last = net.op("Add", { last, net.input(shape) });
+        }
+        compareRuns(net, net.op("Tanh", { last }));
+    }
+}
+
+void ElementChainsTests::withoutHead()
+{
+    ChainNet net(7);
+    const std::string x = net.input({ 3, 1000, 17 });
+    const std::string row = net.input({ 17 });
+    compareRuns(net, hardSwish(net, net.op("Mul", { net.op("Neg", { x }), net.op("Add", { row, net.number(1) }) })));
+    ChainNet wider(8); // no operand has the shape of the result
+    const std::string column = wider.input({ 5, 1 });
+    compareRuns(wider, wider.op("Relu", { wider.op("Add", { column, wider.input({ 1, 6 }) }) }));
+    ChainNet scalar(9);
+    const std::string one = scalar.input({});
+    compareRuns(scalar, scalar.op("Exp", { scalar.op("Add", { one, one }) }));
+}
+
+void ElementChainsTests::specialValues()
+{
+    ChainNet net(11);
+    const std::string x = net.input({ 1, 4, 33, 35 });
+    auto values = net.inputs[0].fill<float>();
+    const float inf = std::numeric_limits<float>::infinity();
+    for (const float special : { inf, -inf, std::nanf(""), -0.0f, 1e-42f, 3e38f, -3e38f })
+        for (int k = 0; k < 5; ++k)
+            values[net.random() % values.size()] = special;
+    const std::string y
+        = net.op("Conv", { x, net.constant({ 6, 4, 3, 3 }, 0.3f) }, convAttributes(1, 1, { 1, 1, 1, 1 }));
+    compareRuns(net, net.op("Relu", { net.op("Max", { net.op("Relu", { y }), net.op("Neg", { y }) }) }));
+}
+
+void ElementChainsTests::transposed()
+{
+    for (const int64_t kernel : { 2, 3 }) {
+        ChainNet net(uint32_t(20 + kernel));
+        const std::string x = net.input({ 2, 24, 40, 41 });
+        Attributes a;
+        a.set("strides", std::vector<int64_t> { 2, 2 });
+        const std::string y = net.op("ConvTranspose", { x, net.constant({ 24, 10, kernel, kernel }) }, std::move(a));
+        compareRuns(net, net.op("Sigmoid", { net.op("Add", { y, net.constant({ 1, 10, 1, 1 }) }) }));
+    }
+}
+
+void ElementChainsTests::valuesReadElsewhereStayOut()
+{
+    ChainNet net(31);
+    const std::string x = net.input({ 1, 3, 20, 20 });
+    const std::string y = net.op("Conv", { x, net.constant({ 8, 3, 1, 1 }) }, convAttributes(1, 1, { 0, 0, 0, 0 }));
+    const std::string relu = net.op("Relu", { y });
+    const std::string pooled = net.op("GlobalAveragePool", { relu });
+    compareRuns(net, net.op("Mul", { net.op("Neg", { relu }), pooled }));
+}
+
+} // namespace
+
+int runElementChainsTests(int argc, char** argv)
+{
+    ElementChainsTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "element_chains_test.moc"
