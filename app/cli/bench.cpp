@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
+#include "core/engine/carry.h"
 #include "core/engine/execution.h"
 #include "core/engine/memory_budget.h"
 #include "core/kernels/pair_sums.h"
@@ -53,12 +54,14 @@ struct TensorStatistics {
 /// One plan, run again and again on one thread team.
 class Bench {
 public:
-    Bench(std::shared_ptr<const Schedule> schedule, const DataSource& data, bool observe, NodeTimes* times,
-        uint64_t poolBytes)
+    Bench(std::shared_ptr<const Schedule> schedule, const DataSource& data, CarriedState state, bool observe,
+        NodeTimes* times, uint64_t poolBytes, size_t threads)
         : m_schedule(std::move(schedule))
+        , m_state(std::move(state))
         , m_data(data)
         , m_times(times)
         , m_pool(poolBytes)
+        , m_team(threads)
     {
         if (observe)
             m_statistics.resize(m_schedule->plan().graph().values().size());
@@ -70,12 +73,15 @@ public:
         QS_TRY(const Feed feed, m_data.feed(index % m_data.feeds()));
         const auto start = Clock::now();
         Execution execution(m_schedule, m_pool);
-        QS_CHECK(execution.bind(feed.inputs));
+        execution.useTeam(&m_team);
+        QS_CHECK(execution.bind(m_state.inputs(feed.inputs)));
         if (!m_statistics.empty())
             QS_CHECK(observed(execution, counted, cancel));
         else
             QS_CHECK(m_times && counted ? m_times->runAll(execution, cancel) : execution.runAll(cancel));
-        return msSince(start);
+        const double ms = msSince(start);
+        m_state.keep(execution);
+        return ms;
     }
 
 private:
@@ -87,7 +93,8 @@ private:
             if (!id.valid() || !execution.has(id))
                 return;
             m_statistics[id.index()].add(execution.get(id));
-            execution.release(id);
+            if (!m_state.carries(id))
+                execution.release(id);
         };
         std::ranges::for_each(graph.inputs(), take);
         for (const Schedule::Task& task : m_schedule->tasks()) {
@@ -104,9 +111,11 @@ private:
     }
 
     std::shared_ptr<const Schedule> m_schedule;
+    CarriedState m_state;
     const DataSource& m_data;
     NodeTimes* m_times; ///< null: no clock
     BufferPool m_pool;
+    WorkerTeam m_team;
     std::vector<TensorStatistics> m_statistics; ///< by value; empty when nobody looks
 };
 
@@ -160,10 +169,16 @@ Result<int> bench(const BenchCommand& o, Context& context)
     const double loadMs = msSince(start);
     start = Clock::now();
     const auto plan = Plan::make(model, { KernelMode::Fast, profile });
-    QS_TRY(const auto schedule, Schedule::make(plan, { demanded(*plan, o.allTensors), {} }));
+    QS_TRY(const auto carry, carryPairs(context.common));
+    QS_TRY(auto links, findCarry(*plan, carry));
+    std::vector<ValueId> wanted = demanded(*plan, o.allTensors);
+    for (const CarryLink& link : links)
+        if (std::ranges::find(wanted, link.output) == wanted.end())
+            wanted.push_back(link.output);
+    QS_TRY(const auto schedule, Schedule::make(plan, { std::move(wanted), {} }));
     const double planMs = msSince(start);
 
-    QS_TRY(const auto data, openData(request, dataInputs(model->graph)));
+    QS_TRY(const auto data, openData(request, dataInputs(model->graph, carry)));
     std::vector<std::string> warnings = model->warnings;
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     printWarnings(warnings, context.common);
@@ -173,7 +188,8 @@ Result<int> bench(const BenchCommand& o, Context& context)
     std::optional<NodeTimes> times;
     if (clockNodes)
         times.emplace(schedule, NodeTimes::Keep::EachRun);
-    Bench runner(schedule, *data, o.allTensors, times ? &*times : nullptr, poolBytes);
+    Bench runner(
+        schedule, *data, { plan, std::move(links) }, o.allTensors, times ? &*times : nullptr, poolBytes, threads);
     const ProgressFn progress = progressBar(context.common);
     std::vector<double> ms;
     double firstMs = 0;

@@ -59,6 +59,9 @@ Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Plan& plan,
                 issue.file = o.model;
                 return issue;
             }
+            // A pattern means what exists; a single name is asked for and refused later.
+            if (found->size() > 1)
+                std::erase_if(*found, [&](size_t index) { return plan.hidden(ValueId(index)); });
             chosen.insert(found->begin(), found->end());
         }
         for (size_t index : chosen)
@@ -89,18 +92,23 @@ public:
     {
     }
 
-    Status run(size_t threads, uint64_t poolBytes, const std::vector<std::pair<std::string, std::string>>& carry,
+    /// Feeds go to `workers` at a time; a single worker shares its operators among `threads`.
+    Status run(size_t workers, size_t threads, uint64_t poolBytes,
+        const std::vector<std::pair<std::string, std::string>>& carry,
         const std::function<Status(const Feed&, const Execution&)>& take)
     {
-        QS_TRY(m_carry, findCarry(*m_model.plan, carry));
-        std::vector<std::unique_ptr<BufferPool>> pools(threads);
+        QS_TRY(auto links, findCarry(*m_model.plan, carry));
+        m_state.emplace(m_model.plan, std::move(links));
+        if (workers == 1 && threads > 1)
+            m_team.emplace(threads);
+        std::vector<std::unique_ptr<BufferPool>> pools(workers);
         for (auto& pool : pools)
             pool = std::make_unique<BufferPool>(poolBytes);
         const ProgressFn progress = progressBar(m_context.common);
         std::mutex mutex;
         std::optional<Issue> failure;
         size_t done = 0;
-        parallelFor(m_data.feeds(), threads, [&](size_t index, size_t worker) {
+        parallelFor(m_data.feeds(), workers, [&](size_t index, size_t worker) {
             {
                 const std::lock_guard lock(mutex);
                 if (failure || m_context.cancel.cancelled())
@@ -125,23 +133,10 @@ private:
     {
         QS_TRY(const Feed feed, m_data.feed(index));
         Execution execution(m_schedule, pool);
-        const Graph& g = m_model.graph();
-        std::vector<Tensor> inputs;
-        size_t next = 0;
-        for (ValueId id : g.inputs()) {
-            const auto carried = std::ranges::find(m_carry, id, &CarryLink::input);
-            if (carried == m_carry.end()) {
-                inputs.push_back(feed.inputs[next++]);
-                continue;
-            }
-            const size_t k = static_cast<size_t>(carried - m_carry.begin());
-            inputs.push_back(k < m_state.size() ? m_state[k] : initialState(*m_model.plan, *carried));
-        }
-        QS_CHECK(execution.bind(inputs));
+        execution.useTeam(m_team ? &*m_team : nullptr);
+        QS_CHECK(execution.bind(m_state->inputs(feed.inputs)));
         QS_CHECK(m_times ? m_times->runAll(execution, m_context.cancel) : execution.runAll(m_context.cancel));
-        m_state.clear();
-        for (const CarryLink& link : m_carry)
-            m_state.push_back(toPlain(execution.get(link.output)));
+        m_state->keep(execution);
         return take(feed, execution);
     }
 
@@ -150,8 +145,8 @@ private:
     std::shared_ptr<const Schedule> m_schedule;
     Context& m_context;
     NodeTimes* m_times; ///< null: no clock
-    std::vector<CarryLink> m_carry;
-    std::vector<Tensor> m_state;
+    std::optional<WorkerTeam> m_team;
+    std::optional<CarriedState> m_state;
 };
 
 /// One line an output: its class or its first elements.
@@ -206,26 +201,27 @@ Result<int> run(const RunCommand& o, Context& context)
     if (o.perNode)
         times.emplace(schedule);
     Runner runner(model, *data, schedule, context, times ? &*times : nullptr);
-    QS_CHECK(runner.run(workers, poolBytes, carry, [&](const Feed& feed, const Execution& execution) -> Status {
-        if (profile == ArithmeticProfile::IntegerAvx2) {
+    QS_CHECK(
+        runner.run(workers, threads, poolBytes, carry, [&](const Feed& feed, const Execution& execution) -> Status {
+            if (profile == ArithmeticProfile::IntegerAvx2) {
+                const std::lock_guard lock(mutex);
+                addPairCounts(pairCounts, execution.pairCounts());
+            }
+            if (writer) {
+                std::vector<Tensor> tensors;
+                for (ValueId id : wanted)
+                    tensors.push_back(execution.get(id));
+                return writer->add(feed.firstSample / std::max<size_t>(feed.samples, 1), tensors);
+            }
+            std::string text;
+            for (size_t i = 0; i < wanted.size(); ++i)
+                if (execution.get(wanted[i]).dtype() != DType::String)
+                    text += fmt::format(
+                        "{}: {}\n", data->sampleName(feed.firstSample), describe(names[i], execution.get(wanted[i])));
             const std::lock_guard lock(mutex);
-            addPairCounts(pairCounts, execution.pairCounts());
-        }
-        if (writer) {
-            std::vector<Tensor> tensors;
-            for (ValueId id : wanted)
-                tensors.push_back(execution.get(id));
-            return writer->add(feed.firstSample / std::max<size_t>(feed.samples, 1), tensors);
-        }
-        std::string text;
-        for (size_t i = 0; i < wanted.size(); ++i)
-            if (execution.get(wanted[i]).dtype() != DType::String)
-                text += fmt::format(
-                    "{}: {}\n", data->sampleName(feed.firstSample), describe(names[i], execution.get(wanted[i])));
-        const std::lock_guard lock(mutex);
-        lines.emplace_back(feed.firstSample, std::move(text));
-        return {};
-    }));
+            lines.emplace_back(feed.firstSample, std::move(text));
+            return {};
+        }));
     if (writer)
         QS_CHECK(writer->finish());
     clearProgress(context.common);

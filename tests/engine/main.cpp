@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCoreApplication>
 
+int runCarryTests(int argc, char** argv);
 int runControlTests(int argc, char** argv);
 int runElementChainsTests(int argc, char** argv);
 int runExecutionTests(int argc, char** argv);
@@ -14,6 +15,7 @@ int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
+    failures += runCarryTests(argc, argv);
     failures += runControlTests(argc, argv);
     failures += runElementChainsTests(argc, argv);
     failures += runExecutionTests(argc, argv);
