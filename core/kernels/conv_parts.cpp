@@ -2,13 +2,14 @@
 #include "core/kernels/conv_parts.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace qs {
 
 namespace {
 
 constexpr int64_t kCacheBytes = int64_t(256) << 10; ///< of output that a part aims at
-constexpr int64_t kPartMacs = 4'000'000; ///< below this a part is not worth a thread
+constexpr int64_t kPartMacs = 1'500'000; ///< below this a part is not worth a thread
 constexpr int64_t kWorkParts = 8; ///< parts made for threads' sake
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -34,14 +35,16 @@ Sizes sizesOf(const ConvShape& s, const SpatialAxis& rows, ConvDirection directi
     return z;
 }
 
-/// Parts that one image should have.
+/// Parts that one image should have: a power of two, which any even number of threads shares well.
 int64_t wantedParts(const Sizes& z)
 {
-    int64_t parts = std::max(ceilDiv(z.outputBytes, kCacheBytes), std::min(z.macs / kPartMacs, kWorkParts));
+    const auto cache = std::bit_ceil(uint64_t(std::max<int64_t>(ceilDiv(z.outputBytes, kCacheBytes), 1)));
+    const auto work = std::bit_floor(uint64_t(std::clamp<int64_t>(z.macs / kPartMacs, 1, kWorkParts)));
+    auto parts = std::max(cache, work);
     // Each part reads all weights; where they do not stay in the cache, few parts.
     if (z.weightBytes > 2 * kCacheBytes)
-        parts = std::min(parts, 2 + 4 * (z.inputBytes + z.outputBytes) / z.weightBytes);
-    return std::max<int64_t>(parts, 1);
+        parts = std::min(parts, std::bit_floor(uint64_t(2 + 4 * (z.inputBytes + z.outputBytes) / z.weightBytes)));
+    return int64_t(parts);
 }
 
 std::vector<ConvPart> byImages(const ConvShape& s, const Sizes& z)
@@ -95,11 +98,11 @@ std::vector<ConvPart> convParts(const ConvShape& s, ConvDirection direction)
     const int64_t count = std::min(wantedParts(z), rows);
     if (count <= 1)
         return byImages(s, z);
-    const int64_t step = ceilDiv(rows, count), scale = direction == ConvDirection::Forward ? 1 : whole.stride;
+    const int64_t scale = direction == ConvDirection::Forward ? 1 : whole.stride;
     std::vector<ConvPart> parts;
     for (int64_t b = 0; b < s.window.batch; ++b)
-        for (int64_t first = 0; first < rows; first += step) {
-            const int64_t last = std::min(first + step, rows);
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t first = rows * i / count, last = rows * (i + 1) / count;
             ConvPart p { s, 0, 0, 0 };
             p.shape.window.batch = 1;
             int64_t firstInput = 0;

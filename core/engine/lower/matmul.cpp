@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <new>
 
 namespace qs {
@@ -105,6 +106,7 @@ int64_t rowsOfBlock(const ProductShape& s)
     if (b > 2 * kCacheBytes) // each block reads all of B
         blocks = std::min(blocks, 2 + 4 * (out + 4 * s.rows * s.inner) / b);
     blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(s.rows / kFewestRows, 1));
+    blocks = int64_t(std::bit_floor(uint64_t(blocks))); // shared well by any even number of threads
     return s.transposeA ? s.rows : (s.rows + blocks - 1) / blocks;
 }
 
