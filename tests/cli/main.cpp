@@ -9,6 +9,7 @@ int main(int argc, char** argv)
     int failures = qs::test::runBadUseTests(argc, argv);
     failures += qs::test::runBenchTests(argc, argv);
     failures += qs::test::runConformanceTests(argc, argv);
+    failures += qs::test::runOtherCpuTests(argc, argv);
     failures += qs::test::runResultsTests(argc, argv);
     return failures;
 }
