@@ -9,7 +9,7 @@
 `run`: one sample, ours (`bench`) and their default session with the same number of threads; and the start: load + plan
 beside the creation of their session. `observed`: every tensor of the float and of the quantized model compared, ours
 (`compare`, its `run` time by sample), theirs all tensors as outputs of both sessions and numpy sums over each pair
-(extremes, squares, error; no histograms, which ours makes, too). Pin with taskset. Needs Python with numpy, onnx and
+(extremes, squares, error; with --histograms also those of values and error, which ours always makes). Pin with taskset. Needs Python with numpy, onnx and
 onnxruntime.
 """
 import argparse
@@ -110,7 +110,10 @@ def all_outputs(path, threads):
     return sess, [o.name for o in sess.get_outputs()]
 
 
-def statistics_of(x, y):
+def statistics_of(x, y, histograms):
+    if histograms:
+        for values in (x, y, y - x):
+            np.histogram(values, bins=2048)
     x, y = x.astype(np.float64).ravel(), y.astype(np.float64).ravel()
     e = y - x
     return x.min(), x.max(), y.min(), y.max(), x @ x, y @ y, x @ y, e @ e, e.sum(), np.abs(e).max()
@@ -139,7 +142,7 @@ def observed(arguments):
             compared = 0
             for a, b in pairs:
                 if a in f and b in q and f[a].shape == q[b].shape:
-                    statistics_of(f[a], q[b])
+                    statistics_of(f[a], q[b], arguments.histograms)
                     compared += 1
             theirs.append((time.perf_counter() - before) * 1e3)
             running.append((ran - before) * 1e3)
@@ -160,6 +163,7 @@ def main():
         p.add_argument("--runs", type=int, default=30)
     one.add_argument("--shape", action="append", default=[])
     one.add_argument("--data")
+    two.add_argument("--histograms", action="store_true")
     two.add_argument("quantized")
     two.add_argument("data")
     arguments = parser.parse_args()
