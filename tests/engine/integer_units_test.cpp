@@ -307,6 +307,13 @@ const Case kCases[] = {
     { "add", [](QdqNet& n) { binary(n, kU8, kU8, kU8); }, "QLinearAdd>y_q" },
     { "add s8", [](QdqNet& n) { binary(n, kS8, kS8, kS8); }, "QLinearAdd>y_q" },
     { "add u8 and s8", [](QdqNet& n) { binary(n, kU8, kS8, kU8); }, "QLinearAdd>y_q" },
+    { "where and number",
+        [](QdqNet& n) {
+            n.op("Greater", { n.input("x", kImage), n.constant("zero", Tensor::scalar(0.0f)) }, "which");
+            n.op("Where", { "which", n.qdq("x", "a"), n.constant("number", Tensor::scalar(-3.0f)) }, "chosen");
+            n.output(n.qdq("chosen", "y", kU8, 0.06f));
+        },
+        "QLinearWhere>y_q" },
     { "product", [](QdqNet& n) { product(n, kU8, true); }, "QLinearMatMul>y_q" },
     { "product to float", [](QdqNet& n) { product(n, kU8, false); }, "MatMulIntegerToFloat>p" },
     { "s8 product to float", [](QdqNet& n) { product(n, kS8, false); }, "MatMulIntegerToFloat>p" },

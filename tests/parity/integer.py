@@ -36,6 +36,7 @@ PACKAGES = ["numpy", "onnx", "onnxruntime"]
 # Haswell without what the emulator warns that it lacks.
 QEMU = ["qemu-x86_64-static", "-cpu", "Haswell,-pcid,-x2apic,-tsc-deadline,-hle,-invpcid,-rtm"]
 LIMIT = 0.9999
+FLOAT_LIMIT = 1e-5
 OUTPUT_ZERO = {"QuantizeLinear": 2, "QLinearConv": 7, "QLinearMatMul": 7, "QLinearAdd": 7, "QLinearMul": 7, "QGemm": 8,
                "QLinearConcat": 1, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearGlobalAveragePool": 4,
                "QLinearAveragePool": 4, "QLinearSoftmax": 4, "QLinearWhere": 8}
@@ -216,6 +217,8 @@ def compare(report, cli, path, data, profile, options, title):
             counts[name][2] = max(counts[name][2], int(steps.max(initial=0)))
         for o, value in zip(whole.get_outputs(), whole.run(None, feed)):
             end = max(end, float(np.abs(value.astype(np.float64) - ours[o.name][k].astype(np.float64)).max(initial=0)))
+    if not names:
+        report.check(end <= FLOAT_LIMIT, f"{title}: outputs {end:.3g} apart")
     producers = code_outputs(best.graph)
     for name, (size, different, most) in counts.items():
         total, equal, worst = total + size, equal + size - different, max(worst, most)

@@ -365,6 +365,17 @@ def _(n):
     n.output(n.qdq(y, s=0.06))
 
 
+@probe("where, number", number=-3.0)
+@probe("where, positive number", number=4.5)
+@probe("where, first number", number=-1e9, first=True)
+@probe("where, number s8", number=-3.0, q=S8)
+def _(n, number, first=False, q=U8):
+    x = n.input(3, 8)
+    sides = [n.qdq(x, **q), n.const(np.float32(number))]
+    y = n.op("Where", n.op("Greater", x, n.const(np.float32(0))), *(sides[::-1] if first else sides))
+    n.output(n.qdq(y, s=0.06, **q))
+
+
 @probe("movements")
 def _(n):
     x = n.qdq(n.input(1, 8, 4, 4))
@@ -422,6 +433,17 @@ def _(n, w):
 def _(n):
     codes = n.const(np.where(n.rng.random((37, 9)) < 0.5, -128, 127).astype(np.int8))
     n.output(n.op("DynamicQuantizeMatMul", n.input(5, 37), codes, n.const(np.float32(0.01)), domain="com.microsoft"))
+
+
+@probe("DynamicQuantizeLSTM", t=np.int8)
+@probe("DynamicQuantizeLSTM u8", t=np.uint8)
+def _(n, t):
+    low, high = np.iinfo(t).min, np.iinfo(t).max
+    codes = [n.const(np.where(n.rng.random((1, k, 32)) < 0.5, low, high).astype(t)) for k in (7, 8)]
+    grid = [n.const(np.array([v], k)) for v, k in ((0.002, np.float32), ((low + high + 1) // 2, t))]
+    name = n.op("DynamicQuantizeLSTM", n.input(5, 2, 7), *codes, "", "", "", "", "", *grid, *grid, domain="com.microsoft",
+                hidden_size=8)
+    n.output(name)
 
 
 def write_all(folder, seed):

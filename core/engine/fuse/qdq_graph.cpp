@@ -12,9 +12,15 @@ namespace qs {
 
 namespace {
 
+/// Malformed nodes may lack both.
+bool hasInputAndOutput(const Node& node)
+{
+    return node.hasInput(0) && !node.outputs.empty() && node.outputs[0].valid();
+}
+
 bool isAlias(const Node& node)
 {
-    return node.domain.empty() && (node.opType == "Identity" || node.opType == "Dropout") && node.hasInput(0);
+    return node.domain.empty() && (node.opType == "Identity" || node.opType == "Dropout") && hasInputAndOutput(node);
 }
 
 bool isClip(const Node& node) { return node.domain.empty() && (node.opType == "Relu" || node.opType == "Clip"); }
@@ -78,7 +84,7 @@ NodeId QdqGraph::onlyReader(ValueId id) const
 bool QdqGraph::movesCodes(const Node& node) const
 {
     static constexpr std::array<std::string_view, 5> types { "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice" };
-    if (!node.domain.empty() || node.outputs.size() != 1 || !node.hasInput(0))
+    if (!node.domain.empty() || node.outputs.size() != 1 || !hasInputAndOutput(node))
         return false;
     if (node.opType == "MaxPool")
         return node.opset >= 12;
@@ -99,7 +105,7 @@ size_t QdqGraph::dequantizedEdges(ValueId codes) const
     size_t edges = 0;
     for (const Use& use : uses(codes)) {
         const Node& node = graph().node(use.node);
-        if (!isDequantizeLinear(node) || use.slot != 0)
+        if (!isDequantizeLinear(node) || use.slot != 0 || !hasInputAndOutput(node))
             return SIZE_MAX;
         edges += uses(node.outputs[0]).size() + (escapes(node.outputs[0]) ? 1 : 0);
     }
@@ -120,7 +126,7 @@ DType QdqGraph::seenType(const Node& quantize) const
     // Equal quantizers of one value count as one.
     for (const Use& use : uses(source(quantize.inputs[0]))) {
         const Node& twin = graph().node(use.node);
-        if (!isQuantizeLinear(twin) || twin.inputs.size() != quantize.inputs.size()
+        if (!isQuantizeLinear(twin) || !hasInputAndOutput(twin) || twin.inputs.size() != quantize.inputs.size()
             || !std::equal(twin.inputs.begin() + 1, twin.inputs.end(), quantize.inputs.begin() + 1))
             continue;
         const size_t own = dequantizedEdges(twin.outputs[0]);
@@ -153,7 +159,7 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
         at = source(graph().node(by).inputs[0]);
         by = graph().value(at).producer;
     }
-    if (!by.valid() || !isDequantizeLinear(graph().node(by)))
+    if (!by.valid() || !isDequantizeLinear(graph().node(by)) || !hasInputAndOutput(graph().node(by)))
         return std::nullopt;
     const Node& dq = graph().node(by);
     const Tensor* scale = dq.hasInput(1) ? constant(dq.inputs[1]) : nullptr;
@@ -173,7 +179,8 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
     if (!r.moves.empty()) {
         const bool shifts = r.type == DType::Int8 && readers == 1 && r.zeroPoint.valid();
         r.seen = shifts ? DType::UInt8 : r.type;
-    } else if (const NodeId q = producer(r.codes); q.valid() && isQuantizeLinear(graph().node(q))) {
+    } else if (const NodeId q = producer(r.codes);
+               q.valid() && isQuantizeLinear(graph().node(q)) && hasInputAndOutput(graph().node(q))) {
         r.seen = seenType(graph().node(q));
     }
     return r;
@@ -212,7 +219,7 @@ std::optional<CodedResult> QdqGraph::quantizedAt(ValueId real) const
         return std::nullopt;
     for (const Use& use : uses(real)) {
         const Node& node = graph().node(use.node);
-        if (!isQuantizeLinear(node) || use.slot != 0 || !constantGrid(node))
+        if (!isQuantizeLinear(node) || use.slot != 0 || !hasInputAndOutput(node) || !constantGrid(node))
             return std::nullopt;
         if (!r.quantize.valid()) {
             r.quantize = use.node;
@@ -243,7 +250,9 @@ std::optional<CodedResult> QdqGraph::resultOf(NodeId op) const
     NodeId clip;
     for (NodeId next = onlyReader(at); next.valid(); next = onlyReader(at)) {
         const Node& node = graph().node(next);
-        if (isClip(node) && !clip.valid() && moves.empty() && node.hasInput(0) && source(node.inputs[0]) == at)
+        if (!hasInputAndOutput(node))
+            return std::nullopt;
+        if (isClip(node) && !clip.valid() && moves.empty() && source(node.inputs[0]) == at)
             clip = next;
         else if (movesCodes(node) && source(node.inputs[0]) == at)
             moves.push_back(next);
@@ -272,7 +281,7 @@ bool QdqGraph::meetsQuantizer(NodeId op) const
     bool moved = false;
     for (NodeId next = onlyReader(at); next.valid(); next = onlyReader(at)) {
         const Node& node = graph().node(next);
-        if (!movesCodes(node) && !(isClip(node) && !moved))
+        if (!hasInputAndOutput(node) || (!movesCodes(node) && !(isClip(node) && !moved)))
             break;
         moved |= movesCodes(node);
         at = node.outputs[0];

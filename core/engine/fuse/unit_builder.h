@@ -39,6 +39,7 @@ private:
     MaybeSlot unary();
     MaybeSlot concatenation();
     MaybeSlot selection();
+    std::optional<std::vector<Operand>> codesAndNumber();
     MaybeSlot movement();
     /// Not joined, but its float constants become codes when the runtime loads the model.
     MaybeSlot quantizedConstants();
@@ -71,6 +72,7 @@ private:
     // What the runtime quantizes by itself (Conv, ConvTranspose, Gemm between Q and DQ).
     bool quantizesConstants() const;
     std::optional<Operand> quantizedWeight(const Tensor& weight);
+    Operand quantizedNumber(float value);
     MaybeSlot quantizedBias(const Tensor& bias, const Operand& left, const Operand& right);
 
     FusedUnit unit(Slot result, DType output);

@@ -49,7 +49,8 @@ Tensor weightCodes(const Tensor& weight, const WeightGrid& grid)
 bool UnitBuilder::quantizesConstants() const
 {
     const std::string& type = node().opType;
-    if (!node().domain.empty() || (type != "Conv" && type != "ConvTranspose" && type != "Gemm"))
+    if (!node().domain.empty() || !node().hasInput(0) || !node().hasInput(1) || node().outputs.empty()
+        || !node().outputs[0].valid() || (type != "Conv" && type != "ConvTranspose" && type != "Gemm"))
         return false;
     const auto x = m_qdq.codesOf(node().inputs[0]);
     const Tensor* scale = x ? constant(x->scale) : nullptr;
@@ -71,7 +72,8 @@ bool UnitBuilder::quantizesConstants() const
         if (isQuantizeLinear(graph().node(next)))
             return true;
         const std::string& passed = graph().node(next).opType;
-        if (passed != "Relu" && passed != "Clip")
+        if ((passed != "Relu" && passed != "Clip") || graph().node(next).outputs.empty()
+            || !graph().node(next).outputs[0].valid())
             break;
         at = graph().node(next).outputs[0];
     }
@@ -88,6 +90,17 @@ std::optional<UnitBuilder::Operand> UnitBuilder::quantizedWeight(const Tensor& w
     o.code = m_program.constant(weightCodes(weight, grid));
     o.scale = m_program.constant(Tensor::scalar(grid.scale));
     o.zero = m_program.constant(Tensor::scalar(grid.zero));
+    return o;
+}
+
+/// A number of a Where beside uint8 codes: the end of a grid with zero point 127.
+UnitBuilder::Operand UnitBuilder::quantizedNumber(float value)
+{
+    Operand o;
+    o.codes.type = o.codes.seen = DType::UInt8;
+    o.code = m_program.constant(Tensor::scalar<uint8_t>(value < 0 ? 0 : value > 0 ? 255 : 127));
+    o.scale = m_program.constant(Tensor::scalar(value < 0 ? -value / 127.0f : value > 0 ? value / 128.0f : 1.0f));
+    o.zero = m_program.constant(Tensor::scalar<uint8_t>(127));
     return o;
 }
 

@@ -5,12 +5,13 @@
 
 namespace qs {
 
-Node programNode(std::string type, std::string domain)
+Node programNode(std::string type, std::string domain, Attributes attributes)
 {
     Node node;
     node.opset = domain.empty() ? 21 : 1;
     node.opType = std::move(type);
     node.domain = std::move(domain);
+    node.attributes = std::move(attributes);
     return node;
 }
 

@@ -21,6 +21,7 @@ struct CodedWeights {
     std::vector<float> scales; ///< one a direction, or one a column of each
     std::vector<int32_t> zeroPoints; ///< the same
     std::vector<PackedCodes> packed; ///< by direction
+    std::vector<SaturationTable> saturation; ///< the same; none where sums are exact
 
     int64_t depth() const { return codes.dim(1); }
     int64_t columns() const { return codes.dim(2); }
@@ -36,7 +37,7 @@ struct CodedWeights {
 };
 
 Result<std::shared_ptr<const CodedWeights>> codedWeights(
-    const Tensor& codes, const Tensor* scale, const Tensor* zero, const char* what)
+    const Tensor& codes, const Tensor* scale, const Tensor* zero, const char* what, PairSaturation saturation)
 {
     QS_CHECK(checkCodes(codes, what));
     if (codes.rank() != 3)
@@ -55,6 +56,8 @@ Result<std::shared_ptr<const CodedWeights>> codedWeights(
             std::string("scale and zero point of ") + what + " must have one number for each direction or column");
     for (size_t d = 0; d < size_t(codes.dim(0)); ++d)
         w.packed.push_back(packCodes(w.matrix(d), w.part(w.zeroPoints, d)));
+    for (size_t d = 0; d < size_t(codes.dim(0)) && saturates(saturation, DType::UInt8, codes.dtype()); ++d)
+        w.saturation.push_back(saturationTable(w.matrix(d)));
     return std::make_shared<const CodedWeights>(std::move(w));
 }
 
@@ -64,6 +67,7 @@ struct QuantizedProduct {
     size_t direction;
     int64_t rows;
     bool reference;
+    const StepContext& context;
     Tensor codes, wide, sums;
 
     QuantizedProduct(const StepContext& c, const CodedWeights& w, size_t d, int64_t count, bool isReference)
@@ -71,13 +75,28 @@ struct QuantizedProduct {
         , direction(d)
         , rows(count)
         , reference(isReference)
+        , context(c)
         , codes(c.allocate(DType::UInt8, { count, w.depth() }))
         , wide(c.allocate(DType::Int16, { count, widenedDepth(w.depth()) }))
         , sums(c.allocate(DType::Int32, { count, w.columns() }))
     {
     }
     bool run(const float* left, float* out);
+    void saturate();
 };
+
+/// Turns the exact sums into those of 16-bit pairs, and counts.
+void QuantizedProduct::saturate()
+{
+    if (weights.saturation.empty())
+        return;
+    const int64_t depth = weights.depth(), columns = weights.columns();
+    std::vector<uint64_t> saturated(static_cast<size_t>(columns));
+    for (int64_t r = 0; r < rows; ++r)
+        saturatePairs(weights.saturation[direction], codes.data<uint8_t>().data() + r * depth,
+            sums.fill<int32_t>().data() + r * columns, saturated.data());
+    countPairs(context, rows, depth, saturated);
+}
 
 bool QuantizedProduct::run(const float* left, float* out)
 {
@@ -99,6 +118,7 @@ bool QuantizedProduct::run(const float* left, float* out)
             widen(a.from(r * depth), depth, 1, zero, w + r * widenedDepth(depth));
         multiply(w, rows, weights.packed[direction], s, columns);
     }
+    saturate();
     std::vector<float> scales;
     for (float one : weights.part(weights.scales, direction))
         scales.push_back(scale * one);
@@ -109,6 +129,7 @@ bool QuantizedProduct::run(const float* left, float* out)
 struct QuantizedLstm {
     RecurrentNode node;
     bool reference = false;
+    PairSaturation saturation = PairSaturation::None;
     std::shared_ptr<const CodedWeights> w, r; ///< constant ones; else null
 
     Status run(StepContext& c) const;
@@ -120,7 +141,7 @@ Status QuantizedLstm::run(StepContext& c) const
     const auto weights = [&](const Weights& constant, size_t slot, size_t scale, const char* what) -> Result<Weights> {
         if (constant)
             return constant;
-        return codedWeights(c.in(slot), c.input(scale), c.input(scale + 1), what);
+        return codedWeights(c.in(slot), c.input(scale), c.input(scale + 1), what, saturation);
     };
     QS_TRY(const Weights wanted, weights(w, 1, 8, "W"));
     QS_TRY(const Weights recurrent, weights(r, 2, 10, "R"));
@@ -148,6 +169,7 @@ Result<LoweredNode> lowerDynamicQuantizeLstm(const LowerContext& c)
     auto step = std::make_shared<QuantizedLstm>();
     QS_TRY(step->node, recurrentNode(c.node, CellKind::Lstm));
     step->reference = c.mode == KernelMode::Reference;
+    step->saturation = c.saturation;
     const auto take
         = [&](std::shared_ptr<const CodedWeights>& to, size_t slot, size_t scale, const char* what) -> Status {
         const Tensor* codes = c.constant(slot);
@@ -155,13 +177,15 @@ Result<LoweredNode> lowerDynamicQuantizeLstm(const LowerContext& c)
         const bool zeroKnown = z || scale + 1 >= c.node.inputs.size() || !c.node.inputs[scale + 1].valid();
         if (!codes || !s || !zeroKnown)
             return {};
-        QS_TRY(to, codedWeights(*codes, s, z, what));
+        QS_TRY(to, codedWeights(*codes, s, z, what, c.saturation));
         return {};
     };
     QS_CHECK(take(step->w, 1, 8, "W"));
     QS_CHECK(take(step->r, 2, 10, "R"));
-    return LoweredNode { [step](StepContext& s) { return step->run(s); },
+    LoweredNode lowered { [step](StepContext& s) { return step->run(s); },
         step->reference ? "reference" : "integer recurrent" };
+    lowered.countsPairs = c.saturation != PairSaturation::None;
+    return lowered;
 }
 
 } // namespace qs
