@@ -75,8 +75,10 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     const size_t threads
         = options.carry.empty() ? std::max<size_t>(std::min(options.threads, data.feeds()), 1) : size_t(1);
     if (options.memoryLimit) {
-        const std::shared_ptr<const Schedule> both[] { shared.floatSchedule, shared.quantSchedule };
-        QS_TRY(shared.poolBytes, memoryPerWorker(both, options.memoryLimit, threads));
+        std::vector<std::shared_ptr<const Schedule>> beside { shared.floatSchedule, shared.quantSchedule };
+        if (shared.stageSchedule)
+            beside.insert(beside.end(), { shared.stageSchedule, shared.writtenSchedule });
+        QS_TRY(shared.poolBytes, memoryPerWorker(beside, options.memoryLimit, threads));
     }
     QS_CHECK(reserve(measured, shared, options));
     Comparison weights;

@@ -96,6 +96,8 @@ void fillFindings(const ComparePair& pair, Comparison& c)
     findRangeTooLarge(c, found);
     findChannelImbalance(c, found);
     findWeightsDiffer(pair, c, found);
+    findSaturatingAccumulation(c, found);
+    findImplementationDiffers(c, found);
     findInherited(pair, c, found);
     findUnmatched(pair, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {

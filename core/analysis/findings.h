@@ -15,6 +15,8 @@ void findRangeTooLarge(const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);
+void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 
 /// A finding about an activation, with its place and rank filled in.
