@@ -10,6 +10,14 @@ namespace qs {
 
 namespace {
 
+/// Operators of floats whose weight has its scale and zero point in inputs 2 and 3.
+bool hasStoredScale(const Node& node)
+{
+    return node.domain == "com.microsoft"
+        && (node.opType == "MatMulNBits" || node.opType == "GatherBlockQuantized" || node.opType == "MatMulBnb4"
+            || node.opType == "DynamicQuantizeMatMul");
+}
+
 /// Values that only say how codes are meant: scales and zero points.
 std::set<ValueId> parameterValues(const Graph& graph)
 {
@@ -29,6 +37,9 @@ std::set<ValueId> parameterValues(const Graph& graph)
             }
             add(node, s->output.scale);
             add(node, s->output.zeroPoint);
+        } else if (hasStoredScale(node)) {
+            add(node, 2);
+            add(node, 3);
         }
     }
     // Through nodes that copy or compute them: Identity of a shared scale.
@@ -76,9 +87,10 @@ int64_t countParameters(const LoadedModel& model)
         const Tensor* t = isStored(g, v) ? model.plan->constant(ValueId(v)) : nullptr;
         if (!t || skip.contains(ValueId(v)))
             continue;
-        const auto q = model.quant->ofQuantized(ValueId(v));
-        if (isFloat(t->dtype()) || (q && model.quant->quantizers()[*q].role != QuantRole::Activation))
-            count += t->count();
+        const auto index = model.quant->ofQuantized(ValueId(v));
+        const Quantizer* q = index ? &model.quant->quantizers()[*index] : nullptr;
+        if (isFloat(t->dtype()) || (q && q->role != QuantRole::Activation))
+            count += q && q->logicalCodes.valid() ? q->logicalCodes.count() : t->count();
     }
     return count;
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace qs::test {
+
+/// Changes valid models into models that still parse but mean something else, or nothing.
+class ModelMutator {
+public:
+    explicit ModelMutator(uint64_t seed, std::vector<std::string> opTypes)
+        : m_random(seed)
+        , m_opTypes(std::move(opTypes))
+    {
+    }
+    /// One to three changes: attributes, inputs, types, sizes, operators, opset versions, stored values.
+    void mutate(onnx::ModelProto& model);
+    size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(m_random); }
+
+private:
+    int64_t anyInteger();
+    float anyFloat();
+    void mutateAttribute(onnx::NodeProto& node);
+    void mutateInputs(onnx::NodeProto& node);
+    void mutateType(onnx::ValueInfoProto& value);
+    void mutateTensor(onnx::TensorProto& tensor);
+    std::mt19937_64 m_random;
+    std::vector<std::string> m_opTypes;
+};
+
+} // namespace qs::test
