@@ -2,44 +2,18 @@
 #include "core/ops/equation.h"
 #include "core/ops/infer.h"
 #include "core/tensor/convert.h"
+#include "tests/ops/single_node.h"
 
 #include <QTest>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
-Node makeNode(std::string type, size_t inputs, size_t outputs = 1, int opset = 24)
+Node newest(std::string type, size_t inputs, size_t outputs = 1)
 {
-    Node node;
-    node.name = "node";
-    node.opType = std::move(type);
-    node.opset = opset;
-    for (size_t i = 0; i < inputs; ++i)
-        node.inputs.emplace_back(i);
-    for (size_t i = 0; i < outputs; ++i)
-        node.outputs.emplace_back(inputs + i);
-    return node;
-}
-
-Result<std::vector<Fact>> infer(const Node& node, const std::vector<Fact>& inputs)
-{
-    const Op* op = opRegistry().find(node);
-    return op ? op->infer({ node, inputs }) : Result<std::vector<Fact>>(internalError("unknown operator"));
-}
-
-Fact ofShape(Shape shape, DType type = DType::Float32) { return fact(type, toDims(shape)); }
-
-Fact ints(const std::vector<int64_t>& values)
-{
-    return constantFact(Tensor::of<int64_t>({ static_cast<int64_t>(values.size()) }, values));
-}
-
-QString dims(const Result<std::vector<Fact>>& r, size_t i = 0)
-{
-    if (!r.ok())
-        return "issue: " + QString::fromStdString(r.issue().what);
-    return (*r)[i].dims ? QString::fromStdString(dimsText(*(*r)[i].dims)) : QString("unknown");
+    return makeNode(std::move(type), inputs, outputs, {}, 24);
 }
 
 } // namespace
@@ -55,7 +29,7 @@ private slots:
 
 void StandardOpsTests::equations()
 {
-    Node einsum = makeNode("Einsum", 2);
+    Node einsum = newest("Einsum", 2);
     const auto with = [&](const char* equation, Shape a, Shape b) {
         einsum.attributes.set("equation", std::string(equation));
         return dims(infer(einsum, { ofShape(std::move(a)), ofShape(std::move(b)) }));
@@ -74,7 +48,7 @@ void StandardOpsTests::equations()
 
 void StandardOpsTests::attention()
 {
-    Node node = makeNode("Attention", 6, 4);
+    Node node = newest("Attention", 6, 4);
     node.inputs[3] = ValueId();
     std::vector<Fact> inputs { ofShape({ 2, 8, 3, 16 }), ofShape({ 2, 4, 5, 16 }), ofShape({ 2, 4, 5, 24 }), {},
         ofShape({ 2, 4, 7, 16 }), ofShape({ 2, 4, 7, 24 }) };
@@ -94,22 +68,21 @@ void StandardOpsTests::attention()
 
 void StandardOpsTests::vision()
 {
-    QCOMPARE(dims(infer(makeNode("GridSample", 2), { ofShape({ 2, 3, 5, 6 }), ofShape({ 2, 7, 8, 2 }) })),
-        QString("2x3x7x8"));
-    QVERIFY(dims(infer(makeNode("GridSample", 2), { ofShape({ 2, 3, 5, 6 }), ofShape({ 2, 7, 2 }) })).contains("rank"));
     QCOMPARE(
-        dims(infer(makeNode("AffineGrid", 2), { ofShape({ 2, 2, 3 }), ints({ 2, 3, 5, 6 }) })), QString("2x5x6x2"));
+        dims(infer(newest("GridSample", 2), { ofShape({ 2, 3, 5, 6 }), ofShape({ 2, 7, 8, 2 }) })), QString("2x3x7x8"));
+    QVERIFY(dims(infer(newest("GridSample", 2), { ofShape({ 2, 3, 5, 6 }), ofShape({ 2, 7, 2 }) })).contains("rank"));
+    QCOMPARE(dims(infer(newest("AffineGrid", 2), { ofShape({ 2, 2, 3 }), ints({ 2, 3, 5, 6 }) })), QString("2x5x6x2"));
     QCOMPARE(
-        dims(infer(makeNode("NonMaxSuppression", 2), { ofShape({ 1, 9, 4 }), ofShape({ 1, 1, 9 }) })), QString("?x3"));
-    QCOMPARE(dims(infer(makeNode("Col2Im", 3), { ofShape({ 1, 12, 4 }), ints({ 5, 6 }), ints({ 2, 3 }) })),
+        dims(infer(newest("NonMaxSuppression", 2), { ofShape({ 1, 9, 4 }), ofShape({ 1, 1, 9 }) })), QString("?x3"));
+    QCOMPARE(dims(infer(newest("Col2Im", 3), { ofShape({ 1, 12, 4 }), ints({ 5, 6 }), ints({ 2, 3 }) })),
         QString("1x2x5x6"));
-    QVERIFY(dims(infer(makeNode("Col2Im", 3), { ofShape({ 1, 13, 4 }), ints({ 5, 6 }), ints({ 2, 3 }) }))
-                .contains("divide"));
-    Node unpool = makeNode("MaxUnpool", 2);
+    QVERIFY(
+        dims(infer(newest("Col2Im", 3), { ofShape({ 1, 13, 4 }), ints({ 5, 6 }), ints({ 2, 3 }) })).contains("divide"));
+    Node unpool = newest("MaxUnpool", 2);
     unpool.attributes.set("kernel_shape", std::vector<int64_t> { 2, 2 });
     unpool.attributes.set("strides", std::vector<int64_t> { 2, 2 });
     QCOMPARE(dims(infer(unpool, { ofShape({ 1, 3, 4, 5 }), ofShape({ 1, 3, 4, 5 }) })), QString("1x3x8x10"));
-    Node roi = makeNode("RoiAlign", 3);
+    Node roi = newest("RoiAlign", 3);
     roi.attributes.set("output_height", int64_t(7));
     QCOMPARE(dims(infer(roi, { ofShape({ 1, 3, 9, 9 }), ofShape({ 11, 4 }), ofShape({ 11 }) })), QString("11x3x7x1"));
     roi.attributes.set("output_height", int64_t(-7));
@@ -118,21 +91,21 @@ void StandardOpsTests::vision()
 
 void StandardOpsTests::others()
 {
-    QCOMPARE(dims(infer(makeNode("Det", 1), { ofShape({ 4, 3, 3 }) })), QString("4"));
-    QVERIFY(dims(infer(makeNode("Det", 1), { ofShape({ 4, 3, 2 }) })).contains("square"));
-    Node loss = makeNode("NegativeLogLikelihoodLoss", 2);
+    QCOMPARE(dims(infer(newest("Det", 1), { ofShape({ 4, 3, 3 }) })), QString("4"));
+    QVERIFY(dims(infer(newest("Det", 1), { ofShape({ 4, 3, 2 }) })).contains("square"));
+    Node loss = newest("NegativeLogLikelihoodLoss", 2);
     QCOMPARE(dims(infer(loss, { ofShape({ 4, 3 }), ofShape({ 4 }, DType::Int64) })), QString("scalar"));
     loss.attributes.set("reduction", std::string("none"));
     QCOMPARE(dims(infer(loss, { ofShape({ 4, 3 }), ofShape({ 4 }, DType::Int64) })), QString("4"));
-    QVERIFY(dims(infer(makeNode("StringConcat", 2), { ofShape({ 2 }), ofShape({ 2 }, DType::String) }))
-                .contains("strings"));
-    Node random = makeNode("RandomUniform", 0);
+    QVERIFY(
+        dims(infer(newest("StringConcat", 2), { ofShape({ 2 }), ofShape({ 2 }, DType::String) })).contains("strings"));
+    Node random = newest("RandomUniform", 0);
     random.attributes.set("shape", std::vector<int64_t> { 2, -1 });
     QVERIFY(dims(infer(random, {})).contains("impossible"));
-    Node cast = makeNode("BitCast", 1);
+    Node cast = newest("BitCast", 1);
     cast.attributes.set("to", int64_t(DType::UInt64));
     QVERIFY(dims(infer(cast, { ofShape({ 2 }) })).contains("size"));
-    Node unique = makeNode("Unique", 1, 4);
+    Node unique = newest("Unique", 1, 4);
     unique.attributes.set("axis", int64_t(-1));
     QCOMPARE(dims(infer(unique, { ofShape({ 2, 5 }) })), QString("2x?"));
 }
