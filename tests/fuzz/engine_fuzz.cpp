@@ -25,11 +25,13 @@ unsigned setting(const char* name, unsigned fallback)
     return ok ? value : fallback;
 }
 
-/// Ends the program with the round's name when one takes too long.
+/// Cancels a round that takes long (a loop may go on for ever), and ends the program with the round's name when that
+/// does not help.
 class Watchdog {
 public:
-    explicit Watchdog(std::chrono::seconds limit)
-        : m_limit(limit)
+    Watchdog(std::chrono::seconds patience, std::chrono::seconds limit)
+        : m_patience(patience)
+        , m_limit(limit)
         , m_thread([this] { watch(); })
     {
     }
@@ -42,12 +44,14 @@ public:
         m_changed.notify_all();
         m_thread.join();
     }
-    void begin(std::string round)
+    CancelToken begin(std::string round)
     {
         const std::lock_guard lock(m_mutex);
         m_round = std::move(round);
+        m_cancel = CancelToken();
         ++m_count;
         m_changed.notify_all();
+        return m_cancel;
     }
 
 private:
@@ -56,13 +60,20 @@ private:
         std::unique_lock lock(m_mutex);
         while (!m_ended) {
             const size_t count = m_count;
-            if (!m_changed.wait_for(lock, m_limit, [&] { return m_ended || m_count != count; }) && count > 0) {
-                std::fprintf(stderr, "hangs: %s\n", m_round.c_str());
-                std::abort();
-            }
+            const auto over = [&] { return m_ended || m_count != count; };
+            if (count == 0)
+                m_changed.wait(lock, over);
+            if (m_changed.wait_for(lock, m_patience, over))
+                continue;
+            m_cancel.cancel();
+            if (m_changed.wait_for(lock, m_limit, over))
+                continue;
+            std::fprintf(stderr, "hangs: %s\n", m_round.c_str());
+            std::abort();
         }
     }
-    std::chrono::seconds m_limit;
+    std::chrono::seconds m_patience, m_limit;
+    CancelToken m_cancel;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::string m_round;
@@ -119,7 +130,7 @@ class EngineFuzz : public QObject {
     std::vector<std::pair<QString, std::string>> m_models; ///< path, bytes
 
     /// Opens, plans and runs one model; every way out but success is an issue.
-    bool runs(const std::string& bytes, ModelMutator& random)
+    bool runs(const std::string& bytes, ModelMutator& random, const CancelToken& cancel)
     {
         const auto model = importModelFromBytes(std::as_bytes(std::span(bytes.data(), bytes.size())), ".");
         if (!model)
@@ -136,7 +147,7 @@ class EngineFuzz : public QObject {
             return false;
         BufferPool pool(kMemory);
         Execution execution(*schedule, pool);
-        return execution.bind(anyInputs(plan->graph(), random)).ok() && execution.runAll().ok();
+        return execution.bind(anyInputs(plan->graph(), random)).ok() && execution.runAll(cancel).ok();
     }
 
 private slots:
@@ -159,7 +170,7 @@ private slots:
         std::vector<std::string> types;
         for (const auto& [key, lower] : loweringRegistry().all())
             types.push_back(key.second);
-        Watchdog watchdog(std::chrono::seconds(60));
+        Watchdog watchdog(std::chrono::seconds(5), std::chrono::seconds(60));
         size_t ran = 0;
         double longest = 0;
         std::string slowest;
@@ -175,11 +186,11 @@ private slots:
             mutator.mutate(proto);
             const std::string name
                 = "seed " + std::to_string(m_seed) + " round " + std::to_string(round) + ", " + path.toStdString();
-            watchdog.begin(name);
+            const CancelToken cancel = watchdog.begin(name);
             if (qEnvironmentVariableIsSet("QS_FUZZ_VERBOSE"))
                 std::fprintf(stderr, "%s\n", name.c_str());
             const auto start = std::chrono::steady_clock::now();
-            ran += runs(proto.SerializeAsString(), mutator);
+            ran += runs(proto.SerializeAsString(), mutator, cancel);
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
             if (took.count() > longest) {
                 longest = took.count();
