@@ -228,16 +228,19 @@ Status runSpaceToDepth(const Node& node, KernelMode mode, StepContext& s)
     return copyBlocks(s, mode, view, perm, out);
 }
 
-/// Source index of every output index along one axis; -1 = padding.
-Result<std::vector<int64_t>> paddedAxis(const std::string& mode, int64_t size, int64_t before, int64_t after)
+Result<int64_t> paddedSize(const std::string& mode, int64_t size, int64_t before, int64_t after)
 {
-    const auto count = elementCount({ size });
     int64_t total = 0;
-    if (!count || __builtin_add_overflow(size, before, &total) || __builtin_add_overflow(total, after, &total)
-        || total < 0 || total > int64_t(1) << 32)
+    if (__builtin_add_overflow(size, before, &total) || __builtin_add_overflow(total, after, &total) || total < 0)
         return badInput("its pads leave an impossible size");
     if (size == 0 && mode != "constant" && total > 0)
         return badInput("an empty axis has nothing to repeat");
+    return total;
+}
+
+/// Source index of each of `total` output indices along one axis; -1 = padding.
+std::vector<int64_t> paddedAxis(const std::string& mode, int64_t size, int64_t before, int64_t total)
+{
     std::vector<int64_t> index;
     for (int64_t i = 0; i < total; ++i) {
         int64_t p = i - before;
@@ -279,15 +282,10 @@ Status runPad(const Node& node, KernelMode mode, StepContext& s)
         before[which[i]] = (*pads)[i];
         after[which[i]] = (*pads)[i + which.size()];
     }
-    const auto strides = rowMajorStrides(in);
-    AxisOffsets offsets;
     Shape shape;
     for (size_t d = 0; d < in.size(); ++d) {
-        QS_TRY(auto axis, paddedAxis(kind, in[d], before[d], after[d]));
-        for (int64_t& p : axis)
-            p = p < 0 ? -1 : p * strides[d];
-        shape.push_back(static_cast<int64_t>(axis.size()));
-        offsets.push_back(std::move(axis));
+        QS_TRY(const int64_t size, paddedSize(kind, in[d], before[d], after[d]));
+        shape.push_back(size);
     }
     // Strings need the padding value among the strings; numbers take its bytes.
     const Tensor* value = s.input(2);
@@ -305,8 +303,17 @@ Status runPad(const Node& node, KernelMode mode, StepContext& s)
     const auto fill = text ? std::vector<std::byte>(movable[1].bytes().begin(), movable[1].bytes().end())
                            : movable.fillElement(value);
     QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), shape));
-    const auto kernel = mode == KernelMode::Reference ? tableCopyReference : tableCopy;
-    kernel(movable[0].bytes().data(), writable(out), movable.elementBytes(), offsets, fill.data());
+    if (out.count() > 0) {
+        const auto strides = rowMajorStrides(in);
+        AxisOffsets offsets;
+        for (size_t d = 0; d < in.size(); ++d) {
+            offsets.push_back(paddedAxis(kind, in[d], before[d], shape[d]));
+            for (int64_t& p : offsets.back())
+                p = p < 0 ? -1 : p * strides[d];
+        }
+        const auto kernel = mode == KernelMode::Reference ? tableCopyReference : tableCopy;
+        kernel(movable[0].bytes().data(), writable(out), movable.elementBytes(), offsets, fill.data());
+    }
     s.setOutput(0, movable.back(out));
     return {};
 }

@@ -168,6 +168,7 @@ bool resizePixels(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, 
     const Tensor& x = s.in(0);
     if (x.layout() != Layout::ChannelsLast || changes(axes[1]) || x.count() == 0)
         return false;
+    Tensor out = s.allocate(x.dtype(), outputShape(axes), Layout::ChannelsLast);
     AxisOffsets offsets(axes.size() - 1);
     int64_t stride = 1;
     for (size_t d = axes.size(); d-- > 0;) {
@@ -179,7 +180,6 @@ bool resizePixels(const ResizeSettings& r, const std::vector<ResizeAxis>& axes, 
             return false;
         stride *= axes[d].in;
     }
-    Tensor out = s.allocate(x.dtype(), outputShape(axes), Layout::ChannelsLast);
     const size_t pixelBytes = size_t(x.dim(1)) * dtypeBits(x.dtype()) / 8;
     tableCopy(x.bytes().data(), writable(out), pixelBytes, offsets, nullptr);
     s.setOutput(0, std::move(out));
@@ -191,15 +191,20 @@ Status resizeNearest(const ResizeSettings& r, KernelMode mode, const std::vector
     if (mode == KernelMode::Fast && resizePixels(r, axes, s))
         return {};
     const Tensor x = s.toLayout(s.in(0), Layout::Plain);
+    const Movable movable({ &x });
+    // Before the tables, whose lengths are the output's sizes.
+    QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), outputShape(axes)));
+    if (out.count() == 0) {
+        s.setOutput(0, movable.back(out));
+        return {};
+    }
     const auto strides = rowMajorStrides(x.shape());
     AxisOffsets offsets;
     for (size_t d = 0; d < axes.size(); ++d)
         offsets.push_back(nearestOffsets(axes[d], r.rounding, strides[d]));
-    const Movable movable({ &x });
     std::vector<std::byte> fill(movable.elementBytes(), std::byte {});
-    if (x.dtype() == movable.dtype())
+    if (x.dtype() == movable.dtype() && (isFloat(x.dtype()) || isInteger(x.dtype())))
         storeElements<float>(movable.dtype(), fill.data(), 0, &r.extrapolation, 1);
-    QS_TRY(Tensor out, allocateChecked(s, movable.dtype(), outputShape(axes)));
     const auto kernel = mode == KernelMode::Reference ? tableCopyReference : tableCopy;
     kernel(movable[0].bytes().data(), writable(out), movable.elementBytes(), offsets, fill.data());
     s.setOutput(0, movable.back(out));
