@@ -36,7 +36,7 @@ Status checkWeights(const InferContext& c, const Dims& x, const Dims& w, WindowK
     if (x.size() != w.size())
         return inferIssue(c.node, "weights " + dimsText(w) + " do not fit an input " + dimsText(x));
     const int64_t group = c.node.attributes.integer("group", 1);
-    if (group < 1)
+    if (group < 1 || group > INT32_MAX)
         return inferIssue(c.node, "group is " + std::to_string(group));
     const Dim& channels = x[1];
     const bool transposed = kind == WindowKind::ConvTranspose;

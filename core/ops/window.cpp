@@ -112,7 +112,8 @@ Result<WindowAxis> windowAxis(const Node& node, const WindowAttributes& attribut
     if (a.kernel < 1 || a.stride < 1 || a.dilation < 1 || !plausible(a.kernel) || !plausible(a.stride)
         || !plausible(a.dilation))
         return inferIssue(node, "kernel, strides and dilations must be positive");
-    if (!plausible(std::abs(a.padBegin)) || !plausible(std::abs(a.padEnd)))
+    if (a.padBegin == INT64_MIN || a.padEnd == INT64_MIN || !plausible(std::abs(a.padBegin))
+        || !plausible(std::abs(a.padEnd)))
         return inferIssue(node, "pads are out of range");
     if (kind != WindowKind::ConvTranspose) {
         if (!sizeForward(a, attributes, kind))

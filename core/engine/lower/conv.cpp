@@ -119,7 +119,7 @@ template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerCont
     step->kind = kKind;
     step->mode = context.mode;
     step->groups = context.node.attributes.integer("group", 1);
-    if (step->groups < 1)
+    if (step->groups < 1 || step->groups > INT32_MAX)
         return badInput("group is " + std::to_string(step->groups));
     QS_TRY(step->attributes, windowAttributes(context.node));
     const Tensor *w = context.constant(1), *b = context.constant(2);

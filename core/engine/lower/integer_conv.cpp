@@ -34,7 +34,7 @@ Result<ConvSizes> convSizes(const Node& node, const Shape& x, const Shape& w)
     if (rank < 3 || rank > 5 || w.size() != rank)
         return badInput("an input of shape " + shapeText(x) + " and a weight of shape " + shapeText(w)
             + " are not a convolution over 1 to 3 axes");
-    if (groups < 1 || x[1] % groups != 0 || x[1] / groups != w[1] || w[0] % groups != 0)
+    if (groups < 1 || groups > INT32_MAX || x[1] % groups != 0 || x[1] / groups != w[1] || w[0] % groups != 0)
         return badInput("the weight of shape " + shapeText(w) + " does not fit " + std::to_string(x[1])
             + " channels in " + std::to_string(groups) + " groups");
     QS_TRY(const WindowAttributes attributes, windowAttributes(node));
@@ -231,7 +231,7 @@ std::shared_ptr<const PackedConvWeights> packConstant(const LowerContext& c, con
     const bool zeroGiven = c.node.hasInput(slots.wZero);
     const int64_t groups = c.node.attributes.integer("group", 1);
     if (c.mode == KernelMode::Reference || !w || !isCode(w->dtype()) || w->rank() < 3 || w->rank() > 5
-        || (zeroGiven && !c.constant(slots.wZero)) || groups < 1 || w->dim(0) % groups != 0)
+        || (zeroGiven && !c.constant(slots.wZero)) || groups < 1 || groups > INT32_MAX || w->dim(0) % groups != 0)
         return nullptr;
     const auto zeros = zeroPointsOf(zeroGiven ? c.constant(slots.wZero) : nullptr);
     if (zeros.size() > 1 && static_cast<int64_t>(zeros.size()) != w->dim(0))
