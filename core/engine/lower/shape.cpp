@@ -285,7 +285,8 @@ Status runEyeLike(const Node& node, KernelMode, StepContext& s)
         return badInput("there is no 1 of type " + std::string(dtypeName(type)));
     Tensor out = s.allocate(type, s.in(0).shape());
     std::memset(writable(out), 0, out.byteCount());
-    const int64_t rows = out.dim(0), columns = out.dim(1), k = node.attributes.integer("k", 0);
+    const int64_t rows = out.dim(0), columns = out.dim(1);
+    const int64_t k = std::clamp(node.attributes.integer("k", 0), -rows, columns); // beyond: nothing is set
     for (int64_t r = 0; r < rows; ++r)
         if (r + k >= 0 && r + k < columns)
             std::memcpy(writable(out) + static_cast<size_t>(r * columns + r + k) * one.size(), one.data(), one.size());
