@@ -13,6 +13,16 @@
 
 namespace qs {
 
+Tensor joinedHeads(const StepContext& s, const Tensor& t)
+{
+    const int64_t batch = t.dim(0), heads = t.dim(1), tokens = t.dim(2), size = t.dim(3);
+    Tensor y = s.allocate(t.dtype(), { batch, tokens, heads * size });
+    copyStrided(KernelMode::Fast, t, 0, y, 0,
+        { { batch, tokens, heads, size }, { heads * tokens * size, size, tokens * size, 1 },
+            rowMajorStrides({ batch, tokens, heads, size }) });
+    return y;
+}
+
 namespace {
 
 struct AttentionStep {
@@ -145,17 +155,6 @@ template <class W> AttentionBias<W> asBias(const Tensor& t)
     return bias;
 }
 
-/// Batch, tokens, heads * size again.
-Tensor withoutHeads(const StepContext& c, const Tensor& y)
-{
-    const int64_t batch = y.dim(0), heads = y.dim(1), tokens = y.dim(2), size = y.dim(3);
-    Tensor out = c.allocate(y.dtype(), { batch, tokens, heads * size });
-    copyStrided(KernelMode::Fast, y, 0, out, 0,
-        { { batch, tokens, heads, size }, { heads * tokens * size, size, tokens * size, 1 },
-            rowMajorStrides({ batch, tokens, heads, size }) });
-    return out;
-}
-
 /// False when there is no kernel of this type for the shape.
 bool attend(const AttentionStep& step, const StepContext& c, const AttentionShape& s, const AttentionData<float>& d)
 {
@@ -199,7 +198,7 @@ template <class W> Result<bool> runAs(const AttentionStep& step, StepContext& c)
     if (!attend(step, c, s, d))
         return false;
     const DType type = c.in(0).dtype();
-    c.setOutput(0, fromWork<W>(c, c.in(0).rank() == 3 ? withoutHeads(c, y) : std::move(y), type));
+    c.setOutput(0, fromWork<W>(c, c.in(0).rank() == 3 ? joinedHeads(c, y) : std::move(y), type));
     if (c.outputCount() > 1)
         c.setOutput(1, fromWork<W>(c, k, c.in(1).dtype()));
     if (c.outputCount() > 2)

@@ -8,4 +8,7 @@ namespace qs {
 
 void lowerTokenMixing(LoweringRegistry&); ///< RotaryEmbedding, TensorScatter, LinearAttention, CausalConvWithState
 
+/// Batch x heads x tokens x size as batch x tokens x (heads * size).
+Tensor joinedHeads(const StepContext& s, const Tensor& t);
+
 } // namespace qs

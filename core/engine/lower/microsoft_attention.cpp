@@ -38,16 +38,6 @@ Tensor headsOf(const StepContext& s, const Tensor& t, int64_t first, int64_t hea
     return y;
 }
 
-Tensor joinedHeads(const StepContext& s, const Tensor& t)
-{
-    const int64_t batch = t.dim(0), heads = t.dim(1), tokens = t.dim(2), size = t.dim(3);
-    Tensor y = s.allocate(t.dtype(), { batch, tokens, heads * size });
-    copyStrided(KernelMode::Fast, t, 0, y, 0,
-        { { batch, tokens, heads, size }, { heads * tokens * size, size, tokens * size, 1 },
-            rowMajorStrides({ batch, tokens, heads, size }) });
-    return y;
-}
-
 Result<InnerOp> attentionOp(const AttentionHead& head, const AttentionTensors& t, KernelMode mode, size_t outputs)
 {
     Node node = innerNode("Attention", {}, 23);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/engine/lower/attention_parts.h"
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/microsoft_parts.h"
 
@@ -32,7 +33,5 @@ Tensor asWorkType(const StepContext& s, const Tensor& t, DType work);
 Tensor asStored(const StepContext& s, Tensor t, DType type);
 /// Batch x heads x tokens x size of rows (batch x tokens x row) that hold them from element `first` on.
 Tensor headsOf(const StepContext& s, const Tensor& rows, int64_t first, int64_t heads, int64_t size);
-/// The inverse: batch x tokens x heads * size.
-Tensor joinedHeads(const StepContext& s, const Tensor& t);
 
 } // namespace qs
