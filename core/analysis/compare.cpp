@@ -70,6 +70,10 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     shared.outputs = pairOutputs(pair);
     shared.nodeAlone = options.nodeAlone;
     shared.measured = &measured;
+    if (options.activations && options.carry.empty()) {
+        shared.activations = options.activations.get();
+        shared.activations->beginPass();
+    }
     QS_CHECK(Lockstep::prepare(shared, options));
     // State is carried from sample to sample, so these run in order on one worker.
     const size_t threads

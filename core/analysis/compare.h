@@ -6,6 +6,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/data/data_source.h"
+#include "core/engine/activation_cache.h"
 #include "core/engine/plan.h"
 #include "core/qdq/quant_view.h"
 
@@ -28,7 +29,8 @@ struct CompareOptions {
     size_t threads = 1;
     bool nodeAlone = false; ///< also run each quantized node alone on the float model's values
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name; samples then run in order
-    uint64_t memoryLimit = 0; ///< bytes; 0 = none
+    uint64_t memoryLimit = 0; ///< bytes; 0 = none; the cache counts
+    std::shared_ptr<ActivationCache> activations; ///< values of earlier runs; null = none are kept
 };
 
 /// Runs both models in lockstep over all samples, compares the paired tensors at once and drops them. Nothing but about

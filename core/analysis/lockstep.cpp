@@ -2,10 +2,10 @@
 #include "core/analysis/lockstep.h"
 
 #include "core/analysis/node_alone.h"
+#include "core/engine/content_key.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -112,6 +112,7 @@ Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed, 
         const auto position = std::ranges::find(g.inputs(), carry[c].input) - g.inputs().begin();
         inputs[size_t(position)] = c < state.size() && state[c].valid() ? state[c] : initialState(plan, carry[c]);
     }
+    m_bound = m_shared.activations ? sampleKey(inputs) : Hash128 {};
     return execution.bind(inputs);
 }
 
@@ -138,7 +139,12 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
 {
     Execution f(m_shared.floatSchedule, m_floatPool), q(m_shared.quantSchedule, m_quantPool);
     QS_CHECK(bind(f, *m_shared.pair->floatPlan, feed, m_shared.floatCarry, m_floatState, true));
+    // The stages below go on from other values than their own, and saturation is counted where sums are made.
+    if (m_shared.activations)
+        f.useCache(*m_shared.activations, m_bound);
     QS_CHECK(bind(q, *m_shared.pair->quantPlan, feed, m_shared.quantCarry, m_quantState, false));
+    if (m_shared.activations && !m_shared.stageSchedule)
+        q.useCache(*m_shared.activations, m_bound);
     std::optional<Execution> stages;
     std::optional<ImplementationCheck> check;
     if (m_shared.stageSchedule) {
@@ -209,107 +215,6 @@ void Lockstep::keepState(Execution& execution, const std::vector<CarryLink>& car
     state.clear();
     for (const CarryLink& link : carry)
         state.push_back(toPlain(execution.get(link.output)));
-}
-
-Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& feed)
-{
-    Measured& m = *m_shared.measured;
-    const PairPlan& plan = m.pairs[index];
-    const Tensor& xt = f.get(plan.x);
-    const Tensor& yt = plan.beforeRounding.valid() ? q.unrounded(plan.beforeRounding) : q.get(plan.y);
-    if (xt.count() != yt.count() || !(isFloat(xt.dtype()) || isInteger(xt.dtype())) || xt.dtype() == DType::Int64)
-        return {};
-    const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
-    const bool sameShape = xt.shape() == yt.shape();
-    const Layout layout = sameShape ? yt.layout() : Layout::Plain;
-    QuantParams params = plan.params;
-    double scaleSquare = 0;
-    if (plan.dynamicScale.valid()) {
-        params.scale = toFloats(q.get(plan.dynamicScale));
-        params.zeroPoint.clear();
-        for (int64_t z : plan.dynamicZero.valid() ? toInts(q.get(plan.dynamicZero)) : std::vector<int64_t> { 0 })
-            params.zeroPoint.push_back(static_cast<int32_t>(z));
-        for (float s : params.scale)
-            scaleSquare += double(s) * s / double(params.scale.size());
-    }
-    Tensor keepX, keepY, keepP;
-    const bool perChannel = params.scale.size() > 1;
-    const Layout order = perChannel ? Layout::Plain : layout;
-    const float* x = asFloats(xt, order, nullptr, m_x, keepX);
-    const float* y = asFloats(yt, order, &params, m_y, keepY);
-    const float* p = nullptr;
-    if (plan.p.valid() && plan.ownQuantizer)
-        p = asFloats(q.get(plan.p), order, nullptr, m_p, keepP);
-    else if (unrounded.valid())
-        p = asFloats(unrounded, order, nullptr, m_p, keepP);
-    const auto count = static_cast<size_t>(xt.count());
-    const bool split = feed.samples > 1 && count % feed.samples == 0;
-    const size_t slices = split ? feed.samples : 1, slice = slices ? count / slices : 0;
-    const bool codes = params.codes().high > params.codes().low && !params.scale.empty();
-    for (size_t s = 0; s < slices; ++s) {
-        const size_t at = index * m.samples + feed.firstSample + s;
-        PairSums& sums = m.sums[at];
-        const size_t begin = s * slice;
-        if (!perChannel) {
-            PairQuantizer pq;
-            if (codes)
-                pq = { params.scale[0], params.zeroPoint.empty() ? 0 : params.zeroPoint[0], int32_t(params.codes().low),
-                    int32_t(params.codes().high) };
-            addPairSums(
-                sums, x + begin, y + begin, p ? p + begin : nullptr, slice, codes ? &pq : nullptr, plan.activation);
-        } else {
-            const size_t axis = std::min<size_t>(size_t(params.axis.value_or(1)), xt.rank() ? xt.rank() - 1 : 0);
-            size_t inner = 1;
-            for (size_t d = axis + 1; d < xt.rank(); ++d)
-                inner *= size_t(xt.dim(d));
-            for (size_t i = 0; inner > 0 && i < slice; i += inner) {
-                const size_t c = std::min(((begin + i) / inner) % size_t(xt.dim(axis)), params.scale.size() - 1);
-                const PairQuantizer pq { params.scale[c], params.zeroPoint[std::min(c, params.zeroPoint.size() - 1)],
-                    int32_t(params.codes().low), int32_t(params.codes().high) };
-                addPairSums(sums, x + begin + i, y + begin + i, p ? p + begin + i : nullptr, inner,
-                    codes ? &pq : nullptr, plan.activation);
-            }
-        }
-        m.scaleSquares[at] = scaleSquare;
-    }
-    if (m_shared.nodeAlone)
-        measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
-    std::array<bool, 256> seen {};
-    if (plan.codes.valid() && dtypeBits(q.get(plan.codes).dtype()) == 8)
-        for (const uint8_t byte : q.get(plan.codes).data<uint8_t>())
-            seen[byte] = true;
-    PairShared& shared = *m.shared[index];
-    const std::lock_guard lock(shared.mutex);
-    if (shared.shape.empty())
-        shared.shape = xt.shape();
-    countValues(shared, plan.activation, x, y, p, count);
-    for (size_t code = 0; code < seen.size(); ++code)
-        if (seen[code])
-            shared.codes.set(code);
-    return {};
-}
-
-/// Integers that merge in any order; block by block, so that each value is read from a near cache after the first time.
-void Lockstep::countValues(
-    PairShared& shared, const PairActivation& activation, const float* x, const float* y, const float* p, size_t count)
-{
-    constexpr size_t kBlock = 32768;
-    const bool bounded = std::isfinite(activation.low) || std::isfinite(activation.high);
-    m_scratch.resize(std::min(count, kBlock));
-    for (size_t begin = 0; begin < count; begin += kBlock) {
-        const size_t n = std::min(kBlock, count - begin);
-        const std::span<float> scratch(m_scratch.data(), n);
-        shared.x.add(std::span(x + begin, n));
-        shared.y.add(std::span(y + begin, n));
-        for (size_t i = 0; i < n; ++i)
-            scratch[i] = y[begin + i] - x[begin + i];
-        shared.error.add(scratch);
-        if (!p)
-            continue;
-        for (size_t i = 0; bounded && i < n; ++i)
-            scratch[i] = std::clamp(p[begin + i], activation.low, activation.high);
-        shared.before.add(bounded ? std::span<const float>(scratch) : std::span(p + begin, n));
-    }
 }
 
 void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)

@@ -19,8 +19,10 @@ public:
         std::vector<ValueId> borders; ///< compared between the arithmetics
         std::vector<OutputPair> outputs;
         bool nodeAlone = false;
+        bool histograms = true;
         std::vector<CarryLink> floatCarry, quantCarry;
         Measured* measured = nullptr;
+        ActivationCache* activations = nullptr; ///< of earlier runs; not for samples that carry state
         uint64_t poolBytes = UINT64_MAX; ///< limit for each model's tensors in each worker
     };
     /// Builds the schedules for the pairs of `measured`.
@@ -41,8 +43,8 @@ private:
     Status runWritten(Execution& q, const Feed& feed, const CancelToken& cancel);
     Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
     Status measure(size_t index, Execution& f, Execution& q, const Feed& feed);
-    void countValues(PairShared& shared, const PairActivation& activation, const float* x, const float* y,
-        const float* p, size_t count);
+    void measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params, PairRun whole,
+        PairHistograms* histograms, bool countY);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);
 
@@ -50,6 +52,7 @@ private:
     BufferPool m_floatPool, m_quantPool;
     std::vector<float> m_x, m_y, m_p, m_scratch;
     std::vector<Tensor> m_floatState, m_quantState, m_writtenState;
+    Hash128 m_bound; ///< sampleKey of the last bind(), when there is a cache
     ImplementationCheck* m_check = nullptr; ///< follows the integer execution of the current feed
     const Execution* m_checked = nullptr;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,7 +13,8 @@ namespace qs {
 struct Hash128 {
     uint64_t low = 0;
     uint64_t high = 0;
-    auto operator<=>(const Hash128&) const = default;
+    bool operator==(const Hash128&) const = default;
+    bool operator<(const Hash128& other) const { return high != other.high ? high < other.high : low < other.low; }
     std::string hex() const;
 };
 

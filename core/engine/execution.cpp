@@ -54,7 +54,7 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
         if (!needed[n] || (step.folded && !schedule->m_unrounded[n]))
             continue;
         const Node& node = graph.nodes()[n];
-        Task task { NodeId(n), NodeId(n), &*step.lowered, node.inputs, step.captures, node.outputs };
+        Task task { NodeId(n), NodeId(n), step.lowered.get(), node.inputs, step.captures, node.outputs };
         if (const FusedUnit* unit = plan->unit(NodeId(n)); unit && schedule->usesUnit(*unit)) {
             task.node = unit->node;
             task.lowered = &unit->lowered;
@@ -168,6 +168,33 @@ void Execution::set(ValueId id, Tensor value)
         m_values[id.index()] = std::move(value);
 }
 
+void Execution::useCache(ActivationCache& cache, Hash128 sample)
+{
+    m_cache = &cache;
+    m_sample = sample;
+    const Plan& plan = m_schedule->plan();
+    const auto& tasks = m_schedule->tasks();
+    m_passedOver.assign(tasks.size(), false);
+    for (size_t t = tasks.size(); t-- > 0;) {
+        const Schedule::Task& task = tasks[t];
+        bool needed = m_schedule->m_unrounded[task.last.index()] || task.lowered->countsPairs;
+        for (ValueId out : task.outputs)
+            if (out.valid() && m_reads[out.index()] > 0 && !needed) {
+                const Hash128* key = plan.key(out);
+                Tensor known = key ? cache.find(*key, sample) : Tensor();
+                needed = !known.valid();
+                m_values[out.index()] = std::move(known);
+            }
+        if (needed)
+            continue;
+        m_passedOver[t] = true;
+        for (auto list : { task.inputs, task.captures })
+            for (ValueId in : list)
+                if (in.valid() && !plan.constant(in))
+                    consume(in);
+    }
+}
+
 const Tensor* Execution::find(ValueId id) const
 {
     const Tensor& t = m_values[id.index()];
@@ -248,15 +275,24 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
 Status Execution::step(const CancelToken* cancel)
 {
     const Schedule::Task& task = m_schedule->tasks()[m_next];
+    if (!m_passedOver.empty() && m_passedOver[m_next]) {
+        ++m_next;
+        return {};
+    }
     m_outputs.assign(task.outputs.size(), Tensor());
     QS_CHECK(gather(task));
     QS_CHECK(run(task, cancel));
     m_inputs.clear();
     m_captures.clear();
     m_converted.clear();
-    for (size_t i = 0; i < task.outputs.size(); ++i)
-        if (task.outputs[i].valid() && m_reads[task.outputs[i].index()] > 0)
-            m_values[task.outputs[i].index()] = std::move(m_outputs[i]);
+    for (size_t i = 0; i < task.outputs.size(); ++i) {
+        const ValueId out = task.outputs[i];
+        if (!out.valid() || m_reads[out.index()] == 0)
+            continue;
+        if (const Hash128* key = m_cache ? m_schedule->plan().key(out) : nullptr; key && m_outputs[i].valid())
+            m_cache->keep(*key, m_sample, m_outputs[i]);
+        m_values[out.index()] = std::move(m_outputs[i]);
+    }
     m_outputs.clear();
     for (auto list : { task.inputs, task.captures })
         for (ValueId in : list)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/cancel.h"
+#include "core/engine/activation_cache.h"
 #include "core/engine/plan.h"
 
 #include <map>
@@ -57,6 +58,10 @@ public:
     Execution(std::shared_ptr<const Schedule> schedule, BufferPool& pool);
     /// Inputs by graph input index; types and sizes are checked against the graph.
     Status bind(std::span<const Tensor> inputs);
+    /// After bind(): what the cache has for this sample (the key of all inputs) is taken from there, tasks that are
+    /// then not needed are passed over, and what is made is kept there. Nodes whose value before rounding or whose
+    /// saturated pairs are asked for run always.
+    void useCache(ActivationCache& cache, Hash128 sample);
     /// Nodes may share their work among these threads; null: the calling thread alone. Bits are the same.
     void useTeam(WorkerTeam* team) { m_team = team; }
     /// A value that the graph does not make (of a subgraph: an input, or one of the graph around it); unchecked.
@@ -84,6 +89,9 @@ private:
     std::shared_ptr<const Schedule> m_schedule;
     BufferPool& m_pool;
     WorkerTeam* m_team = nullptr;
+    ActivationCache* m_cache = nullptr;
+    Hash128 m_sample;
+    std::vector<bool> m_passedOver; ///< by task; empty = none
     std::vector<uint32_t> m_reads;
     std::vector<Tensor> m_values;
     std::map<NodeId, Tensor> m_unrounded;

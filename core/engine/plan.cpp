@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/plan.h"
 
+#include "core/engine/content_key.h"
 #include "core/engine/fuse.h"
 
 #include <algorithm>
@@ -78,6 +79,8 @@ std::shared_ptr<Plan> Plan::make(std::shared_ptr<const Model> model, std::shared
         plan->addNode(NodeId(n), options, pool);
     for (FusedUnit& unit : fuseUnits(*plan, options))
         plan->addUnit(std::move(unit));
+    if (options.cache)
+        plan->makeKeys(options);
     return plan;
 }
 
@@ -124,7 +127,7 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         step.folded = true;
 }
 
-Result<LoweredNode> Plan::lower(const Node& node, Step& step, const PlanOptions& options) const
+Result<std::shared_ptr<const LoweredNode>> Plan::lower(const Node& node, Step& step, const PlanOptions& options) const
 {
     std::vector<const Tensor*> constants;
     std::vector<DType> types;
@@ -139,8 +142,47 @@ Result<LoweredNode> Plan::lower(const Node& node, Step& step, const PlanOptions&
         step.subPlans.push_back(subPlan(node, std::move(graph), inputs, options));
         return step.subPlans.back();
     };
-    return loweringRegistry().find(node)({ node, constants, types, options.mode, captureNames, makeSubPlan,
-        options.profile == ArithmeticProfile::IntegerAvx2 ? PairSaturation::AsTyped : PairSaturation::None });
+    return lowerShared(
+        { node, constants, types, options.mode, captureNames, makeSubPlan,
+            options.profile == ArithmeticProfile::IntegerAvx2 ? PairSaturation::AsTyped : PairSaturation::None },
+        options.cache.get(), m_graph);
+}
+
+/// After fusion, since what a unit computes follows from its borders, too.
+void Plan::makeKeys(const PlanOptions& options)
+{
+    m_keys.resize(graph().values().size());
+    for (size_t i = 0; i < graph().inputs().size(); ++i)
+        m_keys[graph().inputs()[i].index()] = KeyBuilder().add("input").add(static_cast<int64_t>(i)).key();
+    const auto keyOf = [&](ValueId id) {
+        std::optional<Hash128>& known = m_keys[id.index()];
+        if (const Tensor* t = known ? nullptr : constant(id))
+            known = contentKey(*t);
+        return known;
+    };
+    for (size_t n = 0; n < m_steps.size(); ++n) {
+        const Node& node = graph().node(NodeId(n));
+        std::optional<Hash128> own = operatorKey(node, options.mode, options.profile);
+        const FusedUnit* fused = unit(NodeId(n));
+        KeyBuilder key;
+        const auto addInputs = [&](std::span<const ValueId> inputs) {
+            for (ValueId in : inputs) {
+                const std::optional<Hash128> from = in.valid() ? keyOf(in) : Hash128 {};
+                if (!from)
+                    own.reset();
+                else
+                    key.add(*from);
+            }
+        };
+        addInputs(node.inputs);
+        if (fused && fused->when == FusedUnit::When::Always) {
+            key.add("unit").add(fused->lowered.kernel);
+            addInputs(fused->inputs);
+        }
+        for (size_t i = 0; own && i < node.outputs.size(); ++i)
+            if (node.outputs[i].valid() && !constant(node.outputs[i]))
+                m_keys[node.outputs[i].index()] = KeyBuilder(key).add(*own).add(static_cast<int64_t>(i)).key();
+    }
 }
 
 bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
@@ -194,6 +236,11 @@ const FusedUnit* Plan::unit(NodeId last) const
 {
     const auto it = m_units.find(last);
     return it == m_units.end() ? nullptr : &it->second;
+}
+
+const Hash128* Plan::key(ValueId id) const
+{
+    return m_keys.empty() || !m_keys[id.index()] ? nullptr : &*m_keys[id.index()];
 }
 
 const Tensor* Plan::constant(ValueId id) const

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/profile.h"
-#include "core/engine/lowering.h"
+#include "core/engine/lowering_cache.h"
 #include "core/ops/infer.h"
 
 #include <memory>
@@ -14,6 +14,8 @@ namespace qs {
 struct PlanOptions {
     KernelMode mode = KernelMode::Fast;
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
+    /// Plans made with the same one share lowered nodes and know the keys of their values; null: neither.
+    std::shared_ptr<LoweringCache> cache = {};
 };
 
 /// Several nodes run as one kernel; the values between them are not made.
@@ -38,8 +40,8 @@ public:
     static std::shared_ptr<const Plan> make(std::shared_ptr<const Model> model, const PlanOptions& options = {});
 
     struct Step {
-        std::optional<LoweredNode> lowered; ///< empty: folded to a constant, or cannot run
-        bool folded = false;
+        std::shared_ptr<const LoweredNode> lowered; ///< null: cannot run
+        bool folded = false; ///< to a constant
         std::optional<Issue> blocked; ///< why it cannot run (its own reason or "depends on node ...")
         bool ownReason = false; ///< blocked by itself, not by what it depends on
         std::vector<ValueId> captures; ///< as Node::captures, invalid where the step does not read the value
@@ -57,6 +59,9 @@ public:
     /// Constant value: initializer, Constant node, or folded; null when it depends on data.
     const Tensor* constant(ValueId id) const;
     const InferredFacts& facts() const { return m_facts; }
+    /// Equal keys in two plans: equal bits from equal graph inputs. Null where that cannot be known (random numbers,
+    /// subgraphs and what depends on them; plans without a cache).
+    const Hash128* key(ValueId id) const;
     /// Made by no part of this graph: a subgraph reads it from the graph around it.
     bool isOuter(ValueId id) const;
     /// Reason why a value cannot be computed; null when it can.
@@ -74,7 +79,8 @@ private:
         const OuterFacts& facts, const std::map<std::string, OuterValue>& outer, const PlanOptions& options);
     std::shared_ptr<const Plan> subPlan(const Node& node, std::shared_ptr<const Graph> graph,
         std::span<const Fact> inputs, const PlanOptions& options) const;
-    Result<LoweredNode> lower(const Node& node, Step& step, const PlanOptions& options) const;
+    Result<std::shared_ptr<const LoweredNode>> lower(const Node& node, Step& step, const PlanOptions& options) const;
+    void makeKeys(const PlanOptions& options);
     void addUnit(FusedUnit unit);
     void addNode(NodeId id, const PlanOptions& options, BufferPool& pool);
     bool fold(NodeId id, Step& step, BufferPool& pool);
@@ -84,6 +90,7 @@ private:
     std::vector<Step> m_steps;
     std::map<NodeId, FusedUnit> m_units; ///< by last node
     std::vector<bool> m_hidden; ///< by value
+    std::vector<std::optional<Hash128>> m_keys; ///< by value; empty without a cache
     std::vector<std::optional<Tensor>> m_constants; ///< folded ones and those of the graph around, by ValueId
     std::map<ValueId, Issue> m_blockedOuter; ///< values of the graph around that cannot be computed
 };

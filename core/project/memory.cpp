@@ -6,12 +6,18 @@
 
 namespace qs {
 
-uint64_t memoryLimitOrDefault(uint64_t limit)
+namespace {
+
+uint64_t physicalMemory()
 {
-    if (limit)
-        return limit;
-    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE)) / 10 * 8;
+    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
+
+} // namespace
+
+uint64_t memoryLimitOrDefault(uint64_t limit) { return limit ? limit : physicalMemory() / 10 * 8; }
+
+uint64_t defaultActivationCache() { return physicalMemory() / 4; }
 
 uint64_t peakMemoryBytes()
 {

@@ -8,6 +8,9 @@ namespace qs {
 /// The limit itself, or 80 % of RAM when it is 0.
 uint64_t memoryLimitOrDefault(uint64_t limit);
 
+/// 25 % of RAM: for activations that later runs may need again.
+uint64_t defaultActivationCache();
+
 /// Largest resident size of this process so far, bytes.
 uint64_t peakMemoryBytes();
 

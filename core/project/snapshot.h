@@ -3,6 +3,7 @@
 
 #include "core/analysis/comparison.h"
 #include "core/data/data_source.h"
+#include "core/engine/activation_cache.h"
 #include "core/engine/plan.h"
 #include "core/qdq/quant_view.h"
 
@@ -23,6 +24,7 @@ struct Inputs {
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of the quantized model
     size_t threads = 0; ///< 0 = all cores
     uint64_t memoryLimit = 0; ///< bytes, 0 = 80 % of RAM
+    uint64_t activationCache = 0; ///< bytes of it for values that the next runs may need again
 };
 
 /// A model that is ready to run.
@@ -37,6 +39,12 @@ struct Timing {
     double loadMs = 0, matchMs = 0, runMs = 0, reportMs = 0;
 };
 
+/// What later runs may take from earlier ones; shared by the snapshots that follow each other.
+struct EngineCaches {
+    std::shared_ptr<LoweringCache> lowered;
+    std::shared_ptr<ActivationCache> activations; ///< null without a budget
+};
+
 /// One immutable state of the work; views keep a pointer and swap to the next. Parts that do not exist yet are empty.
 struct Snapshot {
     Inputs inputs;
@@ -45,6 +53,7 @@ struct Snapshot {
     std::shared_ptr<const DataSource> data;
     std::optional<Alignment> alignment;
     std::optional<Comparison> comparison;
+    EngineCaches caches;
     Timing timing;
     std::vector<std::string> warnings;
 };

@@ -48,6 +48,7 @@ public:
 
     Result<SnapshotPtr> run()
     {
+        prepareCaches();
         const Stopwatch loading;
         QS_CHECK(load(m_next.inputs.floatPath, &Snapshot::floatModel, &Inputs::floatPath, "load float model"));
         QS_CHECK(load(m_next.inputs.quantPath, &Snapshot::quantModel, &Inputs::quantPath, "load quantized model"));
@@ -70,6 +71,18 @@ private:
             m_progress(phase, 0, 0);
     }
 
+    void prepareCaches()
+    {
+        if (m_previous)
+            m_next.caches = m_previous->caches;
+        if (!m_next.caches.lowered)
+            m_next.caches.lowered = std::make_shared<LoweringCache>();
+        const uint64_t budget
+            = std::min(m_next.inputs.activationCache, memoryLimitOrDefault(m_next.inputs.memoryLimit) / 2);
+        if ((m_next.caches.activations ? m_next.caches.activations->budgetBytes() : 0) != budget)
+            m_next.caches.activations = budget > 0 ? std::make_shared<ActivationCache>(budget) : nullptr;
+    }
+
     Status load(const std::string& path, std::optional<LoadedModel> Snapshot::*model, std::string Inputs::*key,
         std::string_view phase)
     {
@@ -81,13 +94,18 @@ private:
             m_next.*model = (*m_previous).*model;
         } else {
             report(phase);
-            QS_TRY(m_next.*model, loadModel(path));
+            QS_TRY(m_next.*model, loadModel(path, planOptions()));
         }
         for (const auto& [id, issue] : (m_next.*model)->plan->unsupported())
             m_next.warnings.push_back(issueText(issue));
         const auto& warnings = (m_next.*model)->model->warnings;
         m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
         return {};
+    }
+
+    PlanOptions planOptions(ArithmeticProfile profile = ArithmeticProfile::Simulated) const
+    {
+        return { KernelMode::Fast, profile, m_next.caches.lowered };
     }
 
     /// The files may have been given in the wrong order.
@@ -197,13 +215,15 @@ private:
         options.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
         options.nodeAlone = m_next.inputs.nodeAlone;
         options.carry = m_next.inputs.carry;
-        options.memoryLimit = memoryLimitOrDefault(m_next.inputs.memoryLimit);
+        const uint64_t limit = memoryLimitOrDefault(m_next.inputs.memoryLimit);
+        options.memoryLimit = limit - std::min(m_next.inputs.activationCache, limit / 2);
+        options.activations = m_next.caches.activations;
         options.profile = m_next.inputs.profile;
         ComparePair pair { m_next.floatModel->plan, m_next.quantModel->plan, m_next.quantModel->quant,
             std::make_shared<const Alignment>(*m_next.alignment) };
         if (options.profile != ArithmeticProfile::Simulated) {
             pair.writtenPlan = pair.quantPlan;
-            pair.quantPlan = Plan::make(m_next.quantModel->model, { KernelMode::Fast, options.profile });
+            pair.quantPlan = Plan::make(m_next.quantModel->model, planOptions(options.profile));
         }
         std::function<void(Comparison)> partial;
         if (m_partial)

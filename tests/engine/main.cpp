@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QCoreApplication>
 
+int runCachesTests(int argc, char** argv);
 int runCarryTests(int argc, char** argv);
 int runControlTests(int argc, char** argv);
 int runElementChainsTests(int argc, char** argv);
@@ -15,6 +16,7 @@ int main(int argc, char** argv)
 {
     const QCoreApplication app(argc, argv);
     int failures = 0;
+    failures += runCachesTests(argc, argv);
     failures += runCarryTests(argc, argv);
     failures += runControlTests(argc, argv);
     failures += runElementChainsTests(argc, argv);

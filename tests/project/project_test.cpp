@@ -53,6 +53,7 @@ private slots:
     void cancels();
     void partialSnapshots();
     void reportsProgress();
+    void incrementalEqualsFromScratch_data();
     void incrementalEqualsFromScratch();
     void mapsByHand();
     void modelInfoOfTheExample();
@@ -203,24 +204,41 @@ void ProjectTests::reportsProgress()
     QCOMPARE(all, size_t(4));
 }
 
+void ProjectTests::incrementalEqualsFromScratch_data()
+{
+    QTest::addColumn<qulonglong>("cacheBytes");
+    QTest::addRow("no values kept") << qulonglong(0);
+    QTest::addRow("some kept") << qulonglong(40000);
+    QTest::addRow("all kept") << (qulonglong(1) << 28);
+}
+
 void ProjectTests::incrementalEqualsFromScratch()
 {
-    Inputs inputs = exampleInputs(6);
-    SnapshotPtr now = build(inputs);
-    for (const char* quant : { "digits_qdq_narrow.onnx", "digits_qdq.onnx" }) {
-        inputs.quantPath = example(quant);
-        inputs.threads = quant == std::string("digits_qdq.onnx") ? 2 : 1;
-        now = build(inputs, now);
-        const SnapshotPtr scratch = build(inputs);
-        QCOMPARE(now->comparison->activations.size(), scratch->comparison->activations.size());
-        for (size_t i = 0; i < now->comparison->activations.size(); ++i) {
-            const ActivationRow &a = now->comparison->activations[i], &b = scratch->comparison->activations[i];
-            QCOMPARE(a.name, b.name);
-            QVERIFY(a.accumulated.sqnrDb == b.accumulated.sqnrDb && a.noise.clipping == b.noise.clipping);
-            QVERIFY(a.errorHistogram == b.errorHistogram);
+    QFETCH(const qulonglong, cacheBytes);
+    SnapshotPtr now = build(exampleInputs(6));
+    size_t round = 0;
+    for (const ArithmeticProfile profile : { ArithmeticProfile::Simulated, ArithmeticProfile::Integer,
+             ArithmeticProfile::IntegerAvx2, ArithmeticProfile::Simulated })
+        for (const char* quant : { "digits_qdq_narrow.onnx", "digits_qdq.onnx" }) {
+            Inputs inputs = exampleInputs(6);
+            inputs.quantPath = example(quant);
+            inputs.threads = ++round % 2 + 1;
+            inputs.profile = profile;
+            inputs.nodeAlone = round % 3 == 0;
+            const SnapshotPtr scratch = build(inputs);
+            inputs.activationCache = cacheBytes;
+            now = build(inputs, now);
+            QCOMPARE(now->caches.activations != nullptr, cacheBytes > 0);
+            QCOMPARE(now->comparison->activations.size(), scratch->comparison->activations.size());
+            for (size_t i = 0; i < now->comparison->activations.size(); ++i) {
+                const ActivationRow &a = now->comparison->activations[i], &b = scratch->comparison->activations[i];
+                QCOMPARE(a.name, b.name);
+                QVERIFY(a.accumulated.sqnrDb == b.accumulated.sqnrDb && a.noise.clipping == b.noise.clipping);
+                QVERIFY(a.nodeSqnrDb == b.nodeSqnrDb && a.implementation.has_value() == b.implementation.has_value());
+                QVERIFY(a.errorHistogram == b.errorHistogram);
+            }
+            QCOMPARE(now->comparison->findings.size(), scratch->comparison->findings.size());
         }
-        QCOMPARE(now->comparison->findings.size(), scratch->comparison->findings.size());
-    }
 }
 
 void ProjectTests::mapsByHand()

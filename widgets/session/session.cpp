@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/session.h"
 
+#include "core/project/memory.h"
 #include "widgets/models/formatting.h"
 #include "widgets/session/file_roles.h"
 #include "widgets/session/report_file.h"
@@ -71,7 +72,9 @@ void Session::open(const Inputs& inputs, const SnapshotPtr& start)
         const auto partial = [this, &job](SnapshotPtr snapshot) {
             job.post([this, snapshot = std::move(snapshot)] { publish(snapshot); });
         };
-        QS_TRY(SnapshotPtr snapshot, build(inputs, previous, job.progress, job.cancel, partial));
+        Inputs kept = inputs;
+        kept.activationCache = defaultActivationCache();
+        QS_TRY(SnapshotPtr snapshot, build(kept, previous, job.progress, job.cancel, partial));
         return std::function<void()>([this, snapshot] {
             m_complete = snapshot;
             publish(snapshot);

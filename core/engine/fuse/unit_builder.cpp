@@ -23,7 +23,7 @@ UnitBuilder::UnitBuilder(const QdqGraph& qdq, const PlanOptions& options, NodeId
     : m_qdq(qdq)
     , m_options(options)
     , m_op(op)
-    , m_program(options.mode)
+    , m_program(options)
     , m_nodes { op }
 {
 }
@@ -263,7 +263,7 @@ std::vector<FusedUnit> UnitBuilder::build()
     const auto result = m_result;
     units.push_back(unit(*slot, result ? result->type : DType::Float32));
     for (NodeId twin : result ? result->twins : std::vector<NodeId> {}) {
-        UnitProgram copy(m_options.mode);
+        UnitProgram copy(m_options);
         const Slot codes = copy.input(result->codes, result->type, nullptr);
         const auto same = copy.add(programNode("Identity"), { codes }, result->type);
         if (same.ok())

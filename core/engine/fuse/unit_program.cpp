@@ -44,9 +44,6 @@ UnitProgram::Slot UnitProgram::constant(Tensor value)
 Result<UnitProgram::Slot> UnitProgram::add(
     Node node, const std::vector<Slot>& inputs, DType output, PairSaturation saturation)
 {
-    const LowerFn lower = loweringRegistry().find(node);
-    if (!lower)
-        return internalError("the operator " + node.opType + " is not there");
     node.inputs.clear();
     node.outputs.clear();
     Step step;
@@ -63,7 +60,7 @@ Result<UnitProgram::Slot> UnitProgram::add(
     step.node = std::make_shared<const Node>(std::move(node));
     LowerContext context { *step.node, constants, types, m_mode };
     context.saturation = saturation;
-    QS_TRY(step.lowered, lower(context));
+    QS_TRY(step.lowered, lowerShared(context, m_cache.get(), step.node));
     return appendStep(std::move(step), output);
 }
 
@@ -86,15 +83,15 @@ UnitProgram::Slot UnitProgram::flipSign(Slot codes)
     step.node = std::make_shared<const Node>(programNode("Cast"));
     step.inputs = { codes.index };
     step.relabels = true;
-    step.lowered = { [to](StepContext& s) -> Status {
-                        const Tensor& x = s.in(0);
-                        Tensor y = s.allocate(to, x.shape(), x.layout());
-                        std::ranges::transform(x.data<uint8_t>(), y.fill<uint8_t>().begin(),
-                            [](uint8_t code) { return static_cast<uint8_t>(code ^ 0x80); });
-                        s.setOutput(0, std::move(y));
-                        return {};
-                    },
-        "copy", LayoutRule::Any };
+    const auto flip = [to](StepContext& s) -> Status {
+        const Tensor& x = s.in(0);
+        Tensor y = s.allocate(to, x.shape(), x.layout());
+        std::ranges::transform(x.data<uint8_t>(), y.fill<uint8_t>().begin(),
+            [](uint8_t code) { return static_cast<uint8_t>(code ^ 0x80); });
+        s.setOutput(0, std::move(y));
+        return {};
+    };
+    step.lowered = std::make_shared<const LoweredNode>(LoweredNode { flip, "copy", LayoutRule::Any });
     return appendStep(std::move(step), to);
 }
 
@@ -110,7 +107,7 @@ bool UnitProgram::fold(const Step& step)
     BufferPool pool;
     std::vector<Tensor> outputs(1);
     StepContext context(values, outputs, pool);
-    if (!step.lowered.run(context).ok())
+    if (!step.lowered->run(context).ok())
         return false;
     m_registers[static_cast<size_t>(step.output)].constant = std::make_shared<const Tensor>(std::move(outputs[0]));
     return true;
@@ -138,20 +135,21 @@ struct UnitProgram::Code {
         std::vector<Tensor> plain(step.inputs.size());
         for (size_t i = 0; i < step.inputs.size(); ++i) {
             inputs.push_back(value(step.inputs[i], outer, made));
-            if (!inputs[i] || step.lowered.layouts != LayoutRule::Plain || inputs[i]->layout() == Layout::Plain)
+            if (!inputs[i] || step.lowered->layouts != LayoutRule::Plain || inputs[i]->layout() == Layout::Plain)
                 continue;
             plain[i] = outer.toLayout(*inputs[i], Layout::Plain);
             inputs[i] = &plain[i];
         }
         std::vector<Tensor> outputs(1);
         StepContext inner(inputs, outputs, outer.pool(), {}, outer.cancelToken());
+        inner.useTeam(outer.team());
         Tensor unrounded;
         const bool asks = &step == rounds && outer.wantsUnrounded();
         if (asks)
             inner.askUnrounded(&unrounded);
-        if (step.lowered.countsPairs)
+        if (step.lowered->countsPairs)
             inner.askPairCounts(outer.pairCounts());
-        QS_CHECK(step.lowered.run(inner));
+        QS_CHECK(step.lowered->run(inner));
         made[static_cast<size_t>(step.output)] = std::move(outputs[0]);
         if (asks)
             outer.setUnrounded(std::move(unrounded));
@@ -180,13 +178,13 @@ LoweredNode UnitProgram::finish(Slot result) &&
     for (const Step& step : code->steps) {
         if (step.relabels)
             continue;
-        unit.kernel += (unit.kernel.empty() ? "" : ", ") + step.node->opType + ": " + step.lowered.kernel;
-        unit.countsPairs |= step.lowered.countsPairs;
+        unit.kernel += (unit.kernel.empty() ? "" : ", ") + step.node->opType + ": " + step.lowered->kernel;
+        unit.countsPairs |= step.lowered->countsPairs;
     }
     auto last = code->steps.rbegin();
     while (last != code->steps.rend() && last->relabels)
         ++last;
-    unit.offersUnrounded = last != code->steps.rend() && last->lowered.offersUnrounded;
+    unit.offersUnrounded = last != code->steps.rend() && last->lowered->offersUnrounded;
     code->rounds = unit.offersUnrounded ? &*last : nullptr;
     unit.run = [code](StepContext& s) { return code->run(s); };
     return unit;

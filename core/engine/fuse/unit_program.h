@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/lowering.h"
+#include "core/engine/plan.h"
 
 #include <memory>
 #include <vector>
@@ -19,8 +19,9 @@ public:
         bool valid() const { return index != kAbsent; }
     };
 
-    explicit UnitProgram(KernelMode mode)
-        : m_mode(mode)
+    explicit UnitProgram(const PlanOptions& options)
+        : m_mode(options.mode)
+        , m_cache(options.cache)
     {
     }
     /// A value of the graph; `constant` when it is known, else null. Absent for an invalid id.
@@ -48,7 +49,7 @@ private:
     };
     struct Step {
         std::shared_ptr<const Node> node; ///< lowered steps may point to it
-        LoweredNode lowered;
+        std::shared_ptr<const LoweredNode> lowered;
         std::vector<int> inputs; ///< registers
         int output = Slot::kAbsent;
         bool relabels = false; ///< the same numbers in other codes
@@ -58,6 +59,7 @@ private:
     Slot appendStep(Step step, DType output);
     Slot append(Register r);
     KernelMode m_mode;
+    std::shared_ptr<LoweringCache> m_cache;
     std::vector<ValueId> m_inputs;
     std::vector<Register> m_registers;
     std::vector<Step> m_steps;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <mutex>
+
+namespace qs {
+
+/// Values of past runs by (content key, sample), within a budget of bytes. What the current pass has used or made
+/// stays; of the rest, the longest unused goes first. So a pass over more samples than fit keeps those that fit instead
+/// of none. Losing a value costs time only. Thread-safe.
+class ActivationCache {
+public:
+    explicit ActivationCache(uint64_t budgetBytes)
+        : m_budget(budgetBytes)
+    {
+    }
+    /// A new pass over samples begins: what older ones left may go.
+    void beginPass();
+    /// An invalid tensor when it is not there.
+    Tensor find(Hash128 value, Hash128 sample);
+    /// Keeps a copy if there is room.
+    void keep(Hash128 value, Hash128 sample, const Tensor& tensor);
+    uint64_t budgetBytes() const { return m_budget; }
+    uint64_t usedBytes() const;
+
+private:
+    using Key = std::pair<Hash128, Hash128>;
+    struct Entry {
+        Key key;
+        Tensor tensor;
+        uint64_t pass = 0;
+    };
+    using Entries = std::list<Entry>; ///< longest unused first
+    bool makeRoom(uint64_t bytes);
+
+    mutable std::mutex m_mutex;
+    const uint64_t m_budget;
+    uint64_t m_used = 0;
+    uint64_t m_pass = 0;
+    Entries m_entries;
+    std::map<Key, Entries::iterator> m_index;
+};
+
+} // namespace qs

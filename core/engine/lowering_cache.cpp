@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lowering_cache.h"
+
+#include "core/engine/content_key.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+struct Owned {
+    std::shared_ptr<const void> owner; ///< destroyed after the node
+    LoweredNode lowered;
+};
+
+} // namespace
+
+std::shared_ptr<const LoweredNode> LoweringCache::find(Hash128 key) const
+{
+    const std::lock_guard lock(m_mutex);
+    const auto it = m_entries.find(key);
+    return it == m_entries.end() ? nullptr : it->second.lock();
+}
+
+std::shared_ptr<const LoweredNode> LoweringCache::add(
+    Hash128 key, LoweredNode lowered, std::shared_ptr<const void> owner)
+{
+    auto owned = std::make_shared<const Owned>(Owned { std::move(owner), std::move(lowered) });
+    std::shared_ptr<const LoweredNode> node(owned, &owned->lowered);
+    const std::lock_guard lock(m_mutex);
+    if (m_entries.size() >= m_nextSweep) {
+        std::erase_if(m_entries, [](const auto& entry) { return entry.second.expired(); });
+        m_nextSweep = std::max<size_t>(64, 2 * m_entries.size());
+    }
+    auto& entry = m_entries[key];
+    if (auto earlier = entry.lock())
+        return earlier;
+    entry = node;
+    return node;
+}
+
+size_t LoweringCache::size() const
+{
+    const std::lock_guard lock(m_mutex);
+    return static_cast<size_t>(
+        std::ranges::count_if(m_entries, [](const auto& entry) { return !entry.second.expired(); }));
+}
+
+Result<std::shared_ptr<const LoweredNode>> lowerShared(
+    const LowerContext& context, LoweringCache* cache, std::shared_ptr<const void> owner)
+{
+    const LowerFn lower = loweringRegistry().find(context.node);
+    if (!lower)
+        return internalError("the operator " + context.node.opType + " is not there");
+    const ArithmeticProfile profile
+        = context.saturation == PairSaturation::None ? ArithmeticProfile::Simulated : ArithmeticProfile::IntegerAvx2;
+    const auto own = cache ? operatorKey(context.node, context.mode, profile) : std::nullopt;
+    if (!own || !context.node.captures.empty()) {
+        QS_TRY(LoweredNode lowered, lower(context));
+        return std::make_shared<const LoweredNode>(std::move(lowered));
+    }
+    std::vector<std::optional<Hash128>> constants;
+    for (const Tensor* constant : context.constants)
+        constants.push_back(constant ? std::optional(contentKey(*constant)) : std::nullopt);
+    const Hash128 key = KeyBuilder()
+                            .add(loweringKey(*own, context.node, context.inputTypes, constants))
+                            .add(static_cast<int64_t>(context.saturation))
+                            .key();
+    if (auto known = cache->find(key))
+        return known;
+    QS_TRY(LoweredNode lowered, lower(context));
+    return cache->add(key, std::move(lowered), std::move(owner));
+}
+
+} // namespace qs

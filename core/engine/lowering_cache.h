@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/engine/lowering.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace qs {
+
+/// Lowered nodes by their loweringKey: plans that are made with the same cache share kernels and packed weights where
+/// their nodes are equal. Keeps nothing alive: an entry ends with the last plan that uses it. Thread-safe.
+class LoweringCache {
+public:
+    /// Null when no plan that lives has it.
+    std::shared_ptr<const LoweredNode> find(Hash128 key) const;
+    /// `owner` lives as long as the lowered node is used (steps may point into the graph that they were lowered from).
+    std::shared_ptr<const LoweredNode> add(Hash128 key, LoweredNode lowered, std::shared_ptr<const void> owner);
+    /// Entries that are alive.
+    size_t size() const;
+
+private:
+    mutable std::mutex m_mutex;
+    std::map<Hash128, std::weak_ptr<const LoweredNode>> m_entries;
+    size_t m_nextSweep = 64; ///< entries at which dead ones are dropped
+};
+
+/// Lowers a node with the kernel that is registered for it, or takes it from the cache (which may be null).
+Result<std::shared_ptr<const LoweredNode>> lowerShared(
+    const LowerContext& context, LoweringCache* cache, std::shared_ptr<const void> owner);
+
+} // namespace qs
