@@ -226,7 +226,8 @@ def compare(report, cli, path, data, profile, options, title):
         report.check(most <= 1, f"{title}: {name} ({producers[name][0].op_type}{mean}): {different} of {size} codes differ, "
                      f"at most {most} steps", listed=different > 0)
     share = equal / max(total, 1)
-    report.check(share >= LIMIT or total == 0, f"{title}: only {share:.6f} of all codes equal")
+    # A file of less than 10,000 codes may have one value that float sums put on the other side of a rounding border.
+    report.check(share >= LIMIT or total - equal <= 1, f"{title}: only {share:.6f} of all codes equal")
     saturated = sum(r["saturated"] for r in told.get("saturation", []))
     print(f"{title}: units {'equal' if same else 'DIFFER'} ({sum(units.values())}), {len(names)} code tensors, "
           f"{samples} samples, {share:.7f} of {total} codes equal, at most {worst} apart; outputs of the default session at "
