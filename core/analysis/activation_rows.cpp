@@ -223,10 +223,10 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         PairShared& shared = *m.shared[i];
         const std::lock_guard lock(shared.mutex);
         row.shape = shared.shape;
-        row.floatHistogram = shared.x;
-        row.quantHistogram = shared.y;
-        row.errorHistogram = shared.error;
-        row.beforeHistogram = shared.before;
+        row.floatHistogram = shared.histograms.x;
+        row.quantHistogram = shared.histograms.y;
+        row.errorHistogram = shared.histograms.error;
+        row.beforeHistogram = shared.histograms.before;
         if (plan.codes.valid() && row.params.perTensor())
             row.usedCodes = static_cast<double>(shared.codes.count()) / 256.0;
         result.activations.push_back(std::move(row));

@@ -31,10 +31,16 @@ struct PairPlan {
 /// All pairs of a comparison.
 std::vector<PairPlan> planPairs(const ComparePair& pair);
 
+/// Of one pair; `before` counts a(p).
+struct PairHistograms {
+    Histogram x, y, error, before;
+    void merge(const PairHistograms& other);
+};
+
 /// What stays of one pair besides its sums: integers that merge in any order, behind a lock.
 struct PairShared {
     std::mutex mutex;
-    Histogram x, y, error, before;
+    PairHistograms histograms;
     std::bitset<256> codes;
     Shape shape;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,5 +25,10 @@ constexpr size_t kMostBins = 2048;
 /// are finite and lie in the bins (at most kMostBins), and no bin's index reaches 2^24 in magnitude.
 void countBinsReference(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts);
 void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts);
+
+/// counts[c] += how often the byte c occurs.
+void countCodes(std::span<const uint8_t> codes, std::span<uint64_t, 256> counts);
+/// Sets seen[c] for each byte c that occurs.
+void markCodes(std::span<const uint8_t> codes, std::bitset<256>& seen);
 
 } // namespace qs

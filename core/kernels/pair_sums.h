@@ -18,6 +18,10 @@ struct PairQuantizer {
 struct PairActivation {
     float low = -std::numeric_limits<float>::infinity();
     float high = std::numeric_limits<float>::infinity();
+    bool bounded() const
+    {
+        return low != -std::numeric_limits<float>::infinity() || high != std::numeric_limits<float>::infinity();
+    }
 };
 
 /// Sums over the elements of one pair of tensors, in float64 (symbols: metrics, "What the numbers mean"). Elements with
@@ -36,11 +40,31 @@ struct PairSums {
     void merge(const PairSums& other);
 };
 
-/// Adds the sums of n elements. `p` null: y has no quantizer of its own, p = y. `quantizer` null: no local error, no
-/// clipping. Plain loops in double.
-void addPairSumsReference(PairSums& sums, const float* x, const float* y, const float* p, size_t n,
-    const PairQuantizer* quantizer, const PairActivation& activation);
+/// What histograms of the same elements need to know, found on the way: the smallest and largest y and y - x (the
+/// difference in float32; of x and a(p) they are in the sums). Only of elements that the sums count.
+struct PairExtremes {
+    float lowY = std::numeric_limits<float>::infinity(), highY = -std::numeric_limits<float>::infinity();
+    float lowError = std::numeric_limits<float>::infinity(), highError = -std::numeric_limits<float>::infinity();
+};
+
+/// One run of n elements. `p` null: y has no quantizer of its own, p = y. `quantizer` null: no local error, no
+/// clipping.
+struct PairRun {
+    const float* x = nullptr;
+    const float* y = nullptr;
+    const float* p = nullptr;
+    size_t n = 0;
+    const PairQuantizer* quantizer = nullptr;
+    PairActivation activation;
+    float* error = nullptr; ///< where y - x in float32 is written; null = nowhere
+};
+
+/// Adds the sums of the run. Plain loops in double.
+void addPairSumsReference(PairSums& sums, PairExtremes& extremes, const PairRun& run);
 /// The same with vectors; sums may differ in the last bits, but depend on the arguments alone.
+void addPairSums(PairSums& sums, PairExtremes& extremes, const PairRun& run);
+
+/// Without extremes.
 void addPairSums(PairSums& sums, const float* x, const float* y, const float* p, size_t n,
     const PairQuantizer* quantizer, const PairActivation& activation);
 

@@ -32,24 +32,26 @@ void PairSums::merge(const PairSums& o)
     nodeEe += o.nodeEe;
 }
 
-void addPairSumsReference(PairSums& s, const float* x, const float* y, const float* p, size_t n,
-    const PairQuantizer* quantizer, const PairActivation& activation)
+void addPairSumsReference(PairSums& s, PairExtremes& extremes, const PairRun& run)
 {
+    const PairQuantizer* const quantizer = run.quantizer;
     double lowest = 0, highest = 0;
     if (quantizer) {
         const double scale = quantizer->scale;
         lowest = scale * (double(quantizer->low) - quantizer->zeroPoint) - scale / 2;
         highest = scale * (double(quantizer->high) - quantizer->zeroPoint) + scale / 2;
     }
-    for (size_t i = 0; i < n; ++i) {
-        const float pi = p ? p[i] : y[i];
-        if (!std::isfinite(x[i]) || !std::isfinite(y[i]) || !std::isfinite(pi)) {
+    for (size_t i = 0; i < run.n; ++i) {
+        const float x = run.x[i], y = run.y[i], p = run.p ? run.p[i] : y;
+        if (run.error)
+            run.error[i] = y - x;
+        if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(p)) {
             ++s.nonFinite;
             continue;
         }
         ++s.count;
-        const double xd = x[i], yd = y[i];
-        const double a = p ? std::clamp(pi, activation.low, activation.high) : pi;
+        const double xd = x, yd = y;
+        const double a = run.p ? std::clamp(p, run.activation.low, run.activation.high) : p;
         const double error = yd - xd;
         s.xx += xd * xd;
         s.yy += yd * yd;
@@ -61,15 +63,19 @@ void addPairSumsReference(PairSums& s, const float* x, const float* y, const flo
         s.highX = std::max(s.highX, xd);
         s.lowA = std::min(s.lowA, a);
         s.highA = std::max(s.highA, a);
-        s.pp += double(pi) * pi;
-        s.qdqEe += (yd - pi) * (yd - pi);
+        extremes.lowY = std::min(extremes.lowY, y);
+        extremes.highY = std::max(extremes.highY, y);
+        extremes.lowError = std::min(extremes.lowError, y - x);
+        extremes.highError = std::max(extremes.highError, y - x);
+        s.pp += double(p) * p;
+        s.qdqEe += (yd - p) * (yd - p);
         s.inherited += error * (a - xd);
         const bool outside = quantizer && (a < lowest || a > highest);
         (outside ? s.clipping : s.rounding) += error * (yd - a);
         s.clipped += outside;
         if (quantizer) {
             const int32_t code
-                = quantizeOne(x[i], quantizer->scale, quantizer->zeroPoint, quantizer->low, quantizer->high);
+                = quantizeOne(x, quantizer->scale, quantizer->zeroPoint, quantizer->low, quantizer->high);
             const double local = dequantizeOne(code, quantizer->scale, quantizer->zeroPoint) - xd;
             s.localEe += local * local;
         }

@@ -78,22 +78,41 @@ void Histogram::extendTo(float low, float high)
     m_max = high;
 }
 
+void Histogram::add(std::span<const float> values, float low, float high)
+{
+    if (values.empty())
+        return;
+    extendTo(low + 0.0f, high + 0.0f); // -0 becomes 0: equal data, equal state
+    countBins(values, m_exponent, static_cast<int32_t>(m_first), m_counts);
+}
+
 void Histogram::add(std::span<const float> values)
 {
     const FloatExtremes e = floatExtremes(values);
+    if (e.nonFinite == 0)
+        return add(values, e.low, e.high);
     m_nonFinite += e.nonFinite;
     if (e.nonFinite == values.size())
         return;
-    extendTo(e.low + 0.0f, e.high + 0.0f); // -0 becomes 0: equal data, equal state
-    const auto first = static_cast<int32_t>(m_first);
-    if (e.nonFinite == 0)
-        return countBins(values, m_exponent, first, m_counts);
+    extendTo(e.low + 0.0f, e.high + 0.0f);
     for (size_t i = 0; i < values.size(); ++i)
         if (std::isfinite(values[i]))
-            countBinsReference(values.subspan(i, 1), m_exponent, first, m_counts);
+            countBinsReference(values.subspan(i, 1), m_exponent, static_cast<int32_t>(m_first), m_counts);
 }
 
-void Histogram::add(float value) { add(std::span<const float>(&value, 1)); }
+void Histogram::add(float value) { add(value, 1); }
+
+void Histogram::add(float value, uint64_t times)
+{
+    if (times == 0)
+        return;
+    if (!std::isfinite(value)) {
+        m_nonFinite += times;
+        return;
+    }
+    extendTo(value + 0.0f, value + 0.0f);
+    m_counts[static_cast<size_t>(binOf(value, std::ldexp(1.0, -m_exponent)) - m_first)] += times;
+}
 
 void Histogram::merge(const Histogram& other)
 {

@@ -17,6 +17,9 @@ public:
     static constexpr int kMaxBins = 2048;
     void add(std::span<const float> values);
     void add(float value);
+    void add(float value, uint64_t times);
+    /// Finite values; low and high are their extremes, or those of all that goes with them into this histogram.
+    void add(std::span<const float> values, float low, float high);
     void merge(const Histogram& other);
     bool empty() const { return m_counts.empty(); } ///< no finite value yet
     double binWidth() const;

@@ -93,8 +93,10 @@ void PairSumsTests::fastIsReference()
         }
         PairSums fast, reference;
         const PairQuantizer* q = hasQuantizer ? &quantizer : nullptr;
-        addPairSums(fast, x.data(), y.data(), hasP ? p.data() : nullptr, n, q, activation);
-        addPairSumsReference(reference, x.data(), y.data(), hasP ? p.data() : nullptr, n, q, activation);
+        PairExtremes fastExtremes, extremes;
+        const PairRun run { x.data(), y.data(), hasP ? p.data() : nullptr, n, q, activation };
+        addPairSums(fast, fastExtremes, run);
+        addPairSumsReference(reference, extremes, run);
         const QString text = difference(fast, reference);
         QVERIFY2(text.isEmpty(), qPrintable(QString("seed %1, %2 elements: %3").arg(seed).arg(n).arg(text)));
         QCOMPARE(fast.count + fast.nonFinite, uint64_t(n));
@@ -125,9 +127,10 @@ void PairSumsTests::mergeIsOneRun()
 {
     const std::vector<float> x { 1, -2, 3, 0.5f }, y { 1.5f, -2, 2, std::nanf("") };
     PairSums whole, first, second;
-    addPairSumsReference(whole, x.data(), y.data(), nullptr, 4, nullptr, {});
-    addPairSumsReference(first, x.data(), y.data(), nullptr, 1, nullptr, {});
-    addPairSumsReference(second, x.data() + 1, y.data() + 1, nullptr, 3, nullptr, {});
+    PairExtremes extremes;
+    addPairSumsReference(whole, extremes, { x.data(), y.data(), nullptr, 4, nullptr, {} });
+    addPairSumsReference(first, extremes, { x.data(), y.data(), nullptr, 1, nullptr, {} });
+    addPairSumsReference(second, extremes, { x.data() + 1, y.data() + 1, nullptr, 3, nullptr, {} });
     first.merge(second);
     QVERIFY2(difference(whole, first).isEmpty(), qPrintable(difference(whole, first)));
     QCOMPARE(whole.nonFinite, uint64_t(1));

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep.h"
+
+#include "core/analysis/node_alone.h"
+#include "core/base/rounding.h"
+#include "core/kernels/bins.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kBlock = 16384; ///< elements that stay in a near cache from the sums to the histograms
+
+/// The parameters of a pair's quantizer; computed ones are read, and scaleSquare becomes their mean s^2.
+QuantParams paramsOf(const PairPlan& plan, const Execution& q, double& scaleSquare)
+{
+    QuantParams params = plan.params;
+    if (!plan.dynamicScale.valid())
+        return params;
+    params.scale = toFloats(q.get(plan.dynamicScale));
+    params.zeroPoint.clear();
+    for (int64_t z : plan.dynamicZero.valid() ? toInts(q.get(plan.dynamicZero)) : std::vector<int64_t> { 0 })
+        params.zeroPoint.push_back(static_cast<int32_t>(z));
+    for (float s : params.scale)
+        scaleSquare += double(s) * s / double(params.scale.size());
+    return params;
+}
+
+PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
+{
+    const auto& zeros = params.zeroPoint;
+    return { params.scale[channel], zeros.empty() ? 0 : zeros[std::min(channel, zeros.size() - 1)],
+        int32_t(params.codes().low), int32_t(params.codes().high) };
+}
+
+bool areBytes(const Tensor& codes)
+{
+    return codes.valid() && isInteger(codes.dtype()) && dtypeBits(codes.dtype()) == 8;
+}
+
+/// Whether y is nothing but these codes, dequantized with one scale.
+bool isDequantized(const Tensor& y, const Tensor& codes, const QuantParams& params)
+{
+    return params.scale.size() == 1 && areBytes(codes) && y.count() == codes.count()
+        && (y.dtype() == DType::Float32 || y.dtype() == codes.dtype());
+}
+
+/// The bytes that occur among 8-bit codes; their values go into `values` (may be null).
+std::bitset<256> countCodes(const Tensor& codes, Histogram* values, const QuantParams& params)
+{
+    std::bitset<256> seen;
+    if (!areBytes(codes))
+        return seen;
+    const auto bytes = codes.data<uint8_t>();
+    if (!values) {
+        markCodes(bytes, seen);
+        return seen;
+    }
+    std::array<uint64_t, 256> counts {};
+    qs::countCodes(bytes, counts);
+    const PairQuantizer q = quantizerOf(params, 0);
+    for (size_t byte = 0; byte < counts.size(); ++byte) {
+        const int32_t code = codes.dtype() == DType::Int8 ? static_cast<int8_t>(byte) : static_cast<int32_t>(byte);
+        values->add(dequantizeOne(code, q.scale, q.zeroPoint), counts[byte]);
+        seen[byte] = counts[byte] > 0;
+    }
+    return seen;
+}
+
+/// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
+class PairMeter {
+public:
+    /// `histograms` null: none are made. `countY` false: those of y are made elsewhere.
+    PairMeter(PairSums& sums, PairHistograms* histograms, bool countY, std::vector<float>& scratch)
+        : m_sums(sums)
+        , m_histograms(histograms)
+        , m_countY(countY)
+        , m_scratch(scratch)
+    {
+        if (m_histograms)
+            m_scratch.resize(2 * kBlock);
+    }
+    void addRun(const PairRun& run)
+    {
+        for (size_t begin = 0; begin < run.n; begin += kBlock) {
+            const PairRun block = blockOf(run, begin);
+            const uint64_t odd = m_sums.nonFinite;
+            addPairSums(m_sums, m_extremes, block);
+            if (m_histograms)
+                count(block, m_sums.nonFinite == odd && std::isfinite(m_extremes.highError - m_extremes.lowError));
+        }
+    }
+    /// The elements of `run` have channels along an axis, `inner` elements each in turn, the first one of the whole
+    /// tensor's element number `offset`.
+    void addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner)
+    {
+        const bool integer = run.quantizer;
+        for (size_t i = 0; inner > 0 && i < run.n; i += inner) {
+            const size_t c = std::min(((offset + i) / inner) % channels, params.scale.size() - 1);
+            const PairQuantizer quantizer = quantizerOf(params, c);
+            addPairSums(m_sums, m_extremes,
+                { run.x + i, run.y + i, run.p ? run.p + i : nullptr, inner, integer ? &quantizer : nullptr,
+                    run.activation });
+        }
+        for (size_t begin = 0; m_histograms && begin < run.n; begin += kBlock) {
+            const PairRun block = blockOf(run, begin);
+            for (size_t i = 0; i < block.n; ++i)
+                block.error[i] = block.y[i] - block.x[i];
+            count(block, false);
+        }
+    }
+
+private:
+    PairRun blockOf(const PairRun& run, size_t begin) const
+    {
+        PairRun block = run;
+        block.n = std::min(kBlock, run.n - begin);
+        block.x += begin;
+        block.y += begin;
+        block.p = run.p ? run.p + begin : nullptr;
+        block.error = m_histograms ? m_scratch.data() : nullptr;
+        return block;
+    }
+    /// `known`: all values of the block are finite, and sums and extremes reach over them.
+    void count(const PairRun& block, bool known)
+    {
+        auto add = [&](Histogram& histogram, const float* values, double low, double high) {
+            if (known)
+                histogram.add(std::span(values, block.n), static_cast<float>(low), static_cast<float>(high));
+            else
+                histogram.add(std::span(values, block.n));
+        };
+        add(m_histograms->x, block.x, m_sums.lowX, m_sums.highX);
+        if (m_countY)
+            add(m_histograms->y, block.y, m_extremes.lowY, m_extremes.highY);
+        add(m_histograms->error, block.error, m_extremes.lowError, m_extremes.highError);
+        if (block.p)
+            add(m_histograms->before, activated(block), m_sums.lowA, m_sums.highA);
+    }
+    const float* activated(const PairRun& block) const
+    {
+        if (!block.activation.bounded())
+            return block.p;
+        float* const a = m_scratch.data() + kBlock;
+        for (size_t i = 0; i < block.n; ++i)
+            a[i] = std::clamp(block.p[i], block.activation.low, block.activation.high);
+        return a;
+    }
+
+    PairSums& m_sums;
+    PairExtremes m_extremes;
+    PairHistograms* m_histograms;
+    bool m_countY;
+    std::vector<float>& m_scratch;
+};
+
+} // namespace
+
+void PairHistograms::merge(const PairHistograms& other)
+{
+    x.merge(other.x);
+    y.merge(other.y);
+    error.merge(other.error);
+    before.merge(other.before);
+}
+
+/// Measures x, y and p (null = none), which lie in one order, sample by sample.
+void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params,
+    PairRun whole, PairHistograms* histograms, bool countY)
+{
+    Measured& m = *m_shared.measured;
+    const size_t slices = feed.samples > 1 && whole.n % feed.samples == 0 ? feed.samples : 1;
+    const bool integer = params.codes().high > params.codes().low && !params.scale.empty();
+    const PairQuantizer quantizer = integer ? quantizerOf(params, 0) : PairQuantizer {};
+    const size_t axis = std::min<size_t>(size_t(params.axis.value_or(1)), shape.empty() ? 0 : shape.size() - 1);
+    size_t inner = 1;
+    for (size_t d = axis + 1; d < shape.size(); ++d)
+        inner *= size_t(shape[d]);
+    whole.quantizer = integer ? &quantizer : nullptr;
+    for (size_t s = 0; s < slices; ++s) {
+        PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, countY, m_scratch);
+        PairRun run = whole;
+        run.n = whole.n / slices;
+        const size_t begin = s * run.n;
+        run.x += begin;
+        run.y += begin;
+        run.p = whole.p ? whole.p + begin : nullptr;
+        if (params.scale.size() > 1)
+            meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
+        else
+            meter.addRun(run);
+    }
+}
+
+Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& feed)
+{
+    Measured& m = *m_shared.measured;
+    const PairPlan& plan = m.pairs[index];
+    const Tensor& xt = f.get(plan.x);
+    const Tensor& yt = plan.beforeRounding.valid() ? q.unrounded(plan.beforeRounding) : q.get(plan.y);
+    if (xt.count() != yt.count() || !(isFloat(xt.dtype()) || isInteger(xt.dtype())) || xt.dtype() == DType::Int64)
+        return {};
+    const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
+    double scaleSquare = 0;
+    const QuantParams params = paramsOf(plan, q, scaleSquare);
+    const Layout order = params.scale.size() > 1 || xt.shape() != yt.shape() ? Layout::Plain : yt.layout();
+    Tensor keepX, keepY, keepP;
+    PairRun whole;
+    whole.n = static_cast<size_t>(xt.count());
+    whole.activation = plan.activation;
+    whole.x = asFloats(xt, order, nullptr, m_x, keepX);
+    whole.y = asFloats(yt, order, &params, m_y, keepY);
+    if (plan.p.valid() && plan.ownQuantizer)
+        whole.p = asFloats(q.get(plan.p), order, nullptr, m_p, keepP);
+    else if (unrounded.valid())
+        whole.p = asFloats(unrounded, order, nullptr, m_p, keepP);
+    // Counts merge in any order: what another worker holds is not waited for.
+    PairShared& shared = *m.shared[index];
+    std::unique_lock lock(shared.mutex, std::try_to_lock);
+    PairHistograms own;
+    PairHistograms* const histograms = !m_shared.histograms ? nullptr : lock ? &shared.histograms : &own;
+    const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
+    const bool yIsCodes = isDequantized(yt, codes, params);
+    measureSamples(index, feed, xt.shape(), params, whole, histograms, !yIsCodes);
+    const auto seen = countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params);
+    if (!lock) {
+        lock.lock();
+        shared.histograms.merge(own);
+    }
+    shared.codes |= seen;
+    if (shared.shape.empty())
+        shared.shape = xt.shape();
+    lock.unlock();
+    const size_t slices = feed.samples > 1 && whole.n % feed.samples == 0 ? feed.samples : 1;
+    std::fill_n(m.scaleSquares.begin() + ptrdiff_t(index * m.samples + feed.firstSample), slices, scaleSquare);
+    if (m_shared.nodeAlone)
+        measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
+    return {};
+}
+
+} // namespace qs
