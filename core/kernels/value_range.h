@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <limits>
+#include <span>
+
+namespace qs {
+
+/// What one look at an array finds out, infinities included; NaN are only noticed.
+struct ValueRange {
+    float low = std::numeric_limits<float>::infinity(); ///< low > high: no value yet
+    float high = -std::numeric_limits<float>::infinity();
+    float least = std::numeric_limits<float>::infinity(); ///< smallest magnitude
+    bool nan = false;
+
+    bool empty() const { return low > high; }
+    float magnitude() const; ///< largest magnitude; 0 when empty
+    void merge(const ValueRange& other);
+    bool operator==(const ValueRange&) const = default;
+};
+
+ValueRange valueRangeReference(std::span<const float> x);
+ValueRange valueRange(std::span<const float> x);
+
+/// What lies on both sides of a magnitude.
+struct MagnitudeGap {
+    float below = 0; ///< largest magnitude below the limit
+    float above = std::numeric_limits<float>::infinity(); ///< smallest magnitude of at least the limit
+};
+MagnitudeGap magnitudeGap(std::span<const float> x, float limit);
+
+} // namespace qs

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/calibration_data.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kPercentileBins = 2048;
+constexpr size_t kEntropyBins = 128;
+constexpr float kAlwaysExtreme = 1e9f;
+constexpr float kGapFactor = 100; ///< between ordinary and extreme magnitudes lies at least this
+
+/// With one candidate, the whole range, the entropy search has nothing to choose and needs no histogram.
+bool oneCandidate(const CalibratorOptions& options)
+{
+    return options.stride == 0 && options.bins.value_or(kEntropyBins) / 2 <= options.quantizedBins / 2;
+}
+
+} // namespace
+
+CollectOptions neededBy(const CalibratorOptions& options)
+{
+    CollectOptions needed;
+    needed.stride = options.stride;
+    switch (options.method) {
+    case CalibrationMethod::MinMax:
+    case CalibrationMethod::MovingAverage:
+        break;
+    case CalibrationMethod::Percentile:
+        needed.histograms = { { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins) } };
+        break;
+    case CalibrationMethod::Entropy:
+        if (!oneCandidate(options))
+            needed.histograms = { { false, options.bins.value_or(kEntropyBins) } };
+        break;
+    case CalibrationMethod::Distribution:
+        needed.histograms = { { false, options.bins.value_or(kPercentileBins) } };
+        break;
+    case CalibrationMethod::Mse:
+        needed.powers = true;
+        break;
+    }
+    return needed;
+}
+
+CollectOptions neededByAll(size_t stride)
+{
+    CollectOptions all { { { true, kPercentileBins }, { false, kPercentileBins } }, true, stride };
+    if (stride)
+        all.histograms.push_back({ false, kEntropyBins });
+    return all;
+}
+
+ValueRange TensorStatistics::range() const
+{
+    ValueRange all;
+    for (const ValueRange& feed : feeds)
+        all.merge(feed);
+    return all;
+}
+
+bool TensorStatistics::extreme() const
+{
+    return range().magnitude() >= kAlwaysExtreme
+        || (gap.below > 0 && gap.above < std::numeric_limits<float>::infinity() && gap.above > kGapFactor * gap.below);
+}
+
+size_t CalibrationData::chunks() const
+{
+    return collected.stride ? feeds / collected.stride : std::min<size_t>(feeds, 1);
+}
+
+std::vector<ValueRange> CalibrationData::chunkRanges(const TensorStatistics& tensor) const
+{
+    std::vector<ValueRange> ranges(chunks());
+    for (size_t i = 0; i < tensor.feeds.size() && !ranges.empty(); ++i)
+        ranges[collected.stride ? i / collected.stride : 0].merge(tensor.feeds[i]);
+    return ranges;
+}
+
+ChunkedBins CalibrationData::bins(const TensorStatistics& tensor, HistogramKind kind) const
+{
+    const std::vector<ValueRange> ranges = chunkRanges(tensor);
+    return kind.magnitudes ? magnitudeBins(ranges, kind.bins, tensor.dtype)
+                           : signedBins(ranges, kind.bins, tensor.dtype);
+}
+
+bool CalibrationData::covers(const CalibratorOptions& options) const
+{
+    const CollectOptions needed = neededBy(options);
+    if (needed.powers && !collected.powers)
+        return false;
+    // Extremes are kept of each run and serve any stride, histograms are counted for one.
+    if (needed.stride != collected.stride && !needed.histograms.empty())
+        return false;
+    return std::ranges::all_of(needed.histograms, [&](const HistogramKind& kind) {
+        return std::ranges::find(collected.histograms, kind) != collected.histograms.end();
+    });
+}
+
+} // namespace qs

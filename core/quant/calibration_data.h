@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/kernels/value_range.h"
+#include "core/quant/calibrator_options.h"
+#include "core/stats/chunked_bins.h"
+#include "core/stats/histogram.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// A histogram in ONNX Runtime's arithmetic.
+struct HistogramKind {
+    bool magnitudes = false; ///< |x|, else signed
+    size_t bins = 2048; ///< of the first chunk
+    auto operator<=>(const HistogramKind&) const = default;
+};
+
+/// What is gathered beside the extremes.
+struct CollectOptions {
+    std::vector<HistogramKind> histograms; ///< a second pass: their bins follow from the extremes
+    bool powers = false; ///< bins of power-of-two width (Histogram), in the first pass
+    size_t stride = 0; ///< as CalibratorOptions
+    bool operator==(const CollectOptions&) const = default;
+};
+
+/// What a calibrator needs, and what all of them need with their default options.
+CollectOptions neededBy(const CalibratorOptions& options);
+CollectOptions neededByAll(size_t stride = 0);
+
+/// Everything that was seen of one tensor. Flat in the number of samples but for a few bytes each.
+struct TensorStatistics {
+    std::string name;
+    DType dtype = DType::Float32;
+    std::vector<ValueRange> feeds; ///< of each run; empty range: no elements
+    MagnitudeGap gap; ///< around kGapLimit
+    Histogram powers;
+    std::map<HistogramKind, std::vector<uint64_t>> counts; ///< none where the bins do not exist (see ChunkedBins)
+
+    ValueRange range() const; ///< of all runs
+    bool extreme() const; ///< see TensorRange
+};
+
+/// Statistics of a model's activations: any calibrator is computed from them without running the model again.
+struct CalibrationData {
+    CollectOptions collected;
+    size_t feeds = 0; ///< runs of the model: what ONNX Runtime calls samples
+    std::vector<TensorStatistics> tensors;
+
+    size_t chunks() const;
+    /// Extremes of each chunk of runs.
+    std::vector<ValueRange> chunkRanges(const TensorStatistics& tensor) const;
+    /// Bins of a histogram, as they are in `counts`.
+    ChunkedBins bins(const TensorStatistics& tensor, HistogramKind kind) const;
+    /// A calibrator with these options finds all it needs.
+    bool covers(const CalibratorOptions& options) const;
+};
+
+constexpr float kGapLimit = 1024; ///< magnitudes of activations rarely reach it
+
+} // namespace qs
