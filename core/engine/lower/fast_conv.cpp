@@ -2,11 +2,14 @@
 #include "core/engine/lower/fast_conv.h"
 
 #include "core/engine/lower/movement.h"
+#include "core/engine/lower/row_parts.h"
 #include "core/kernels/code_conv.h"
 
 namespace qs {
 
 namespace {
+
+constexpr int64_t kPositionsTogether = 16; ///< a multiple of the rows that the product kernels take at a time
 
 /// The numbers of a convolution beside its codes.
 struct ConvNumbers {
@@ -151,26 +154,32 @@ Status runFastConv(const FastConv& n, StepContext& s)
         return badInput("the output of the convolution would be too large");
     Tensor out = s.allocate(type, sizes.out, Layout::ChannelsLast);
     const Tensor x = s.toLayout(s.in(0), Layout::ChannelsLast);
-    Tensor scratch = s.allocate(DType::UInt8, { ready->conv.scratchBytes(c) });
+    const int64_t positions = c.outPositions();
+    const RowParts parts(s, positions, c.depthwise() ? c.out[2] : kPositionsTogether,
+        c.outChannels * c.taps() * (c.inChannels / c.groups));
+    const int64_t scratchBytes = (ready->conv.scratchBytes(c) + 63) / 64 * 64;
+    Tensor scratch = s.allocate(DType::UInt8, { scratchBytes * static_cast<int64_t>(parts.workers()) });
     Tensor sums, unrounded;
     if (s.wantsUnrounded()) {
         sums = s.allocate(DType::Int32, { c.outPositions(), c.outChannels });
         unrounded = s.allocate(DType::Float32, sizes.out, Layout::ChannelsLast);
     }
-    const int64_t positions = c.outPositions();
     for (int64_t b = 0; b < c.batch; ++b) {
         const uint8_t* image = x.data<uint8_t>().data() + b * c.inPositions() * c.inChannels;
-        const int64_t first = b * positions;
-        if (!n.slots.requantizes) {
-            ready->conv.sums(
-                c, image, 0, positions, writable(scratch), out.fill<int32_t>().data() + first * c.outChannels);
-        } else if (s.wantsUnrounded()) {
-            ready->conv.sums(c, image, 0, positions, writable(scratch), sums.fill<int32_t>().data());
-            finishSums(*ready, sums.data<int32_t>().data(), first, positions, out, unrounded);
-        } else {
-            ready->conv.codes(
-                c, image, 0, positions, writable(scratch), out.fill<uint8_t>().data() + first * c.outChannels);
-        }
+        const auto part = [&](int64_t at, int64_t count, size_t worker) {
+            std::byte* const memory = writable(scratch) + static_cast<int64_t>(worker) * scratchBytes;
+            const int64_t first = b * positions + at;
+            if (!n.slots.requantizes) {
+                ready->conv.sums(c, image, at, count, memory, out.fill<int32_t>().data() + first * c.outChannels);
+            } else if (s.wantsUnrounded()) {
+                int32_t* const rows = sums.fill<int32_t>().data() + at * c.outChannels;
+                ready->conv.sums(c, image, at, count, memory, rows);
+                finishSums(*ready, rows, first, count, out, unrounded);
+            } else {
+                ready->conv.codes(c, image, at, count, memory, out.fill<uint8_t>().data() + first * c.outChannels);
+            }
+        };
+        parts.run(s, part);
     }
     s.setOutput(0, std::move(out));
     if (s.wantsUnrounded())

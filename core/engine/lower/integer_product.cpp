@@ -3,6 +3,7 @@
 
 #include "core/base/rounding.h"
 #include "core/engine/lower/movement.h"
+#include "core/engine/lower/row_parts.h"
 #include "core/kernels/code_product.h"
 #include "core/kernels/quantize.h"
 #include "core/tensor/convert.h"
@@ -172,6 +173,14 @@ PackedStack packStack(const Tensor& b, const Stack& stack, const std::vector<int
     return packed;
 }
 
+constexpr int64_t kRowsTogether = 16; ///< a multiple of the rows that the kernels take at a time
+
+/// The part of none, one, or one number a row that belongs to some rows.
+std::span<const int32_t> rowsOf(std::span<const int32_t> numbers, int64_t first, int64_t rows)
+{
+    return numbers.size() <= 1 ? numbers : numbers.subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
+}
+
 /// What could be prepared of a right operand before running, and how to multiply with it.
 struct RightSide {
     KernelMode mode = KernelMode::Fast;
@@ -240,7 +249,9 @@ Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& rig
         own = packStack(*o.b, p.b, o.bZero);
     const PackedStack& ready = right.packed ? *right.packed : own;
     const int64_t size = p.a.rows * p.b.columns;
-    Tensor scratch = s.allocate(DType::UInt8, { ready.empty() ? 0 : ready[0].scratchBytes(p.a.rows) });
+    const RowParts parts(s, p.a.rows, kRowsTogether, p.a.columns * p.b.columns);
+    const int64_t scratchBytes = ready.empty() ? 0 : (ready[0].scratchBytes(p.a.rows) + 63) / 64 * 64;
+    Tensor scratch = s.allocate(DType::UInt8, { scratchBytes * static_cast<int64_t>(parts.workers()) });
     for (int64_t i = 0; i < product(p.batch, 0, p.batch.size()); ++i) {
         const int64_t ia = batchIndex(p.batch, p.a.batch, i), ib = batchIndex(p.batch, p.b.batch, i);
         const Codes a = codesOf(*o.a).from(ia * p.a.rows * p.a.columns);
@@ -251,7 +262,10 @@ Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& rig
                 { b, p.b.rows, p.b.columns, p.b.columns, 1 }, entriesOf(o.bZero, p.b.columns, ib), sums + i * size);
             continue;
         }
-        ready[static_cast<size_t>(ib)].sums(a, p.a.rows, zeros, writable(scratch), sums + i * size);
+        parts.run(s, [&](int64_t first, int64_t rows, size_t worker) {
+            ready[static_cast<size_t>(ib)].sums(a.from(first * p.a.columns), rows, rowsOf(zeros, first, rows),
+                writable(scratch) + static_cast<int64_t>(worker) * scratchBytes, sums + i * size + first * p.b.columns);
+        });
     }
     saturateSums(o, p, right, s, sums);
     return {};
@@ -350,12 +364,17 @@ Result<Tensor> directCodes(StepContext& s, const Operands& o, const ProductShape
     const auto range = *codeRange(codes.type);
     const Requantization q { multiplier, n.bias ? n.bias->data<int32_t>() : std::span<const int32_t>(), codes.zeroPoint,
         static_cast<int32_t>(range.low), static_cast<int32_t>(range.high) };
-    Tensor scratch
-        = s.allocate(DType::UInt8, { right.packed->empty() ? 0 : right.packed->front().scratchBytes(p.a.rows) });
+    const RowParts parts(s, p.a.rows, kRowsTogether, p.a.columns * columns);
+    const int64_t scratchBytes
+        = right.packed->empty() ? 0 : (right.packed->front().scratchBytes(p.a.rows) + 63) / 64 * 64;
+    Tensor scratch = s.allocate(DType::UInt8, { scratchBytes * static_cast<int64_t>(parts.workers()) });
     for (int64_t i = 0; i < product(p.batch, 0, p.batch.size()); ++i) {
         const int64_t ia = batchIndex(p.batch, p.a.batch, i), ib = batchIndex(p.batch, p.b.batch, i);
-        (*right.packed)[static_cast<size_t>(ib)].codes(codesOf(*o.a).from(ia * p.a.rows * p.a.columns), p.a.rows,
-            pick(o.aZero, 0), q, writable(scratch), out.fill<uint8_t>().data() + i * p.a.rows * columns);
+        parts.run(s, [&](int64_t first, int64_t rows, size_t worker) {
+            (*right.packed)[static_cast<size_t>(ib)].codes(codesOf(*o.a).from((ia * p.a.rows + first) * p.a.columns),
+                rows, pick(o.aZero, 0), q, writable(scratch) + static_cast<int64_t>(worker) * scratchBytes,
+                out.fill<uint8_t>().data() + (i * p.a.rows + first) * columns);
+        });
     }
     return out;
 }
