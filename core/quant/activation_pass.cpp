@@ -75,6 +75,7 @@ Result<ActivationPass> ActivationPass::make(const CalibrationRun& run)
     uint64_t bytes = UINT64_MAX;
     if (run.memoryLimit) {
         QS_TRY(bytes, memoryPerWorker(std::span(&pass.m_schedule, 1), run.memoryLimit, workers));
+        pass.m_spareBytes = bytes - pass.m_schedule->estimatedPeakBytes();
     }
     for (size_t i = 0; i < workers; ++i)
         pass.m_pools.push_back(std::make_unique<BufferPool>(bytes));

@@ -19,6 +19,8 @@ public:
     /// The run must outlive this and name each tensor once.
     static Result<ActivationPass> make(const CalibrationRun& run);
     size_t workers() const { return m_pools.size(); }
+    /// Bytes that each worker may use beyond what a run needs.
+    uint64_t spareBytes() const { return m_spareBytes; }
     /// Constant of the plan, which is not shown; null otherwise.
     const Tensor* constant(size_t watched) const;
     /// Of several issues that of the earliest run is returned.
@@ -37,6 +39,7 @@ private:
     std::vector<Seen> m_inputs; ///< watched graph inputs
     std::vector<std::vector<Seen>> m_outputs; ///< by task
     std::vector<std::unique_ptr<BufferPool>> m_pools; ///< by worker
+    uint64_t m_spareBytes = UINT64_MAX;
     std::unique_ptr<WorkerTeam> m_team; ///< when there are fewer runs than threads
 };
 

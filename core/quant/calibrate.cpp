@@ -4,6 +4,7 @@
 #include "core/kernels/edge_bins.h"
 #include "core/quant/activation_pass.h"
 #include "core/quant/calibrators.h"
+#include "core/quant/value_relations.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -44,8 +45,9 @@ public:
         , m_locks(data.tensors.size())
         , m_workers(pass.workers())
         , m_kept(data.feeds)
-        , m_keepBytes(run.memoryLimit ? 0 : run.keepBytes)
+        , m_keepBytes(std::min(run.keepBytes, pass.spareBytes() / 2))
     {
+        findRectified();
     }
     Status collect(const ProgressFn& progress, const CancelToken& cancel);
 
@@ -65,6 +67,12 @@ private:
         std::vector<EdgeBins> sets;
         std::vector<uint64_t>* counts;
     };
+    struct Source {
+        size_t watched;
+        Rectified relation;
+    };
+    void findRectified();
+    ValueRange rangeOf(size_t watched, std::span<const float> x, size_t feed) const;
     Status look(size_t watched, const Tensor& value, size_t feed, size_t worker);
     Status lookAtConstants();
     void keep(size_t watched, const Tensor& value, size_t feed);
@@ -80,15 +88,41 @@ private:
     std::vector<Worker> m_workers;
     std::vector<std::vector<Counter>> m_counters; ///< by tensor
     std::vector<std::vector<Kept>> m_kept; ///< by run
-    const uint64_t m_keepBytes; ///< a limit for the pools has no room for more than a run
+    std::vector<std::optional<Source>> m_sources; ///< by tensor, where its range follows from that of another one
+    const uint64_t m_keepBytes;
     std::atomic<uint64_t> m_keptBytes { 0 };
 };
+
+void Collector::findRectified()
+{
+    const Plan& plan = *m_run.plan;
+    std::map<ValueId, size_t> watched;
+    for (size_t i = 0; i < m_data.tensors.size(); ++i)
+        watched.emplace(plan.graph().findValue(m_data.tensors[i].name), i);
+    m_sources.resize(m_data.tensors.size());
+    for (const auto& [id, i] : watched)
+        if (const auto relation = rectified(plan, id); relation && !plan.constant(relation->source))
+            if (const auto source = watched.find(relation->source); source != watched.end())
+                m_sources[i] = Source { source->second, *relation };
+}
+
+/// Without a look at the values where these follow from others that were seen before in the same run; large ones are
+/// looked at for their gap.
+ValueRange Collector::rangeOf(size_t watched, std::span<const float> x, size_t feed) const
+{
+    if (const auto& source = m_sources[watched]) {
+        const ValueRange& range = m_data.tensors[source->watched].feeds[feed];
+        if (range.magnitude() < kGapLimit)
+            return source->relation.rangeOf(range);
+    }
+    return valueRange(x);
+}
 
 Status Collector::look(size_t watched, const Tensor& value, size_t feed, size_t worker)
 {
     TensorStatistics& tensor = m_data.tensors[watched];
     const std::span<const float> x = floatsOf(value, m_workers[worker].floats);
-    const ValueRange range = valueRange(x);
+    const ValueRange range = rangeOf(watched, x, feed);
     if (range.nan)
         return Issue { IssueKind::BadInput, "holds NaN (not a number) in sample " + std::to_string(feed),
             m_run.plan->model().path, {}, tensor.name, "calibrate with samples that give numbers" };
@@ -201,14 +235,51 @@ Status Collector::collect(const ProgressFn& progress, const CancelToken& cancel)
     return histograms ? countAll(progress, cancel) : Status();
 }
 
+/// Takes doubles out of the run, and tensors that hold the elements of another one: their names, and those of the
+/// other.
+std::map<std::string, std::string> takeMoved(CalibrationRun& run)
+{
+    const Graph& graph = run.plan->graph();
+    const std::set<std::string> all(run.tensors.begin(), run.tensors.end());
+    std::set<std::string> taken;
+    std::map<std::string, std::string> sources;
+    std::erase_if(run.tensors, [&](const std::string& name) {
+        if (!taken.insert(name).second)
+            return true;
+        const ValueId id = graph.findValue(name);
+        if (!id.valid() || run.plan->constant(id) || run.plan->blocked(id))
+            return false;
+        std::string source;
+        for (ValueId from = sameElements(*run.plan, id); from.valid() && !run.plan->constant(from);
+             from = sameElements(*run.plan, from))
+            if (all.contains(graph.value(from).name))
+                source = graph.value(from).name;
+        if (!source.empty())
+            sources.emplace(name, source);
+        return !source.empty();
+    });
+    return sources;
+}
+
+void addMoved(CalibrationData& data, const std::map<std::string, std::string>& sources)
+{
+    const size_t measured = data.tensors.size();
+    for (const auto& [name, source] : sources) {
+        const auto end = data.tensors.begin() + std::ptrdiff_t(measured);
+        TensorStatistics copy = *std::find_if(
+            data.tensors.begin(), end, [&](const TensorStatistics& tensor) { return tensor.name == source; });
+        copy.name = name;
+        data.tensors.push_back(std::move(copy));
+    }
+}
+
 } // namespace
 
 Result<CalibrationData> collectCalibration(
     const CalibrationRun& given, const CollectOptions& options, const ProgressFn& progress, const CancelToken& cancel)
 {
     CalibrationRun run = given;
-    std::set<std::string> known;
-    std::erase_if(run.tensors, [&](const std::string& name) { return !known.insert(name).second; });
+    const std::map<std::string, std::string> sources = takeMoved(run);
     QS_TRY(ActivationPass pass, ActivationPass::make(run));
     CalibrationData data;
     data.collected = options;
@@ -225,6 +296,7 @@ Result<CalibrationData> collectCalibration(
         data.tensors.push_back(std::move(tensor));
     }
     QS_CHECK(Collector(run, pass, data).collect(progress, cancel));
+    addMoved(data, sources);
     return data;
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+#include "app/cli/recipe_options.h"
+
+#include "core/base/atomic_file.h"
+#include "core/onnx/export.h"
+#include "core/project/memory.h"
+#include "core/project/quantization.h"
+#include "core/quant/range_files.h"
+#include "core/quant/recipe_json.h"
+
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace qs::cli {
+
+namespace {
+
+struct QuantizeCommand {
+    std::string floatPath, out, ranges, saveRanges, saveRecipe;
+    RecipeOptions recipe;
+    DataOptions data;
+};
+
+std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made)
+{
+    nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.out }, { "float", o.floatPath },
+        { "recipe", chosen.start }, { "format", recipeFormatName(chosen.recipe.format) },
+        { "nodes", made.draft.nodes.size() }, { "ranges", made.ranges.tensors.size() },
+        { "time_ms",
+            { { "prepare", made.prepareMs }, { "calibrate", made.calibrateMs }, { "quantize", made.quantizeMs } } },
+        { "peak_memory_bytes", peakMemoryBytes() }, { "warnings", made.warnings } };
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<int> quantize(const QuantizeCommand& o, Context& context)
+{
+    QS_TRY(const ChosenRecipe chosen, chosenRecipe(o.recipe));
+    QuantizeInputs inputs { o.floatPath, chosen.recipe, {}, o.ranges, 1, 0, {} };
+    if (!o.data.data.empty()) {
+        QS_TRY(inputs.data, dataRequest(o.data, context.common));
+    }
+    QS_TRY(inputs.threads, threadCount(context.common));
+    QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
+    QS_TRY(inputs.carry, carryPairs(context.common));
+    QS_CHECK(checkWritable({ o.out, o.saveRecipe, o.saveRanges, context.common.json },
+        { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+    QS_TRY(const Quantization made, quantizeModel(inputs, progressBar(context.common), context.cancel));
+    clearProgress(context.common);
+    printWarnings(made.warnings, context.common);
+
+    // All files are complete before the first takes its name.
+    std::vector<AtomicFile> small;
+    const auto write = [&](const std::string& path, const std::string& text) -> Status {
+        if (path.empty())
+            return {};
+        QS_TRY(AtomicFile file, AtomicFile::create(path));
+        QS_CHECK(file.write(text));
+        small.push_back(std::move(file));
+        return {};
+    };
+    QS_CHECK(write(o.saveRecipe, recipeToJson(chosen.recipe)));
+    if (!o.saveRanges.empty()) {
+        QS_TRY(const std::string text, formatRanges(made.ranges, rangeFormatOf(o.saveRanges)));
+        QS_CHECK(write(o.saveRanges, text));
+    }
+    if (context.cancel.cancelled())
+        return cancelled();
+    QS_CHECK(exportModel(made.draft, o.out));
+    for (AtomicFile& file : small)
+        QS_CHECK(file.commit());
+    if (!context.common.json.empty())
+        QS_CHECK(writeOutput(context.common.json, summaryJson(o, chosen, made)));
+    if (context.common.json != "-" && !context.common.quiet)
+        std::cout << fmt::format("{}: {} nodes, {} by recipe {}\n", o.out, made.draft.nodes.size(),
+            recipeFormatName(chosen.recipe.format), chosen.start);
+    return int(kDone);
+}
+
+} // namespace
+
+Command addQuantize(CLI::App& app, Context& context)
+{
+    auto o = std::make_shared<QuantizeCommand>();
+    app.add_option("FLOAT", o->floatPath, "float model")->required();
+    app.add_option("-o,--out", o->out, "ONNX file to write")->required();
+    addRecipeOptions(app, o->recipe);
+    app.add_option("--ranges", o->ranges,
+        "take ranges of activations from ONNX Runtime's calibration cache or a calibration table, not from data");
+    app.add_option("--save-ranges", o->saveRanges, "write the ranges (.json, .flatbuffers or .cache)");
+    app.add_option("--save-recipe", o->saveRecipe, "write the recipe with what the options changed");
+    addDataOptions(app, o->data, DataNeed::Optional);
+    addCommonOptions(app, context.common);
+    return [o](Context& c) { return quantize(*o, c); };
+}
+
+} // namespace qs::cli

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/recipe_options.h"
+
+#include "core/quant/recipe_json.h"
+
+#include <algorithm>
+
+namespace qs::cli {
+
+namespace {
+
+Result<DType> codeType(const std::string& option, const std::string& name)
+{
+    for (DType type : { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4 })
+        if (dtypeName(type) == name)
+            return type;
+    return badUse(option + " '" + name + "' is not known", "use int8, uint8, int16, uint16, int4 or uint4");
+}
+
+std::vector<std::string> commaList(const std::vector<std::string>& options)
+{
+    std::vector<std::string> parts;
+    for (const std::string& option : options)
+        for (size_t begin = 0; begin <= option.size();) {
+            const size_t end = std::min(option.find(',', begin), option.size());
+            if (end > begin)
+                parts.push_back(option.substr(begin, end - begin));
+            begin = end + 1;
+        }
+    return parts;
+}
+
+Status applyCalibration(const RecipeOptions& o, Recipe& recipe)
+{
+    if (!o.method.empty()) {
+        const auto method = calibrationMethodOf(o.method);
+        if (!method || *method == CalibrationMethod::Distribution)
+            return badUse(
+                "--method '" + o.method + "' is not known", "use minmax, moving-average, percentile, entropy or mse");
+        recipe.calibration.method = *method;
+    }
+    if (o.percentile) {
+        if (!(*o.percentile >= 0 && *o.percentile <= 100))
+            return badUse("--percentile must lie between 0 and 100", "give a number such as 99.99");
+        recipe.calibration.percentile = *o.percentile;
+    }
+    if (o.bins) {
+        if (*o.bins < 1 || *o.bins > (int64_t(1) << 24))
+            return badUse("--bins must lie between 1 and 16777216", "leave it out for the method's own number");
+        recipe.calibration.bins = static_cast<size_t>(*o.bins);
+    }
+    return {};
+}
+
+Status applyFormat(const RecipeOptions& o, Recipe& recipe)
+{
+    if (!o.format.empty()) {
+        const auto format = recipeFormatOf(o.format);
+        if (!format)
+            return badUse("--format '" + o.format + "' is not known", "use qdq, qoperator, dynamic or weight-only");
+        if (*format != recipe.format && *format == RecipeFormat::WeightOnly)
+            recipe.weightType = DType::UInt4;
+        recipe.format = *format;
+    }
+    if (!o.activationType.empty()) {
+        QS_TRY(recipe.activationType, codeType("--activation-type", o.activationType));
+    }
+    if (!o.weightType.empty()) {
+        QS_TRY(recipe.weightType, codeType("--weight-type", o.weightType));
+    }
+    if (!o.form.empty()) {
+        if (o.form != "dequantize" && o.form != "operator")
+            return badUse("--form '" + o.form + "' is not known", "use operator or dequantize");
+        recipe.weightOnly.dequantizeForm = o.form == "dequantize";
+    }
+    if (o.blockSize) {
+        const bool weightOnly = recipe.format == RecipeFormat::WeightOnly;
+        const bool power = *o.blockSize >= 16 && (*o.blockSize & (*o.blockSize - 1)) == 0;
+        if (*o.blockSize < 0 || (weightOnly && !power) || *o.blockSize > (int64_t(1) << 30))
+            return badUse("--block-size " + std::to_string(*o.blockSize) + " is not possible",
+                weightOnly ? "give a power of two from 16 on" : "give 0 or more");
+        (weightOnly ? recipe.weightOnly.blockSize : recipe.blockSize) = *o.blockSize;
+    }
+    return {};
+}
+
+} // namespace
+
+bool RecipeOptions::any() const
+{
+    return !file.empty() || ortDefaults || !format.empty() || !method.empty() || !activationType.empty()
+        || !weightType.empty() || !form.empty() || percentile || bins || blockSize || perChannel || reduceRange
+        || symmetricActivations || symmetricWeights || preprocessGraph || !opTypes.empty() || !exclude.empty()
+        || !include.empty();
+}
+
+void addRecipeOptions(CLI::App& app, RecipeOptions& o)
+{
+    app.add_option("--recipe", o.file, "recipe file to start from");
+    app.add_flag("--ort-defaults", o.ortDefaults, "start from the defaults of ONNX Runtime's quantization tools");
+    app.add_option("--format", o.format, "qdq, qoperator, dynamic or weight-only");
+    app.add_option("--form", o.form, "weight-only: operator (MatMulNBits) or dequantize (DequantizeLinear)");
+    app.add_option("--method", o.method, "how ranges are chosen: minmax, moving-average, percentile, entropy or mse");
+    app.add_option("--percentile", o.percentile, "share of the values that a range holds, in percent");
+    app.add_option("--bins", o.bins, "bins of the histograms");
+    app.add_option("--activation-type", o.activationType, "int8, uint8, int16 or uint16");
+    app.add_option("--weight-type", o.weightType, "int8, uint8, int16, uint16, int4 or uint4");
+    const auto flag = [&](const std::string& name, std::optional<bool>& value, const char* help) {
+        app.add_flag_callback(
+            "--" + name, [&value] { value = true; }, help);
+        app.add_flag_callback(
+            "--no-" + name, [&value] { value = false; }, "the opposite of --" + name);
+    };
+    flag("per-channel", o.perChannel, "scales for each channel of a weight");
+    flag("reduce-range", o.reduceRange, "one bit less for weights");
+    flag("symmetric-activations", o.symmetricActivations, "ranges of activations symmetric about zero");
+    flag("symmetric-weights", o.symmetricWeights, "ranges of weights symmetric about zero");
+    flag("preprocess-graph", o.preprocessGraph, "fold constants and BatchNormalization first");
+    const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
+        app.add_option(name, values, help)->allow_extra_args(false);
+    };
+    list("--op-types", o.opTypes, "operator types to quantize, by comma");
+    list("--exclude", o.exclude, "nodes that stay float: names, globs or re:REGEX, by comma");
+    list("--include", o.include, "only these nodes are quantized");
+    app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
+}
+
+Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o)
+{
+    if (o.ortDefaults && !o.file.empty())
+        return badUse("--recipe and --ort-defaults both say where to start", "give one of them");
+    ChosenRecipe chosen;
+    if (!o.file.empty()) {
+        chosen.start = o.file;
+        QS_TRY(chosen.recipe, readRecipe(o.file));
+    } else {
+        chosen.start = o.ortDefaults ? "onnxruntime" : "quantscope";
+        chosen.recipe = o.ortDefaults ? Recipe {} : quantscopeRecipe();
+    }
+    Recipe& recipe = chosen.recipe;
+    QS_CHECK(applyFormat(o, recipe));
+    QS_CHECK(applyCalibration(o, recipe));
+    recipe.perChannel = o.perChannel.value_or(recipe.perChannel);
+    recipe.reduceRange = o.reduceRange.value_or(recipe.reduceRange);
+    recipe.symmetricActivations = o.symmetricActivations.value_or(recipe.symmetricActivations);
+    if (o.symmetricWeights)
+        recipe.symmetricWeights = o.symmetricWeights;
+    recipe.preparation.enabled = o.preprocessGraph.value_or(recipe.preparation.enabled);
+    if (!o.opTypes.empty())
+        recipe.opTypes = commaList(o.opTypes);
+    if (!o.exclude.empty())
+        recipe.exclude = o.exclude;
+    if (!o.include.empty())
+        recipe.include = o.include;
+    return chosen;
+}
+
+} // namespace qs::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/recipe.h"
+
+#include "app/cli/cli.h"
+
+namespace qs::cli {
+
+/// The recipe options, as given.
+struct RecipeOptions {
+    std::string file; ///< --recipe
+    bool ortDefaults = false;
+    std::string format, method, activationType, weightType, form;
+    std::optional<double> percentile;
+    std::optional<int64_t> bins, blockSize;
+    std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph;
+    std::vector<std::string> opTypes, exclude, include;
+    /// Any of them was given.
+    bool any() const;
+};
+
+void addRecipeOptions(CLI::App& app, RecipeOptions& options);
+
+struct ChosenRecipe {
+    Recipe recipe;
+    std::string start; ///< what it began with: a file's path, "quantscope" or "onnxruntime"
+};
+/// The recipe file, ONNX Runtime's defaults or the preset quantscope, then each option over it.
+Result<ChosenRecipe> chosenRecipe(const RecipeOptions& options);
+
+} // namespace qs::cli

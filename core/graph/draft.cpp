@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/draft.h"
+
+#include <algorithm>
+
+namespace qs {
+
+GraphDraft::GraphDraft(std::shared_ptr<const Model> source)
+    : opsets(source->opsetImports)
+    , producer(source->producer)
+    , metadata(source->metadata)
+    , m_source(std::move(source))
+{
+    const Graph& graph = m_source->graph;
+    const auto nameOf = [&](ValueId id) { return id.valid() ? graph.value(id).name : std::string(); };
+    for (size_t n = 0; n < graph.nodes().size(); ++n) {
+        const Node& node = graph.nodes()[n];
+        DraftNode draft { NodeId(n), node.name, node.opType, node.domain, {}, {}, node.attributes };
+        for (ValueId in : node.inputs)
+            draft.inputs.push_back(nameOf(in));
+        for (ValueId out : node.outputs)
+            draft.outputs.push_back(nameOf(out));
+        for (ValueId captured : node.captures)
+            m_captured.insert(nameOf(captured));
+        nodes.push_back(std::move(draft));
+    }
+    for (const Value& value : graph.values())
+        if (value.initializer)
+            setConstant(value.name, *value.initializer);
+    m_changed.clear();
+    for (ValueId id : graph.inputs()) {
+        m_inputs.insert(nameOf(id));
+        m_inputOrder.push_back(nameOf(id));
+    }
+    for (ValueId id : graph.outputs()) {
+        m_outputs.insert(nameOf(id));
+        m_outputOrder.push_back(nameOf(id));
+    }
+}
+
+const Tensor* GraphDraft::constant(const std::string& name) const
+{
+    const auto it = m_constants.find(name);
+    return it == m_constants.end() ? nullptr : &it->second;
+}
+
+void GraphDraft::setConstant(const std::string& name, Tensor tensor)
+{
+    m_changed.insert(name);
+    if (m_constants.insert_or_assign(name, std::move(tensor)).second)
+        m_order.push_back(name);
+}
+
+void GraphDraft::removeConstant(const std::string& name)
+{
+    if (m_constants.erase(name) != 0)
+        std::erase(m_order, name);
+}
+
+void GraphDraft::dropUnusedConstants()
+{
+    std::unordered_set<std::string> read = m_captured;
+    read.insert(m_outputOrder.begin(), m_outputOrder.end());
+    for (const DraftNode& node : nodes)
+        read.insert(node.inputs.begin(), node.inputs.end());
+    std::erase_if(m_order, [&](const std::string& name) {
+        const bool unused = !read.contains(name);
+        if (unused)
+            m_constants.erase(name);
+        return unused;
+    });
+}
+
+Result<std::shared_ptr<const Model>> GraphDraft::build() const
+{
+    const Graph& old = m_source->graph;
+    GraphBuilder builder(old.name());
+    for (const std::string& name : m_inputOrder) {
+        const ValueId id = builder.value(name);
+        builder.setType(id, old.value(old.findValue(name)).type);
+        builder.addInput(id);
+    }
+    for (const std::string& name : m_order)
+        builder.setInitializer(builder.value(name), m_constants.at(name));
+    for (const DraftNode& draft : nodes) {
+        Node node;
+        node.name = draft.name;
+        if (node.name.empty() && !draft.outputs.empty())
+            node.name = draft.outputs.front();
+        node.opType = draft.opType;
+        node.domain = draft.domain;
+        const auto opset = opsets.find(draft.domain);
+        node.opset = opset == opsets.end() ? 0 : static_cast<int>(opset->second);
+        node.attributes = draft.attributes;
+        for (const std::string& in : draft.inputs)
+            node.inputs.push_back(builder.value(in));
+        for (const std::string& out : draft.outputs) {
+            const ValueId id = builder.value(out);
+            node.outputs.push_back(id);
+            const auto declared = types.find(out);
+            const ValueId known = old.findValue(out);
+            if (id.valid() && declared != types.end())
+                builder.setType(id, declared->second);
+            else if (id.valid() && known.valid())
+                builder.setType(id, old.value(known).type);
+        }
+        if (draft.origin.valid()) {
+            const Node& origin = old.node(draft.origin);
+            node.docString = origin.docString;
+            for (ValueId captured : origin.captures)
+                node.captures.push_back(builder.value(old.value(captured).name));
+        }
+        builder.addNode(std::move(node));
+    }
+    for (const std::string& name : m_outputOrder)
+        builder.addOutput(builder.value(name));
+    auto graph = std::move(builder).finish();
+    if (!graph)
+        return std::move(graph).issue();
+    auto model = std::make_shared<Model>();
+    model->path = m_source->path;
+    model->irVersion = m_source->irVersion;
+    model->graph = std::move(*graph);
+    model->producer = producer;
+    model->opsetImports = opsets;
+    model->metadata = metadata;
+    model->fileNodes = nodes.size();
+    return std::shared_ptr<const Model>(std::move(model));
+}
+
+} // namespace qs

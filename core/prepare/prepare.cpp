@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prepare/prepare.h"
+
+#include "core/ops/infer.h"
+
+#include <algorithm>
+
+namespace qs {
+
+Result<PassReport> inferShapes(GraphDraft& draft)
+{
+    PassReport report { "infer_shapes", 0 };
+    QS_TRY(const auto model, draft.build());
+    const InferredFacts facts = inferFacts(model->graph);
+    const auto values = model->graph.values();
+    for (size_t v = 0; v < values.size(); ++v) {
+        const Value& value = values[v];
+        const Fact& fact = facts.of(ValueId(v));
+        if (!value.producer.valid() || fact.dtype == DType::Undefined || !value.type.container.empty())
+            continue;
+        const ValueType type { fact.dtype, fact.dims, {} };
+        if (value.type.dtype == type.dtype && value.type.dims == type.dims)
+            continue;
+        draft.types[value.name] = type;
+        ++report.changes;
+    }
+    return report;
+}
+
+Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip)
+{
+    using Pass = Result<PassReport> (*)(GraphDraft&);
+    constexpr std::pair<const char*, Pass> kPasses[] { { "fold_constants", foldConstants },
+        { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm }, { "infer_shapes", inferShapes } };
+    std::vector<PassReport> reports;
+    for (const auto& [name, pass] : kPasses) {
+        if (std::ranges::find(skip, name) != skip.end())
+            continue;
+        QS_TRY(PassReport report, pass(draft));
+        reports.push_back(std::move(report));
+    }
+    return reports;
+}
+
+} // namespace qs

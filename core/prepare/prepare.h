@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/draft.h"
+
+#include <string>
+#include <vector>
+
+/// Changes to a float graph that leave its results as they are and make it quantize better. Each pass has a name and
+/// works alone.
+namespace qs {
+
+/// What a pass did.
+struct PassReport {
+    std::string pass;
+    size_t changes = 0; ///< nodes removed or changed, types found
+};
+
+/// Nodes whose results do not depend on data become constants ("fold_constants"). Large results of small inputs
+/// (ConstantOfShape, Expand) stay computed.
+Result<PassReport> foldConstants(GraphDraft& draft);
+/// BatchNormalization behind a Conv or ConvTranspose goes into its weight and bias ("fold_batch_norm").
+Result<PassReport> foldBatchNorm(GraphDraft& draft);
+/// Identity and Dropout, and what no output depends on ("remove_unused").
+Result<PassReport> removeUnused(GraphDraft& draft);
+/// Types and sizes of values are written into the draft ("infer_shapes").
+Result<PassReport> inferShapes(GraphDraft& draft);
+
+/// All of them in that order, without those named in `skip`.
+Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip = {});
+
+} // namespace qs

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/float_model.h"
+
+#include "core/base/name_pattern.h"
+#include "core/kernels/value_range.h"
+#include "core/ops/infer.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+const std::vector<std::string>& defaultOpTypes(RecipeFormat format)
+{
+    static const std::vector<std::string> fixed { "Add", "ArgMax", "AveragePool", "BatchNormalization", "Clip",
+        "Concat", "Conv", "ConvTranspose", "CumSum", "EmbedLayerNormalization", "Flatten", "Gather", "GatherElements",
+        "Gemm", "GlobalAveragePool", "InstanceNormalization", "LayerNormalization", "LeakyRelu", "MatMul", "MaxPool",
+        "Mul", "Pad", "Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split", "Squeeze", "TopK",
+        "Transpose", "Unsqueeze", "Where" };
+    static const std::vector<std::string> dynamic { "Attention", "Conv", "EmbedLayerNormalization", "Gather", "LSTM",
+        "MatMul", "Transpose" };
+    static const std::vector<std::string> blocks { "MatMul" };
+    switch (format) {
+    case RecipeFormat::Dynamic:
+        return dynamic;
+    case RecipeFormat::WeightOnly:
+        return blocks;
+    case RecipeFormat::Qdq:
+    case RecipeFormat::QOperator:
+        break;
+    }
+    return fixed;
+}
+
+namespace {
+
+Result<std::vector<bool>> matching(const std::vector<std::string>& options, const std::vector<std::string>& names)
+{
+    std::vector<bool> found(names.size(), false);
+    for (const std::string& pattern : splitPatterns(options, names)) {
+        QS_TRY(const auto indices, matchNames(pattern, names));
+        for (size_t i : indices)
+            found[i] = true;
+    }
+    return found;
+}
+
+Result<std::vector<bool>> choose(const GraphDraft& draft, const Recipe& recipe)
+{
+    std::vector<std::string> names;
+    for (const DraftNode& node : draft.nodes)
+        names.push_back(node.name);
+    QS_TRY(const auto included, matching(recipe.include, names));
+    QS_TRY(const auto excluded, matching(recipe.exclude, names));
+    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    std::vector<bool> chosen(names.size(), false);
+    for (size_t n = 0; n < names.size(); ++n) {
+        const std::string& type = draft.nodes[n].opType;
+        const bool quantizer = type == "QuantizeLinear" || type == "DequantizeLinear";
+        chosen[n] = !quantizer && (recipe.include.empty() || included[n]) && !excluded[n]
+            && std::ranges::find(types, type) != types.end();
+    }
+    return chosen;
+}
+
+Status checkOverrides(const FloatModel& model, const Recipe& recipe)
+{
+    for (const auto& [name, override] : recipe.tensors)
+        if (!model.draft.constant(name) && !model.types.contains(name))
+            return Issue { IssueKind::BadInput, "is in the recipe, but not in the model", {}, {}, name,
+                "correct the name" };
+    return {};
+}
+
+} // namespace
+
+Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Ranges ranges)
+{
+    FloatModel model { std::move(draft), {}, {}, {}, {}, std::move(ranges), recipe.keepExtremeConstants, {} };
+    QS_TRY(const auto built, model.draft.build());
+    const InferredFacts facts = inferFacts(built->graph);
+    const auto values = built->graph.values();
+    for (size_t v = 0; v < values.size(); ++v) {
+        const DType type = facts.of(ValueId(v)).dtype;
+        if (type != DType::Undefined)
+            model.types.emplace(values[v].name, type);
+    }
+    for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
+        for (const std::string& in : model.draft.nodes[n].inputs)
+            if (!in.empty())
+                model.readers[in].push_back(n);
+        for (const std::string& out : model.draft.nodes[n].outputs)
+            if (!out.empty())
+                model.producers.emplace(out, n);
+    }
+    QS_TRY(model.chosen, choose(model.draft, recipe));
+    QS_CHECK(checkOverrides(model, recipe));
+    return model;
+}
+
+DType FloatModel::realType(const std::string& name) const
+{
+    const auto it = types.find(name);
+    const bool real = it != types.end() && (it->second == DType::Float32 || it->second == DType::Float16);
+    return real ? it->second : DType::Undefined;
+}
+
+bool FloatModel::keptExtreme(const std::string& name) const
+{
+    // What a mask adds to make the others vanish (-3.4e38); no weight does.
+    constexpr float kExtreme = 1e9f;
+    if (!keepExtremes)
+        return false;
+    if (const TensorRange* range = ranges.find(name))
+        return range->extreme || -range->lowest >= kExtreme || range->highest >= kExtreme;
+    const Tensor* constant = draft.constant(name);
+    return constant && constant->dtype() == DType::Float32
+        && valueRange(toPlain(*constant).data<float>()).magnitude() >= kExtreme;
+}
+
+int64_t FloatModel::opset() const
+{
+    const auto it = draft.opsets.find("");
+    return it == draft.opsets.end() ? 0 : it->second;
+}
+
+const std::vector<size_t>& FloatModel::readersOf(const std::string& name) const
+{
+    static const std::vector<size_t> none;
+    const auto it = readers.find(name);
+    return it == readers.end() ? none : it->second;
+}
+
+void editRanges(FloatModel& model)
+{
+    auto& tensors = model.ranges.tensors;
+    for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
+        const DraftNode& node = model.draft.nodes[n];
+        if (!model.chosen[n] || node.outputs.empty())
+            continue;
+        if (node.is("Relu") || node.is("Clip")) {
+            const auto in = tensors.find(node.inputs.front());
+            const auto out = tensors.find(node.outputs.front());
+            if (in != tensors.end() && out != tensors.end() && model.readersOf(node.inputs.front()).size() == 1)
+                in->second = out->second;
+        } else if (node.is("Softmax")) {
+            TensorRange unit;
+            unit.lowest = 0;
+            unit.highest = 1;
+            tensors.insert_or_assign(node.outputs.front(), unit);
+        }
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/draft.h"
+#include "core/quant/ranges.h"
+#include "core/quant/recipe.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace qs {
+
+/// Operators that a recipe without types of its own quantizes.
+const std::vector<std::string>& defaultOpTypes(RecipeFormat format);
+
+/// The float model that is being quantized: an editable copy, its element types, which nodes were chosen, and the
+/// ranges of its activations. Node indices are those of `draft.nodes` when this was made.
+struct FloatModel {
+    GraphDraft draft;
+    std::unordered_map<std::string, DType> types; ///< of every value whose type is known
+    std::unordered_map<std::string, std::vector<size_t>> readers; ///< node indices in order, one a slot
+    std::unordered_map<std::string, size_t> producers;
+    std::vector<bool> chosen; ///< by node index
+    Ranges ranges; ///< as calibrated, edited by editRanges()
+    bool keepExtremes = false; ///< Recipe::keepExtremeConstants
+    std::vector<std::string> warnings;
+
+    /// Issues: a pattern or an override that names nothing, a draft that does not fit together.
+    static Result<FloatModel> make(GraphDraft draft, const Recipe& recipe, Ranges ranges);
+
+    /// Float32 or Float16 where the value can be quantized, else Undefined.
+    DType realType(const std::string& name) const;
+    /// It holds values beyond any useful scale, and the recipe keeps such tensors float.
+    bool keptExtreme(const std::string& name) const;
+    int64_t opset() const; ///< of ai.onnx
+    const std::vector<size_t>& readersOf(const std::string& name) const;
+};
+
+/// What ONNX Runtime changes after calibration: the input of a Relu or Clip that alone reads it gets the range of the
+/// output, and Softmax gets 0..1.
+void editRanges(FloatModel& model);
+
+} // namespace qs

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/opsets.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int64_t kWideCodes = 21; ///< first version whose pairs know 16 and 4 bits, and blocks
+
+bool is16Bit(DType type) { return type == DType::Int16 || type == DType::UInt16; }
+
+bool is4Bit(DType type) { return type == DType::Int4 || type == DType::UInt4; }
+
+/// A type of the recipe is one of those.
+bool uses(const Recipe& recipe, bool (*wanted)(DType))
+{
+    const auto part = [&](const QuantOverride& o) { return o.type && wanted(*o.type); };
+    return wanted(recipe.activationType) || wanted(recipe.weightType)
+        || std::ranges::any_of(recipe.tensors, [&](const auto& entry) {
+               const TensorOverride& o = entry.second;
+               return std::ranges::any_of(o.parts, part) || (o.convert && part(o.convert->to));
+           });
+}
+
+} // namespace
+
+std::string pairDomain(const FloatModel& model, const Recipe& recipe)
+{
+    const bool newTypes = uses(recipe, is4Bit) || uses(recipe, is16Bit);
+    return recipe.contribOperators || (newTypes && model.opset() < kWideCodes) ? "com.microsoft" : "";
+}
+
+std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe)
+{
+    const auto it = draft.opsets.find("");
+    const int64_t now = it == draft.opsets.end() ? 0 : it->second;
+    const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
+    if (fixedForm && now < kWideCodes && (recipe.blockSize > 0 || uses(recipe, is16Bit)))
+        return kWideCodes;
+    constexpr int64_t kFirstPairs = 10, kRaised = 11;
+    if (now < kFirstPairs)
+        return kRaised;
+    return std::nullopt;
+}
+
+} // namespace qs

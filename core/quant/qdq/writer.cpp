@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/qdq/writer.h"
+
+#include "core/quant/opsets.h"
+#include "core/quant/weights.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+class QdqWriter {
+public:
+    QdqWriter(FloatModel& model, const QdqMarks& marks, const QdqParameters& parameters)
+        : m_model(model)
+        , m_draft(model.draft)
+        , m_recipe(marks.recipe)
+        , m_marks(marks)
+        , m_parameters(parameters)
+    {
+    }
+    Status write();
+
+private:
+    /// Names of the constants that hold a tensor's parameters.
+    struct ParamNames {
+        std::string scale, zeroPoint;
+    };
+    struct PairNames {
+        std::string node, input, codes, output;
+    };
+    Status tensor(const std::string& name);
+    Status constantTensor(const std::string& name, const QdqParams& params);
+    void activationTensor(const std::string& name, const QdqParams& params);
+    void convertedActivation(const std::string& name, const QdqParams& params, const ParamNames& own);
+    Status biasTensor(const BiasMark& mark);
+
+    ParamNames storeParams(
+        const std::string& name, const QuantParams& params, const Shape& weight, const std::string& suffix = {});
+    ParamNames paramNames(const std::string& name, bool converted) const;
+    void addQuantize(const std::string& node, const std::string& in, const std::string& out, const ParamNames& names,
+        const QuantParams& params);
+    void addDequantize(const std::string& node, const std::string& in, const std::string& out, const ParamNames& names,
+        const QuantParams& params);
+    void add(DraftNode node, const QuantParams& params);
+    void redirect(const std::string& from, const std::string& to);
+    void renameOutput(const std::string& from, const std::string& to);
+    /// A node that reads it twice is there twice.
+    std::vector<size_t> quantizedReaders(const std::string& name) const;
+
+    FloatModel& m_model;
+    GraphDraft& m_draft;
+    const Recipe& m_recipe;
+    const QdqMarks& m_marks;
+    const QdqParameters& m_parameters;
+};
+
+void QdqWriter::redirect(const std::string& from, const std::string& to)
+{
+    for (size_t n : m_model.readersOf(from))
+        std::ranges::replace(m_draft.nodes[n].inputs, from, to);
+}
+
+void QdqWriter::renameOutput(const std::string& from, const std::string& to)
+{
+    const auto producer = m_model.producers.find(from);
+    if (producer != m_model.producers.end())
+        std::ranges::replace(m_draft.nodes[producer->second].outputs, from, to);
+}
+
+void QdqWriter::add(DraftNode node, const QuantParams& params)
+{
+    const std::string domain = pairDomain(m_model, m_recipe);
+    node.domain = domain;
+    if (!domain.empty())
+        m_draft.opsets.emplace(domain, 1);
+    if (params.axis)
+        node.attributes.set("axis", *params.axis);
+    if (params.blockSize > 0)
+        node.attributes.set("block_size", params.blockSize);
+    m_draft.nodes.push_back(std::move(node));
+}
+
+void QdqWriter::addQuantize(const std::string& node, const std::string& in, const std::string& out,
+    const ParamNames& names, const QuantParams& params)
+{
+    add({ NodeId(), node, "QuantizeLinear", "", { in, names.scale, names.zeroPoint }, { out }, {} }, params);
+}
+
+void QdqWriter::addDequantize(const std::string& node, const std::string& in, const std::string& out,
+    const ParamNames& names, const QuantParams& params)
+{
+    add({ NodeId(), node, "DequantizeLinear", "", { in, names.scale, names.zeroPoint }, { out }, {} }, params);
+}
+
+QdqWriter::ParamNames QdqWriter::paramNames(const std::string& name, bool converted) const
+{
+    const std::string tail = converted ? "_convert" : "";
+    return { name + "_scale" + tail, name + "_zero_point" + tail };
+}
+
+QdqWriter::ParamNames QdqWriter::storeParams(
+    const std::string& name, const QuantParams& params, const Shape& weight, const std::string& suffix)
+{
+    ParamNames names { name + "_scale" + suffix, name + "_zero_point" + suffix };
+    const Shape shape = paramsShape(params, weight);
+    const DType real = m_marks.find(name) ? m_marks.of(name).real : DType::Float32;
+    m_draft.setConstant(names.scale, realTensor(real, shape, params.scale));
+    m_draft.setConstant(names.zeroPoint, codeTensor(params.dtype, shape, params.zeroPoint));
+    return names;
+}
+
+std::vector<size_t> QdqWriter::quantizedReaders(const std::string& name) const
+{
+    std::vector<size_t> readers;
+    for (size_t n : m_model.readersOf(name))
+        if (m_model.chosen[n] && !m_marks.removed().contains(n))
+            readers.push_back(n);
+    return readers;
+}
+
+Status QdqWriter::constantTensor(const std::string& name, const QdqParams& params)
+{
+    const Tensor weight = *m_draft.constant(name);
+    const ParamNames names = storeParams(name, params.own, weight.shape());
+    const std::string output = name + "_DequantizeLinear_Output";
+    std::string codes = name + "_quantized";
+    redirect(name, output);
+    if (m_recipe.pairsForWeights) {
+        codes = name + "_QuantizeLinear_Output";
+        addQuantize(name + "_QuantizeLinear", name, codes, names, params.own);
+    } else {
+        m_draft.setConstant(codes, weightCodes(weight, params.own));
+    }
+    addDequantize(name + "_DequantizeLinear", codes, output, names, params.own);
+    return {};
+}
+
+void QdqWriter::activationTensor(const std::string& name, const QdqParams& params)
+{
+    const std::string provider = m_parameters.provider(name);
+    const bool shares = provider != name;
+    ParamNames names;
+    const QuantParams* own = &params.own;
+    if (shares) {
+        own = m_parameters.seenBy(name, {});
+        const QdqParams* given = m_parameters.find(name);
+        names = paramNames(provider, given->converted && own == &*given->converted);
+    } else {
+        names = storeParams(name, params.own, {});
+    }
+    if (!shares && params.converted) {
+        convertedActivation(name, params, names);
+        return;
+    }
+    const auto dedicated = m_recipe.dedicatedPairs ? quantizedReaders(name) : std::vector<size_t> {};
+    if (dedicated.size() > 1) {
+        for (size_t i = 0; i < dedicated.size(); ++i) {
+            const std::string tail = "_" + std::to_string(i + 1);
+            const std::string codes = name + "_QuantizeLinear_Output" + tail;
+            const std::string output = name + "_DequantizeLinear_Output" + tail;
+            std::ranges::replace(m_draft.nodes[dedicated[i]].inputs, name, output);
+            addQuantize(name + "_QuantizeLinear" + tail, name, codes, names, *own);
+            addDequantize(name + "_DequantizeLinear" + tail, codes, output, names, *own);
+        }
+        return;
+    }
+    std::string input = name;
+    std::string output = name + "_DequantizeLinear_Output";
+    if (m_draft.isOutput(name)) {
+        input = name + "_QuantizeLinear_Input";
+        output = name;
+        renameOutput(name, input);
+    } else {
+        redirect(name, output);
+    }
+    const std::string codes = name + "_QuantizeLinear_Output";
+    addQuantize(name + "_QuantizeLinear", input, codes, names, *own);
+    addDequantize(name + "_DequantizeLinear", codes, output, names, *own);
+}
+
+void QdqWriter::convertedActivation(const std::string& name, const QdqParams& params, const ParamNames& own)
+{
+    const ParamNames second = storeParams(name, *params.converted, {}, "_convert");
+    const bool isOutput = m_draft.isOutput(name);
+    std::set<size_t> quantized;
+    for (size_t n : quantizedReaders(name))
+        quantized.insert(n);
+    // ONNX Runtime compares numbers of readers, not the readers.
+    const bool all = params.convertedReaders.empty() || params.convertedReaders.size() == quantized.size();
+    std::string input = name;
+    std::string first = name + "_DequantizeLinear_Output";
+    std::string last = name + "_convert_DequantizeLinear_Output";
+    if (isOutput) {
+        input = name + "_QuantizeLinear_Input";
+        renameOutput(name, input);
+        (all ? last : first) = name;
+    }
+    for (size_t n : m_model.readersOf(name)) {
+        DraftNode& reader = m_draft.nodes[n];
+        const bool named = params.convertedReaders.contains(reader.name);
+        const bool converts = named || (params.convertedReaders.empty() && quantized.contains(n));
+        if (converts || quantized.contains(n)) // others keep the float value
+            std::ranges::replace(reader.inputs, name, converts ? last : first);
+    }
+    const std::string codes = name + "_QuantizeLinear_Output";
+    const std::string secondCodes = name + "_convert_QuantizeLinear_Output";
+    addQuantize(name + "_QuantizeLinear", input, codes, own, params.own);
+    addDequantize(name + "_DequantizeLinear", codes, first, own, params.own);
+    std::string between = first;
+    if (!all) { // readers of the first type keep a pair of their own
+        between = name + "_convert_QuantizeLinear_Input";
+        addDequantize(name + "_convert_clone_DequantizeLinear", codes, between, own, params.own);
+    }
+    addQuantize(name + "_convert_QuantizeLinear", between, secondCodes, second, *params.converted);
+    addDequantize(name + "_convert_DequantizeLinear", secondCodes, last, second, *params.converted);
+}
+
+Status QdqWriter::biasTensor(const BiasMark& mark)
+{
+    const QuantParams* input = m_parameters.seenBy(mark.input, mark.node);
+    const QuantParams* weight = m_parameters.seenBy(mark.weight, mark.node);
+    if (!input || !weight)
+        return Issue { IssueKind::BadInput, "is a bias whose node has an input without a quantizer", {}, mark.node,
+            mark.bias, "exclude the node" };
+    const Tensor bias = *m_draft.constant(mark.bias);
+    auto codes = quantizeBias(bias, input->scale.front(), weight->scale, mark.beta);
+    if (!codes) {
+        Issue issue = std::move(codes).issue();
+        issue.node = mark.node;
+        issue.tensor = mark.bias;
+        return issue;
+    }
+    if (codes->saturated)
+        m_model.warnings.push_back("the bias '" + mark.bias + "' does not fit 32 bits and is cut");
+    const std::string stem = mark.bias + "_quantized";
+    const ParamNames names { stem + "_scale", stem + "_zero_point" };
+    const auto channels = static_cast<int64_t>(codes->scale.size());
+    QuantParams params { DType::Int32, codes->scale, std::vector<int32_t>(codes->scale.size(), 0), std::nullopt, 0 };
+    if (channels > 1)
+        params.axis = 0;
+    m_draft.setConstant(names.scale, realTensor(bias.dtype(), { channels }, codes->scale));
+    m_draft.setConstant(
+        names.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, params.zeroPoint));
+    m_draft.setConstant(stem, codes->codes);
+    m_draft.removeConstant(mark.bias);
+    addDequantize(mark.bias + "_DequantizeLinear", stem, mark.bias, names, params);
+    return {};
+}
+
+Status QdqWriter::tensor(const std::string& name)
+{
+    const QdqParams* params = m_parameters.find(name);
+    if (!params)
+        return Issue { IssueKind::BadInput,
+            "should share parameters with '" + m_parameters.provider(name) + "', which is not quantized", {}, {}, name,
+            "exclude the node that makes it" };
+    if (m_marks.isConstant(name))
+        return constantTensor(name, *params);
+    activationTensor(name, *params);
+    return {};
+}
+
+Status QdqWriter::write()
+{
+    for (const std::string& name : m_marks.order())
+        if (m_marks.of(name).provider.empty())
+            QS_CHECK(tensor(name));
+    for (const std::string& name : m_marks.order())
+        if (!m_marks.of(name).provider.empty())
+            QS_CHECK(tensor(name));
+    if (m_recipe.quantizeBias)
+        for (const BiasMark& mark : m_marks.biases())
+            QS_CHECK(biasTensor(mark));
+    std::vector<DraftNode> kept;
+    for (size_t n = 0; n < m_draft.nodes.size(); ++n)
+        if (!m_marks.removed().contains(n))
+            kept.push_back(std::move(m_draft.nodes[n]));
+    m_draft.nodes = std::move(kept);
+    if (!m_recipe.pairsForWeights)
+        m_draft.dropUnusedConstants();
+    return {};
+}
+
+} // namespace
+
+Status writeQdq(FloatModel& model, const QdqMarks& marks, const QdqParameters& parameters)
+{
+    return QdqWriter(model, marks, parameters).write();
+}
+
+} // namespace qs

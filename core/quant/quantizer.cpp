@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/quantizer.h"
+
+#include "core/quant/node_order.h"
+#include "core/quant/opsets.h"
+#include "core/quant/qdq/writer.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace qs {
+
+namespace {
+
+constexpr const char* kProducer = "onnx.quantize 0.1.0"; ///< as ONNX Runtime's tools sign
+
+Status refuseQuantized(const GraphDraft& draft)
+{
+    for (const DraftNode& node : draft.nodes) {
+        const std::string& type = node.opType;
+        if (type == "QuantizeLinear" || type == "DequantizeLinear" || type == "DynamicQuantizeLinear"
+            || type.starts_with("QLinear") || type == "MatMulNBits" || type == "MatMulInteger" || type == "ConvInteger"
+            || type == "QGemm")
+            return Issue { IssueKind::BadInput, "is quantized already", draft.source().path, node.name, {},
+                "give the float model" };
+    }
+    return {};
+}
+
+Status quantizeQdq(FloatModel& model, const Recipe& recipe)
+{
+    editRanges(model);
+    const QdqMarks marks = markTensors(model, recipe);
+    QS_TRY(const QdqParameters parameters, QdqParameters::make(marks));
+    return writeQdq(model, marks, parameters);
+}
+
+} // namespace
+
+Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, const Ranges& ranges)
+{
+    QS_CHECK(refuseQuantized(draft));
+    if (const auto version = raisedOpset(draft, recipe))
+        QS_CHECK(raiseOpset(draft, *version));
+    QS_TRY(FloatModel model, FloatModel::make(std::move(draft), recipe, ranges));
+    switch (recipe.format) {
+    case RecipeFormat::Qdq:
+        QS_CHECK(quantizeQdq(model, recipe));
+        break;
+    default:
+        return badUse("the format '" + std::string(recipeFormatName(recipe.format)) + "' cannot be written");
+    }
+    sortAsOnnxRuntime(model.draft);
+    model.draft.producer = kProducer;
+    return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
+}
+
+std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe)
+{
+    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    std::vector<std::string> tensors;
+    std::unordered_set<std::string> seen;
+    for (const DraftNode& node : model.draft.nodes) {
+        if (std::ranges::find(types, node.opType) == types.end())
+            continue;
+        const auto add = [&](const std::string& name) {
+            if (model.realType(name) != DType::Undefined && !model.draft.constant(name) && seen.insert(name).second)
+                tensors.push_back(name);
+        };
+        std::ranges::for_each(node.inputs, add);
+        std::ranges::for_each(node.outputs, add);
+    }
+    return tensors;
+}
+
+} // namespace qs

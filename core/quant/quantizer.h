@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/float_model.h"
+
+namespace qs {
+
+struct QuantizedDraft {
+    GraphDraft draft;
+    std::vector<std::string> warnings;
+};
+
+/// The float model quantized as the recipe says: with the same ranges the tensors, names, scales, zero points and codes
+/// are those of ONNX Runtime 1.31. `ranges` are as calibrated; the dynamic and weight-only forms need none.
+/// Issues: the model is quantized already, names that match nothing, ranges that are missing, what cannot be
+/// represented.
+Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, const Ranges& ranges);
+
+/// Tensors whose ranges the recipe's form needs (ONNX Runtime calibrates these), in graph order.
+std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe);
+
+} // namespace qs

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/calibrator_options.h"
+#include "core/tensor/dtype.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+enum class RecipeFormat {
+    Qdq, ///< QuantizeLinear / DequantizeLinear pairs around float operators
+    QOperator, ///< QLinear* operators
+    Dynamic, ///< activations quantized from their own values while running
+    WeightOnly, ///< weights in blocks of few bits, activations float
+};
+
+/// What is asked of one tensor (or one channel of it) in place of what the recipe's defaults say.
+struct QuantOverride {
+    std::optional<DType> type;
+    std::optional<double> scale; ///< together with zeroPoint
+    std::optional<int64_t> zeroPoint;
+    std::optional<bool> symmetric;
+    std::optional<bool> reduceRange; ///< constants only
+    std::optional<double> lowest, highest; ///< real range
+    bool operator==(const QuantOverride&) const = default;
+};
+
+/// A second quantization of an activation for some of its readers (mixed precision).
+struct QuantConversion {
+    QuantOverride to;
+    std::vector<std::string> readers; ///< node names; empty: all
+    bool operator==(const QuantConversion&) const = default;
+};
+
+/// Overrides of one tensor. A constant with `axis` is quantized per channel: one entry for all channels, or one each.
+struct TensorOverride {
+    std::vector<QuantOverride> parts = { {} };
+    std::optional<int64_t> axis;
+    std::optional<QuantConversion> convert;
+    bool operator==(const TensorOverride&) const = default;
+};
+
+/// Passes that change the float graph before it is quantized.
+struct GraphPreparation {
+    bool enabled = false; ///< constants folded, BatchNormalization folded into Conv, what nobody reads removed
+    bool operator==(const GraphPreparation&) const = default;
+};
+
+enum class WeightOnlyAlgorithm { Default, RoundToNearest };
+
+/// MatMulNBits and its relatives. Signed weight types are symmetric without zero points, unsigned ones have them.
+struct WeightOnlyOptions {
+    int64_t blockSize = 128;
+    WeightOnlyAlgorithm algorithm = WeightOnlyAlgorithm::Default;
+    bool dequantizeForm = false; ///< DequantizeLinear + MatMul in place of MatMulNBits
+    bool operator==(const WeightOnlyOptions&) const = default;
+};
+
+/// How a float model is to be quantized: a plain value. The defaults are those of ONNX Runtime's quantize_static (or
+/// quantize_dynamic, see withDefaultsOf()). Names of nodes and tensors are those of the float file; a node without a
+/// name goes by its first output's.
+struct Recipe {
+    RecipeFormat format = RecipeFormat::Qdq;
+    DType activationType = DType::Int8;
+    DType weightType = DType::Int8;
+    bool perChannel = false;
+    bool reduceRange = false;
+    std::vector<std::string> opTypes; ///< empty: those ONNX Runtime quantizes by default
+    std::vector<std::string> include; ///< patterns of node names; empty: all
+    std::vector<std::string> exclude; ///< patterns of node names
+
+    CalibratorOptions calibration;
+
+    bool symmetricActivations = false;
+    bool restrictedAsymmetric = false; ///< ActivationRestrictedAsymmetric
+    std::optional<bool> symmetricWeights; ///< unset: signed types are
+    std::optional<double> minimumRange; ///< MinimumRealRange
+    bool quantizeUnquantizedInputs = false; ///< ForceQuantizeNoInputCheck
+    std::optional<bool> matmulConstantOnly; ///< MatMulConstBOnly; unset: on for the dynamic format alone
+    bool pairsForWeights = false; ///< AddQDQPairToWeight
+    bool dedicatedPairs = false; ///< DedicatedQDQPair
+    bool quantizeBias = true; ///< QuantizeBias
+    bool keepRemovable = false; ///< QDQKeepRemovableActivations
+    bool adjustWeightsForBias = true; ///< not QDQDisableWeightAdjustForInt32Bias
+    bool contribOperators = false; ///< UseQDQContribOps
+    bool subgraphs = false; ///< EnableSubgraph
+    bool sigmoidNnapi = false; ///< extra.Sigmoid.nnapi
+    int64_t blockSize = 0; ///< BlockSize: blocked weights in Q/DQ form; 0 = off
+    std::vector<std::string> noOutputTypes; ///< OpTypesToExcludeOutputQuantization
+    std::map<std::string, int64_t> perChannelAxis; ///< QDQOpTypePerChannelSupportToAxis
+    std::map<std::string, TensorOverride> tensors; ///< TensorQuantOverrides
+    bool smoothQuant = false;
+    double smoothQuantAlpha = 0.5;
+    bool smoothQuantFolding = true;
+
+    WeightOnlyOptions weightOnly;
+    GraphPreparation preparation;
+    bool keepExtremeConstants = false; ///< constants beyond any useful scale (-3.4e38 in masks) stay float
+
+    bool operator==(const Recipe&) const = default;
+};
+
+/// The preset the program starts from: ONNX Runtime's defaults, but graph preparation, and extreme constants in float.
+Recipe quantscopeRecipe();
+
+std::string_view recipeFormatName(RecipeFormat format); ///< "qdq", "qoperator", "dynamic", "weight-only"
+std::optional<RecipeFormat> recipeFormatOf(std::string_view name);
+
+} // namespace qs
