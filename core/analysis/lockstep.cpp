@@ -138,6 +138,8 @@ Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& ca
 Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
 {
     Execution f(m_shared.floatSchedule, m_floatPool), q(m_shared.quantSchedule, m_quantPool);
+    f.useTeam(&m_team);
+    q.useTeam(&m_team);
     QS_CHECK(bind(f, *m_shared.pair->floatPlan, feed, m_shared.floatCarry, m_floatState, true));
     // The stages below go on from other values than their own, and saturation is counted where sums are made.
     if (m_shared.activations)
@@ -149,6 +151,7 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
     std::optional<ImplementationCheck> check;
     if (m_shared.stageSchedule) {
         stages.emplace(m_shared.stageSchedule, m_quantPool);
+        stages->useTeam(&m_team);
         QS_CHECK(bind(*stages, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_quantState, false));
         check.emplace(q, *m_shared.quantSchedule, *stages, *m_shared.stageSchedule, m_shared.borders);
     }
@@ -190,6 +193,7 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
 Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& cancel)
 {
     Execution written(m_shared.writtenSchedule, m_quantPool);
+    written.useTeam(&m_team);
     QS_CHECK(bind(written, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_writtenState, false));
     QS_CHECK(written.runAll(cancel));
     Measured& m = *m_shared.measured;

@@ -24,6 +24,7 @@ public:
         Measured* measured = nullptr;
         ActivationCache* activations = nullptr; ///< of earlier runs; not for samples that carry state
         uint64_t poolBytes = UINT64_MAX; ///< limit for each model's tensors in each worker
+        size_t teamThreads = 1; ///< that each worker has for the nodes of its sample
     };
     /// Builds the schedules for the pairs of `measured`.
     static Status prepare(Shared& shared, const CompareOptions& options);
@@ -32,6 +33,7 @@ public:
         : m_shared(shared)
         , m_floatPool(shared.poolBytes)
         , m_quantPool(shared.poolBytes)
+        , m_team(shared.teamThreads)
     {
     }
     Status run(const Feed& feed, const CancelToken& cancel);
@@ -50,6 +52,7 @@ private:
 
     const Shared& m_shared;
     BufferPool m_floatPool, m_quantPool;
+    WorkerTeam m_team;
     std::vector<float> m_x, m_y, m_p, m_scratch;
     std::vector<Tensor> m_floatState, m_quantState, m_writtenState;
     Hash128 m_bound; ///< sampleKey of the last bind(), when there is a cache
