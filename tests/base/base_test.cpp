@@ -236,6 +236,15 @@ void BaseTests::issuesAreOneSentence()
     QCOMPARE(issueText(issue), std::string("m.onnx: node 'conv1': tensor 'w': is cut off"));
     QCOMPARE(issueText(badUse("no such option")), std::string("no such option"));
     QCOMPARE(issueText(cancelled()), std::string("cancelled"));
+    // Names come from files, which may hold anything.
+    QCOMPARE(issueText(badUse("a\nb\r\x1b[31mc\x7f")), std::string("a b  [31mc "));
+    QCOMPARE(issueText(badUse("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")),
+        std::string("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"));
+    for (const char* broken : { "\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80" }) {
+        const std::string text = issueText(badUse(std::string("x") + broken + "y"));
+        QVERIFY2(text.starts_with("x\xef\xbf\xbd") && text.ends_with("y"), broken);
+        QCOMPARE(QString::fromUtf8(text.c_str()).toStdString(), text);
+    }
 }
 
 void BaseTests::atomicFileKeepsLinksAndDevices()
