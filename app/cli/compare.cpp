@@ -61,6 +61,7 @@ Result<int> compare(const CompareCommand& o, Context& context)
     inputs.quantPath = o.quantPath;
     inputs.mapPath = o.map;
     inputs.nodeAlone = o.local;
+    inputs.histograms = !o.html.empty(); // nothing else shows them
     QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
     QS_TRY(inputs.data, dataRequest(o.data, context.common));
     QS_TRY(inputs.threads, threadCount(context.common));

@@ -69,6 +69,7 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     shared.pair = &pair;
     shared.outputs = pairOutputs(pair);
     shared.nodeAlone = options.nodeAlone;
+    shared.histograms = options.histograms;
     shared.measured = &measured;
     if (options.activations && options.carry.empty()) {
         shared.activations = options.activations.get();
@@ -78,6 +79,7 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     // State is carried from sample to sample, so these run in order on one worker.
     const size_t threads
         = options.carry.empty() ? std::max<size_t>(std::min(options.threads, data.feeds()), 1) : size_t(1);
+    shared.teamThreads = std::max<size_t>(options.threads / threads, 1);
     if (options.memoryLimit) {
         std::vector<std::shared_ptr<const Schedule>> beside { shared.floatSchedule, shared.quantSchedule };
         if (shared.stageSchedule)
@@ -86,7 +88,7 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     }
     QS_CHECK(reserve(measured, shared, options));
     Comparison weights;
-    fillWeights(pair, weights);
+    fillWeights(pair, options.histograms, threads, weights);
     std::vector<std::unique_ptr<Lockstep>> workers(threads);
     std::mutex mutex;
     std::optional<Issue> failure;

@@ -28,6 +28,7 @@ struct CompareOptions {
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of quantPlan
     size_t threads = 1;
     bool nodeAlone = false; ///< also run each quantized node alone on the float model's values
+    bool histograms = true; ///< also those of activations and weights
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name; samples then run in order
     uint64_t memoryLimit = 0; ///< bytes; 0 = none; the cache counts
     std::shared_ptr<ActivationCache> activations; ///< values of earlier runs; null = none are kept

@@ -8,13 +8,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace qs {
 
 namespace {
-
-constexpr size_t kBlock = 16384; ///< elements that stay in a near cache from the sums to the histograms
 
 /// The parameters of a pair's quantizer; computed ones are read, and scaleSquare becomes their mean s^2.
 QuantParams paramsOf(const PairPlan& plan, const Execution& q, double& scaleSquare)
@@ -29,13 +26,6 @@ QuantParams paramsOf(const PairPlan& plan, const Execution& q, double& scaleSqua
     for (float s : params.scale)
         scaleSquare += double(s) * s / double(params.scale.size());
     return params;
-}
-
-PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
-{
-    const auto& zeros = params.zeroPoint;
-    return { params.scale[channel], zeros.empty() ? 0 : zeros[std::min(channel, zeros.size() - 1)],
-        int32_t(params.codes().low), int32_t(params.codes().high) };
 }
 
 bool areBytes(const Tensor& codes)
@@ -72,102 +62,7 @@ std::bitset<256> countCodes(const Tensor& codes, Histogram* values, const QuantP
     return seen;
 }
 
-/// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
-class PairMeter {
-public:
-    /// `histograms` null: none are made. `countY` false: those of y are made elsewhere.
-    PairMeter(PairSums& sums, PairHistograms* histograms, bool countY, std::vector<float>& scratch)
-        : m_sums(sums)
-        , m_histograms(histograms)
-        , m_countY(countY)
-        , m_scratch(scratch)
-    {
-        if (m_histograms)
-            m_scratch.resize(2 * kBlock);
-    }
-    void addRun(const PairRun& run)
-    {
-        for (size_t begin = 0; begin < run.n; begin += kBlock) {
-            const PairRun block = blockOf(run, begin);
-            const uint64_t odd = m_sums.nonFinite;
-            addPairSums(m_sums, m_extremes, block);
-            if (m_histograms)
-                count(block, m_sums.nonFinite == odd && std::isfinite(m_extremes.highError - m_extremes.lowError));
-        }
-    }
-    /// The elements of `run` have channels along an axis, `inner` elements each in turn, the first one of the whole
-    /// tensor's element number `offset`.
-    void addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner)
-    {
-        const bool integer = run.quantizer;
-        for (size_t i = 0; inner > 0 && i < run.n; i += inner) {
-            const size_t c = std::min(((offset + i) / inner) % channels, params.scale.size() - 1);
-            const PairQuantizer quantizer = quantizerOf(params, c);
-            addPairSums(m_sums, m_extremes,
-                { run.x + i, run.y + i, run.p ? run.p + i : nullptr, inner, integer ? &quantizer : nullptr,
-                    run.activation });
-        }
-        for (size_t begin = 0; m_histograms && begin < run.n; begin += kBlock) {
-            const PairRun block = blockOf(run, begin);
-            for (size_t i = 0; i < block.n; ++i)
-                block.error[i] = block.y[i] - block.x[i];
-            count(block, false);
-        }
-    }
-
-private:
-    PairRun blockOf(const PairRun& run, size_t begin) const
-    {
-        PairRun block = run;
-        block.n = std::min(kBlock, run.n - begin);
-        block.x += begin;
-        block.y += begin;
-        block.p = run.p ? run.p + begin : nullptr;
-        block.error = m_histograms ? m_scratch.data() : nullptr;
-        return block;
-    }
-    /// `known`: all values of the block are finite, and sums and extremes reach over them.
-    void count(const PairRun& block, bool known)
-    {
-        auto add = [&](Histogram& histogram, const float* values, double low, double high) {
-            if (known)
-                histogram.add(std::span(values, block.n), static_cast<float>(low), static_cast<float>(high));
-            else
-                histogram.add(std::span(values, block.n));
-        };
-        add(m_histograms->x, block.x, m_sums.lowX, m_sums.highX);
-        if (m_countY)
-            add(m_histograms->y, block.y, m_extremes.lowY, m_extremes.highY);
-        add(m_histograms->error, block.error, m_extremes.lowError, m_extremes.highError);
-        if (block.p)
-            add(m_histograms->before, activated(block), m_sums.lowA, m_sums.highA);
-    }
-    const float* activated(const PairRun& block) const
-    {
-        if (!block.activation.bounded())
-            return block.p;
-        float* const a = m_scratch.data() + kBlock;
-        for (size_t i = 0; i < block.n; ++i)
-            a[i] = std::clamp(block.p[i], block.activation.low, block.activation.high);
-        return a;
-    }
-
-    PairSums& m_sums;
-    PairExtremes m_extremes;
-    PairHistograms* m_histograms;
-    bool m_countY;
-    std::vector<float>& m_scratch;
-};
-
 } // namespace
-
-void PairHistograms::merge(const PairHistograms& other)
-{
-    x.merge(other.x);
-    y.merge(other.y);
-    error.merge(other.error);
-    before.merge(other.before);
-}
 
 /// Measures x, y and p (null = none), which lie in one order, sample by sample.
 void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params,

@@ -3,7 +3,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/analysis/implementation.h"
-#include "core/kernels/pair_sums.h"
+#include "core/analysis/pair_meter.h"
 
 #include <bitset>
 #include <map>
@@ -30,12 +30,6 @@ struct PairPlan {
 
 /// All pairs of a comparison.
 std::vector<PairPlan> planPairs(const ComparePair& pair);
-
-/// Of one pair; `before` counts a(p).
-struct PairHistograms {
-    Histogram x, y, error, before;
-    void merge(const PairHistograms& other);
-};
 
 /// What stays of one pair besides its sums: integers that merge in any order, behind a lock.
 struct PairShared {
@@ -79,7 +73,7 @@ void fillActivations(const ComparePair& pair, const Measured& measured, Comparis
 void fillImplementation(const ComparePair& pair, Measured& measured, Comparison& result);
 void fillOutputs(const ComparePair& pair, const Measured& measured, const DataSource& data, Comparison& result);
 /// Weights need no data.
-void fillWeights(const ComparePair& pair, Comparison& result);
+void fillWeights(const ComparePair& pair, bool histograms, size_t threads, Comparison& result);
 /// Rules over what was measured, most telling first.
 void fillFindings(const ComparePair& pair, Comparison& result);
 

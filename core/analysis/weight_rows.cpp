@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measured.h"
 
-#include "core/base/rounding.h"
+#include "core/base/parallel.h"
+#include "core/kernels/bins.h"
 #include "core/match/canonical.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -21,7 +22,14 @@ constexpr double kHalfStep = 0.51;
 struct Channels {
     int64_t count = 1;
     int64_t inner = 1;
-    size_t of(size_t i) const { return size_t((int64_t(i) / inner) % count); }
+    /// Calls run(channel, begin, n) for the stretches of n elements of one channel, in order.
+    void eachRun(size_t size, auto run) const
+    {
+        const auto n = static_cast<size_t>(inner);
+        for (size_t i = 0; n > 0 && i < size;)
+            for (size_t c = 0; c < size_t(count) && i < size; ++c, i += n)
+                run(c, i, n);
+    }
 };
 
 Channels channelsOf(const Shape& shape, int64_t axis)
@@ -58,23 +66,38 @@ Tensor transposed(const Tensor& t)
     return out;
 }
 
+/// x rounded to a multiple of `scale`, half to even; below 2^51 steps.
+double onGrid(double x, double scale)
+{
+    constexpr double kRound = 0x1.8p52; // sums near it are whole numbers
+    return (x / scale + kRound - kRound) * scale;
+}
+
 /// Error of symmetric 8-bit rounding of x with one scale a group (-127..127).
 double symmetricNoise(
     const std::vector<float>& x, const std::vector<double>& absMax, const Channels& channels, bool perChannel)
 {
-    double largest = 0;
-    for (double m : absMax)
-        largest = std::max(largest, m);
+    const double largest = absMax.empty() ? 0 : std::ranges::max(absMax);
     double noise = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-        const double top = perChannel ? absMax[channels.of(i)] : largest;
-        if (top == 0)
-            continue;
-        const double scale = top / 127;
-        const double error = roundHalfEven(x[i] / scale) * scale - x[i];
-        noise += error * error;
-    }
+    channels.eachRun(x.size(), [&](size_t c, size_t begin, size_t n) {
+        const double scale = (perChannel ? absMax[c] : largest) / 127;
+        if (scale == 0)
+            return;
+        for (size_t i = begin; i < begin + n; ++i) {
+            const double error = onGrid(x[i], scale) - x[i];
+            noise += error * error;
+        }
+    });
     return noise;
+}
+
+/// Share of the codes that occur; below 16 bits.
+double usedCodes(const Tensor& codes, const QuantParams& params)
+{
+    std::bitset<256> used;
+    markCodes(unpacked(codes).data<uint8_t>(), used);
+    const auto range = params.codes();
+    return double(used.count()) / double(range.high - range.low + 1);
 }
 
 /// Numbers that need the scale of each element.
@@ -82,28 +105,25 @@ void fillAgainstGrid(const std::vector<float>& x, const std::vector<float>& y, c
     const Channels& scales, double signal, WeightRow& row)
 {
     const auto range = params.codes();
-    size_t clipped = 0, off = 0, inside = 0;
+    size_t outside = 0, off = 0;
     double step2 = 0;
-    std::bitset<256> used;
-    for (size_t i = 0; i < x.size(); ++i) {
-        const size_t c = params.scale.size() > 1 ? std::min(scales.of(i), params.scale.size() - 1) : 0;
-        const double s = params.scale[c];
-        const double z = c < params.zeroPoint.size() ? params.zeroPoint[c] : 0;
-        step2 += s * s;
-        const bool outside = x[i] < s * (double(range.low) - z) - s / 2 || x[i] > s * (double(range.high) - z) + s / 2;
-        clipped += outside;
-        inside += !outside;
-        off += !outside && std::fabs(double(y[i]) - x[i]) > kHalfStep * s + 1e-12;
-        if (dtypeBits(params.dtype) <= 8 && s > 0)
-            used.set(size_t(std::clamp(std::nearbyint(y[i] / s) + z - double(range.low), 0.0, 255.0)));
-    }
+    scales.eachRun(x.size(), [&](size_t channel, size_t begin, size_t n) {
+        const size_t c = std::min(channel, params.scale.size() - 1);
+        const double s = params.scale[c], z = c < params.zeroPoint.size() ? params.zeroPoint[c] : 0;
+        const double lowest = s * (double(range.low) - z) - s / 2, highest = s * (double(range.high) - z) + s / 2;
+        const double tolerance = kHalfStep * s + 1e-12;
+        step2 += s * s * double(n);
+        for (size_t i = begin; i < begin + n; ++i) {
+            const bool inside = !(x[i] < lowest) & !(x[i] > highest);
+            outside += !inside;
+            off += inside & (std::fabs(double(y[i]) - x[i]) > tolerance);
+        }
+    });
     const auto n = static_cast<double>(x.size());
     row.idealSqnrDb = powerRatioDb(signal, step2 / 12);
-    row.clippedFraction = double(clipped) / n;
-    if (inside > 0)
-        row.offByMoreThanHalfStep = double(off) / double(inside);
-    if (dtypeBits(params.dtype) <= 8)
-        row.usedCodes = double(used.count()) / double(range.high - range.low + 1);
+    row.clippedFraction = double(outside) / n;
+    if (outside < x.size())
+        row.offByMoreThanHalfStep = double(off) / double(x.size() - outside);
 }
 
 void fillChannels(const std::vector<float>& x, const std::vector<float>& y, const Channels& channels, WeightRow& row)
@@ -111,12 +131,18 @@ void fillChannels(const std::vector<float>& x, const std::vector<float>& y, cons
     const auto count = static_cast<size_t>(channels.count);
     std::vector<double> signal(count), noise(count);
     row.channelAbsMax.assign(count, 0);
-    for (size_t i = 0; i < x.size(); ++i) {
-        const size_t c = channels.of(i);
-        signal[c] += double(x[i]) * x[i];
-        noise[c] += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
-        row.channelAbsMax[c] = std::max(row.channelAbsMax[c], std::fabs(double(x[i])));
-    }
+    channels.eachRun(x.size(), [&](size_t c, size_t begin, size_t n) {
+        double xx = 0, ee = 0, most = row.channelAbsMax[c];
+        for (size_t i = begin; i < begin + n; ++i) {
+            const double error = double(y[i]) - x[i];
+            xx += double(x[i]) * x[i];
+            ee += error * error;
+            most = std::max(most, std::fabs(double(x[i])));
+        }
+        signal[c] += xx;
+        noise[c] += ee;
+        row.channelAbsMax[c] = most;
+    });
     for (size_t c = 0; c < count; ++c)
         row.channelSqnrDb.push_back(powerRatioDb(signal[c], noise[c]));
     auto sorted = row.channelAbsMax;
@@ -126,7 +152,7 @@ void fillChannels(const std::vector<float>& x, const std::vector<float>& y, cons
         row.rangeRatio = sorted.back() / median;
 }
 
-WeightRow makeRow(const ComparePair& pair, const WeightPair& wp)
+WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms)
 {
     const Graph& fg = pair.floatPlan->graph();
     const Graph& qg = pair.quantPlan->graph();
@@ -163,6 +189,8 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp)
     row.similarity = similarityOf(sums);
     if (isInteger(q.params.dtype) && q.params.blockSize == 0)
         fillAgainstGrid(x, y, row.params, scales, sums.xx, row);
+    if (isInteger(q.params.dtype) && dtypeBits(q.params.dtype) <= 8 && q.params.blockSize == 0)
+        row.usedCodes = usedCodes(codes, row.params);
     row.channelAxis = outputAxis(fg.node(wp.floatNode), row.shape, row.bias);
     const Channels channels = channelsOf(row.shape, row.channelAxis);
     fillChannels(x, y, channels, row);
@@ -170,17 +198,21 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp)
         row.perTensorSqnrDb = powerRatioDb(sums.xx, symmetricNoise(x, row.channelAbsMax, channels, false));
         row.perChannelSqnrDb = powerRatioDb(sums.xx, symmetricNoise(x, row.channelAbsMax, channels, true));
     }
-    row.floatHistogram.add(x);
-    row.quantHistogram.add(y);
+    if (histograms) {
+        row.floatHistogram.add(x);
+        row.quantHistogram.add(y);
+    }
     return row;
 }
 
 } // namespace
 
-void fillWeights(const ComparePair& pair, Comparison& result)
+void fillWeights(const ComparePair& pair, bool histograms, size_t threads, Comparison& result)
 {
-    for (const WeightPair& wp : pair.alignment->weights)
-        result.weights.push_back(makeRow(pair, wp));
+    const auto& weights = pair.alignment->weights;
+    result.weights.resize(weights.size());
+    parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)),
+        [&](size_t i, size_t) { result.weights[i] = makeRow(pair, weights[i], histograms); });
 }
 
 } // namespace qs

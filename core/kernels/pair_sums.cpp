@@ -32,7 +32,7 @@ template <class D> void foldHigh(D d, hn::Vec<D> v, auto& target)
 
 /// One pass over whole vectors as if all elements were finite and none clipped: all noise made here goes to rounding.
 /// Where an element is not finite, neither is xx, yy or pp. Returns how many elements it took.
-template <bool kHasP, bool kBounded, bool kHasQuantizer>
+template <bool kHasP, bool kBounded, bool kHasQuantizer, bool kExtremes>
 size_t sumVectorsOf(PairSums& s, PairExtremes& extremes, const PairRun& run)
 {
     const Wide dd;
@@ -54,15 +54,19 @@ size_t sumVectorsOf(PairSums& s, PairExtremes& extremes, const PairRun& run)
              high = hn::Set(df, float(q.high));
     size_t i = 0;
     for (; i + lanes <= run.n; i += lanes) {
-        const VF xf = hn::LoadU(df, x + i), yf = hn::LoadU(df, y + i), ef = hn::Sub(yf, xf);
-        if (run.error)
-            hn::StoreU(ef, df, run.error + i);
+        const VF xf = hn::LoadU(df, x + i), yf = hn::LoadU(df, y + i);
         lowX = hn::Min(lowX, xf);
         highX = hn::Max(highX, xf);
-        lowY = hn::Min(lowY, yf);
-        highY = hn::Max(highY, yf);
-        lowE = hn::Min(lowE, ef);
-        highE = hn::Max(highE, ef);
+        if constexpr (kExtremes || !kHasP) {
+            lowY = hn::Min(lowY, yf);
+            highY = hn::Max(highY, yf);
+        }
+        if constexpr (kExtremes) {
+            const VF ef = hn::Sub(yf, xf);
+            hn::StoreU(ef, df, run.error + i);
+            lowE = hn::Min(lowE, ef);
+            highE = hn::Max(highE, ef);
+        }
         if constexpr (kHasP) {
             VF af = hn::LoadU(df, p + i);
             if constexpr (kBounded)
@@ -123,16 +127,21 @@ size_t sumVectorsOf(PairSums& s, PairExtremes& extremes, const PairRun& run)
     return i;
 }
 
-size_t sumVectors(PairSums& s, PairExtremes& extremes, const PairRun& run)
+template <bool kExtremes> size_t sumVectorsWith(PairSums& s, PairExtremes& extremes, const PairRun& run)
 {
     if (!run.p)
-        return run.quantizer ? sumVectorsOf<false, false, true>(s, extremes, run)
-                             : sumVectorsOf<false, false, false>(s, extremes, run);
+        return run.quantizer ? sumVectorsOf<false, false, true, kExtremes>(s, extremes, run)
+                             : sumVectorsOf<false, false, false, kExtremes>(s, extremes, run);
     if (!run.activation.bounded())
-        return run.quantizer ? sumVectorsOf<true, false, true>(s, extremes, run)
-                             : sumVectorsOf<true, false, false>(s, extremes, run);
-    return run.quantizer ? sumVectorsOf<true, true, true>(s, extremes, run)
-                         : sumVectorsOf<true, true, false>(s, extremes, run);
+        return run.quantizer ? sumVectorsOf<true, false, true, kExtremes>(s, extremes, run)
+                             : sumVectorsOf<true, false, false, kExtremes>(s, extremes, run);
+    return run.quantizer ? sumVectorsOf<true, true, true, kExtremes>(s, extremes, run)
+                         : sumVectorsOf<true, true, false, kExtremes>(s, extremes, run);
+}
+
+size_t sumVectors(PairSums& s, PairExtremes& extremes, const PairRun& run)
+{
+    return run.error ? sumVectorsWith<true>(s, extremes, run) : sumVectorsWith<false>(s, extremes, run);
 }
 
 /// Noise made by a quantizer that p stands before: rounding inside [lowest, highest], clipping and clipped outside. For

@@ -56,7 +56,7 @@ struct PairRun {
     size_t n = 0;
     const PairQuantizer* quantizer = nullptr;
     PairActivation activation;
-    float* error = nullptr; ///< where y - x in float32 is written; null = nowhere
+    float* error = nullptr; ///< where y - x in float32 is written; null = nowhere, and no extremes are looked for
 };
 
 /// Adds the sums of the run. Plain loops in double.

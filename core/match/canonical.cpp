@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace qs {
@@ -132,6 +133,24 @@ const Tensor* storedCodes(const Plan& plan, const Quantizer& q)
     return q.logicalCodes.valid() ? &q.logicalCodes : plan.constant(q.codes);
 }
 
+namespace {
+
+/// out = (code - zero) * scale over runs of `inner` elements a channel, channels in turn.
+template <class T>
+void dequantizeRuns(std::span<const T> codes, int64_t channels, int64_t inner, const QuantParams& params, float* out)
+{
+    for (size_t i = 0; inner > 0 && i < codes.size();)
+        for (size_t c = 0; c < size_t(channels) && i < codes.size(); ++c) {
+            const size_t s = std::min(c, params.scale.size() - 1);
+            const double zero = s < params.zeroPoint.size() ? params.zeroPoint[s] : 0;
+            const float scale = params.scale[s];
+            for (const size_t end = i + size_t(inner); i < end; ++i)
+                out[i] = static_cast<float>(codes[i] - zero) * scale;
+        }
+}
+
+} // namespace
+
 std::vector<float> dequantized(const Tensor& codes, const QuantParams& params)
 {
     const Tensor plain = toPlain(codes);
@@ -148,6 +167,14 @@ std::vector<float> dequantized(const Tensor& codes, const QuantParams& params)
             outer *= shape[i];
     } else {
         inner = plain.count();
+    }
+    if (params.blockSize == 0 && plain.dtype() == DType::Int8) {
+        dequantizeRuns(plain.data<int8_t>(), channels, inner, params, out.data());
+        return out;
+    }
+    if (params.blockSize == 0 && plain.dtype() == DType::UInt8) {
+        dequantizeRuns(plain.data<uint8_t>(), channels, inner, params, out.data());
+        return out;
     }
     const int64_t block = std::max<int64_t>(params.blockSize, 1);
     const int64_t blocks = (channels + block - 1) / block;

@@ -21,6 +21,7 @@ struct Inputs {
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
     bool nodeAlone = false; ///< --local
+    bool histograms = true; ///< false: rows without histograms, which cost as much as all other numbers
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of the quantized model
     size_t threads = 0; ///< 0 = all cores
     uint64_t memoryLimit = 0; ///< bytes, 0 = 80 % of RAM

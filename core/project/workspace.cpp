@@ -214,6 +214,7 @@ private:
         CompareOptions options;
         options.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
         options.nodeAlone = m_next.inputs.nodeAlone;
+        options.histograms = m_next.inputs.histograms;
         options.carry = m_next.inputs.carry;
         const uint64_t limit = memoryLimitOrDefault(m_next.inputs.memoryLimit);
         options.memoryLimit = limit - std::min(m_next.inputs.activationCache, limit / 2);

@@ -23,6 +23,7 @@ private slots:
     void extremes();
     void countsAsTheReference_data();
     void countsAsTheReference();
+    void countsAndMarksCodes();
 };
 
 void BinsTests::extremes()
@@ -53,7 +54,8 @@ void BinsTests::countsAsTheReference()
     constexpr int32_t kBins = 100;
     test::RandomData random(kSeed);
     const int32_t highest = exponent > 120 ? 1 : (1 << 24) - kBins; // in bins; larger ones are no floats
-    for (const int32_t first : { -50, 0, -kBins, exponent > 120 ? -1 : -(1 << 24) + kBins, highest - 50 })
+    for (const int32_t first : { -50, 0, -kBins, -(1 << 23), (1 << 23) - 1, 1 << 23, (1 << 23) + 1,
+             exponent > 120 ? -1 : -(1 << 24) + kBins, highest - 50 })
         for (const int64_t size : kSizes) {
             const int32_t low = exponent > 120 ? std::max(first, -1) : first;
             const int32_t high = exponent > 120 ? std::min(first + kBins - 1, 0) : first + kBins - 1;
@@ -78,6 +80,30 @@ void BinsTests::countsAsTheReference()
             countBins(x, exponent, first, fast);
             countBinsReference(x, exponent, first, naive);
             QVERIFY2(fast == naive, qPrintable(QString("first %1, size %2, seed %3").arg(first).arg(size).arg(kSeed)));
+        }
+}
+
+void BinsTests::countsAndMarksCodes()
+{
+    test::RandomData random(kSeed);
+    for (const int64_t size : kSizes)
+        for (const int64_t most : { 0, 1, 127, 128, 255 }) {
+            std::vector<uint8_t> codes;
+            for (int64_t i = 0; i < size; ++i)
+                codes.push_back(uint8_t(i > size / 2 ? 255 - random.integer(0, most) : random.integer(0, most)));
+            std::vector<uint64_t> counts(256, 3), naive(256, 3);
+            std::bitset<256> seen, expected;
+            seen.set(77); // earlier ones stay
+            expected.set(77);
+            for (const uint8_t code : codes) {
+                ++naive[code];
+                expected.set(code);
+            }
+            countCodes(codes, std::span<uint64_t, 256>(counts));
+            markCodes(codes, seen);
+            const QString text = QString("size %1, most %2, seed %3").arg(size).arg(most).arg(kSeed);
+            QVERIFY2(counts == naive, qPrintable(text));
+            QVERIFY2(seen == expected, qPrintable(text));
         }
 }
 

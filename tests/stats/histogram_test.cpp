@@ -112,6 +112,34 @@ private slots:
         } while (std::next_permutation(order.begin(), order.end()));
     }
 
+    void manyAtOnce()
+    {
+        const float inf = std::numeric_limits<float>::infinity();
+        Histogram one, many;
+        for (const float v : { 3.0f, -0.0f, 1e30f, inf, -2.5f })
+            for (const uint64_t times : { 0, 1, 5 }) {
+                many.add(v, times);
+                for (uint64_t i = 0; i < times; ++i)
+                    one.add(v);
+            }
+        QVERIFY(one == many);
+        QCOMPARE(many.total(), uint64_t(24));
+        QCOMPARE(many.nonFinite(), uint64_t(6));
+    }
+
+    void knownExtremes()
+    {
+        const std::vector<float> first { 1, 2, -0.5f }, second { 1.5f, 0.25f, 8 };
+        Histogram looked, known;
+        looked.add(first);
+        looked.add(second);
+        known.add(first, -0.5f, 2);
+        known.add(second, -0.5f, 8); // of both
+        QVERIFY(looked == known);
+        known.add({}, 5, 5);
+        QVERIFY(looked == known);
+    }
+
     void narrowBins()
     {
         Histogram h;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/kernels/pair_sums.h"
+#include "core/stats/histogram.h"
+#include "core/tensor/quant_params.h"
+
+#include <vector>
+
+namespace qs {
+
+/// Of one pair; `before` counts a(p).
+struct PairHistograms {
+    Histogram x, y, error, before;
+    void merge(const PairHistograms& other);
+};
+
+/// The quantizer of one channel, or of the whole tensor.
+PairQuantizer quantizerOf(const QuantParams& params, size_t channel);
+
+/// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
+class PairMeter {
+public:
+    /// `histograms` null: none are made. `countY` false: those of y are made elsewhere.
+    PairMeter(PairSums& sums, PairHistograms* histograms, bool countY, std::vector<float>& scratch);
+    void addRun(const PairRun& run);
+    /// Elements of channels in turn, `inner` of each, the first being number `offset` of the whole tensor. Takes the
+    /// quantizers from `params` where the run has one.
+    void addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner);
+
+private:
+    PairRun blockOf(const PairRun& run, size_t begin) const;
+    void count(const PairRun& block, bool known);
+    const float* activated(const PairRun& block) const;
+
+    PairSums& m_sums;
+    PairExtremes m_extremes;
+    PairHistograms* m_histograms;
+    bool m_countY;
+    std::vector<float>& m_scratch;
+};
+
+} // namespace qs
