@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse.h"
 
+#include "core/engine/fuse/conv_bands.h"
 #include "core/engine/fuse/element_chains.h"
 #include "core/engine/fuse/integer_units.h"
 
@@ -20,7 +21,10 @@ std::vector<FusedUnit> fuseUnits(const Plan& plan, const PlanOptions& options)
     for (const FusedUnit& unit : units)
         for (NodeId id : unit.nodes)
             taken[id.index()] = true;
-    std::ranges::move(elementChains(plan, taken), std::back_inserter(units));
+    std::vector<FusedUnit> chains = elementChains(plan, taken);
+    std::vector<FusedUnit> bands = convBands(plan, chains, taken);
+    std::ranges::move(chains, std::back_inserter(units));
+    std::ranges::move(bands, std::back_inserter(units));
     return units;
 }
 

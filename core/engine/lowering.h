@@ -6,12 +6,14 @@
 #include "core/base/worker_team.h"
 #include "core/graph/graph.h"
 #include "core/kernels/element_program.h"
+#include "core/kernels/float_rows.h"
 #include "core/ops/op.h"
 #include "core/tensor/buffer_pool.h"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -134,8 +136,14 @@ using StepFn = std::function<Status(StepContext&)>;
 /// Told of elements begin .. end-1 (memory order) of an output as soon as they are made, which may then be replaced.
 /// Called from several threads at once, for different elements.
 using PieceFn = std::function<void(float* y, size_t begin, size_t end, size_t worker)>;
-/// Asked when a float32 output is allocated and its shape and layout are known; empty = leave the output alone.
-using FinishFn = std::function<PieceFn(const Tensor& y)>;
+/// What becomes of an output made in pieces: `take` of each piece, or instead and with equal bits, `tail` of each
+/// element where there is one.
+struct Finish {
+    PieceFn take; ///< empty: leave the output alone
+    std::optional<SumTail> tail;
+};
+/// Asked when a float32 output is allocated and its shape and layout are known.
+using FinishFn = std::function<Finish(const Tensor& y)>;
 
 /// Which memory layouts a step takes.
 enum class LayoutRule {

@@ -3,6 +3,7 @@
 
 #include "core/kernels/conv_parts.h"
 #include "core/kernels/onednn_tools.h"
+#include "core/kernels/row_conv.h"
 
 #include <algorithm>
 #include <map>
@@ -104,7 +105,7 @@ class OneDnnConv final : public PreparedConv {
 public:
     size_t scratchBytes() const override { return m_scratchBytes; }
     std::span<const Piece> pieces() const override { return m_pieces; }
-    bool run(size_t piece, const float* x, float* y, std::byte* scratch) const noexcept override
+    bool run(size_t piece, const float* x, float* y, std::byte* scratch, const SumTail&) const noexcept override
     try {
         m_parts[piece]->run(x + m_inputs[piece], y + m_pieces[piece].begin, scratch);
         return true;
@@ -145,6 +146,7 @@ struct FloatConv::State {
     const float* bias;
     std::mutex mutex;
     onednn::PackedWeights packed;
+    std::shared_ptr<const RowConvWeights> rowWeights;
     std::map<std::vector<int64_t>, std::shared_ptr<const PreparedConv>> prepared;
 
     template <class Primitive>
@@ -177,6 +179,11 @@ std::shared_ptr<const PartConv> FloatConv::State::makePart(const ConvShape& shap
 
 std::shared_ptr<const PreparedConv> FloatConv::State::make(const ConvShape& shape)
 {
+    if (direction == ConvDirection::Forward && suitsRowConv(shape)) {
+        if (!rowWeights)
+            rowWeights = packRowConv(shape, weights, bias);
+        return prepareRowConv(shape, rowWeights);
+    }
     auto conv = std::make_shared<OneDnnConv>();
     std::map<std::vector<int64_t>, std::shared_ptr<const PartConv>> made;
     for (const ConvPart& part : convParts(shape, direction)) {
@@ -194,7 +201,7 @@ std::shared_ptr<const PreparedConv> FloatConv::State::make(const ConvShape& shap
 }
 
 FloatConv::FloatConv(ConvDirection direction, const float* weights, const float* bias)
-    : m_state(new State { direction, weights, bias, {}, {}, {} })
+    : m_state(new State { direction, weights, bias, {}, {}, {}, {} })
 {
 }
 

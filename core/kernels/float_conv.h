@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/kernels/float_rows.h"
 #include "core/kernels/window_shape.h"
 
 #include <cstddef>
@@ -23,19 +24,24 @@ public:
         size_t begin = 0, end = 0; ///< elements of y
     };
     virtual std::span<const Piece> pieces() const = 0;
-    /// x and y are the whole tensors, channels-last. False only when memory ran out.
-    virtual bool run(size_t piece, const float* x, float* y, std::byte* scratch) const noexcept = 0;
-    bool run(const float* x, float* y, std::byte* scratch) const noexcept
+    /// False where a piece makes only some of the channels of its elements, and other pieces the others.
+    virtual bool contiguous() const { return true; }
+    /// Whether run() takes a tail that does something.
+    virtual bool takesTail() const { return false; }
+    /// x and y are the whole tensors, channels-last, `tail` lies as y. False only when memory ran out.
+    virtual bool run(
+        size_t piece, const float* x, float* y, std::byte* scratch, const SumTail& tail) const noexcept = 0;
+    bool run(const float* x, float* y, std::byte* scratch, const SumTail& tail = {}) const noexcept
     {
         for (size_t i = 0; i < pieces().size(); ++i)
-            if (!run(i, x, y, scratch))
+            if (!run(i, x, y, scratch, tail))
                 return false;
         return true;
     }
 };
 
-/// Float32 convolution by oneDNN: weights are packed and primitives made once for each shape. Thread-safe; results
-/// depend on the shape and the data alone.
+/// Float32 convolution by our rows of sums (row_conv.h), otherwise by oneDNN: weights are packed and primitives made
+/// once for each shape. Thread-safe; results depend on the shape and the data alone.
 class FloatConv {
 public:
     /// `weights` (ONNX order) and `bias` (or null) must outlive this object.

@@ -210,6 +210,8 @@ private slots:
     void specialValues();
     void transposed();
     void valuesReadElsewhereStayOut();
+    void bands_data();
+    void bands();
 };
 
 /// Fused or not, on one thread or several: equal bits. `fused`: fewer tasks are expected.
@@ -334,6 +336,48 @@ void ElementChainsTests::valuesReadElsewhereStayOut()
     const std::string relu = net.op("Relu", { y });
     const std::string pooled = net.op("GlobalAveragePool", { relu });
     compareRuns(net, net.op("Mul", { net.op("Neg", { relu }), pooled }));
+}
+
+void ElementChainsTests::bands_data()
+{
+    QTest::addColumn<int64_t>("kernel");
+    QTest::addColumn<int64_t>("stride");
+    QTest::addColumn<std::string>("behind");
+    QTest::addColumn<size_t>("tasks");
+    for (const char* behind : { "", "Relu", "residual", "residual, Relu", "Relu, residual" })
+        for (const int64_t stride : { 1, 2 })
+            for (const int64_t kernel : { 1, 3 })
+                QTest::addRow("kernel %d, stride %d, %s", int(kernel), int(stride), behind)
+                    << kernel << stride << std::string(behind)
+                    << size_t(std::string(behind) == "Relu, residual" ? 3 : 1);
+}
+
+void ElementChainsTests::bands()
+{
+    QFETCH(int64_t, kernel);
+    QFETCH(int64_t, stride);
+    QFETCH(std::string, behind);
+    QFETCH(size_t, tasks);
+    ChainNet net(uint32_t(10 * kernel + stride));
+    const int64_t pad = kernel / 2;
+    const std::string x = net.input({ 2, 8, 68, 67 });
+    const std::string wide = net.op("Conv", { x, net.constant({ 50, 8, kernel, kernel }), net.constant({ 50 }) },
+        convAttributes(1, 1, { pad, pad, pad, pad }));
+    const std::string middle = net.op("Conv", { net.op("Relu", { wide }), net.constant({ 50, 1, 3, 3 }) },
+        convAttributes(50, stride, { 1, 0, 1, 2 }));
+    const std::string clipped = net.op("Clip", { middle, net.number(0), net.number(6) });
+    std::string last = net.op(
+        "Conv", { clipped, net.constant({ 9, 50, 1, 1 }), net.constant({ 9 }) }, convAttributes(1, 1, { 0, 0, 0, 0 }));
+    const std::string skip = net.input({ 2, 9, (68 - 1) / stride + 1, (67 - 1) / stride + 1 });
+    for (size_t at = 0; at < behind.size(); at = std::min(behind.find(", ", at), behind.size() - 2) + 2)
+        last = behind.substr(at, 4) == "Relu" ? net.op("Relu", { last }) : net.op("Add", { skip, last });
+    const auto plan = net.plan(last);
+    const Ran reference = execute(plan, net.inputs, true, 1);
+    for (const size_t threads : { 1, 2, 5 }) {
+        const Ran ran = execute(plan, net.inputs, false, threads);
+        QVERIFY2(sameBits(ran.output, reference.output), qPrintable(QString::number(threads) + " threads"));
+        QCOMPARE(ran.tasks, tasks);
+    }
 }
 
 } // namespace

@@ -34,6 +34,7 @@ int main(int argc, char** argv)
              runQuantizeTests,
              runRecurrentTests,
              runReduceTests,
+             runRowConvTests,
              runSignalTests,
              runVisionTests,
          })

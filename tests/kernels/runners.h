@@ -18,5 +18,6 @@ int runQLinearTests(int argc, char** argv);
 int runQuantizeTests(int argc, char** argv);
 int runRecurrentTests(int argc, char** argv);
 int runReduceTests(int argc, char** argv);
+int runRowConvTests(int argc, char** argv);
 int runSignalTests(int argc, char** argv);
 int runVisionTests(int argc, char** argv);

@@ -24,6 +24,12 @@ struct Member {
     std::vector<Source> inputs; ///< in node order; both kNone = absent
 };
 
+/// What a chain does to its head's result, where that is as little as a SumTail.
+struct Tail {
+    size_t addend = kNone; ///< slot of the program
+    SumTail bound;
+};
+
 /// The chain as it runs. Slot 0 of the program is the first member's result when that is no element-wise function
 /// itself; the other slots are inputs of the unit.
 struct Chain {
@@ -32,6 +38,7 @@ struct Chain {
     std::vector<size_t> operands; ///< by slot of the program: input of the unit (kNone: the head's result)
     std::vector<bool> wide; ///< by slot: must have an element for each of the result (a unary function reads it)
     std::unique_ptr<ElementProgram> program;
+    std::optional<Tail> tail; ///< of a head
 };
 
 /// How input `t` meets every element of `y`, or nothing where it does not without a walk of its own. `keep` holds a
@@ -111,6 +118,20 @@ PieceFn pieceFn(const Chain& chain, std::shared_ptr<Bound> bound)
     };
 }
 
+std::optional<SumTail> tailOf(const Chain& chain, const Bound& bound)
+{
+    if (!chain.tail)
+        return {};
+    SumTail tail = chain.tail->bound;
+    if (chain.tail->addend == kNone)
+        return tail;
+    const ElementProgram::Operand& addend = bound.operands[chain.tail->addend];
+    if (addend.period != 0)
+        return {};
+    tail.addend = addend.data;
+    return tail;
+}
+
 /// Runs member `m` with what the others made; `finish` as in LoweredNode::runInPieces.
 Status runMember(
     const Chain& chain, size_t m, std::vector<Tensor>& results, StepContext& c, const FinishFn* finish = nullptr)
@@ -155,7 +176,10 @@ Status runHeaded(const Chain& chain, StepContext& c)
     const FinishFn finish = [&](const Tensor& y) {
         auto bound = bind(chain, c, y);
         finished = bound != nullptr;
-        return bound ? pieceFn(chain, std::move(bound)) : PieceFn();
+        if (!bound)
+            return Finish();
+        const std::optional<SumTail> tail = tailOf(chain, *bound);
+        return Finish { pieceFn(chain, std::move(bound)), tail };
     };
     QS_CHECK(runMember(chain, 0, results, c, &finish));
     if (!finished)
@@ -225,6 +249,30 @@ void wire(const Plan& plan, const std::vector<NodeId>& nodes, Chain& chain, Fuse
     unit.inner.pop_back();
 }
 
+/// The sum of the head (slot 0) and another operand, a bound, or both in this order.
+std::optional<Tail> recognizeTail(std::span<const ElementProgram::Instruction> code, size_t operands)
+{
+    Tail tail;
+    size_t at = 0, value = 0;
+    if (code[0].op.binary) {
+        const auto& [op, a, b] = code[0];
+        if (op.op != BinaryOp::Add || (a == 0) == (b == 0) || std::max(a, b) >= operands)
+            return {};
+        tail.addend = std::max(a, b);
+        value = operands + at++;
+    }
+    if (at < code.size()) {
+        const ElementOp& op = code[at].op;
+        if (op.binary || code[at].a != value || (op.unary != UnaryOp::Relu && op.unary != UnaryOp::Clip))
+            return {};
+        tail.bound.bound = op.unary == UnaryOp::Relu ? SumTail::Bound::Relu : SumTail::Bound::Clip;
+        tail.bound.low = static_cast<float>(op.params.low);
+        tail.bound.high = static_cast<float>(op.params.high);
+        ++at;
+    }
+    return at == code.size() ? std::optional(tail) : std::nullopt;
+}
+
 void compile(Chain& chain)
 {
     chain.headed = chain.members[0].lowered.runInPieces != nullptr;
@@ -262,6 +310,8 @@ void compile(Chain& chain)
         const ElementOp& op = *member.lowered.element;
         code.push_back({ op, slot(0), op.binary ? slot(1) : 0 });
     }
+    if (chain.headed)
+        chain.tail = recognizeTail(code, chain.operands.size());
     chain.program = std::make_unique<ElementProgram>(chain.operands.size(), std::move(code));
 }
 

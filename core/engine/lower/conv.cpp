@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/conv_parts.h"
 #include "core/engine/lower/float_work.h"
+#include "core/engine/lower/prepared_conv.h"
 
 #include "core/kernels/conv_reference.h"
 #include "core/kernels/float_conv.h"
+#include "core/kernels/row_conv.h"
 #include "core/tensor/convert.h"
-
-#include <atomic>
 
 namespace qs {
 
@@ -77,22 +77,8 @@ Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c, const F
         return runReference(step, s, c);
     const Tensor x = inLayout(c, asWork<float>(c, c.in(0)), Layout::ChannelsLast);
     Tensor y = c.allocate(DType::Float32, windowOutput(s.window, s.filters), Layout::ChannelsLast);
-    const PieceFn take = finish && c.in(0).dtype() == DType::Float32 ? finish(y) : PieceFn();
-    const size_t scratchBytes = (prepared->scratchBytes() + 63) / 64 * 64;
-    Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });
-    const float* in = x.data<float>().data();
-    float* out = y.fill<float>().data();
-    std::byte* memory = writable(scratch);
-    std::atomic<bool> failed = false;
-    const auto pieces = prepared->pieces();
-    c.parallel(pieces.size(), [&](size_t i, size_t worker) {
-        if (!prepared->run(i, in, out, memory + worker * scratchBytes))
-            failed = true;
-        else if (take)
-            take(out, pieces[i].begin, pieces[i].end, worker);
-    });
-    if (failed)
-        return internalError("the convolution failed: out of memory");
+    const bool finishes = c.in(0).dtype() == DType::Float32;
+    QS_CHECK(runPrepared(c, *prepared, x.data<float>().data(), y, finishes ? finish : FinishFn()));
     c.setOutput(0, fromWork<float>(c, std::move(y), c.in(0).dtype()));
     return {};
 }
@@ -109,6 +95,19 @@ Status runConvolution(const ConvStep& step, StepContext& c, const FinishFn& fini
     }
     const bool exact = step.mode == KernelMode::Reference || c.in(0).dtype() == DType::Float64 || c.in(0).count() == 0;
     return exact ? runReference(step, s, c) : runFast(step, s, c, finish);
+}
+
+std::string fastKernel(const ConvStep& step, const LowerContext& context)
+{
+    const Tensor* w = context.constant(1);
+    if (step.direction() == ConvDirection::Transposed || !w || w->rank() < 3 || w->rank() > 5)
+        return "onednn convolution";
+    ConvShape s;
+    s.groups = step.groups;
+    s.filters = w->dim(0);
+    s.window.channels = w->dim(1) * s.groups;
+    s.window.spatialRank = static_cast<int>(w->rank()) - 2;
+    return suitsRowConv(s) ? "row convolution" : "onednn convolution";
 }
 
 template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerContext& context)
@@ -134,7 +133,7 @@ template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerCont
     }
     const bool fast = context.mode == KernelMode::Fast && type != DType::Float64;
     LoweredNode lowered { [step](StepContext& c) { return runConvolution(*step, c, {}); },
-        fast ? "onednn convolution" : "reference", LayoutRule::Any };
+        fast ? fastKernel(*step, context) : "reference", LayoutRule::Any };
     if (step->fast)
         lowered.runInPieces
             = [step](StepContext& c, const FinishFn& finish) { return runConvolution(*step, c, finish); };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/float_work.h"
+#include "core/engine/lower/prepared_conv.h"
 
 #include "core/kernels/broadcast.h"
 #include "core/kernels/matmul.h"
+#include "core/kernels/row_conv.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -19,6 +21,8 @@ struct ProductStep {
     KernelMode mode;
     Tensor constantB; ///< as float32; invalid when B is computed
     std::unique_ptr<FloatMatmul> fast;
+    std::shared_ptr<const RowConvWeights> packedB; ///< a constant matrix B; null: by `fast`
+    bool complete = false; ///< packedB makes a whole Gemm, with C
     bool transposeA = false; ///< Gemm
     bool transposeB = false;
     float alpha = 1;
@@ -31,6 +35,20 @@ struct ProductStep {
         if (mode == KernelMode::Fast && b && isComputedFloat(b->dtype()) && b->dtype() != DType::Float64)
             constantB = constantFloats(*b);
         fast = std::make_unique<FloatMatmul>(dataOrNull<float>(constantB));
+    }
+    /// Once alpha, beta and the transpositions are known; `c` is null where it is computed, too.
+    void pack(const Tensor* c, bool hasC)
+    {
+        if (!constantB.valid() || constantB.rank() != 2 || constantB.count() == 0 || transposeA || !hasFloatRows())
+            return;
+        const int64_t inner = constantB.dim(transposeB ? 1 : 0), columns = constantB.dim(transposeB ? 0 : 1);
+        Tensor bias;
+        const bool isRow = c && isComputedFloat(c->dtype()) && c->count() == columns
+            && (c->rank() == 1 || (c->rank() == 2 && c->dim(0) == 1));
+        complete = alpha == 1 && (!hasC || (isRow && beta == 1));
+        if (complete && hasC)
+            bias = constantFloats(*c);
+        packedB = packProduct(constantB.data<float>().data(), inner, columns, transposeB, dataOrNull<float>(bias));
     }
 };
 
@@ -149,6 +167,14 @@ ProductBlocks productBlocks(const BatchedProduct& p)
 Tensor multiplyFast(const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a,
     const Tensor& b, const FinishFn& finish)
 {
+    if (step.packedB) {
+        const Tensor x = asWork<float>(c, a);
+        Tensor y = c.allocate(DType::Float32, p.output);
+        const auto prepared = prepareProduct(p.shape.rows, step.packedB);
+        if (!runPrepared(c, *prepared, x.data<float>().data(), y, finish).ok())
+            throw std::bad_alloc();
+        return y;
+    }
     // Several constant matrices (a batch of them) are not packed.
     FloatMatmul unpacked(nullptr);
     const bool packed = step.constantB.valid() && p.shape.inner * p.shape.columns == b.count();
@@ -164,7 +190,7 @@ Tensor multiplyFast(const ProductStep& step, const StepContext& c, const Batched
     Tensor y = c.allocate(DType::Float32, p.output);
     const size_t scratchBytes = (std::max(most->scratchBytes(), rest->scratchBytes()) + 63) / 64 * 64;
     Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });
-    const PieceFn take = finish ? finish(y) : PieceFn();
+    const PieceFn take = finish ? finish(y).take : PieceFn();
     const float *pa = wa.data<float>().data(), *pb = wb.data<float>().data();
     float* py = y.fill<float>().data();
     std::byte* memory = writable(scratch);
@@ -244,7 +270,7 @@ void finishGemm(const ProductStep& step, const StepContext& c, Tensor& y, const 
     scaleAndAdd<Acc>(y.dim(0), y.dim(1), step.alpha, step.beta, add, data);
 }
 
-Status runGemm(const ProductStep& step, StepContext& c)
+Status runGemm(const ProductStep& step, StepContext& c, const FinishFn& finish)
 {
     QS_CHECK(checkTypes(c));
     const Tensor &a = c.in(0), &b = c.in(1);
@@ -261,8 +287,10 @@ Status runGemm(const ProductStep& step, StepContext& c)
     const Tensor* addend = c.input(2);
     if (addend && broadcastShapes(addend->shape(), p.output) != p.output)
         return badInput("C of shape " + shapeText(addend->shape()) + " does not broadcast to " + shapeText(p.output));
-    Tensor y = multiply(step, c, p, a, b);
-    if (y.dtype() == DType::Float32)
+    Tensor y = multiply(step, c, p, a, b, step.complete ? finish : FinishFn());
+    if (y.dtype() == DType::Float32 && step.complete) {
+        // The sums began with C.
+    } else if (y.dtype() == DType::Float32)
         finishGemm<float, float>(step, c, y, addend);
     else if (y.dtype() == DType::Float64)
         finishGemm<double, double>(step, c, y, addend);
@@ -280,16 +308,19 @@ Status checkLowered(const LowerContext& context)
     return unsupportedType(type);
 }
 
-std::string kernelName(const LowerContext& context)
+std::string kernelName(const LowerContext& context, const ProductStep& step)
 {
+    if (step.packedB)
+        return "row product";
     return context.mode == KernelMode::Fast && !isInteger(context.inputType(0)) ? "onednn matmul" : "reference";
 }
 
 Result<LoweredNode> lowerMatMul(const LowerContext& context)
 {
     QS_CHECK(checkLowered(context));
-    auto step = std::make_shared<const ProductStep>(context);
-    LoweredNode lowered { [step](StepContext& c) { return runMatMul(*step, c, {}); }, kernelName(context) };
+    auto step = std::make_shared<ProductStep>(context);
+    step->pack(nullptr, false);
+    LoweredNode lowered { [step](StepContext& c) { return runMatMul(*step, c, {}); }, kernelName(context, *step) };
     if (context.mode == KernelMode::Fast && context.inputType(0) == DType::Float32)
         lowered.runInPieces = [step](StepContext& c, const FinishFn& finish) { return runMatMul(*step, c, finish); };
     return lowered;
@@ -303,7 +334,11 @@ Result<LoweredNode> lowerGemm(const LowerContext& context)
     step->transposeB = context.node.attributes.integer("transB", 0) != 0;
     step->alpha = context.node.attributes.real("alpha", 1);
     step->beta = context.node.attributes.real("beta", 1);
-    return LoweredNode { [step](StepContext& c) { return runGemm(*step, c); }, kernelName(context) };
+    step->pack(context.constant(2), context.node.hasInput(2));
+    LoweredNode lowered { [step](StepContext& c) { return runGemm(*step, c, {}); }, kernelName(context, *step) };
+    if (step->complete && context.inputType(0) == DType::Float32)
+        lowered.runInPieces = [step](StepContext& c, const FinishFn& finish) { return runGemm(*step, c, finish); };
+    return lowered;
 }
 
 } // namespace
