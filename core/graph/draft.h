@@ -17,6 +17,7 @@ struct DraftNode {
     std::vector<std::string> inputs, outputs;
     Attributes attributes;
     bool attributesChanged = false; ///< of a node with origin: `attributes` hold instead of the file's
+    NodeId namedAfter; ///< of a new node: written without a name where the file gives that one none
 
     bool is(std::string_view type, std::string_view dom = {}) const { return opType == type && domain == dom; }
     bool hasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }

@@ -164,22 +164,28 @@ Status ModelWriter::nodes()
     auto& graph = *m_source.proto.mutable_graph();
     // Functions were expanded and nodes sorted, so a node is found again by what it makes.
     std::unordered_map<std::string, onnx::NodeProto*> byOutput;
+    std::unordered_set<std::string> unnamed;
     for (auto& fileNode : *graph.mutable_node())
         for (const std::string& name : fileNode.output())
-            if (!name.empty())
+            if (!name.empty()) {
                 byOutput.emplace(safeText(name), &fileNode);
-    const Graph& source = m_draft.source().graph;
-    for (const DraftNode& draft : m_draft.nodes) {
-        onnx::NodeProto* file = nullptr;
-        if (draft.origin.valid())
-            for (ValueId out : source.node(draft.origin).outputs) {
-                const auto found = out.valid() ? byOutput.find(source.value(out).name) : byOutput.end();
-                if (found != byOutput.end() && safeText(found->second->op_type()) == draft.opType
-                    && safeDomain(found->second->domain()) == draft.domain)
-                    file = found->second;
-                break;
+                if (fileNode.name().empty())
+                    unnamed.insert(safeText(name));
             }
-        QS_CHECK(node(*m_model.mutable_graph()->add_node(), draft, file));
+    const Graph& source = m_draft.source().graph;
+    const auto firstOutput = [&](NodeId id) {
+        const auto outputs = id.valid() ? std::span(source.node(id).outputs) : std::span<const ValueId>();
+        const auto it = std::ranges::find_if(outputs, [](ValueId out) { return out.valid(); });
+        return it == outputs.end() ? std::string() : source.value(*it).name;
+    };
+    for (const DraftNode& draft : m_draft.nodes) {
+        const auto found = byOutput.find(firstOutput(draft.origin));
+        const bool same = found != byOutput.end() && safeText(found->second->op_type()) == draft.opType
+            && safeDomain(found->second->domain()) == draft.domain;
+        onnx::NodeProto& out = *m_model.mutable_graph()->add_node();
+        QS_CHECK(node(out, draft, same ? found->second : nullptr));
+        if (unnamed.contains(firstOutput(draft.namedAfter)))
+            out.clear_name();
     }
     return {};
 }

@@ -4,6 +4,7 @@
 #include "core/quant/node_order.h"
 #include "core/quant/opsets.h"
 #include "core/quant/qdq/writer.h"
+#include "core/quant/qoperator/builder.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -27,6 +28,22 @@ Status refuseQuantized(const GraphDraft& draft)
     return {};
 }
 
+/// Combinations that no runtime could run.
+Status checkTypes(const Recipe& recipe)
+{
+    if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
+        return {};
+    const auto bits = [](DType type) { return dtypeBits(type); };
+    if (recipe.activationType == DType::Int8 && recipe.weightType == DType::UInt8)
+        return badUse(
+            "int8 activations cannot be combined with uint8 weights", "use uint8 activations or int8 weights");
+    if (recipe.format == RecipeFormat::QOperator && (bits(recipe.activationType) != 8 || bits(recipe.weightType) != 8))
+        return badUse("operators on codes need 8-bit types", "use the qdq format");
+    if (bits(recipe.activationType) < 8)
+        return badUse("activations cannot have 4 bits", "use int8, uint8, int16 or uint16");
+    return {};
+}
+
 Status quantizeQdq(FloatModel& model, const Recipe& recipe)
 {
     editRanges(model);
@@ -39,6 +56,7 @@ Status quantizeQdq(FloatModel& model, const Recipe& recipe)
 
 Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, const Ranges& ranges)
 {
+    QS_CHECK(checkTypes(recipe));
     QS_CHECK(refuseQuantized(draft));
     if (const auto version = raisedOpset(draft, recipe))
         QS_CHECK(raiseOpset(draft, *version));
@@ -46,6 +64,10 @@ Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, con
     switch (recipe.format) {
     case RecipeFormat::Qdq:
         QS_CHECK(quantizeQdq(model, recipe));
+        break;
+    case RecipeFormat::QOperator:
+        editRanges(model);
+        QS_CHECK(quantizeQOperator(model, recipe));
         break;
     default:
         return badUse("the format '" + std::string(recipeFormatName(recipe.format)) + "' cannot be written");

@@ -129,7 +129,9 @@ for case in OVERRIDES.values():
 # A float32 range for a float16 tensor would give it a float32 scale.
 OVERRIDES["act range"]["when"] = lambda net: net.name != "half" and bool(OVERRIDES["act range"]["overrides"](net))
 
-QOPERATOR = {}
+QOPERATOR = {name: case for name, case in STATIC.items()}
+QOPERATOR["nnapi sigmoid"] = {"activation": "uint8", "extra": {"extra.Sigmoid.nnapi": True}}
+QOPERATOR["matmul constants only"] = {"extra": {"MatMulConstBOnly": True}}
 
 CASES = {}
 for name, case in STATIC.items():
@@ -138,3 +140,5 @@ for name, case in QDQ.items():
     CASES["qdq " + name] = case
 for name, case in OVERRIDES.items():
     CASES["qdq override " + name] = case
+for name, case in QOPERATOR.items():
+    CASES["qoperator " + name] = {**case, "format": "qoperator"}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/qoperator/builder.h"
+
+#include "core/quant/tensor_params.h"
+#include "core/quant/weights.h"
+
+#include <algorithm>
+
+namespace qs {
+
+QOperatorBuilder::QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow)
+    : model(floatModel)
+    , recipe(recipeToFollow)
+    , m_floats(floatModel.draft.inputs().begin(), floatModel.draft.inputs().end())
+{
+}
+
+const QOperand* QOperatorBuilder::find(const std::string& name) const
+{
+    const auto it = m_values.find(name);
+    return it == m_values.end() ? nullptr : &it->second;
+}
+
+bool QOperatorBuilder::hasRange(const std::string& name) const
+{
+    const auto override = recipe.tensors.find(name);
+    const bool given
+        = override != recipe.tensors.end() && !override->second.parts.empty() && override->second.parts.front().scale;
+    return !model.keptExtreme(name) && (given || model.ranges.find(name));
+}
+
+QOperand QOperatorBuilder::store(const std::string& name, const QuantParams& params, const Shape& shape, DType real)
+{
+    const Shape stored = paramsShape(params, shape);
+    QOperand operand { codesName(name), name + "_scale", name + "_zero_point", params.dtype, params.scale,
+        params.zeroPoint };
+    model.draft.setConstant(operand.scale, realTensor(real, stored, params.scale));
+    model.draft.setConstant(operand.zeroPoint, codeTensor(params.dtype, stored, params.zeroPoint));
+    return operand;
+}
+
+Result<QOperand> QOperatorBuilder::constant(
+    const std::string& name, DType type, bool asWeight, std::optional<int64_t> axis)
+{
+    const Tensor tensor = *model.draft.constant(name);
+    ConstantRules rules;
+    rules.role = asWeight ? ConstantRole::Weight : ConstantRole::Operand;
+    rules.type = type;
+    const auto override = recipe.tensors.find(name);
+    if (override != recipe.tensors.end() && !override->second.parts.empty() && override->second.parts.front().type)
+        rules.type = *override->second.parts.front().type;
+    if (axis) {
+        const auto rank = static_cast<int64_t>(tensor.rank());
+        rules.axis = *axis < 0 ? *axis + rank : *axis;
+        if (*rules.axis < 0 || *rules.axis >= rank)
+            return Issue { IssueKind::BadInput, "has no axis " + std::to_string(*axis) + " to be quantized along", {},
+                {}, name, "quantize per tensor, or exclude the node" };
+    }
+    // Which rule holds is decided by the type alone, so a constant operand of the weight's type counts as a weight.
+    rules.symmetric = axis || rules.type == recipe.weightType ? weightSymmetric(rules.type, recipe.symmetricWeights)
+                                                              : recipe.symmetricActivations;
+    rules.reduced = asWeight && recipe.reduceRange;
+    QS_TRY(const QuantParams params, constantParams(model, recipe, name, rules));
+    model.draft.setConstant(codesName(name), weightCodes(tensor, params));
+    m_weights.insert_or_assign(name, params);
+    const QOperand operand = store(name, params, tensor.shape(), tensor.dtype());
+    remember(name, operand);
+    return operand;
+}
+
+Result<std::optional<QOperand>> QOperatorBuilder::activation(const std::string& name)
+{
+    if (const QOperand* known = find(name))
+        return std::optional(*known);
+    if (model.realType(name) == DType::Undefined || model.keptExtreme(name))
+        return std::optional<QOperand>();
+    if (isConstant(name)) {
+        QS_TRY(const QOperand codes, constant(name, recipe.activationType, false, std::nullopt));
+        return std::optional(codes);
+    }
+    if (!hasRange(name))
+        return std::optional<QOperand>();
+    QS_TRY(const QOperand made, output(name));
+    add({ NodeId(), name + "_QuantizeLinear", "QuantizeLinear", "", { name, made.scale, made.zeroPoint },
+        { made.codes }, {} });
+    remember(name, made);
+    return std::optional(made);
+}
+
+Result<std::optional<std::vector<QOperand>>> QOperatorBuilder::activations(const std::vector<std::string>& names)
+{
+    std::vector<QOperand> all;
+    for (const std::string& name : names)
+        if (!find(name) && !isConstant(name) && !hasRange(name))
+            return std::optional<std::vector<QOperand>>();
+    for (const std::string& name : names) {
+        QS_TRY(const auto one, activation(name));
+        if (!one)
+            return std::optional<std::vector<QOperand>>();
+        all.push_back(*one);
+    }
+    return std::optional(std::move(all));
+}
+
+Result<std::optional<QOperand>> QOperatorBuilder::weight(
+    const std::string& name, std::optional<int64_t> axis, DType type)
+{
+    if (const QOperand* known = find(name))
+        return std::optional(*known);
+    if (!isConstant(name))
+        return activation(name);
+    if (model.realType(name) == DType::Undefined)
+        return std::optional<QOperand>();
+    QS_TRY(const QOperand codes, constant(name, type, true, axis));
+    return std::optional(codes);
+}
+
+Result<std::string> QOperatorBuilder::bias(
+    const std::string& name, const QOperand& input, const std::string& weightName, float beta)
+{
+    if (const QOperand* known = find(name))
+        return known->codes;
+    const Tensor bias = *model.draft.constant(name);
+    const auto named = [&](Issue issue) {
+        issue.tensor = name;
+        return issue;
+    };
+    const auto stored = m_weights.find(weightName);
+    if (stored != m_weights.end() && recipe.weightType == DType::Int8) {
+        const Tensor weightTensor = *model.draft.constant(weightName);
+        auto changed = adjustScalesForBias(stored->second, bias, input.scales.front(), weightTensor.dtype());
+        if (!changed)
+            return named(std::move(changed).issue());
+        if (*changed) {
+            model.draft.setConstant(codesName(weightName), weightCodes(weightTensor, stored->second));
+            remember(weightName, store(weightName, stored->second, weightTensor.shape(), weightTensor.dtype()));
+        }
+    }
+    const QOperand* codes = find(weightName);
+    auto quantized = quantizeBias(bias, input.scales.front(), codes->scales, beta);
+    if (!quantized)
+        return named(std::move(quantized).issue());
+    if (quantized->saturated)
+        model.warnings.push_back("the bias '" + name + "' does not fit 32 bits and is cut");
+    QOperand made { codesName(name), {}, {}, DType::Int32, quantized->scale, {} };
+    const auto channels = static_cast<int64_t>(quantized->scale.size());
+    made.scale = made.codes + "_scale";
+    made.zeroPoint = made.codes + "_zero_point";
+    made.zeroPoints.assign(quantized->scale.size(), 0);
+    model.draft.setConstant(made.codes, quantized->codes);
+    model.draft.setConstant(made.scale, realTensor(bias.dtype(), { channels }, quantized->scale));
+    model.draft.setConstant(
+        made.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, made.zeroPoints));
+    remember(name, made);
+    return made.codes;
+}
+
+Result<QOperand> QOperatorBuilder::output(const std::string& name)
+{
+    const auto it = recipe.tensors.find(name);
+    const bool given = it != recipe.tensors.end() && !it->second.parts.empty();
+    QS_TRY(const QuantParams params,
+        activationParams(model, recipe, name, given ? it->second.parts.front() : QuantOverride {}));
+    const TensorRange* range = model.ranges.find(name);
+    return store(name, params, {}, range ? range->dtype : DType::Float32);
+}
+
+QOperand QOperatorBuilder::outputWith(const std::string& name, float scale, int32_t zeroPoint, DType type)
+{
+    const DType real = model.realType(name) == DType::Float16 ? DType::Float16 : DType::Float32;
+    return store(name, { type, { roundedTo(real, scale) }, { zeroPoint }, std::nullopt, 0 }, {}, real);
+}
+
+void QOperatorBuilder::add(DraftNode node)
+{
+    if (node.domain == "com.microsoft")
+        model.draft.opsets.emplace(node.domain, 1);
+    m_floats.insert(node.outputs.begin(), node.outputs.end());
+    m_nodes.push_back(std::move(node));
+}
+
+void QOperatorBuilder::dequantize(const std::string& name)
+{
+    const QOperand* codes = find(name);
+    if (!codes || m_floats.contains(name))
+        return;
+    DraftNode node { NodeId(), name + "_DequantizeLinear", "DequantizeLinear", "",
+        { codes->codes, codes->scale, codes->zeroPoint }, { name }, {} };
+    add(std::move(node));
+}
+
+void QOperatorBuilder::keepFloat(const DraftNode& node)
+{
+    for (const std::string& in : node.inputs)
+        dequantize(in);
+    add(node);
+}
+
+void QOperatorBuilder::replace(const DraftNode& old, DraftNode made)
+{
+    made.name = old.name + "_quant";
+    made.origin = {};
+    made.namedAfter = old.origin;
+    add(std::move(made));
+}
+
+void QOperatorBuilder::finish()
+{
+    for (const std::string& name : model.draft.outputs())
+        dequantize(name);
+    for (const DraftNode& node : m_nodes)
+        if (node.origin.valid())
+            for (ValueId captured : model.draft.source().graph.node(node.origin).captures)
+                dequantize(model.draft.source().graph.value(captured).name);
+    // A constant that a float node reads, too, was dequantized for it.
+    for (const DraftNode& node : m_nodes)
+        for (const std::string& out : node.outputs)
+            if (isConstant(out))
+                model.draft.removeConstant(out);
+    model.draft.nodes = std::move(m_nodes);
+    model.draft.dropUnusedConstants();
+}
+
+Status passCodesOn(QOperatorBuilder& builder, const DraftNode& node)
+{
+    const std::string& in = node.inputs.front();
+    const QOperand* known = builder.find(in);
+    // Asked to quantize inputs that are not, ONNX Runtime leaves these operators float.
+    if (!known || builder.recipe.quantizeUnquantizedInputs) {
+        builder.keepFloat(node);
+        return {};
+    }
+    QOperand out = *known;
+    DraftNode moved = node;
+    moved.inputs.front() = known->codes;
+    moved.outputs.front() = out.codes = QOperatorBuilder::codesName(node.outputs.front());
+    builder.remember(node.outputs.front(), out);
+    builder.add(std::move(moved));
+    return {};
+}
+
+Status quantizeQOperator(FloatModel& model, const Recipe& recipe)
+{
+    static const auto rules = [] {
+        auto all = qoperatorProductRules();
+        all.merge(qoperatorElementRules());
+        all.merge(qoperatorPoolRules());
+        all.merge(qoperatorMovementRules());
+        return all;
+    }();
+    QOperatorBuilder builder(model, recipe);
+    for (size_t n = 0; n < model.chosen.size(); ++n) {
+        const DraftNode& node = model.draft.nodes[n];
+        const auto rule = model.chosen[n] && node.domain.empty() ? rules.find(node.opType) : rules.end();
+        if (rule == rules.end())
+            builder.keepFloat(node);
+        else
+            QS_CHECK(rule->second(builder, node));
+    }
+    builder.finish();
+    return {};
+}
+
+} // namespace qs

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/float_model.h"
+#include "core/tensor/quant_params.h"
+
+#include <set>
+
+namespace qs {
+
+/// A value as codes: names of the codes and of the constants that say what they mean.
+struct QOperand {
+    std::string codes, scale, zeroPoint;
+    DType type = DType::Int8;
+    std::vector<float> scales;
+    std::vector<int32_t> zeroPoints;
+};
+
+/// Rebuilds the graph node by node in graph order with operators on codes. Rules are functions over this, one file a
+/// family (core/quant/qoperator/*_rules.cpp); a node without a rule, or whose values have no ranges, stays float and
+/// its inputs are dequantized.
+class QOperatorBuilder {
+public:
+    QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow);
+    FloatModel& model;
+    const Recipe& recipe;
+
+    /// Codes of a value that has some already; null when it has none.
+    const QOperand* find(const std::string& name) const;
+    bool isConstant(const std::string& name) const { return model.draft.constant(name) != nullptr; }
+    bool hasRange(const std::string& name) const;
+
+    /// Codes of the activation type: those that exist, a constant's, or those of a new QuantizeLinear. Nullopt: it has
+    /// no range or is not float.
+    Result<std::optional<QOperand>> activation(const std::string& name);
+    Result<std::optional<std::vector<QOperand>>> activations(const std::vector<std::string>& names);
+    /// Codes of the weight type; with `axis` (negative: from the end) per channel. What is no constant is quantized as
+    /// an activation.
+    Result<std::optional<QOperand>> weight(const std::string& name, std::optional<int64_t> axis, DType type);
+    /// Name of the int32 codes of a constant bias.
+    Result<std::string> bias(const std::string& name, const QOperand& input, const std::string& weightName, float beta);
+    /// Codes that a node will make of its output, which has a range.
+    Result<QOperand> output(const std::string& name);
+    /// The same with these parameters.
+    QOperand outputWith(const std::string& name, float scale, int32_t zeroPoint, DType type);
+    /// From now on `name` exists as these codes.
+    void remember(const std::string& name, const QOperand& codes) { m_values.insert_or_assign(name, codes); }
+
+    void add(DraftNode node);
+    /// The node as it is, behind DequantizeLinear where an input exists as codes alone.
+    void keepFloat(const DraftNode& node);
+    /// `made` takes the place of `old` and is named after it.
+    void replace(const DraftNode& old, DraftNode made);
+    static std::string codesName(const std::string& value) { return value + "_quantized"; }
+
+    /// Moves the nodes into the model's draft; graph outputs are dequantized.
+    void finish();
+
+private:
+    void dequantize(const std::string& name);
+    QOperand store(const std::string& name, const QuantParams& params, const Shape& shape, DType real);
+    Result<QOperand> constant(const std::string& name, DType type, bool asWeight, std::optional<int64_t> axis);
+
+    std::vector<DraftNode> m_nodes;
+    std::unordered_map<std::string, QOperand> m_values;
+    std::unordered_map<std::string, QuantParams> m_weights; ///< parameters of quantized constants
+    std::set<std::string> m_floats; ///< values that exist as floats
+};
+
+using QOperatorRule = Status (*)(QOperatorBuilder& builder, const DraftNode& node);
+Status quantizeQOperator(FloatModel& model, const Recipe& recipe);
+
+// One a family.
+std::map<std::string, QOperatorRule> qoperatorProductRules(); ///< Conv, MatMul, Gemm
+std::map<std::string, QOperatorRule>
+qoperatorElementRules(); ///< Add, Mul, Sigmoid, LeakyRelu, Relu, Clip, Softmax, Where
+std::map<std::string, QOperatorRule> qoperatorPoolRules(); ///< AveragePool, GlobalAveragePool, MaxPool, Resize
+std::map<std::string, QOperatorRule> qoperatorMovementRules(); ///< Reshape, Transpose, Concat, Split, Pad, Gather ...
+
+/// The node works on codes as on floats and passes their meaning on; it stays float when its input is.
+Status passCodesOn(QOperatorBuilder& builder, const DraftNode& node);
+
+} // namespace qs

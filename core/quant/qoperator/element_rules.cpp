@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/qoperator/builder.h"
+
+namespace qs {
+
+namespace {
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+/// Add and Mul.
+Status binary(QOperatorBuilder& b, const DraftNode& node)
+{
+    const std::string& out = node.outputs.front();
+    if (!b.hasRange(out)) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const auto in, b.activations(node.inputs));
+    if (!in) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const QOperand y, b.output(out));
+    DraftNode made { NodeId(), "", "QLinear" + node.opType, kMicrosoft, {}, { y.codes }, node.attributes };
+    for (const QOperand& x : *in)
+        made.inputs.insert(made.inputs.end(), { x.codes, x.scale, x.zeroPoint });
+    made.inputs.insert(made.inputs.end(), { y.scale, y.zeroPoint });
+    b.remember(out, y);
+    b.replace(node, std::move(made));
+    return {};
+}
+
+/// One input, one output, parameters of both.
+Status unary(QOperatorBuilder& b, const DraftNode& node, const std::optional<QOperand>& fixed, Attributes attributes)
+{
+    const std::string& out = node.outputs.front();
+    if (!fixed && !b.hasRange(out)) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const auto in, b.activations({ node.inputs.front() }));
+    if (!in) {
+        b.keepFloat(node);
+        return {};
+    }
+    QOperand y = fixed.value_or(QOperand());
+    if (!fixed) {
+        QS_TRY(y, b.output(out));
+    }
+    const QOperand& x = in->front();
+    b.remember(out, y);
+    b.replace(node,
+        { NodeId(), "", "QLinear" + node.opType, kMicrosoft, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
+            { y.codes }, std::move(attributes) });
+    return {};
+}
+
+Status sigmoid(QOperatorBuilder& b, const DraftNode& node)
+{
+    std::optional<QOperand> fixed;
+    if (b.recipe.sigmoidNnapi)
+        fixed = b.outputWith(node.outputs.front(), 1.0f / 256, 0, b.recipe.activationType);
+    return unary(b, node, fixed, node.attributes);
+}
+
+Status leakyRelu(QOperatorBuilder& b, const DraftNode& node) { return unary(b, node, std::nullopt, node.attributes); }
+
+Status softmax(QOperatorBuilder& b, const DraftNode& node)
+{
+    const std::string& out = node.outputs.front();
+    if (!b.hasRange(out) || (!b.find(node.inputs.front()) && !b.hasRange(node.inputs.front()))) {
+        b.keepFloat(node);
+        return {};
+    }
+    const bool isUnsigned = b.recipe.activationType == DType::UInt8;
+    Attributes attributes = node.attributes;
+    attributes.set("opset", b.model.opset());
+    return unary(b, node, b.outputWith(out, 1.0f / 256, isUnsigned ? 0 : -128, b.recipe.activationType), attributes);
+}
+
+/// The codes saturate where a Relu or Clip would cut.
+Status clip(QOperatorBuilder& b, const DraftNode& node)
+{
+    const QOperand* in = b.find(node.inputs.front());
+    if (!in || b.recipe.symmetricActivations) {
+        b.keepFloat(node);
+        return {};
+    }
+    b.remember(node.outputs.front(), QOperand(*in));
+    return {};
+}
+
+Status where(QOperatorBuilder& b, const DraftNode& node)
+{
+    const std::string& out = node.outputs.front();
+    if (!b.recipe.quantizeUnquantizedInputs || !b.hasRange(out)) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const auto in, b.activations({ node.inputs[1], node.inputs[2] }));
+    if (!in) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const QOperand z, b.output(out));
+    const QOperand &x = in->at(0), &y = in->at(1);
+    b.remember(out, z);
+    b.replace(node,
+        { NodeId(), "", "QLinearWhere", kMicrosoft,
+            { node.inputs[0], x.codes, x.scale, x.zeroPoint, y.codes, y.scale, y.zeroPoint, z.scale, z.zeroPoint },
+            { z.codes }, node.attributes });
+    return {};
+}
+
+} // namespace
+
+std::map<std::string, QOperatorRule> qoperatorElementRules()
+{
+    return { { "Add", binary }, { "Mul", binary }, { "Sigmoid", sigmoid }, { "LeakyRelu", leakyRelu },
+        { "Softmax", softmax }, { "Relu", clip }, { "Clip", clip }, { "Where", where } };
+}
+
+} // namespace qs

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/qoperator/builder.h"
+
+namespace qs {
+
+namespace {
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+Status averagePool(QOperatorBuilder& b, const DraftNode& node)
+{
+    const std::string& out = node.outputs.front();
+    if (!b.hasRange(out)) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const auto in, b.activations({ node.inputs.front() }));
+    if (!in) {
+        b.keepFloat(node);
+        return {};
+    }
+    QS_TRY(const QOperand y, b.output(out));
+    const QOperand& x = in->front();
+    b.remember(out, y);
+    b.replace(node,
+        { NodeId(), "", "QLinearAveragePool", kMicrosoft, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
+            { y.codes }, node.attributes });
+    return {};
+}
+
+Status globalAveragePool(QOperatorBuilder& b, const DraftNode& node)
+{
+    const std::string& out = node.outputs.front();
+    const QOperand* known = b.find(node.inputs.front());
+    if (!known) {
+        b.keepFloat(node);
+        return {};
+    }
+    const QOperand x = *known;
+    QOperand y = x;
+    y.codes = QOperatorBuilder::codesName(out);
+    if (b.hasRange(out)) {
+        QS_TRY(y, b.output(out));
+    }
+    Attributes attributes;
+    attributes.set("channels_last", int64_t(0));
+    b.remember(out, y);
+    b.replace(node,
+        { NodeId(), "", "QLinearGlobalAveragePool", kMicrosoft, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
+            { y.codes }, std::move(attributes) });
+    return {};
+}
+
+template <int64_t first> Status fromOpset(QOperatorBuilder& b, const DraftNode& node)
+{
+    if (b.model.opset() >= first)
+        return passCodesOn(b, node);
+    b.keepFloat(node);
+    return {};
+}
+
+} // namespace
+
+std::map<std::string, QOperatorRule> qoperatorPoolRules()
+{
+    return { { "AveragePool", averagePool }, { "GlobalAveragePool", globalAveragePool }, { "MaxPool", fromOpset<12> },
+        { "Resize", fromOpset<11> } };
+}
+
+} // namespace qs
