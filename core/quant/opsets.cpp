@@ -39,8 +39,9 @@ std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe
     const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
     if (fixedForm && now < kWideCodes && (recipe.blockSize > 0 || uses(recipe, is16Bit)))
         return kWideCodes;
+    // DynamicQuantizeLinear came one version after the pairs.
     constexpr int64_t kFirstPairs = 10, kRaised = 11;
-    if (now < kFirstPairs)
+    if (recipe.format != RecipeFormat::WeightOnly && now < (fixedForm ? kFirstPairs : kRaised))
         return kRaised;
     return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/quantizer.h"
 
+#include "core/quant/dynamic/dynamic.h"
 #include "core/quant/node_order.h"
 #include "core/quant/opsets.h"
 #include "core/quant/qdq/writer.h"
@@ -60,6 +61,8 @@ Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, con
     QS_CHECK(refuseQuantized(draft));
     if (const auto version = raisedOpset(draft, recipe))
         QS_CHECK(raiseOpset(draft, *version));
+    if (recipe.format == RecipeFormat::Dynamic)
+        splitGemms(draft, recipe);
     QS_TRY(FloatModel model, FloatModel::make(std::move(draft), recipe, ranges));
     switch (recipe.format) {
     case RecipeFormat::Qdq:
@@ -68,6 +71,9 @@ Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, con
     case RecipeFormat::QOperator:
         editRanges(model);
         QS_CHECK(quantizeQOperator(model, recipe));
+        break;
+    case RecipeFormat::Dynamic:
+        QS_CHECK(quantizeDynamic(model, recipe));
         break;
     default:
         return badUse("the format '" + std::string(recipeFormatName(recipe.format)) + "' cannot be written");

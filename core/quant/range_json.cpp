@@ -99,6 +99,11 @@ Result<TensorRange> tensorRange(const std::string& name, const json& entry, cons
     const auto lowest = number("lowest"), highest = number("highest");
     if (!lowest || !highest)
         return wrong("the calibration cache has no numbers 'lowest' and 'highest' of one float each for this tensor");
+    // The extremes of a tensor that has no elements (an absent roi of Resize) are those of nothing.
+    const bool empty
+        = std::isinf(lowest->value) && lowest->value > 0 && std::isinf(highest->value) && highest->value < 0;
+    if (empty)
+        return TensorRange { lowest->dtype, 0, 0, lowest->shape, {}, {} };
     if (std::isnan(lowest->value) || std::isnan(highest->value) || lowest->value > highest->value)
         return wrong("the calibration cache has the impossible range " + pythonFloat(lowest->value) + " to "
             + pythonFloat(highest->value));

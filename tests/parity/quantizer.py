@@ -20,6 +20,7 @@ import warnings
 
 import numpy as np
 import onnx
+import onnx.version_converter
 from onnx import numpy_helper
 
 warnings.filterwarnings("ignore")
@@ -42,6 +43,17 @@ TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.
          "int4": QuantType.QInt4, "uint4": QuantType.QUInt4}
 
 
+# Differences that are meant, by (part of the option set's name, net).
+KNOWN = {
+    ("restricted asymmetric", "half"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
+    ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
+}
+
+
+def known(case, net):
+    return next((reason for (part, name), reason in KNOWN.items() if part in case and name == net), None)
+
+
 class Reader(CalibrationDataReader):
     def __init__(self, feeds):
         self.feeds = iter(feeds)
@@ -56,6 +68,9 @@ class Net:
     def __init__(self, name, model, folder, sizes=()):
         self.name = name
         self.path = os.path.join(folder, name + ".onnx")
+        if next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx")) < 10:
+            # The converter that ONNX Runtime calls makes up names of its own; here it works before both.
+            model = onnx.version_converter.convert_version(model, 11)
         onnx.save(model, self.path)
         self.model = model
         self.cache = os.path.join(folder, name + ".ranges.json")
@@ -72,7 +87,8 @@ class Net:
             dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
             for feed in self.feeds:
                 x = rng.normal(0.2, 1.5, shape)
-                feed[value.name] = (np.abs(x) * 2 if dtype.kind in "iu" else x > 0 if dtype.kind == "b" else x).astype(dtype)
+                x = np.abs(x) * 2 if dtype.kind in "iu" else x > 0 if dtype.kind == "b" else x
+                feed[value.name] = np.asarray(x).astype(dtype)
         types = sorted({n.op_type for n in model.graph.node})
         with tempfile.TemporaryDirectory() as scratch:
             quantize_static(self.path, os.path.join(scratch, "q.onnx"), Reader(self.feeds), op_types_to_quantize=types,
@@ -228,7 +244,7 @@ def main():
             shapes = [[int(d) for d in s.split("x")] for s in sizes.split(",") if s]
             if args.net in name:
                 nets.append(Net(name.replace("/", "_"), onnx.load(path), folder, shapes))
-        equal = different = refused = order_equal = 0
+        equal = different = refused = order_equal = listed = 0
         for case_name, case in CASES.items():
             if args.only not in case_name:
                 continue
@@ -262,7 +278,10 @@ def main():
                     continue
                 found, order = differences(a, b)
                 order_equal += order and not found
-                if found:
+                if found and known(case_name, net.name):
+                    listed += 1
+                    cells.append(f"{net.name}:listed")
+                elif found:
                     different += 1
                     cells.append(f"{net.name}:{len(found)}")
                     for line in found[: None if args.verbose else 3]:
@@ -271,8 +290,10 @@ def main():
                     equal += 1
                     cells.append(f"{net.name}:=")
             print(f"{case_name:40} " + " ".join(cells), flush=True)
-        print(f"{equal} equal ({order_equal} in the order of nodes, too), {different} different, "
+        print(f"{equal} equal ({order_equal} in the order of nodes, too), {different} different, {listed} listed, "
               f"{refused} refused by ONNX Runtime")
+        for reason in sorted(set(KNOWN.values())):
+            print("listed:", reason)
         return 1 if different else 0
 
 

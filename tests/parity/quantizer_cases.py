@@ -133,6 +133,21 @@ QOPERATOR = {name: case for name, case in STATIC.items()}
 QOPERATOR["nnapi sigmoid"] = {"activation": "uint8", "extra": {"extra.Sigmoid.nnapi": True}}
 QOPERATOR["matmul constants only"] = {"extra": {"MatMulConstBOnly": True}}
 
+DYNAMIC = {
+    "defaults": {},
+    "u8": {"weight": "uint8"},
+    "per-channel": {"per_channel": True},
+    "u8 per-channel": {"weight": "uint8", "per_channel": True},
+    "reduce-range": {"reduce_range": True},
+    "reduce-range per-channel": {"reduce_range": True, "per_channel": True},
+    "asymmetric weights": {"extra": {"WeightSymmetric": False}},
+    "symmetric u8 weights": {"weight": "uint8", "extra": {"WeightSymmetric": True}},
+    "all matmuls": {"extra": {"MatMulConstBOnly": False}},
+    "matmul only": {"op_types": ["MatMul"]},
+    "conv only": {"op_types": ["Conv"]},
+    "minimum range": {"extra": {"MinimumRealRange": 4.0}},
+}
+
 CASES = {}
 for name, case in STATIC.items():
     CASES["qdq " + name] = case
@@ -142,3 +157,5 @@ for name, case in OVERRIDES.items():
     CASES["qdq override " + name] = case
 for name, case in QOPERATOR.items():
     CASES["qoperator " + name] = {**case, "format": "qoperator"}
+for name, case in DYNAMIC.items():
+    CASES["dynamic " + name] = {**case, "format": "dynamic"}

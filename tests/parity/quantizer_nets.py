@@ -159,10 +159,25 @@ def float_ops_net():
     return b.make()
 
 
+def lstm_net():
+    """Two LSTMs, one of both directions, and a Gemm with and without a bias."""
+    b = Builder(opset=14)
+    x = b.input("x", [5, 2, 6])
+    b.node("LSTM", [x, b.rand("w1", [1, 16, 6]), b.rand("r1", [1, 16, 4]), b.rand("b1", [1, 32])], ["s1", "h1", ""], hidden_size=4)
+    b.node("Squeeze", ["s1", b.const("ax", np.array([1]))], "q1")
+    b.node("LSTM", ["q1", b.rand("w2", [2, 12, 4]), b.rand("r2", [2, 12, 3])], ["s2", "h2"], hidden_size=3, direction="bidirectional")
+    b.node("Reshape", ["s2", b.const("sh", np.array([10, 6]))], "f")
+    b.node("Gemm", ["f", b.rand("w3", [8, 6]), b.rand("b3", [8])], "g3", transB=1)
+    b.node("Gemm", ["g3", b.rand("w4", [8, 8])], "g4")
+    b.node("MatMul", ["g4", b.node("Transpose", ["g3"], "t", perm=[1, 0])], "y")
+    b.output("y")
+    return b.make()
+
+
 def half_net():
     """float16."""
     return conv_net(opset=19, dtype=np.float16)
 
 
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "half": half_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "half": half_net}

@@ -75,8 +75,15 @@ Result<std::optional<QOperand>> QOperatorBuilder::activation(const std::string& 
     if (model.realType(name) == DType::Undefined || model.keptExtreme(name))
         return std::optional<QOperand>();
     if (isConstant(name)) {
-        QS_TRY(const QOperand codes, constant(name, recipe.activationType, false, std::nullopt));
+        QS_TRY(const QOperand codes, constant(name, activationType(), false, std::nullopt));
         return std::optional(codes);
+    }
+    if (dynamic()) {
+        const QOperand made { codesName(name), name + "_scale", name + "_zero_point", DType::UInt8, {}, {} };
+        add({ NodeId(), name + "_QuantizeLinear", "DynamicQuantizeLinear", "", { name },
+            { made.codes, made.scale, made.zeroPoint }, {} });
+        remember(name, made);
+        return std::optional(made);
     }
     if (!hasRange(name))
         return std::optional<QOperand>();
@@ -189,10 +196,15 @@ void QOperatorBuilder::dequantize(const std::string& name)
     add(std::move(node));
 }
 
-void QOperatorBuilder::keepFloat(const DraftNode& node)
+void QOperatorBuilder::needFloats(const DraftNode& node)
 {
     for (const std::string& in : node.inputs)
         dequantize(in);
+}
+
+void QOperatorBuilder::keepFloat(const DraftNode& node)
+{
+    needFloats(node);
     add(node);
 }
 
@@ -248,6 +260,11 @@ Status quantizeQOperator(FloatModel& model, const Recipe& recipe)
         all.merge(qoperatorMovementRules());
         return all;
     }();
+    return quantizeNodes(model, recipe, rules);
+}
+
+Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std::string, QOperatorRule>& rules)
+{
     QOperatorBuilder builder(model, recipe);
     for (size_t n = 0; n < model.chosen.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];

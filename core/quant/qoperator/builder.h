@@ -24,6 +24,9 @@ public:
     QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow);
     FloatModel& model;
     const Recipe& recipe;
+    /// Activations are quantized while the model runs.
+    bool dynamic() const { return recipe.format == RecipeFormat::Dynamic; }
+    DType activationType() const { return dynamic() ? DType::UInt8 : recipe.activationType; }
 
     /// Codes of a value that has some already; null when it has none.
     const QOperand* find(const std::string& name) const;
@@ -49,6 +52,8 @@ public:
     void add(DraftNode node);
     /// The node as it is, behind DequantizeLinear where an input exists as codes alone.
     void keepFloat(const DraftNode& node);
+    /// Its inputs are dequantized, for a node that takes its place and reads floats.
+    void needFloats(const DraftNode& node);
     /// `made` takes the place of `old` and is named after it.
     void replace(const DraftNode& old, DraftNode made);
     static std::string codesName(const std::string& value) { return value + "_quantized"; }
@@ -68,6 +73,8 @@ private:
 };
 
 using QOperatorRule = Status (*)(QOperatorBuilder& builder, const DraftNode& node);
+/// Rebuilds the graph by these rules.
+Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std::string, QOperatorRule>& rules);
 Status quantizeQOperator(FloatModel& model, const Recipe& recipe);
 
 // One a family.

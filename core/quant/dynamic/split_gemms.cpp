@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/name_pattern.h"
+#include "core/quant/dynamic/dynamic.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+template <class T> Tensor transposedAs(const Tensor& matrix)
+{
+    const auto rows = static_cast<size_t>(matrix.dim(0)), columns = static_cast<size_t>(matrix.dim(1));
+    Tensor out = Tensor::allocate(matrix.dtype(), { matrix.dim(1), matrix.dim(0) });
+    const auto from = matrix.data<T>();
+    const auto to = out.fill<T>();
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t c = 0; c < columns; ++c)
+            to[c * rows + r] = from[r * columns + c];
+    return out;
+}
+
+/// Float32 or float16.
+Tensor transposed(const Tensor& matrix)
+{
+    const Tensor plain = toPlain(matrix);
+    return plain.dtype() == DType::Float16 ? transposedAs<uint16_t>(plain) : transposedAs<float>(plain);
+}
+
+bool splits(const DraftNode& node)
+{
+    return node.is("Gemm") && node.attributes.real("alpha", 1) == 1 && node.attributes.real("beta", 1) == 1
+        && node.attributes.integer("transA", 0) == 0 && node.hasInput(0) && node.hasInput(1);
+}
+
+/// Nodes whose names the patterns match; a pattern that matches nothing is an Issue later.
+std::vector<bool> excludedNodes(const GraphDraft& draft, const Recipe& recipe)
+{
+    std::vector<std::string> names;
+    for (const DraftNode& node : draft.nodes)
+        names.push_back(node.name);
+    std::vector<bool> excluded(names.size(), false);
+    for (const std::string& pattern : splitPatterns(recipe.exclude, names))
+        if (const auto found = matchNames(pattern, names))
+            for (size_t i : *found)
+                excluded[i] = true;
+    return excluded;
+}
+
+/// The second factor in the order that MatMul needs; `added` gets the Transpose of one that is computed.
+std::string secondFactor(GraphDraft& draft, const DraftNode& gemm, std::vector<DraftNode>& added)
+{
+    const std::string& name = gemm.inputs[1];
+    if (gemm.attributes.integer("transB", 0) == 0)
+        return name;
+    const Tensor* weight = draft.constant(name);
+    const bool real = weight && (weight->dtype() == DType::Float32 || weight->dtype() == DType::Float16);
+    if (!real || weight->rank() != 2) {
+        DraftNode transpose { NodeId(), gemm.name + "_Transpose", "Transpose", "", { name }, { name + "_Transposed" },
+            {} };
+        added.push_back(std::move(transpose));
+        return name + "_Transposed";
+    }
+    long readers = draft.isCaptured(name) || draft.isOutput(name) ? 2 : 0;
+    for (const DraftNode& node : draft.nodes)
+        readers += std::ranges::count(node.inputs, name);
+    const std::string target = readers == 1 ? name : name + "_Transposed";
+    if (target == name || !draft.constant(target))
+        draft.setConstant(target, transposed(*weight));
+    return target;
+}
+
+} // namespace
+
+void splitGemms(GraphDraft& draft, const Recipe& recipe)
+{
+    const std::vector<bool> excluded = excludedNodes(draft, recipe);
+    std::vector<DraftNode> nodes;
+    for (size_t n = 0; n < draft.nodes.size(); ++n) {
+        const DraftNode gemm = draft.nodes[n];
+        if (!splits(gemm) || excluded[n]) {
+            nodes.push_back(gemm);
+            continue;
+        }
+        const std::string second = secondFactor(draft, gemm, nodes);
+        const bool sum = gemm.hasInput(2);
+        const std::string product = sum ? gemm.outputs[0] + "_MatMul" : gemm.outputs[0];
+        nodes.push_back({ NodeId(), gemm.name + "_MatMul", "MatMul", "", { gemm.inputs[0], second }, { product }, {} });
+        if (sum)
+            nodes.push_back(
+                { NodeId(), gemm.name + "_Add", "Add", "", { product, gemm.inputs[2] }, { gemm.outputs[0] }, {} });
+        // secondFactor() counts readers: those already split do not read the weight under its old name any more.
+        draft.nodes[n].inputs.clear();
+    }
+    draft.nodes = std::move(nodes);
+    draft.dropUnusedConstants();
+}
+
+} // namespace qs
