@@ -40,26 +40,23 @@ bool isDequantized(const Tensor& y, const Tensor& codes, const QuantParams& para
         && (y.dtype() == DType::Float32 || y.dtype() == codes.dtype());
 }
 
-/// The bytes that occur among 8-bit codes; their values go into `values` (may be null).
-std::bitset<256> countCodes(const Tensor& codes, Histogram* values, const QuantParams& params)
+/// Marks the bytes that occur among 8-bit codes; their values go into `values` (may be null).
+void countCodes(const Tensor& codes, Histogram* values, const QuantParams& params, std::bitset<256>& seen)
 {
-    std::bitset<256> seen;
     if (!areBytes(codes))
-        return seen;
+        return;
     const auto bytes = codes.data<uint8_t>();
-    if (!values) {
-        markCodes(bytes, seen);
-        return seen;
-    }
+    if (!values)
+        return markCodes(bytes, seen);
     std::array<uint64_t, 256> counts {};
     qs::countCodes(bytes, counts);
     const PairQuantizer q = quantizerOf(params, 0);
     for (size_t byte = 0; byte < counts.size(); ++byte) {
         const int32_t code = codes.dtype() == DType::Int8 ? static_cast<int8_t>(byte) : static_cast<int32_t>(byte);
         values->add(dequantizeOne(code, q.scale, q.zeroPoint), counts[byte]);
-        seen[byte] = counts[byte] > 0;
+        if (counts[byte] > 0)
+            seen.set(byte);
     }
-    return seen;
 }
 
 } // namespace
@@ -122,7 +119,8 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
     const bool yIsCodes = isDequantized(yt, codes, params);
     measureSamples(index, feed, xt.shape(), params, whole, histograms, !yIsCodes);
-    const auto seen = countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params);
+    std::bitset<256> seen = lock ? shared.codes : std::bitset<256>();
+    countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params, seen);
     if (!lock) {
         lock.lock();
         shared.histograms.merge(own);

@@ -8,6 +8,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <cmath>
 
@@ -66,6 +67,19 @@ Tensor transposed(const Tensor& t)
     return out;
 }
 
+/// Sum of term(i) for i in [begin, end), in four parts that do not wait for each other.
+double sumOf(size_t begin, size_t end, auto term)
+{
+    std::array<double, 4> sums {};
+    size_t i = begin;
+    for (; i + sums.size() <= end; i += sums.size())
+        for (size_t k = 0; k < sums.size(); ++k)
+            sums[k] += term(i + k);
+    for (; i < end; ++i)
+        sums[0] += term(i);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// x rounded to a multiple of `scale`, half to even; below 2^51 steps.
 double onGrid(double x, double scale)
 {
@@ -75,7 +89,7 @@ double onGrid(double x, double scale)
 
 /// Error of symmetric 8-bit rounding of x with one scale a group (-127..127).
 double symmetricNoise(
-    const std::vector<float>& x, const std::vector<double>& absMax, const Channels& channels, bool perChannel)
+    std::span<const float> x, const std::vector<double>& absMax, const Channels& channels, bool perChannel)
 {
     const double largest = absMax.empty() ? 0 : std::ranges::max(absMax);
     double noise = 0;
@@ -83,10 +97,10 @@ double symmetricNoise(
         const double scale = (perChannel ? absMax[c] : largest) / 127;
         if (scale == 0)
             return;
-        for (size_t i = begin; i < begin + n; ++i) {
+        noise += sumOf(begin, begin + n, [&](size_t i) {
             const double error = onGrid(x[i], scale) - x[i];
-            noise += error * error;
-        }
+            return error * error;
+        });
     });
     return noise;
 }
@@ -101,7 +115,7 @@ double usedCodes(const Tensor& codes, const QuantParams& params)
 }
 
 /// Numbers that need the scale of each element.
-void fillAgainstGrid(const std::vector<float>& x, const std::vector<float>& y, const QuantParams& params,
+void fillAgainstGrid(std::span<const float> x, std::span<const float> y, const QuantParams& params,
     const Channels& scales, double signal, WeightRow& row)
 {
     const auto range = params.codes();
@@ -126,22 +140,21 @@ void fillAgainstGrid(const std::vector<float>& x, const std::vector<float>& y, c
         row.offByMoreThanHalfStep = double(off) / double(x.size() - outside);
 }
 
-void fillChannels(const std::vector<float>& x, const std::vector<float>& y, const Channels& channels, WeightRow& row)
+void fillChannels(std::span<const float> x, std::span<const float> y, const Channels& channels, WeightRow& row)
 {
     const auto count = static_cast<size_t>(channels.count);
     std::vector<double> signal(count), noise(count);
     row.channelAbsMax.assign(count, 0);
     channels.eachRun(x.size(), [&](size_t c, size_t begin, size_t n) {
-        double xx = 0, ee = 0, most = row.channelAbsMax[c];
-        for (size_t i = begin; i < begin + n; ++i) {
+        signal[c] += sumOf(begin, begin + n, [&](size_t i) { return double(x[i]) * x[i]; });
+        noise[c] += sumOf(begin, begin + n, [&](size_t i) {
             const double error = double(y[i]) - x[i];
-            xx += double(x[i]) * x[i];
-            ee += error * error;
-            most = std::max(most, std::fabs(double(x[i])));
-        }
-        signal[c] += xx;
-        noise[c] += ee;
-        row.channelAbsMax[c] = most;
+            return error * error;
+        });
+        float most = 0;
+        for (size_t i = begin; i < begin + n; ++i)
+            most = std::max(most, std::fabs(x[i]));
+        row.channelAbsMax[c] = std::max(row.channelAbsMax[c], double(most));
     });
     for (size_t c = 0; c < count; ++c)
         row.channelSqnrDb.push_back(powerRatioDb(signal[c], noise[c]));
@@ -173,7 +186,9 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms
     row.shape = floatTensor.shape();
     row.method = wp.method;
     row.confidence = wp.confidence;
-    const auto x = toFloats(floatTensor);
+    const bool floats = floatTensor.dtype() == DType::Float32 && floatTensor.layout() == Layout::Plain;
+    const std::vector<float> converted = floats ? std::vector<float>() : toFloats(floatTensor);
+    const std::span<const float> x = floats ? floatTensor.data<float>() : std::span<const float>(converted);
     auto y = dequantized(codes, q.params);
     Channels scales = channelsOf(codes.shape(), q.params.axis.value_or(0));
     if (wp.transposed && codes.rank() == 2) {

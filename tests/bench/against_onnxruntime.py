@@ -9,14 +9,16 @@
 `run`: one sample, ours (`bench`) and their default session with the same number of threads; and the start: load + plan
 beside the creation of their session. `observed`: every tensor of the float and of the quantized model compared, ours
 (`compare`, its `run` time by sample), theirs all tensors as outputs of both sessions and numpy sums over each pair
-(extremes, squares, error; with --histograms also those of values and error, which ours always makes). Pin with taskset. Needs Python with numpy, onnx and
-onnxruntime.
+(extremes, squares, error). With --histograms both also make histograms of the values and of the error, ours for its
+HTML report. Pin with taskset. Needs Python with numpy, onnx and onnxruntime.
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -122,6 +124,8 @@ def statistics_of(x, y, histograms):
 def observed(arguments):
     # What our comparison pairs is what theirs has to look at.
     command = ["compare", arguments.model, arguments.quantized, "--data", arguments.data]
+    if arguments.histograms:
+        command += ["--html", os.path.join(tempfile.mkdtemp(), "report.html")]
     pairs = [(a["name"], a["quantized_name"]) for a in ours(arguments, command)["activations"]]
     data = np.load(arguments.data)
     float_session, float_names = all_outputs(arguments.model, arguments.threads)
