@@ -20,14 +20,15 @@ public:
         , m_first(prepareRowConv(triple.shapes[0], triple.weights[0]))
         , m_down(triple.shapes[1].window.axes[1])
         , m_across(triple.shapes[1].window.axes[2])
-        , m_ringRows((m_down.kernel - 1) * m_down.dilation + 1)
+        , m_windowRows((m_down.kernel - 1) * m_down.dilation + 1)
+        , m_ringRows(m_windowRows + (pairsRows(m_down) ? 1 : 0))
         , m_ringRow(size_t(m_across.in * triple.shapes[1].window.channels))
         , m_middleRow(size_t(m_across.out * triple.shapes[1].filters))
         , m_outputRow(size_t(m_across.out * triple.shapes[2].filters))
     {
         const int64_t rows = triple.shapes[2].window.batch * m_down.out;
         // Every piece makes the rows above its first one again; at most one of 25 rows.
-        const int64_t again = std::max<int64_t>(m_ringRows - m_down.stride, 0);
+        const int64_t again = std::max<int64_t>(m_windowRows - m_down.stride, 0);
         int64_t count = std::min(kMostPieces, rows);
         while (count > 2 && (count - 1) * again * 25 > rows * m_down.stride)
             count /= 2;
@@ -36,7 +37,10 @@ public:
             m_pieces.push_back({ size_t(m_rows.back().first) * m_outputRow, size_t(m_rows.back().last) * m_outputRow });
         }
     }
-    size_t scratchBytes() const override { return pointerBytes() + 4 * (size_t(m_ringRows) * m_ringRow + m_middleRow); }
+    size_t scratchBytes() const override
+    {
+        return pointerBytes() + 4 * (size_t(m_ringRows) * m_ringRow + 2 * m_middleRow);
+    }
     std::span<const Piece> pieces() const override { return m_pieces; }
     bool takesTail() const override { return true; }
     bool run(size_t piece, const float* x, float* y, std::byte* scratch, const SumTail& tail) const noexcept override
@@ -45,21 +49,24 @@ public:
         float* ring = reinterpret_cast<float*>(scratch + pointerBytes());
         float* middle = ring + size_t(m_ringRows) * m_ringRow;
         int64_t next = 0; // row of the first output that is not made yet
-        for (int64_t row = m_rows[piece].first; row < m_rows[piece].last; ++row) {
+        for (int64_t row = m_rows[piece].first; row < m_rows[piece].last;) {
             const int64_t image = row / m_down.out, begin = row % m_down.out * m_down.stride - m_down.padBegin;
-            const int64_t from = std::max<int64_t>(begin, 0);
+            const bool two = pairsRows(m_down) && row + 1 < m_rows[piece].last && (row + 1) % m_down.out != 0;
+            const int64_t from = std::max<int64_t>(begin, 0), end = begin + m_windowRows + (two ? 1 : 0);
             if (row == m_rows[piece].first || row % m_down.out == 0)
                 next = from;
-            for (next = std::max(next, from); next < std::min(begin + m_ringRows, m_down.in); ++next)
+            for (next = std::max(next, from); next < std::min(end, m_down.in); ++next)
                 m_first->makeRow(x, image * m_down.in + next, ringRow(ring, next), scratch, m_triple.tails[0]);
-            for (int64_t k = 0; k < m_down.kernel; ++k) {
+            for (int64_t k = 0; k < m_down.kernel + (two ? 1 : 0); ++k) {
                 const int64_t at = begin + k * m_down.dilation;
                 pointers[k] = at >= 0 && at < m_down.in ? ringRow(ring, at) : nullptr;
             }
             depthwiseRow(*m_triple.weights[1]->depthwise,
-                { pointers, m_across.in, m_across.out, m_across.stride, m_across.dilation, m_across.padBegin, middle },
+                { pointers, m_across.in, m_across.out, m_across.stride, m_across.dilation, m_across.padBegin, middle,
+                    two },
                 m_triple.tails[1]);
-            makeLast(row, middle, y, tail);
+            makeLast(row, two ? 2 : 1, middle, y, tail);
+            row += two ? 2 : 1;
         }
         return true;
     }
@@ -71,21 +78,22 @@ private:
     /// Of the pointers of the first and the second convolution.
     size_t pointerBytes() const
     {
-        return ((m_first->scratchBytes() + 63) / 64 + (size_t(m_down.kernel) * sizeof(float*) + 63) / 64) * 64;
+        return ((m_first->scratchBytes() + 63) / 64 + (size_t(m_down.kernel + 1) * sizeof(float*) + 63) / 64) * 64;
     }
     float* ringRow(float* ring, int64_t row) const { return ring + size_t(row % m_ringRows) * m_ringRow; }
-    void makeLast(int64_t row, const float* middle, float* y, const SumTail& tail) const noexcept
+    void makeLast(int64_t row, int64_t rows, const float* middle, float* y, const SumTail& tail) const noexcept
     {
         const PanelWeights& weights = *m_triple.weights[2]->panels;
         const size_t begin = size_t(row) * m_outputRow;
-        const PixelRun run { &middle, 0, 0, weights.inputs(), ptrdiff_t(weights.inputs()), size_t(m_across.out),
+        const PixelRun run { &middle, 0, 0, weights.inputs(), ptrdiff_t(weights.inputs()), size_t(rows * m_across.out),
             y + begin, weights.filters };
         multiplyPixels(weights, run, 0, weights.panelCount(), tail.from(begin));
     }
     ConvTriple m_triple;
     std::shared_ptr<const RowConv> m_first;
     SpatialAxis m_down, m_across; ///< of the second
-    int64_t m_ringRows; ///< rows of the first output that a row of the second needs
+    int64_t m_windowRows; ///< rows of the first output that a row of the second needs
+    int64_t m_ringRows; ///< rows of the first output that are kept
     size_t m_ringRow, m_middleRow, m_outputRow; ///< floats of a row of each output
     std::vector<Rows> m_rows; ///< by piece
     std::vector<Piece> m_pieces;

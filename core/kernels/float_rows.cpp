@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 // Not the targets of the other files: these loops are bound by arithmetic and gain from AVX-512, and without fused
@@ -28,6 +29,7 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 constexpr size_t kPanel = 2 * kLanes; ///< filters of a panel
 /// Pixels whose sums over a panel fill the registers.
 constexpr size_t kMostPixels = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr size_t kMostPairs = HWY_TARGET <= HWY_AVX3 ? 8 : 4; ///< the same for outputs of two rows
 constexpr size_t kMostOutputs = 8; ///< that a depthwise convolution makes at once
 
 /// The bound of a tail as numbers. Where an operand is NaN or both are zeros, these instructions give the second one,
@@ -189,7 +191,68 @@ struct DepthwiseTile {
     ptrdiff_t step, tapStep; ///< floats between the inputs of neighbouring outputs, and of neighbouring taps
     ptrdiff_t firstTap, lastTap;
     float* y;
+    size_t rowOutputs; ///< floats from a row of the output to the next
 };
+
+template <size_t kOutputs, bool kPart>
+HWY_INLINE void finishBlock(
+    V (&sums)[kOutputs], size_t channels, size_t count, size_t at, float* y, const SumTail& tail)
+{
+    const D d;
+    if (tail.addend) {
+        HWY_UNROLL(8)
+        for (size_t o = 0; o < kOutputs; ++o)
+            sums[o] = hn::Add(sums[o], loadSome<kPart>(d, tail.addend + at + o * channels, count));
+    }
+    const Bounds bounds(tail);
+    HWY_UNROLL(8)
+    for (size_t o = 0; o < kOutputs; ++o)
+        storeSome<kPart>(d, bounds(sums[o]), y + at + o * channels, count);
+}
+
+/// The same outputs of two rows: what one loads serves both.
+template <size_t kOutputs, bool kPart>
+HWY_INLINE void makeBlockOfTwo(
+    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumTail& tail)
+{
+    const D d;
+    const size_t count = w.channels - channel, rowFloats = w.kernelColumns * kLanes;
+    V first[kOutputs], second[kOutputs];
+    HWY_UNROLL(8)
+    for (size_t o = 0; o < kOutputs; ++o)
+        first[o] = second[o] = hn::Load(d, block);
+    block += kLanes;
+    for (size_t row = 0; row <= w.kernelRows; ++row) {
+        if (!t.rows[row])
+            continue;
+        const float* x = t.rows[row] + t.offset + static_cast<ptrdiff_t>(channel) + t.firstTap * t.tapStep;
+        const bool inFirst = row<w.kernelRows, inSecond = row> 0;
+        const float* firstWeights = block + (inFirst ? row : 0) * rowFloats;
+        const float* secondWeights = block + (inSecond ? row - 1 : 0) * rowFloats;
+        const auto add = [&](auto toFirst, auto toSecond) HWY_ATTR {
+            for (ptrdiff_t kx = t.firstTap; kx < t.lastTap; ++kx, x += t.tapStep) {
+                const V a = hn::Load(d, firstWeights + static_cast<size_t>(kx) * kLanes);
+                const V b = hn::Load(d, secondWeights + static_cast<size_t>(kx) * kLanes);
+                HWY_UNROLL(8)
+                for (size_t o = 0; o < kOutputs; ++o) {
+                    const V v = loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count);
+                    if constexpr (toFirst())
+                        first[o] = hn::MulAdd(v, a, first[o]);
+                    if constexpr (toSecond())
+                        second[o] = hn::MulAdd(v, b, second[o]);
+                }
+            }
+        };
+        if (inFirst && inSecond)
+            add(std::true_type(), std::true_type());
+        else if (inFirst)
+            add(std::true_type(), std::false_type());
+        else
+            add(std::false_type(), std::true_type());
+    }
+    finishBlock<kOutputs, kPart>(first, w.channels, count, channel, t.y, tail);
+    finishBlock<kOutputs, kPart>(second, w.channels, count, t.rowOutputs + channel, t.y, tail);
+}
 
 template <size_t kOutputs, bool kPart>
 HWY_INLINE void makeBlock(
@@ -214,43 +277,45 @@ HWY_INLINE void makeBlock(
                     = hn::MulAdd(loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count), weight, sums[o]);
         }
     }
-    if (tail.addend) {
-        HWY_UNROLL(8)
-        for (size_t o = 0; o < kOutputs; ++o)
-            sums[o] = hn::Add(sums[o], loadSome<kPart>(d, tail.addend + o * w.channels + channel, count));
-    }
-    const Bounds bounds(tail);
-    HWY_UNROLL(8)
-    for (size_t o = 0; o < kOutputs; ++o)
-        storeSome<kPart>(d, bounds(sums[o]), t.y + o * w.channels + channel, count);
+    finishBlock<kOutputs, kPart>(sums, w.channels, count, channel, t.y, tail);
 }
 
-template <size_t kOutputs> void makeOutputs(const DepthwiseWeights& w, const DepthwiseTile& t, const SumTail& tail)
+template <size_t kOutputs, bool kTwo>
+void makeOutputs(const DepthwiseWeights& w, const DepthwiseTile& t, const SumTail& tail)
 {
     const float* block = w.blocks.data();
     size_t channel = 0;
     for (; channel + kLanes <= w.channels; channel += kLanes) {
-        makeBlock<kOutputs, false>(w, t, channel, block, tail);
+        if constexpr (kTwo)
+            makeBlockOfTwo<kOutputs, false>(w, t, channel, block, tail);
+        else
+            makeBlock<kOutputs, false>(w, t, channel, block, tail);
         block += (1 + w.kernelRows * w.kernelColumns) * kLanes;
     }
-    if (channel < w.channels)
+    if (channel == w.channels)
+        return;
+    if constexpr (kTwo)
+        makeBlockOfTwo<kOutputs, true>(w, t, channel, block, tail);
+    else
         makeBlock<kOutputs, true>(w, t, channel, block, tail);
 }
 
 ptrdiff_t ceilDiv(ptrdiff_t a, ptrdiff_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
-void depthwise(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
+template <size_t kMost, bool kTwo>
+void depthwiseRows(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
 {
     using Fn = void (*)(const DepthwiseWeights&, const DepthwiseTile&, const SumTail&);
     constexpr auto fns = []<size_t... kOutputs>(std::index_sequence<kOutputs...>)
     {
-        return std::array<Fn, kMostOutputs> { makeOutputs<kOutputs + 1>... };
+        return std::array<Fn, kMost> { makeOutputs<kOutputs + 1, kTwo>... };
     }
-    (std::make_index_sequence<kMostOutputs>());
+    (std::make_index_sequence<kMost>());
     const auto channels = static_cast<ptrdiff_t>(w.channels), taps = static_cast<ptrdiff_t>(w.kernelColumns);
     const auto make = [&](ptrdiff_t first, ptrdiff_t count, ptrdiff_t firstTap, ptrdiff_t lastTap) {
         const DepthwiseTile tile { r.rows, (first * r.stride - r.padBegin) * channels, r.stride * channels,
-            r.dilation * channels, firstTap, lastTap, r.y + first * channels };
+            r.dilation * channels, firstTap, lastTap, r.y + first * channels,
+            static_cast<size_t>(r.outputs * channels) };
         fns[static_cast<size_t>(count - 1)](w, tile, tail.from(static_cast<size_t>(first * channels)));
     };
     const auto makeEdge = [&](ptrdiff_t output) {
@@ -264,13 +329,18 @@ void depthwise(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& 
         = std::clamp(ceilDiv(r.columns + r.padBegin - (taps - 1) * r.dilation, r.stride), insideBegin, r.outputs);
     for (ptrdiff_t o = 0; o < insideBegin; ++o)
         makeEdge(o);
-    const ptrdiff_t inside = insideEnd - insideBegin, most = kMostOutputs, tiles = (inside + most - 1) / most;
+    const ptrdiff_t inside = insideEnd - insideBegin, most = kMost, tiles = (inside + most - 1) / most;
     for (ptrdiff_t i = 0; i < tiles; ++i) {
         const ptrdiff_t first = inside * i / tiles;
         make(insideBegin + first, inside * (i + 1) / tiles - first, 0, taps);
     }
     for (ptrdiff_t o = insideEnd; o < r.outputs; ++o)
         makeEdge(o);
+}
+
+void depthwise(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
+{
+    r.two ? depthwiseRows<kMostPairs, true>(w, r, tail) : depthwiseRows<kMostOutputs, false>(w, r, tail);
 }
 
 /// 0 where these kernels are not to be used.

@@ -67,13 +67,16 @@ struct DepthwiseWeights {
 DepthwiseWeights packDepthwise(
     const float* weights, const float* bias, size_t channels, size_t kernelRows, size_t kernelColumns);
 
-/// One row of the output of a depthwise convolution.
+/// One row of the output of a depthwise convolution, or two neighbours.
 struct DepthwiseRow {
-    const float* const* rows = nullptr; ///< row of the input for each row of the kernel; null where it is padding
+    /// Row of the input for each row of the kernel; null where it is padding. Of two rows with one pointer more: the
+    /// second one meets what lies under the first, one row further.
+    const float* const* rows = nullptr;
     ptrdiff_t columns = 0; ///< of the input
     ptrdiff_t outputs = 0; ///< columns of the output
     ptrdiff_t stride = 1, dilation = 1, padBegin = 0;
-    float* y = nullptr; ///< outputs x channels
+    float* y = nullptr; ///< outputs x channels, of the second row behind those of the first
+    bool two = false;
 };
 /// y[o][c] = bias[c] + the sum over the taps inside the input, in their order, of x * weight, each product and addition
 /// rounded once; then `tail`.

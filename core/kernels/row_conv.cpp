@@ -164,12 +164,13 @@ struct RowPlaces {
             ++end;
         return end - first;
     }
-    /// Row `row` counts through all images; null where a row of the kernel meets padding. Writes a pointer for each.
-    void find(const float* x, int64_t row, const float** rows) const
+    /// Row `row` counts through all images; null where a row of the kernel meets padding. Writes a pointer for each,
+    /// and for rows `further` below.
+    void find(const float* x, int64_t row, const float** rows, int64_t further = 0) const
     {
         const float* image = x + row / axis.out * inputImage;
         const int64_t first = row % axis.out * axis.stride - axis.padBegin;
-        for (int64_t k = 0; k < axis.kernel; ++k) {
+        for (int64_t k = 0; k < axis.kernel + further; ++k) {
             const int64_t at = first + k * axis.dilation;
             rows[k] = at >= 0 && at < axis.in ? image + at * inputRow : nullptr;
         }
@@ -298,7 +299,7 @@ private:
 class DepthwiseConv final : public PartedConv {
 public:
     DepthwiseConv(const ConvShape& s, std::shared_ptr<const RowConvWeights> weights, const Work& work)
-        : PartedConv(std::move(weights), work, s.filters * s.window.axes[2].out, size_t(s.window.axes[1].kernel))
+        : PartedConv(std::move(weights), work, s.filters * s.window.axes[2].out, size_t(s.window.axes[1].kernel + 1))
         , m_places(placesOf(s.window))
         , m_across(s.window.axes[2])
         , m_rowOutputs(s.filters * s.window.axes[2].out)
@@ -309,12 +310,16 @@ private:
     void runPart(
         const Part& part, const float* x, float* y, const float** rows, const SumTail& tail) const noexcept override
     {
-        for (int64_t row = part.firstRow; row < part.lastRow; ++row) {
-            m_places.find(x, row, rows);
+        for (int64_t row = part.firstRow; row < part.lastRow;) {
+            const SpatialAxis& down = m_places.axis;
+            const bool two = pairsRows(down) && row + 1 < part.lastRow && (row + 1) % down.out != 0;
+            m_places.find(x, row, rows, two ? 1 : 0);
             const auto begin = size_t(row * m_rowOutputs);
             depthwiseRow(*m_weights->depthwise,
-                { rows, m_across.in, m_across.out, m_across.stride, m_across.dilation, m_across.padBegin, y + begin },
+                { rows, m_across.in, m_across.out, m_across.stride, m_across.dilation, m_across.padBegin, y + begin,
+                    two },
                 tail.from(begin));
+            row += two ? 2 : 1;
         }
     }
     RowPlaces m_places;
@@ -333,6 +338,8 @@ bool isPixelwise(const ConvShape& s)
 }
 
 } // namespace
+
+bool pairsRows(const SpatialAxis& down) { return down.stride == 1 && down.dilation == 1; }
 
 bool suitsRowConv(const ConvShape& s)
 {

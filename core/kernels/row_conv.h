@@ -29,6 +29,9 @@ bool suitsRowConv(const ConvShape& shape);
 std::shared_ptr<const RowConvWeights> packRowConv(const ConvShape& shape, const float* weights, const float* bias);
 std::shared_ptr<const RowConv> prepareRowConv(const ConvShape& shape, std::shared_ptr<const RowConvWeights> weights);
 
+/// Whether two rows of a depthwise convolution can be made at once (see DepthwiseRow).
+bool pairsRows(const SpatialAxis& down);
+
 /// A product of matrices is the convolution of a row of pixels. B is inner x columns (transposed: the other way round);
 /// `bias`, one for each column, may be null. Needs hasFloatRows().
 std::shared_ptr<const RowConvWeights> packProduct(
