@@ -39,6 +39,8 @@ std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe
     const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
     if (fixedForm && now < kWideCodes && (recipe.blockSize > 0 || uses(recipe, is16Bit)))
         return kWideCodes;
+    if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.dequantizeForm && now < kWideCodes)
+        return kWideCodes;
     // DynamicQuantizeLinear came one version after the pairs.
     constexpr int64_t kFirstPairs = 10, kRaised = 11;
     if (recipe.format != RecipeFormat::WeightOnly && now < (fixedForm ? kFirstPairs : kRaised))

@@ -6,6 +6,7 @@
 #include "core/quant/opsets.h"
 #include "core/quant/qdq/writer.h"
 #include "core/quant/qoperator/builder.h"
+#include "core/quant/weight_only/weight_only.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -75,8 +76,9 @@ Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, con
     case RecipeFormat::Dynamic:
         QS_CHECK(quantizeDynamic(model, recipe));
         break;
-    default:
-        return badUse("the format '" + std::string(recipeFormatName(recipe.format)) + "' cannot be written");
+    case RecipeFormat::WeightOnly:
+        QS_CHECK(quantizeWeightsOnly(model, recipe));
+        return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
     }
     sortAsOnnxRuntime(model.draft);
     model.draft.producer = kProducer;

@@ -10,6 +10,8 @@ arguments are added (dynamic sizes: NAME.onnx:2x3x4,...). Prints a matrix of opt
 differs without being listed in KNOWN.
 """
 import argparse
+import contextlib
+import io
 import json
 import logging
 import os
@@ -46,6 +48,8 @@ TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.
 # Differences that are meant, by (part of the option set's name, net).
 KNOWN = {
     ("restricted asymmetric", "half"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
+    ("weight-only 4 pairs", "nbits"): "ONNX Runtime writes the DequantizeLinear of a shared weight twice: no valid file",
+    ("weight-only 4 rtn", "nbits"): "ONNX Runtime keeps the float weight that two nodes shared, which nobody reads",
     ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
 }
 
@@ -102,6 +106,21 @@ def theirs(net, case, out):
     common = dict(per_channel=case.get("per_channel", False), reduce_range=case.get("reduce_range", False),
                   op_types_to_quantize=case.get("op_types"), nodes_to_exclude=exclude_of(case, net),
                   nodes_to_quantize=include_of(case, net), extra_options=options)
+    if case.get("format") == "weight-only":
+        from onnxruntime.quantization import matmul_nbits_quantizer as nbits
+        rtn = case.get("rtn", False)
+        quantizer = nbits.MatMulNBitsQuantizer(
+            onnx.load(net.path), bits=8 if case["weight"].endswith("8") else 4, block_size=case["block"],
+            is_symmetric=case["weight"].startswith("i"), nodes_to_exclude=exclude_of(case, net),
+            quant_format=QuantFormat.QDQ if case.get("dequantize") else QuantFormat.QOperator,
+            algo_config=nbits.RTNWeightOnlyQuantConfig() if rtn else None)
+        with contextlib.redirect_stdout(io.StringIO()):
+            quantizer.process()
+        model = quantizer.model.model
+        if rtn and all(o.domain != "com.microsoft" for o in model.opset_import):
+            model.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))  # left out there
+        onnx.save(model, out)
+        return
     if case.get("format") == "dynamic":
         quantize_dynamic(net.path, out, weight_type=TYPES[case.get("weight", "int8")], **common)
         return
@@ -149,6 +168,9 @@ def recipe_of(net, case):
               "weight_type": case.get("weight", "int8"), "per_channel": case.get("per_channel", False),
               "reduce_range": case.get("reduce_range", False), "op_types": case.get("op_types") or [],
               "exclude": exclude_of(case, net), "include": include_of(case, net)}
+    if recipe["format"] == "weight-only":
+        recipe["weight_only"] = {"block_size": case["block"], "algorithm": "rtn" if case.get("rtn") else "default",
+                                 "dequantize_form": case.get("dequantize", False)}
     for key, value in case.get("extra", {}).items():
         if key == "QDQDisableWeightAdjustForInt32Bias":
             recipe["adjust_weights_for_bias"] = not value

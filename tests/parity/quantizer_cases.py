@@ -148,6 +148,20 @@ DYNAMIC = {
     "minimum range": {"extra": {"MinimumRealRange": 4.0}},
 }
 
+WEIGHT_ONLY = {
+    "4": {"weight": "int4", "block": 32},
+    "4 asymmetric": {"weight": "uint4", "block": 32},
+    "4 block 16": {"weight": "int4", "block": 16},
+    "4 block 128 asymmetric": {"weight": "uint4", "block": 128},
+    "8": {"weight": "int8", "block": 32},
+    "8 asymmetric": {"weight": "uint8", "block": 64},
+    "4 pairs": {"weight": "int4", "block": 32, "dequantize": True},
+    "4 pairs asymmetric": {"weight": "uint4", "block": 16, "dequantize": True},
+    "4 rtn": {"weight": "int4", "block": 32, "rtn": True},
+    "4 rtn asymmetric": {"weight": "uint4", "block": 16, "rtn": True},
+    "4 exclude": {"weight": "int4", "block": 32, "exclude": some_nodes},
+}
+
 CASES = {}
 for name, case in STATIC.items():
     CASES["qdq " + name] = case
@@ -159,3 +173,5 @@ for name, case in QOPERATOR.items():
     CASES["qoperator " + name] = {**case, "format": "qoperator"}
 for name, case in DYNAMIC.items():
     CASES["dynamic " + name] = {**case, "format": "dynamic"}
+for name, case in WEIGHT_ONLY.items():
+    CASES["weight-only " + name] = {**case, "format": "weight-only", "when": lambda net: net.name in ("matmul", "nbits", "lstm") or "_" in net.name}

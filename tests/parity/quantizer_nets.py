@@ -174,10 +174,26 @@ def lstm_net():
     return b.make()
 
 
+def nbits_net():
+    """Matrices of odd sizes, of one sign, of zeros, and one that two nodes share."""
+    b = Builder(opset=17)
+    x = b.input("x", [3, 33])
+    b.node("MatMul", [x, b.rand("w1", [33, 40])], "m1")
+    b.node("MatMul", ["m1", b.rand("w2", [40, 7], 3.0)], "m2")
+    b.node("MatMul", ["m2", b.const("w3", np.abs(b.rng.normal(2, 0.3, (7, 64))).astype(np.float32))], "m3")
+    b.node("MatMul", ["m3", b.const("w4", np.zeros((64, 64), np.float32))], "m4")
+    b.node("MatMul", ["m4", b.rand("w5", [64, 64])], "m5")
+    b.node("MatMul", ["m5", "w5"], "m6")
+    b.node("MatMul", ["m6", b.const("w6", b.rng.integers(-4, 5, (64, 21)) / 8.0)], "m7")
+    b.node("MatMul", ["m7", b.rand("w7", [21, 3], 1e-3)], "y")
+    b.output("y")
+    return b.make()
+
+
 def half_net():
     """float16."""
     return conv_net(opset=19, dtype=np.float16)
 
 
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "lstm": lstm_net, "half": half_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "half": half_net}
