@@ -8,11 +8,12 @@
 
 namespace qs {
 
-/// Bins between ascending edges: [e0, e1), [e1, e2) ... the last one closed. What lies outside is not counted. Edges
+/// Bins between rising edges: [e0, e1), [e1, e2) ... the last one closed. What lies outside is not counted. Edges
 /// need not be even: a linear guess of the bin is trusted only where it is provably right.
 class EdgeBins {
 public:
-    /// At least two edges, finite and strictly ascending, which must outlive this. `magnitudes`: |x| is counted.
+    /// At least two edges, finite and never falling, which must outlive this; bins between equal edges stay empty.
+    /// `magnitudes`: |x| is counted.
     EdgeBins(std::span<const float> edges, bool magnitudes);
     size_t bins() const { return m_edges.size() - 1; }
     /// counts[i] += values in bin i. `scratch` is kept between calls to save allocations.

@@ -165,7 +165,8 @@ TensorRange rangeOf(const CalibrationData& data, const TensorStatistics& tensor,
         break;
     case CalibrationMethod::Entropy:
         if (histogram)
-            interval = clampedTo(entropyCut(histogram->counts, histogram->edges, options.quantizedBins), all);
+            interval
+                = clampedTo(entropyCut(histogram->counts, histogram->edges, options.quantizedBins, tensor.dtype), all);
         break;
     case CalibrationMethod::Distribution:
         if (histogram)

@@ -21,8 +21,10 @@ struct Interval {
 };
 
 /// ONNX Runtime's search: the cut around zero whose distribution, quantized to `quantizedBins`, has the least relative
-/// entropy (Kullback-Leibler divergence, after TensorRT). `edges` has one element more than `counts`.
-Interval entropyCut(std::span<const uint64_t> counts, std::span<const float> edges, size_t quantizedBins);
+/// entropy (Kullback-Leibler divergence, after TensorRT). `edges` has one element more than `counts`. Entropies are
+/// compared in the type of the data.
+Interval entropyCut(
+    std::span<const uint64_t> counts, std::span<const float> edges, size_t quantizedBins, DType type = DType::Float32);
 
 /// The range, including zero and inside the histogram's extremes, of least mean squared error when values are rounded
 /// to `levels` steps and clipped.

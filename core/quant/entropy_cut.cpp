@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrators.h"
 #include "core/quant/numpy_sums.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -95,7 +96,7 @@ float EntropySearch::divergence(size_t begin, size_t end)
 
 } // namespace
 
-Interval entropyCut(std::span<const uint64_t> counts, std::span<const float> edges, size_t quantizedBins)
+Interval entropyCut(std::span<const uint64_t> counts, std::span<const float> edges, size_t quantizedBins, DType type)
 {
     EntropySearch search(counts, quantizedBins);
     const size_t zero = counts.size() / 2;
@@ -103,7 +104,9 @@ Interval entropyCut(std::span<const uint64_t> counts, std::span<const float> edg
     float least = std::numeric_limits<float>::infinity();
     for (size_t reach = quantizedBins / 2; reach <= zero; ++reach) {
         const size_t begin = zero - reach, end = std::min(zero + reach + 1, counts.size());
-        const float divergence = search.divergence(begin, end);
+        float divergence = search.divergence(begin, end);
+        if (type == DType::Float16)
+            divergence = float16ToFloat(floatToFloat16(divergence));
         if (divergence < least || reach == quantizedBins / 2) {
             least = divergence;
             best = { edges[begin], edges[end] };

@@ -8,8 +8,10 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <system_error>
 
 namespace qs {
 
@@ -120,13 +122,16 @@ Result<Ranges> parseRanges(std::string_view bytes, const std::string& path)
 
 Result<Ranges> readRanges(const std::string& path)
 {
+    const Issue unreadable = badInput("cannot be read", path, "give a readable file with ranges");
+    std::error_code error;
     std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return badInput("cannot be read", path, "check the path and its permissions");
-    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (!file || std::filesystem::is_directory(path, error))
+        return unreadable;
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
     if (file.bad())
-        return badInput("cannot be read", path, "check the path and its permissions");
-    return parseRanges(bytes, path);
+        return unreadable;
+    return parseRanges(bytes.str(), path);
 }
 
 Result<std::string> formatRanges(const Ranges& ranges, RangeFormat format)

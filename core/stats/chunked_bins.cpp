@@ -22,28 +22,40 @@ struct Arithmetic {
     float divide(float a, float b) const { return rounded(a / b); }
     float floorDivide(float a, float b) const
     {
-        const float rest = rounded(std::fmod(a, b));
-        float quotient = divide(subtract(a, rest), b);
+        const float rest = std::fmod(a, b);
+        float quotient = (a - rest) / b;
         if (rest != 0 && (b < 0) != (rest < 0))
-            quotient = subtract(quotient, 1);
+            quotient -= 1;
         const float floor = std::floor(quotient);
-        return quotient - floor > 0.5f ? add(floor, 1) : floor;
+        return rounded(quotient - floor > 0.5f ? floor + 1 : floor);
     }
-    /// NumPy's arange; `most` or more elements: nothing.
-    std::vector<float> arange(float start, float stop, float step, size_t most) const
+    /// NumPy's arange of scalars of the type, which gives float64; `most` or more elements: nothing.
+    std::vector<double> arange(float start, float stop, float step, size_t most) const
     {
         const double length = std::ceil(static_cast<double>(divide(subtract(stop, start), step)));
-        std::vector<float> values;
+        std::vector<double> values;
         if (!(length > 0 && length < static_cast<double>(most)))
             return values;
-        const float next = add(start, step), delta = subtract(next, start);
+        const double first = start, next = add(start, step), delta = next - first;
         for (size_t i = 0; i < static_cast<size_t>(length); ++i)
-            values.push_back(i == 1 ? next : add(start, multiply(rounded(static_cast<float>(i)), delta)));
+            values.push_back(i == 1 ? next : first + static_cast<double>(i) * delta);
         return values;
     }
 };
 
 Arithmetic arithmeticOf(DType type) { return { type == DType::Float16 }; }
+
+/// Smallest float that is not below, and largest that is not above.
+float ceiling(double x)
+{
+    const auto near = static_cast<float>(x);
+    return near < x ? std::nextafter(near, INFINITY) : near;
+}
+float ground(double x)
+{
+    const auto near = static_cast<float>(x);
+    return near > x ? std::nextafter(near, -INFINITY) : near;
+}
 
 bool ascending(const std::vector<float>& edges)
 {
@@ -119,13 +131,23 @@ ChunkedBins magnitudeBins(std::span<const ValueRange> chunks, size_t bins, DType
                 return {};
         } else if (const std::vector<float>& old = result.edgeSets.back(); most > old.back()) {
             const float width = in.subtract(old[1], old[0]);
-            const std::vector<float> more
+            const std::vector<double> more
                 = in.arange(in.add(old.back(), width), in.add(most, width), width, kMostChunkedBins);
-            std::vector<float> edges = old;
-            edges.insert(edges.end(), more.begin(), more.end());
-            if (edges.size() > kMostChunkedBins || !ascending(edges))
+            if (old.size() + more.size() > kMostChunkedBins || !std::isfinite(width) || width <= 0)
                 return {};
-            result.edgeSets.push_back(std::move(edges));
+            // This chunk is counted between edges of float64, which are then stored in the type of the data.
+            std::vector<float> counted = old, stored = old;
+            for (const double edge : more) {
+                counted.push_back(edge == more.back() ? ground(edge) : ceiling(edge));
+                stored.push_back(in.rounded(static_cast<float>(edge)));
+            }
+            if (!std::ranges::is_sorted(counted) || !std::ranges::is_sorted(stored))
+                return {};
+            result.edgeSets.push_back(std::move(counted));
+            result.chunks.push_back({ result.edgeSets.size() - 1, 0 });
+            if (stored != result.edgeSets.back())
+                result.edgeSets.push_back(std::move(stored));
+            continue;
         }
         result.chunks.push_back({ result.edgeSets.size() - 1, 0 });
     }

@@ -22,6 +22,7 @@ int main(int argc, char** argv)
              runBlockCodesTests,
              runCodeConvTests,
              runConvTests,
+             runEdgeBinsTests,
              runElementwiseTests,
              runIntegerProductTests,
              runLanguageTests,

@@ -6,6 +6,7 @@ int runBinsTests(int argc, char** argv);
 int runBlockCodesTests(int argc, char** argv);
 int runCodeConvTests(int argc, char** argv);
 int runConvTests(int argc, char** argv);
+int runEdgeBinsTests(int argc, char** argv);
 int runElementwiseTests(int argc, char** argv);
 int runIntegerProductTests(int argc, char** argv);
 int runLanguageTests(int argc, char** argv);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/quant/runners.h"
+
+#include <QCoreApplication>
+
+int main(int argc, char** argv)
+{
+    const QCoreApplication app(argc, argv);
+    int failures = 0;
+    for (const auto run : {
+             runCalibrateTests,
+             runCalibratorsTests,
+             runRangeFilesTests,
+         })
+        failures += run(argc, argv);
+    return failures ? 1 : 0;
+}

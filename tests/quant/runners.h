@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+int runCalibrateTests(int argc, char** argv);
+int runCalibratorsTests(int argc, char** argv);
+int runRangeFilesTests(int argc, char** argv);
