@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
+#include "app/cli/recipe_options.h"
 
 #include "core/base/atomic_file.h"
 #include "core/project/memory.h"
@@ -19,7 +20,9 @@ namespace {
 struct CompareCommand {
     std::string floatPath, quantPath, csv, html, map, arithmetic = "simulated";
     bool local = false;
+    std::string ranges;
     std::optional<double> failBelow;
+    RecipeOptions recipe;
     DataOptions data;
 };
 
@@ -52,14 +55,23 @@ bool belowThreshold(const Snapshot& s, double db)
 
 Result<int> compare(const CompareCommand& o, Context& context)
 {
-    if (o.quantPath.empty())
-        return badUse("compare needs the quantized file too", "give FLOAT.onnx QUANTIZED.onnx");
+    const bool asked = o.recipe.any() || !o.ranges.empty();
+    if (o.quantPath.empty() && !asked)
+        return badUse("compare needs the quantized file too, or a recipe to make it by",
+            "give FLOAT.onnx QUANTIZED.onnx, or FLOAT.onnx with --recipe or a recipe option");
+    if (!o.quantPath.empty() && asked)
+        return badUse("a quantized file was given, so recipe options have no meaning", "leave one of them out");
     if (o.failBelow && !std::isfinite(*o.failBelow))
         return badUse("--fail-below-sqnr is no finite number", "give a number of dB");
     Inputs inputs;
     inputs.floatPath = o.floatPath;
     inputs.quantPath = o.quantPath;
     inputs.mapPath = o.map;
+    if (asked) {
+        QS_TRY(ChosenRecipe chosen, chosenRecipe(o.recipe));
+        inputs.recipe = std::move(chosen.recipe);
+        inputs.rangesPath = o.ranges;
+    }
     inputs.nodeAlone = o.local;
     inputs.histograms = !o.html.empty(); // nothing else shows them
     QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
@@ -67,8 +79,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
-    QS_CHECK(checkWritable(
-        { context.common.json, o.csv, o.html }, { o.floatPath, o.quantPath, o.map, o.data.data, o.data.preprocess }));
+    QS_CHECK(checkWritable({ context.common.json, o.csv, o.html },
+        { o.floatPath, o.quantPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
     QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progressBar(context.common), context.cancel));
     clearProgress(context.common);
     printWarnings(snapshot->warnings, context.common);
@@ -105,6 +117,8 @@ Command addCompare(CLI::App& app, Context& context)
     auto o = std::make_shared<CompareCommand>();
     app.add_option("FLOAT", o->floatPath, "float model")->required();
     app.add_option("QUANT", o->quantPath, "its quantized counterpart");
+    addRecipeOptions(app, o->recipe);
+    app.add_option("--ranges", o->ranges, "without QUANT: take ranges of activations from this file");
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);
     app.add_option("--csv", o->csv, "write all rows as CSV");

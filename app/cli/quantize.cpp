@@ -4,8 +4,10 @@
 
 #include "core/base/atomic_file.h"
 #include "core/onnx/export.h"
+#include "core/onnx/import.h"
 #include "core/project/memory.h"
-#include "core/project/quantization.h"
+#include "core/project/workspace.h"
+#include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
 
@@ -38,18 +40,29 @@ std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, co
 Result<int> quantize(const QuantizeCommand& o, Context& context)
 {
     QS_TRY(const ChosenRecipe chosen, chosenRecipe(o.recipe));
-    QuantizeInputs inputs { o.floatPath, chosen.recipe, {}, o.ranges, 1, 0, {} };
-    if (!o.data.data.empty()) {
-        QS_TRY(inputs.data, dataRequest(o.data, context.common));
-    }
+    QuantizeInputs inputs;
+    inputs.recipe = chosen.recipe;
+    inputs.rangesPath = o.ranges;
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
+    DataRequest request;
+    if (!o.data.data.empty()) {
+        QS_TRY(request, dataRequest(o.data, context.common));
+    }
     QS_CHECK(checkWritable({ o.out, o.saveRecipe, o.saveRanges, context.common.json },
         { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+    QS_TRY(inputs.model, importModel(o.floatPath));
+    QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
+    std::vector<std::string> warnings = inputs.model->warnings;
+    if (!o.data.data.empty()) {
+        QS_TRY(inputs.data, openData(request, dataInputs(inputs.model->graph, inputs.carry)));
+        warnings.insert(warnings.end(), inputs.data->warnings().begin(), inputs.data->warnings().end());
+    }
     QS_TRY(const Quantization made, quantizeModel(inputs, progressBar(context.common), context.cancel));
+    warnings.insert(warnings.end(), made.warnings.begin(), made.warnings.end());
     clearProgress(context.common);
-    printWarnings(made.warnings, context.common);
+    printWarnings(warnings, context.common);
 
     // All files are complete before the first takes its name.
     std::vector<AtomicFile> small;

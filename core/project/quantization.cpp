@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/quantization.h"
 
-#include "core/onnx/import.h"
 #include "core/prepare/prepare.h"
 #include "core/project/memory.h"
-#include "core/project/workspace.h"
 #include "core/quant/calibrate.h"
+#include "core/quant/calibrators.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
+#include "core/quant/recipe_json.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace qs {
@@ -30,60 +29,66 @@ private:
 
 bool needsRanges(RecipeFormat format) { return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator; }
 
-Result<Ranges> rangesOf(const QuantizeInputs& inputs, const GraphDraft& draft, std::vector<std::string>& warnings,
-    const ProgressFn& progress, const CancelToken& cancel)
+Result<std::shared_ptr<const KeptCalibration>> calibrated(
+    const QuantizeInputs& inputs, const GraphDraft& draft, const ProgressFn& progress, const CancelToken& cancel)
 {
-    if (!inputs.rangesPath.empty())
-        return readRanges(inputs.rangesPath);
-    if (inputs.data.spec.empty())
+    const Recipe& recipe = inputs.recipe;
+    const std::string key = recipeKeys(recipe).calibration;
+    if (inputs.kept && inputs.kept->key == key && inputs.kept->data.covers(recipe.calibration))
+        return inputs.kept;
+    if (!inputs.data)
         return badUse("this format needs samples to find the ranges of activations",
             "give --data, or --ranges with ranges found before");
     QS_TRY(const auto model, draft.build());
+    QS_TRY(const FloatModel floatModel, FloatModel::make(draft, recipe, {}));
     CalibrationRun run;
     run.plan = Plan::make(model);
-    QS_TRY(FloatModel floatModel, FloatModel::make(draft, inputs.recipe, {}));
-    run.tensors = calibratedTensors(floatModel, inputs.recipe);
-    QS_TRY(run.data, openData(inputs.data, dataInputs(model->graph, inputs.carry)));
-    warnings.insert(warnings.end(), run.data->warnings().begin(), run.data->warnings().end());
+    run.tensors = calibratedTensors(floatModel, recipe);
+    run.data = inputs.data;
     run.carry = inputs.carry;
     run.threads = inputs.threads;
     run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
-    return calibrate(run, inputs.recipe.calibration, progress, cancel);
+    auto kept = std::make_shared<KeptCalibration>();
+    kept->key = key;
+    QS_TRY(kept->data, collectCalibration(run, neededBy(recipe.calibration), progress, cancel));
+    return std::shared_ptr<const KeptCalibration>(std::move(kept));
+}
+
+Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+{
+    Clock clock;
+    GraphDraft draft(inputs.model);
+    QS_CHECK(checkIsFloat(draft));
+    if (inputs.recipe.preparation.enabled)
+        QS_CHECK(prepareGraph(draft));
+    const double prepareMs = clock.lap();
+    Ranges ranges;
+    std::shared_ptr<const KeptCalibration> kept;
+    if (needsRanges(inputs.recipe.format) && !inputs.rangesPath.empty()) {
+        QS_TRY(ranges, readRanges(inputs.rangesPath));
+    } else if (needsRanges(inputs.recipe.format)) {
+        QS_TRY(kept, calibrated(inputs, draft, progress, cancel));
+        QS_TRY(ranges, rangesFor(kept->data, inputs.recipe.calibration));
+    }
+    const double calibrateMs = clock.lap();
+    if (cancel.cancelled())
+        return cancelled();
+    QS_TRY(QuantizedDraft quantized, quantizeDraft(std::move(draft), inputs.recipe, ranges));
+    return Quantization { std::move(quantized.draft), std::move(ranges), std::move(kept), std::move(quantized.warnings),
+        prepareMs, calibrateMs, clock.lap() };
 }
 
 } // namespace
 
 Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
-    const auto named = [&](Issue issue) {
-        if (issue.file.empty() && issue.kind == IssueKind::BadInput)
-            issue.file = inputs.floatPath;
-        return issue;
-    };
-    Clock clock;
-    QS_TRY(const auto model, importModel(inputs.floatPath));
-    std::vector<std::string> warnings = model->warnings;
-    GraphDraft draft(model);
-    if (inputs.recipe.preparation.enabled) {
-        auto reports = prepareGraph(draft);
-        if (!reports)
-            return named(std::move(reports).issue());
-    }
-    const double prepareMs = clock.lap();
-    Ranges ranges;
-    if (needsRanges(inputs.recipe.format)) {
-        auto found = rangesOf(inputs, draft, warnings, progress, cancel);
-        if (!found)
-            return named(std::move(found).issue());
-        ranges = std::move(*found);
-    }
-    const double calibrateMs = clock.lap();
-    auto quantized = quantizeDraft(std::move(draft), inputs.recipe, ranges);
-    if (!quantized)
-        return named(std::move(quantized).issue());
-    warnings.insert(warnings.end(), quantized->warnings.begin(), quantized->warnings.end());
-    return Quantization { std::move(quantized->draft), std::move(ranges), std::move(warnings), prepareMs, calibrateMs,
-        clock.lap() };
+    auto made = quantizeSteps(inputs, progress, cancel);
+    if (made)
+        return made;
+    Issue issue = std::move(made).issue();
+    if (issue.file.empty() && issue.kind == IssueKind::BadInput)
+        issue.file = inputs.model->path;
+    return issue;
 }
 
 } // namespace qs

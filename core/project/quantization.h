@@ -5,31 +5,39 @@
 #include "core/base/progress.h"
 #include "core/data/data_source.h"
 #include "core/graph/draft.h"
-#include "core/quant/ranges.h"
+#include "core/quant/calibration_data.h"
 #include "core/quant/recipe.h"
 
 namespace qs {
 
+/// Statistics that another recipe on the same model and data may be computed from.
+struct KeptCalibration {
+    std::string key; ///< RecipeKeys::calibration of the recipe they were gathered for
+    CalibrationData data;
+};
+
 /// A float model and how to quantize it.
 struct QuantizeInputs {
-    std::string floatPath;
+    std::shared_ptr<const Model> model;
     Recipe recipe;
-    DataRequest data; ///< empty spec: none
+    std::shared_ptr<const DataSource> data; ///< null: none
     std::string rangesPath; ///< ranges to take in place of calibrating; empty: none
     size_t threads = 1;
     uint64_t memoryLimit = 0; ///< bytes; 0 = default
     std::vector<std::pair<std::string, std::string>> carry;
+    std::shared_ptr<const KeptCalibration> kept; ///< of the same model and data; may be null
 };
 
 struct Quantization {
     GraphDraft draft; ///< the quantized model
     Ranges ranges; ///< that it was made with; empty for forms that need none
+    std::shared_ptr<const KeptCalibration> kept; ///< null where nothing was calibrated
     std::vector<std::string> warnings;
     double prepareMs = 0, calibrateMs = 0, quantizeMs = 0;
 };
 
-/// The one path from a float model to a quantized one, for the command line and the window alike: opens, prepares the
-/// graph if the recipe says so, calibrates (or reads ranges) if its form needs ranges, quantizes.
+/// The one path from a float model to a quantized one, for the command line and the window alike: prepares the graph if
+/// the recipe says so, calibrates (or reads ranges, or takes what was kept) if its form needs ranges, quantizes.
 Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel);
 
 } // namespace qs

@@ -5,6 +5,7 @@
 #include "core/data/data_source.h"
 #include "core/engine/activation_cache.h"
 #include "core/engine/plan.h"
+#include "core/project/quantization.h"
 #include "core/qdq/quant_view.h"
 
 #include <memory>
@@ -17,6 +18,8 @@ namespace qs {
 struct Inputs {
     std::string floatPath; ///< empty = none yet
     std::string quantPath;
+    std::optional<Recipe> recipe; ///< without quantPath: the quantized model is made of the float one
+    std::string rangesPath; ///< with a recipe: ranges to take in place of calibrating
     DataRequest data; ///< empty spec = none yet
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
@@ -51,6 +54,7 @@ struct Snapshot {
     Inputs inputs;
     std::optional<LoadedModel> floatModel;
     std::optional<LoadedModel> quantModel;
+    std::shared_ptr<const Quantization> quantization; ///< where the quantized model was made of a recipe
     std::shared_ptr<const DataSource> data;
     std::optional<Alignment> alignment;
     std::optional<Comparison> comparison;

@@ -52,8 +52,9 @@ public:
         const Stopwatch loading;
         QS_CHECK(load(m_next.inputs.floatPath, &Snapshot::floatModel, &Inputs::floatPath, "load float model"));
         QS_CHECK(load(m_next.inputs.quantPath, &Snapshot::quantModel, &Inputs::quantPath, "load quantized model"));
-        noteForms();
         QS_CHECK(loadData());
+        QS_CHECK(quantize());
+        noteForms();
         m_next.timing.loadMs = loading.ms();
         const Stopwatch matching;
         QS_CHECK(match());
@@ -103,6 +104,49 @@ private:
         return {};
     }
 
+    bool sameSource() const
+    {
+        return m_previous && m_previous->inputs.floatPath == m_next.inputs.floatPath
+            && sameData(m_previous->inputs.data, m_next.inputs.data) && m_previous->inputs.carry == m_next.inputs.carry;
+    }
+
+    bool sameQuantized() const
+    {
+        const Inputs& before = m_previous->inputs;
+        const Inputs& now = m_next.inputs;
+        if (!now.recipe || !now.quantPath.empty())
+            return before.quantPath == now.quantPath && !m_previous->quantization;
+        return m_previous->quantization && sameSource() && before.recipe == now.recipe
+            && before.rangesPath == now.rangesPath;
+    }
+
+    /// Makes the quantized model of the recipe.
+    Status quantize()
+    {
+        if (!m_next.inputs.recipe || !m_next.inputs.quantPath.empty() || !m_next.floatModel)
+            return {};
+        if (m_previous && sameQuantized()) {
+            m_next.quantization = m_previous->quantization;
+            m_next.quantModel = m_previous->quantModel;
+        } else {
+            report("quantize");
+            QuantizeInputs inputs { m_next.floatModel->model, *m_next.inputs.recipe, m_next.data,
+                m_next.inputs.rangesPath, m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads(),
+                m_next.inputs.memoryLimit, m_next.inputs.carry, nullptr };
+            if (sameSource() && m_previous->quantization)
+                inputs.kept = m_previous->quantization->kept;
+            QS_TRY(Quantization made, quantizeModel(inputs, m_progress, m_cancel));
+            QS_TRY(const auto model, made.draft.build());
+            auto named = std::make_shared<Model>(*model); // people should not read it as the file
+            named->path = m_next.inputs.floatPath + " by recipe";
+            m_next.quantModel = loadedModel(std::move(named), planOptions());
+            m_next.quantization = std::make_shared<const Quantization>(std::move(made));
+        }
+        const auto& warnings = m_next.quantization->warnings;
+        m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
+        return {};
+    }
+
     PlanOptions planOptions(ArithmeticProfile profile = ArithmeticProfile::Simulated) const
     {
         return { KernelMode::Fast, profile, m_next.caches.lowered };
@@ -118,8 +162,9 @@ private:
             m_next.warnings.push_back(m_next.inputs.floatPath + ": is quantized itself ("
                 + std::string(quantFormName(first)) + ") and is taken as the reference; give the float model first");
         if (m_next.quantModel->quant->form() == QuantForm::Float)
-            m_next.warnings.push_back(
-                m_next.inputs.quantPath + ": has no quantization that is known here; give the quantized model second");
+            m_next.warnings.push_back(m_next.quantization ? "the recipe quantizes nothing of this model"
+                                                          : m_next.inputs.quantPath
+                        + ": has no quantization that is known here; give the quantized model second");
     }
 
     /// Numbers leave out what is not finite; nobody should overlook that.
@@ -139,9 +184,7 @@ private:
     {
         if (m_next.inputs.data.spec.empty() || !m_next.floatModel)
             return {};
-        const bool same = m_previous && m_previous->data && m_previous->inputs.floatPath == m_next.inputs.floatPath
-            && sameData(m_previous->inputs.data, m_next.inputs.data) && m_previous->inputs.carry == m_next.inputs.carry;
-        if (same) {
+        if (sameSource() && m_previous->data) {
             m_next.data = m_previous->data;
         } else {
             report("open data");
@@ -160,8 +203,7 @@ private:
         if (m_cancel.cancelled())
             return cancelled();
         const bool same = m_previous && m_previous->alignment && m_previous->inputs.floatPath == m_next.inputs.floatPath
-            && m_previous->inputs.quantPath == m_next.inputs.quantPath
-            && m_previous->inputs.mapPath == m_next.inputs.mapPath && m_next.inputs.mapPath.empty();
+            && sameQuantized() && m_previous->inputs.mapPath == m_next.inputs.mapPath && m_next.inputs.mapPath.empty();
         if (same) {
             m_next.alignment = m_previous->alignment;
             return {};
@@ -249,8 +291,14 @@ private:
 
 Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options)
 {
+    QS_TRY(const auto model, importModel(path));
+    return loadedModel(model, options);
+}
+
+LoadedModel loadedModel(std::shared_ptr<const Model> model, const PlanOptions& options)
+{
     LoadedModel loaded;
-    QS_TRY(loaded.model, importModel(path));
+    loaded.model = std::move(model);
     loaded.plan = Plan::make(loaded.model, options);
     const auto plan = loaded.plan;
     loaded.quant = std::make_shared<const QuantView>(

@@ -21,6 +21,8 @@ Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previ
 
 /// Opens one model file and prepares it (plan, quantization view).
 Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options = {});
+/// The same for a model in memory.
+LoadedModel loadedModel(std::shared_ptr<const Model> model, const PlanOptions& options = {});
 
 /// Inputs that data must provide: graph inputs without initializer, without carried ones.
 std::vector<InputSpec> dataInputs(

@@ -17,19 +17,6 @@ namespace {
 
 constexpr const char* kProducer = "onnx.quantize 0.1.0"; ///< as ONNX Runtime's tools sign
 
-Status refuseQuantized(const GraphDraft& draft)
-{
-    for (const DraftNode& node : draft.nodes) {
-        const std::string& type = node.opType;
-        if (type == "QuantizeLinear" || type == "DequantizeLinear" || type == "DynamicQuantizeLinear"
-            || type.starts_with("QLinear") || type == "MatMulNBits" || type == "MatMulInteger" || type == "ConvInteger"
-            || type == "QGemm")
-            return Issue { IssueKind::BadInput, "is quantized already", draft.source().path, node.name, {},
-                "give the float model" };
-    }
-    return {};
-}
-
 /// Combinations that no runtime could run.
 Status checkTypes(const Recipe& recipe)
 {
@@ -56,10 +43,23 @@ Status quantizeQdq(FloatModel& model, const Recipe& recipe)
 
 } // namespace
 
+Status checkIsFloat(const GraphDraft& draft)
+{
+    for (const DraftNode& node : draft.nodes) {
+        const std::string& type = node.opType;
+        if (type == "QuantizeLinear" || type == "DequantizeLinear" || type == "DynamicQuantizeLinear"
+            || type.starts_with("QLinear") || type == "MatMulNBits" || type == "MatMulInteger" || type == "ConvInteger"
+            || type == "QGemm")
+            return Issue { IssueKind::BadInput, "is quantized already", draft.source().path, node.name, {},
+                "give the float model" };
+    }
+    return {};
+}
+
 Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, const Ranges& ranges)
 {
     QS_CHECK(checkTypes(recipe));
-    QS_CHECK(refuseQuantized(draft));
+    QS_CHECK(checkIsFloat(draft));
     if (const auto version = raisedOpset(draft, recipe))
         QS_CHECK(raiseOpset(draft, *version));
     if (recipe.format == RecipeFormat::Dynamic)

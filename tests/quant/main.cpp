@@ -10,7 +10,10 @@ int main(int argc, char** argv)
     for (const auto run : {
              runCalibrateTests,
              runCalibratorsTests,
+             runQuantizerTests,
              runRangeFilesTests,
+             runRecipeTests,
+             runScaleTests,
          })
         failures += run(argc, argv);
     return failures ? 1 : 0;

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/quantizer.h"
+#endif
+#include "core/tensor/convert.h"
+#include "tests/quant/runners.h"
+#include "tests/support/small_model.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace qs;
+using qs::test::SmallModel;
+
+namespace {
+
+Tensor ramp(const Shape& shape, float step = 0.1f)
+{
+    Tensor t = Tensor::allocate(DType::Float32, shape);
+    const auto values = t.fill<float>();
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = (static_cast<float>(i % 11) - 5) * step;
+    return t;
+}
+
+/// Conv, Relu, MaxPool, Add with a constant.
+SmallModel convNet()
+{
+    SmallModel m("net.onnx");
+    m.input("x", { 1, 2, 4, 4 })
+        .constant("w", ramp({ 3, 2, 1, 1 }))
+        .constant("b", ramp({ 3 }))
+        .constant("c", Tensor::scalar(0.5f))
+        .node("Conv", { "x", "w", "b" }, { "conv" })
+        .node("Relu", { "conv" }, { "relu" })
+        .node("MaxPool", { "relu" }, { "pool" }, { { "kernel_shape", std::vector<int64_t> { 2, 2 } } })
+        .node("Add", { "pool", "c" }, { "y" })
+        .output("y");
+    return m;
+}
+
+Ranges rangesOf(std::initializer_list<std::pair<const char*, std::pair<float, float>>> list)
+{
+    Ranges ranges;
+    for (const auto& [name, ends] : list) {
+        TensorRange range;
+        range.lowest = ends.first;
+        range.highest = ends.second;
+        ranges.tensors[name] = range;
+    }
+    return ranges;
+}
+
+Ranges convRanges()
+{
+    return rangesOf({ { "x", { -1, 1 } }, { "conv", { -2, 3 } }, { "relu", { 0, 3 } }, { "pool", { 0, 3 } },
+        { "y", { 0, 3.5f } } });
+}
+
+Result<QuantizedDraft> quantize(SmallModel net, const Recipe& recipe, const Ranges& ranges)
+{
+    const auto prepared = std::move(net).finish();
+    return quantizeDraft(GraphDraft(std::make_shared<Model>(prepared.plan->model())), recipe, ranges);
+}
+
+std::vector<std::string> nodeNames(const GraphDraft& draft)
+{
+    std::vector<std::string> names;
+    for (const DraftNode& node : draft.nodes)
+        names.push_back(node.name);
+    return names;
+}
+
+const DraftNode* find(const GraphDraft& draft, const std::string& name)
+{
+    const auto it = std::ranges::find_if(draft.nodes, [&](const DraftNode& n) { return n.name == name; });
+    return it == draft.nodes.end() ? nullptr : &*it;
+}
+
+using Names = std::vector<std::string>;
+
+} // namespace
+
+class QuantizerTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void pairs()
+    {
+        const auto made = quantize(convNet(), {}, convRanges());
+        QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+        const GraphDraft& draft = made->draft;
+        QCOMPARE(nodeNames(draft),
+            (Names { "b_DequantizeLinear", "c_DequantizeLinear", "w_DequantizeLinear", "x_QuantizeLinear",
+                "x_DequantizeLinear", "n_conv", "relu_QuantizeLinear", "relu_DequantizeLinear", "n_pool",
+                "pool_QuantizeLinear", "pool_DequantizeLinear", "n_y", "y_QuantizeLinear", "y_DequantizeLinear" }));
+        // The Relu is left to the codes, whose lowest is zero.
+        QCOMPARE(find(draft, "n_conv")->outputs, Names { "relu" });
+        QCOMPARE(
+            find(draft, "n_conv")->inputs, (Names { "x_DequantizeLinear_Output", "w_DequantizeLinear_Output", "b" }));
+        // Pooling keeps the parameters of what it reads, a graph output its name.
+        QCOMPARE(find(draft, "pool_QuantizeLinear")->inputs, (Names { "pool", "relu_scale", "relu_zero_point" }));
+        QCOMPARE(find(draft, "y_QuantizeLinear")->inputs.front(), std::string("y_QuantizeLinear_Input"));
+        QCOMPARE(find(draft, "y_DequantizeLinear")->outputs.front(), std::string("y"));
+        QCOMPARE(toDoubles(*draft.constant("relu_scale")).front(), double(static_cast<float>(3.0 / 255)));
+        QCOMPARE(toInts(*draft.constant("relu_zero_point")).front(), -128);
+        QCOMPARE(draft.constant("w_quantized")->dtype(), DType::Int8);
+        QCOMPARE(draft.constant("b_quantized")->dtype(), DType::Int32);
+        QCOMPARE(draft.constant("b_quantized_scale")->shape(), Shape { 1 });
+        QVERIFY(!draft.constant("w") && !draft.constant("b"));
+        QVERIFY(draft.build().ok());
+    }
+
+    void operatorsOnCodes()
+    {
+        Recipe recipe;
+        recipe.format = RecipeFormat::QOperator;
+        recipe.activationType = DType::UInt8;
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QCOMPARE(nodeNames(made->draft),
+            (Names { "x_QuantizeLinear", "n_conv_quant", "n_pool", "n_y_quant", "y_DequantizeLinear" }));
+        const DraftNode& conv = made->draft.nodes[1];
+        QCOMPARE(conv.opType, std::string("QLinearConv"));
+        QCOMPARE(conv.inputs,
+            (Names { "x_quantized", "x_scale", "x_zero_point", "w_quantized", "w_scale", "w_zero_point", "conv_scale",
+                "conv_zero_point", "b_quantized" }));
+        QCOMPARE(made->draft.nodes[3].domain, std::string("com.microsoft"));
+        QCOMPARE(made->draft.opsets.at("com.microsoft"), int64_t(1));
+        QVERIFY(made->draft.build().ok());
+    }
+
+    void dynamic()
+    {
+        Recipe recipe;
+        recipe.format = RecipeFormat::Dynamic;
+        SmallModel net("net.onnx");
+        net.input("x", { 2, 4 })
+            .constant("w", ramp({ 3, 4 }))
+            .constant("b", ramp({ 3 }))
+            .node("Gemm", { "x", "w", "b" }, { "y" }, { { "transB", int64_t(1) } })
+            .output("y");
+        const auto made = quantize(net, recipe, {});
+        QVERIFY(made.ok());
+        QVERIFY(find(made->draft, "n_y_MatMul_quant") && find(made->draft, "n_y_Add"));
+        QCOMPARE(made->draft.constant("w_quantized")->shape(), (Shape { 4, 3 }));
+        QVERIFY(made->draft.build().ok());
+
+        recipe.exclude = { "n_y" };
+        const auto kept = quantize(net, recipe, {});
+        QVERIFY(kept.ok());
+        QCOMPARE(nodeNames(kept->draft), Names { "n_y" });
+    }
+
+    void reluStays_data()
+    {
+        QTest::addColumn<bool>("symmetric");
+        QTest::addColumn<bool>("keep");
+        QTest::newRow("symmetric activations") << true << false;
+        QTest::newRow("asked to keep it") << false << true;
+    }
+    void reluStays()
+    {
+        QFETCH(bool, symmetric);
+        QFETCH(bool, keep);
+        Recipe recipe;
+        recipe.symmetricActivations = symmetric;
+        recipe.keepRemovable = keep;
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QVERIFY(find(made->draft, "n_relu"));
+        // Its input takes the range of its output: what the Relu cuts needs no codes.
+        QCOMPARE(toDoubles(*made->draft.constant("conv_scale")), toDoubles(*made->draft.constant("relu_scale")));
+    }
+
+    void excludedNodesSeeQuantizedNeighbours()
+    {
+        Recipe recipe;
+        recipe.exclude = { "n_p*" };
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QCOMPARE(find(made->draft, "n_pool")->inputs.front(), std::string("relu_DequantizeLinear_Output"));
+        QCOMPARE(find(made->draft, "pool_QuantizeLinear")->inputs[1], std::string("pool_scale"));
+    }
+
+    void perChannel()
+    {
+        Recipe recipe;
+        recipe.perChannel = true;
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QCOMPARE(made->draft.constant("w_scale")->shape(), Shape { 3 });
+        QCOMPARE(find(made->draft, "w_DequantizeLinear")->attributes.integer("axis", -1), int64_t(0));
+        QCOMPARE(made->draft.constant("b_quantized_zero_point")->shape(), Shape { 3 });
+    }
+
+    void overrides()
+    {
+        Recipe recipe;
+        TensorOverride& pool = recipe.tensors["relu"];
+        pool.parts.front().scale = 0.25;
+        pool.parts.front().zeroPoint = -100;
+        recipe.tensors["w"].parts.front().type = DType::UInt8;
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QCOMPARE(toDoubles(*made->draft.constant("relu_scale")).front(), 0.25);
+        QCOMPARE(toInts(*made->draft.constant("relu_zero_point")).front(), -100);
+        QCOMPARE(made->draft.constant("w_quantized")->dtype(), DType::UInt8);
+    }
+
+    void mixedPrecision()
+    {
+        Recipe recipe;
+        TensorOverride& relu = recipe.tensors["relu"];
+        relu.parts.front().type = DType::UInt8;
+        relu.convert = QuantConversion {};
+        relu.convert->to.type = DType::UInt16;
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QCOMPARE(made->draft.opsets.at(""), int64_t(21)); // the first with 16-bit pairs
+        QCOMPARE(find(made->draft, "n_pool")->inputs.front(), std::string("relu_convert_DequantizeLinear_Output"));
+        QCOMPARE(find(made->draft, "pool_QuantizeLinear")->inputs[1], std::string("relu_scale_convert"));
+    }
+
+    void extremeConstantsStayFloat()
+    {
+        SmallModel net("net.onnx");
+        net.input("x", { 2, 4 })
+            .constant("w", ramp({ 4, 4 }))
+            .constant("mask", Tensor::of<float>({ 4 }, { 0, 0, -3.4e38f, 0 }))
+            .node("MatMul", { "x", "w" }, { "scores" })
+            .node("Add", { "scores", "mask" }, { "masked" })
+            .node("Softmax", { "masked" }, { "y" })
+            .output("y");
+        const Ranges ranges = rangesOf(
+            { { "x", { -1, 1 } }, { "scores", { -2, 2 } }, { "masked", { -3.4e38f, 2 } }, { "y", { 0, 1 } } });
+        Recipe recipe;
+        recipe.keepExtremeConstants = true;
+        const auto made = quantize(net, recipe, ranges);
+        QVERIFY(made.ok());
+        QCOMPARE(find(made->draft, "n_masked")->inputs[1], std::string("mask"));
+        QCOMPARE(find(made->draft, "n_y")->inputs[0], std::string("masked"));
+        QVERIFY(!made->warnings.empty());
+        const auto theirs = quantize(net, {}, ranges);
+        QVERIFY(theirs.ok());
+        QVERIFY(theirs->draft.constant("mask_quantized"));
+    }
+
+    void sharedBiasGetsACopy()
+    {
+        SmallModel net("net.onnx");
+        net.input("x", { 1, 2, 4, 4 })
+            .constant("w", ramp({ 2, 2, 1, 1 }))
+            .constant("b", ramp({ 2 }))
+            .node("Conv", { "x", "w", "b" }, { "c1" })
+            .node("Conv", { "c1", "w", "b" }, { "y" })
+            .output("y");
+        const auto made = quantize(net, {}, rangesOf({ { "x", { -1, 1 } }, { "c1", { -2, 3 } }, { "y", { 0, 3 } } }));
+        QVERIFY(made.ok());
+        QCOMPARE(find(made->draft, "n_y")->inputs[2], std::string("b0"));
+        QVERIFY(made->draft.constant("b_quantized") && made->draft.constant("b0_quantized"));
+    }
+
+    void refusals_data()
+    {
+        QTest::addColumn<int>("which");
+        QTest::addColumn<QString>("named");
+        QTest::newRow("no range") << 0 << "no calibrated range";
+        QTest::newRow("range that is no number") << 1 << "no number";
+        QTest::newRow("unknown node") << 2 << "nothing";
+        QTest::newRow("unknown tensor") << 3 << "not in the model";
+        QTest::newRow("int8 and uint8") << 4 << "cannot be combined";
+        QTest::newRow("scale alone") << 5 << "without a zero point";
+        QTest::newRow("zero point outside") << 6 << "does not allow";
+        QTest::newRow("16 bits on codes") << 7 << "8-bit";
+    }
+    void refusals()
+    {
+        QFETCH(int, which);
+        QFETCH(QString, named);
+        Recipe recipe;
+        Ranges ranges = convRanges();
+        if (which == 0)
+            ranges.tensors.erase("x");
+        if (which == 1)
+            ranges.tensors["x"].highest = INFINITY;
+        if (which == 2)
+            recipe.exclude = { "nothing" };
+        if (which == 3)
+            recipe.tensors["nothing"];
+        if (which == 4)
+            recipe.weightType = DType::UInt8;
+        if (which >= 5)
+            recipe.tensors["x"].parts.front().scale = 0.1;
+        if (which >= 6)
+            recipe.tensors["x"].parts.front().zeroPoint = 300;
+        if (which == 7) {
+            recipe.format = RecipeFormat::QOperator;
+            recipe.activationType = DType::UInt16;
+        }
+        const auto made = quantize(convNet(), recipe, ranges);
+        QVERIFY(!made.ok());
+        QVERIFY2(made.issue().what.find(named.toStdString()) != std::string::npos
+                || made.issue().remedy.find(named.toStdString()) != std::string::npos,
+            made.issue().what.c_str());
+    }
+
+    void quantizedAlready()
+    {
+        SmallModel net("net.onnx");
+        net.input("x", { 1 }).qdq<int8_t>("x", "y", 0.1f, 0).output("y");
+        const auto made = quantize(net, {}, {});
+        QVERIFY(!made.ok());
+        QVERIFY(made.issue().what.find("already") != std::string::npos);
+    }
+};
+
+int runQuantizerTests(int argc, char** argv)
+{
+    QuantizerTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "quantizer_test.moc"

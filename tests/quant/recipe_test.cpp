@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/recipe_json.h"
+#include "tests/quant/runners.h"
+
+#include <QtTest>
+
+using namespace qs;
+
+namespace {
+
+Recipe everything()
+{
+    Recipe r = quantscopeRecipe();
+    r.format = RecipeFormat::QOperator;
+    r.activationType = DType::UInt8;
+    r.weightType = DType::UInt8;
+    r.perChannel = r.reduceRange = r.symmetricActivations = r.dedicatedPairs = true;
+    r.opTypes = { "Conv", "Gemm" };
+    r.exclude = { "re:^a", "b" };
+    r.calibration.method = CalibrationMethod::Percentile;
+    r.calibration.percentile = 99.9;
+    r.calibration.bins = 512;
+    r.symmetricWeights = false;
+    r.minimumRange = 1e-4;
+    r.quantizeBias = false;
+    r.perChannelAxis = { { "MatMul", -1 } };
+    TensorOverride channels;
+    channels.axis = 0;
+    channels.parts.resize(2);
+    channels.parts[0].scale = 0.5;
+    channels.parts[0].zeroPoint = 3;
+    channels.parts[1].symmetric = true;
+    r.tensors["w"] = channels;
+    TensorOverride mixed;
+    mixed.parts.front().type = DType::UInt16;
+    mixed.convert = QuantConversion { {}, { "n1", "n2" } };
+    mixed.convert->to.type = DType::UInt8;
+    r.tensors["x.y"] = mixed;
+    r.weightOnly.algorithm = WeightOnlyAlgorithm::RoundToNearest;
+    return r;
+}
+
+} // namespace
+
+class RecipeTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void emptyIsTheDefault()
+    {
+        const auto recipe = recipeFromJson("{}");
+        QVERIFY(recipe.ok());
+        QCOMPARE(*recipe == Recipe {}, true);
+        QCOMPARE(recipe->activationType, DType::Int8);
+        QCOMPARE(recipe->calibration.percentile, 99.999);
+        QVERIFY(!recipe->preparation.enabled && !recipe->keepExtremeConstants);
+    }
+
+    void comesBack()
+    {
+        for (const Recipe& recipe : { Recipe {}, quantscopeRecipe(), everything() }) {
+            const auto again = recipeFromJson(recipeToJson(recipe));
+            QVERIFY2(again.ok(), again.ok() ? "" : again.issue().what.c_str());
+            QVERIFY(recipeDiff(recipe, *again).empty());
+            QVERIFY(*again == recipe);
+        }
+    }
+
+    void presets()
+    {
+        const auto recipe = recipeFromJson(R"({"preset": "quantscope", "per_channel": true})");
+        QVERIFY(recipe.ok());
+        QVERIFY(recipe->preparation.enabled && recipe->perChannel);
+        QVERIFY(!recipeFromJson(R"({"preset": "other"})").ok());
+    }
+
+    void refusals_data()
+    {
+        QTest::addColumn<QString>("json");
+        QTest::addColumn<QString>("named");
+        QTest::newRow("no json") << "{"
+                                 << "no recipe";
+        QTest::newRow("list") << "[]"
+                              << "no recipe";
+        QTest::newRow("unknown key") << R"({"per_chanel": true})"
+                                     << "'per_chanel'";
+        QTest::newRow("unknown inner key") << R"({"calibration": {"bin": 3}})"
+                                           << "'calibration.bin'";
+        QTest::newRow("wrong kind") << R"({"per_channel": 1})"
+                                    << "'per_channel'";
+        QTest::newRow("wrong type") << R"({"weight_type": "int9"})"
+                                    << "'weight_type'";
+        QTest::newRow("wrong format") << R"({"format": "qqq"})"
+                                      << "'format'";
+        QTest::newRow("tensor") << R"({"tensors": {"w": {"scale": "x"}}})"
+                                << "'tensors.w.scale'";
+        QTest::newRow("percentile") << R"({"calibration": {"percentile": 101}})"
+                                    << "percentile";
+        QTest::newRow("negative bins") << R"({"calibration": {"bins": -1}})"
+                                       << "'calibration.bins'";
+        QTest::newRow("block") << R"({"weight_only": {"block_size": 24}})"
+                               << "block_size";
+        QTest::newRow("version") << R"({"schema_version": 99})"
+                                 << "schema_version";
+    }
+    void refusals()
+    {
+        QFETCH(QString, json);
+        QFETCH(QString, named);
+        const auto recipe = recipeFromJson(json.toStdString());
+        QVERIFY(!recipe.ok());
+        QVERIFY2(recipe.issue().what.find(named.toStdString()) != std::string::npos, recipe.issue().what.c_str());
+        QVERIFY(!recipe.issue().remedy.empty());
+    }
+
+    void differences()
+    {
+        const Recipe before;
+        Recipe after;
+        QVERIFY(recipeDiff(before, after).empty());
+        after.exclude = { "n" };
+        after.calibration.percentile = 99;
+        after.tensors["x"].parts.front().scale = 0.5;
+        const auto changes = recipeDiff(before, after);
+        QCOMPARE(changes.size(), size_t(3));
+        QCOMPARE(changes[0].field, std::string("calibration.percentile"));
+        QCOMPARE(changes[0].before, std::string("99.999"));
+        QCOMPARE(changes[1].field, std::string("exclude"));
+        QCOMPARE(changes[1].after, std::string("[\"n\"]"));
+        QCOMPARE(changes[2].field, std::string("tensors.x"));
+        QCOMPARE(recipeDiff(after, before)[1].before, changes[1].after);
+    }
+
+    void keysTellWhatMustRunAgain()
+    {
+        const Recipe base;
+        const RecipeKeys keys = recipeKeys(base);
+        QCOMPARE(recipeKeys(base) == keys, true);
+
+        Recipe excluded = base;
+        excluded.exclude = { "n" };
+        QCOMPARE(recipeKeys(excluded).calibration, keys.calibration);
+        QCOMPARE(recipeKeys(excluded).ranges, keys.ranges);
+        QVERIFY(recipeKeys(excluded).graph != keys.graph);
+
+        Recipe calibrator = base;
+        calibrator.calibration.method = CalibrationMethod::Entropy;
+        QCOMPARE(recipeKeys(calibrator).calibration, keys.calibration);
+        QVERIFY(recipeKeys(calibrator).ranges != keys.ranges);
+        QCOMPARE(recipeKeys(calibrator).graph, keys.graph);
+
+        Recipe types = base;
+        types.opTypes = { "Conv" };
+        QVERIFY(recipeKeys(types).calibration != keys.calibration);
+    }
+};
+
+int runRecipeTests(int argc, char** argv)
+{
+    RecipeTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "recipe_test.moc"
