@@ -8,3 +8,4 @@ int runGraphTest(int argc, char** argv);
 int runFunctionTest(int argc, char** argv);
 int runBadFileTest(int argc, char** argv);
 int runWireScannerTest(int argc, char** argv);
+int runExportTest(int argc, char** argv);
