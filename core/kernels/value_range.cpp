@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/value_range.cpp"
@@ -46,6 +47,29 @@ size_t rangeVectors(const float* HWY_RESTRICT x, size_t n, ValueRange& range)
     return i;
 }
 
+/// Whole vectors only; returns how many elements it took, `found` counts the written ones. The side of a value is its
+/// bits with some cleared and some flipped.
+size_t aboveVectors(
+    const float* HWY_RESTRICT x, size_t n, ValueSide side, float limit, float* HWY_RESTRICT to, size_t& found)
+{
+    const hn::ScalableTag<float> d;
+    const hn::ScalableTag<uint32_t> du;
+    const size_t lanes = hn::Lanes(d);
+    const auto kept = hn::BitCast(d, hn::Set(du, side == ValueSide::Magnitude ? 0x7fffffffu : 0xffffffffu));
+    const auto flipped = hn::BitCast(d, hn::Set(du, side == ValueSide::Lower ? 0x80000000u : 0u));
+    const auto least = hn::Set(d, limit);
+    size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        const auto v = hn::Xor(hn::And(hn::LoadU(d, x + i), kept), flipped);
+        const auto above = hn::Gt(v, least);
+        if (HWY_UNLIKELY(!hn::AllFalse(d, above))) {
+            hn::StoreU(hn::Compress(v, above), d, to + found);
+            found += hn::CountTrue(d, above);
+        }
+    }
+    return i;
+}
+
 } // namespace qs::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -53,6 +77,8 @@ HWY_AFTER_NAMESPACE();
 namespace qs {
 
 HWY_EXPORT(rangeVectors);
+HWY_EXPORT(aboveVectors);
+static_assert(kValuesAboveSpare >= HWY_MAX_BYTES / sizeof(float));
 
 float ValueRange::magnitude() const { return empty() ? 0.0f : std::max(std::fabs(low), std::fabs(high)); }
 
@@ -100,6 +126,24 @@ MagnitudeGap magnitudeGap(std::span<const float> x, float limit)
             gap.above = std::min(gap.above, a);
     }
     return gap;
+}
+
+size_t valuesAboveReference(std::span<const float> x, ValueSide side, float limit, float* to)
+{
+    size_t found = 0;
+    for (const float value : x) {
+        const float v = side == ValueSide::Magnitude ? std::fabs(value) : side == ValueSide::Lower ? -value : value;
+        if (v > limit)
+            to[found++] = v;
+    }
+    return found;
+}
+
+size_t valuesAbove(std::span<const float> x, ValueSide side, float limit, float* to)
+{
+    size_t found = 0;
+    const size_t done = HWY_DYNAMIC_DISPATCH(aboveVectors)(x.data(), x.size(), side, limit, to, found);
+    return found + valuesAboveReference(x.subspan(done), side, limit, to + found);
 }
 
 } // namespace qs

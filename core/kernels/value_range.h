@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <span>
 
@@ -28,5 +29,14 @@ struct MagnitudeGap {
     float above = std::numeric_limits<float>::infinity(); ///< smallest magnitude of at least the limit
 };
 MagnitudeGap magnitudeGap(std::span<const float> x, float limit);
+
+/// What of a value is looked at.
+enum class ValueSide { Upper, Lower, Magnitude }; ///< x, -x, |x|
+
+/// Writes those sides of the values that are greater than `limit`, in order; returns how many. `to` has room for all
+/// and kValuesAboveSpare more.
+size_t valuesAbove(std::span<const float> x, ValueSide side, float limit, float* to);
+size_t valuesAboveReference(std::span<const float> x, ValueSide side, float limit, float* to);
+constexpr size_t kValuesAboveSpare = 64;
 
 } // namespace qs

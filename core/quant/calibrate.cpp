@@ -4,6 +4,7 @@
 #include "core/kernels/edge_bins.h"
 #include "core/quant/activation_pass.h"
 #include "core/quant/calibrators.h"
+#include "core/quant/percentile_tails.h"
 #include "core/quant/value_relations.h"
 #include "core/tensor/convert.h"
 
@@ -48,6 +49,7 @@ public:
         , m_keepBytes(std::min(run.keepBytes, pass.spareBytes() / 2))
     {
         findRectified();
+        m_tails.resize(data.tensors.size());
     }
     Status collect(const ProgressFn& progress, const CancelToken& cancel);
 
@@ -75,6 +77,8 @@ private:
     ValueRange rangeOf(size_t watched, std::span<const float> x, size_t feed) const;
     Status look(size_t watched, const Tensor& value, size_t feed, size_t worker);
     Status lookAtConstants();
+    void addToTails(size_t watched, std::span<const float> x);
+    bool cutTails();
     void keep(size_t watched, const Tensor& value, size_t feed);
     void prepareCounters();
     void count(size_t watched, const Tensor& value, size_t feed, size_t worker, uint64_t times = 1);
@@ -89,6 +93,7 @@ private:
     std::vector<std::vector<Counter>> m_counters; ///< by tensor
     std::vector<std::vector<Kept>> m_kept; ///< by run
     std::vector<std::optional<Source>> m_sources; ///< by tensor, where its range follows from that of another one
+    std::vector<std::optional<PercentileTails>> m_tails; ///< by tensor, where a cut is asked for
     const uint64_t m_keepBytes;
     std::atomic<uint64_t> m_keptBytes { 0 };
 };
@@ -133,10 +138,37 @@ Status Collector::look(size_t watched, const Tensor& value, size_t feed, size_t 
     if (m_data.collected.powers)
         powers.add(x);
     const std::lock_guard lock(m_locks[watched]);
+    addToTails(watched, x);
     tensor.gap.below = std::max(tensor.gap.below, gap.below);
     tensor.gap.above = std::min(tensor.gap.above, gap.above);
     tensor.powers.merge(powers);
     return {};
+}
+
+void Collector::addToTails(size_t watched, std::span<const float> x)
+{
+    if (!m_data.collected.cut || x.empty())
+        return;
+    std::optional<PercentileTails>& tails = m_tails[watched];
+    if (!tails)
+        tails.emplace(*m_data.collected.cut, static_cast<double>(x.size()) * static_cast<double>(m_data.feeds));
+    if (!tails->tooLong())
+        tails->add(x);
+}
+
+/// False where a histogram must be counted. Tensors without bins have no cut and need none.
+bool Collector::cutTails()
+{
+    const PercentileCut& cut = *m_data.collected.cut;
+    for (size_t i = 0; i < m_data.tensors.size(); ++i) {
+        TensorStatistics& tensor = m_data.tensors[i];
+        const ChunkedBins bins = m_data.bins(tensor, { cut.magnitudes, cut.bins });
+        if (!bins.valid())
+            continue;
+        if (!m_tails[i] || !(tensor.cut = m_tails[i]->interval(bins.edges())))
+            return false;
+    }
+    return true;
 }
 
 /// They are the same in every run.
@@ -219,10 +251,11 @@ Status Collector::countAll(const ProgressFn& progress, const CancelToken& cancel
 
 Status Collector::collect(const ProgressFn& progress, const CancelToken& cancel)
 {
-    const bool histograms = !m_data.collected.histograms.empty();
+    CollectOptions& collected = m_data.collected;
+    const bool again = !collected.histograms.empty() || collected.cut;
     QS_CHECK(lookAtConstants());
     const auto see = [&](size_t watched, const Tensor& value, size_t feed, size_t worker) {
-        if (histograms)
+        if (again)
             keep(watched, value, feed);
         return look(watched, value, feed, worker);
     };
@@ -232,7 +265,13 @@ Status Collector::collect(const ProgressFn& progress, const CancelToken& cancel)
             return Issue { IssueKind::BadInput,
                 "holds no value in any of the " + std::to_string(m_data.feeds) + " samples", m_run.plan->model().path,
                 {}, tensor.name, "calibrate with samples that reach it" };
-    return histograms ? countAll(progress, cancel) : Status();
+    if (collected.cut && !cutTails()) {
+        collected.histograms.push_back({ collected.cut->magnitudes, collected.cut->bins });
+        collected.cut.reset();
+        for (TensorStatistics& tensor : m_data.tensors)
+            tensor.cut.reset();
+    }
+    return collected.histograms.empty() ? Status() : countAll(progress, cancel);
 }
 
 /// Takes doubles out of the run, and tensors that hold the elements of another one: their names, and those of the

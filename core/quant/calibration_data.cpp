@@ -29,7 +29,11 @@ CollectOptions neededBy(const CalibratorOptions& options)
     case CalibrationMethod::MovingAverage:
         break;
     case CalibrationMethod::Percentile:
-        needed.histograms = { { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins) } };
+        if (options.stride == 0)
+            needed.cut
+                = { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins), options.percentile };
+        else
+            needed.histograms = { { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins) } };
         break;
     case CalibrationMethod::Entropy:
         if (!oneCandidate(options))
@@ -47,7 +51,7 @@ CollectOptions neededBy(const CalibratorOptions& options)
 
 CollectOptions neededByAll(size_t stride)
 {
-    CollectOptions all { { { true, kPercentileBins }, { false, kPercentileBins } }, true, stride };
+    CollectOptions all { { { true, kPercentileBins }, { false, kPercentileBins } }, std::nullopt, true, stride };
     if (stride)
         all.histograms.push_back({ false, kEntropyBins });
     return all;
@@ -92,12 +96,14 @@ bool CalibrationData::covers(const CalibratorOptions& options) const
     const CollectOptions needed = neededBy(options);
     if (needed.powers && !collected.powers)
         return false;
+    const auto has = [&](const HistogramKind& kind) {
+        return collected.stride == needed.stride
+            && std::ranges::find(collected.histograms, kind) != collected.histograms.end();
+    };
+    if (needed.cut)
+        return needed.cut == collected.cut || has({ needed.cut->magnitudes, needed.cut->bins });
     // Extremes are kept of each run and serve any stride, histograms are counted for one.
-    if (needed.stride != collected.stride && !needed.histograms.empty())
-        return false;
-    return std::ranges::all_of(needed.histograms, [&](const HistogramKind& kind) {
-        return std::ranges::find(collected.histograms, kind) != collected.histograms.end();
-    });
+    return std::ranges::all_of(needed.histograms, has);
 }
 
 } // namespace qs

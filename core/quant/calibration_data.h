@@ -8,6 +8,7 @@
 #include "core/stats/histogram.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,25 @@ struct HistogramKind {
     auto operator<=>(const HistogramKind&) const = default;
 };
 
+/// Lowest and highest value of a range.
+struct Interval {
+    float low = 0;
+    float high = 0;
+    bool operator==(const Interval&) const = default;
+};
+
+/// One percentile of a histogram. It needs no second pass where few values lie beyond it.
+struct PercentileCut {
+    bool magnitudes = false;
+    size_t bins = 2048;
+    double percentile = 99.999;
+    bool operator==(const PercentileCut&) const = default;
+};
+
 /// What is gathered beside the extremes.
 struct CollectOptions {
     std::vector<HistogramKind> histograms; ///< a second pass: their bins follow from the extremes
+    std::optional<PercentileCut> cut; ///< of a single chunk; where it fails, its histogram takes its place
     bool powers = false; ///< bins of power-of-two width (Histogram), in the first pass
     size_t stride = 0; ///< as CalibratorOptions
     bool operator==(const CollectOptions&) const = default;
@@ -39,6 +56,7 @@ struct TensorStatistics {
     std::vector<ValueRange> feeds; ///< of each run; empty range: no elements
     MagnitudeGap gap; ///< around kGapLimit
     Histogram powers;
+    std::optional<Interval> cut; ///< not yet limited to the range
     std::map<HistogramKind, std::vector<uint64_t>> counts; ///< none where the bins do not exist (see ChunkedBins)
 
     ValueRange range() const; ///< of all runs

@@ -150,7 +150,9 @@ TensorRange rangeOf(const CalibrationData& data, const TensorStatistics& tensor,
     Interval interval = intervalOf(all);
     const CollectOptions needed = neededBy(options);
     std::optional<Counted> histogram;
-    if (!needed.histograms.empty())
+    if (needed.cut)
+        histogram = histogramOf(data, tensor, { needed.cut->magnitudes, needed.cut->bins });
+    else if (!needed.histograms.empty())
         histogram = histogramOf(data, tensor, needed.histograms.front());
     TensorRange range;
     switch (options.method) {
@@ -162,6 +164,8 @@ TensorRange rangeOf(const CalibrationData& data, const TensorStatistics& tensor,
     case CalibrationMethod::Percentile:
         if (histogram)
             interval = clampedTo(percentileCut(*histogram, options), all);
+        else if (tensor.cut && needed.cut == data.collected.cut)
+            interval = clampedTo(*tensor.cut, all);
         break;
     case CalibrationMethod::Entropy:
         if (histogram)

@@ -13,13 +13,6 @@ namespace qs {
 /// these options.
 Result<Ranges> rangesFor(const CalibrationData& data, const CalibratorOptions& options);
 
-/// Lowest and highest value of a range.
-struct Interval {
-    float low = 0;
-    float high = 0;
-    bool operator==(const Interval&) const = default;
-};
-
 /// ONNX Runtime's search: the cut around zero whose distribution, quantized to `quantizedBins`, has the least relative
 /// entropy (Kullback-Leibler divergence, after TensorRT). `edges` has one element more than `counts`. Entropies are
 /// compared in the type of the data.

@@ -133,7 +133,7 @@ void CalibratorsTests::recorded()
         runs.push_back(chunk(part, type));
     const CalibratorOptions options = optionsOf(recorded["options"]);
     const HistogramKind kind { options.method == CalibrationMethod::Percentile && *options.symmetric, *options.bins };
-    const CalibrationData data = dataOf(runs, type, { { kind }, false, 1 });
+    const CalibrationData data = dataOf(runs, type, { { kind }, std::nullopt, false, 1 });
     const TensorStatistics& tensor = data.tensors.front();
     const auto ranges = rangesFor(data, options);
     QVERIFY(ranges.ok());
