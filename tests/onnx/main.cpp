@@ -4,5 +4,6 @@
 int main(int argc, char** argv)
 {
     return runTensorTest(argc, argv) | runExternalDataTest(argc, argv) | runGraphTest(argc, argv)
-        | runFunctionTest(argc, argv) | runBadFileTest(argc, argv) | runWireScannerTest(argc, argv) | runExportTest(argc, argv);
+        | runFunctionTest(argc, argv) | runBadFileTest(argc, argv) | runWireScannerTest(argc, argv)
+        | runExportTest(argc, argv);
 }
