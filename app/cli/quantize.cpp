@@ -7,6 +7,7 @@
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
 #include "core/project/workspace.h"
+#include "core/quant/ort_script.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
@@ -21,7 +22,7 @@ namespace qs::cli {
 namespace {
 
 struct QuantizeCommand {
-    std::string floatPath, out, ranges, saveRanges, saveRecipe;
+    std::string floatPath, out, ranges, saveRanges, saveRecipe, script;
     RecipeOptions recipe;
     DataOptions data;
 };
@@ -50,7 +51,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     if (!o.data.data.empty()) {
         QS_TRY(request, dataRequest(o.data, context.common));
     }
-    QS_CHECK(checkWritable({ o.out, o.saveRecipe, o.saveRanges, context.common.json },
+    QS_CHECK(checkWritable({ o.out, o.saveRecipe, o.saveRanges, o.script, context.common.json },
         { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
     QS_TRY(inputs.model, importModel(o.floatPath));
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
@@ -65,13 +66,19 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     printWarnings(warnings, context.common);
 
     // All files are complete before the first takes its name.
-    std::vector<AtomicFile> small;
+    std::vector<AtomicFile> staged;
     const auto write = [&](const std::string& path, const std::string& text) -> Status {
         if (path.empty())
             return {};
         QS_TRY(AtomicFile file, AtomicFile::create(path));
         QS_CHECK(file.write(text));
-        small.push_back(std::move(file));
+        staged.push_back(std::move(file));
+        return {};
+    };
+    const auto stage = [&](const GraphDraft& draft, const std::string& path) -> Status {
+        QS_TRY(std::vector<AtomicFile> files, stageModel(draft, path));
+        for (AtomicFile& file : files)
+            staged.push_back(std::move(file));
         return {};
     };
     QS_CHECK(write(o.saveRecipe, recipeToJson(chosen.recipe)));
@@ -79,10 +86,20 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         QS_TRY(const std::string text, formatRanges(made.ranges, rangeFormatOf(o.saveRanges)));
         QS_CHECK(write(o.saveRanges, text));
     }
+    if (!o.script.empty()) {
+        // Where preparation changed the graph, the script starts from the prepared model.
+        const std::string start = made.preparationChanged ? o.script + ".float.onnx" : o.floatPath;
+        QS_TRY(const OrtScript script, ortScript(made.prepared, chosen.recipe, made.ranges, start, o.out));
+        for (const std::string& note : script.notes)
+            printWarnings({ o.script + ": " + note }, context.common);
+        QS_CHECK(write(o.script, script.text));
+        if (made.preparationChanged)
+            QS_CHECK(stage(made.prepared, start));
+    }
     if (context.cancel.cancelled())
         return cancelled();
-    QS_CHECK(exportModel(made.draft, o.out));
-    for (AtomicFile& file : small)
+    QS_CHECK(stage(made.draft, o.out));
+    for (AtomicFile& file : staged)
         QS_CHECK(file.commit());
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, summaryJson(o, chosen, made)));
@@ -103,6 +120,7 @@ Command addQuantize(CLI::App& app, Context& context)
     app.add_option("--ranges", o->ranges,
         "take ranges of activations from ONNX Runtime's calibration cache or a calibration table, not from data");
     app.add_option("--save-ranges", o->saveRanges, "write the ranges (.json, .flatbuffers or .cache)");
+    app.add_option("--script", o->script, "also write a Python script that makes the same file with ONNX Runtime");
     app.add_option("--save-recipe", o->saveRecipe, "write the recipe with what the options changed");
     addDataOptions(app, o->data, DataNeed::Optional);
     addCommonOptions(app, context.common);

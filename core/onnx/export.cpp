@@ -313,7 +313,8 @@ uint64_t constantBytes(const GraphDraft& draft)
     return sum;
 }
 
-Status writeModel(const GraphDraft& draft, const std::string& path, const ExportOptions& options)
+Result<std::vector<AtomicFile>> writeModel(
+    const GraphDraft& draft, const std::string& path, const ExportOptions& options)
 {
     QS_TRY(SourceFile source, SourceFile::open(draft.source().path));
     const uint64_t rest = source.proto.ByteSizeLong();
@@ -331,20 +332,31 @@ Status writeModel(const GraphDraft& draft, const std::string& path, const Export
     google::protobuf::io::FileOutputStream stream(file.fd());
     if (!writer.model().SerializeToZeroCopyStream(&stream) || !stream.Flush())
         return badInput("cannot be written", path, "look at the space left, and whether the model exceeds 2 GiB");
+    std::vector<AtomicFile> files;
     if (external)
-        QS_CHECK(external->commit());
-    return file.commit();
+        files.push_back(std::move(*external));
+    files.push_back(std::move(file));
+    return files;
 }
 
 } // namespace
 
-Status exportModel(const GraphDraft& draft, const std::string& path, const ExportOptions& options)
+Result<std::vector<AtomicFile>> stageModel(
+    const GraphDraft& draft, const std::string& path, const ExportOptions& options)
 {
     try {
         return writeModel(draft, path, options);
     } catch (const std::bad_alloc&) {
         return badInput("needs more memory than there is to be written", path, "close other programs");
     }
+}
+
+Status exportModel(const GraphDraft& draft, const std::string& path, const ExportOptions& options)
+{
+    QS_TRY(std::vector<AtomicFile> files, stageModel(draft, path, options));
+    for (AtomicFile& file : files)
+        QS_CHECK(file.commit());
+    return {};
 }
 
 Result<std::string> exportToBytes(const GraphDraft& draft)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/atomic_file.h"
 #include "core/graph/draft.h"
 
 #include <string>
+#include <vector>
 
 namespace qs {
 
@@ -18,6 +20,11 @@ struct ExportOptions {
 /// external files come inside. External data of a large model lies in "<name>.data" beside it.
 /// Issues: the source file was changed or is gone, the path cannot be written, an attribute cannot be written.
 Status exportModel(const GraphDraft& draft, const std::string& path, const ExportOptions& options = {});
+
+/// The same without the last step: complete files that get their names by commit(), for those who write several files
+/// or none.
+Result<std::vector<AtomicFile>> stageModel(
+    const GraphDraft& draft, const std::string& path, const ExportOptions& options = {});
 
 /// The bytes of the file (everything inside).
 Result<std::string> exportToBytes(const GraphDraft& draft);

@@ -59,8 +59,13 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     Clock clock;
     GraphDraft draft(inputs.model);
     QS_CHECK(checkIsFloat(draft));
-    if (inputs.recipe.preparation.enabled)
-        QS_CHECK(prepareGraph(draft));
+    bool changed = false;
+    if (inputs.recipe.preparation.enabled) {
+        QS_TRY(const auto reports, prepareGraph(draft));
+        for (const PassReport& report : reports)
+            changed = changed || (report.changes > 0 && report.pass != "infer_shapes");
+    }
+    const GraphDraft prepared = draft;
     const double prepareMs = clock.lap();
     Ranges ranges;
     std::shared_ptr<const KeptCalibration> kept;
@@ -74,8 +79,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     if (cancel.cancelled())
         return cancelled();
     QS_TRY(QuantizedDraft quantized, quantizeDraft(std::move(draft), inputs.recipe, ranges));
-    return Quantization { std::move(quantized.draft), std::move(ranges), std::move(kept), std::move(quantized.warnings),
-        prepareMs, calibrateMs, clock.lap() };
+    return Quantization { std::move(quantized.draft), prepared, changed, std::move(ranges), std::move(kept),
+        std::move(quantized.warnings), prepareMs, calibrateMs, clock.lap() };
 }
 
 } // namespace

@@ -30,6 +30,8 @@ struct QuantizeInputs {
 
 struct Quantization {
     GraphDraft draft; ///< the quantized model
+    GraphDraft prepared; ///< the float model that it was made of
+    bool preparationChanged = false;
     Ranges ranges; ///< that it was made with; empty for forms that need none
     std::shared_ptr<const KeptCalibration> kept; ///< null where nothing was calibrated
     std::vector<std::string> warnings;
