@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate.h"
 
+#include "core/quant/calibration_cache.h"
 #include "core/quant/calibrators.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
@@ -29,6 +30,9 @@ private slots:
     void refused_data();
     void refused();
     void cancelled();
+    void cacheHoldsEverything();
+    void cacheKeyFollowsContent();
+    void damagedCache();
 };
 
 namespace {
@@ -321,6 +325,67 @@ void CalibrateTests::cancelled()
     cancel.cancel();
     const auto ranges = calibrate(runOf(chain(), noise(3, 10)), {}, {}, cancel);
     QVERIFY(!ranges.ok() && ranges.issue().kind == IssueKind::Cancelled);
+}
+
+void CalibrateTests::cacheHoldsEverything()
+{
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const auto data = samples({ { 1, -2.5f, 0 }, { infinity, 3 }, { 7, 7 }, { -2000, 0.5f } });
+    for (const CollectOptions& options :
+        { neededByAll(), neededByAll(2), CollectOptions {}, neededBy({ CalibrationMethod::Percentile }) }) {
+        const auto found = collectCalibration(runOf(chain(), data), options);
+        QVERIFY(found.ok());
+        const Hash128 key { 1, 2 };
+        const std::string bytes = calibrationBytes(*found, key);
+        const auto read = parseCalibration(bytes, key, "c");
+        QVERIFY(read.ok());
+        QVERIFY(calibrationBytes(*read, key) == bytes);
+        QVERIFY(read->collected == found->collected);
+        for (size_t i = 0; i < read->tensors.size(); ++i) {
+            const TensorStatistics &a = read->tensors[i], &b = found->tensors[i];
+            QVERIFY(a.name == b.name && a.feeds == b.feeds && a.powers == b.powers && a.counts == b.counts
+                && a.cut == b.cut && a.extreme() == b.extreme());
+        }
+    }
+}
+
+void CalibrateTests::cacheKeyFollowsContent()
+{
+    CalibrationRun run = runOf(chain(), noise(3, 20));
+    const auto key
+        = [](const CalibrationRun& of, const CollectOptions& options) { return calibrationKey(of, options)->value(); };
+    const Hash128 first = key(run, neededByAll());
+    run.threads = 4;
+    run.keepBytes = 0;
+    QVERIFY(key(run, neededByAll()) == first);
+    QVERIFY(key(run, neededByAll(1)) != first);
+    run.data = noise(3, 21);
+    QVERIFY(key(run, neededByAll()) != first);
+    QVERIFY(key(runOf(chain(DType::Float32, Tensor::of<float>({ 1 }, { 3 })), noise(3, 20)), neededByAll()) != first);
+    run = runOf(chain(), noise(3, 20));
+    run.tensors.pop_back();
+    QVERIFY(key(run, neededByAll()) != first);
+}
+
+void CalibrateTests::damagedCache()
+{
+    const auto data = collectCalibration(runOf(chain(), noise(2, 50)), neededByAll());
+    const Hash128 key { 3, 4 };
+    const std::string bytes = calibrationBytes(*data, key);
+    const auto issueOf = [&](const std::string& changed, Hash128 with) {
+        const auto read = parseCalibration(changed, with, "c.calib");
+        return read.ok() ? QString("read") : QString::fromStdString(read.issue().what);
+    };
+    QVERIFY(issueOf(bytes, { 3, 5 }).contains("another model"));
+    QVERIFY(issueOf("", key).contains("no calibration"));
+    QVERIFY(issueOf("QSCALIB9" + bytes.substr(8), key).contains("another version"));
+    for (size_t i = 8; i < bytes.size(); i += 1 + i / 50) {
+        std::string changed = bytes;
+        changed[i] = static_cast<char>(changed[i] ^ 0x10);
+        QVERIFY(issueOf(changed, key).contains("damaged"));
+        QVERIFY(issueOf(bytes.substr(0, i), key).contains("damaged"));
+    }
+    QVERIFY(!loadCalibration("/nowhere/at/all", key).ok());
 }
 
 int runCalibrateTests(int argc, char** argv)
