@@ -185,9 +185,12 @@ Status Collector::lookAtConstants()
     return {};
 }
 
+/// Nothing from the first value on that would not fit over all runs.
 void Collector::keep(size_t watched, const Tensor& value, size_t feed)
 {
-    if (m_keptBytes.fetch_add(value.byteCount()) + value.byteCount() <= m_keepBytes)
+    const uint64_t bytes = value.byteCount();
+    const uint64_t counted = bytes > m_keepBytes / m_data.feeds ? m_keepBytes + 1 : bytes;
+    if (m_keptBytes.load() <= m_keepBytes && m_keptBytes.fetch_add(counted) + counted <= m_keepBytes)
         m_kept[feed].push_back({ watched, value });
 }
 
