@@ -50,15 +50,15 @@ std::vector<float> values(const QString& kind, size_t count, uint32_t seed)
     return x;
 }
 
-const std::vector<const char*> kKinds { "heavy", "rectified", "saturated", "steps", "negative", "rising" };
+const QStringList kKinds { "heavy", "rectified", "saturated", "steps", "negative", "rising" };
 
 } // namespace
 
 void PercentileTailsTests::largestOfAStream_data()
 {
     QTest::addColumn<QString>("kind");
-    for (const char* kind : kKinds)
-        QTest::newRow(kind) << kind;
+    for (const QString& kind : kKinds)
+        QTest::newRow(qPrintable(kind)) << kind;
 }
 
 void PercentileTailsTests::largestOfAStream()
@@ -86,9 +86,9 @@ void PercentileTailsTests::cutsAsTheHistogram_data()
 {
     QTest::addColumn<QString>("kind");
     QTest::addColumn<size_t>("count");
-    for (const char* kind : kKinds)
+    for (const QString& kind : kKinds)
         for (const size_t count : { 7, 100, 12345, 100000 })
-            QTest::addRow("%s %d", kind, int(count)) << QString(kind) << count;
+            QTest::newRow(qPrintable(QString("%1 %2").arg(kind).arg(count))) << kind << count;
 }
 
 void PercentileTailsTests::cutsAsTheHistogram()
