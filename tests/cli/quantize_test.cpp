@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/cli/command_line.h"
+#include "tests/cli/runners.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+using namespace qs::test;
+using nlohmann::json;
+
+namespace {
+
+const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
+              kData = example("digits_samples.npz");
+
+json parsed(const QByteArray& text) { return json::parse(text.begin(), text.end(), nullptr, false); }
+
+class QuantizeTests : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    QString path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
+
+private slots:
+    void formats_data()
+    {
+        QTest::addColumn<QStringList>("options");
+        QTest::addColumn<QString>("form");
+        QTest::newRow("preset") << QStringList { "--data", kData } << "qdq";
+        QTest::newRow("ort defaults") << QStringList { "--data", kData, "--ort-defaults" } << "qdq";
+        QTest::newRow("operators") << QStringList { "--data", kData, "--format", "qoperator", "--activation-type",
+            "uint8", "--per-channel" }
+                                   << "qoperator";
+        QTest::newRow("dynamic") << QStringList { "--format", "dynamic" } << "dynamic";
+    }
+    void formats()
+    {
+        QFETCH(QStringList, options);
+        QFETCH(QString, form);
+        QS_EXPECT(0, {}, QStringList { "quantize", kFloat, "-o", path("q.onnx") } + options);
+        const json info = parsed(quantscope({ "info", path("q.onnx"), "--json", "-" }).out);
+        QCOMPARE(QString::fromStdString(info["form"].get<std::string>()), form);
+        const Outcome compared = quantscope({ "compare", kFloat, path("q.onnx"), "--data", kData, "--json", "-" });
+        QCOMPARE(compared.code, 0);
+        QVERIFY(parsed(compared.out)["outputs"][0]["sqnr_db"].get<double>() > 15);
+    }
+
+    /// The same numbers with and without a file between.
+    void compareMakesTheSameModel()
+    {
+        const QStringList recipe { "--per-channel", "--method", "percentile", "--percentile", "99.9" };
+        QS_EXPECT(0, {}, QStringList { "quantize", kFloat, "-o", path("same.onnx"), "--data", kData } + recipe);
+        const json written
+            = parsed(quantscope({ "compare", kFloat, path("same.onnx"), "--data", kData, "--json", "-" }).out);
+        const json direct
+            = parsed(quantscope(QStringList { "compare", kFloat, "--data", kData, "--json", "-" } + recipe).out);
+        QCOMPARE(direct["outputs"][0]["sqnr_db"].get<double>(), written["outputs"][0]["sqnr_db"].get<double>());
+        QCOMPARE(direct["activations"].size(), written["activations"].size());
+    }
+
+    void recipesAndRangesComeBack()
+    {
+        QS_EXPECT(0, {},
+            { "quantize", kFloat, "-o", path("a.onnx"), "--data", kData, "--save-recipe", path("r.json"),
+                "--save-ranges", path("ranges.json"), "--reduce-range", "--exclude", "re:^nothing is named so|." });
+        QS_EXPECT(0, {},
+            { "quantize", kFloat, "-o", path("b.onnx"), "--recipe", path("r.json"), "--ranges", path("ranges.json") });
+        QCOMPARE(contentOf(path("b.onnx")), contentOf(path("a.onnx")));
+        const json recipe = parsed(contentOf(path("r.json")));
+        QCOMPARE(recipe["schema_version"].get<int>(), 1);
+        QCOMPARE(recipe["reduce_range"].get<bool>(), true);
+    }
+
+    void jsonSummary()
+    {
+        const Outcome o = quantscope(
+            { "quantize", kFloat, "-o", path("j.onnx"), "--data", kData, "--ort-defaults", "--json", "-" });
+        QCOMPARE(o.code, 0);
+        const json j = parsed(o.out);
+        QCOMPARE(j["recipe"].get<std::string>(), std::string("onnxruntime"));
+        QCOMPARE(j["format"].get<std::string>(), std::string("qdq"));
+        QVERIFY(j["ranges"].get<int>() > 0 && j["nodes"].get<int>() > 0);
+    }
+
+    void scriptIsWritten()
+    {
+        QS_EXPECT(0, {},
+            { "quantize", kFloat, "-o", path("s.onnx"), "--data", kData, "--ort-defaults", "--script", path("s.py") });
+        const QByteArray script = contentOf(path("s.py"));
+        QVERIFY(script.contains("quantize_static(") && script.contains("calibration_cache_path"));
+        QVERIFY(script.contains("activation_type=QuantType.QInt8"));
+    }
+
+    void refusals_data()
+    {
+        QTest::addColumn<int>("code");
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QStringList>("options");
+        QTest::newRow("no data") << 2 << QStringList { "--data" } << QStringList { kFloat };
+        QTest::newRow("quantized already") << 3 << QStringList { "already" } << QStringList { kQdq, "--data", kData };
+        QTest::newRow("no such file") << 3 << QStringList { "none.onnx" }
+                                      << QStringList { "none.onnx", "--data", kData };
+        QTest::newRow("unknown node") << 3 << QStringList { "no-such-node" }
+                                      << QStringList { kFloat, "--data", kData, "--exclude", "no-such-node" };
+        QTest::newRow("unknown method") << 2 << QStringList { "--method" }
+                                        << QStringList { kFloat, "--data", kData, "--method", "best" };
+        QTest::newRow("percentile") << 2 << QStringList { "--percentile" }
+                                    << QStringList { kFloat, "--data", kData, "--percentile", "101" };
+        QTest::newRow("block size") << 2 << QStringList { "--block-size" }
+                                    << QStringList { kFloat, "--format", "weight-only", "--block-size", "17" };
+        QTest::newRow("type") << 2 << QStringList { "--weight-type" }
+                              << QStringList { kFloat, "--data", kData, "--weight-type", "int7" };
+        QTest::newRow("types together") << 2 << QStringList { "uint8" }
+                                        << QStringList { kFloat, "--data", kData, "--weight-type", "uint8" };
+        QTest::newRow("two starts") << 2 << QStringList { "--ort-defaults" }
+                                    << QStringList { kFloat, "--data", kData, "--ort-defaults", "--recipe", "r.json" };
+        QTest::newRow("no such recipe") << 3 << QStringList { "none.json" }
+                                        << QStringList { kFloat, "--data", kData, "--recipe", "none.json" };
+        QTest::newRow("no such ranges") << 3 << QStringList { "none.json" }
+                                        << QStringList { kFloat, "--ranges", "none.json" };
+    }
+    void refusals()
+    {
+        QFETCH(int, code);
+        QFETCH(QStringList, words);
+        QFETCH(QStringList, options);
+        const QString out = path("refused.onnx");
+        QS_EXPECT(code, words, QStringList { "quantize" } + options + QStringList { "-o", out });
+        QVERIFY(!QFile::exists(out));
+    }
+
+    void overInputs()
+    {
+        QVERIFY(QFile::copy(kFloat, path("mine.onnx")));
+        const QByteArray before = contentOf(path("mine.onnx"));
+        QS_EXPECT(2, QStringList { "overwrite" },
+            { "quantize", path("mine.onnx"), "-o", path("mine.onnx"), "--data", kData });
+        QS_EXPECT(3, {}, { "quantize", path("mine.onnx"), "-o", path("no/folder/q.onnx"), "--data", kData });
+        QCOMPARE(contentOf(path("mine.onnx")), before);
+    }
+
+    void recipeOptionsNeedNoQuantizedFile()
+    {
+        QS_EXPECT(2, QStringList { "recipe" }, { "compare", kFloat, "--data", kData });
+        QS_EXPECT(2, {}, { "compare", kFloat, kQdq, "--data", kData, "--per-channel" });
+    }
+};
+
+} // namespace
+
+int qs::test::runQuantizeTests(int argc, char** argv)
+{
+    QuantizeTests test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "quantize_test.moc"
