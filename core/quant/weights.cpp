@@ -131,12 +131,13 @@ Result<QuantParams> blockedWeightParams(const Tensor& weight, const ScaleRules& 
                     e.high = std::max(-e.low, e.high);
                     e.low = -e.high;
                 }
-                double scale = (double(e.high) - double(e.low)) / (high - low);
+                // Here the width is rounded to the tensor's type before it is divided.
+                const double scale = double(roundedTo(rules.real, double(e.high) - double(e.low))) / (high - low);
                 const bool none = scale < smallestNormal(rules.real);
                 // Unlike elsewhere the zero point comes from the rounded scale.
                 const float rounded = none ? 1.0f : roundedTo(rules.real, scale);
-                double zero = rules.symmetric ? roundHalfEven((low + high) / 2.0)
-                    : none                    ? 0
+                const double zero = rules.symmetric ? roundHalfEven((low + high) / 2.0)
+                    : none                          ? 0
                            : clampOr(roundHalfEven(low - double(e.low) / double(rounded)), low, high);
                 params.scale.push_back(rounded);
                 params.zeroPoint.push_back(static_cast<int32_t>(zero));

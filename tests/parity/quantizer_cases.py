@@ -56,6 +56,10 @@ QDQ = {
     "w4 unsigned": {"activation": "uint8", "weight": "uint4"},
     "w4 per-channel": {"activation": "uint8", "weight": "int4", "per_channel": True},
     "w4 reduced": {"activation": "uint8", "weight": "uint4", "reduce_range": True},
+    "blocks of 16": {"extra": {"BlockSize": 16}, "when": lambda net: net.name in ("matmul", "nbits", "floatops")},
+    "blocks of 4 bits": {"activation": "uint8", "weight": "uint4", "extra": {"BlockSize": 8},
+                         "when": lambda net: net.name in ("nbits", "floatops")},
+    "blocks per-channel": {"per_channel": True, "extra": {"BlockSize": 16}, "when": lambda net: net.name in ("nbits", "floatops")},
     "symmetric a16": {"activation": "int16", "weight": "int8", "extra": {"ActivationSymmetric": True}},
 }
 
