@@ -91,7 +91,8 @@ class Net:
             dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
             for feed in self.feeds:
                 x = rng.normal(0.2, 1.5, shape)
-                x = np.abs(x) * 2 if dtype.kind in "iu" else x > 0 if dtype.kind == "b" else x
+                mask = dtype.kind == "b" or "mask" in value.name
+                x = np.abs(x) * 2 if dtype.kind in "iu" else x > 0 if mask else x
                 feed[value.name] = np.asarray(x).astype(dtype)
         types = sorted({n.op_type for n in model.graph.node})
         with tempfile.TemporaryDirectory() as scratch:

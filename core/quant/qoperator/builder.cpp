@@ -236,9 +236,12 @@ void QOperatorBuilder::finish()
 Status passCodesOn(QOperatorBuilder& builder, const DraftNode& node)
 {
     const std::string& in = node.inputs.front();
+    // Asked to quantize inputs that are not, ONNX Runtime quantizes constants and leaves all others float.
+    const bool forced = builder.recipe.quantizeUnquantizedInputs;
+    if (forced && builder.isConstant(in))
+        QS_CHECK(builder.activation(in));
     const QOperand* known = builder.find(in);
-    // Asked to quantize inputs that are not, ONNX Runtime leaves these operators float.
-    if (!known || builder.recipe.quantizeUnquantizedInputs) {
+    if (!known || (forced && !builder.isConstant(in))) {
         builder.keepFloat(node);
         return {};
     }

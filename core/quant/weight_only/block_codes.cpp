@@ -54,7 +54,7 @@ BlockParams nearestParams(const Extremes& e, const BlockRules& rules, DType real
         p.exactScale = largest > 0 ? largest * 2 / levels : 1;
         p.zeroPoint = static_cast<float>(1 << (rules.bits - 1));
     } else {
-        p.exactScale = e.low != e.high ? (double(e.high) - double(e.low)) / levels : 1;
+        p.exactScale = e.low != e.high ? double((e.high - e.low) / static_cast<float>(levels)) : 1;
         p.zeroPoint = static_cast<float>(std::clamp(roundHalfEven(-double(e.low) / p.exactScale), 0.0, levels));
     }
     p.scale = roundedTo(real, p.exactScale);
