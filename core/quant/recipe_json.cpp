@@ -466,8 +466,10 @@ RecipeKeys recipeKeys(const Recipe& recipe)
 {
     Json json = fullJson(recipe);
     const auto key = [](const Json& part) { return hashText(part.dump()).hex(); };
-    const Json observed { json["format"], json["op_types"], json["preparation"], json["smooth_quant"],
-        json["smooth_quant_alpha"], json["smooth_quant_folding"] };
+    // Both static forms look at the same tensors.
+    const bool isStatic = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
+    const Json observed { isStatic ? Json("static") : json["format"], json["op_types"], json["preparation"],
+        json["smooth_quant"], json["smooth_quant_alpha"], json["smooth_quant_folding"] };
     RecipeKeys keys { key(observed), key(Json { observed, json["calibration"], json["keep_extreme_constants"] }), {} };
     json.erase("calibration");
     keys.graph = key(json);

@@ -59,6 +59,8 @@ private slots:
     void modelInfoOfTheExample();
     void dataInputsSkipCarried();
     void memoryLimits();
+    void recipesAreIncremental();
+    void recipesThatFail();
     void warnsOfSwappedFiles();
     void warnsOfValuesThatAreNotFinite();
 };
@@ -299,6 +301,60 @@ void ProjectTests::memoryLimits()
     const auto result = buildSnapshot(inputs, nullptr, {}, {});
     QVERIFY(!result.ok());
     QVERIFY(issueText(result.issue()).find("memory limit") != std::string::npos);
+}
+
+/// Edits and undone edits of a recipe give what a fresh start gives, and run no more than they must.
+void ProjectTests::recipesAreIncremental()
+{
+    Inputs inputs = exampleInputs(20);
+    inputs.quantPath.clear();
+    inputs.recipe = Recipe {};
+    const auto dB = [](const SnapshotPtr& s) { return *s->comparison->outputs.at(0).similarity.sqnrDb; };
+    std::vector<Inputs> edits { inputs };
+    const auto edit = [&](auto&& change) {
+        Inputs next = edits.back();
+        change(*next.recipe);
+        edits.push_back(next);
+    };
+    edit([](Recipe& r) { r.exclude = { "re:[Cc]onv" }; });
+    edit([](Recipe& r) { r.perChannel = true; });
+    edit([](Recipe& r) { r.calibration.method = CalibrationMethod::MovingAverage; });
+    edit([](Recipe& r) { r.exclude.clear(); });
+    edit([](Recipe& r) { r.format = RecipeFormat::QOperator; });
+    const std::vector<Inputs> there = edits;
+    edits.insert(edits.end(), there.rbegin(), there.rend());
+    SnapshotPtr now;
+    std::vector<double> fresh;
+    for (size_t i = 0; i < edits.size(); ++i) {
+        const SnapshotPtr before = now;
+        now = build(edits[i], before);
+        if (i < there.size())
+            fresh.push_back(dB(build(edits[i])));
+        QCOMPARE(dB(now), fresh[i < there.size() ? i : edits.size() - 1 - i]);
+        QVERIFY(now->quantization && now->quantModel);
+        if (!before)
+            continue;
+        QVERIFY(sameModel(now->floatModel, before->floatModel));
+        QVERIFY(now->quantization->kept == before->quantization->kept); // calibrated once
+        if (edits[i].recipe == before->inputs.recipe)
+            QVERIFY(sameModel(now->quantModel, before->quantModel));
+    }
+    QVERIFY(fresh[0] != fresh[1] && fresh[1] != fresh[2]);
+}
+
+void ProjectTests::recipesThatFail()
+{
+    Inputs inputs = exampleInputs();
+    inputs.quantPath.clear();
+    inputs.recipe = Recipe {};
+    const SnapshotPtr good = build(inputs);
+    inputs.recipe->exclude = { "no such node" };
+    const auto bad = buildSnapshot(inputs, good, {}, {});
+    QVERIFY(!bad.ok());
+    QVERIFY(issueText(bad.issue()).find("no such node") != std::string::npos);
+    inputs.recipe = Recipe {};
+    inputs.data.spec.clear();
+    QVERIFY(!buildSnapshot(inputs, good, {}, {}).ok()); // nothing to calibrate with
 }
 
 void ProjectTests::warnsOfSwappedFiles()
