@@ -17,9 +17,13 @@ namespace {
 
 constexpr const char* kProducer = "onnx.quantize 0.1.0"; ///< as ONNX Runtime's tools sign
 
-/// Combinations that no runtime could run.
+/// Combinations that no runtime could run, and what cannot be done.
 Status checkTypes(const Recipe& recipe)
 {
+    if (recipe.smoothQuant)
+        return badUse("SmoothQuant is not supported", "leave smooth_quant out of the recipe");
+    if (recipe.subgraphs)
+        return badUse("the nodes of subgraphs cannot be quantized", "leave subgraphs out of the recipe");
     if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
         return {};
     const auto bits = [](DType type) { return dtypeBits(type); };
