@@ -244,11 +244,25 @@ Status Execution::gather(const Schedule::Task& task)
     return {};
 }
 
+/// Inputs that nodes made (what is bound may be somebody's) and that this task reads once and as the last one.
+std::vector<bool> Execution::lastUses(const Schedule::Task& task) const
+{
+    std::vector<bool> last(task.inputs.size(), false);
+    for (size_t i = 0; i < task.inputs.size(); ++i) {
+        const ValueId id = task.inputs[i];
+        last[i] = id.valid() && m_reads[id.index()] == 1 && m_inputs[i] == &m_values[id.index()]
+            && m_schedule->plan().graph().value(id).producer.valid();
+    }
+    return last;
+}
+
 Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
 {
     const std::string& type = m_schedule->plan().graph().node(task.node).opType;
     StepContext context(m_inputs, m_outputs, m_pool, m_captures, cancel);
     context.useTeam(m_team);
+    if (task.lowered->replaces)
+        context.tellLastUses(lastUses(task));
     Tensor unroundedValue;
     const bool wantsUnrounded = m_schedule->m_unrounded[task.last.index()] && task.lowered->offersUnrounded;
     if (wantsUnrounded)
@@ -282,6 +296,8 @@ Status Execution::step(const CancelToken* cancel)
     m_outputs.assign(task.outputs.size(), Tensor());
     QS_CHECK(gather(task));
     QS_CHECK(run(task, cancel));
+    if (cancel && cancel->cancelled())
+        return cancelled();
     m_inputs.clear();
     m_captures.clear();
     m_converted.clear();

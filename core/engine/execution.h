@@ -84,6 +84,7 @@ private:
     void consume(ValueId id);
     const Tensor* find(ValueId id) const;
     Status gather(const Schedule::Task& task);
+    std::vector<bool> lastUses(const Schedule::Task& task) const;
     Status run(const Schedule::Task& task, const CancelToken* cancel);
     Issue located(const Schedule::Task& task, Issue issue) const;
     std::shared_ptr<const Schedule> m_schedule;

@@ -85,6 +85,13 @@ public:
         if (i < m_outputs.size())
             m_outputs[i] = std::move(t);
     }
+    /// Nobody reads the value of input i after this step, nobody else has its storage, and the step has it as no other
+    /// input: an output that is made of it element by element may take its place.
+    bool mayReplace(size_t i) const
+    {
+        return i < m_lastUse.size() && m_lastUse[i] && m_inputs[i] && m_inputs[i]->soleOwner();
+    }
+    void tellLastUses(std::vector<bool> byInput) { m_lastUse = std::move(byInput); }
     /// Storage for outputs and scratch from this worker's pool.
     Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain) const
     {
@@ -101,13 +108,18 @@ public:
     PairCounts* pairCounts() const { return m_pairCounts; }
     void askPairCounts(PairCounts* target) { m_pairCounts = target; }
     /// Calls work(index, worker) for every index below `count`, on all threads that this execution has; worker is below
-    /// workers(). What is computed must not depend on who computes it.
+    /// workers(). What is computed must not depend on who computes it. After a cancellation the rest is left out: the
+    /// outputs are then worth nothing, and the executor drops them.
     void parallel(size_t count, const std::function<void(size_t index, size_t worker)>& work) const
     {
+        const auto unlessCancelled = [&](size_t index, size_t worker) {
+            if (!isCancelled())
+                work(index, worker);
+        };
         if (m_team)
-            return m_team->run(count, work);
+            return m_team->run(count, unlessCancelled);
         for (size_t i = 0; i < count; ++i)
-            work(i, 0);
+            unlessCancelled(i, 0);
     }
     size_t workers() const { return m_team ? m_team->threads() : 1; }
     void useTeam(WorkerTeam* team) { m_team = team; }
@@ -124,6 +136,7 @@ private:
     std::span<Tensor> m_outputs;
     BufferPool& m_pool;
     const CancelToken* m_cancel;
+    std::vector<bool> m_lastUse; ///< by input; empty: unknown
     Tensor* m_unrounded = nullptr;
     PairCounts* m_pairCounts = nullptr;
     WorkerTeam* m_team = nullptr;
@@ -141,6 +154,8 @@ using PieceFn = std::function<void(float* y, size_t begin, size_t end, size_t wo
 struct Finish {
     PieceFn take; ///< empty: leave the output alone
     std::optional<SumTail> tail;
+    Tensor
+        home; ///< where there is a tail: memory of the output's type, shape and layout to use instead; may be invalid
 };
 /// Asked when a float32 output is allocated and its shape and layout are known.
 using FinishFn = std::function<Finish(const Tensor& y)>;
@@ -157,6 +172,7 @@ struct LoweredNode {
     LayoutRule layouts = LayoutRule::Plain;
     bool offersUnrounded = false;
     bool countsPairs = false; ///< saturates: fills StepContext::pairCounts()
+    bool replaces = false; ///< looks at StepContext::mayReplace()
     bool foldable = true; ///< false: even with constant inputs it must run each time (random numbers, loops)
     /// Of a node with subgraphs, by index into Node::captures: what the step reads. Nothing else is kept for it.
     std::vector<bool> captures = {};

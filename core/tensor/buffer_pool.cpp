@@ -123,7 +123,7 @@ Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
     std::byte* const block = m_state->take(bytes);
     std::shared_ptr<const void> owner(
         block, [state = m_state, bytes](void* p) { state->giveBack(static_cast<std::byte*>(p), bytes); });
-    return Tensor::wrap(type, std::move(shape), block, std::move(owner), layout);
+    return Tensor::adopt(type, std::move(shape), block, std::move(owner), layout);
 }
 
 Tensor BufferPool::toLayout(const Tensor& t, Layout layout)

@@ -22,7 +22,14 @@ Tensor Tensor::allocate(DType type, Shape shape, Layout layout)
     if (!data)
         throw std::bad_alloc();
     std::shared_ptr<const void> owner(data, std::free);
-    return wrap(type, std::move(shape), static_cast<const std::byte*>(data), std::move(owner), layout);
+    return adopt(type, std::move(shape), static_cast<std::byte*>(data), std::move(owner), layout);
+}
+
+Tensor Tensor::adopt(DType type, Shape shape, std::byte* data, std::shared_ptr<const void> owner, Layout layout)
+{
+    Tensor t = wrap(type, std::move(shape), data, std::move(owner), layout);
+    t.m_reusable = true;
+    return t;
 }
 
 Tensor Tensor::wrap(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner, Layout layout)

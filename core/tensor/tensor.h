@@ -26,9 +26,12 @@ public:
     /// Uninitialized storage of its own, 64-byte aligned (strings: empty). Throws std::bad_alloc when there is not
     /// enough memory.
     static Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain);
-    /// Storage owned by somebody else (a mapped file, a buffer pool), kept alive by `owner`.
+    /// Storage owned by somebody else (a mapped file), kept alive by `owner`.
     static Tensor wrap(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner,
         Layout layout = Layout::Plain);
+    /// Storage that was made for this tensor and may be written again when nobody else has it.
+    static Tensor adopt(
+        DType type, Shape shape, std::byte* data, std::shared_ptr<const void> owner, Layout layout = Layout::Plain);
     /// The same for storage that is not aligned for its elements; who reads it first (bytes, data) makes an aligned
     /// copy.
     static Tensor wrapUnaligned(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner);
@@ -46,6 +49,8 @@ public:
     size_t byteCount() const { return storageBytes(m_type, static_cast<size_t>(m_count)); }
 
     std::span<const std::byte> bytes() const { return { storage(), byteCount() }; }
+    /// No other tensor has this storage, and it was allocated for tensors: it may serve for another value.
+    bool soleOwner() const { return m_reusable && m_owner.use_count() == 1; }
     /// Elements in memory order; T must match the dtype (uint16_t serves float16 and bfloat16, uint8_t float8 and
     /// Bool).
     template <class T> std::span<const T> data() const
@@ -71,6 +76,7 @@ private:
 
     DType m_type = DType::Undefined;
     Layout m_layout = Layout::Plain;
+    bool m_reusable = false; ///< see soleOwner()
     Shape m_shape;
     int64_t m_count = 0;
     const std::byte* m_data = nullptr;

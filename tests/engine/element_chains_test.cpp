@@ -124,6 +124,15 @@ Attributes convAttributes(int64_t groups, int64_t stride, std::vector<int64_t> p
     return a;
 }
 
+/// A pool that keeps the size.
+Attributes poolAttributes()
+{
+    Attributes a;
+    a.set("kernel_shape", std::vector<int64_t> { 3, 3 });
+    a.set("pads", std::vector<int64_t> { 1, 1, 1, 1 });
+    return a;
+}
+
 struct ConvCase {
     const char* name;
     int64_t batch, channels, filters, height, width, kernel, groups, stride, dilation;
@@ -202,6 +211,58 @@ const std::vector<std::pair<const char*, Follow>>& follows()
 class ElementChainsTests : public QObject {
     Q_OBJECT
 private slots:
+    void sumsInTheirAddendsPlace_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<int>("groups");
+        for (int groups : { 1, 2 }) { // the second has kernels that take no tail
+            QTest::addRow("addend dies, %d groups", groups) << 0 << groups;
+            QTest::addRow("addend is also the input of the head, %d groups", groups) << 1 << groups;
+            QTest::addRow("addend is read later, %d groups", groups) << 2 << groups;
+            QTest::addRow("addend is a view, %d groups", groups) << 3 << groups;
+            QTest::addRow("addend is the graph's input, %d groups", groups) << 4 << groups;
+            QTest::addRow("nothing but element-wise nodes, %d groups", groups) << 5 << groups;
+        }
+    }
+
+    void sumsInTheirAddendsPlace()
+    {
+        QFETCH(const int, kind);
+        QFETCH(const int, groups);
+        ChainNet net(uint32_t(40 + kind));
+        const Shape shape { 1, 32, 23, 21 };
+        const std::string x = net.input(shape);
+        const auto conv = [&](const std::string& from) {
+            return net.op("Conv", { from, net.constant({ 32, 32 / groups, 3, 3 }, 0.1f) },
+                convAttributes(groups, 1, { 1, 1, 1, 1 }));
+        };
+        std::string a = net.op("Relu", { conv(x) });
+        for (int block = 0; block < 4; ++block) {
+            const std::string before = a;
+            std::string addend = kind == 4 ? x : a;
+            if (kind == 3)
+                addend = net.op("Identity", { a });
+            const std::string b = kind == 1 ? a : net.op("Relu", { conv(a) });
+            std::string sum;
+            if (kind == 5)
+                sum = net.op("Mul", { net.op("Add", { net.op("MaxPool", { a }, poolAttributes()), addend }), x });
+            else
+                sum = block % 2 ? net.op("Add", { addend, conv(b) }) : net.op("Add", { conv(b), addend });
+            a = net.op("Relu", { sum });
+            if (kind == 2)
+                a = net.op("Add", { net.op("MaxPool", { a }, poolAttributes()), before });
+        }
+        const auto plan = net.plan(a);
+        const Tensor given = Tensor::of<float>(shape, toFloats(net.inputs[0]));
+        const Ran alone = execute(plan, net.inputs, true, 1);
+        for (size_t threads : { 1, 3 }) {
+            const Ran fused = execute(plan, net.inputs, false, threads);
+            QVERIFY(fused.tasks < alone.tasks);
+            QVERIFY(sameBits(fused.output, alone.output));
+            QVERIFY(sameBits(net.inputs[0], given)); // what was bound is nobody's to write
+        }
+    }
+
     void convolutions_data();
     void convolutions();
     void products_data();

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <random>
 
@@ -155,6 +156,7 @@ private slots:
     void kernelErrorsNameNodeAndFile();
     void tooLargeResultsAreAnIssue();
     void stopsWhenCancelled();
+    void leavesPiecesOutWhenCancelled();
     void estimatesPeak();
     void sharesTheMemoryLimit();
     void steadyMemory();
@@ -409,6 +411,24 @@ void ExecutionTests::stopsWhenCancelled()
     QCOMPARE(status.issue().kind, IssueKind::Cancelled);
     QVERIFY(run.runAll().ok()); // nothing was lost
     QCOMPARE(toFloats(run.get(valueOf(*plan, "y"))), (std::vector<float> { 2, 4, 6, 8 }));
+}
+
+void ExecutionTests::leavesPiecesOutWhenCancelled()
+{
+    for (size_t threads : { 1, 3 }) {
+        BufferPool pool;
+        WorkerTeam team(threads);
+        const CancelToken cancel;
+        StepContext step({}, {}, pool, {}, &cancel);
+        step.useTeam(&team);
+        std::atomic<size_t> done = 0;
+        step.parallel(1000, [&](size_t, size_t) {
+            if (++done == 5)
+                cancel.cancel();
+        });
+        QVERIFY(done < 1000);
+        QVERIFY(threads > 1 || done == 5);
+    }
 }
 
 void ExecutionTests::estimatesPeak()

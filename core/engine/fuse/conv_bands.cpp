@@ -136,7 +136,7 @@ Status runBands(const Bands& bands, Prepared& prepared, StepContext& c)
     Tensor y = c.allocate(DType::Float32, entry.output, Layout::ChannelsLast);
     SumTail tail = last.tail;
     tail.addend = dataOrNull<float>(other);
-    const FinishFn finish = [&](const Tensor&) { return Finish { {}, tail }; };
+    const FinishFn finish = [&](const Tensor&) { return Finish { {}, tail, {} }; };
     QS_CHECK(runPrepared(c, *entry.conv, in.data<float>().data(), y, finish));
     c.setOutput(0, std::move(y));
     return {};

@@ -39,6 +39,7 @@ struct Chain {
     std::vector<bool> wide; ///< by slot: must have an element for each of the result (a unary function reads it)
     std::unique_ptr<ElementProgram> program;
     std::optional<Tail> tail; ///< of a head
+    bool addendReadOnce = false; ///< by no member but the one that adds it
 };
 
 /// How input `t` meets every element of `y`, or nothing where it does not without a walk of its own. `keep` holds a
@@ -132,6 +133,17 @@ std::optional<SumTail> tailOf(const Chain& chain, const Bound& bound)
     return tail;
 }
 
+/// The addend's memory, if it may be replaced by the sum.
+Tensor homeOf(const Chain& chain, const StepContext& c, const Tensor& y)
+{
+    if (!chain.tail || chain.tail->addend == kNone || !chain.addendReadOnce)
+        return {};
+    const size_t input = chain.operands[chain.tail->addend];
+    const Tensor& t = c.in(input);
+    const bool fits = t.dtype() == y.dtype() && t.shape() == y.shape() && t.layout() == y.layout();
+    return fits && c.mayReplace(input) ? t : Tensor();
+}
+
 /// Runs member `m` with what the others made; `finish` as in LoweredNode::runInPieces.
 Status runMember(
     const Chain& chain, size_t m, std::vector<Tensor>& results, StepContext& c, const FinishFn* finish = nullptr)
@@ -179,7 +191,7 @@ Status runHeaded(const Chain& chain, StepContext& c)
         if (!bound)
             return Finish();
         const std::optional<SumTail> tail = tailOf(chain, *bound);
-        return Finish { pieceFn(chain, std::move(bound)), tail };
+        return Finish { pieceFn(chain, std::move(bound)), tail, tail ? homeOf(chain, c, y) : Tensor() };
     };
     QS_CHECK(runMember(chain, 0, results, c, &finish));
     if (!finished)
@@ -189,15 +201,18 @@ Status runHeaded(const Chain& chain, StepContext& c)
 }
 
 /// The input whose shape and layout the result has, if one has them all.
-const Tensor* widest(const Chain& chain, const StepContext& c)
+size_t widestOperand(const Chain& chain, const StepContext& c)
 {
+    size_t widest = chain.operands.front();
     const Tensor* best = nullptr;
     for (const size_t input : chain.operands)
         if (const Tensor& t = c.in(input); !best || t.count() > best->count()
             || (t.count() == best->count() && t.rank() > best->rank())
-            || (t.shape() == best->shape() && t.layout() == Layout::ChannelsLast))
+            || (t.shape() == best->shape() && t.layout() == Layout::ChannelsLast)) {
             best = &t;
-    return best;
+            widest = input;
+        }
+    return widest;
 }
 
 Status runHeadless(const Chain& chain, StepContext& c)
@@ -206,9 +221,10 @@ Status runHeadless(const Chain& chain, StepContext& c)
     for (const size_t input : chain.operands)
         if (!c.input(input))
             return badInput("an operand is missing");
-    const Tensor* like = widest(chain, c);
+    const size_t widest = widestOperand(chain, c);
+    const Tensor* like = c.input(widest);
     if (like->dtype() == DType::Float32) {
-        Tensor y = c.allocate(DType::Float32, like->shape(), like->layout());
+        Tensor y = c.mayReplace(widest) ? *like : c.allocate(DType::Float32, like->shape(), like->layout());
         if (auto bound = bind(chain, c, y)) {
             const PieceFn take = pieceFn(chain, std::move(bound));
             float* out = y.fill<float>().data();
@@ -312,6 +328,13 @@ void compile(Chain& chain)
     }
     if (chain.headed)
         chain.tail = recognizeTail(code, chain.operands.size());
+    if (chain.tail && chain.tail->addend != kNone) {
+        const size_t input = chain.operands[chain.tail->addend];
+        size_t reads = 0;
+        for (const Member& member : chain.members)
+            reads += static_cast<size_t>(std::ranges::count(member.inputs, input, &Member::Source::outside));
+        chain.addendReadOnce = reads == 1;
+    }
     chain.program = std::make_unique<ElementProgram>(chain.operands.size(), std::move(code));
 }
 
@@ -326,6 +349,7 @@ FusedUnit makeChainUnit(const Plan& plan, const std::vector<NodeId>& nodes)
     wire(plan, nodes, *chain, unit);
     compile(*chain);
     unit.lowered.layouts = LayoutRule::Any;
+    unit.lowered.replaces = true;
     unit.lowered.run
         = [chain](StepContext& c) { return chain->headed ? runHeaded(*chain, c) : runHeadless(*chain, c); };
     unit.lowered.kernel = chain->members[0].lowered.kernel;

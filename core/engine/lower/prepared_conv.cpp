@@ -28,6 +28,8 @@ Status runPrepared(const StepContext& c, const PreparedConv& conv, const float* 
     const bool tailed = then.tail && conv.takesTail();
     const SumTail tail = tailed ? *then.tail : SumTail();
     const bool takes = then.take && !tailed;
+    if (tailed && then.home.valid())
+        y = then.home;
     const size_t scratchBytes = (conv.scratchBytes() + 63) / 64 * 64;
     Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });
     float* out = y.fill<float>().data();
