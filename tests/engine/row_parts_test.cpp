@@ -19,11 +19,11 @@ Tensor randomCodes(std::mt19937& random, DType type, Shape shape)
 }
 
 /// A model of one node; inputs by name and value, the first one is the graph's input.
-std::shared_ptr<const Plan> planOf(Node node, const std::vector<std::pair<std::string, Tensor>>& inputs)
+std::shared_ptr<const Plan> planOf(Node node, const std::vector<std::pair<std::string, Tensor>>& inputs, int opset = 13)
 {
     GraphBuilder builder;
     node.name = "node";
-    node.opset = 13;
+    node.opset = opset;
     for (size_t i = 0; i < inputs.size(); ++i) {
         const ValueId id = builder.value(inputs[i].first);
         node.inputs.push_back(id);
@@ -116,6 +116,42 @@ private slots:
             const Outcome one = run(rounded, x, 1, true), many = run(rounded, x, threads, true);
             QVERIFY(sameBits(many.y, one.y) && sameBits(many.unrounded, one.unrounded));
         }
+    }
+
+    void normalizations_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<int>("rows");
+        for (const char* type : { "Softmax", "LogSoftmax", "LayerNormalization", "InstanceNormalization" })
+            for (int rows : { 1, 7, 1001 })
+                QTest::newRow(qPrintable(QString("%1, %2 rows").arg(type).arg(rows))) << type << rows;
+    }
+
+    void normalizations()
+    {
+        QFETCH(const QString, type);
+        QFETCH(const int, rows);
+        std::mt19937 random(8);
+        std::normal_distribution<float> normal;
+        const auto floats = [&](Shape shape) {
+            Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
+            for (float& v : t.fill<float>())
+                v = normal(random);
+            return t;
+        };
+        const int64_t width = 193;
+        Node node;
+        node.opType = type.toStdString();
+        std::vector<std::pair<std::string, Tensor>> inputs { { "x", floats({ 3, rows, width }) } };
+        const int64_t scales = type == "InstanceNormalization" ? rows : width;
+        if (!type.endsWith("Softmax")) {
+            inputs.emplace_back("scale", floats({ scales }));
+            inputs.emplace_back("bias", floats({ scales }));
+        }
+        const auto plan = planOf(node, inputs, 17);
+        const Tensor one = run(plan, inputs[0].second, 1, false).y;
+        for (size_t threads : { 2, 3, 5 })
+            QVERIFY(sameBits(run(plan, inputs[0].second, threads, false).y, one));
     }
 
     void products_data()

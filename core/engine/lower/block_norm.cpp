@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/norm_parts.h"
+#include "core/engine/lower/row_parts.h"
 
 #include "core/kernels/broadcast.h"
 
@@ -140,6 +141,22 @@ void setStatistics(StepContext& c, const BlockNormStep& step, const Tensor& x, T
         c.setOutput(inverseSlot, fromWork<W>(c, inverse.reshaped(shape), type));
 }
 
+/// normalizeBlocks() on all threads, where scales and shifts begin anew with each block.
+template <class W>
+void normalizeParts(
+    const StepContext& c, const BlockNorm& n, const W* x, const W* scale, const W* bias, W* y, W* mean, W* inverse)
+{
+    constexpr int64_t kElementCost = 8; // multiplications that take as long
+    const bool alike = n.size % (n.run * n.scales) == 0;
+    const RowParts parts(c, n.blocks, alike ? 1 : n.blocks, n.size * kElementCost);
+    parts.run(c, [&](int64_t first, int64_t blocks, size_t) {
+        BlockNorm part = n;
+        part.blocks = blocks;
+        normalizeBlocks<W>(part, x + first * n.size, scale, bias, y + first * n.size, mean ? mean + first : nullptr,
+            inverse ? inverse + first : nullptr);
+    });
+}
+
 template <class W> Status normalizeAs(const BlockNormStep& step, StepContext& c)
 {
     const Tensor& x = c.in(0);
@@ -164,7 +181,7 @@ template <class W> Status normalizeAs(const BlockNormStep& step, StepContext& c)
             done = true;
         }
     if (!done)
-        normalizeBlocks<W>(n, in.data<W>().data(), dataOrNull<W>(p.scale), dataOrNull<W>(p.bias), y.fill<W>().data(),
+        normalizeParts<W>(c, n, in.data<W>().data(), dataOrNull<W>(p.scale), dataOrNull<W>(p.bias), y.fill<W>().data(),
             mean.fill<W>().data(), inverse.fill<W>().data());
     c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
     setStatistics<W>(c, step, x, std::move(mean), std::move(inverse));

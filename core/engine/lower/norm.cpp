@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/norm_parts.h"
+#include "core/engine/lower/row_parts.h"
 
 #include "core/kernels/reduce.h"
 
 namespace qs {
 
 namespace {
+
+constexpr int64_t kExponentialCost = 16; ///< multiplications that take as long
 
 /// What the normalizations along one axis or over given axes need.
 struct NormStep {
@@ -34,6 +37,16 @@ Result<AxisShape> softmaxShape(const NormStep& step, const Tensor& x)
     return s;
 }
 
+/// On all threads; each row is a softmax of its own.
+template <class W> void softmaxRows(SoftmaxKind kind, const AxisShape& s, const W* x, W* y, const StepContext& c)
+{
+    const int64_t row = s.size * s.inner;
+    const RowParts parts(c, s.outer, 1, row * kExponentialCost);
+    parts.run(c, [&](int64_t first, int64_t rows, size_t) {
+        softmax<W>(kind, { rows, s.size, s.inner }, x + first * row, y + first * row);
+    });
+}
+
 Status runSoftmax(const NormStep& step, SoftmaxKind kind, StepContext& c)
 {
     const Tensor& x = c.in(0);
@@ -49,7 +62,7 @@ Status runSoftmax(const NormStep& step, SoftmaxKind kind, StepContext& c)
                 done = true;
             }
         if (!done)
-            softmax<W>(kind, s, in.data<W>().data(), y.fill<W>().data());
+            softmaxRows<W>(kind, s, in.data<W>().data(), y.fill<W>().data(), c);
         c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
     });
     return {};
