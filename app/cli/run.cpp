@@ -106,26 +106,14 @@ public:
             pool = std::make_unique<BufferPool>(poolBytes);
         const ProgressFn progress = progressBar(m_context.common);
         std::mutex mutex;
-        std::optional<Issue> failure;
         size_t done = 0;
-        parallelFor(m_data.feeds(), workers, [&](size_t index, size_t worker) {
-            {
-                const std::lock_guard lock(mutex);
-                if (failure || m_context.cancel.cancelled())
-                    return;
-            }
-            Status status = one(index, *pools[worker], take);
+        return parallelTry(m_data.feeds(), workers, m_context.cancel, [&](size_t index, size_t worker) -> Status {
+            QS_CHECK(one(index, *pools[worker], take));
             const std::lock_guard lock(mutex);
-            if (!status.ok() && !failure)
-                failure = std::move(status).issue();
             if (progress)
                 progress("run", ++done, m_data.feeds());
+            return {};
         });
-        if (m_context.cancel.cancelled())
-            return cancelled();
-        if (failure)
-            return *failure;
-        return {};
     }
 
 private:

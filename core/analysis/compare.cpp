@@ -6,10 +6,8 @@
 #include "core/engine/memory_budget.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <numeric>
-#include <optional>
 
 namespace qs {
 
@@ -91,29 +89,16 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
     fillWeights(pair, options.histograms, threads, weights);
     std::vector<std::unique_ptr<Lockstep>> workers(threads);
     std::mutex mutex;
-    std::optional<Issue> failure;
-    std::atomic<bool> stop { false };
     size_t finished = 0;
     auto lastPartial = std::chrono::steady_clock::now();
-    parallelFor(data.feeds(), threads, [&](size_t index, size_t worker) {
-        if (stop || cancel.cancelled())
-            return;
-        auto fail = [&](Issue issue) {
-            std::lock_guard lock(mutex);
-            if (!failure)
-                failure = std::move(issue);
-            stop = true;
-        };
+    const auto one = [&](size_t index, size_t worker) -> Status {
         if (!workers[worker])
             workers[worker] = std::make_unique<Lockstep>(shared);
-        auto feed = data.feed(index);
-        if (!feed.ok())
-            return fail(std::move(feed).issue());
-        if (Status status = workers[worker]->run(*feed, cancel); !status.ok())
-            return fail(std::move(status).issue());
-        std::lock_guard lock(mutex);
+        QS_TRY(const Feed feed, data.feed(index));
+        QS_CHECK(workers[worker]->run(feed, cancel));
+        const std::lock_guard lock(mutex);
         ++finished;
-        std::fill_n(measured.done.begin() + static_cast<std::ptrdiff_t>(feed->firstSample), feed->samples, uint8_t(1));
+        std::fill_n(measured.done.begin() + static_cast<std::ptrdiff_t>(feed.firstSample), feed.samples, uint8_t(1));
         if (progress)
             progress("run", finished, data.feeds());
         const auto now = std::chrono::steady_clock::now();
@@ -121,11 +106,9 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
             partial(summarize(pair, options, measured, data, weights));
             lastPartial = std::chrono::steady_clock::now();
         }
-    });
-    if (cancel.cancelled())
-        return cancelled();
-    if (failure)
-        return *failure;
+        return {};
+    };
+    QS_CHECK(parallelTry(data.feeds(), threads, cancel, one));
     return summarize(pair, options, measured, data, weights);
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <sched.h>
 #include <system_error>
 #include <thread>
@@ -53,6 +54,33 @@ void parallelFor(size_t count, size_t threads, const std::function<void(size_t, 
     }
     if (failure)
         std::rethrow_exception(failure);
+}
+
+Status parallelTry(
+    size_t count, size_t threads, const CancelToken& cancel, const std::function<Status(size_t, size_t)>& work)
+{
+    std::mutex mutex;
+    std::optional<Issue> failure;
+    size_t failed = 0;
+    std::atomic<bool> stop { false };
+    parallelFor(count, threads, [&](size_t index, size_t worker) {
+        if (stop || cancel.cancelled())
+            return;
+        Status status = work(index, worker);
+        if (status.ok())
+            return;
+        const std::lock_guard lock(mutex);
+        if (!failure || index < failed) {
+            failure = std::move(status).issue();
+            failed = index;
+        }
+        stop = true;
+    });
+    if (cancel.cancelled())
+        return cancelled();
+    if (failure)
+        return *failure;
+    return {};
 }
 
 } // namespace qs

@@ -12,6 +12,10 @@ namespace qs {
 inline float roundHalfEven(float v) { return std::nearbyint(v); }
 inline double roundHalfEven(double v) { return std::nearbyint(v); }
 
+/// Round half away from zero, as C's round().
+inline float roundHalfAway(float v) { return std::round(v); }
+inline double roundHalfAway(double v) { return std::round(v); }
+
 /// Clamps to [low, high]; NaN becomes `nan`.
 inline double clampOr(double v, double low, double high, double nan = 0)
 {

@@ -47,22 +47,23 @@ size_t LoweringCache::size() const
         std::ranges::count_if(m_entries, [](const auto& entry) { return !entry.second.expired(); }));
 }
 
-Result<std::shared_ptr<const LoweredNode>> lowerShared(
-    const LowerContext& context, LoweringCache* cache, std::shared_ptr<const void> owner)
+Result<std::shared_ptr<const LoweredNode>> lowerShared(const LowerContext& context, LoweringCache* cache,
+    std::shared_ptr<const void> owner, const ConstantKeyFn& constantKey)
 {
     const LowerFn lower = loweringRegistry().find(context.node);
     if (!lower)
         return internalError("the operator " + context.node.opType + " is not there");
     const ArithmeticProfile profile
         = context.saturation == PairSaturation::None ? ArithmeticProfile::Simulated : ArithmeticProfile::IntegerAvx2;
-    const auto own = cache ? operatorKey(context.node, context.mode, profile) : std::nullopt;
-    if (!own || !context.node.captures.empty()) {
+    const bool shares = cache && !context.node.inputs.empty() && context.node.captures.empty(); // else it packs nothing
+    const auto own = shares ? operatorKey(context.node, context.mode, profile) : std::nullopt;
+    if (!own) {
         QS_TRY(LoweredNode lowered, lower(context));
         return std::make_shared<const LoweredNode>(std::move(lowered));
     }
     std::vector<std::optional<Hash128>> constants;
-    for (const Tensor* constant : context.constants)
-        constants.push_back(constant ? std::optional(contentKey(*constant)) : std::nullopt);
+    for (size_t i = 0; i < context.constants.size(); ++i)
+        constants.push_back(context.constants[i] ? std::optional(constantKey(i)) : std::nullopt);
     const Hash128 key = KeyBuilder()
                             .add(loweringKey(*own, context.node, context.inputTypes, constants))
                             .add(static_cast<int64_t>(context.saturation))

@@ -27,8 +27,11 @@ private:
     size_t m_nextSweep = 64; ///< entries at which dead ones are dropped
 };
 
+/// contentKey of a constant input of the node that is lowered.
+using ConstantKeyFn = std::function<Hash128(size_t input)>;
+
 /// Lowers a node with the kernel that is registered for it, or takes it from the cache (which may be null).
-Result<std::shared_ptr<const LoweredNode>> lowerShared(
-    const LowerContext& context, LoweringCache* cache, std::shared_ptr<const void> owner);
+Result<std::shared_ptr<const LoweredNode>> lowerShared(const LowerContext& context, LoweringCache* cache,
+    std::shared_ptr<const void> owner, const ConstantKeyFn& constantKey);
 
 } // namespace qs

@@ -14,11 +14,6 @@ namespace {
 /// Folding stops at results of this size: a constant that large is better computed when it is needed.
 constexpr int64_t kLargestFolded = int64_t(1) << 28;
 
-bool isRandom(const Node& node)
-{
-    return node.opType.starts_with("Random") || node.opType == "Multinomial" || node.opType == "Bernoulli";
-}
-
 std::string operatorName(const Node& node)
 {
     return node.domain.empty() ? node.opType : node.domain + "." + node.opType;
@@ -64,6 +59,8 @@ std::shared_ptr<Plan> Plan::make(std::shared_ptr<const Model> model, std::shared
     plan->m_facts = inferFacts(plan->graph(), facts);
     plan->m_steps.resize(plan->graph().nodes().size());
     plan->m_constants.resize(plan->graph().values().size());
+    if (options.cache)
+        plan->m_keys.resize(plan->graph().values().size());
     plan->m_hidden.resize(plan->graph().values().size(), false);
     for (const auto& [name, value] : outer) {
         const ValueId id = plan->graph().findValue(name);
@@ -127,7 +124,7 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         step.folded = true;
 }
 
-Result<std::shared_ptr<const LoweredNode>> Plan::lower(const Node& node, Step& step, const PlanOptions& options) const
+Result<std::shared_ptr<const LoweredNode>> Plan::lower(const Node& node, Step& step, const PlanOptions& options)
 {
     std::vector<const Tensor*> constants;
     std::vector<DType> types;
@@ -145,22 +142,26 @@ Result<std::shared_ptr<const LoweredNode>> Plan::lower(const Node& node, Step& s
     return lowerShared(
         { node, constants, types, options.mode, captureNames, makeSubPlan,
             options.profile == ArithmeticProfile::IntegerAvx2 ? PairSaturation::AsTyped : PairSaturation::None },
-        options.cache.get(), m_graph);
+        options.cache.get(), m_graph, [&](size_t input) { return *keyOf(node.inputs[input]); });
+}
+
+/// Constants' keys follow from their elements, which are looked at once.
+const std::optional<Hash128>& Plan::keyOf(ValueId id)
+{
+    std::optional<Hash128>& known = m_keys[id.index()];
+    if (const Tensor* t = known ? nullptr : constant(id))
+        known = contentKey(*t);
+    return known;
 }
 
 /// After fusion, since what a unit computes follows from its borders, too.
 void Plan::makeKeys(const PlanOptions& options)
 {
-    m_keys.resize(graph().values().size());
     for (size_t i = 0; i < graph().inputs().size(); ++i)
         m_keys[graph().inputs()[i].index()] = KeyBuilder().add("input").add(static_cast<int64_t>(i)).key();
-    const auto keyOf = [&](ValueId id) {
-        std::optional<Hash128>& known = m_keys[id.index()];
-        if (const Tensor* t = known ? nullptr : constant(id))
-            known = contentKey(*t);
-        return known;
-    };
     for (size_t n = 0; n < m_steps.size(); ++n) {
+        if (m_steps[n].folded)
+            continue; // its values have keys of their own
         const Node& node = graph().node(NodeId(n));
         std::optional<Hash128> own = operatorKey(node, options.mode, options.profile);
         const FusedUnit* fused = unit(NodeId(n));
@@ -188,7 +189,7 @@ void Plan::makeKeys(const PlanOptions& options)
 bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
 {
     const Node& node = graph().node(id);
-    if (isRandom(node) || !step.lowered->foldable)
+    if (!step.lowered->foldable)
         return false;
     std::vector<const Tensor*> inputs;
     for (ValueId in : node.inputs) {

@@ -79,7 +79,8 @@ private:
         const OuterFacts& facts, const std::map<std::string, OuterValue>& outer, const PlanOptions& options);
     std::shared_ptr<const Plan> subPlan(const Node& node, std::shared_ptr<const Graph> graph,
         std::span<const Fact> inputs, const PlanOptions& options) const;
-    Result<std::shared_ptr<const LoweredNode>> lower(const Node& node, Step& step, const PlanOptions& options) const;
+    Result<std::shared_ptr<const LoweredNode>> lower(const Node& node, Step& step, const PlanOptions& options);
+    const std::optional<Hash128>& keyOf(ValueId id);
     void makeKeys(const PlanOptions& options);
     void addUnit(FusedUnit unit);
     void addNode(NodeId id, const PlanOptions& options, BufferPool& pool);

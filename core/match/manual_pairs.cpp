@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/alignment.h"
 
-#include <filesystem>
-#include <fstream>
+#include "core/base/whole_file.h"
+
 #include <nlohmann/json.hpp>
 
 namespace qs {
 
 Result<ManualPairs> readManualPairs(const std::string& path)
 {
-    std::error_code ignored;
-    std::ifstream in;
-    if (!std::filesystem::is_directory(path, ignored)) // reading one throws
-        in.open(path);
-    if (!in.is_open())
-        return badInput("cannot be read", path, "give the path of a map file");
-    const auto json = nlohmann::json::parse(in, nullptr, false);
+    QS_TRY(const std::string text, readWholeFile(path, "give the path of a map file"));
+    const auto json = nlohmann::json::parse(text, nullptr, false);
     const std::string remedy = "write {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}";
     if (json.is_discarded() || !json.is_object() || !json.contains("pairs") || !json["pairs"].is_array())
         return badInput("is no map of pairs", path, remedy);

@@ -5,10 +5,8 @@
 #include "core/engine/memory_budget.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
-#include <optional>
 
 namespace qs {
 
@@ -117,29 +115,16 @@ Status ActivationPass::run(
     const size_t feeds = m_run->data->feeds();
     CarriedState state(m_run->plan, m_carry);
     std::mutex mutex;
-    std::optional<Issue> failure;
-    size_t failed = 0, finished = 0;
-    std::atomic<bool> stop { false };
-    parallelFor(feeds, workers(), [&](size_t index, size_t worker) {
-        if (stop || cancel.cancelled())
-            return;
+    size_t finished = 0;
+    return parallelTry(feeds, workers(), cancel, [&](size_t index, size_t worker) -> Status {
         CarriedState none(m_run->plan, {});
-        Status status = runFeed(index, worker, m_carry.empty() ? none : state, see, cancel);
+        QS_CHECK(runFeed(index, worker, m_carry.empty() ? none : state, see, cancel));
         const std::lock_guard lock(mutex);
-        if (!status.ok() && (!failure || index < failed)) {
-            failure = std::move(status).issue();
-            failed = index;
-            stop = true;
-        }
         ++finished;
-        if (progress && !stop)
+        if (progress)
             progress(phase, finished, feeds);
+        return {};
     });
-    if (cancel.cancelled())
-        return cancelled();
-    if (failure)
-        return *failure;
-    return {};
 }
 
 } // namespace qs

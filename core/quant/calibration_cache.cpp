@@ -2,15 +2,12 @@
 #include "core/quant/calibration_cache.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/whole_file.h"
 #include "core/engine/content_key.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 #include <type_traits>
 
 namespace qs {
@@ -288,16 +285,8 @@ Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, co
 
 Result<CalibrationData> loadCalibration(const std::string& path, Hash128 key)
 {
-    const Issue unreadable = badInput("cannot be read", path, "calibrate again");
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path, error))
-        return unreadable;
-    std::ostringstream bytes;
-    bytes << file.rdbuf();
-    if (file.bad())
-        return unreadable;
-    return parseCalibration(bytes.str(), key, path);
+    QS_TRY(const std::string bytes, readWholeFile(path, "calibrate again"));
+    return parseCalibration(bytes, key, path);
 }
 
 } // namespace qs

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrators.h"
 
+#include "core/base/rounding.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +44,7 @@ private:
     }
     const Sums& at(double value) const
     {
-        const double bin = std::round((value - m_low) / m_width);
+        const double bin = roundHalfAway((value - m_low) / m_width);
         return m_sums[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(m_sums.size() - 1)))];
     }
     double m_low, m_width;

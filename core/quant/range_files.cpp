@@ -2,16 +2,13 @@
 #include "core/quant/range_files.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/whole_file.h"
 #include "core/quant/range_formats.h"
 
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 
 namespace qs {
 
@@ -122,16 +119,8 @@ Result<Ranges> parseRanges(std::string_view bytes, const std::string& path)
 
 Result<Ranges> readRanges(const std::string& path)
 {
-    const Issue unreadable = badInput("cannot be read", path, "give a readable file with ranges");
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path, error))
-        return unreadable;
-    std::ostringstream bytes;
-    bytes << file.rdbuf();
-    if (file.bad())
-        return unreadable;
-    return parseRanges(bytes.str(), path);
+    QS_TRY(const std::string bytes, readWholeFile(path, "give a readable file with ranges"));
+    return parseRanges(bytes, path);
 }
 
 Result<std::string> formatRanges(const Ranges& ranges, RangeFormat format)

@@ -2,14 +2,12 @@
 #include "core/quant/recipe_json.h"
 
 #include "core/base/hash.h"
+#include "core/base/whole_file.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 namespace qs {
 
@@ -429,15 +427,8 @@ Result<Recipe> recipeFromJson(const std::string& text)
 
 Result<Recipe> readRecipe(const std::string& path)
 {
-    std::error_code ignored;
-    std::ifstream in;
-    if (!std::filesystem::is_directory(path, ignored)) // reading one throws
-        in.open(path);
-    if (!in.is_open())
-        return badInput("cannot be read", path, "give the path of a recipe");
-    std::stringstream text;
-    text << in.rdbuf();
-    auto recipe = recipeFromJson(text.str());
+    QS_TRY(const std::string text, readWholeFile(path, "give the path of a recipe"));
+    auto recipe = recipeFromJson(text);
     if (recipe)
         return recipe;
     Issue issue = std::move(recipe).issue();

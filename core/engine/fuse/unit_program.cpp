@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/unit_program.h"
 
+#include "core/engine/content_key.h"
+
 #include <algorithm>
 
 namespace qs {
@@ -60,7 +62,8 @@ Result<UnitProgram::Slot> UnitProgram::add(
     step.node = std::make_shared<const Node>(std::move(node));
     LowerContext context { *step.node, constants, types, m_mode };
     context.saturation = saturation;
-    QS_TRY(step.lowered, lowerShared(context, m_cache.get(), step.node));
+    QS_TRY(step.lowered,
+        lowerShared(context, m_cache.get(), step.node, [&](size_t i) { return contentKey(*constants[i]); }));
     return appendStep(std::move(step), output);
 }
 

@@ -12,9 +12,6 @@ namespace qs {
 
 namespace {
 
-/// MLAS rounds ties away from zero here, unlike everything else that is quantized.
-float awayFromZero(float v) { return std::round(v); }
-
 struct BlockParams {
     float scale = 0; ///< as stored
     double exactScale = 0; ///< RoundToNearest divides by it
@@ -40,7 +37,7 @@ BlockParams defaultParams(const Extremes& e, const BlockRules& rules, DType real
     }
     const float low = std::min(e.low, 0.0f), high = std::max(e.high, 0.0f);
     const float scale = (high - low) / levels;
-    p.zeroPoint = awayFromZero(clamped(scale != 0 ? 0.0f - low / scale : low, 0, levels));
+    p.zeroPoint = roundHalfAway(clamped(scale != 0 ? 0.0f - low / scale : low, 0, levels));
     p.scale = roundedTo(real, double(scale));
     return p;
 }
@@ -68,11 +65,13 @@ uint8_t codeOf(float v, const BlockParams& p, const BlockRules& rules)
         const double q = roundHalfEven(double(v) / p.exactScale + double(p.zeroPoint));
         return static_cast<uint8_t>(std::clamp(q, 0.0, double(levels)));
     }
+    // MLAS rounds ties away from zero here, unlike everything else that is quantized.
     const float reciprocal = p.scale != 0 ? 1.0f / p.scale : 0.0f;
     if (!rules.dequantizeForm)
-        return static_cast<uint8_t>(clamped(awayFromZero(v * reciprocal + p.zeroPoint), 0, static_cast<float>(levels)));
+        return static_cast<uint8_t>(
+            clamped(roundHalfAway(v * reciprocal + p.zeroPoint), 0, static_cast<float>(levels)));
     const int low = rules.symmetric ? -(levels + 1) / 2 : 0, high = rules.symmetric ? levels / 2 : levels;
-    const auto q = static_cast<int>(awayFromZero(v * reciprocal)) + static_cast<int>(p.zeroPoint);
+    const auto q = static_cast<int>(roundHalfAway(v * reciprocal)) + static_cast<int>(p.zeroPoint);
     return static_cast<uint8_t>(std::clamp(q, low, high) & levels);
 }
 
