@@ -11,10 +11,12 @@ namespace {
 
 Result<DType> codeType(const std::string& option, const std::string& name)
 {
-    for (DType type : { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4 })
+    for (DType type : { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4, DType::Int2,
+             DType::UInt2 })
         if (dtypeName(type) == name)
             return type;
-    return badUse(option + " '" + name + "' is not known", "use int8, uint8, int16, uint16, int4 or uint4");
+    return badUse(
+        option + " '" + name + "' is not known", "use int8, uint8, int16, uint16, int4, uint4, int2 or uint2");
 }
 
 std::vector<std::string> commaList(const std::vector<std::string>& options)
@@ -52,6 +54,36 @@ Status applyCalibration(const RecipeOptions& o, Recipe& recipe)
     return {};
 }
 
+Status applyWeightOnly(const RecipeOptions& o, Recipe& recipe)
+{
+    WeightOnlyOptions& w = recipe.weightOnly;
+    if (!o.form.empty()) {
+        if (o.form != "dequantize" && o.form != "operator")
+            return badUse("--form '" + o.form + "' is not known", "use operator or dequantize");
+        w.dequantizeForm = o.form == "dequantize";
+    }
+    if (!o.algorithm.empty()) {
+        const auto algorithm = weightOnlyAlgorithmOf(o.algorithm);
+        if (!algorithm)
+            return badUse("--algorithm '" + o.algorithm + "' is not known", "use default, rtn, hqq, gptq or k-quant");
+        w.algorithm = *algorithm;
+    }
+    if (o.accuracyLevel) {
+        if (*o.accuracyLevel < 0 || *o.accuracyLevel > 4)
+            return badUse("--accuracy-level " + std::to_string(*o.accuracyLevel) + " is not possible",
+                "use 1 (float32), 2 (float16), 3 (bfloat16), 4 (int8) or 0 (unset)");
+        w.accuracyLevel = *o.accuracyLevel;
+    }
+    w.tableAxis = o.quantizeAxis.value_or(w.tableAxis);
+    w.channelWise = o.channelWise.value_or(w.channelWise);
+    const bool given = !o.form.empty() || !o.algorithm.empty() || o.accuracyLevel || o.quantizeAxis || o.channelWise;
+    if (given && recipe.format != RecipeFormat::WeightOnly)
+        return badUse("--form, --algorithm, --accuracy-level, --quantize-axis and --channel-wise belong to weights in "
+                      "blocks",
+            "add --format weight-only");
+    return {};
+}
+
 Status applyFormat(const RecipeOptions& o, Recipe& recipe)
 {
     if (!o.format.empty()) {
@@ -68,14 +100,11 @@ Status applyFormat(const RecipeOptions& o, Recipe& recipe)
     if (!o.weightType.empty()) {
         QS_TRY(recipe.weightType, codeType("--weight-type", o.weightType));
     }
-    if (!o.form.empty()) {
-        if (o.form != "dequantize" && o.form != "operator")
-            return badUse("--form '" + o.form + "' is not known", "use operator or dequantize");
-        recipe.weightOnly.dequantizeForm = o.form == "dequantize";
-    }
+    QS_CHECK(applyWeightOnly(o, recipe));
     if (o.blockSize) {
         const bool weightOnly = recipe.format == RecipeFormat::WeightOnly;
-        const bool power = *o.blockSize >= 16 && (*o.blockSize & (*o.blockSize - 1)) == 0;
+        const bool any = recipe.weightOnly.dequantizeForm && *o.blockSize >= 1;
+        const bool power = any || (*o.blockSize >= 16 && (*o.blockSize & (*o.blockSize - 1)) == 0);
         if (*o.blockSize < 0 || (weightOnly && !power) || *o.blockSize > (int64_t(1) << 30))
             return badUse("--block-size " + std::to_string(*o.blockSize) + " is not possible",
                 weightOnly ? "give a power of two from 16 on" : "give 0 or more");
@@ -89,9 +118,9 @@ Status applyFormat(const RecipeOptions& o, Recipe& recipe)
 bool RecipeOptions::any() const
 {
     return !file.empty() || ortDefaults || !format.empty() || !method.empty() || !activationType.empty()
-        || !weightType.empty() || !form.empty() || percentile || bins || blockSize || perChannel || reduceRange
-        || symmetricActivations || symmetricWeights || preprocessGraph || !opTypes.empty() || !exclude.empty()
-        || !include.empty();
+        || !weightType.empty() || !form.empty() || !algorithm.empty() || accuracyLevel || quantizeAxis || channelWise
+        || percentile || bins || blockSize || perChannel || reduceRange || symmetricActivations || symmetricWeights
+        || preprocessGraph || !opTypes.empty() || !exclude.empty() || !include.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -100,11 +129,16 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     app.add_flag("--ort-defaults", o.ortDefaults, "start from the defaults of ONNX Runtime's quantization tools");
     app.add_option("--format", o.format, "qdq, qoperator, dynamic or weight-only");
     app.add_option("--form", o.form, "weight-only: operator (MatMulNBits) or dequantize (DequantizeLinear)");
+    app.add_option("--algorithm", o.algorithm, "weight-only: default, rtn, hqq, gptq (needs --data) or k-quant");
+    app.add_option("--accuracy-level", o.accuracyLevel, "weight-only: attribute of MatMulNBits, 1 to 4");
+    app.add_option("--quantize-axis", o.quantizeAxis,
+        "weight-only with --op-types Gather: axis of the blocks in a table (1 if not given)");
     app.add_option("--method", o.method, "how ranges are chosen: minmax, moving-average, percentile, entropy or mse");
     app.add_option("--percentile", o.percentile, "share of the values that a range holds, in percent");
     app.add_option("--bins", o.bins, "bins of the histograms");
     app.add_option("--activation-type", o.activationType, "int8, uint8, int16 or uint16");
-    app.add_option("--weight-type", o.weightType, "int8, uint8, int16, uint16, int4 or uint4");
+    app.add_option(
+        "--weight-type", o.weightType, "int8, uint8, int16, uint16, int4 or uint4; weight-only: int2 or uint2, too");
     const auto flag = [&](const std::string& name, std::optional<bool>& value, const char* help) {
         app.add_flag_callback(
             "--" + name, [&value] { value = true; }, help);
@@ -115,6 +149,7 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     flag("reduce-range", o.reduceRange, "one bit less for weights");
     flag("symmetric-activations", o.symmetricActivations, "ranges of activations symmetric about zero");
     flag("symmetric-weights", o.symmetricWeights, "ranges of weights symmetric about zero");
+    flag("channel-wise", o.channelWise, "weight-only with --form dequantize: one block a column");
     flag("preprocess-graph", o.preprocessGraph, "fold constants and BatchNormalization first");
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
         app.add_option(name, values, help)->allow_extra_args(false);
@@ -125,12 +160,18 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
 }
 
-Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o)
+Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<ChosenRecipe>& begin)
 {
     if (o.ortDefaults && !o.file.empty())
         return badUse("--recipe and --ort-defaults both say where to start", "give one of them");
+    if (begin && (o.ortDefaults || !o.file.empty()))
+        return badUse(
+            "--like and " + std::string(o.ortDefaults ? "--ort-defaults" : "--recipe") + " both say where to start",
+            "give one of them");
     ChosenRecipe chosen;
-    if (!o.file.empty()) {
+    if (begin) {
+        chosen = *begin;
+    } else if (!o.file.empty()) {
         chosen.start = o.file;
         QS_TRY(chosen.recipe, readRecipe(o.file));
     } else {

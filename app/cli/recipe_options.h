@@ -11,10 +11,10 @@ namespace qs::cli {
 struct RecipeOptions {
     std::string file; ///< --recipe
     bool ortDefaults = false;
-    std::string format, method, activationType, weightType, form;
+    std::string format, method, activationType, weightType, form, algorithm;
     std::optional<double> percentile;
-    std::optional<int64_t> bins, blockSize;
-    std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph;
+    std::optional<int64_t> bins, blockSize, accuracyLevel, quantizeAxis;
+    std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph, channelWise;
     std::vector<std::string> opTypes, exclude, include;
     /// Any of them was given.
     bool any() const;

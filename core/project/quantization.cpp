@@ -8,6 +8,7 @@
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
+#include "core/quant/weight_only/gptq_model.h"
 
 #include <chrono>
 
@@ -54,6 +55,20 @@ Result<std::shared_ptr<const KeptCalibration>> calibrated(
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
 }
 
+/// GPTQ looks at the data while it chooses codes.
+Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraft& draft, const Recipe& recipe,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    if (!inputs.data)
+        return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
+    CalibrationRun run;
+    run.data = inputs.data;
+    run.carry = inputs.carry;
+    run.threads = inputs.threads;
+    run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
+    return gptqModel(draft, recipe, std::move(run), progress, cancel);
+}
+
 Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
     Clock clock;
@@ -78,7 +93,14 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     const double calibrateMs = clock.lap();
     if (cancel.cancelled())
         return cancelled();
-    QS_TRY(QuantizedDraft quantized, quantizeDraft(std::move(draft), inputs.recipe, ranges));
+    QuantizerHelp help { inputs.threads, nullptr };
+    ReadyBlocks blocks;
+    if (inputs.recipe.format == RecipeFormat::WeightOnly
+        && inputs.recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
+        QS_TRY(blocks, blocksWithData(inputs, draft, inputs.recipe, progress, cancel));
+        help.blocks = &blocks;
+    }
+    QS_TRY(QuantizedDraft quantized, quantizeDraft(std::move(draft), inputs.recipe, ranges, help));
     return Quantization { std::move(quantized.draft), prepared, changed, std::move(ranges), std::move(kept),
         std::move(quantized.warnings), prepareMs, calibrateMs, clock.lap() };
 }

@@ -66,7 +66,7 @@ Result<ActivationPass> ActivationPass::make(const CalibrationRun& run)
             addSeen(id, pass.m_outputs.back());
     }
     // State is carried from sample to sample, so these run in order on one worker.
-    const bool parallel = pass.m_carry.empty() && run.data->feeds() >= run.threads;
+    const bool parallel = !run.inOrder && pass.m_carry.empty() && run.data->feeds() >= run.threads;
     const size_t workers = parallel ? std::max<size_t>(run.threads, 1) : 1;
     if (workers < run.threads)
         pass.m_team = std::make_unique<WorkerTeam>(run.threads);

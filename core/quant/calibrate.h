@@ -22,6 +22,7 @@ struct CalibrationRun {
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT, INPUT: state from one sample to the next
     size_t threads = 1;
     uint64_t memoryLimit = 0; ///< bytes; 0 = none
+    bool inOrder = false; ///< one sample after the other, so that what is seen of it may be added up as it comes
     uint64_t keepBytes = uint64_t(64) << 20; ///< activations are kept for the second pass when all of them fit
 };
 

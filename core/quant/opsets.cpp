@@ -39,7 +39,9 @@ std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe
     const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
     if (fixedForm && now < kWideCodes && (recipe.blockSize > 0 || uses(recipe, is16Bit)))
         return kWideCodes;
-    if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.dequantizeForm && now < kWideCodes)
+    const bool tables = std::ranges::find(recipe.opTypes, "Gather") != recipe.opTypes.end();
+    const bool blocks = recipe.format == RecipeFormat::WeightOnly;
+    if (blocks && (recipe.weightOnly.dequantizeForm || tables) && now < kWideCodes)
         return kWideCodes;
     // DynamicQuantizeLinear came one version after the pairs.
     constexpr int64_t kFirstPairs = 10, kRaised = 11;

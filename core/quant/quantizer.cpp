@@ -6,7 +6,6 @@
 #include "core/quant/opsets.h"
 #include "core/quant/qdq/writer.h"
 #include "core/quant/qoperator/builder.h"
-#include "core/quant/weight_only/weight_only.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -17,6 +16,16 @@ namespace {
 
 constexpr const char* kProducer = "onnx.quantize 0.1.0"; ///< as ONNX Runtime's tools sign
 
+bool usesTwoBits(const Recipe& recipe)
+{
+    const auto two = [](const QuantOverride& o) { return o.type && dtypeBits(*o.type) == 2; };
+    return dtypeBits(recipe.activationType) == 2 || dtypeBits(recipe.weightType) == 2
+        || std::ranges::any_of(recipe.tensors, [&](const auto& entry) {
+               const TensorOverride& o = entry.second;
+               return std::ranges::any_of(o.parts, two) || (o.convert && two(o.convert->to));
+           });
+}
+
 /// Combinations that no runtime could run, and what cannot be done.
 Status checkTypes(const Recipe& recipe)
 {
@@ -24,6 +33,8 @@ Status checkTypes(const Recipe& recipe)
         return badUse("SmoothQuant is not supported", "leave smooth_quant out of the recipe");
     if (recipe.subgraphs)
         return badUse("the nodes of subgraphs cannot be quantized", "leave subgraphs out of the recipe");
+    if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))
+        return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
     if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
         return {};
     const auto bits = [](DType type) { return dtypeBits(type); };
@@ -60,7 +71,8 @@ Status checkIsFloat(const GraphDraft& draft)
     return {};
 }
 
-Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, const Ranges& ranges)
+Result<QuantizedDraft> quantizeDraft(
+    GraphDraft draft, const Recipe& recipe, const Ranges& ranges, const QuantizerHelp& help)
 {
     QS_CHECK(checkTypes(recipe));
     QS_CHECK(checkIsFloat(draft));
@@ -81,7 +93,7 @@ Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, con
         QS_CHECK(quantizeDynamic(model, recipe));
         break;
     case RecipeFormat::WeightOnly:
-        QS_CHECK(quantizeWeightsOnly(model, recipe));
+        QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
         return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
     }
     sortAsOnnxRuntime(model.draft);

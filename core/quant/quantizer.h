@@ -2,12 +2,19 @@
 #pragma once
 
 #include "core/quant/float_model.h"
+#include "core/quant/weight_only/weight_only.h"
 
 namespace qs {
 
 struct QuantizedDraft {
     GraphDraft draft;
     std::vector<std::string> warnings;
+};
+
+/// What goes with the recipe.
+struct QuantizerHelp {
+    size_t threads = 1; ///< the result does not depend on it
+    const ReadyBlocks* blocks = nullptr; ///< of weights, found with data (WeightOnlyAlgorithm::Gptq)
 };
 
 /// An Issue when the model holds quantized operators.
@@ -17,7 +24,8 @@ Status checkIsFloat(const GraphDraft& draft);
 /// are those of ONNX Runtime 1.31. `ranges` are as calibrated; the dynamic and weight-only forms need none.
 /// Issues: the model is quantized already, names that match nothing, ranges that are missing, what cannot be
 /// represented.
-Result<QuantizedDraft> quantizeDraft(GraphDraft draft, const Recipe& recipe, const Ranges& ranges);
+Result<QuantizedDraft> quantizeDraft(
+    GraphDraft draft, const Recipe& recipe, const Ranges& ranges, const QuantizerHelp& help = {});
 
 /// Tensors whose ranges the recipe's form needs (ONNX Runtime calibrates these), in graph order.
 std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe);

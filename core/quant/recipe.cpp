@@ -12,6 +12,12 @@ constexpr std::array<std::pair<RecipeFormat, std::string_view>, 4> kFormats { { 
     { RecipeFormat::QOperator, "qoperator" }, { RecipeFormat::Dynamic, "dynamic" },
     { RecipeFormat::WeightOnly, "weight-only" } } };
 
+constexpr std::array<std::pair<WeightOnlyAlgorithm, std::string_view>, 5> kAlgorithms {
+    { { WeightOnlyAlgorithm::Default, "default" }, { WeightOnlyAlgorithm::RoundToNearest, "rtn" },
+        { WeightOnlyAlgorithm::HalfQuadratic, "hqq" }, { WeightOnlyAlgorithm::Gptq, "gptq" },
+        { WeightOnlyAlgorithm::KQuant, "k-quant" } }
+};
+
 } // namespace
 
 std::string_view recipeFormatName(RecipeFormat format)
@@ -30,11 +36,28 @@ std::optional<RecipeFormat> recipeFormatOf(std::string_view name)
     return std::nullopt;
 }
 
+std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm)
+{
+    for (const auto& [value, name] : kAlgorithms)
+        if (value == algorithm)
+            return name;
+    return "default";
+}
+
+std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name)
+{
+    for (const auto& [value, text] : kAlgorithms)
+        if (text == name)
+            return value;
+    return std::nullopt;
+}
+
 Recipe quantscopeRecipe()
 {
     Recipe recipe;
     recipe.preparation.enabled = true;
     recipe.keepExtremeConstants = true;
+    recipe.weightOnly.gptq.spreadErrors = true;
     return recipe;
 }
 

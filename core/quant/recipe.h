@@ -50,15 +50,44 @@ struct GraphPreparation {
     bool operator==(const GraphPreparation&) const = default;
 };
 
-enum class WeightOnlyAlgorithm { Default, RoundToNearest };
+/// How the codes of a block are found: MLAS' way, round to nearest, HQQ, GPTQ (needs samples), k-quant.
+enum class WeightOnlyAlgorithm { Default, RoundToNearest, HalfQuadratic, Gptq, KQuant };
+
+struct GptqOptions {
+    double damping = 0.01; ///< share of the mean of the Hessian's diagonal that is added to it
+    bool reorder = false; ///< rows of large activations first ("actorder")
+    bool searchScale = false; ///< scales of least error in place of those that hold everything ("mse")
+    bool perChannel = true;
+    /// What rounding one row leaves is made up for by the rows after it, as the algorithm means it. ONNX Runtime's code
+    /// multiplies with the empty half of the matrix that spreads it: off, the result is that of ONNX Runtime.
+    bool spreadErrors = false;
+    bool operator==(const GptqOptions&) const = default;
+};
+
+/// What is asked of the weight of one node in place of what the recipe says for all.
+struct WeightOnlyNode {
+    std::optional<DType> type;
+    std::optional<int64_t> blockSize; ///< -1: the whole column
+    bool operator==(const WeightOnlyNode&) const = default;
+};
 
 /// MatMulNBits and its relatives. Signed weight types are symmetric without zero points, unsigned ones have them.
 struct WeightOnlyOptions {
     int64_t blockSize = 128;
     WeightOnlyAlgorithm algorithm = WeightOnlyAlgorithm::Default;
     bool dequantizeForm = false; ///< DequantizeLinear + MatMul in place of MatMulNBits
+    bool channelWise = false; ///< one block a column; dequantizeForm only
+    int64_t accuracyLevel = 0; ///< attribute of MatMulNBits; 0: not written
+    int64_t tableAxis = 1; ///< axis of the blocks in a table that Gather reads
+    std::map<std::string, double> clipRatios; ///< by weight: share of its range that is kept; RoundToNearest only
+    GptqOptions gptq;
+    std::map<std::string, WeightOnlyNode> nodes; ///< by node name
     bool operator==(const WeightOnlyOptions&) const = default;
 };
+
+/// "default", "rtn", "hqq", "gptq", "k-quant"
+std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm);
+std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name);
 
 /// How a float model is to be quantized: a plain value. The defaults are those of ONNX Runtime's quantize_static (or
 /// quantize_dynamic, see withDefaultsOf()). Names of nodes and tensors are those of the float file; a node without a

@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr DType kCodeTypes[] { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4 };
+constexpr DType kCodeTypes[] { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4,
+    DType::Int2, DType::UInt2 };
 
 std::optional<DType> codeType(const std::string& name)
 {
@@ -23,11 +24,6 @@ std::optional<DType> codeType(const std::string& name)
         if (dtypeName(type) == name)
             return type;
     return std::nullopt;
-}
-
-std::string algorithmName(WeightOnlyAlgorithm a)
-{
-    return a == WeightOnlyAlgorithm::RoundToNearest ? "rtn" : "default";
 }
 
 // One function a type: how it looks in JSON. `load` returns what is wrong, empty when nothing is.
@@ -39,9 +35,10 @@ Json saved(double v) { return v; }
 Json saved(DType v) { return std::string(dtypeName(v)); }
 Json saved(RecipeFormat v) { return std::string(recipeFormatName(v)); }
 Json saved(CalibrationMethod v) { return std::string(calibrationMethodName(v)); }
-Json saved(WeightOnlyAlgorithm v) { return algorithmName(v); }
+Json saved(WeightOnlyAlgorithm v) { return std::string(weightOnlyAlgorithmName(v)); }
 Json saved(const std::vector<std::string>& v) { return v; }
 Json saved(const std::map<std::string, int64_t>& v) { return v; }
+Json saved(const std::map<std::string, double>& v) { return v; }
 template <class T> Json saved(const std::optional<T>& v) { return v ? saved(*v) : Json(); }
 
 std::string load(const Json& j, bool& v)
@@ -70,7 +67,7 @@ std::string load(const Json& j, DType& v)
 {
     const auto type = j.is_string() ? codeType(j.get<std::string>()) : std::nullopt;
     v = type.value_or(v);
-    return type ? "" : "one of int8, uint8, int16, uint16, int4, uint4";
+    return type ? "" : "one of int8, uint8, int16, uint16, int4, uint4, int2, uint2";
 }
 std::string load(const Json& j, RecipeFormat& v)
 {
@@ -86,13 +83,9 @@ std::string load(const Json& j, CalibrationMethod& v)
 }
 std::string load(const Json& j, WeightOnlyAlgorithm& v)
 {
-    if (j == "default")
-        v = WeightOnlyAlgorithm::Default;
-    else if (j == "rtn")
-        v = WeightOnlyAlgorithm::RoundToNearest;
-    else
-        return "one of default, rtn";
-    return {};
+    const auto algorithm = j.is_string() ? weightOnlyAlgorithmOf(j.get<std::string>()) : std::nullopt;
+    v = algorithm.value_or(v);
+    return algorithm ? "" : "one of default, rtn, hqq, gptq, k-quant";
 }
 std::string load(const Json& j, std::vector<std::string>& v)
 {
@@ -107,6 +100,14 @@ std::string load(const Json& j, std::map<std::string, int64_t>& v)
         return "whole numbers by name";
     for (const auto& [key, value] : j.items())
         v[key] = value.get<int64_t>();
+    return {};
+}
+std::string load(const Json& j, std::map<std::string, double>& v)
+{
+    if (!j.is_object() || !std::ranges::all_of(j, [](const Json& e) { return e.is_number(); }))
+        return "numbers by name";
+    for (const auto& [key, value] : j.items())
+        v[key] = value.get<double>();
     return {};
 }
 template <class T> std::string load(const Json& j, std::optional<T>& v)
@@ -160,11 +161,30 @@ template <class Archive> void fields(Archive& a, TensorOverride& o)
     a.field("axis", o.axis);
     a.part("convert", o.convert);
 }
+template <class Archive> void fields(Archive& a, GptqOptions& g)
+{
+    a.field("damping", g.damping);
+    a.field("reorder", g.reorder);
+    a.field("search_scale", g.searchScale);
+    a.field("per_channel", g.perChannel);
+    a.field("spread_errors", g.spreadErrors);
+}
+template <class Archive> void fields(Archive& a, WeightOnlyNode& n)
+{
+    a.field("type", n.type);
+    a.field("block_size", n.blockSize);
+}
 template <class Archive> void fields(Archive& a, WeightOnlyOptions& w)
 {
     a.field("block_size", w.blockSize);
     a.field("algorithm", w.algorithm);
     a.field("dequantize_form", w.dequantizeForm);
+    a.field("channel_wise", w.channelWise);
+    a.field("accuracy_level", w.accuracyLevel);
+    a.field("table_axis", w.tableAxis);
+    a.field("clip_ratios", w.clipRatios);
+    a.part("gptq", w.gptq);
+    a.parts("nodes", w.nodes);
 }
 template <class Archive> void fields(Archive& a, GraphPreparation& p) { a.field("enabled", p.enabled); }
 template <class Archive> void fields(Archive& a, Recipe& r)
@@ -230,13 +250,13 @@ public:
         if (const Json* j = take(key))
             nested(key, *j, value.emplace());
     }
-    void parts(const char* key, std::map<std::string, TensorOverride>& values)
+    template <class T> void parts(const char* key, std::map<std::string, T>& values)
     {
         const Json* j = take(key);
         if (!j)
             return;
         if (!j->is_object())
-            return fail(key, "an object by tensor name");
+            return fail(key, "an object by name");
         for (const auto& [name, entry] : j->items())
             nested(std::string(key) + "." + name, entry, values[name]);
     }
@@ -304,7 +324,7 @@ public:
         else
             json[key] = nullptr;
     }
-    void parts(const char* key, std::map<std::string, TensorOverride>& values)
+    template <class T> void parts(const char* key, std::map<std::string, T>& values)
     {
         Json all = Json::object();
         for (auto& [name, value] : values) {
@@ -386,8 +406,16 @@ std::string wrongNumbers(const Recipe& r)
         return "calibration.bins must be at least 1";
     if (r.blockSize < 0)
         return "block_size must not be negative";
-    if (r.weightOnly.blockSize < 16 || (r.weightOnly.blockSize & (r.weightOnly.blockSize - 1)) != 0)
+    const WeightOnlyOptions& w = r.weightOnly;
+    if (w.blockSize < 1 || (!w.dequantizeForm && (w.blockSize < 16 || (w.blockSize & (w.blockSize - 1)) != 0)))
         return "weight_only.block_size must be a power of two from 16 on";
+    if (w.accuracyLevel < 0 || w.accuracyLevel > 4)
+        return "weight_only.accuracy_level must lie between 0 and 4";
+    if (!(w.gptq.damping >= 0 && std::isfinite(w.gptq.damping)))
+        return "weight_only.gptq.damping must not be negative";
+    for (const auto& [name, ratio] : w.clipRatios)
+        if (!(ratio > 0 && ratio <= 1))
+            return "weight_only.clip_ratios." + name + " must lie between 0 and 1";
     if (r.minimumRange && !(*r.minimumRange >= 0 && std::isfinite(*r.minimumRange)))
         return "minimum_range must not be negative";
     return {};

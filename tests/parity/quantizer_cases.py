@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Option sets for quantizer.py, in the words of onnxruntime.quantization."""
 import numpy as np
+import weight_only
 from onnxruntime.quantization import QuantType
 
 
@@ -152,7 +153,12 @@ DYNAMIC = {
     "minimum range": {"extra": {"MinimumRealRange": 4.0}},
 }
 
+def with_blocks(net):
+    return net.name in ("matmul", "nbits", "lstm") or "_" in net.name or net.name in weight_only.NETS
+
+
 WEIGHT_ONLY = {
+    **weight_only.BLOCKS,
     "4": {"weight": "int4", "block": 32},
     "4 asymmetric": {"weight": "uint4", "block": 32},
     "4 block 16": {"weight": "int4", "block": 16},
@@ -161,8 +167,8 @@ WEIGHT_ONLY = {
     "8 asymmetric": {"weight": "uint8", "block": 64},
     "4 pairs": {"weight": "int4", "block": 32, "dequantize": True},
     "4 pairs asymmetric": {"weight": "uint4", "block": 16, "dequantize": True},
-    "4 rtn": {"weight": "int4", "block": 32, "rtn": True},
-    "4 rtn asymmetric": {"weight": "uint4", "block": 16, "rtn": True},
+    "4 rtn": {"weight": "int4", "block": 32, "algorithm": "rtn"},
+    "4 rtn asymmetric": {"weight": "uint4", "block": 16, "algorithm": "rtn"},
     "4 exclude": {"weight": "int4", "block": 32, "exclude": some_nodes},
 }
 
@@ -178,4 +184,5 @@ for name, case in QOPERATOR.items():
 for name, case in DYNAMIC.items():
     CASES["dynamic " + name] = {**case, "format": "dynamic"}
 for name, case in WEIGHT_ONLY.items():
-    CASES["weight-only " + name] = {**case, "format": "weight-only", "when": lambda net: net.name in ("matmul", "nbits", "lstm") or "_" in net.name}
+    CASES["weight-only " + name] = {**case, "format": "weight-only", "when": lambda net, when=case.get("when"): (
+        with_blocks(net) and (when is None or when(net)))}

@@ -1,179 +1,296 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/block_codes.h"
 
+#include "core/base/parallel.h"
 #include "core/base/rounding.h"
 #include "core/quant/scale.h"
+#include "core/quant/weight_only/half_quadratic.h"
+#include "core/quant/weight_only/k_quant.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 
 namespace qs {
 
 namespace {
 
-struct BlockParams {
-    float scale = 0; ///< as stored
-    double exactScale = 0; ///< RoundToNearest divides by it
-    float zeroPoint = 0;
-};
+/// Columns that are worked on together, and rows of them that are turned at a time.
+constexpr size_t kTileColumns = 64, kTileRows = 128;
 
-struct Extremes {
-    float low = 0, high = 0;
+template <class T> using PerColumn = std::array<T, kTileColumns>;
+
+/// Parameters of one block of each column of a tile.
+struct TileParams {
+    PerColumn<float> low, high; ///< of the values
+    PerColumn<float> scale; ///< as stored
+    PerColumn<float> reciprocal; ///< MLAS multiplies
+    PerColumn<double> exactScale; ///< round to nearest divides
+    PerColumn<float> zeroPoint;
 };
 
 float clamped(float v, float low, float high) { return std::min(std::max(v, low), high); }
 
-BlockParams defaultParams(const Extremes& e, const BlockRules& rules, DType real)
+void defaultParams(TileParams& p, size_t c, const BlockRules& rules, DType real)
 {
-    const auto levels = static_cast<float>((1 << rules.bits) - 1);
+    const auto levels = static_cast<float>(rules.levels());
     const auto half = static_cast<float>(1 << (rules.bits - 1));
-    BlockParams p;
+    float scale = 0;
     if (rules.symmetric) {
-        const float largest = std::abs(e.high) > std::abs(e.low) ? e.high : e.low; // with its sign
-        p.scale = roundedTo(real, double(-largest / half));
-        p.zeroPoint = rules.dequantizeForm ? 0 : half;
-        return p;
-    }
-    const float low = std::min(e.low, 0.0f), high = std::max(e.high, 0.0f);
-    const float scale = (high - low) / levels;
-    p.zeroPoint = roundHalfAway(clamped(scale != 0 ? 0.0f - low / scale : low, 0, levels));
-    p.scale = roundedTo(real, double(scale));
-    return p;
-}
-
-BlockParams nearestParams(const Extremes& e, const BlockRules& rules, DType real)
-{
-    const double levels = (1 << rules.bits) - 1;
-    BlockParams p;
-    if (rules.symmetric) {
-        const double largest = std::max(std::abs(double(e.low)), std::abs(double(e.high)));
-        p.exactScale = largest > 0 ? largest * 2 / levels : 1;
-        p.zeroPoint = static_cast<float>(1 << (rules.bits - 1));
+        const float largest = std::abs(p.high[c]) > std::abs(p.low[c]) ? p.high[c] : p.low[c]; // with its sign
+        scale = -largest / half;
+        p.zeroPoint[c] = rules.dequantizeForm ? 0 : half;
     } else {
-        p.exactScale = e.low != e.high ? double((e.high - e.low) / static_cast<float>(levels)) : 1;
-        p.zeroPoint = static_cast<float>(std::clamp(roundHalfEven(-double(e.low) / p.exactScale), 0.0, levels));
+        const float low = std::min(p.low[c], 0.0f), high = std::max(p.high[c], 0.0f);
+        scale = (high - low) / levels;
+        p.zeroPoint[c] = roundHalfAway(clamped(scale != 0 ? 0.0f - low / scale : low, 0, levels));
     }
-    p.scale = roundedTo(real, p.exactScale);
-    return p;
+    p.scale[c] = roundedTo(real, double(scale));
+    p.reciprocal[c] = p.scale[c] != 0 ? 1.0f / p.scale[c] : 0.0f;
 }
 
-uint8_t codeOf(float v, const BlockParams& p, const BlockRules& rules)
+void nearestParams(TileParams& p, size_t c, const BlockRules& rules, DType real)
 {
-    const int levels = (1 << rules.bits) - 1;
-    if (rules.algorithm == WeightOnlyAlgorithm::RoundToNearest) {
-        const double q = roundHalfEven(double(v) / p.exactScale + double(p.zeroPoint));
-        return static_cast<uint8_t>(std::clamp(q, 0.0, double(levels)));
+    const double levels = rules.levels();
+    const float ratio = roundedTo(real, double(rules.clipRatio));
+    const auto clipped = [&](float v) { return roundedTo(real, double(v * ratio)); };
+    const float low = clipped(p.low[c]), high = clipped(p.high[c]);
+    if (rules.symmetric) {
+        const double largest = std::max(std::abs(double(low)), std::abs(double(high)));
+        p.exactScale[c] = largest > 0 ? double(roundedTo(real, largest * 2)) / levels : 1;
+        p.zeroPoint[c] = static_cast<float>(1 << (rules.bits - 1));
+    } else {
+        p.exactScale[c] = low != high ? double(roundedTo(real, double(high - low))) / levels : 1;
+        p.zeroPoint[c]
+            = static_cast<float>(std::clamp(roundHalfEven((0.0 - double(low)) / p.exactScale[c]), 0.0, levels));
     }
-    // MLAS rounds ties away from zero here, unlike everything else that is quantized.
-    const float reciprocal = p.scale != 0 ? 1.0f / p.scale : 0.0f;
-    if (!rules.dequantizeForm)
-        return static_cast<uint8_t>(
-            clamped(roundHalfAway(v * reciprocal + p.zeroPoint), 0, static_cast<float>(levels)));
+    p.scale[c] = roundedTo(real, p.exactScale[c]);
+}
+
+/// roundHalfAway() of numbers that are not negative and small, in a form that compilers make vectors of.
+inline int roundedUpAtHalf(float v)
+{
+    const int whole = static_cast<int>(v);
+    return whole + (v - static_cast<float>(whole) >= 0.5f ? 1 : 0);
+}
+
+/// MLAS rounds ties away from zero here, unlike everything else that is quantized.
+void operatorCodes(const float* v, size_t width, const TileParams& p, const BlockRules& rules, uint8_t* out)
+{
+    const auto levels = static_cast<float>(rules.levels());
+    for (size_t c = 0; c < width; ++c) {
+        const float x = v[c] * p.reciprocal[c] + p.zeroPoint[c];
+        out[c] = static_cast<uint8_t>(roundedUpAtHalf(std::min(x > 0 ? x : 0.0f, levels)));
+    }
+}
+
+void dequantizeCodes(const float* v, size_t width, const TileParams& p, const BlockRules& rules, uint8_t* out)
+{
+    const int levels = rules.levels();
     const int low = rules.symmetric ? -(levels + 1) / 2 : 0, high = rules.symmetric ? levels / 2 : levels;
-    const auto q = static_cast<int>(roundHalfAway(v * reciprocal)) + static_cast<int>(p.zeroPoint);
-    return static_cast<uint8_t>(std::clamp(q, low, high) & levels);
+    constexpr float kFar = 1024; // beyond all codes
+    for (size_t c = 0; c < width; ++c) {
+        const float x = v[c] * p.reciprocal[c], size = std::abs(x);
+        const int whole = roundedUpAtHalf(size < kFar ? size : kFar);
+        const int q = (x < 0 ? -whole : whole) + static_cast<int>(p.zeroPoint[c]);
+        out[c] = static_cast<uint8_t>(std::min(std::max(q, low), high) & levels);
+    }
+}
+
+void nearestCodes(const float* v, size_t width, const TileParams& p, const BlockRules& rules, uint8_t* out)
+{
+    for (size_t c = 0; c < width; ++c) {
+        const double q = double(v[c]) / p.exactScale[c] + double(p.zeroPoint[c]);
+        out[c] = static_cast<uint8_t>(roundHalfEven(std::min(q > 0 ? q : 0.0, double(rules.levels()))));
+    }
+}
+
+/// Columns [first, first + width) of the matrix, block after block.
+struct Tile {
+    std::span<const float> values;
+    DType real;
+    const BlockRules& rules;
+    size_t first, width;
+
+    void extremes(size_t from, size_t to, size_t columns, TileParams& p) const
+    {
+        const float* row = values.data() + from * columns + first;
+        std::copy_n(row, width, p.low.data());
+        std::copy_n(row, width, p.high.data());
+        for (size_t r = from + 1; r < to; ++r) {
+            row += columns;
+            for (size_t c = 0; c < width; ++c) {
+                p.low[c] = std::min(p.low[c], row[c]);
+                p.high[c] = std::max(p.high[c], row[c]);
+            }
+        }
+    }
+
+    void params(bool padded, TileParams& p) const
+    {
+        const bool nearest = rules.algorithm != WeightOnlyAlgorithm::Default;
+        for (size_t c = 0; c < width; ++c) {
+            if (nearest && padded) { // the zeros that fill the block count
+                p.low[c] = std::min(p.low[c], 0.0f);
+                p.high[c] = std::max(p.high[c], 0.0f);
+            }
+            nearest ? nearestParams(p, c, rules, real) : defaultParams(p, c, rules, real);
+        }
+    }
+
+    void codes(size_t from, size_t to, const TileParams& p, BlockMatrix& out) const
+    {
+        const auto rows = static_cast<size_t>(out.rows), columns = static_cast<size_t>(out.columns);
+        const auto code = rules.algorithm != WeightOnlyAlgorithm::Default ? nearestCodes
+            : rules.dequantizeForm                                        ? dequantizeCodes
+                                                                          : operatorCodes;
+        std::array<uint8_t, kTileColumns * kTileRows> turned;
+        for (size_t r = from; r < to; r += kTileRows) {
+            const size_t count = std::min(kTileRows, to - r);
+            for (size_t i = 0; i < count; ++i)
+                code(values.data() + (r + i) * columns + first, width, p, rules, turned.data() + i * kTileColumns);
+            for (size_t c = 0; c < width; ++c)
+                for (size_t i = 0; i < count; ++i)
+                    out.codes[(first + c) * rows + r + i] = turned[i * kTileColumns + c];
+        }
+    }
+
+    void quantize(BlockMatrix& out) const
+    {
+        TileParams p;
+        const auto rows = static_cast<size_t>(out.rows), columns = static_cast<size_t>(out.columns);
+        const auto blockSize = static_cast<size_t>(rules.blockSize);
+        for (size_t block = 0; block < static_cast<size_t>(out.blocks); ++block) {
+            const size_t from = block * blockSize, to = std::min(from + blockSize, rows);
+            extremes(from, to, columns, p);
+            params(to - from < blockSize, p);
+            for (size_t c = 0; c < width; ++c) {
+                out.scales[out.at(first + c, block)] = p.scale[c];
+                out.zeroPoints[out.at(first + c, block)] = static_cast<uint8_t>(p.zeroPoint[c]);
+            }
+            codes(from, to, p, out);
+        }
+    }
+};
+
+bool allFinite(std::span<const float> values)
+{
+    constexpr uint32_t kExponent = 0x7f800000;
+    uint32_t bad = 0;
+    for (float v : values)
+        bad |= (std::bit_cast<uint32_t>(v) & kExponent) == kExponent ? 1u : 0u;
+    return bad == 0;
 }
 
 } // namespace
 
-Result<BlockMatrix> quantizeBlocks(const Tensor& matrix, const BlockRules& rules)
+BlockMatrix BlockMatrix::sized(const Tensor& matrix, int64_t blockSize)
 {
-    const std::vector<float> values = toFloats(matrix);
-    float sum = 0;
-    for (float v : values)
-        sum += v * 0;
-    if (sum != 0 || std::isnan(sum))
-        return badInput(
-            "holds NaN or infinity, which no scale can represent", {}, "repair the model, or exclude its node");
     BlockMatrix out;
     out.rows = matrix.dim(0);
     out.columns = matrix.dim(1);
-    out.blocks = (out.rows + rules.blockSize - 1) / rules.blockSize;
-    const auto columns = static_cast<size_t>(out.columns), rows = static_cast<size_t>(out.rows);
-    out.scales.resize(columns * static_cast<size_t>(out.blocks));
+    out.blocks = (out.rows + blockSize - 1) / blockSize;
+    out.scales.resize(static_cast<size_t>(out.columns * out.blocks));
     out.zeroPoints.resize(out.scales.size());
-    out.codes.resize(values.size());
-    std::vector<Extremes> extremes(columns);
-    std::vector<BlockParams> params(columns);
-    for (int64_t block = 0; block < out.blocks; ++block) {
-        const auto from = static_cast<size_t>(block * rules.blockSize);
-        const size_t to = std::min(from + static_cast<size_t>(rules.blockSize), rows);
-        for (size_t c = 0; c < columns; ++c)
-            extremes[c] = { values[from * columns + c], values[from * columns + c] };
-        for (size_t r = from; r < to; ++r)
-            for (size_t c = 0; c < columns; ++c) {
-                const float v = values[r * columns + c];
-                extremes[c].low = std::min(extremes[c].low, v);
-                extremes[c].high = std::max(extremes[c].high, v);
-            }
-        const bool padded = to - from < static_cast<size_t>(rules.blockSize);
-        for (size_t c = 0; c < columns; ++c) {
-            if (rules.algorithm == WeightOnlyAlgorithm::RoundToNearest) {
-                if (padded) // the zeros that fill the block count
-                    extremes[c] = { std::min(extremes[c].low, 0.0f), std::max(extremes[c].high, 0.0f) };
-                params[c] = nearestParams(extremes[c], rules, matrix.dtype());
-            } else {
-                params[c] = defaultParams(extremes[c], rules, matrix.dtype());
-            }
-            const size_t at = c * static_cast<size_t>(out.blocks) + static_cast<size_t>(block);
-            out.scales[at] = params[c].scale;
-            out.zeroPoints[at] = static_cast<uint8_t>(params[c].zeroPoint);
-        }
-        for (size_t r = from; r < to; ++r)
-            for (size_t c = 0; c < columns; ++c)
-                out.codes[c * rows + r] = codeOf(values[r * columns + c], params[c], rules);
-    }
+    out.codes.resize(static_cast<size_t>(out.rows * out.columns));
     return out;
+}
+
+BlockMatrix nearestBlocks(std::span<const float> values, const Tensor& matrix, const BlockRules& rules)
+{
+    BlockMatrix out = BlockMatrix::sized(matrix, rules.blockSize);
+    // bfloat16 values are quantized as float32; their scales are rounded where they are written.
+    const DType real = matrix.dtype() == DType::Float16 ? DType::Float16 : DType::Float32;
+    const auto columns = static_cast<size_t>(out.columns);
+    parallelFor((columns + kTileColumns - 1) / kTileColumns, rules.threads, [&](size_t tile, size_t) {
+        const size_t first = tile * kTileColumns;
+        Tile { values, real, rules, first, std::min(kTileColumns, columns - first) }.quantize(out);
+    });
+    return out;
+}
+
+Result<BlockMatrix> quantizeBlocks(const Tensor& matrix, const BlockRules& rules)
+{
+    std::vector<float> converted;
+    const bool direct = matrix.dtype() == DType::Float32 && matrix.layout() == Layout::Plain;
+    if (!direct)
+        converted = toFloats(matrix);
+    const std::span<const float> values = direct ? matrix.data<float>() : std::span<const float>(converted);
+    if (!allFinite(values))
+        return badInput(
+            "holds NaN or infinity, which no scale can represent", {}, "repair the model, or exclude its node");
+    switch (rules.algorithm) {
+    case WeightOnlyAlgorithm::HalfQuadratic:
+        return halfQuadraticBlocks(values, matrix, rules);
+    case WeightOnlyAlgorithm::KQuant:
+        return kQuantBlocks(values, matrix, rules);
+    case WeightOnlyAlgorithm::Default:
+    case WeightOnlyAlgorithm::RoundToNearest:
+    case WeightOnlyAlgorithm::Gptq:
+        break;
+    }
+    return nearestBlocks(values, matrix, rules);
 }
 
 Tensor packedColumns(const BlockMatrix& m, const BlockRules& rules)
 {
-    const auto blobBytes = static_cast<size_t>(rules.blockSize * rules.bits / 8);
-    const auto rows = static_cast<size_t>(m.rows), columns = static_cast<size_t>(m.columns);
-    const auto blocks = static_cast<size_t>(m.blocks), blockSize = static_cast<size_t>(rules.blockSize);
+    const size_t perByte = 8 / static_cast<size_t>(rules.bits);
+    const auto blobBytes = static_cast<size_t>(rules.blockSize) / perByte;
+    const auto rows = static_cast<size_t>(m.rows), blocks = static_cast<size_t>(m.blocks);
+    const auto blockSize = static_cast<size_t>(rules.blockSize);
+    const bool fillsWithZero = rules.algorithm != WeightOnlyAlgorithm::Default;
     Tensor out = Tensor::allocate(DType::UInt8, { m.columns, m.blocks, static_cast<int64_t>(blobBytes) });
     const auto bytes = out.fill<uint8_t>();
-    std::ranges::fill(bytes, uint8_t(0));
-    for (size_t c = 0; c < columns; ++c) {
-        uint8_t high = 0; // of the code before: MLAS leaves it where there is no second one, within two blocks
+    const auto packColumn = [&](size_t c) {
+        const uint8_t* codes = m.codes.data() + c * rows;
+        // MLAS leaves the codes before where a byte has none of its own, within the blocks whose zero points share one.
+        std::array<unsigned, 4> slots {};
         for (size_t block = 0; block < blocks; ++block) {
+            if (block % perByte == 0)
+                slots = {};
             const size_t from = block * blockSize, to = std::min(from + blockSize, rows);
-            high = block % 2 == 0 ? uint8_t(0) : high;
             uint8_t* blob = bytes.data() + (c * blocks + block) * blobBytes;
-            const uint8_t* codes = m.codes.data() + c * rows;
-            if (rules.bits == 8) {
-                std::copy(codes + from, codes + to, blob);
-                if (rules.algorithm == WeightOnlyAlgorithm::RoundToNearest)
-                    std::fill(blob + (to - from), blob + blobBytes, m.zeroPoints[c * blocks + block]);
-                continue;
-            }
-            const bool fillsWithZero = rules.algorithm == WeightOnlyAlgorithm::RoundToNearest;
-            const uint8_t zero = m.zeroPoints[c * blocks + block];
-            for (size_t r = from; r < from + blockSize; r += 2) {
-                if (r >= to && !fillsWithZero)
-                    break;
-                const uint8_t low = r < to ? codes[r] : zero;
-                high = r + 1 < to ? codes[r + 1] : fillsWithZero ? zero : high;
-                blob[(r - from) / 2] = static_cast<uint8_t>(low | (high << 4));
+            const uint8_t zero = m.zeroPoints[m.at(c, block)];
+            for (size_t b = 0; b < blobBytes; ++b) {
+                const size_t r = from + b * perByte;
+                if (r >= to && !fillsWithZero) {
+                    blob[b] = 0;
+                    continue;
+                }
+                unsigned byte = 0;
+                for (size_t k = 0; k < perByte; ++k) {
+                    slots[k] = r + k < to ? codes[r + k] : fillsWithZero ? zero : slots[k];
+                    byte |= slots[k] << (k * static_cast<size_t>(rules.bits));
+                }
+                blob[b] = static_cast<uint8_t>(byte);
             }
         }
-    }
+    };
+    const auto columns = static_cast<size_t>(m.columns);
+    parallelFor((columns + kTileColumns - 1) / kTileColumns, rules.threads, [&](size_t tile, size_t) {
+        for (size_t c = tile * kTileColumns; c < std::min((tile + 1) * kTileColumns, columns); ++c)
+            packColumn(c);
+    });
     return out;
 }
 
 Tensor packedZeroPoints(const BlockMatrix& m, const BlockRules& rules)
 {
-    const auto blocks = static_cast<size_t>(m.blocks);
-    const size_t rowBytes = (blocks * static_cast<size_t>(rules.bits) + 7) / 8;
+    const auto blocks = static_cast<size_t>(m.blocks), bits = static_cast<size_t>(rules.bits);
+    const size_t rowBytes = (blocks * bits + 7) / 8, perByte = 8 / bits;
     Tensor out = Tensor::allocate(DType::UInt8, { m.columns, static_cast<int64_t>(rowBytes) });
     const auto bytes = out.fill<uint8_t>();
-    const auto unused = static_cast<uint8_t>(rules.bits == 4 ? 8 : 0);
+    const unsigned unused = bits == 8 ? 0u : 1u << (bits - 1);
     for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
         for (size_t b = 0; b < rowBytes; ++b) {
-            const auto zero = [&](size_t block) { return block < blocks ? m.zeroPoints[c * blocks + block] : unused; };
-            bytes[c * rowBytes + b]
-                = rules.bits == 8 ? zero(b) : static_cast<uint8_t>(zero(2 * b) | (zero(2 * b + 1) << 4));
+            unsigned byte = 0;
+            for (size_t k = 0; k < perByte; ++k) {
+                const size_t block = b * perByte + k;
+                byte |= (block < blocks ? m.zeroPoints[m.at(c, block)] : unused) << (k * bits);
+            }
+            bytes[c * rowBytes + b] = static_cast<uint8_t>(byte);
         }
     return out;
 }

@@ -1,152 +1,270 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/weight_only.h"
 
-#include "core/quant/weight_only/block_codes.h"
+#include "core/quant/weight_only/block_rules.h"
+#include "core/quant/weight_only/restored_rank.h"
+#include "core/quant/weight_only/table_codes.h"
 #include "core/quant/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_set>
 
 namespace qs {
 
 namespace {
 
+constexpr const char* kMicrosoft = "com.microsoft";
 constexpr int64_t kMicrosoftVersion = 1;
 
-Result<BlockRules> rulesOf(const Recipe& recipe)
+/// [N, K] to [K, N], or the other way round.
+std::vector<uint8_t> turned(const std::vector<uint8_t>& codes, int64_t rows, int64_t columns)
 {
-    const size_t bits = dtypeBits(recipe.weightType);
-    if (bits != 4 && bits != 8)
-        return badUse("weights in blocks cannot be " + std::string(dtypeName(recipe.weightType)),
-            "use int4, uint4, int8 or uint8");
-    const WeightOnlyOptions& o = recipe.weightOnly;
-    if (o.dequantizeForm && (bits != 4 || o.algorithm != WeightOnlyAlgorithm::Default))
-        return badUse("the form with DequantizeLinear has 4 bits and the default algorithm only", "use int4 or uint4");
-    return BlockRules { static_cast<int>(bits), o.blockSize, isSigned(recipe.weightType), o.algorithm,
-        o.dequantizeForm };
+    std::vector<uint8_t> out(codes.size());
+    constexpr int64_t kTile = 64;
+    for (int64_t c0 = 0; c0 < columns; c0 += kTile)
+        for (int64_t r = 0; r < rows; ++r)
+            for (int64_t c = c0; c < std::min(c0 + kTile, columns); ++c)
+                out[static_cast<size_t>(r * columns + c)] = codes[static_cast<size_t>(c * rows + r)];
+    return out;
 }
 
-/// Codes and zero points of DequantizeLinear lie along the rows of [K, N] and of [blocks, N].
-Tensor alongRows(const std::vector<uint8_t>& byColumn, int64_t rows, int64_t columns, DType type)
+Tensor fourBits(const std::vector<uint8_t>& codes, Shape shape, DType type)
 {
-    Tensor wide = Tensor::allocate(isSigned(type) ? DType::Int8 : DType::UInt8, { rows, columns });
-    auto* out = reinterpret_cast<uint8_t*>(
-        isSigned(type) ? static_cast<void*>(wide.fill<int8_t>().data()) : wide.fill<uint8_t>().data());
-    for (int64_t r = 0; r < rows; ++r)
-        for (int64_t c = 0; c < columns; ++c) {
-            const uint8_t code = byColumn[static_cast<size_t>(c * rows + r)];
-            const bool negative = isSigned(type) && code >= 8;
-            out[r * columns + c] = negative ? static_cast<uint8_t>(code | 0xf0) : code;
-        }
-    return packedAs(wide, type);
+    return packedAs(Tensor::of<uint8_t>(std::move(shape), codes), type);
+}
+
+Tensor storedReals(DType type, Shape shape, const std::vector<float>& values)
+{
+    if (type != DType::BFloat16)
+        return realTensor(type, std::move(shape), values);
+    Tensor out = Tensor::allocate(type, std::move(shape));
+    std::ranges::transform(values, out.fill<uint16_t>().begin(), floatToBFloat16);
+    return out;
 }
 
 class WeightOnlyWriter {
 public:
-    WeightOnlyWriter(FloatModel& model, const BlockRules& rules)
-        : m_draft(model.draft)
-        , m_rules(rules)
+    WeightOnlyWriter(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads)
+        : m_model(model)
+        , m_draft(model.draft)
+        , m_recipe(recipe)
+        , m_ready(ready)
+        , m_threads(threads)
     {
-        if (!rules.dequantizeForm)
-            m_draft.opsets.emplace("com.microsoft", kMicrosoftVersion);
+        if (!recipe.weightOnly.dequantizeForm)
+            m_draft.opsets.emplace(kMicrosoft, kMicrosoftVersion);
     }
-    Status write(const DraftNode& node, std::vector<DraftNode>& out)
+
+    Status product(const BlockProduct& p)
     {
-        const std::string& name = node.inputs[1];
-        auto found = m_matrices.find(name);
-        if (found == m_matrices.end()) {
-            auto made = quantizeBlocks(*m_draft.constant(name), m_rules);
-            if (!made) {
-                Issue issue = std::move(made).issue();
-                issue.tensor = name;
-                return issue;
-            }
-            found = m_matrices.emplace(name, std::move(*made)).first;
+        const DraftNode node = m_draft.nodes[p.node];
+        m_base = baseName(p.weight,
+            std::to_string(p.rules.bits) + (p.rules.symmetric ? "s" : "u") + std::to_string(p.rules.blockSize));
+        std::optional<BlockMatrix> m; // where no other node made the same constants
+        if (m_written.insert(m_base).second) {
+            QS_TRY(m, blocksOf(p));
         }
-        if (m_rules.dequantizeForm)
-            dequantize(node, found->second, out);
+        const Shape shape = m_draft.constant(p.weight)->shape();
+        m_realType = m_draft.constant(p.weight)->dtype();
+        const bool reshapes = needsRank(m_draft, node.inputs[0], shape);
+        DraftNode target = node;
+        if (reshapes)
+            target.outputs.front() += "_pre_reshape";
+        if (p.rules.dequantizeForm)
+            dequantize(target, m, p);
         else
-            operatorForm(node, found->second, out);
+            operatorForm(target, m, p);
+        if (reshapes) {
+            const bool named = node.name != node.outputs.front();
+            const std::string form = p.rules.dequantizeForm ? "_DQ_Q" : "_Q";
+            restoreRank(m_draft,
+                { node.inputs[0], target.outputs.front(), node.outputs.front(), shape,
+                    (named ? node.name : p.weight) + form + std::to_string(p.rules.bits) },
+                nodes);
+        }
         return {};
     }
 
-private:
-    void operatorForm(const DraftNode& node, const BlockMatrix& m, std::vector<DraftNode>& out)
+    /// Whether the node's table is one that became blocks.
+    Result<bool> table(const DraftNode& node)
     {
-        const std::string& name = node.inputs[1];
-        const bool nearest = m_rules.algorithm == WeightOnlyAlgorithm::RoundToNearest;
-        const std::string bits = std::to_string(m_rules.bits);
-        const std::string codes = name + "_Q" + bits + (nearest ? "G" + std::to_string(m_rules.blockSize) : "");
-        const std::string scales = name + (nearest ? "_scale" : "_scales");
-        const std::string zeros = name + (nearest ? "_zp" : "_zero_points");
-        const DType real = m_draft.constant(name)->dtype();
-        m_draft.setConstant(codes, packedColumns(m, m_rules));
-        m_draft.setConstant(scales, realTensor(real, { m.columns, m.blocks }, m.scales));
-        DraftNode made { NodeId(), node.name + "_Q" + bits, "MatMulNBits", "com.microsoft",
-            { node.inputs[0], codes, scales }, node.outputs, {}, false, node.origin };
-        if (!m_rules.symmetric) {
-            m_draft.setConstant(zeros, packedZeroPoints(m, m_rules));
-            made.inputs.push_back(zeros);
+        const Tensor* table = node.hasInput(0) ? m_draft.constant(node.inputs[0]) : nullptr;
+        const bool real = table && (table->dtype() == DType::Float32 || table->dtype() == DType::Float16);
+        if (!real || table->count() == 0 || table->rank() == 0)
+            return false;
+        if (dtypeBits(m_recipe.weightType) != 4) {
+            m_model.warnings.push_back("'" + node.name + "' stays float: tables of Gather have 4 bits only");
+            return false;
         }
-        made.attributes.set("K", m.rows);
-        made.attributes.set("N", m.columns);
-        made.attributes.set("bits", int64_t(m_rules.bits));
-        made.attributes.set("block_size", m_rules.blockSize);
-        out.push_back(std::move(made));
+        const WeightOnlyOptions& o = m_recipe.weightOnly;
+        const auto rank = static_cast<int64_t>(table->rank());
+        const int64_t axis = o.tableAxis + (o.tableAxis < 0 ? rank : 0);
+        if (axis < 0 || axis >= rank)
+            return Issue { IssueKind::BadInput,
+                "reads a table of shape " + shapeText(table->shape()) + ", which has no axis "
+                    + std::to_string(o.tableAxis),
+                {}, node.name, node.inputs[0], "give another --quantize-axis, or exclude the node" };
+        const bool symmetric = isSigned(m_recipe.weightType);
+        m_base = baseName(node.inputs[0], "table");
+        const std::string codes = m_base + "_Q4", scales = m_base + "_scales", zeros = m_base + "_zero_points";
+        DraftNode made { NodeId(), node.name + "_Q4", "GatherBlockQuantized", kMicrosoft,
+            { codes, node.inputs[1], scales }, node.outputs, {}, false, node.origin };
+        if (m_written.insert(m_base).second) {
+            auto blocks = quantizeTable(*table, static_cast<size_t>(axis), o.blockSize, symmetric, m_threads);
+            if (!blocks)
+                return ofTensor(std::move(blocks).issue(), node.inputs[0]);
+            m_draft.setConstant(codes, std::move(blocks->codes));
+            m_draft.setConstant(scales, std::move(blocks->scales));
+            if (blocks->zeroPoints)
+                m_draft.setConstant(zeros, std::move(*blocks->zeroPoints));
+        }
+        if (!symmetric)
+            made.inputs.push_back(zeros);
+        made.attributes.set("gather_axis", node.attributes.integer("axis", 0));
+        made.attributes.set("quantize_axis", axis);
+        made.attributes.set("block_size", o.blockSize);
+        nodes.push_back(std::move(made));
+        return true;
     }
 
-    void dequantize(const DraftNode& node, const BlockMatrix& m, std::vector<DraftNode>& out)
+    std::vector<DraftNode> nodes;
+
+private:
+    static Issue ofTensor(Issue issue, const std::string& name)
     {
-        const std::string& name = node.inputs[1];
-        const std::string codes = name + "_DQ_Q4", scales = name + "_DQ_scales", zeros = name + "_DQ_zero_points";
-        const DType type = m_rules.symmetric ? DType::Int4 : DType::UInt4;
-        std::vector<float> byBlock(m.scales.size());
-        for (int64_t b = 0; b < m.blocks; ++b)
-            for (int64_t c = 0; c < m.columns; ++c)
-                byBlock[static_cast<size_t>(b * m.columns + c)] = m.scales[static_cast<size_t>(c * m.blocks + b)];
-        m_draft.setConstant(codes, alongRows(m.codes, m.rows, m.columns, type));
-        m_draft.setConstant(scales, realTensor(m_draft.constant(name)->dtype(), { m.blocks, m.columns }, byBlock));
-        DraftNode pair { NodeId(), node.name + "_DQ_Q4", "DequantizeLinear", "", { codes, scales },
-            { codes + "_output" }, {}, false, node.origin };
-        if (!m_rules.symmetric) {
-            m_draft.setConstant(zeros, alongRows(m.zeroPoints, m.blocks, m.columns, type));
-            pair.inputs.push_back(zeros);
+        issue.tensor = name;
+        return issue;
+    }
+
+    /// What the names of a weight's new constants begin with: its own name but where that is taken by other blocks of
+    /// it.
+    std::string baseName(const std::string& weight, const std::string& kind)
+    {
+        std::string name = weight;
+        for (int i = 2; m_bases.emplace(name, kind).first->second != kind; ++i)
+            name = weight + "_" + std::to_string(i);
+        return name;
+    }
+
+    Result<BlockMatrix> blocksOf(const BlockProduct& p)
+    {
+        if (m_ready)
+            if (const auto found = m_ready->find(p.weight); found != m_ready->end())
+                return found->second;
+        auto made = quantizeBlocks(p.matrix, p.rules);
+        if (!made)
+            return ofTensor(std::move(made).issue(), p.weight);
+        return made;
+    }
+
+    void operatorForm(const DraftNode& node, const std::optional<BlockMatrix>& m, const BlockProduct& p)
+    {
+        const BlockRules& rules = p.rules;
+        const bool half = rules.algorithm == WeightOnlyAlgorithm::HalfQuadratic;
+        const bool grouped = !half && rules.algorithm != WeightOnlyAlgorithm::Default;
+        const std::string bits = std::to_string(rules.bits);
+        const std::string codes = m_base + "_Q" + bits + (grouped ? "G" + std::to_string(rules.blockSize) : "");
+        const std::string scales = m_base + (grouped ? "_scale" : "_scales");
+        const std::string zeros = m_base + (grouped ? "_zp" : "_zero_points");
+        if (m) {
+            const Shape perBlock = half ? Shape { m->columns * m->blocks } : Shape { m->columns, m->blocks };
+            m_draft.setConstant(codes, packedColumns(*m, rules));
+            m_draft.setConstant(scales, storedReals(m_realType, perBlock, m->scales));
+            if (half)
+                m_draft.setConstant(zeros, storedReals(m_realType, perBlock, m->realZeros));
+            else if (!rules.symmetric)
+                m_draft.setConstant(zeros, packedZeroPoints(*m, rules));
         }
-        pair.attributes.set("axis", int64_t(0));
-        pair.attributes.set("block_size", m_rules.blockSize);
-        const bool shared = std::ranges::any_of(
-            out, [&](const DraftNode& n) { return !n.outputs.empty() && n.outputs.front() == codes + "_output"; });
-        if (!shared)
-            out.push_back(std::move(pair));
+        DraftNode made { NodeId(), node.name + "_Q" + bits, "MatMulNBits", kMicrosoft,
+            { node.inputs[0], codes, scales }, node.outputs, {}, false, node.origin };
+        if (!rules.symmetric)
+            made.inputs.push_back(zeros);
+        made.attributes.set("K", p.matrix.dim(0));
+        made.attributes.set("N", p.matrix.dim(1));
+        made.attributes.set("bits", int64_t(rules.bits));
+        made.attributes.set("block_size", rules.blockSize);
+        if (m_recipe.weightOnly.accuracyLevel != 0)
+            made.attributes.set("accuracy_level", m_recipe.weightOnly.accuracyLevel);
+        nodes.push_back(std::move(made));
+    }
+
+    void dequantize(const DraftNode& node, const std::optional<BlockMatrix>& m, const BlockProduct& p)
+    {
+        const std::string codes = m_base + "_DQ_Q4", output = codes + "_output";
+        // For accelerators that want one scale a row, ONNX Runtime stores the matrix the other way round.
+        const bool byRows = m_recipe.weightOnly.channelWise && p.rules.symmetric;
+        if (m)
+            dequantizer(node, *m, p, byRows);
         DraftNode product = node;
         product.name = node.name + "_matmul_Q4";
-        product.inputs[1] = codes + "_output";
-        out.push_back(std::move(product));
+        product.inputs[1] = byRows ? output + "_transposed" : output;
+        nodes.push_back(std::move(product));
     }
 
+    void dequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, bool byRows)
+    {
+        const std::string codes = m_base + "_DQ_Q4", scales = m_base + "_DQ_scales", zeros = m_base + "_DQ_zero_points";
+        const DType type = p.rules.symmetric ? DType::Int4 : DType::UInt4;
+        m_draft.setConstant(codes,
+            byRows ? fourBits(m.codes, { m.columns, m.rows }, type)
+                   : fourBits(turned(m.codes, m.rows, m.columns), { m.rows, m.columns }, type));
+        std::vector<float> byBlock(m.scales.size());
+        for (size_t b = 0; b < static_cast<size_t>(m.blocks); ++b)
+            for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
+                byBlock[b * static_cast<size_t>(m.columns) + c] = m.scales[m.at(c, b)];
+        m_draft.setConstant(
+            scales, storedReals(m_realType, byRows ? Shape { m.columns, 1 } : Shape { m.blocks, m.columns }, byBlock));
+        DraftNode pair { NodeId(), node.name + "_DQ_Q4", "DequantizeLinear", "", { codes, scales },
+            { codes + "_output" }, {}, false, node.origin };
+        if (!p.rules.symmetric) {
+            m_draft.setConstant(
+                zeros, fourBits(turned(m.zeroPoints, m.blocks, m.columns), { m.blocks, m.columns }, type));
+            pair.inputs.push_back(zeros);
+        }
+        pair.attributes.set("axis", int64_t(byRows ? 1 : 0));
+        pair.attributes.set("block_size", p.rules.blockSize);
+        nodes.push_back(std::move(pair));
+        if (!byRows)
+            return;
+        DraftNode transpose { NodeId(), "", "Transpose", "", { codes + "_output" }, { codes + "_output_transposed" },
+            {}, false, NodeId() };
+        transpose.attributes.set("perm", std::vector<int64_t> { 1, 0 });
+        nodes.push_back(std::move(transpose));
+    }
+
+    FloatModel& m_model;
     GraphDraft& m_draft;
-    const BlockRules& m_rules;
-    std::unordered_map<std::string, BlockMatrix> m_matrices;
+    const Recipe& m_recipe;
+    const ReadyBlocks* m_ready;
+    size_t m_threads;
+    std::string m_base; ///< of the weight at hand
+    DType m_realType = DType::Float32; ///< of the weight at hand
+    std::map<std::string, std::string> m_bases; ///< what each base name stands for
+    std::unordered_set<std::string> m_written; ///< base names whose constants exist
 };
 
 } // namespace
 
-Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe)
+Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads)
 {
-    QS_TRY(const BlockRules rules, rulesOf(recipe));
-    WeightOnlyWriter writer(model, rules);
-    std::vector<DraftNode> nodes;
+    if (recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq && !ready)
+        return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
+    QS_TRY(const std::vector<BlockProduct> products, blockProducts(model, recipe, threads));
+    WeightOnlyWriter writer(model, recipe, ready, threads);
+    auto next = products.begin();
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
-        const DraftNode& node = model.draft.nodes[n];
-        const Tensor* weight = node.hasInput(1) ? model.draft.constant(node.inputs[1]) : nullptr;
-        const bool fits = weight && weight->rank() == 2 && weight->count() > 0
-            && (weight->dtype() == DType::Float32 || weight->dtype() == DType::Float16);
-        if (model.chosen[n] && node.is("MatMul") && fits)
-            QS_CHECK(writer.write(node, nodes));
-        else
-            nodes.push_back(node);
+        bool written = next != products.end() && next->node == n;
+        if (written) {
+            QS_CHECK(writer.product(*next++));
+        } else if (model.chosen[n] && model.draft.nodes[n].is("Gather")) {
+            QS_TRY(written, writer.table(model.draft.nodes[n]));
+        }
+        if (!written)
+            writer.nodes.push_back(model.draft.nodes[n]);
     }
-    model.draft.nodes = std::move(nodes);
+    model.draft.nodes = std::move(writer.nodes);
     model.draft.dropUnusedConstants();
     return {};
 }

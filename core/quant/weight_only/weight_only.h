@@ -2,11 +2,18 @@
 #pragma once
 
 #include "core/quant/float_model.h"
+#include "core/quant/weight_only/block_codes.h"
+
+#include <unordered_map>
 
 namespace qs {
 
-/// MatMul with a constant second factor becomes MatMulNBits, or reads it through a DequantizeLinear of blocks.
-/// Issues: a type or block size that the form does not have.
-Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe);
+/// Blocks of weights, by name, that were found with data.
+using ReadyBlocks = std::unordered_map<std::string, BlockMatrix>;
+
+/// MatMul with a constant second factor becomes MatMulNBits, or reads it through a DequantizeLinear of blocks; Gather
+/// from a constant table becomes GatherBlockQuantized when the recipe names its type. The algorithm Gptq needs `ready`.
+/// Issues: those of blockProducts(), a table without the axis.
+Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads);
 
 } // namespace qs

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/weight_only/gptq_model.h"
+
+#include "core/base/parallel.h"
+#include "core/kernels/matmul.h"
+#include "core/quant/activation_pass.h"
+#include "core/quant/weight_only/block_rules.h"
+#include "core/quant/weight_only/gptq.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kRowsAtOnce = 2048; ///< of an input: sums in float32 no longer than that
+constexpr size_t kTile = 128; ///< rows of the Hessian that are worked on together
+
+/// The value that some weights are multiplied with, and what is gathered of it.
+struct Input {
+    std::string name;
+    std::vector<const BlockProduct*> products;
+    InputProducts sums;
+    double samples = 0;
+
+    uint64_t bytes(bool full) const { return full ? uint64_t(sums.size) * sums.size * 24 : uint64_t(sums.size) * 8; }
+};
+
+class Gatherer {
+public:
+    Gatherer(bool full, size_t threads)
+        : m_full(full)
+        , m_threads(threads)
+        , m_matmul(nullptr)
+    {
+    }
+
+    void start(Input& input) const
+    {
+        input.sums.diagonal.assign(input.sums.size, 0.0);
+        if (m_full)
+            input.sums.full.assign(input.sums.size * input.sums.size, 0.0);
+    }
+
+    Status add(Input& input, const Tensor& value)
+    {
+        const size_t k = input.sums.size;
+        if (value.rank() == 0 || static_cast<size_t>(value.shape().back()) != k)
+            return Issue { IssueKind::BadInput, "does not fit the weight it is multiplied with", {}, {}, input.name,
+                "repair the model" };
+        input.samples += value.rank() == 1 ? 1 : static_cast<double>(value.dim(0));
+        const std::vector<float> rows = toFloats(value);
+        const size_t count = rows.size() / k;
+        for (size_t r = 0; r < count; r += kRowsAtOnce)
+            addRows(input.sums, rows.data() + r * k, std::min(kRowsAtOnce, count - r));
+        if (!std::ranges::all_of(input.sums.diagonal, [](double v) { return std::isfinite(v); }))
+            return Issue { IssueKind::BadInput, "holds NaN or infinity, so GPTQ cannot use it", {}, {}, input.name,
+                "check the data" };
+        return {};
+    }
+
+    void finish(Input& input) const
+    {
+        const double factor = 2 / std::max(input.samples, 1.0);
+        for (double& v : input.sums.diagonal)
+            v *= factor;
+        for (double& v : input.sums.full)
+            v *= factor;
+    }
+
+private:
+    void addRows(InputProducts& sums, const float* rows, size_t count)
+    {
+        const size_t k = sums.size;
+        for (size_t r = 0; r < count; ++r)
+            for (size_t i = 0; i < k; ++i)
+                sums.diagonal[i] += double(rows[r * k + i]) * double(rows[r * k + i]);
+        if (!m_full)
+            return;
+        parallelFor((k + kTile - 1) / kTile, m_threads, [&](size_t tile, size_t) {
+            const size_t first = tile * kTile, width = std::min(kTile, k - first);
+            std::vector<float> left(count * width), product(width * k);
+            for (size_t r = 0; r < count; ++r)
+                std::copy_n(rows + r * k + first, width, left.data() + r * width);
+            if (!multiply(left.data(), rows, product.data(), width, count, k))
+                multiplySlowly(left.data(), rows, product.data(), width, count, k);
+            double* to = sums.full.data() + first * k;
+            for (size_t i = 0; i < product.size(); ++i)
+                to[i] += double(product[i]);
+        });
+    }
+    bool multiply(const float* a, const float* b, float* c, size_t width, size_t count, size_t k)
+    {
+        const auto ready = m_matmul.prepare(
+            { static_cast<int64_t>(width), static_cast<int64_t>(count), static_cast<int64_t>(k), true, false });
+        if (!ready)
+            return false;
+        std::vector<std::byte> scratch(ready->scratchBytes());
+        return ready->run(a, b, c, scratch.data());
+    }
+    static void multiplySlowly(const float* a, const float* b, float* c, size_t width, size_t count, size_t k)
+    {
+        std::fill_n(c, width * k, 0.0f);
+        for (size_t r = 0; r < count; ++r)
+            for (size_t i = 0; i < width; ++i)
+                for (size_t j = 0; j < k; ++j)
+                    c[i * k + j] += a[r * width + i] * b[r * k + j];
+    }
+
+    bool m_full;
+    size_t m_threads;
+    FloatMatmul m_matmul;
+};
+
+/// One run over the data for the inputs [first, last), and the blocks of their weights.
+Status gptqInputs(std::span<Input> inputs, const Recipe& recipe, CalibrationRun run, const ProgressFn& progress,
+    const CancelToken& cancel, ReadyBlocks& made)
+{
+    run.tensors.clear();
+    Gatherer gatherer(recipe.weightOnly.gptq.spreadErrors, run.threads);
+    for (Input& input : inputs) {
+        run.tensors.push_back(input.name);
+        gatherer.start(input);
+    }
+    QS_TRY(ActivationPass pass, ActivationPass::make(run));
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (const Tensor* constant = pass.constant(i))
+            QS_CHECK(gatherer.add(inputs[i], *constant));
+    const auto see
+        = [&](size_t watched, const Tensor& value, size_t, size_t) { return gatherer.add(inputs[watched], value); };
+    QS_CHECK(pass.run(see, "calibrate", progress, cancel));
+    for (Input& input : inputs) {
+        if (cancel.cancelled())
+            return cancelled();
+        gatherer.finish(input);
+        for (const BlockProduct* p : input.products) {
+            if (made.contains(p->weight))
+                continue;
+            auto blocks = gptqBlocks(p->matrix, input.sums, p->rules, recipe.weightOnly.gptq);
+            if (!blocks) {
+                Issue issue = std::move(blocks).issue();
+                issue.tensor = p->weight;
+                return issue;
+            }
+            made.emplace(p->weight, std::move(*blocks));
+        }
+        input.sums = { input.sums.size, {}, {} };
+    }
+    return {};
+}
+
+std::vector<Input> inputsOf(const GraphDraft& draft, const std::vector<BlockProduct>& products)
+{
+    std::vector<Input> inputs;
+    for (const BlockProduct& p : products) {
+        const std::string& name = draft.nodes[p.node].inputs[0];
+        const auto size = static_cast<size_t>(p.matrix.dim(0));
+        auto found = std::ranges::find_if(inputs, [&](const Input& i) { return i.name == name; });
+        if (found == inputs.end())
+            found = inputs.insert(inputs.end(), Input { name, {}, { size, {}, {} }, 0 });
+        found->products.push_back(&p);
+    }
+    return inputs;
+}
+
+} // namespace
+
+Result<ReadyBlocks> gptqModel(const GraphDraft& draft, const Recipe& recipe, CalibrationRun run,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    QS_TRY(const FloatModel model, FloatModel::make(draft, recipe, {}));
+    QS_TRY(const auto products, blockProducts(model, recipe, run.threads));
+    ReadyBlocks made;
+    std::vector<Input> inputs = inputsOf(draft, products);
+    if (inputs.empty())
+        return made;
+    QS_TRY(const auto built, draft.build());
+    run.plan = Plan::make(built);
+    run.inOrder = true;
+    for (const Input& input : inputs)
+        run.tensors.push_back(input.name);
+    QS_TRY(const ActivationPass all, ActivationPass::make(run));
+    const bool full = recipe.weightOnly.gptq.spreadErrors;
+    for (size_t first = 0, last = 0; first < inputs.size(); first = last) {
+        uint64_t bytes = inputs[first].bytes(full);
+        if (bytes > all.spareBytes())
+            return Issue { IssueKind::BadInput,
+                "needs " + std::to_string(bytes >> 20) + " MB for the products of its "
+                    + std::to_string(inputs[first].sums.size) + " inputs, more than the memory limit leaves",
+                {}, {}, inputs[first].products.front()->weight, "raise --memory-limit, or exclude its node" };
+        for (last = first + 1; last < inputs.size(); ++last) {
+            bytes += inputs[last].bytes(full);
+            if (bytes > all.spareBytes())
+                break;
+        }
+        QS_CHECK(gptqInputs(std::span(inputs).subspan(first, last - first), recipe, run, progress, cancel, made));
+    }
+    return made;
+}
+
+} // namespace qs
