@@ -6,6 +6,7 @@
 #include "core/onnx/export.h"
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
+#include "core/project/quantized_example.h"
 #include "core/project/workspace.h"
 #include "core/quant/ort_script.h"
 #include "core/quant/quantizer.h"
@@ -22,7 +23,7 @@ namespace qs::cli {
 namespace {
 
 struct QuantizeCommand {
-    std::string floatPath, out, ranges, saveRanges, saveRecipe, script;
+    std::string floatPath, out, like, ranges, saveRanges, saveRecipe, script;
     RecipeOptions recipe;
     DataOptions data;
 };
@@ -38,11 +39,29 @@ std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, co
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// The recipe that --like's file was made with, and its ranges.
+Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& context, QuantizeInputs& inputs)
+{
+    QS_TRY(const auto example, importModel(o.like));
+    QS_TRY(ReadBack back, readExample(inputs.model, example));
+    if (context.common.json != "-" && !context.common.quiet)
+        std::cout << o.like << ": " << describeReadBack(back) << "\n";
+    for (const std::string& sentence : back.undetermined)
+        printWarnings({ o.like + " does not tell: " + sentence }, context.common);
+    if (o.data.data.empty() && o.ranges.empty())
+        inputs.ranges = std::move(back.ranges);
+    return ChosenRecipe { std::move(back.recipe), o.like };
+}
+
 Result<int> quantize(const QuantizeCommand& o, Context& context)
 {
-    QS_TRY(const ChosenRecipe chosen, chosenRecipe(o.recipe));
+    ChosenRecipe chosen;
     QuantizeInputs inputs;
-    inputs.recipe = chosen.recipe;
+    if (o.like.empty()) {
+        QS_TRY(chosen, chosenRecipe(o.recipe));
+    } else {
+        QS_CHECK(chosenRecipe(o.recipe, ChosenRecipe {})); // wrong options first
+    }
     inputs.rangesPath = o.ranges;
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
@@ -52,9 +71,14 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         QS_TRY(request, dataRequest(o.data, context.common));
     }
     QS_CHECK(checkWritable({ o.out, o.saveRecipe, o.saveRanges, o.script, context.common.json },
-        { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+        { o.floatPath, o.like, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
     QS_TRY(inputs.model, importModel(o.floatPath));
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
+    if (!o.like.empty()) {
+        QS_TRY(const ChosenRecipe example, likeExample(o, context, inputs));
+        QS_TRY(chosen, chosenRecipe(o.recipe, example));
+    }
+    inputs.recipe = chosen.recipe;
     std::vector<std::string> warnings = inputs.model->warnings;
     if (!o.data.data.empty()) {
         QS_TRY(inputs.data, openData(request, dataInputs(inputs.model->graph, inputs.carry)));
@@ -116,6 +140,8 @@ Command addQuantize(CLI::App& app, Context& context)
     auto o = std::make_shared<QuantizeCommand>();
     app.add_option("FLOAT", o->floatPath, "float model")->required();
     app.add_option("-o,--out", o->out, "ONNX file to write")->required();
+    app.add_option("--like", o->like,
+        "start from the recipe and ranges that this quantized file was made with; --data or --ranges give others");
     addRecipeOptions(app, o->recipe);
     app.add_option("--ranges", o->ranges,
         "take ranges of activations from ONNX Runtime's calibration cache or a calibration table, not from data");

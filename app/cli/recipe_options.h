@@ -26,7 +26,8 @@ struct ChosenRecipe {
     Recipe recipe;
     std::string start; ///< what it began with: a file's path, "quantscope" or "onnxruntime"
 };
-/// The recipe file, ONNX Runtime's defaults or the preset quantscope, then each option over it.
-Result<ChosenRecipe> chosenRecipe(const RecipeOptions& options);
+/// The recipe file, ONNX Runtime's defaults or the preset quantscope (or `begin`), then each option over it.
+Result<ChosenRecipe> chosenRecipe(
+    const RecipeOptions& options, const std::optional<ChosenRecipe>& begin = std::nullopt);
 
 } // namespace qs::cli

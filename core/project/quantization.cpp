@@ -86,6 +86,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     std::shared_ptr<const KeptCalibration> kept;
     if (needsRanges(inputs.recipe.format) && !inputs.rangesPath.empty()) {
         QS_TRY(ranges, readRanges(inputs.rangesPath));
+    } else if (needsRanges(inputs.recipe.format) && inputs.ranges) {
+        ranges = *inputs.ranges;
     } else if (needsRanges(inputs.recipe.format)) {
         QS_TRY(kept, calibrated(inputs, draft, progress, cancel));
         QS_TRY(ranges, rangesFor(kept->data, inputs.recipe.calibration));

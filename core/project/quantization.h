@@ -26,6 +26,7 @@ struct QuantizeInputs {
     uint64_t memoryLimit = 0; ///< bytes; 0 = default
     std::vector<std::pair<std::string, std::string>> carry;
     std::shared_ptr<const KeptCalibration> kept; ///< of the same model and data; may be null
+    std::optional<Ranges> ranges; ///< in place of calibrating, where they are known
 };
 
 struct Quantization {

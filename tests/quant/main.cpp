@@ -13,6 +13,7 @@ int main(int argc, char** argv)
              runPercentileTailsTests,
              runQuantizerTests,
              runRangeFilesTests,
+             runReadBackTests,
              runRecipeTests,
              runScaleTests,
          })

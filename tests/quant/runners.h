@@ -6,5 +6,6 @@ int runCalibratorsTests(int argc, char** argv);
 int runPercentileTailsTests(int argc, char** argv);
 int runQuantizerTests(int argc, char** argv);
 int runRangeFilesTests(int argc, char** argv);
+int runReadBackTests(int argc, char** argv);
 int runRecipeTests(int argc, char** argv);
 int runScaleTests(int argc, char** argv);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/read_back.h"
+
+namespace qs {
+
+/// What makes of the float model what the quantized one is: read from that file, with and without graph preparation,
+/// whichever comes closer. Issues name the file.
+Result<ReadBack> readExample(
+    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized);
+
+/// The same in a few sentences: format, types, what was excluded, ranges, whether the same file comes out.
+std::string describeReadBack(const ReadBack& back);
+
+} // namespace qs

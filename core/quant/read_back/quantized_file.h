@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/qdq/quant_view.h"
+#include "core/quant/read_back.h"
+
+namespace qs {
+
+/// What a quantized file says of one value of the float model.
+struct FileTensor {
+    QuantRole role = QuantRole::Activation;
+    bool constant = false; ///< of weights, biases and constant operands
+    bool weight = false; ///< a constant that a product or a normalization multiplies with
+    QuantParams params;
+    DType real = DType::Float32; ///< type of the scale
+    std::string scaleName; ///< value that holds the scale; empty where nothing names it
+    std::string provider; ///< value whose parameters it shares; empty: its own
+    Tensor codes; ///< of a constant
+    size_t pairs = 0; ///< QuantizeLinear nodes that read it
+    std::optional<QuantParams> converted; ///< second quantization for some readers
+    std::vector<std::string> convertedReaders; ///< node names; empty: all
+};
+
+/// A quantized file in the float model's names.
+struct QuantizedFile {
+    std::shared_ptr<const Model> model;
+    QuantForm form = QuantForm::Float;
+    std::map<std::string, FileTensor> tensors; ///< by the float value's name
+    std::map<std::string, NodeId> nodes; ///< by name
+    std::map<std::string, NodeId> producers; ///< by the float name of the value made, as floats or codes
+
+    static QuantizedFile read(const std::shared_ptr<const Model>& model, const ValueNames& names);
+    /// Null when the file does not quantize it.
+    const FileTensor* find(const std::string& name) const;
+    const Node* producer(const std::string& name) const;
+};
+
+} // namespace qs
