@@ -252,6 +252,12 @@ Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe, const ReadyB
     if (recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq && !ready)
         return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
     QS_TRY(const std::vector<BlockProduct> products, blockProducts(model, recipe, threads));
+    const auto eightBits = [](const BlockProduct& p) {
+        return p.rules.bits == 8 && p.rules.algorithm == WeightOnlyAlgorithm::HalfQuadratic;
+    };
+    if (std::ranges::any_of(products, eightBits))
+        model.warnings.push_back("ONNX Runtime's CPU kernels take the real zero points of hqq with 2 and 4 bits only, "
+                                 "so it cannot run this file; another algorithm has 8 bits");
     WeightOnlyWriter writer(model, recipe, ready, threads);
     auto next = products.begin();
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
