@@ -16,6 +16,7 @@ int main(int argc, char** argv)
              runReadBackTests,
              runRecipeTests,
              runScaleTests,
+             runWeightOnlyTests,
          })
         failures += run(argc, argv);
     return failures ? 1 : 0;

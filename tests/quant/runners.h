@@ -9,3 +9,4 @@ int runRangeFilesTests(int argc, char** argv);
 int runReadBackTests(int argc, char** argv);
 int runRecipeTests(int argc, char** argv);
 int runScaleTests(int argc, char** argv);
+int runWeightOnlyTests(int argc, char** argv);
