@@ -28,6 +28,17 @@ struct QuantizeCommand {
     DataOptions data;
 };
 
+nlohmann::ordered_json correctionsJson(const Quantization& made)
+{
+    const auto number = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nullptr; };
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const CorrectionReport& report : made.corrections)
+        all.push_back({ { "name", report.name }, { "sqnr_db_before", number(report.before) },
+            { "sqnr_db_after", number(report.after) }, { "changes", report.changes }, { "notes", report.notes },
+            { "time_ms", report.ms } });
+    return all;
+}
+
 std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made)
 {
     nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.out }, { "float", o.floatPath },
@@ -35,7 +46,7 @@ std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, co
         { "nodes", made.draft.nodes.size() }, { "ranges", made.ranges.tensors.size() },
         { "time_ms",
             { { "prepare", made.prepareMs }, { "calibrate", made.calibrateMs }, { "quantize", made.quantizeMs } } },
-        { "peak_memory_bytes", peakMemoryBytes() }, { "warnings", made.warnings } };
+        { "corrections", correctionsJson(made) }, { "peak_memory_bytes", peakMemoryBytes() }, { "warnings", made.warnings } };
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -86,6 +97,9 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     }
     QS_TRY(const Quantization made, quantizeModel(inputs, progressBar(context.common), context.cancel));
     warnings.insert(warnings.end(), made.warnings.begin(), made.warnings.end());
+    for (const CorrectionReport& report : made.corrections)
+        for (const std::string& note : report.notes)
+            warnings.push_back(report.name + ": " + note);
     clearProgress(context.common);
     printWarnings(warnings, context.common);
 
@@ -113,7 +127,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     if (!o.script.empty()) {
         // Where preparation changed the graph, the script starts from the prepared model.
         const std::string start = made.preparationChanged ? o.script + ".float.onnx" : o.floatPath;
-        QS_TRY(const OrtScript script, ortScript(made.prepared, chosen.recipe, made.ranges, start, o.out));
+        QS_TRY(const OrtScript script, ortScript(made.prepared, made.recipe, made.ranges, start, o.out));
         for (const std::string& note : script.notes)
             printWarnings({ o.script + ": " + note }, context.common);
         QS_CHECK(write(o.script, script.text));
@@ -127,6 +141,9 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         QS_CHECK(file.commit());
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, summaryJson(o, chosen, made)));
+    if (context.common.json != "-" && !context.common.quiet)
+        for (const CorrectionReport& report : made.corrections)
+            std::cout << correctionLine(report) << "\n";
     if (context.common.json != "-" && !context.common.quiet)
         std::cout << fmt::format("{}: {} nodes, {} by recipe {}\n", o.out, made.draft.nodes.size(),
             recipeFormatName(chosen.recipe.format), chosen.start);

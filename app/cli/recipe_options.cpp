@@ -113,6 +113,19 @@ Status applyFormat(const RecipeOptions& o, Recipe& recipe)
     return {};
 }
 
+Status applyCorrections(const RecipeOptions& o, Recipe& recipe)
+{
+    recipe.corrections.equalize = o.equalize.value_or(recipe.corrections.equalize);
+    recipe.corrections.adaround = o.adaround.value_or(recipe.corrections.adaround);
+    recipe.corrections.biasCorrection = o.biasCorrection.value_or(recipe.corrections.biasCorrection);
+    recipe.smoothQuant = o.smoothQuant.value_or(recipe.smoothQuant);
+    recipe.smoothQuantAlpha = o.smoothQuantAlpha.value_or(recipe.smoothQuantAlpha);
+    recipe.smoothQuantFolding = o.smoothQuantFolding.value_or(recipe.smoothQuantFolding);
+    if (!(recipe.smoothQuantAlpha >= 0 && recipe.smoothQuantAlpha <= 1))
+        return badUse("--smooth-quant-alpha must lie between 0 and 1", "give a number such as 0.5");
+    return {};
+}
+
 } // namespace
 
 bool RecipeOptions::any() const
@@ -120,7 +133,8 @@ bool RecipeOptions::any() const
     return !file.empty() || ortDefaults || !format.empty() || !method.empty() || !activationType.empty()
         || !weightType.empty() || !form.empty() || !algorithm.empty() || accuracyLevel || quantizeAxis || channelWise
         || percentile || bins || blockSize || perChannel || reduceRange || symmetricActivations || symmetricWeights
-        || preprocessGraph || !opTypes.empty() || !exclude.empty() || !include.empty();
+        || preprocessGraph || equalize || smoothQuant || smoothQuantFolding || smoothQuantAlpha || adaround
+        || biasCorrection || !opTypes.empty() || !exclude.empty() || !include.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -151,6 +165,12 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     flag("symmetric-weights", o.symmetricWeights, "ranges of weights symmetric about zero");
     flag("channel-wise", o.channelWise, "weight-only with --form dequantize: one block a column");
     flag("preprocess-graph", o.preprocessGraph, "fold constants and BatchNormalization first");
+    flag("equalize", o.equalize, "equalize the ranges of weights across layers first");
+    flag("smooth-quant", o.smoothQuant, "move outliers of activations into weights first (SmoothQuant)");
+    app.add_option("--smooth-quant-alpha", o.smoothQuantAlpha, "share of them that is moved, from 0 to 1");
+    flag("smooth-quant-folding", o.smoothQuantFolding, "without new nodes where earlier constants take the factors");
+    flag("adaround", o.adaround, "round weights up or down by what it does to their layer's outputs");
+    flag("bias-correction", o.biasCorrection, "take out of biases what quantization adds to the mean of outputs");
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
         app.add_option(name, values, help)->allow_extra_args(false);
     };
@@ -187,6 +207,7 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
     if (o.symmetricWeights)
         recipe.symmetricWeights = o.symmetricWeights;
     recipe.preparation.enabled = o.preprocessGraph.value_or(recipe.preparation.enabled);
+    QS_CHECK(applyCorrections(o, recipe));
     if (!o.opTypes.empty())
         recipe.opTypes = commaList(o.opTypes);
     if (!o.exclude.empty())

@@ -15,6 +15,8 @@ struct RecipeOptions {
     std::optional<double> percentile;
     std::optional<int64_t> bins, blockSize, accuracyLevel, quantizeAxis;
     std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph, channelWise;
+    std::optional<bool> equalize, smoothQuant, smoothQuantFolding, adaround, biasCorrection;
+    std::optional<double> smoothQuantAlpha;
     std::vector<std::string> opTypes, exclude, include;
     /// Any of them was given.
     bool any() const;

@@ -2,6 +2,7 @@
 #include "core/project/quantization.h"
 
 #include "core/prepare/prepare.h"
+#include "core/project/corrections.h"
 #include "core/project/memory.h"
 #include "core/quant/calibrate.h"
 #include "core/quant/calibrators.h"
@@ -31,9 +32,10 @@ private:
 bool needsRanges(RecipeFormat format) { return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator; }
 
 Result<std::shared_ptr<const KeptCalibration>> calibrated(
-    const QuantizeInputs& inputs, const GraphDraft& draft, const ProgressFn& progress, const CancelToken& cancel)
+    const QuantizeInputs& inputs, const FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
 {
-    const Recipe& recipe = inputs.recipe;
+    const GraphDraft& draft = state.draft;
+    const Recipe& recipe = state.applied;
     const std::string key = recipeKeys(recipe).calibration;
     if (inputs.kept && inputs.kept->key == key && inputs.kept->data.covers(recipe.calibration))
         return inputs.kept;
@@ -55,6 +57,22 @@ Result<std::shared_ptr<const KeptCalibration>> calibrated(
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
 }
 
+Status findRanges(
+    const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+{
+    if (!needsRanges(state.recipe.format))
+        return {};
+    if (!inputs.rangesPath.empty()) {
+        QS_TRY(state.ranges, readRanges(inputs.rangesPath));
+    } else if (inputs.ranges) {
+        state.ranges = *inputs.ranges;
+    } else {
+        QS_TRY(state.kept, calibrated(inputs, state, progress, cancel));
+        QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe.calibration));
+    }
+    return {};
+}
+
 /// GPTQ looks at the data while it chooses codes.
 Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraft& draft, const Recipe& recipe,
     const ProgressFn& progress, const CancelToken& cancel)
@@ -69,6 +87,18 @@ Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraf
     return gptqModel(draft, recipe, std::move(run), progress, cancel);
 }
 
+Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState& state, const Recipe& recipe,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    QuantizerHelp help { inputs.threads, nullptr };
+    ReadyBlocks blocks;
+    if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
+        QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, progress, cancel));
+        help.blocks = &blocks;
+    }
+    return quantizeDraft(state.draft, recipe, state.ranges, help);
+}
+
 Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
     Clock clock;
@@ -80,31 +110,24 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
         for (const PassReport& report : reports)
             changed = changed || (report.changes > 0 && report.pass != "infer_shapes");
     }
-    const GraphDraft prepared = draft;
     const double prepareMs = clock.lap();
-    Ranges ranges;
-    std::shared_ptr<const KeptCalibration> kept;
-    if (needsRanges(inputs.recipe.format) && !inputs.rangesPath.empty()) {
-        QS_TRY(ranges, readRanges(inputs.rangesPath));
-    } else if (needsRanges(inputs.recipe.format) && inputs.ranges) {
-        ranges = *inputs.ranges;
-    } else if (needsRanges(inputs.recipe.format)) {
-        QS_TRY(kept, calibrated(inputs, draft, progress, cancel));
-        QS_TRY(ranges, rangesFor(kept->data, inputs.recipe.calibration));
+    FloatState state = uncorrected(std::move(draft), inputs.recipe);
+    const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
+        [&](const FloatState& s, const Recipe& recipe) { return quantized(inputs, s, recipe, progress, cancel); } };
+    std::vector<CorrectionReport> corrections;
+    if (asksForCorrections(inputs.recipe)) {
+        QS_TRY(corrections, correctModel(state, inputs, hooks, progress, cancel));
+        changed = true;
+    } else {
+        QS_CHECK(hooks.findRanges(state));
     }
     const double calibrateMs = clock.lap();
     if (cancel.cancelled())
         return cancelled();
-    QuantizerHelp help { inputs.threads, nullptr };
-    ReadyBlocks blocks;
-    if (inputs.recipe.format == RecipeFormat::WeightOnly
-        && inputs.recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
-        QS_TRY(blocks, blocksWithData(inputs, draft, inputs.recipe, progress, cancel));
-        help.blocks = &blocks;
-    }
-    QS_TRY(QuantizedDraft quantized, quantizeDraft(std::move(draft), inputs.recipe, ranges, help));
-    return Quantization { std::move(quantized.draft), prepared, changed, std::move(ranges), std::move(kept),
-        std::move(quantized.warnings), prepareMs, calibrateMs, clock.lap() };
+    QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
+    return Quantization { std::move(quantized.draft), std::move(state.draft), changed, std::move(state.recipe),
+        std::move(corrections), std::move(state.ranges), std::move(state.kept), std::move(quantized.warnings),
+        prepareMs, calibrateMs, clock.lap() };
 }
 
 } // namespace

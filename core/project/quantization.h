@@ -6,6 +6,7 @@
 #include "core/data/data_source.h"
 #include "core/graph/draft.h"
 #include "core/quant/calibration_data.h"
+#include "core/quant/correct/report.h"
 #include "core/quant/recipe.h"
 
 namespace qs {
@@ -31,8 +32,10 @@ struct QuantizeInputs {
 
 struct Quantization {
     GraphDraft draft; ///< the quantized model
-    GraphDraft prepared; ///< the float model that it was made of
+    GraphDraft prepared; ///< the float model that it was made of, corrected
     bool preparationChanged = false;
+    Recipe recipe; ///< that makes it of `prepared`, where all corrections are done
+    std::vector<CorrectionReport> corrections;
     Ranges ranges; ///< that it was made with; empty for forms that need none
     std::shared_ptr<const KeptCalibration> kept; ///< null where nothing was calibrated
     std::vector<std::string> warnings;

@@ -30,7 +30,8 @@ bool usesTwoBits(const Recipe& recipe)
 Status checkTypes(const Recipe& recipe)
 {
     if (recipe.smoothQuant)
-        return badUse("SmoothQuant is not supported", "leave smooth_quant out of the recipe");
+        return badUse("SmoothQuant changes the float model before it is quantized, which is not done here",
+            "leave smooth_quant out of the recipe");
     if (recipe.subgraphs)
         return badUse("the nodes of subgraphs cannot be quantized", "leave subgraphs out of the recipe");
     if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))

@@ -89,6 +89,14 @@ struct WeightOnlyOptions {
 std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm);
 std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name);
 
+/// What ONNX Runtime's tools do not do; see core/quant/correct. SmoothQuant, which they know, is a field of its own.
+struct CorrectionOptions {
+    bool equalize = false; ///< cross-layer equalization
+    bool adaround = false; ///< weights rounded up or down by what it does to the outputs of their layer
+    bool biasCorrection = false;
+    bool operator==(const CorrectionOptions&) const = default;
+};
+
 /// How a float model is to be quantized: a plain value. The defaults are those of ONNX Runtime's quantize_static (or
 /// quantize_dynamic, see withDefaultsOf()). Names of nodes and tensors are those of the float file; a node without a
 /// name goes by its first output's.
@@ -125,6 +133,7 @@ struct Recipe {
     bool smoothQuant = false;
     double smoothQuantAlpha = 0.5;
     bool smoothQuantFolding = true;
+    CorrectionOptions corrections;
 
     WeightOnlyOptions weightOnly;
     GraphPreparation preparation;

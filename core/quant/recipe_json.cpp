@@ -186,6 +186,12 @@ template <class Archive> void fields(Archive& a, WeightOnlyOptions& w)
     a.part("gptq", w.gptq);
     a.parts("nodes", w.nodes);
 }
+template <class Archive> void fields(Archive& a, CorrectionOptions& c)
+{
+    a.field("equalize", c.equalize);
+    a.field("adaround", c.adaround);
+    a.field("bias", c.biasCorrection);
+}
 template <class Archive> void fields(Archive& a, GraphPreparation& p) { a.field("enabled", p.enabled); }
 template <class Archive> void fields(Archive& a, Recipe& r)
 {
@@ -219,6 +225,7 @@ template <class Archive> void fields(Archive& a, Recipe& r)
     a.field("smooth_quant", r.smoothQuant);
     a.field("smooth_quant_alpha", r.smoothQuantAlpha);
     a.field("smooth_quant_folding", r.smoothQuantFolding);
+    a.part("corrections", r.corrections);
     a.part("weight_only", r.weightOnly);
     a.part("preparation", r.preparation);
     a.field("keep_extreme_constants", r.keepExtremeConstants);
@@ -404,6 +411,8 @@ std::string wrongNumbers(const Recipe& r)
         return "calibration.averaging_constant must lie between 0 and 1";
     if (r.calibration.bins && *r.calibration.bins < 1)
         return "calibration.bins must be at least 1";
+    if (!(r.smoothQuantAlpha >= 0 && r.smoothQuantAlpha <= 1))
+        return "smooth_quant_alpha must lie between 0 and 1";
     if (r.blockSize < 0)
         return "block_size must not be negative";
     const WeightOnlyOptions& w = r.weightOnly;
@@ -488,7 +497,8 @@ RecipeKeys recipeKeys(const Recipe& recipe)
     // Both static forms look at the same tensors.
     const bool isStatic = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
     const Json observed { isStatic ? Json("static") : json["format"], json["op_types"], json["preparation"],
-        json["smooth_quant"], json["smooth_quant_alpha"], json["smooth_quant_folding"] };
+        json["smooth_quant"], json["smooth_quant_alpha"], json["smooth_quant_folding"],
+        json["corrections"]["equalize"] };
     RecipeKeys keys { key(observed), key(Json { observed, json["calibration"], json["keep_extreme_constants"] }), {} };
     json.erase("calibration");
     keys.graph = key(json);

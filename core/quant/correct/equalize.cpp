@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/correct/equalize.h"
+
+#include "core/quant/correct/scale_path.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace qs {
+
+namespace {
+
+constexpr int kMostSweeps = 40;
+constexpr double kStill = 1e-3; ///< largest change of a factor that counts as none
+constexpr double kLargestFactor = 1e4; ///< of a channel that one side hardly uses
+
+struct Pair {
+    size_t first, second; ///< layer indices
+    ScalePath path;
+};
+
+/// The factors of each layer's channels, so far.
+struct Factors {
+    std::vector<double> outputs, inputs;
+};
+
+class Equalizer {
+public:
+    Equalizer(GraphDraft& draft, const std::vector<bool>& chosen)
+        : m_draft(draft)
+        , m_links(draft)
+        , m_layers(linearLayers(draft, m_links))
+    {
+        std::set<std::string> clips;
+        for (size_t second = 0; second < m_layers.size(); ++second) {
+            const LinearLayer& layer = m_layers[second];
+            if (!chosen[layer.node] || !m_links.readOnce(layer.input))
+                continue;
+            auto found = scalePath(m_draft, m_links, m_layers, layer.input, layer.channelsLast, layer.layout.inputs);
+            if (!found.clip.empty())
+                clips.insert(found.clip);
+            if (found.path && found.path->layer && chosen[m_layers[*found.path->layer].node])
+                m_pairs.push_back({ *found.path->layer, second, std::move(*found.path) });
+        }
+        m_clips.assign(clips.begin(), clips.end());
+        for (const LinearLayer& layer : m_layers) {
+            m_weights.push_back(toFloats(*m_draft.constant(layer.weight)));
+            m_factors.push_back({ std::vector<double>(size_t(layer.layout.outputs), 1.0),
+                std::vector<double>(size_t(layer.layout.inputs), 1.0) });
+        }
+    }
+
+    EqualizeReport run()
+    {
+        for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+            double moved = 0;
+            for (const Pair& pair : m_pairs)
+                moved = std::max(moved, balance(pair));
+            if (moved < kStill)
+                break;
+        }
+        std::set<size_t> changed;
+        for (const Pair& pair : m_pairs) {
+            changed.insert({ pair.first, pair.second });
+            scaleVectors(m_draft, m_links, pair.path, m_factors[pair.first].outputs);
+        }
+        for (size_t l : changed)
+            scaleLayer(m_draft, m_links, m_layers[l], m_factors[l].outputs, m_factors[l].inputs);
+        m_draft.dropUnusedConstants();
+        return { m_pairs.size(), m_clips };
+    }
+
+private:
+    std::vector<float> magnitudes(size_t l, bool outputs) const
+    {
+        const auto w = scaledWeight(m_weights[l], m_layers[l].layout, m_factors[l].outputs, m_factors[l].inputs);
+        return outputs ? outputMagnitudes(w, m_layers[l].layout) : inputMagnitudes(w, m_layers[l].layout);
+    }
+
+    /// Largest relative change of a channel.
+    double balance(const Pair& pair)
+    {
+        const auto made = magnitudes(pair.first, true), read = magnitudes(pair.second, false);
+        double moved = 0;
+        for (size_t c = 0; c < made.size(); ++c) {
+            double& out = m_factors[pair.first].outputs[c];
+            double& in = m_factors[pair.second].inputs[c];
+            if (!(made[c] > 0) || !(read[c] > 0) || !std::isfinite(made[c]) || !std::isfinite(read[c]))
+                continue;
+            const double wanted = in * std::sqrt(double(made[c]) / double(read[c]));
+            const double factor = std::clamp(wanted, 1 / kLargestFactor, kLargestFactor);
+            moved = std::max(moved, std::abs(factor / in - 1));
+            in = factor;
+            out = 1 / factor;
+        }
+        return moved;
+    }
+
+    GraphDraft& m_draft;
+    DraftLinks m_links;
+    std::vector<LinearLayer> m_layers;
+    std::vector<Pair> m_pairs;
+    std::vector<std::string> m_clips;
+    std::vector<std::vector<float>> m_weights;
+    std::vector<Factors> m_factors;
+};
+
+} // namespace
+
+EqualizeReport equalizeLayers(GraphDraft& draft, const std::vector<bool>& chosen)
+{
+    return Equalizer(draft, chosen).run();
+}
+
+} // namespace qs

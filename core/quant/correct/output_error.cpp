@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/correct/output_error.h"
+
+#include "core/quant/activation_pass.h"
+#include "core/quant/correct/some_feeds.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kMostFeeds = 16;
+
+/// Squares of what is wanted and of what is missed.
+struct Squares {
+    double signal = 0, noise = 0;
+    void add(const Tensor& wanted, const Tensor& got)
+    {
+        const std::vector<float> w = toFloats(wanted), g = toFloats(got);
+        for (size_t i = 0; i < std::min(w.size(), g.size()); ++i) {
+            const double value = double(w[i]), miss = double(g[i]) - value;
+            if (!std::isfinite(value) || !std::isfinite(miss))
+                continue;
+            signal += value * value;
+            noise += miss * miss;
+        }
+    }
+};
+
+} // namespace
+
+Result<OutputError> OutputError::make(CalibrationRun run, const CancelToken& cancel)
+{
+    OutputError error;
+    const Graph& graph = run.plan->graph();
+    run.data = std::make_shared<SomeFeeds>(run.data, kMostFeeds, !run.carry.empty());
+    run.tensors.clear();
+    for (ValueId id : graph.outputs())
+        if (graph.value(id).producer.valid() && !run.plan->constant(id)
+            && run.plan->facts().of(id).dtype == DType::Float32)
+            run.tensors.push_back(graph.value(id).name);
+    error.m_run = std::move(run);
+    error.m_wanted.assign(error.m_run.tensors.size(), std::vector<Tensor>(error.m_run.data->feeds()));
+    if (error.m_run.tensors.empty())
+        return error;
+    QS_TRY(ActivationPass pass, ActivationPass::make(error.m_run));
+    const auto see = [&](size_t watched, const Tensor& value, size_t feed, size_t) -> Status {
+        error.m_wanted[watched][feed] = value;
+        return {};
+    };
+    QS_CHECK(pass.run(see, "measure", {}, cancel));
+    return error;
+}
+
+Result<std::optional<double>> OutputError::sqnr(const GraphDraft& quantized, const CancelToken& cancel) const
+{
+    if (m_run.tensors.empty())
+        return std::optional<double>();
+    QS_TRY(const auto model, quantized.build());
+    CalibrationRun run = m_run;
+    run.plan = Plan::make(model);
+    QS_TRY(ActivationPass pass, ActivationPass::make(run));
+    const size_t feeds = run.data->feeds();
+    std::vector<std::vector<Squares>> squares(run.tensors.size(), std::vector<Squares>(feeds));
+    const auto see = [&](size_t watched, const Tensor& value, size_t feed, size_t) -> Status {
+        squares[watched][feed].add(m_wanted[watched][feed], value);
+        return {};
+    };
+    QS_CHECK(pass.run(see, "measure", {}, cancel));
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& runs : squares) {
+        Squares all;
+        for (const Squares& s : runs) {
+            all.signal += s.signal;
+            all.noise += s.noise;
+        }
+        if (all.noise > 0)
+            least = std::min(least, 10 * std::log10(all.signal / all.noise));
+    }
+    return std::optional(least);
+}
+
+} // namespace qs
