@@ -36,6 +36,10 @@ Recipe everything()
     mixed.convert = QuantConversion { {}, { "n1", "n2" } };
     mixed.convert->to.type = DType::UInt8;
     r.tensors["x.y"] = mixed;
+    r.corrections = { true, true, true };
+    r.smoothQuant = true;
+    r.smoothQuantAlpha = 0.75;
+    r.smoothQuantFolding = false;
     r.weightOnly.algorithm = WeightOnlyAlgorithm::RoundToNearest;
     return r;
 }
@@ -96,6 +100,10 @@ private slots:
                                 << "'tensors.w.scale'";
         QTest::newRow("percentile") << R"({"calibration": {"percentile": 101}})"
                                     << "percentile";
+        QTest::newRow("smooth alpha") << R"({"smooth_quant_alpha": 1.5})"
+                                      << "smooth_quant_alpha";
+        QTest::newRow("correction") << R"({"corrections": {"biases": true}})"
+                                    << "'corrections.biases'";
         QTest::newRow("negative bins") << R"({"calibration": {"bins": -1}})"
                                        << "'calibration.bins'";
         QTest::newRow("block") << R"({"weight_only": {"block_size": 24}})"
@@ -148,6 +156,13 @@ private slots:
         QCOMPARE(recipeKeys(calibrator).calibration, keys.calibration);
         QVERIFY(recipeKeys(calibrator).ranges != keys.ranges);
         QCOMPARE(recipeKeys(calibrator).graph, keys.graph);
+
+        Recipe corrected = base;
+        corrected.corrections.adaround = corrected.corrections.biasCorrection = true;
+        QCOMPARE(recipeKeys(corrected).calibration, keys.calibration);
+        QVERIFY(recipeKeys(corrected).graph != keys.graph);
+        corrected.corrections.equalize = true; // another graph is calibrated
+        QVERIFY(recipeKeys(corrected).calibration != keys.calibration);
 
         Recipe types = base;
         types.opTypes = { "Conv" };
