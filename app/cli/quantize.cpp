@@ -97,9 +97,6 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     }
     QS_TRY(const Quantization made, quantizeModel(inputs, progressBar(context.common), context.cancel));
     warnings.insert(warnings.end(), made.warnings.begin(), made.warnings.end());
-    for (const CorrectionReport& report : made.corrections)
-        for (const std::string& note : report.notes)
-            warnings.push_back(report.name + ": " + note);
     clearProgress(context.common);
     printWarnings(warnings, context.common);
 

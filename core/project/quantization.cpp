@@ -125,6 +125,9 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     if (cancel.cancelled())
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
+    for (const CorrectionReport& report : corrections)
+        for (const std::string& note : report.notes)
+            quantized.warnings.push_back(report.name + ": " + note);
     return Quantization { std::move(quantized.draft), std::move(state.draft), changed, std::move(state.recipe),
         std::move(corrections), std::move(state.ranges), std::move(state.kept), std::move(quantized.warnings),
         prepareMs, calibrateMs, clock.lap() };

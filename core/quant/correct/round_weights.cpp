@@ -44,7 +44,7 @@ Result<std::optional<QuantParams>> paramsOf(const GraphDraft& quantized, const L
         = params.scale.size() == 1 || int64_t(params.scale.size()) == weight.dim(size_t(layer.layout.outputAxis()));
     if (!oneEach || params.zeroPoint.size() != params.scale.size() || codes->shape() != weight.shape()
         || toInts(weightCodes(weight, params)) != toInts(*codes))
-        return badInput("its scales are not one for all or one for each output");
+        return badInput("the quantizer changed its shape, or gave it other scales than one for all or one an output");
     return std::optional(std::move(params));
 }
 
