@@ -6,6 +6,7 @@
 #include "core/quant/scale.h"
 #include "core/quant/weight_only/half_quadratic.h"
 #include "core/quant/weight_only/k_quant.h"
+#include "core/quant/weight_only/small_rounding.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -67,13 +68,6 @@ void nearestParams(TileParams& p, size_t c, const BlockRules& rules, DType real)
             = static_cast<float>(std::clamp(roundHalfEven((0.0 - double(low)) / p.exactScale[c]), 0.0, levels));
     }
     p.scale[c] = roundedTo(real, p.exactScale[c]);
-}
-
-/// roundHalfAway() of numbers that are not negative and small, in a form that compilers make vectors of.
-inline int roundedUpAtHalf(float v)
-{
-    const int whole = static_cast<int>(v);
-    return whole + (v - static_cast<float>(whole) >= 0.5f ? 1 : 0);
 }
 
 /// MLAS rounds ties away from zero here, unlike everything else that is quantized.

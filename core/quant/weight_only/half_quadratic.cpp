@@ -4,6 +4,7 @@
 #include "core/base/parallel.h"
 #include "core/base/rounding.h"
 #include "core/quant/scale.h"
+#include "core/quant/weight_only/small_rounding.h"
 #include "core/quant/weight_only/torch_sums.h"
 
 #include <algorithm>
@@ -70,8 +71,7 @@ private:
     }
     float code(size_t block, float weight) const
     {
-        return static_cast<float>(
-            clampOr(roundHalfEven(weight * m_inverse[block] + m_zero[block]), 0, static_cast<float>(m_rules.levels())));
+        return roundedWithin(weight * m_inverse[block] + m_zero[block], static_cast<float>(m_rules.levels()));
     }
 
     /// What is left of an error after the proximal step of the norm.
@@ -93,11 +93,20 @@ private:
             const auto inverseBeta = static_cast<float>(1.0 / beta);
             const auto untouched = static_cast<float>(0.99 * std::pow(1 / beta, 1 / (2 - kNorm)));
             eachBlock([&](size_t b) {
-                for (size_t i = 0; i < m_size; ++i) {
-                    const size_t at = place(b, i);
-                    const float w = m_weight[at], q = code(b, w), back = (q - m_zero[b]) / m_inverse[b];
-                    errors[at] = std::abs(w - back);
-                    shares[at] = q - (w - shrunk(w - back, inverseBeta, untouched)) * m_inverse[b];
+                const float inverse = m_inverse[b], zero = m_zero[b], levels = static_cast<float>(m_rules.levels());
+                const size_t stride = m_turned ? m_count : 1, end = m_size * stride;
+                const float* weight = m_weight.data() + place(b, 0);
+                float *error = errors.data() + place(b, 0), *share = shares.data() + place(b, 0);
+                float largest = 0;
+                for (size_t i = 0; i < end; i += stride) {
+                    const float w = weight[i], q = roundedWithin(w * inverse + zero, levels);
+                    error[i] = std::abs(w - (q - zero) / inverse);
+                    share[i] = q - w * inverse;
+                    largest = std::max(largest, error[i]);
+                }
+                for (size_t i = 0; largest >= untouched && i < end; i += stride) {
+                    const float w = weight[i], q = roundedWithin(w * inverse + zero, levels);
+                    share[i] = q - (w - shrunk(w - (q - zero) / inverse, inverseBeta, untouched)) * inverse;
                 }
             });
             eachBlock([&](size_t b) {

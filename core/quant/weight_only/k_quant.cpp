@@ -5,6 +5,7 @@
 #include "core/base/rounding.h"
 #include "core/quant/numpy_sums.h"
 #include "core/quant/scale.h"
+#include "core/quant/weight_only/small_rounding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +17,6 @@ namespace {
 constexpr int kTrials = 20;
 constexpr double kFirstFactor = -1, kFactorStep = 0.1; ///< added to the number of levels
 constexpr size_t kBlocksAtOnce = 256;
-
-/// roundHalfEven() of numbers below 2^22, in a form that compilers make vectors of.
-inline float roundedSmall(float v)
-{
-    constexpr float kNoFraction = 12582912.0f; // 1.5 * 2^23: its neighbours are whole numbers
-    return (v + kNoFraction) - kNoFraction;
-}
 
 /// One block at a time, in memory of its own.
 class BlockSearch {

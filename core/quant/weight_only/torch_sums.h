@@ -10,11 +10,17 @@
 /// ATen's CPU kernels (behaviour, measured).
 namespace qs {
 
+/// Terms that the first sum of a cascade takes before it is emptied, as a power of two.
+inline size_t torchLevelPower(size_t count)
+{
+    const size_t power = count <= 2 ? 1 : static_cast<size_t>(std::bit_width(count - 1)) / 4;
+    return std::max<size_t>(4, power);
+}
+
 /// Terms one after the other into the first of four sums, which is emptied into the next after some of them.
 template <class Get> float torchCascade(size_t count, const Get& get)
 {
-    const size_t power = count <= 2 ? 1 : static_cast<size_t>(std::bit_width(count - 1)) / 4;
-    const size_t levelPower = std::max<size_t>(4, power), step = size_t(1) << levelPower;
+    const size_t levelPower = torchLevelPower(count), step = size_t(1) << levelPower;
     std::array<float, 4> sums {};
     size_t i = 0;
     while (i + step <= count) {
@@ -44,17 +50,44 @@ template <class Get> float torchRowSum(size_t count, const Get& get)
     return ((sums[0] + sums[1]) + sums[2]) + sums[3];
 }
 
-/// Sum of values that lie behind each other.
+/// Sum of values that lie behind each other: four interleaved cascades of eight lanes.
 inline float torchSum(const float* values, size_t count)
 {
-    constexpr size_t kLanes = 8;
+    constexpr size_t kLanes = 8, kRow = 4 * kLanes;
     if (count < kLanes)
         return torchRowSum(count, [&](size_t i) { return values[i]; });
+    const size_t rows = count / kRow, levelPower = torchLevelPower(rows), step = size_t(1) << levelPower;
+    std::array<std::array<float, kRow>, 4> sums {};
+    size_t r = 0;
+    const auto addRow = [&] {
+        for (size_t k = 0; k < kRow; ++k)
+            sums[0][k] += values[r * kRow + k];
+        ++r;
+    };
+    while (r + step <= rows) {
+        for (const size_t end = r + step; r < end;)
+            addRow();
+        for (size_t j = 1; j < sums.size(); ++j) {
+            for (size_t k = 0; k < kRow; ++k) {
+                sums[j][k] += sums[j - 1][k];
+                sums[j - 1][k] = 0;
+            }
+            if ((r & ((step - 1) << (j * levelPower))) != 0)
+                break;
+        }
+    }
+    while (r < rows)
+        addRow();
+    for (size_t k = 0; k < kRow; ++k)
+        sums[0][k] = ((sums[0][k] + sums[1][k]) + sums[2][k]) + sums[3][k];
+    for (size_t v = rows * 4; v < count / kLanes; ++v)
+        for (size_t lane = 0; lane < kLanes; ++lane)
+            sums[0][lane] += values[v * kLanes + lane];
     float sum = 0;
     for (size_t i = count / kLanes * kLanes; i < count; ++i)
         sum += values[i];
     for (size_t lane = 0; lane < kLanes; ++lane)
-        sum += torchRowSum(count / kLanes, [&](size_t i) { return values[i * kLanes + lane]; });
+        sum += ((sums[0][lane] + sums[0][kLanes + lane]) + sums[0][2 * kLanes + lane]) + sums[0][3 * kLanes + lane];
     return sum;
 }
 
