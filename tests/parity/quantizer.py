@@ -47,7 +47,8 @@ TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.
 # Differences that are meant, by (part of the option set's name, net).
 KNOWN = {
     ("restricted asymmetric", "half"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
-    ("weight-only 4 rtn", "with Constant nodes"): "ONNX Runtime's RTN loses Constant nodes: no valid file",
+    **{(" " + algorithm, "with Constant nodes"): "ONNX Runtime's RTN, k-quant and GPTQ lose Constant nodes: no valid file"
+       for algorithm in ("rtn", "k-quant", "gptq")},
     ("weight-only 4 pairs", "with ReduceMean"): "ONNX Runtime writes the new opset's number without converting the nodes",
     ("weight-only 4 pairs", "nbits"): "ONNX Runtime writes the DequantizeLinear of a shared weight twice: no valid file",
     **{(" " + algorithm, "nbits"): "ONNX Runtime keeps the float weight that two nodes shared, which nobody reads"
