@@ -28,6 +28,28 @@ struct QuantizeCommand {
     DataOptions data;
 };
 
+nlohmann::ordered_json preparationJson(const Quantization& made)
+{
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const PassReport& report : made.preparation)
+        all.push_back({ { "pass", report.pass }, { "changes", report.changes }, { "kept_float", report.keepFloat } });
+    return all;
+}
+
+/// "prepared: fold_constants 12, fuse_gelu 0 (14 nodes stay float)"; empty where nothing was done.
+std::string preparationLine(const Quantization& made)
+{
+    std::string line;
+    for (const PassReport& report : made.preparation) {
+        if (report.changes == 0 && report.keepFloat.empty())
+            continue;
+        line += fmt::format("{}{} {}", line.empty() ? "prepared: " : ", ", report.pass, report.changes);
+        if (!report.keepFloat.empty())
+            line += fmt::format(" ({} nodes stay float)", report.keepFloat.size());
+    }
+    return line.empty() ? line : line + "\n";
+}
+
 nlohmann::ordered_json correctionsJson(const Quantization& made)
 {
     const auto number = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nullptr; };
@@ -46,7 +68,8 @@ std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, co
         { "nodes", made.draft.nodes.size() }, { "ranges", made.ranges.tensors.size() },
         { "time_ms",
             { { "prepare", made.prepareMs }, { "calibrate", made.calibrateMs }, { "quantize", made.quantizeMs } } },
-        { "corrections", correctionsJson(made) }, { "peak_memory_bytes", peakMemoryBytes() }, { "warnings", made.warnings } };
+        { "preparation", preparationJson(made) }, { "corrections", correctionsJson(made) },
+        { "peak_memory_bytes", peakMemoryBytes() }, { "warnings", made.warnings } };
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -138,6 +161,8 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         QS_CHECK(file.commit());
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, summaryJson(o, chosen, made)));
+    if (context.common.json != "-" && !context.common.quiet)
+        std::cout << preparationLine(made);
     if (context.common.json != "-" && !context.common.quiet)
         for (const CorrectionReport& report : made.corrections)
             std::cout << correctionLine(report) << "\n";

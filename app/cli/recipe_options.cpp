@@ -134,7 +134,7 @@ bool RecipeOptions::any() const
         || !weightType.empty() || !form.empty() || !algorithm.empty() || accuracyLevel || quantizeAxis || channelWise
         || percentile || bins || blockSize || perChannel || reduceRange || symmetricActivations || symmetricWeights
         || preprocessGraph || equalize || smoothQuant || smoothQuantFolding || smoothQuantAlpha || adaround
-        || biasCorrection || !opTypes.empty() || !exclude.empty() || !include.empty();
+        || biasCorrection || !opTypes.empty() || !exclude.empty() || !include.empty() || !preparation.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -171,6 +171,9 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     flag("smooth-quant-folding", o.smoothQuantFolding, "without new nodes where earlier constants take the factors");
     flag("adaround", o.adaround, "round weights up or down by what it does to their layer's outputs");
     flag("bias-correction", o.biasCorrection, "take out of biases what quantization adds to the mean of outputs");
+    app.add_option("--preparation", o.preparation,
+        "only these preparation passes, by comma: fold_constants, remove_unused, fold_batch_norm, fuse_layer_norm, "
+        "fuse_gelu, infer_shapes");
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
         app.add_option(name, values, help)->allow_extra_args(false);
     };
@@ -179,6 +182,28 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     list("--include", o.include, "only these nodes are quantized");
     app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
 }
+
+namespace {
+
+Status applyPreparation(const RecipeOptions& o, Recipe& recipe)
+{
+    recipe.preparation.enabled = o.preprocessGraph.value_or(recipe.preparation.enabled);
+    if (o.preparation.empty())
+        return {};
+    if (o.preprocessGraph == false)
+        return badUse("--preparation names passes that --no-preprocess-graph leaves out", "give one of them");
+    recipe.preparation = { true, false, false, false, false, false, false };
+    for (const std::string& pass : commaList(o.preparation)) {
+        bool* chosen = preparationSwitch(recipe.preparation, pass);
+        if (!chosen)
+            return badUse("--preparation '" + pass + "' is not known",
+                "use fold_constants, remove_unused, fold_batch_norm, fuse_layer_norm, fuse_gelu or infer_shapes");
+        *chosen = true;
+    }
+    return {};
+}
+
+} // namespace
 
 Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<ChosenRecipe>& begin)
 {
@@ -206,7 +231,7 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
     recipe.symmetricActivations = o.symmetricActivations.value_or(recipe.symmetricActivations);
     if (o.symmetricWeights)
         recipe.symmetricWeights = o.symmetricWeights;
-    recipe.preparation.enabled = o.preprocessGraph.value_or(recipe.preparation.enabled);
+    QS_CHECK(applyPreparation(o, recipe));
     QS_CHECK(applyCorrections(o, recipe));
     if (!o.opTypes.empty())
         recipe.opTypes = commaList(o.opTypes);

@@ -17,7 +17,7 @@ struct RecipeOptions {
     std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph, channelWise;
     std::optional<bool> equalize, smoothQuant, smoothQuantFolding, adaround, biasCorrection;
     std::optional<double> smoothQuantAlpha;
-    std::vector<std::string> opTypes, exclude, include;
+    std::vector<std::string> opTypes, exclude, include, preparation;
     /// Any of them was given.
     bool any() const;
 };

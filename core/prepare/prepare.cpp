@@ -27,11 +27,28 @@ Result<PassReport> inferShapes(GraphDraft& draft)
     return report;
 }
 
+namespace {
+
+using Pass = Result<PassReport> (*)(GraphDraft&);
+constexpr std::pair<const char*, Pass> kPasses[] { { "fold_constants", foldConstants },
+    { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm }, { "fuse_layer_norm", fuseLayerNorm },
+    { "fuse_gelu", fuseGelu }, { "infer_shapes", inferShapes } };
+
+} // namespace
+
+const std::vector<std::string>& preparationPasses()
+{
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const auto& [name, pass] : kPasses)
+            all.emplace_back(name);
+        return all;
+    }();
+    return names;
+}
+
 Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip)
 {
-    using Pass = Result<PassReport> (*)(GraphDraft&);
-    constexpr std::pair<const char*, Pass> kPasses[] { { "fold_constants", foldConstants },
-        { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm }, { "infer_shapes", inferShapes } };
     std::vector<PassReport> reports;
     for (const auto& [name, pass] : kPasses) {
         if (std::ranges::find(skip, name) != skip.end())

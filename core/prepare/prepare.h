@@ -14,6 +14,8 @@ namespace qs {
 struct PassReport {
     std::string pass;
     size_t changes = 0; ///< nodes removed or changed, types found
+    /// Nodes that together compute what this opset has no operator for: they had better stay float.
+    std::vector<std::string> keepFloat {};
 };
 
 /// Nodes whose results do not depend on data become constants ("fold_constants"). Large results of small inputs
@@ -23,9 +25,15 @@ Result<PassReport> foldConstants(GraphDraft& draft);
 Result<PassReport> foldBatchNorm(GraphDraft& draft);
 /// Identity and Dropout, and what no output depends on ("remove_unused").
 Result<PassReport> removeUnused(GraphDraft& draft);
+/// A layer normalization of single operators becomes LayerNormalization from opset 17 on ("fuse_layer_norm").
+Result<PassReport> fuseLayerNorm(GraphDraft& draft);
+/// Gelu of single operators, by Erf or by Tanh, becomes Gelu from opset 20 on ("fuse_gelu").
+Result<PassReport> fuseGelu(GraphDraft& draft);
 /// Types and sizes of values are written into the draft ("infer_shapes").
 Result<PassReport> inferShapes(GraphDraft& draft);
 
+/// Names of all passes in the order in which they run.
+const std::vector<std::string>& preparationPasses();
 /// All of them in that order, without those named in `skip`.
 Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip = {});
 

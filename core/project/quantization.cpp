@@ -105,13 +105,17 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     GraphDraft draft(inputs.model);
     QS_CHECK(checkIsFloat(draft));
     bool changed = false;
-    if (inputs.recipe.preparation.enabled) {
-        QS_TRY(const auto reports, prepareGraph(draft));
-        for (const PassReport& report : reports)
+    std::vector<PassReport> reports;
+    Recipe prepared = inputs.recipe;
+    if (prepared.preparation.enabled) {
+        QS_TRY(reports, prepareGraph(draft, skippedPasses(prepared.preparation)));
+        for (const PassReport& report : reports) {
             changed = changed || (report.changes > 0 && report.pass != "infer_shapes");
+            prepared.exclude.insert(prepared.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
+        }
     }
     const double prepareMs = clock.lap();
-    FloatState state = uncorrected(std::move(draft), inputs.recipe);
+    FloatState state = uncorrected(std::move(draft), prepared);
     const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
         [&](const FloatState& s, const Recipe& recipe) { return quantized(inputs, s, recipe, progress, cancel); } };
     std::vector<CorrectionReport> corrections;
@@ -130,7 +134,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
             quantized.warnings.push_back(report.name + ": " + note);
     return Quantization { std::move(quantized.draft), std::move(state.draft), changed, std::move(state.recipe),
         std::move(corrections), std::move(state.ranges), std::move(state.kept), std::move(quantized.warnings),
-        prepareMs, calibrateMs, clock.lap() };
+        prepareMs, calibrateMs, clock.lap(), std::move(reports) };
 }
 
 } // namespace

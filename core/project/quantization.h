@@ -5,6 +5,7 @@
 #include "core/base/progress.h"
 #include "core/data/data_source.h"
 #include "core/graph/draft.h"
+#include "core/prepare/prepare.h"
 #include "core/quant/calibration_data.h"
 #include "core/quant/correct/report.h"
 #include "core/quant/recipe.h"
@@ -40,6 +41,7 @@ struct Quantization {
     std::shared_ptr<const KeptCalibration> kept; ///< null where nothing was calibrated
     std::vector<std::string> warnings;
     double prepareMs = 0, calibrateMs = 0, quantizeMs = 0;
+    std::vector<PassReport> preparation; ///< what each pass did; empty without preparation
 };
 
 /// The one path from a float model to a quantized one, for the command line and the window alike: prepares the graph if

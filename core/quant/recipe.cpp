@@ -18,6 +18,13 @@ constexpr std::array<std::pair<WeightOnlyAlgorithm, std::string_view>, 5> kAlgor
         { WeightOnlyAlgorithm::KQuant, "k-quant" } }
 };
 
+constexpr std::array<std::pair<std::string_view, bool GraphPreparation::*>, 6> kPasses {
+    { { "fold_constants", &GraphPreparation::foldConstants }, { "remove_unused", &GraphPreparation::removeUnused },
+        { "fold_batch_norm", &GraphPreparation::foldBatchNorm },
+        { "fuse_layer_norm", &GraphPreparation::fuseLayerNorm }, { "fuse_gelu", &GraphPreparation::fuseGelu },
+        { "infer_shapes", &GraphPreparation::inferShapes } }
+};
+
 } // namespace
 
 std::string_view recipeFormatName(RecipeFormat format)
@@ -50,6 +57,23 @@ std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name)
         if (text == name)
             return value;
     return std::nullopt;
+}
+
+bool* preparationSwitch(GraphPreparation& preparation, std::string_view pass)
+{
+    for (const auto& [name, field] : kPasses)
+        if (name == pass)
+            return &(preparation.*field);
+    return nullptr;
+}
+
+std::vector<std::string> skippedPasses(GraphPreparation preparation)
+{
+    std::vector<std::string> skipped;
+    for (const auto& [name, field] : kPasses)
+        if (!(preparation.*field))
+            skipped.emplace_back(name);
+    return skipped;
 }
 
 Recipe quantscopeRecipe()

@@ -46,7 +46,13 @@ struct TensorOverride {
 
 /// Passes that change the float graph before it is quantized.
 struct GraphPreparation {
-    bool enabled = false; ///< constants folded, BatchNormalization folded into Conv, what nobody reads removed
+    bool enabled = false; ///< of those below, all that are not switched off run
+    bool foldConstants = true;
+    bool removeUnused = true; ///< Identity, Dropout, what no output depends on
+    bool foldBatchNorm = true; ///< into Conv and ConvTranspose
+    bool fuseLayerNorm = true; ///< from opset 17 on; in older ones its single operators stay float
+    bool fuseGelu = true; ///< from opset 20 on; in older ones its single operators stay float
+    bool inferShapes = true;
     bool operator==(const GraphPreparation&) const = default;
 };
 
@@ -144,6 +150,11 @@ struct Recipe {
 
 /// The preset the program starts from: ONNX Runtime's defaults, but graph preparation, and extreme constants in float.
 Recipe quantscopeRecipe();
+
+/// The switch of the preparation pass of that name ("fold_constants" ...); null when there is none.
+bool* preparationSwitch(GraphPreparation& preparation, std::string_view pass);
+/// Names of the passes that are switched off.
+std::vector<std::string> skippedPasses(GraphPreparation preparation);
 
 std::string_view recipeFormatName(RecipeFormat format); ///< "qdq", "qoperator", "dynamic", "weight-only"
 std::optional<RecipeFormat> recipeFormatOf(std::string_view name);

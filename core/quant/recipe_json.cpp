@@ -192,7 +192,16 @@ template <class Archive> void fields(Archive& a, CorrectionOptions& c)
     a.field("adaround", c.adaround);
     a.field("bias", c.biasCorrection);
 }
-template <class Archive> void fields(Archive& a, GraphPreparation& p) { a.field("enabled", p.enabled); }
+template <class Archive> void fields(Archive& a, GraphPreparation& p)
+{
+    a.field("enabled", p.enabled);
+    a.field("fold_constants", p.foldConstants);
+    a.field("remove_unused", p.removeUnused);
+    a.field("fold_batch_norm", p.foldBatchNorm);
+    a.field("fuse_layer_norm", p.fuseLayerNorm);
+    a.field("fuse_gelu", p.fuseGelu);
+    a.field("infer_shapes", p.inferShapes);
+}
 template <class Archive> void fields(Archive& a, Recipe& r)
 {
     a.field("format", r.format);

@@ -24,6 +24,11 @@ class QuantizeTests : public QObject {
 
     QTemporaryDir m_folder;
     QString path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
+    QString text(const char* name, const char* content) const
+    {
+        writeText(path(name), content);
+        return path(name);
+    }
 
 private slots:
     void formats_data()
@@ -75,6 +80,26 @@ private slots:
         QCOMPARE(recipe["reduce_range"].get<bool>(), true);
     }
 
+    void likeAnExample()
+    {
+        QS_EXPECT(0, {},
+            { "quantize", kFloat, "-o", path("example.onnx"), "--data", kData, "--per-channel", "--activation-type",
+                "uint8", "--ort-defaults" });
+        const Outcome o = quantscope({ "quantize", kFloat, "-o", path("like.onnx"), "--like", path("example.onnx"),
+            "--save-recipe", path("like.json") });
+        QCOMPARE(o.code, 0);
+        QVERIFY2(o.out.contains("same nodes and constants"), o.out.constData());
+        QCOMPARE(contentOf(path("like.onnx")), contentOf(path("example.onnx")));
+        const json recipe = parsed(contentOf(path("like.json")));
+        QCOMPARE(recipe["activation_type"].get<std::string>(), std::string("uint8"));
+        QCOMPARE(recipe["per_channel"].get<bool>(), true);
+        // Further options change it.
+        QS_EXPECT(0, {},
+            { "quantize", kFloat, "-o", path("like16.onnx"), "--like", path("example.onnx"), "--activation-type",
+                "uint16" });
+        QVERIFY(contentOf(path("like16.onnx")) != contentOf(path("example.onnx")));
+    }
+
     void jsonSummary()
     {
         const Outcome o = quantscope(
@@ -120,6 +145,23 @@ private slots:
                                     << QStringList { kFloat, "--data", kData, "--ort-defaults", "--recipe", "r.json" };
         QTest::newRow("no such recipe") << 3 << QStringList { "none.json" }
                                         << QStringList { kFloat, "--data", kData, "--recipe", "none.json" };
+        QTest::newRow("like a float model")
+            << 3 << QStringList { "not quantized" } << QStringList { kFloat, "--like", kFloat };
+        QTest::newRow("like nothing") << 3 << QStringList { "none.onnx" }
+                                      << QStringList { kFloat, "--like", "none.onnx" };
+        QTest::newRow("two examples") << 2 << QStringList { "--like" }
+                                      << QStringList { kFloat, "--like", kQdq, "--ort-defaults" };
+        QTest::newRow("preparation") << 2 << QStringList { "--preparation", "fuse_gelu" }
+                                     << QStringList { kFloat, "--data", kData, "--preparation", "fuse_everything" };
+        QTest::newRow("no such tensor") << 3 << QStringList { "no-such-tensor", "not in the model" }
+                                        << QStringList { kFloat, "--data", kData, "--recipe",
+                                               text("tensors.json",
+                                                   R"({"tensors":{"no-such-tensor":{"scale":1,"zero_point":0}}})") };
+        QTest::newRow("no such key") << 3 << QStringList { "unknown key", "perchannel" }
+                                     << QStringList { kFloat, "--data", kData, "--recipe",
+                                            text("key.json", R"({"perchannel":true})") };
+        QTest::newRow("no ranges") << 3 << QStringList { "calibration cache" }
+                                   << QStringList { kFloat, "--ranges", text("few.json", "{}") };
         QTest::newRow("no such ranges") << 3 << QStringList { "none.json" }
                                         << QStringList { kFloat, "--ranges", "none.json" };
     }

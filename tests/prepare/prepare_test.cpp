@@ -57,6 +57,19 @@ std::vector<std::string> types(const GraphDraft& draft)
 
 using Types = std::vector<std::string>;
 
+GraphDraft withOpset(const SmallModel& net, int version)
+{
+    GraphDraft draft = draftOf(net);
+    draft.opsets[""] = version;
+    return GraphDraft(draft.build().value());
+}
+
+bool near(const std::vector<double>& a, const std::vector<double>& b)
+{
+    constexpr double kTolerance = 1e-5;
+    return !a.empty() && std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= kTolerance; });
+}
+
 SmallModel normNet(bool transposed, bool bias)
 {
     SmallModel m("net.onnx");
@@ -176,9 +189,140 @@ private slots:
         GraphDraft draft = draftOf(normNet(false, true));
         const auto reports = prepareGraph(draft, { "fold_batch_norm" });
         QVERIFY(reports.ok());
-        QCOMPARE(reports->size(), size_t(3));
+        QCOMPARE(reports->size(), preparationPasses().size() - 1);
         QCOMPARE(types(draft), (Types { "Conv", "BatchNormalization", "Relu" }));
         QCOMPARE(draft.types.at("c").dims->size(), size_t(4)); // infer_shapes
+    }
+
+    void layerNorm_data()
+    {
+        QTest::addColumn<int>("version");
+        QTest::addColumn<bool>("twoSubs");
+        QTest::addColumn<bool>("product");
+        QTest::addColumn<bool>("fuses");
+        QTest::newRow("power") << 17 << false << false << true;
+        QTest::newRow("product") << 17 << false << true << true;
+        QTest::newRow("two subtractions") << 17 << true << false << true;
+        QTest::newRow("old opset") << 13 << false << false << false;
+    }
+    void layerNorm()
+    {
+        QFETCH(int, version);
+        QFETCH(bool, twoSubs);
+        QFETCH(bool, product);
+        QFETCH(bool, fuses);
+        const std::vector<int64_t> last { -1 };
+        SmallModel net("net.onnx");
+        net.input("x", { 3, 5, 8 })
+            .constant("two", Tensor::scalar(2.0f))
+            .constant("eps", Tensor::scalar(1e-5f))
+            .constant("gamma", noise({ 8 }, 1))
+            .constant("beta", noise({ 8 }, 2))
+            .node("ReduceMean", { "x" }, { "mean" }, { { "axes", last } })
+            .node("Sub", { "x", "mean" }, { "d" });
+        if (twoSubs)
+            net.node("Sub", { "x", "mean" }, { "d2" });
+        if (product)
+            net.node("Mul", { "d", "d" }, { "square" });
+        else
+            net.node("Pow", { "d", "two" }, { "square" });
+        net.node("ReduceMean", { "square" }, { "variance" }, { { "axes", last } })
+            .node("Add", { "variance", "eps" }, { "safe" })
+            .node("Sqrt", { "safe" }, { "root" })
+            .node("Div", { twoSubs ? "d2" : "d", "root" }, { "n" })
+            .node("Mul", { "n", "gamma" }, { "scaled" })
+            .node("Add", { "scaled", "beta" }, { "y" })
+            .output("y");
+        const GraphDraft before = withOpset(net, version);
+        GraphDraft draft = before;
+        const auto report = fuseLayerNorm(draft);
+        QVERIFY(report.ok());
+        QCOMPARE(report->changes, size_t(fuses));
+        QCOMPARE(report->keepFloat.size(), fuses ? size_t(0) : before.nodes.size());
+        if (!fuses) {
+            QCOMPARE(draft.nodes.size(), before.nodes.size());
+            return;
+        }
+        QCOMPARE(types(draft), Types { "LayerNormalization" });
+        QCOMPARE(draft.nodes.front().name, std::string("n_y"));
+        QVERIFY(near(run(before, noise({ 3, 5, 8 }, 3)), run(draft, noise({ 3, 5, 8 }, 3))));
+    }
+
+    /// What the inner values of the pattern are also read for keeps it as it is.
+    void layerNormStays()
+    {
+        SmallModel net("net.onnx");
+        net.input("x", { 2, 4 })
+            .constant("two", Tensor::scalar(2.0f))
+            .constant("eps", Tensor::scalar(1e-5f))
+            .constant("gamma", noise({ 4 }, 1))
+            .node("ReduceMean", { "x" }, { "mean" }, { { "axes", std::vector<int64_t> { 1 } } })
+            .node("Sub", { "x", "mean" }, { "d" })
+            .node("Pow", { "d", "two" }, { "square" })
+            .node("ReduceMean", { "square" }, { "variance" }, { { "axes", std::vector<int64_t> { 1 } } })
+            .node("Add", { "variance", "eps" }, { "safe" })
+            .node("Sqrt", { "safe" }, { "root" })
+            .node("Div", { "d", "root" }, { "n" })
+            .node("Mul", { "n", "gamma" }, { "y" })
+            .node("Relu", { "d" }, { "z" })
+            .output("y")
+            .output("z");
+        GraphDraft draft = draftOf(net);
+        const auto report = fuseLayerNorm(draft);
+        QVERIFY(report.ok() && report->changes == 0 && report->keepFloat.empty());
+    }
+
+    void gelu_data()
+    {
+        QTest::addColumn<int>("form");
+        QTest::addColumn<int>("version");
+        for (int form = 0; form < 6; ++form)
+            QTest::addRow("form %d", form) << form << 20;
+        QTest::newRow("old opset") << 0 << 17;
+    }
+    /// 0: erf, x first; 1: erf, halved x first; 2: erf, halved sum first; 3 to 5: the same by tanh.
+    void gelu()
+    {
+        QFETCH(int, form);
+        QFETCH(int, version);
+        SmallModel net("net.onnx");
+        net.input("x", { 2, 40 })
+            .constant("one", Tensor::scalar(1.0f))
+            .constant("half", Tensor::scalar(0.5f))
+            .constant("three", Tensor::scalar(3.0f))
+            .constant("root", Tensor::scalar(form == 1 ? 0.70710678f : 1.41421356f))
+            .constant("outer", Tensor::scalar(0.7978845608f))
+            .constant("cubic", Tensor::scalar(0.044715f));
+        if (form < 3) {
+            net.node(form == 1 ? "Mul" : "Div", { "x", "root" }, { "t" }).node("Erf", { "t" }, { "e" });
+        } else {
+            if (form == 3)
+                net.node("Pow", { "x", "three" }, { "c" });
+            else
+                net.node("Mul", { "x", "x" }, { "s" }).node("Mul", { "x", "s" }, { "c" });
+            net.node("Mul", { "cubic", "c" }, { "k" })
+                .node("Add", { "x", "k" }, { "sum" })
+                .node("Mul", { "sum", "outer" }, { "t" })
+                .node("Tanh", { "t" }, { "e" });
+        }
+        net.node("Add", { "e", "one" }, { "a" });
+        if (form % 3 == 0)
+            net.node("Mul", { "x", "a" }, { "p" }).node("Mul", { "p", "half" }, { "y" });
+        else if (form % 3 == 1)
+            net.node("Mul", { "x", "half" }, { "p" }).node("Mul", { "p", "a" }, { "y" });
+        else
+            net.node("Mul", { "half", "a" }, { "p" }).node("Mul", { "p", "x" }, { "y" });
+        net.output("y");
+        const GraphDraft before = withOpset(net, version);
+        GraphDraft draft = before;
+        const auto report = fuseGelu(draft);
+        QVERIFY(report.ok());
+        if (version < 20) {
+            QCOMPARE(report->keepFloat.size(), before.nodes.size());
+            return;
+        }
+        QCOMPARE(types(draft), Types { "Gelu" });
+        QVERIFY(near(run(before, noise({ 2, 40 }, 3, -6, 6)), run(draft, noise({ 2, 40 }, 3, -6, 6))));
     }
 };
 
