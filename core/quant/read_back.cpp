@@ -23,6 +23,7 @@ struct Trial {
     Ranges ranges;
     std::shared_ptr<const Model> made; ///< null: the recipe is not possible
     DraftDifferences differences;
+    std::string lacking; ///< tensor for which it is not
     size_t count() const { return made ? differences.count() : std::numeric_limits<size_t>::max(); }
 };
 
@@ -42,6 +43,7 @@ public:
 private:
     using Change = std::function<void(Recipe&)>;
     Trial attempt(Recipe recipe) const;
+    Trial firstAttempt(Recipe recipe) const;
     bool improve(Trial& best, const Change& change) const;
     std::vector<Change> switches(const Recipe& recipe) const;
     void addTypes(Trial& best) const;
@@ -69,13 +71,37 @@ Trial Search::attempt(Recipe recipe) const
     }
     trial.recipe = std::move(recipe);
     const auto quantized = quantizeDraft(m_float, trial.recipe, trial.ranges);
-    if (!quantized)
+    if (!quantized) {
+        trial.lacking = quantized.issue().tensor;
         return trial;
+    }
     if (auto built = quantized->draft.build()) {
         trial.made = std::move(*built);
         trial.differences = draftDifferences(m_fileDraft, quantized->draft);
     }
     return trial;
+}
+
+/// Nodes around a tensor that has no range in the file are excluded.
+Trial Search::firstAttempt(Recipe recipe) const
+{
+    constexpr int kMost = 64; // tensors
+    for (int i = 0; i < kMost; ++i) {
+        Trial trial = attempt(recipe);
+        const std::string lacking = trial.lacking;
+        if (trial.made || lacking.empty() || m_file.find(lacking))
+            return trial;
+        const size_t before = recipe.exclude.size();
+        for (const DraftNode& node : m_model.draft.nodes) {
+            const bool near = std::ranges::find(node.inputs, lacking) != node.inputs.end()
+                || std::ranges::find(node.outputs, lacking) != node.outputs.end();
+            if (near && std::ranges::find(recipe.exclude, node.name) == recipe.exclude.end())
+                recipe.exclude.push_back(node.name);
+        }
+        if (recipe.exclude.size() == before)
+            return trial;
+    }
+    return attempt(std::move(recipe));
 }
 
 bool Search::improve(Trial& best, const Change& change) const
@@ -99,7 +125,8 @@ std::vector<Search::Change> Search::switches(const Recipe& recipe) const
     std::vector<Change> changes;
     const auto flip = [&](bool Recipe::*field) { changes.push_back([field](Recipe& r) { r.*field = !(r.*field); }); };
     if (recipe.format == RecipeFormat::WeightOnly) {
-        for (auto algorithm : { WeightOnlyAlgorithm::Default, WeightOnlyAlgorithm::RoundToNearest })
+        for (auto algorithm : { WeightOnlyAlgorithm::Default, WeightOnlyAlgorithm::RoundToNearest,
+                 WeightOnlyAlgorithm::HalfQuadratic, WeightOnlyAlgorithm::KQuant }) // without data
             changes.push_back([algorithm](Recipe& r) { r.weightOnly.algorithm = algorithm; });
         return changes;
     }
@@ -222,7 +249,7 @@ Trial Search::run(const Recipe& start, bool sameNames)
         recipe.tensors[name].parts.front().type = tensor.params.dtype;
         recipe.tensors[name].axis = tensor.params.axis;
     }
-    Trial best = attempt(std::move(recipe));
+    Trial best = firstAttempt(std::move(recipe));
     if (!sameNames)
         return best;
     addTypes(best);

@@ -214,7 +214,9 @@ Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
 {
     Ranges ranges;
     for (const auto& [name, tensor] : file.tensors) {
-        const bool own = tensor.role == QuantRole::Activation && !tensor.constant && tensor.provider.empty()
+        // A file with names of its own may store equal scales once; whose they are does not show then.
+        const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + "_scale";
+        const bool own = tensor.role == QuantRole::Activation && !tensor.constant && !shared
             && !tensor.scaleName.empty() && tensor.params.scale.size() == 1;
         if (!own)
             continue;
