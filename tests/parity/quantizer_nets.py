@@ -195,5 +195,21 @@ def half_net():
     return conv_net(opset=19, dtype=np.float16)
 
 
+def half_matmul_net():
+    """float16 products, a softmax and a normalization."""
+    b = Builder(opset=19, dtype=np.float16)
+    x = b.input("x", [2, 6, 16])
+    b.node("LayerNormalization", [x, b.rand("lg", [16]), b.rand("lb", [16])], "ln", axis=-1)
+    b.node("MatMul", ["ln", b.rand("w1", [16, 16])], "q")
+    b.node("Add", ["q", b.rand("b1", [16])], "q1")
+    b.node("Transpose", ["q1"], "kt", perm=[0, 2, 1])
+    b.node("MatMul", ["q1", "kt"], "scores")
+    b.node("Mul", ["scores", b.const("s", np.float32(0.25))], "scaled")
+    b.node("Softmax", ["scaled"], "p", axis=-1)
+    b.node("MatMul", ["p", "q1"], "y")
+    b.output("y")
+    return b.make()
+
+
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "half": half_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "half": half_net, "half-matmul": half_matmul_net}
