@@ -319,6 +319,9 @@ def main():
             for net in nets:
                 if net.name in weight_only.NETS and case.get("format") != "weight-only":
                     continue
+                # ONNX Runtime's shape inference does not know its own operators, so it calibrates nothing behind them.
+                if net.name == "transformer" and case.get("format") != "dynamic":
+                    continue
                 if "when" in case and not case["when"](net):
                     continue
                 a, b = os.path.join(folder, "a.onnx"), os.path.join(folder, "b.onnx")

@@ -195,6 +195,19 @@ def half_net():
     return conv_net(opset=19, dtype=np.float16)
 
 
+def transformer_net():
+    """ONNX Runtime's own embedding and attention."""
+    b = Builder()
+    ids, segments = b.input("ids", [2, 6], TensorProto.INT32), b.input("segments", [2, 6], TensorProto.INT32)
+    b.node("EmbedLayerNormalization", [ids, segments, b.rand("words", [30, 16]), b.rand("places", [8, 16]),
+                                       b.rand("segment", [30, 16]), b.rand("gamma", [16]), b.rand("beta", [16])],
+           ["e", "mi"], domain="com.microsoft", epsilon=1e-6)
+    b.node("Attention", ["e", b.rand("wa", [16, 48]), b.rand("ba", [48])], "at", domain="com.microsoft", num_heads=2)
+    b.node("MatMul", ["at", b.rand("w1", [16, 8])], "y")
+    b.output("y")
+    return b.make()
+
+
 def half_matmul_net():
     """float16 products, a softmax and a normalization."""
     b = Builder(opset=19, dtype=np.float16)
@@ -212,4 +225,4 @@ def half_matmul_net():
 
 
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "half": half_net, "half-matmul": half_matmul_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "half": half_net, "half-matmul": half_matmul_net}

@@ -2,6 +2,7 @@
 #include "core/quant/dynamic/dynamic.h"
 
 #include "core/quant/dynamic/lstm.h"
+#include "core/quant/dynamic/transformer_rules.h"
 #include "core/quant/qoperator/builder.h"
 #include "core/tensor/convert.h"
 
@@ -108,7 +109,8 @@ Status gather(QOperatorBuilder& b, const DraftNode& node)
 Status quantizeDynamic(FloatModel& model, const Recipe& recipe)
 {
     static const std::map<std::string, QOperatorRule> rules { { "MatMul", matmul }, { "Conv", conv },
-        { "Gather", gather }, { "Transpose", passCodesOn }, { "LSTM", quantizeLstm } };
+        { "Gather", gather }, { "Transpose", passCodesOn }, { "LSTM", quantizeLstm },
+        { "Attention", quantizeAttention }, { "EmbedLayerNormalization", quantizeEmbedding } };
     return quantizeNodes(model, recipe, rules);
 }
 

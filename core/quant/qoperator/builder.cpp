@@ -271,7 +271,8 @@ Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std
     QOperatorBuilder builder(model, recipe);
     for (size_t n = 0; n < model.chosen.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];
-        const auto rule = model.chosen[n] && node.domain.empty() ? rules.find(node.opType) : rules.end();
+        const bool known = node.domain.empty() || node.domain == "com.microsoft";
+        const auto rule = model.chosen[n] && known ? rules.find(node.opType) : rules.end();
         if (rule == rules.end())
             builder.keepFloat(node);
         else

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/dynamic/transformer_rules.h"
+
+namespace qs {
+
+namespace {
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+std::string inputOrNone(const DraftNode& node, size_t i) { return node.hasInput(i) ? node.inputs[i] : std::string(); }
+
+} // namespace
+
+Status quantizeAttention(QOperatorBuilder& b, const DraftNode& node)
+{
+    // The standard operator of that name is another one.
+    if (node.domain != kMicrosoft || node.attributes.has("qkv_hidden_sizes") || !node.hasInput(1)) {
+        b.keepFloat(node);
+        return {};
+    }
+    const bool perChannel = b.recipe.perChannel && b.isConstant(node.inputs[1]);
+    QS_TRY(const auto x, b.activation(node.inputs[0]));
+    QS_TRY(const auto w,
+        b.weight(node.inputs[1], perChannel ? std::optional<int64_t>(-1) : std::nullopt, b.recipe.weightType));
+    if (!x || !w) {
+        b.keepFloat(node);
+        return {};
+    }
+    DraftNode made { NodeId(), "", "QAttention", kMicrosoft,
+        { x->codes, w->codes, inputOrNone(node, 2), x->scale, w->scale, inputOrNone(node, 3), x->zeroPoint,
+            w->zeroPoint, inputOrNone(node, 4) },
+        node.outputs, node.attributes };
+    b.replace(node, std::move(made));
+    return {};
+}
+
+Status quantizeEmbedding(QOperatorBuilder& b, const DraftNode& node)
+{
+    constexpr size_t kFirst = 2, kTables = 5; // three tables, scale and shift
+    if (node.outputs.size() > 2 || node.inputs.size() < kFirst + kTables) {
+        b.keepFloat(node);
+        return {};
+    }
+    std::vector<QOperand> tables;
+    for (size_t i = kFirst; i < kFirst + kTables; ++i) {
+        QS_TRY(const auto table, b.activation(node.inputs[i]));
+        if (!table) {
+            b.keepFloat(node);
+            return {};
+        }
+        tables.push_back(*table);
+    }
+    DraftNode made { NodeId(), "", "QEmbedLayerNormalization", kMicrosoft, { node.inputs[0], node.inputs[1] },
+        node.outputs, node.attributes };
+    for (const QOperand& table : tables)
+        made.inputs.push_back(table.codes);
+    made.inputs.push_back(inputOrNone(node, kFirst + kTables));
+    for (const QOperand& table : tables)
+        made.inputs.push_back(table.scale);
+    for (const QOperand& table : tables)
+        made.inputs.push_back(table.zeroPoint);
+    b.replace(node, std::move(made));
+    return {};
+}
+
+} // namespace qs
