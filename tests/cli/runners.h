@@ -8,6 +8,7 @@ int runArithmeticTests(int argc, char** argv);
 int runBadUseTests(int argc, char** argv);
 int runBenchTests(int argc, char** argv);
 int runConformanceTests(int argc, char** argv);
+int runCorrectionsTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);
 int runQuantizeTests(int argc, char** argv);
 int runResultsTests(int argc, char** argv);
