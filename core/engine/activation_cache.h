@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <list>
-#include <map>
 #include <mutex>
+#include <unordered_map>
 
 namespace qs {
 
@@ -36,6 +36,9 @@ private:
         Tensor tensor;
         uint64_t pass = 0;
     };
+    struct KeyHash { ///< the keys are hashes themselves
+        size_t operator()(const Key& key) const { return key.first.low ^ (key.second.low * 0x9E3779B97F4A7C15u); }
+    };
     using Entries = std::list<Entry>; ///< longest unused first
     bool makeRoom(uint64_t bytes);
 
@@ -44,7 +47,7 @@ private:
     uint64_t m_used = 0;
     uint64_t m_pass = 0;
     Entries m_entries;
-    std::map<Key, Entries::iterator> m_index;
+    std::unordered_map<Key, Entries::iterator, KeyHash> m_index;
 };
 
 } // namespace qs

@@ -168,9 +168,9 @@ void Execution::set(ValueId id, Tensor value)
         m_values[id.index()] = std::move(value);
 }
 
-void Execution::useCache(ActivationCache& cache, Hash128 sample)
+void Execution::useCache(ActivationCache& cache, Hash128 sample, CacheUse use)
 {
-    m_cache = &cache;
+    m_cache = use == CacheUse::FindAndKeep ? &cache : nullptr;
     m_sample = sample;
     const Plan& plan = m_schedule->plan();
     const auto& tasks = m_schedule->tasks();

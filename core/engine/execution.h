@@ -51,6 +51,11 @@ private:
     std::vector<bool> m_unrounded; ///< by node
 };
 
+enum class CacheUse {
+    FindAndKeep, ///< what is made is kept for later runs
+    Find,
+};
+
 /// One run of a plan over one set of inputs, advanced step by step so that two plans can go in lockstep. A value is
 /// dropped after its last use; a demanded one stays until release().
 class Execution {
@@ -59,9 +64,9 @@ public:
     /// Inputs by graph input index; types and sizes are checked against the graph.
     Status bind(std::span<const Tensor> inputs);
     /// After bind(): what the cache has for this sample (the key of all inputs) is taken from there, tasks that are
-    /// then not needed are passed over, and what is made is kept there. Nodes whose value before rounding or whose
-    /// saturated pairs are asked for run always.
-    void useCache(ActivationCache& cache, Hash128 sample);
+    /// then not needed are passed over, and what is made is kept there unless `use` says otherwise. Nodes whose value
+    /// before rounding or whose saturated pairs are asked for run always.
+    void useCache(ActivationCache& cache, Hash128 sample, CacheUse use = CacheUse::FindAndKeep);
     /// Nodes may share their work among these threads; null: the calling thread alone. Bits are the same.
     void useTeam(WorkerTeam* team) { m_team = team; }
     /// A value that the graph does not make (of a subgraph: an input, or one of the graph around it); unchecked.
@@ -90,7 +95,7 @@ private:
     std::shared_ptr<const Schedule> m_schedule;
     BufferPool& m_pool;
     WorkerTeam* m_team = nullptr;
-    ActivationCache* m_cache = nullptr;
+    ActivationCache* m_cache = nullptr; ///< where to keep what is made
     Hash128 m_sample;
     std::vector<bool> m_passedOver; ///< by task; empty = none
     std::vector<uint32_t> m_reads;

@@ -16,11 +16,29 @@ struct Owned {
 
 } // namespace
 
+template <class T> std::shared_ptr<const T> LoweringCache::Entries<T>::find(Hash128 key) const
+{
+    const auto it = byKey.find(key);
+    return it == byKey.end() ? nullptr : it->second.lock();
+}
+
+template <class T> std::shared_ptr<const T> LoweringCache::Entries<T>::add(Hash128 key, std::shared_ptr<const T> value)
+{
+    if (byKey.size() >= nextSweep) {
+        std::erase_if(byKey, [](const auto& entry) { return entry.second.expired(); });
+        nextSweep = std::max<size_t>(64, 2 * byKey.size());
+    }
+    auto& entry = byKey[key];
+    if (auto earlier = entry.lock())
+        return earlier;
+    entry = value;
+    return value;
+}
+
 std::shared_ptr<const LoweredNode> LoweringCache::find(Hash128 key) const
 {
     const std::lock_guard lock(m_mutex);
-    const auto it = m_entries.find(key);
-    return it == m_entries.end() ? nullptr : it->second.lock();
+    return m_lowered.find(key);
 }
 
 std::shared_ptr<const LoweredNode> LoweringCache::add(
@@ -29,22 +47,27 @@ std::shared_ptr<const LoweredNode> LoweringCache::add(
     auto owned = std::make_shared<const Owned>(Owned { std::move(owner), std::move(lowered) });
     std::shared_ptr<const LoweredNode> node(owned, &owned->lowered);
     const std::lock_guard lock(m_mutex);
-    if (m_entries.size() >= m_nextSweep) {
-        std::erase_if(m_entries, [](const auto& entry) { return entry.second.expired(); });
-        m_nextSweep = std::max<size_t>(64, 2 * m_entries.size());
-    }
-    auto& entry = m_entries[key];
-    if (auto earlier = entry.lock())
-        return earlier;
-    entry = node;
-    return node;
+    return m_lowered.add(key, std::move(node));
+}
+
+std::shared_ptr<const FoldedNode> LoweringCache::findFolded(Hash128 key) const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_folded.find(key);
+}
+
+std::shared_ptr<const FoldedNode> LoweringCache::addFolded(Hash128 key, FoldedNode folded)
+{
+    auto node = std::make_shared<const FoldedNode>(std::move(folded));
+    const std::lock_guard lock(m_mutex);
+    return m_folded.add(key, std::move(node));
 }
 
 size_t LoweringCache::size() const
 {
     const std::lock_guard lock(m_mutex);
     return static_cast<size_t>(
-        std::ranges::count_if(m_entries, [](const auto& entry) { return !entry.second.expired(); }));
+        std::ranges::count_if(m_lowered.byKey, [](const auto& entry) { return !entry.second.expired(); }));
 }
 
 Result<std::shared_ptr<const LoweredNode>> lowerShared(const LowerContext& context, LoweringCache* cache,

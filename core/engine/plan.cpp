@@ -120,7 +120,7 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
     for (size_t i = 0; i < node.captures.size(); ++i)
         step.captures.push_back(
             i < step.lowered->captures.size() && step.lowered->captures[i] ? node.captures[i] : ValueId());
-    if (fold(id, step, pool))
+    if (fold(id, step, options, pool))
         step.folded = true;
 }
 
@@ -186,7 +186,35 @@ void Plan::makeKeys(const PlanOptions& options)
     }
 }
 
-bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
+/// Of a node whose inputs are all constant.
+std::optional<Hash128> Plan::foldedKey(const Node& node, const PlanOptions& options)
+{
+    // Without inputs there is nothing to compute; a name or an opset may hide in such nodes.
+    const auto own = options.cache && !node.inputs.empty() && node.captures.empty()
+        ? operatorKey(node, options.mode, options.profile)
+        : std::nullopt;
+    if (!own)
+        return std::nullopt;
+    KeyBuilder key;
+    key.add(*own).add(static_cast<int64_t>(node.outputs.size()));
+    for (const ValueId in : node.inputs)
+        key.add(in.valid() ? *keyOf(in) : Hash128 {});
+    return key.key();
+}
+
+/// True when that makes all outputs of the node.
+bool Plan::takeFolded(const Node& node, const FoldedNode& folded)
+{
+    for (size_t i = 0; i < folded.outputs.size(); ++i)
+        if (node.outputs[i].valid() && folded.outputs[i].valid()) {
+            m_constants[node.outputs[i].index()] = folded.outputs[i];
+            if (!folded.keys.empty())
+                m_keys[node.outputs[i].index()] = folded.keys[i];
+        }
+    return std::ranges::all_of(node.outputs, [&](ValueId out) { return !out.valid() || constant(out); });
+}
+
+bool Plan::fold(NodeId id, Step& step, const PlanOptions& options, BufferPool& pool)
 {
     const Node& node = graph().node(id);
     if (!step.lowered->foldable)
@@ -203,8 +231,11 @@ bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
             if (const auto shape = toShape(*m_facts.of(out).dims);
                 shape && elementCount(*shape).value_or(0) > kLargestFolded)
                 return false;
-    std::vector<Tensor> outputs(node.outputs.size());
-    StepContext context(inputs, outputs, pool);
+    const auto key = foldedKey(node, options);
+    if (key && (step.shared = options.cache->findFolded(*key)))
+        return takeFolded(node, *step.shared);
+    FoldedNode folded { std::vector<Tensor>(node.outputs.size()), {} };
+    StepContext context(inputs, folded.outputs, pool);
     try {
         const Status status = step.lowered->run(context);
         if (!status.ok())
@@ -212,10 +243,12 @@ bool Plan::fold(NodeId id, Step& step, BufferPool& pool)
     } catch (const std::exception&) {
         return false;
     }
-    for (size_t i = 0; i < outputs.size(); ++i)
-        if (node.outputs[i].valid() && outputs[i].valid())
-            m_constants[node.outputs[i].index()] = outputs[i];
-    return std::ranges::all_of(node.outputs, [&](ValueId out) { return !out.valid() || constant(out); });
+    if (!key)
+        return takeFolded(node, folded);
+    for (const Tensor& output : folded.outputs)
+        folded.keys.push_back(output.valid() ? contentKey(output) : Hash128 {});
+    step.shared = options.cache->addFolded(*key, std::move(folded));
+    return takeFolded(node, *step.shared);
 }
 
 void Plan::addUnit(FusedUnit unit)

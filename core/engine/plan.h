@@ -42,6 +42,7 @@ public:
     struct Step {
         std::shared_ptr<const LoweredNode> lowered; ///< null: cannot run
         bool folded = false; ///< to a constant
+        std::shared_ptr<const FoldedNode> shared; ///< what it was folded to, when plans share it
         std::optional<Issue> blocked; ///< why it cannot run (its own reason or "depends on node ...")
         bool ownReason = false; ///< blocked by itself, not by what it depends on
         std::vector<ValueId> captures; ///< as Node::captures, invalid where the step does not read the value
@@ -84,7 +85,9 @@ private:
     void makeKeys(const PlanOptions& options);
     void addUnit(FusedUnit unit);
     void addNode(NodeId id, const PlanOptions& options, BufferPool& pool);
-    bool fold(NodeId id, Step& step, BufferPool& pool);
+    bool fold(NodeId id, Step& step, const PlanOptions& options, BufferPool& pool);
+    std::optional<Hash128> foldedKey(const Node& node, const PlanOptions& options);
+    bool takeFolded(const Node& node, const FoldedNode& folded);
     std::shared_ptr<const Model> m_model;
     std::shared_ptr<const Graph> m_graph;
     InferredFacts m_facts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/model_info.h"
 
+#include "core/ops/macs.h"
 #include "core/ops/op.h"
 #include "core/qdq/qlinear_signature.h"
 
@@ -100,15 +101,7 @@ std::optional<int64_t> countMacs(const LoadedModel& model)
     const Graph& g = model.graph();
     int64_t total = 0;
     for (const Node& node : g.nodes()) {
-        const Op* op = opRegistry().find(node);
-        if (!op || !op->macs)
-            continue;
-        std::vector<Fact> inputs, outputs;
-        for (ValueId in : node.inputs)
-            inputs.push_back(in.valid() ? model.plan->facts().of(in) : Fact {});
-        for (ValueId out : node.outputs)
-            outputs.push_back(out.valid() ? model.plan->facts().of(out) : Fact {});
-        const auto macs = op->macs({ node, inputs }, outputs);
+        const auto macs = nodeMacs(node, model.plan->facts());
         if (!macs || __builtin_add_overflow(total, *macs, &total))
             return std::nullopt;
     }

@@ -76,7 +76,9 @@ Status checkOverrides(const FloatModel& model, const Recipe& recipe)
 
 Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Ranges ranges)
 {
-    FloatModel model { std::move(draft), {}, {}, {}, {}, std::move(ranges), recipe.keepExtremeConstants, {} };
+    FloatModel model {
+        .draft = std::move(draft), .ranges = std::move(ranges), .keepExtremes = recipe.keepExtremeConstants
+    };
     QS_TRY(const auto built, model.draft.build());
     const InferredFacts facts = inferFacts(built->graph);
     const auto values = built->graph.values();

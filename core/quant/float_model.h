@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/graph/draft.h"
+#include "core/quant/quantized_constants.h"
 #include "core/quant/ranges.h"
 #include "core/quant/recipe.h"
 
@@ -23,6 +24,8 @@ struct FloatModel {
     std::vector<bool> chosen; ///< by node index
     Ranges ranges; ///< as calibrated, edited by editRanges()
     bool keepExtremes = false; ///< Recipe::keepExtremeConstants
+    /// Known from other quantizations of the same model; never null.
+    std::shared_ptr<QuantizedConstants> constants = std::make_shared<QuantizedConstants>();
     std::vector<std::string> warnings;
 
     /// Issues: a pattern or an override that names nothing, a draft that does not fit together.

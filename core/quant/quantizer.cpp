@@ -82,6 +82,8 @@ Result<QuantizedDraft> quantizeDraft(
     if (recipe.format == RecipeFormat::Dynamic)
         splitGemms(draft, recipe);
     QS_TRY(FloatModel model, FloatModel::make(std::move(draft), recipe, ranges));
+    if (help.constants)
+        model.constants = help.constants;
     switch (recipe.format) {
     case RecipeFormat::Qdq:
         QS_CHECK(quantizeQdq(model, recipe));

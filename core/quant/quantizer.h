@@ -14,6 +14,7 @@ struct QuantizedDraft {
 /// What goes with the recipe.
 struct QuantizerHelp {
     size_t threads = 1; ///< the result does not depend on it
+    std::shared_ptr<QuantizedConstants> constants = {}; ///< of earlier quantizations of the same model; null = none
     const ReadyBlocks* blocks = nullptr; ///< of weights, found with data (WeightOnlyAlgorithm::Gptq)
 };
 

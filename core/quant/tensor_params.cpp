@@ -88,7 +88,7 @@ Result<QuantParams> constantParams(
         return !o.scale && !o.zeroPoint && !o.lowest && !o.highest && !o.symmetric && !o.reduceRange;
     });
     if (plain) {
-        auto params = weightParams(tensor, rules, asked.axis);
+        auto params = model.constants->params(tensor, rules, asked.axis);
         return params ? std::move(params) : Result<QuantParams>(named(params.issue()));
     }
     // Channel by channel, since each may have its own rules.

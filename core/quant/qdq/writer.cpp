@@ -131,7 +131,7 @@ Status QdqWriter::constantTensor(const std::string& name, const QdqParams& param
         codes = name + "_QuantizeLinear_Output";
         addQuantize(name + "_QuantizeLinear", name, codes, names, params.own);
     } else {
-        m_draft.setConstant(codes, weightCodes(weight, params.own));
+        m_draft.setConstant(codes, m_model.constants->codes(weight, params.own));
     }
     addDequantize(name + "_DequantizeLinear", codes, output, names, params.own);
     return {};
