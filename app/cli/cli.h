@@ -54,6 +54,7 @@ Command addBench(CLI::App& app, Context& context);
 Command addConformance(CLI::App& app, Context& context);
 Command addKernels(CLI::App& app, Context& context);
 Command addQuantize(CLI::App& app, Context& context);
+Command addSensitivity(CLI::App& app, Context& context);
 
 void addCommonOptions(CLI::App& command, CommonOptions& options);
 enum class DataNeed { Required, Optional };

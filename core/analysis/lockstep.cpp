@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep.h"
 
+#include "core/analysis/classes.h"
 #include "core/analysis/node_alone.h"
 #include "core/engine/content_key.h"
 #include "core/tensor/convert.h"
@@ -13,16 +14,6 @@
 namespace qs {
 
 namespace {
-
-/// Index of the largest element; NaN never wins.
-int64_t argmax(const float* v, size_t n)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < n; ++i)
-        if (v[i] > v[best] || std::isnan(v[best]))
-            best = i;
-    return static_cast<int64_t>(best);
-}
 
 bool amongFive(const float* v, size_t n, int64_t index)
 {

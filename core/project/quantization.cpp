@@ -88,10 +88,10 @@ Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraf
 }
 
 Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState& state, const Recipe& recipe,
-    const ProgressFn& progress, const CancelToken& cancel)
+    ReadyBlocks& blocks, const ProgressFn& progress, const CancelToken& cancel)
 {
-    QuantizerHelp help { inputs.threads, nullptr };
-    ReadyBlocks blocks;
+    QuantizerHelp help;
+    help.threads = inputs.threads;
     if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
         QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, progress, cancel));
         help.blocks = &blocks;
@@ -116,8 +116,11 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     }
     const double prepareMs = clock.lap();
     FloatState state = uncorrected(std::move(draft), prepared);
+    const auto blocks = std::make_shared<ReadyBlocks>();
     const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
-        [&](const FloatState& s, const Recipe& recipe) { return quantized(inputs, s, recipe, progress, cancel); } };
+        [&](const FloatState& s, const Recipe& recipe) {
+            return quantized(inputs, s, recipe, *blocks, progress, cancel);
+        } };
     std::vector<CorrectionReport> corrections;
     if (asksForCorrections(inputs.recipe)) {
         QS_TRY(corrections, correctModel(state, inputs, hooks, progress, cancel));
@@ -134,7 +137,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
             quantized.warnings.push_back(report.name + ": " + note);
     return Quantization { std::move(quantized.draft), std::move(state.draft), changed, std::move(state.recipe),
         std::move(corrections), std::move(state.ranges), std::move(state.kept), std::move(quantized.warnings),
-        prepareMs, calibrateMs, clock.lap(), std::move(reports) };
+        prepareMs, calibrateMs, clock.lap(), std::move(reports), blocks };
 }
 
 } // namespace

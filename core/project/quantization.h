@@ -9,6 +9,7 @@
 #include "core/quant/calibration_data.h"
 #include "core/quant/correct/report.h"
 #include "core/quant/recipe.h"
+#include "core/quant/weight_only/weight_only.h"
 
 namespace qs {
 
@@ -42,6 +43,7 @@ struct Quantization {
     std::vector<std::string> warnings;
     double prepareMs = 0, calibrateMs = 0, quantizeMs = 0;
     std::vector<PassReport> preparation; ///< what each pass did; empty without preparation
+    std::shared_ptr<const ReadyBlocks> blocks; ///< of weights, where data chose the codes
 };
 
 /// The one path from a float model to a quantized one, for the command line and the window alike: prepares the graph if

@@ -23,6 +23,7 @@ struct Inputs {
     DataRequest data; ///< empty spec = none yet
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
+    bool compare = true; ///< false: models and data are only made ready
     bool nodeAlone = false; ///< --local
     bool histograms = true; ///< false: rows without histograms, which cost as much as all other numbers
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of the quantized model

@@ -130,9 +130,14 @@ private:
             m_next.quantModel = m_previous->quantModel;
         } else {
             report("quantize");
-            QuantizeInputs inputs { m_next.floatModel->model, *m_next.inputs.recipe, m_next.data,
-                m_next.inputs.rangesPath, m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads(),
-                m_next.inputs.memoryLimit, m_next.inputs.carry, nullptr };
+            QuantizeInputs inputs;
+            inputs.model = m_next.floatModel->model;
+            inputs.recipe = *m_next.inputs.recipe;
+            inputs.data = m_next.data;
+            inputs.rangesPath = m_next.inputs.rangesPath;
+            inputs.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
+            inputs.memoryLimit = m_next.inputs.memoryLimit;
+            inputs.carry = m_next.inputs.carry;
             if (sameSource() && m_previous->quantization)
                 inputs.kept = m_previous->quantization->kept;
             QS_TRY(Quantization made, quantizeModel(inputs, m_progress, m_cancel));
@@ -198,7 +203,7 @@ private:
 
     Status match()
     {
-        if (!m_next.floatModel || !m_next.quantModel)
+        if (!m_next.floatModel || !m_next.quantModel || !m_next.inputs.compare)
             return {};
         if (m_cancel.cancelled())
             return cancelled();

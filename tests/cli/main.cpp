@@ -14,5 +14,6 @@ int main(int argc, char** argv)
     failures += qs::test::runOtherCpuTests(argc, argv);
     failures += qs::test::runQuantizeTests(argc, argv);
     failures += qs::test::runResultsTests(argc, argv);
+    failures += qs::test::runSensitivityTests(argc, argv);
     return failures;
 }

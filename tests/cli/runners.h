@@ -12,5 +12,6 @@ int runCorrectionsTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);
 int runQuantizeTests(int argc, char** argv);
 int runResultsTests(int argc, char** argv);
+int runSensitivityTests(int argc, char** argv);
 
 } // namespace qs::test

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+#include "app/cli/recipe_options.h"
+
+#include "core/project/memory.h"
+#include "core/project/sensitivity.h"
+#include "core/project/workspace.h"
+#include "core/report/sensitivity_report.h"
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+namespace qs::cli {
+
+namespace {
+
+struct SensitivityCommand {
+    std::string floatPath, ranges, by = "node", arithmetic = "simulated";
+    std::vector<std::string> units;
+    RecipeOptions recipe;
+    DataOptions data;
+};
+
+Result<int> sensitivity(const SensitivityCommand& o, Context& context)
+{
+    const auto by = unitKindOf(o.by);
+    if (!by)
+        return badUse("--by does not know '" + o.by + "'", "use node, tensor or type");
+    Inputs inputs;
+    inputs.compare = false;
+    inputs.floatPath = o.floatPath;
+    inputs.rangesPath = o.ranges;
+    QS_TRY(const ChosenRecipe chosen, chosenRecipe(o.recipe));
+    inputs.recipe = chosen.recipe;
+    QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
+    QS_TRY(inputs.data, dataRequest(o.data, context.common));
+    QS_TRY(inputs.threads, threadCount(context.common));
+    QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
+    QS_TRY(inputs.carry, carryPairs(context.common));
+    QS_CHECK(checkWritable(
+        { context.common.json }, { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+    const ProgressFn progress = progressBar(context.common);
+    QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progress, context.cancel));
+    const auto start = std::chrono::steady_clock::now();
+    QS_TRY(const Sensitivity measured, sensitivityOf(*snapshot, *by, o.units, progress, context.cancel));
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    clearProgress(context.common);
+    printWarnings(snapshot->warnings, context.common);
+    const SensitivityReport report { *snapshot, measured, chosen.start, time.count() };
+    const ReportInfo info { peakMemoryBytes(), context.common.verbose };
+    if (!context.common.json.empty())
+        QS_CHECK(writeOutput(context.common.json, sensitivityJson(report, info)));
+    if (context.common.json != "-")
+        std::cout << sensitivityTable(report, info);
+    return int(kDone);
+}
+
+} // namespace
+
+Command addSensitivity(CLI::App& app, Context& context)
+{
+    auto o = std::make_shared<SensitivityCommand>();
+    app.add_option("FLOAT", o->floatPath, "float model")->required();
+    app.add_option("--by", o->by, "what is quantized alone and left out: node, tensor (qdq format) or type");
+    app.add_option("--units", o->units, "measure only these (names or patterns)");
+    addRecipeOptions(app, o->recipe);
+    app.add_option("--ranges", o->ranges, "take ranges of activations from this file, not from the data");
+    addDataOptions(app, o->data);
+    addCommonOptions(app, context.common);
+    app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    return [o](Context& c) { return sensitivity(*o, c); };
+}
+
+} // namespace qs::cli
