@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+# qs_precompile(<target> headers ...): what many sources read anyway is read once; headers of ours by their path. Every
+# source still includes what it uses: builds without QS_PCH show what is missing.
+function(qs_precompile target)
+    if(QS_PCH)
+        list(TRANSFORM ARGN REPLACE "^(core|widgets|app)/" "${PROJECT_SOURCE_DIR}/\\1/")
+        target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional> <string>
+            <unordered_map> <vector> ${ARGN})
+    endif()
+endfunction()
+
 # qs_library(<name> SOURCES ... [DEPS public targets ...] [PRIVATE targets ...] [PCH headers ...]): a static library
-# qs_<name>. PCH: headers that most sources read and that take long, precompiled where QS_PCH is on.
+# qs_<name>. PCH: see qs_precompile.
 function(qs_library name)
     cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE;PCH" ${ARGN})
     add_library(qs_${name} STATIC ${ARG_SOURCES})
     target_include_directories(qs_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(qs_${name} PUBLIC ${ARG_DEPS} PRIVATE qs_warnings ${ARG_PRIVATE})
-    if(QS_PCH AND ARG_PCH)
-        target_precompile_headers(qs_${name} PRIVATE ${ARG_PCH})
+    if(ARG_PCH)
+        qs_precompile(qs_${name} ${ARG_PCH})
     endif()
 endfunction()
 
@@ -38,6 +48,10 @@ function(qs_test name)
     target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(test_${name} PRIVATE qs_warnings Qt6::Test ${ARG_DEPS})
     target_compile_definitions(test_${name} PRIVATE QS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    list(LENGTH ARG_SOURCES count)
+    if(count GREATER 2) # for fewer it takes longer than it saves
+        qs_precompile(test_${name} <QtTest>)
+    endif()
     add_test(NAME ${name} COMMAND test_${name})
     qs_test_environment(${name} ${ARG_TIMEOUT})
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")

@@ -18,7 +18,7 @@ using Indices = std::vector<size_t>;
 std::vector<size_t> triedSizes(size_t units)
 {
     std::vector<size_t> sizes;
-    for (size_t n = 1; n < units; n = n < 4 ? n + 1 : n + n / 3)
+    for (size_t n = 1; n < units; n = n < 4 ? n + 1 : n + n / 2)
         sizes.push_back(n);
     if (units > 0)
         sizes.push_back(units);
