@@ -252,7 +252,10 @@ Result<std::vector<OutputScore>> VariantRuns::measure(
     for (size_t t = 0; t < turns; ++t) {
         const size_t first = t * m_turnFeeds;
         if (m_turn.samples.empty() || m_turn.first != first)
-            QS_CHECK(begin(m_turn, first, std::min(m_turnFeeds, feeds - first), cancel));
+            if (Status begun = begin(m_turn, first, std::min(m_turnFeeds, feeds - first), cancel); !begun.ok()) {
+                m_turn = {};
+                return std::move(begun).issue();
+            }
         std::vector<Parts> parts(count);
         const auto one = [&](size_t variant, size_t worker) -> Status {
             QS_TRY(auto made, plan(variant));
