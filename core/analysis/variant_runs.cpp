@@ -5,6 +5,7 @@
 #include "core/base/parallel.h"
 #include "core/engine/content_key.h"
 #include "core/engine/memory_budget.h"
+#include "core/kernels/pair_sums.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -36,24 +37,6 @@ std::optional<Hash128> outputsKey(const Plan& plan)
             return std::nullopt;
     }
     return builder.key();
-}
-
-/// Bytes that one feed's values take, of all tasks of the schedule.
-uint64_t valueBytes(const Schedule& schedule)
-{
-    uint64_t bytes = 0;
-    for (const Schedule::Task& task : schedule.tasks())
-        for (const ValueId out : task.outputs) {
-            if (!out.valid() || !schedule.reads(out))
-                continue;
-            const Fact& fact = schedule.plan().facts().of(out);
-            uint64_t count = 1;
-            for (const Dim& d : fact.dims.value_or(Dims {}))
-                if (d.known() && __builtin_mul_overflow(count, static_cast<uint64_t>(d.value), &count))
-                    return UINT64_MAX / 4;
-            bytes += storageBytes(fact.dtype, std::min<uint64_t>(count, UINT64_MAX / 1024));
-        }
-    return bytes;
 }
 
 void merge(OutputScore& into, const OutputScore& from)
@@ -105,7 +88,7 @@ Result<VariantRuns> VariantRuns::make(
     uint64_t cached = 0;
     for (const auto& base : runs.m_bases) {
         QS_TRY(auto schedule, outputsOf(base));
-        cached += valueBytes(*schedule);
+        cached += schedule->estimatedValueBytes();
         schedules.push_back(std::move(schedule));
     }
     uint64_t each = UINT64_MAX;
@@ -158,7 +141,7 @@ Status VariantRuns::begin(Turn& turn, size_t first, size_t count, const CancelTo
         if (carried)
             state.keep(execution);
         for (const ValueId out : outputs)
-            sample.outputs.push_back(toPlain(execution.get(out)));
+            sample.outputs.push_back(floatsOf(execution.get(out)));
         return {};
     };
     QS_CHECK(parallelTry(count, alone ? 1 : workers, cancel, one));
@@ -197,17 +180,14 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
 {
     OutputScore total;
     for (size_t o = 0; o < std::min(outputs.size(), sample.outputs.size()); ++o) {
-        const std::vector<float> x = floatsOf(sample.outputs[o]);
+        const std::vector<float>& x = sample.outputs[o];
         const std::vector<float> y = floatsOf(execution.get(outputs[o]));
         if (x.size() != y.size())
             continue;
-        for (size_t i = 0; i < x.size(); ++i) {
-            if (!std::isfinite(x[i]) || !std::isfinite(y[i]))
-                continue;
-            const double error = double(y[i]) - double(x[i]);
-            total.signal += double(x[i]) * double(x[i]);
-            total.noise += error * error;
-        }
+        PairSums sums;
+        addPairSums(sums, x.data(), y.data(), nullptr, x.size(), nullptr, {});
+        total.signal += sums.xx;
+        total.noise += sums.ee;
         const auto& labels = m_data->labels();
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
         if (o > 0 || slice < 2 || x.size() % samples != 0)

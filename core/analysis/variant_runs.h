@@ -53,7 +53,7 @@ private:
     struct Sample {
         Feed feed;
         Hash128 key;
-        std::vector<Tensor> outputs; ///< of the reference
+        std::vector<std::vector<float>> outputs; ///< of the reference; empty where they are no floats
     };
     using Parts = std::vector<OutputScore>; ///< by feed of the turn
     struct Turn {

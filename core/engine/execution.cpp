@@ -70,30 +70,47 @@ Result<std::shared_ptr<const Schedule>> Schedule::make(std::shared_ptr<const Pla
     return std::shared_ptr<const Schedule>(std::move(schedule));
 }
 
+namespace {
+
+/// From inference; unknown sizes count as 1, what no memory holds as UINT64_MAX / 4.
+uint64_t factBytes(const Fact& fact)
+{
+    uint64_t count = 1;
+    for (const Dim& d : fact.dims.value_or(Dims {}))
+        if (d.known() && __builtin_mul_overflow(count, static_cast<uint64_t>(d.value), &count))
+            return UINT64_MAX / 4;
+    return count > UINT64_MAX / 64 ? UINT64_MAX / 4 : storageBytes(fact.dtype, count);
+}
+
+uint64_t addBytes(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX / 2 - std::min(b, UINT64_MAX / 2) ? UINT64_MAX / 2 : a + b;
+}
+
+} // namespace
+
+uint64_t Schedule::estimatedValueBytes() const
+{
+    uint64_t bytes = 0;
+    for (const Task& task : m_tasks)
+        for (const ValueId out : task.outputs)
+            if (out.valid() && reads(out))
+                bytes = addBytes(bytes, factBytes(m_plan->facts().of(out)));
+    return bytes;
+}
+
 uint64_t Schedule::estimatedPeakBytes() const
 {
     const Graph& graph = m_plan->graph();
-    auto bytesOf = [&](ValueId id) -> uint64_t {
-        const Fact& f = m_plan->facts().of(id);
-        uint64_t count = 1;
-        for (const Dim& d : f.dims.value_or(Dims {}))
-            if (d.known() && __builtin_mul_overflow(count, static_cast<uint64_t>(d.value), &count))
-                return UINT64_MAX / 4;
-        if (count > UINT64_MAX / 64)
-            return UINT64_MAX / 4;
-        return storageBytes(f.dtype, count);
-    };
-    auto add = [](uint64_t a, uint64_t b) {
-        return a > UINT64_MAX / 2 - std::min(b, UINT64_MAX / 2) ? UINT64_MAX / 2 : a + b;
-    };
+    const auto bytesOf = [&](ValueId id) { return factBytes(m_plan->facts().of(id)); };
     std::vector<uint32_t> reads = m_reads;
     uint64_t live = 0, peak = 0;
     for (ValueId in : graph.inputs())
-        live = add(live, bytesOf(in));
+        live = addBytes(live, bytesOf(in));
     for (const Task& task : m_tasks) {
         for (ValueId out : task.outputs)
             if (out.valid())
-                live = add(live, bytesOf(out));
+                live = addBytes(live, bytesOf(out));
         peak = std::max(peak, live);
         for (auto list : { task.inputs, task.captures })
             for (ValueId in : list)

@@ -38,6 +38,8 @@ public:
     const Demand& demand() const { return m_demand; }
     /// Most bytes of values alive at one time in one execution, from the inferred sizes (unknown sizes count as 1).
     uint64_t estimatedPeakBytes() const;
+    /// Bytes of all values that its tasks make and somebody reads, by the same sizes.
+    uint64_t estimatedValueBytes() const;
     /// Bytes of the constants that its tasks read, each counted once.
     uint64_t constantBytes() const;
 

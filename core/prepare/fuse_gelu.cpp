@@ -92,7 +92,7 @@ std::optional<FoundPattern> around(const PatternGraph& graph, size_t n)
     const std::string result = halfProduct(graph, sum->outputs[0], x, found.nodes);
     if (result.empty())
         return std::nullopt;
-    found.last = *graph.producer(result);
+    found.last = graph.links().producer(result);
     found.node = { NodeId(), "", "Gelu", "", { x }, {}, {} };
     found.node.attributes.set("approximate", std::string(exact ? "none" : "tanh"));
     return found;

@@ -97,7 +97,7 @@ std::optional<FoundPattern> Finder::around(size_t root) const
         found.node.inputs.push_back(beta);
         last = shifted;
     }
-    found.last = *m_graph.producer(last->outputs[0]);
+    found.last = m_graph.links().producer(last->outputs[0]);
     found.node.attributes.set("axis", int64_t(-1));
     found.node.attributes.set("epsilon", static_cast<float>(*epsilon));
     return found;

@@ -8,44 +8,18 @@
 
 namespace qs {
 
-PatternGraph::PatternGraph(const GraphDraft& draft)
-    : m_draft(draft)
-{
-    for (size_t n = 0; n < draft.nodes.size(); ++n) {
-        for (const std::string& out : draft.nodes[n].outputs)
-            if (!out.empty())
-                m_producers.emplace(out, n);
-        for (const std::string& in : draft.nodes[n].inputs)
-            if (!in.empty())
-                m_readers[in].push_back(n);
-    }
-}
-
-std::optional<size_t> PatternGraph::producer(const std::string& name) const
-{
-    const auto it = m_producers.find(name);
-    return it == m_producers.end() ? std::nullopt : std::optional(it->second);
-}
-
 const DraftNode* PatternGraph::made(const std::string& name, std::string_view type, std::set<size_t>& used) const
 {
-    const auto index = producer(name);
-    if (!index || !m_draft.nodes[*index].is(type))
+    const size_t index = m_links.producer(name);
+    if (index == SIZE_MAX || !m_draft.nodes[index].is(type))
         return nullptr;
-    used.insert(*index);
-    return &m_draft.nodes[*index];
-}
-
-const std::vector<size_t>& PatternGraph::readers(const std::string& name) const
-{
-    static const std::vector<size_t> none;
-    const auto it = m_readers.find(name);
-    return it == m_readers.end() ? none : it->second;
+    used.insert(index);
+    return &m_draft.nodes[index];
 }
 
 const DraftNode* PatternGraph::onlyReader(const std::string& name, std::string_view type, std::set<size_t>& used) const
 {
-    const auto& all = readers(name);
+    const auto& all = m_links.readers(name);
     if (all.size() != 1 || m_draft.isOutput(name) || !m_draft.nodes[all.front()].is(type))
         return nullptr;
     used.insert(all.front());
@@ -93,7 +67,7 @@ bool isClosed(const PatternGraph& graph, const FoundPattern& pattern)
             return out.empty()
                 || (!draft.isOutput(out) && !draft.isCaptured(out)
                     && std::ranges::all_of(
-                        graph.readers(out), [&](size_t reader) { return pattern.nodes.contains(reader); }));
+                        graph.links().readers(out), [&](size_t reader) { return pattern.nodes.contains(reader); }));
         });
     });
 }

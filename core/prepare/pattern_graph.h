@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/graph/draft_links.h"
 #include "core/prepare/prepare.h"
 
 #include <set>
@@ -10,13 +11,15 @@ namespace qs {
 /// A draft seen backwards from its values, for finding what several nodes compute together.
 class PatternGraph {
 public:
-    explicit PatternGraph(const GraphDraft& draft);
+    explicit PatternGraph(const GraphDraft& draft)
+        : m_draft(draft)
+        , m_links(draft)
+    {
+    }
     const GraphDraft& draft() const { return m_draft; }
-    /// Index of the node that makes it; nullopt for inputs and constants.
-    std::optional<size_t> producer(const std::string& name) const;
-    /// The same where it is of that standard type, and its index goes into `used`.
+    const DraftLinks& links() const { return m_links; }
+    /// The node that makes it, where it is of that standard type; its index goes into `used`.
     const DraftNode* made(const std::string& name, std::string_view type, std::set<size_t>& used) const;
-    const std::vector<size_t>& readers(const std::string& name) const;
     /// The only reader, if it is of that standard type.
     const DraftNode* onlyReader(const std::string& name, std::string_view type, std::set<size_t>& used) const;
     /// A constant of one element.
@@ -25,8 +28,7 @@ public:
 
 private:
     const GraphDraft& m_draft;
-    std::unordered_map<std::string, size_t> m_producers;
-    std::unordered_map<std::string, std::vector<size_t>> m_readers;
+    DraftLinks m_links;
 };
 
 /// Two inputs in either order: what is left of them when one is `name`, or is that scalar; empty where none is.

@@ -25,39 +25,30 @@ constexpr std::array<std::pair<std::string_view, bool GraphPreparation::*>, 6> k
         { "infer_shapes", &GraphPreparation::inferShapes } }
 };
 
+template <class Table, class T> std::string_view nameIn(const Table& table, T value)
+{
+    for (const auto& [known, name] : table)
+        if (known == value)
+            return name;
+    return table.front().second;
+}
+
+template <class Table>
+auto valueIn(const Table& table, std::string_view name) -> std::optional<typename Table::value_type::first_type>
+{
+    for (const auto& [value, known] : table)
+        if (known == name)
+            return value;
+    return std::nullopt;
+}
+
 } // namespace
 
-std::string_view recipeFormatName(RecipeFormat format)
-{
-    for (const auto& [value, name] : kFormats)
-        if (value == format)
-            return name;
-    return "qdq";
-}
+std::string_view recipeFormatName(RecipeFormat format) { return nameIn(kFormats, format); }
+std::optional<RecipeFormat> recipeFormatOf(std::string_view name) { return valueIn(kFormats, name); }
 
-std::optional<RecipeFormat> recipeFormatOf(std::string_view name)
-{
-    for (const auto& [value, text] : kFormats)
-        if (text == name)
-            return value;
-    return std::nullopt;
-}
-
-std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm)
-{
-    for (const auto& [value, name] : kAlgorithms)
-        if (value == algorithm)
-            return name;
-    return "default";
-}
-
-std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name)
-{
-    for (const auto& [value, text] : kAlgorithms)
-        if (text == name)
-            return value;
-    return std::nullopt;
-}
+std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm) { return nameIn(kAlgorithms, algorithm); }
+std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name) { return valueIn(kAlgorithms, name); }
 
 bool* preparationSwitch(GraphPreparation& preparation, std::string_view pass)
 {

@@ -3,6 +3,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/whole_file.h"
+#include "core/prepare/prepare.h"
 
 #include <algorithm>
 #include <cmath>
@@ -195,12 +196,9 @@ template <class Archive> void fields(Archive& a, CorrectionOptions& c)
 template <class Archive> void fields(Archive& a, GraphPreparation& p)
 {
     a.field("enabled", p.enabled);
-    a.field("fold_constants", p.foldConstants);
-    a.field("remove_unused", p.removeUnused);
-    a.field("fold_batch_norm", p.foldBatchNorm);
-    a.field("fuse_layer_norm", p.fuseLayerNorm);
-    a.field("fuse_gelu", p.fuseGelu);
-    a.field("infer_shapes", p.inferShapes);
+    for (const std::string& pass : preparationPasses())
+        if (bool* chosen = preparationSwitch(p, pass))
+            a.field(pass.c_str(), *chosen);
 }
 template <class Archive> void fields(Archive& a, Recipe& r)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/json_number.h"
 #include "core/report/report.h"
 #include "core/report/saturation.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace qs {
@@ -11,13 +11,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(const Number& n) { return n && std::isfinite(*n) ? Json(*n) : Json(nullptr); }
-
 Json numbers(const std::vector<float>& values)
 {
     Json list = Json::array();
     for (float v : values)
-        list.push_back(number(double(v)));
+        list.push_back(jsonNumber(double(v)));
     return list;
 }
 
@@ -25,7 +23,7 @@ Json numbers(const std::vector<Number>& values)
 {
     Json list = Json::array();
     for (const Number& v : values)
-        list.push_back(number(v));
+        list.push_back(jsonNumber(v));
     return list;
 }
 
@@ -33,15 +31,15 @@ Json pair(const std::optional<std::pair<double, double>>& p)
 {
     if (!p)
         return Json::array({ nullptr, nullptr });
-    return Json::array({ number(p->first), number(p->second) });
+    return Json::array({ jsonNumber(p->first), jsonNumber(p->second) });
 }
 
 void addSimilarity(Json& row, const Similarity& s)
 {
-    row["rmse"] = number(s.rmse);
-    row["max_abs_error"] = number(s.maxAbsError);
-    row["mean_error"] = number(s.meanError);
-    row["cosine"] = number(s.cosine);
+    row["rmse"] = jsonNumber(s.rmse);
+    row["max_abs_error"] = jsonNumber(s.maxAbsError);
+    row["mean_error"] = jsonNumber(s.meanError);
+    row["cosine"] = jsonNumber(s.cosine);
 }
 
 void addParams(Json& row, const QuantParams& params)
@@ -61,15 +59,15 @@ Json outputs(const Comparison& c)
     Json list = Json::array();
     for (const OutputRow& out : c.outputs) {
         Json row = { { "name", out.name }, { "quantized_name", out.quantizedName } };
-        row["sqnr_db"] = number(out.similarity.sqnrDb);
+        row["sqnr_db"] = jsonNumber(out.similarity.sqnrDb);
         row["exact"] = out.similarity.exact;
         addSimilarity(row, out.similarity);
-        row["top1_agreement"] = number(out.top1Agreement);
-        row["top5_agreement"] = number(out.top5Agreement);
+        row["top1_agreement"] = jsonNumber(out.top1Agreement);
+        row["top5_agreement"] = jsonNumber(out.top5Agreement);
         row["non_finite"] = out.similarity.nonFinite;
         if (out.implementation) { // integer profiles: end to end against the file as written
             Json& difference = row["written_difference"]
-                = { { "sqnr_db", number(out.implementation->sqnrDb) }, { "exact", out.implementation->exact } };
+                = { { "sqnr_db", jsonNumber(out.implementation->sqnrDb) }, { "exact", out.implementation->exact } };
             addSimilarity(difference, *out.implementation);
         }
         list.push_back(std::move(row));
@@ -86,17 +84,17 @@ Json activation(const ActivationRow& a)
     row["dtype"] = quantized ? std::string(dtypeName(a.params.dtype)) : "float32";
     addParams(row, a.params);
     row["dynamic"] = a.dynamic;
-    row["sqnr_db"] = number(a.accumulated.sqnrDb);
+    row["sqnr_db"] = jsonNumber(a.accumulated.sqnrDb);
     row["exact"] = a.accumulated.exact;
-    row["local_sqnr_db"] = number(a.localSqnrDb);
-    row["qdq_sqnr_db"] = number(a.qdqSqnrDb);
-    row["node_sqnr_db"] = number(a.nodeSqnrDb);
-    row["increase_db"] = number(a.increaseDb);
-    row["ideal_sqnr_db"] = number(a.idealSqnrDb);
+    row["local_sqnr_db"] = jsonNumber(a.localSqnrDb);
+    row["qdq_sqnr_db"] = jsonNumber(a.qdqSqnrDb);
+    row["node_sqnr_db"] = jsonNumber(a.nodeSqnrDb);
+    row["increase_db"] = jsonNumber(a.increaseDb);
+    row["ideal_sqnr_db"] = jsonNumber(a.idealSqnrDb);
     addSimilarity(row, a.accumulated);
-    row["noise"] = { { "rounding", number(a.noise.rounding) }, { "clipping", number(a.noise.clipping) },
-        { "inherited", number(a.noise.inherited) } };
-    row["clipped_fraction"] = number(a.clippedFraction);
+    row["noise"] = { { "rounding", jsonNumber(a.noise.rounding) }, { "clipping", jsonNumber(a.noise.clipping) },
+        { "inherited", jsonNumber(a.noise.inherited) } };
+    row["clipped_fraction"] = jsonNumber(a.clippedFraction);
     row["range"] = quantized ? pair(a.range) : Json::array();
     row["observed_range"] = pair(a.observedRange);
     row["implementation"] = nullptr;
@@ -104,7 +102,7 @@ Json activation(const ActivationRow& a)
         row["implementation"]
             = { { "off_by_one", a.implementation->offByOne }, { "beyond", a.implementation->beyond } };
     row["float_range"] = pair(a.floatRange);
-    row["used_codes"] = number(a.usedCodes);
+    row["used_codes"] = jsonNumber(a.usedCodes);
     row["folded_activation"] = a.foldedActivation.empty() ? Json(nullptr) : Json(a.foldedActivation);
     row["non_finite"] = a.accumulated.nonFinite;
     return row;
@@ -116,16 +114,16 @@ Json weight(const WeightRow& w)
         { "dtype", std::string(dtypeName(w.params.dtype)) } };
     addParams(row, w.params);
     row["match"] = { { "method", std::string(matchMethodName(w.method)) }, { "confidence", w.confidence } };
-    row["sqnr_db"] = number(w.similarity.sqnrDb);
+    row["sqnr_db"] = jsonNumber(w.similarity.sqnrDb);
     row["exact"] = w.similarity.exact;
-    row["ideal_sqnr_db"] = number(w.idealSqnrDb);
+    row["ideal_sqnr_db"] = jsonNumber(w.idealSqnrDb);
     addSimilarity(row, w.similarity);
     row["channel_sqnr_db"] = numbers(w.channelSqnrDb);
-    row["clipped_fraction"] = number(w.clippedFraction);
-    row["range_ratio"] = number(w.rangeRatio);
-    row["per_tensor_sqnr_db"] = number(w.perTensorSqnrDb);
-    row["per_channel_sqnr_db"] = number(w.perChannelSqnrDb);
-    row["used_codes"] = number(w.usedCodes);
+    row["clipped_fraction"] = jsonNumber(w.clippedFraction);
+    row["range_ratio"] = jsonNumber(w.rangeRatio);
+    row["per_tensor_sqnr_db"] = jsonNumber(w.perTensorSqnrDb);
+    row["per_channel_sqnr_db"] = jsonNumber(w.perChannelSqnrDb);
+    row["used_codes"] = jsonNumber(w.usedCodes);
     return row;
 }
 
@@ -133,7 +131,7 @@ Json finding(const Finding& f)
 {
     Json evidence = Json::object();
     for (const EvidenceItem& e : f.evidence)
-        evidence[e.key] = e.text.empty() ? number(e.number) : Json(e.text);
+        evidence[e.key] = e.text.empty() ? jsonNumber(e.number) : Json(e.text);
     return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
         { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary }, { "evidence", evidence },
         { "remedy", f.remedy } };

@@ -2,10 +2,8 @@
 #include "core/report/sensitivity_report.h"
 
 #include "core/report/format.h"
+#include "core/report/json_number.h"
 #include "core/report/text_table.h"
-
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace qs {
 
@@ -16,8 +14,6 @@ using Align = TextTable::Align;
 
 constexpr size_t kNameWidth = 40;
 constexpr size_t kShownUnits = 20;
-
-Json number(const Number& n) { return n && std::isfinite(*n) ? Json(*n) : Json(nullptr); }
 
 std::string decibel(const OutputScore& score) { return text::decibel(score.sqnrDb(), score.exact()); }
 
@@ -43,16 +39,17 @@ std::string sensitivityJson(const SensitivityReport& report, const ReportInfo& i
     const std::string kind(unitKindName(s.by));
     Json json = { { "schema_version", 1 }, { "float", report.snapshot.inputs.floatPath }, { "recipe", report.recipe },
         { "samples", s.samples }, { "arithmetic", profileName(report.snapshot.inputs.profile) }, { "by", kind },
-        { "output_sqnr_db", number(s.quantized.sqnrDb()) }, { "accuracy", number(s.quantized.accuracy()) } };
+        { "output_sqnr_db", jsonNumber(s.quantized.sqnrDb()) }, { "accuracy", jsonNumber(s.quantized.accuracy()) } };
     Json units = Json::array();
     for (const UnitSensitivity& unit : s.units)
         units.push_back({ { "name", unit.name }, { "kind", kind }, { "op_type", unit.opType },
-            { "output_sqnr_alone_db", number(unit.alone.sqnrDb()) },
-            { "output_sqnr_without_db", number(unit.without.sqnrDb()) }, { "mac_share", number(unit.macShare) } });
+            { "output_sqnr_alone_db", jsonNumber(unit.alone.sqnrDb()) },
+            { "output_sqnr_without_db", jsonNumber(unit.without.sqnrDb()) },
+            { "mac_share", jsonNumber(unit.macShare) } });
     Json pareto = Json::array();
     for (const Exclusion& e : s.pareto)
-        pareto.push_back({ { "excluded", e.excluded }, { "int8_mac_share", number(e.quantizedMacShare) },
-            { "output_sqnr_db", number(e.score.sqnrDb()) }, { "accuracy", number(e.score.accuracy()) } });
+        pareto.push_back({ { "excluded", e.excluded }, { "int8_mac_share", jsonNumber(e.quantizedMacShare) },
+            { "output_sqnr_db", jsonNumber(e.score.sqnrDb()) }, { "accuracy", jsonNumber(e.score.accuracy()) } });
     json["units"] = std::move(units);
     json["pareto"] = std::move(pareto);
     json["warnings"] = report.snapshot.warnings;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/output_error.h"
 
+#include "core/kernels/pair_sums.h"
 #include "core/quant/activation_pass.h"
 #include "core/quant/correct/some_feeds.h"
 #include "core/tensor/convert.h"
@@ -14,22 +15,6 @@ namespace qs {
 namespace {
 
 constexpr size_t kMostFeeds = 16;
-
-/// Squares of what is wanted and of what is missed.
-struct Squares {
-    double signal = 0, noise = 0;
-    void add(const Tensor& wanted, const Tensor& got)
-    {
-        const std::vector<float> w = toFloats(wanted), g = toFloats(got);
-        for (size_t i = 0; i < std::min(w.size(), g.size()); ++i) {
-            const double value = double(w[i]), miss = double(g[i]) - value;
-            if (!std::isfinite(value) || !std::isfinite(miss))
-                continue;
-            signal += value * value;
-            noise += miss * miss;
-        }
-    }
-};
 
 } // namespace
 
@@ -65,21 +50,21 @@ Result<std::optional<double>> OutputError::sqnr(const GraphDraft& quantized, con
     run.plan = Plan::make(model);
     QS_TRY(ActivationPass pass, ActivationPass::make(run));
     const size_t feeds = run.data->feeds();
-    std::vector<std::vector<Squares>> squares(run.tensors.size(), std::vector<Squares>(feeds));
+    std::vector<std::vector<PairSums>> sums(run.tensors.size(), std::vector<PairSums>(feeds));
     const auto see = [&](size_t watched, const Tensor& value, size_t feed, size_t) -> Status {
-        squares[watched][feed].add(m_wanted[watched][feed], value);
+        const std::vector<float> wanted = toFloats(m_wanted[watched][feed]), got = toFloats(value);
+        addPairSums(
+            sums[watched][feed], wanted.data(), got.data(), nullptr, std::min(wanted.size(), got.size()), nullptr, {});
         return {};
     };
     QS_CHECK(pass.run(see, "measure", {}, cancel));
     double least = std::numeric_limits<double>::infinity();
-    for (const auto& runs : squares) {
-        Squares all;
-        for (const Squares& s : runs) {
-            all.signal += s.signal;
-            all.noise += s.noise;
-        }
-        if (all.noise > 0)
-            least = std::min(least, 10 * std::log10(all.signal / all.noise));
+    for (const auto& runs : sums) {
+        PairSums all;
+        for (const PairSums& s : runs)
+            all.merge(s);
+        if (all.ee > 0)
+            least = std::min(least, 10 * std::log10(all.xx / all.ee));
     }
     return std::optional(least);
 }

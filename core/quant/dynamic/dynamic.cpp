@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/dynamic/dynamic.h"
 
+#include "core/quant/dynamic/factors.h"
 #include "core/quant/dynamic/lstm.h"
 #include "core/quant/dynamic/transformer_rules.h"
-#include "core/quant/qoperator/builder.h"
 #include "core/tensor/convert.h"
 
 namespace qs {
@@ -33,42 +33,35 @@ int64_t castType(const QOperatorBuilder& b, const std::string& value)
 
 Status matmul(QOperatorBuilder& b, const DraftNode& node)
 {
-    const bool constantB = b.isConstant(node.inputs[1]);
-    if (!constantB && b.recipe.matmulConstantOnly.value_or(true)) {
+    if (!b.isConstant(node.inputs[1]) && b.recipe.matmulConstantOnly.value_or(true)) {
         b.keepFloat(node);
         return {};
     }
-    const bool perChannel = b.recipe.perChannel && constantB;
-    QS_TRY(const auto x, b.activation(node.inputs[0]));
-    QS_TRY(const auto w,
-        b.weight(node.inputs[1], perChannel ? std::optional<int64_t>(-1) : std::nullopt, b.recipe.weightType));
-    if (!x || !w) {
-        b.keepFloat(node);
+    QS_TRY(const auto factors, dynamicFactors(b, node, -1));
+    if (!factors)
         return {};
-    }
+    const auto& [x, w] = *factors;
     const std::string& out = node.outputs.front();
     b.replace(node,
-        { NodeId(), "", "MatMulInteger", "", { x->codes, w->codes, x->zeroPoint, w->zeroPoint },
+        { NodeId(), "", "MatMulInteger", "", { x.codes, w.codes, x.zeroPoint, w.zeroPoint },
             { out + "_output_quantized" }, {} });
-    scaleSums(b, node, *x, *w, out, castType(b, out));
+    scaleSums(b, node, x, w, out, castType(b, out));
     return {};
 }
 
 Status conv(QOperatorBuilder& b, const DraftNode& node)
 {
-    QS_TRY(const auto x, b.activation(node.inputs[0]));
-    QS_TRY(const auto w, b.weight(node.inputs[1], std::nullopt, b.recipe.weightType));
-    if (!x || !w) {
-        b.keepFloat(node);
+    QS_TRY(const auto factors, dynamicFactors(b, node, std::nullopt));
+    if (!factors)
         return {};
-    }
+    const auto& [x, w] = *factors;
     const std::string& out = node.outputs.front();
     b.replace(node,
-        { NodeId(), "", "ConvInteger", "", { x->codes, w->codes, x->zeroPoint, w->zeroPoint },
+        { NodeId(), "", "ConvInteger", "", { x.codes, w.codes, x.zeroPoint, w.zeroPoint },
             { out + "_output_quantized" }, node.attributes });
     const bool bias = node.hasInput(2);
     const std::string scaled = bias ? out + "quant_scaled_output" : out;
-    scaleSums(b, node, *x, *w, scaled, castType(b, out));
+    scaleSums(b, node, x, w, scaled, castType(b, out));
     if (!bias)
         return {};
     const Tensor* weight = b.model.draft.constant(node.inputs[1]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/dynamic/transformer_rules.h"
 
+#include "core/quant/dynamic/factors.h"
+
 namespace qs {
 
 namespace {
@@ -18,17 +20,13 @@ Status quantizeAttention(QOperatorBuilder& b, const DraftNode& node)
         b.keepFloat(node);
         return {};
     }
-    const bool perChannel = b.recipe.perChannel && b.isConstant(node.inputs[1]);
-    QS_TRY(const auto x, b.activation(node.inputs[0]));
-    QS_TRY(const auto w,
-        b.weight(node.inputs[1], perChannel ? std::optional<int64_t>(-1) : std::nullopt, b.recipe.weightType));
-    if (!x || !w) {
-        b.keepFloat(node);
+    QS_TRY(const auto factors, dynamicFactors(b, node, -1));
+    if (!factors)
         return {};
-    }
+    const auto& [x, w] = *factors;
     DraftNode made { NodeId(), "", "QAttention", kMicrosoft,
-        { x->codes, w->codes, inputOrNone(node, 2), x->scale, w->scale, inputOrNone(node, 3), x->zeroPoint,
-            w->zeroPoint, inputOrNone(node, 4) },
+        { x.codes, w.codes, inputOrNone(node, 2), x.scale, w.scale, inputOrNone(node, 3), x.zeroPoint, w.zeroPoint,
+            inputOrNone(node, 4) },
         node.outputs, node.attributes };
     b.replace(node, std::move(made));
     return {};

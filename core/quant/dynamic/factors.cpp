@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/dynamic/factors.h"
+
+namespace qs {
+
+Result<std::optional<DynamicFactors>> dynamicFactors(
+    QOperatorBuilder& b, const DraftNode& node, std::optional<int64_t> axis)
+{
+    if (!b.recipe.perChannel || !b.isConstant(node.inputs[1]))
+        axis.reset();
+    QS_TRY(const auto x, b.activation(node.inputs[0]));
+    QS_TRY(const auto w, b.weight(node.inputs[1], axis, b.recipe.weightType));
+    if (x && w)
+        return std::optional(DynamicFactors { *x, *w });
+    b.keepFloat(node);
+    return std::optional<DynamicFactors>();
+}
+
+} // namespace qs
