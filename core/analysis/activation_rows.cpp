@@ -227,6 +227,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.quantHistogram = shared.histograms.y;
         row.errorHistogram = shared.histograms.error;
         row.beforeHistogram = shared.histograms.before;
+        if (!row.dynamic)
+            row.inherited = shared.histograms.inherited;
         if (plan.codes.valid() && row.params.perTensor())
             row.usedCodes = static_cast<double>(shared.codes.count()) / 256.0;
         result.activations.push_back(std::move(row));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/inherited_bins.h"
 #include "core/base/profile.h"
 #include "core/match/alignment.h"
 #include "core/stats/histogram.h"
@@ -68,6 +69,7 @@ struct ActivationRow {
     std::optional<ImplementationShares> implementation; ///< integer profiles
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
     Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)
+    InheritedBins inherited; ///< a(p) - x by a(p), of some elements; empty without a static per-tensor quantizer
 };
 
 /// One paired constant.

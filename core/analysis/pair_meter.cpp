@@ -10,6 +10,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kBlock = 32768; ///< elements that stay in the second cache from the sums to the histograms
+constexpr size_t kInheritedElements = 4096; ///< of a run are enough for means by bin
 
 } // namespace
 
@@ -19,6 +20,7 @@ void PairHistograms::merge(const PairHistograms& other)
     y.merge(other.y);
     error.merge(other.error);
     before.merge(other.before);
+    inherited.merge(other.inherited);
 }
 
 PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
@@ -46,6 +48,24 @@ void PairMeter::addRun(const PairRun& run)
         addPairSums(m_sums, m_extremes, block);
         if (m_histograms)
             count(block, m_sums.nonFinite == before && std::isfinite(m_extremes.highError - m_extremes.lowError));
+    }
+    if (m_histograms && run.p && run.quantizer)
+        countInherited(run);
+}
+
+void PairMeter::countInherited(const PairRun& run)
+{
+    const PairQuantizer& q = *run.quantizer;
+    const double low = double(q.scale) * (double(q.low) - q.zeroPoint);
+    const double high = double(q.scale) * (double(q.high) - q.zeroPoint);
+    if (!(high > low))
+        return;
+    if (!m_histograms->inherited.hasRange())
+        m_histograms->inherited = InheritedBins(low, high);
+    const size_t stride = (run.n / kInheritedElements) | 1; // odd, so that it does not keep to a few channels
+    for (size_t i = 0; i < run.n; i += stride) {
+        const float a = std::clamp(run.p[i], run.activation.low, run.activation.high);
+        m_histograms->inherited.add(a, double(a) - run.x[i]);
     }
 }
 

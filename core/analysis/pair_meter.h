@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/inherited_bins.h"
 #include "core/kernels/pair_sums.h"
 #include "core/stats/histogram.h"
 #include "core/tensor/quant_params.h"
@@ -12,6 +13,7 @@ namespace qs {
 /// Of one pair; `before` counts a(p).
 struct PairHistograms {
     Histogram x, y, error, before;
+    InheritedBins inherited; ///< of few elements a run, always the same ones
     void merge(const PairHistograms& other);
 };
 
@@ -31,6 +33,7 @@ public:
 private:
     PairRun blockOf(const PairRun& run, size_t begin) const;
     void count(const PairRun& block, bool known);
+    void countInherited(const PairRun& run);
     const float* activated(const PairRun& block) const;
 
     PairSums& m_sums;

@@ -10,5 +10,6 @@ int main(int argc, char** argv)
     failures += qs::test::runNumbersTests(argc, argv);
     failures += qs::test::runFindingsTests(argc, argv);
     failures += qs::test::runIntegerTests(argc, argv);
+    failures += qs::test::runNoiseSplitTests(argc, argv);
     return failures;
 }

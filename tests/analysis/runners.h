@@ -8,5 +8,6 @@ int runPairSumsTests(int argc, char** argv);
 int runNumbersTests(int argc, char** argv);
 int runFindingsTests(int argc, char** argv);
 int runIntegerTests(int argc, char** argv);
+int runNoiseSplitTests(int argc, char** argv);
 
 } // namespace qs::test

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/noise_split.h"
+
+#include "core/analysis/pair_meter.h"
+#include "core/quant/scale.h"
+#include "tests/analysis/runners.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <random>
+
+using namespace qs;
+
+namespace {
+
+QuantParams paramsFor(double low, double high)
+{
+    const ScaleZero s = scaleAndZeroPoint(low, high, {});
+    QuantParams params;
+    params.dtype = DType::Int8;
+    params.scale = { s.scale };
+    params.zeroPoint = { s.zeroPoint };
+    return params;
+}
+
+float quantized(float value, const QuantParams& params)
+{
+    const double code = std::clamp(
+        std::nearbyint(double(value) / params.scale[0]) + params.zeroPoint[0], double(params.codes().low), 127.0);
+    return params.scale[0] * float(code - params.zeroPoint[0]);
+}
+
+struct Values {
+    std::vector<float> x, a; ///< float model's, and before the quantizer
+};
+
+Values someValues(size_t n, bool relu, double drift, unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    Values v;
+    for (size_t i = 0; i < n; ++i) {
+        const float x = relu ? std::fabs(normal(random)) : normal(random);
+        v.x.push_back(x);
+        v.a.push_back(x + float(drift) * (x * 0.1f + 0.05f * normal(random))); // the error grows with the value
+    }
+    return v;
+}
+
+/// What the numbers would be with these parameters, one value at a time.
+PairSums naive(const Values& v, const QuantParams& params)
+{
+    std::vector<float> y;
+    for (const float a : v.a)
+        y.push_back(quantized(a, params));
+    PairSums sums;
+    PairExtremes extremes;
+    const PairQuantizer quantizer = quantizerOf(params, 0);
+    addPairSumsReference(sums, extremes, { v.x.data(), y.data(), v.a.data(), v.x.size(), &quantizer, {}, nullptr });
+    return sums;
+}
+
+/// A row as a comparison with `params` makes it.
+ActivationRow rowOf(const Values& v, const QuantParams& params)
+{
+    std::vector<float> y, scratch;
+    for (const float a : v.a)
+        y.push_back(quantized(a, params));
+    PairSums sums;
+    PairHistograms histograms;
+    const PairQuantizer quantizer = quantizerOf(params, 0);
+    PairMeter meter(sums, &histograms, true, scratch);
+    meter.addRun({ v.x.data(), y.data(), v.a.data(), v.x.size(), &quantizer, {}, nullptr });
+    ActivationRow row;
+    row.params = params;
+    row.beforeHistogram = histograms.before;
+    row.inherited = histograms.inherited;
+    row.signalPower = sums.xx / double(v.x.size());
+    return row;
+}
+
+} // namespace
+
+class NoiseSplitTests : public QObject {
+    Q_OBJECT
+private slots:
+    void predictionIsNearTheLoop_data()
+    {
+        QTest::addColumn<bool>("relu");
+        QTest::addColumn<double>("drift");
+        QTest::addColumn<double>("madeHigh"); ///< range the row was measured with
+        QTest::addColumn<double>("high"); ///< range to predict
+        for (const bool relu : { false, true })
+            for (const double drift : { 0.0, 0.3, 3.0 })
+                for (const double made : { 1.0, 4.0 })
+                    for (const double high : { 0.5, 1.0, 2.5, 4.0, 20.0 })
+                        QTest::addRow("relu %d, drift %g, from %g to %g", relu, drift, made, high)
+                            << relu << drift << made << high;
+    }
+
+    void predictionIsNearTheLoop()
+    {
+        QFETCH(bool, relu);
+        QFETCH(double, drift);
+        QFETCH(double, madeHigh);
+        QFETCH(double, high);
+        constexpr size_t kCount = 60001;
+        const Values v = someValues(kCount, relu, drift, 11);
+        const ActivationRow row = rowOf(v, paramsFor(relu ? 0 : -madeHigh, madeHigh));
+        const QuantParams params = paramsFor(relu ? 0 : -high, high);
+        const PairSums truth = naive(v, params);
+        const auto predicted = predictNoise(row, params);
+        QVERIFY(predicted);
+        const double n = double(kCount), all = truth.ee / n;
+        const auto near = [&](const Number& value, double wanted, const char* name) {
+            QVERIFY2(std::fabs(*value - wanted) < 0.09 * all, // few elements tell what came in
+                qPrintable(QString("%1: %2 for %3, all %4").arg(name).arg(*value).arg(wanted).arg(all)));
+        };
+        near(predicted->split.rounding, truth.rounding / n, "rounding");
+        near(predicted->split.clipping, truth.clipping / n, "clipping");
+        near(predicted->split.inherited, truth.inherited / n, "inherited");
+        QVERIFY(std::fabs(predicted->clippedFraction - double(truth.clipped) / n) < 0.002);
+        QVERIFY(std::fabs(*predicted->sqnrDb - 10 * std::log10(truth.xx / truth.ee)) < 0.7);
+    }
+
+    void binsMergeInAnyOrder()
+    {
+        const Values v = someValues(999, false, 1, 5);
+        InheritedBins whole(-1, 1), first(-1, 1), second(-1, 1), none;
+        for (size_t i = 0; i < v.x.size(); ++i) {
+            whole.add(v.a[i], v.a[i] - v.x[i]);
+            (i % 3 ? first : second).add(v.a[i], v.a[i] - v.x[i]);
+        }
+        InheritedBins one = first, other = second;
+        one.merge(second);
+        one.merge(none);
+        other.merge(first);
+        none.merge(other);
+        QVERIFY(one == whole && other == whole && none == whole);
+    }
+
+    void withoutAQuantizerThereIsNothing()
+    {
+        const ActivationRow row = rowOf(someValues(100, false, 0, 1), paramsFor(-1, 1));
+        QuantParams channels = paramsFor(-1, 1);
+        channels.scale = { 1, 2 };
+        QVERIFY(!predictNoise(row, channels));
+        QVERIFY(!predictNoise(row, {}));
+        QVERIFY(!predictNoise({}, paramsFor(-1, 1)));
+    }
+};
+
+int qs::test::runNoiseSplitTests(int argc, char** argv)
+{
+    NoiseSplitTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "noise_split_test.moc"
