@@ -21,6 +21,30 @@ namespace {
 constexpr int kOldestWrittenIr = 4; ///< constants need not be inputs
 constexpr size_t kExternalBytes = 1024; ///< smaller constants stay inside
 
+/// The IR version that brought an element type.
+int64_t firstIrOf(DType type)
+{
+    switch (type) {
+    case DType::Float8E4M3FN:
+    case DType::Float8E4M3FNUZ:
+    case DType::Float8E5M2:
+    case DType::Float8E5M2FNUZ:
+        return 9;
+    case DType::UInt4:
+    case DType::Int4:
+        return 10;
+    case DType::Float4E2M1:
+        return 11;
+    case DType::Float8E8M0:
+        return 12;
+    case DType::UInt2:
+    case DType::Int2:
+        return 13;
+    default:
+        return kOldestWrittenIr;
+    }
+}
+
 /// The source file once more, with the bytes its stripped tensors lack.
 class SourceFile {
 public:
@@ -114,7 +138,10 @@ private:
 
 void ModelWriter::header()
 {
-    m_model.set_ir_version(std::max<int64_t>(m_draft.source().irVersion, kOldestWrittenIr));
+    int64_t ir = std::max<int64_t>(m_draft.source().irVersion, kOldestWrittenIr);
+    for (const std::string& name : m_draft.constants())
+        ir = std::max(ir, firstIrOf(m_draft.constant(name)->dtype()));
+    m_model.set_ir_version(ir);
     m_model.clear_opset_import();
     for (const auto& [domain, version] : m_draft.opsets) {
         auto& import = *m_model.add_opset_import();

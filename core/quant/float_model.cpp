@@ -4,6 +4,7 @@
 #include "core/base/name_pattern.h"
 #include "core/kernels/value_range.h"
 #include "core/ops/infer.h"
+#include "core/quant/stated_types.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -66,10 +67,34 @@ Result<std::vector<bool>> choose(const GraphDraft& draft, const Recipe& recipe)
 Status checkOverrides(const FloatModel& model, const Recipe& recipe)
 {
     for (const auto& [name, override] : recipe.tensors)
-        if (!model.draft.constant(name) && !model.types.contains(name))
+        if (!model.draft.constant(name) && !model.types.contains(name) && !model.unstated.contains(name))
             return Issue { IssueKind::BadInput, "is in the recipe, but not in the model", {}, {}, name,
                 "correct the name" };
     return {};
+}
+
+void findTypes(FloatModel& model, const Graph& graph, RecipeFormat format)
+{
+    const InferredFacts facts = inferFacts(graph);
+    const bool calibrated = format == RecipeFormat::Qdq || format == RecipeFormat::QOperator;
+    const std::vector<bool> stated = calibrated ? statedTypes(graph) : std::vector<bool>(graph.values().size(), true);
+    std::string first;
+    const auto values = graph.values();
+    for (size_t v = 0; v < values.size(); ++v) {
+        const DType type = facts.of(ValueId(v)).dtype;
+        if (type != DType::Undefined && stated[v]) {
+            model.types.emplace(values[v].name, type);
+        } else if (!stated[v]) {
+            model.unstated.insert(values[v].name);
+            if (first.empty() && (type == DType::Float32 || type == DType::Float16))
+                first = values[v].name;
+        }
+    }
+    if (!first.empty())
+        model.warnings.push_back("'" + first
+            + "' and what follows from it stay float, as ONNX Runtime leaves them: "
+              "the file does not state their type, and ONNX does not know the operator before them; graph preparation "
+              "(infer_shapes) states it");
 }
 
 } // namespace
@@ -80,13 +105,7 @@ Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Rang
         .draft = std::move(draft), .ranges = std::move(ranges), .keepExtremes = recipe.keepExtremeConstants
     };
     QS_TRY(const auto built, model.draft.build());
-    const InferredFacts facts = inferFacts(built->graph);
-    const auto values = built->graph.values();
-    for (size_t v = 0; v < values.size(); ++v) {
-        const DType type = facts.of(ValueId(v)).dtype;
-        if (type != DType::Undefined)
-            model.types.emplace(values[v].name, type);
-    }
+    findTypes(model, built->graph, recipe.format);
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
         for (const std::string& in : model.draft.nodes[n].inputs)
             if (!in.empty())

@@ -7,6 +7,7 @@
 #include "core/quant/recipe.h"
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace qs {
@@ -19,6 +20,7 @@ const std::vector<std::string>& defaultOpTypes(RecipeFormat format);
 struct FloatModel {
     GraphDraft draft;
     std::unordered_map<std::string, DType> types; ///< of every value whose type is known
+    std::unordered_set<std::string> unstated; ///< static formats: values whose type ONNX Runtime's tools do not know
     std::unordered_map<std::string, std::vector<size_t>> readers; ///< node indices in order, one a slot
     std::unordered_map<std::string, size_t> producers;
     std::vector<bool> chosen; ///< by node index

@@ -139,6 +139,22 @@ private slots:
         QVERIFY(out.ir_version() >= 4);
     }
 
+    void newElementTypesRaiseTheIrVersion()
+    {
+        auto proto = annotated();
+        proto.set_ir_version(8);
+        write(path("in.onnx"), proto);
+        const auto model = importModel(path("in.onnx"));
+        QVERIFY(model.ok());
+        for (const auto& [type, ir] : { std::pair(DType::Int8, 8), std::pair(DType::Float8E4M3FN, 9),
+                 std::pair(DType::UInt4, 10), std::pair(DType::Int2, 13) }) {
+            GraphDraft draft(*model);
+            draft.setConstant("w", Tensor::allocate(type, { 3 }));
+            QVERIFY(exportModel(draft, path("out.onnx")).ok());
+            QCOMPARE(read(path("out.onnx")).ir_version(), ir);
+        }
+    }
+
     void externalData()
     {
         auto proto = annotated();

@@ -267,6 +267,20 @@ def differences(a_path, b_path):
     return found, order
 
 
+def without_constant_inputs(path):
+    """The file without inputs that are constants, too (ONNX's converter makes them): ours never has them, and ONNX
+    Runtime neither folds nor fuses such constants, so that sums come in another order."""
+    model = onnx.load(path)
+    constants = {i.name for i in model.graph.initializer}
+    inputs = [i for i in model.graph.input if i.name not in constants]
+    if len(inputs) < len(model.graph.input):
+        del model.graph.input[:]
+        model.graph.input.extend(inputs)
+        path += ".inputs.onnx"
+        onnx.save(model, path)
+    return path
+
+
 def session(path):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -277,7 +291,7 @@ def session(path):
 def run_differences(a_path, b_path, feeds):
     """Differences of the outputs in ONNX Runtime; None where it cannot run its own file."""
     try:
-        a = session(a_path)
+        a = session(without_constant_inputs(a_path))
         expected = [a.run(None, feed) for feed in feeds]
     except Exception:  # noqa: BLE001
         return None
@@ -318,9 +332,6 @@ def main():
             cells = []
             for net in nets:
                 if net.name in weight_only.NETS and case.get("format") != "weight-only":
-                    continue
-                # ONNX Runtime's shape inference does not know its own operators, so it calibrates nothing behind them.
-                if net.name == "transformer" and case.get("format") != "dynamic":
                     continue
                 if "when" in case and not case["when"](net):
                     continue

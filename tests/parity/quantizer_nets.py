@@ -208,6 +208,31 @@ def transformer_net():
     return b.make()
 
 
+def foreign_net():
+    """ONNX Runtime's own operators between standard ones: what follows from them has a type only where the file says
+    so, as it does behind one of them."""
+    b = Builder()
+    x = b.input("x", [2, 6, 16])
+    b.node("MatMul", [x, b.rand("w1", [16, 16])], "a")
+    b.node("Gelu", ["a"], "g", domain="com.microsoft")
+    b.node("MatMul", ["g", b.rand("w2", [16, 16])], "c")
+    b.node("Add", ["a", "c"], "d")
+    b.node("Add", ["c", "a"], "e")
+    b.node("Cast", ["e"], "f", to=TensorProto.FLOAT)
+    b.node("Where", [b.const("choice", np.ones((1, 1, 16), bool)), "d", "f"], "h")
+    b.node("MatMul", ["h", b.rand("w3", [16, 16])], "i")
+    b.node("FastGelu", ["i"], "j", domain="com.microsoft")
+    b.node("MatMul", ["j", b.rand("w4", [16, 16])], "k")
+    b.node("Mul", ["d", "k"], "m")
+    b.node("Softmax", ["m"], "n", axis=-1)
+    b.node("Transpose", ["n"], "o", perm=[0, 2, 1])
+    b.node("Reshape", ["f", b.const("shape", np.array([12, 16], np.int64))], "p")
+    b.output("o", "p", "k")
+    model = b.make()
+    model.graph.value_info.append(helper.make_tensor_value_info("j", TensorProto.FLOAT, [2, 6, 16]))
+    return model
+
+
 def half_matmul_net():
     """float16 products, a softmax and a normalization."""
     b = Builder(opset=19, dtype=np.float16)
@@ -225,4 +250,4 @@ def half_matmul_net():
 
 
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "half": half_net, "half-matmul": half_matmul_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "foreign": foreign_net, "half": half_net, "half-matmul": half_matmul_net}

@@ -113,6 +113,31 @@ private slots:
         QVERIFY(draft.build().ok());
     }
 
+    void typesThatNobodyStates()
+    {
+        // ONNX knows nothing of ONNX Runtime's own operators: what takes its type from them stays float, until a file
+        // states it.
+        SmallModel net("net.onnx");
+        net.input("x", { 2, 4 }).constant("w", ramp({ 4, 4 })).node("MatMul", { "x", "w" }, { "a" });
+        net.node("Gelu", { "a" }, { "g" }, {}, "com.microsoft").node("MatMul", { "g", "w" }, { "b" });
+        net.node("Add", { "a", "b" }, { "c" }).node("Add", { "b", "a" }, { "y" }).output("c").output("y");
+        const auto prepared = std::move(net).finish();
+        GraphDraft draft(std::make_shared<Model>(prepared.plan->model()));
+        const Ranges ranges = rangesOf({ { "x", { -1, 1 } }, { "a", { -1, 1 } }, { "g", { -1, 1 } }, { "b", { -1, 1 } },
+            { "c", { -1, 1 } }, { "y", { -1, 1 } } });
+        for (const bool stated : { false, true }) {
+            if (stated)
+                draft.types["g"] = { DType::Float32, Dims { Dim { 2 }, Dim { 4 } }, {} };
+            const auto made = quantizeDraft(draft, {}, ranges);
+            QVERIFY(made.ok());
+            QCOMPARE(made->warnings.size(), size_t(stated ? 0 : 1));
+            for (const char* name : { "g", "b" })
+                QCOMPARE(find(made->draft, name + std::string("_QuantizeLinear")) != nullptr, stated);
+            for (const char* name : { "x", "a", "c" })
+                QVERIFY(find(made->draft, name + std::string("_QuantizeLinear")));
+        }
+    }
+
     void operatorsOnCodes()
     {
         Recipe recipe;

@@ -7,7 +7,7 @@ namespace qs {
 
 bool QdqMarks::quantizable(const std::string& name)
 {
-    if (name.empty())
+    if (name.empty() || model.unstated.contains(name))
         return false;
     if (model.realType(name) != DType::Undefined && model.keptExtreme(name)) {
         if (m_warned.insert(name).second)
