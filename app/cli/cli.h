@@ -50,6 +50,7 @@ using Command = std::function<Result<int>(Context&)>;
 Command addInfo(CLI::App& app, Context& context);
 Command addRun(CLI::App& app, Context& context);
 Command addCompare(CLI::App& app, Context& context);
+Command addMerge(CLI::App& app, Context& context);
 Command addBench(CLI::App& app, Context& context);
 Command addConformance(CLI::App& app, Context& context);
 Command addKernels(CLI::App& app, Context& context);
@@ -57,6 +58,8 @@ Command addQuantize(CLI::App& app, Context& context);
 Command addSensitivity(CLI::App& app, Context& context);
 
 void addCommonOptions(CLI::App& command, CommonOptions& options);
+/// Those of them that commands without data have.
+void addResultOptions(CLI::App& command, CommonOptions& options);
 enum class DataNeed { Required, Optional };
 void addDataOptions(CLI::App& command, DataOptions& options, DataNeed need = DataNeed::Required);
 

@@ -1,113 +1,124 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
+#include "app/cli/comparison_output.h"
 #include "app/cli/recipe_options.h"
 
-#include "core/base/atomic_file.h"
 #include "core/project/memory.h"
+#include "core/project/shards.h"
 #include "core/project/workspace.h"
-#include "core/report/report.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <iostream>
+#include <charconv>
 #include <memory>
 
 namespace qs::cli {
 
 namespace {
 
+constexpr size_t kMostShards = 1000000;
+
 struct CompareCommand {
-    std::string floatPath, quantPath, csv, html, map, arithmetic = "simulated";
+    std::string first, second, reference, map, arithmetic = "simulated", shard, state;
     bool local = false;
     std::string ranges;
-    std::optional<double> failBelow;
     RecipeOptions recipe;
     DataOptions data;
+    ComparisonOutput output;
 };
 
-/// Writes all files or none: every text is complete before the first rename.
-Status writeAll(const std::vector<std::pair<std::string, std::string>>& files)
+bool asksForRecipe(const CompareCommand& o) { return o.recipe.any() || !o.ranges.empty(); }
+
+/// The float model, and one or two quantized ones ("" = made by the recipe).
+struct Files {
+    std::string floatPath;
+    std::vector<std::string> quantPaths;
+};
+
+Result<Files> filesOf(const CompareCommand& o)
 {
-    std::vector<AtomicFile> open;
-    open.reserve(files.size());
-    for (const auto& [path, text] : files) {
-        if (path == "-")
-            continue;
-        QS_TRY(AtomicFile file, AtomicFile::create(path));
-        QS_CHECK(file.write(text));
-        open.push_back(std::move(file));
+    const bool asked = asksForRecipe(o);
+    if (!o.reference.empty()) {
+        if (o.second.empty())
+            return badUse("--reference compares two quantized files, but one is given",
+                "give QUANT_A.onnx QUANT_B.onnx --reference FLOAT.onnx");
+        if (asked)
+            return badUse("two quantized files were given, so recipe options have no meaning", "leave them out");
+        return Files { o.reference, { o.first, o.second } };
     }
-    for (AtomicFile& file : open)
-        QS_CHECK(file.commit());
-    for (const auto& [path, text] : files)
-        if (path == "-")
-            QS_CHECK(writeOutput(path, text));
-    return {};
-}
-
-bool belowThreshold(const Snapshot& s, double db)
-{
-    return std::ranges::any_of(s.comparison->outputs, [&](const OutputRow& out) {
-        return !out.similarity.exact && (!out.similarity.sqnrDb || *out.similarity.sqnrDb < db);
-    });
-}
-
-Result<int> compare(const CompareCommand& o, Context& context)
-{
-    const bool asked = o.recipe.any() || !o.ranges.empty();
-    if (o.quantPath.empty() && !asked)
+    if (o.second.empty() && !asked)
         return badUse("compare needs the quantized file too, or a recipe to make it by",
             "give FLOAT.onnx QUANTIZED.onnx, or FLOAT.onnx with --recipe or a recipe option");
-    if (!o.quantPath.empty() && asked)
+    if (!o.second.empty() && asked)
         return badUse("a quantized file was given, so recipe options have no meaning", "leave one of them out");
-    if (o.failBelow && !std::isfinite(*o.failBelow))
-        return badUse("--fail-below-sqnr is no finite number", "give a number of dB");
+    return Files { o.first, { o.second } };
+}
+
+Result<std::optional<Shard>> shardOf(const CompareCommand& o, const CommonOptions& common)
+{
+    if (o.shard.empty() && o.state.empty())
+        return std::optional<Shard>();
+    if (o.shard.empty())
+        return badUse("--state keeps what a shard measured, but there is no --shard", "add --shard I/N");
+    const Issue wrong = badUse("--shard '" + o.shard + "' is not I/N with I from 1 to N", "write 1/4, 2/4, 3/4, 4/4");
+    Shard shard;
+    const char* const end = o.shard.data() + o.shard.size();
+    const auto [slash, first] = std::from_chars(o.shard.data(), end, shard.index);
+    if (first != std::errc() || slash == end || *slash != '/')
+        return wrong;
+    const auto [last, second] = std::from_chars(slash + 1, end, shard.count);
+    if (second != std::errc() || last != end || shard.index < 1 || shard.index > shard.count
+        || shard.count > kMostShards)
+        return wrong;
+    if (o.state.empty())
+        return badUse("--shard needs a file for what it measures", "add --state F.qstate");
+    if (!common.carry.empty())
+        return badUse("--carry takes samples in order, so they cannot be split by --shard", "leave one of them out");
+    return std::optional(shard);
+}
+
+Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const CommonOptions& common)
+{
     Inputs inputs;
-    inputs.floatPath = o.floatPath;
-    inputs.quantPath = o.quantPath;
+    inputs.floatPath = files.floatPath;
     inputs.mapPath = o.map;
-    if (asked) {
+    if (asksForRecipe(o)) {
         QS_TRY(ChosenRecipe chosen, chosenRecipe(o.recipe));
         inputs.recipe = std::move(chosen.recipe);
         inputs.rangesPath = o.ranges;
     }
     inputs.nodeAlone = o.local;
-    inputs.histograms = !o.html.empty(); // nothing else shows them
+    QS_TRY(inputs.shard, shardOf(o, common));
+    inputs.histograms = !o.output.html.empty() || inputs.shard; // nothing else shows them; merge may
     QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
-    QS_TRY(inputs.data, dataRequest(o.data, context.common));
-    QS_TRY(inputs.threads, threadCount(context.common));
-    QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
-    QS_TRY(inputs.carry, carryPairs(context.common));
-    QS_CHECK(checkWritable({ context.common.json, o.csv, o.html },
-        { o.floatPath, o.quantPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
-    QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progressBar(context.common), context.cancel));
-    clearProgress(context.common);
-    printWarnings(snapshot->warnings, context.common);
+    QS_TRY(inputs.data, dataRequest(o.data, common));
+    QS_TRY(inputs.threads, threadCount(common));
+    QS_TRY(inputs.memoryLimit, memoryLimit(common));
+    QS_TRY(inputs.carry, carryPairs(common));
+    return inputs;
+}
 
-    Snapshot timed = *snapshot;
-    const auto start = std::chrono::steady_clock::now();
-    ReportInfo info { peakMemoryBytes(), context.common.verbose };
-    std::vector<std::pair<std::string, std::string>> files;
-    if (!o.csv.empty())
-        files.emplace_back(o.csv, compareCsv(timed));
-    if (!o.html.empty())
-        files.emplace_back(o.html, compareHtml(timed, info));
-    timed.timing.reportMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    if (!context.common.json.empty())
-        files.emplace_back(context.common.json, compareJson(timed, info));
-    if (context.cancel.cancelled())
-        return cancelled();
-    const bool toStdout = context.common.json == "-" || o.csv == "-" || o.html == "-";
-    QS_CHECK(writeAll(files));
-    if (!toStdout)
-        std::cout << compareTable(timed, info);
-    if (o.failBelow && belowThreshold(timed, *o.failBelow)) {
-        std::cerr << "error: an output of the quantized model is below the " << *o.failBelow
-                  << " dB asked for by --fail-below-sqnr; see the findings\n";
-        return int(kThresholdMissed);
+Result<int> compare(const CompareCommand& o, Context& context)
+{
+    QS_TRY(const Files files, filesOf(o));
+    QS_CHECK(checkComparisonOutput(o.output));
+    QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
+    std::vector<std::string> read { files.floatPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess };
+    read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
+    QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html, o.state }, read));
+    if (files.quantPaths.size() > 1) // the float model's values serve both
+        inputs.activationCache = memoryLimitOrDefault(inputs.memoryLimit) / 4;
+    std::vector<SnapshotPtr> snapshots;
+    for (const std::string& path : files.quantPaths) {
+        inputs.quantPath = path;
+        QS_TRY(const SnapshotPtr snapshot,
+            buildSnapshot(
+                inputs, snapshots.empty() ? nullptr : snapshots.back(), progressBar(context.common), context.cancel));
+        clearProgress(context.common);
+        printWarnings(snapshot->warnings, context.common);
+        snapshots.push_back(snapshot);
     }
-    return int(kDone);
+    if (inputs.shard)
+        QS_CHECK(writeShardState(o.state, snapshots));
+    return writeComparison(snapshots, o.output, context);
 }
 
 } // namespace
@@ -115,18 +126,21 @@ Result<int> compare(const CompareCommand& o, Context& context)
 Command addCompare(CLI::App& app, Context& context)
 {
     auto o = std::make_shared<CompareCommand>();
-    app.add_option("FLOAT", o->floatPath, "float model")->required();
-    app.add_option("QUANT", o->quantPath, "its quantized counterpart");
+    app.add_option("FLOAT", o->first, "float model (with --reference: the first quantized file)")->required();
+    app.add_option("QUANT", o->second, "its quantized counterpart (with --reference: the second one)");
+    app.add_option("--reference", o->reference,
+        "float model that two quantized files A B are compared by: what B does "
+        "otherwise than A, largest consequence first");
     addRecipeOptions(app, o->recipe);
     app.add_option("--ranges", o->ranges, "without QUANT: take ranges of activations from this file");
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);
-    app.add_option("--csv", o->csv, "write all rows as CSV");
-    app.add_option("--html", o->html, "write a self-contained report");
+    addComparisonOutput(app, o->output);
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
     app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_flag("--local", o->local, "also run each quantized node alone on the float model's values");
-    app.add_option("--fail-below-sqnr", o->failBelow, "exit 1 when an output is below this, dB");
+    app.add_option("--shard", o->shard, "I/N: run part I of N of the samples, I from 1; needs --state");
+    app.add_option("--state", o->state, "where a shard writes what it measured, for `merge`");
     return [o](Context& c) { return compare(*o, c); };
 }
 

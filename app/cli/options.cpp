@@ -37,11 +37,16 @@ Result<std::pair<std::string, std::string>> splitPair(const std::string& text, c
 
 void addCommonOptions(CLI::App& command, CommonOptions& o)
 {
-    command.add_option("--threads", o.threads, "threads (default: all cores)");
-    command.add_option("--memory-limit", o.memoryLimit, "bytes (default: 80 % of RAM)");
+    addResultOptions(command, o);
     command.add_option("--carry", o.carry, "OUTPUT=INPUT: state carried from one sample to the next, in order")
         ->allow_extra_args(false);
     command.add_option("--seed", o.seed, "seed of random data")->each([&o](const std::string&) { o.seedGiven = true; });
+}
+
+void addResultOptions(CLI::App& command, CommonOptions& o)
+{
+    command.add_option("--threads", o.threads, "threads (default: all cores)");
+    command.add_option("--memory-limit", o.memoryLimit, "bytes (default: 80 % of RAM)");
     command.add_option("--json", o.json, "write JSON to a file, or to stdout with -");
     command.add_flag("--quiet", o.quiet, "no progress, no warnings");
     command.add_flag("--verbose", o.verbose, "say more");

@@ -24,6 +24,13 @@ struct ComparePair {
     std::shared_ptr<const Plan> writtenPlan = nullptr; ///< the file as written, when quantPlan is of an integer profile
 };
 
+/// A part of the samples that is run for itself: number `index`, from 1, of `count` parts of about equal size.
+struct Shard {
+    size_t index = 1, count = 1;
+    bool whole() const { return count == 1; }
+    bool operator==(const Shard&) const = default;
+};
+
 struct CompareOptions {
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of quantPlan
     size_t threads = 1;
@@ -32,11 +39,26 @@ struct CompareOptions {
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name; samples then run in order
     uint64_t memoryLimit = 0; ///< bytes; 0 = none; the cache counts
     std::shared_ptr<ActivationCache> activations; ///< values of earlier runs; null = none are kept
+    Shard shard = {};
 };
 
-/// Runs both models in lockstep over all samples, compares the paired tensors at once and drops them. Nothing but about
-/// 200 bytes a pair and sample is kept. Sums are added in sample order: equal bits for any number of threads.
-/// `partial` (may be empty) gets the numbers so far about twice a second, from a worker thread.
+/// Sums by pair and sample, all that a comparison follows from; see measured.h.
+struct Measured;
+using MeasuredFn = std::function<void(Measured&)>;
+
+/// Runs both models in lockstep over the samples of the shard, compares the paired tensors at once and drops them.
+/// Nothing but about 200 bytes a pair and sample is kept. `partial` (may be empty) gets what there is about twice a
+/// second, from a worker thread.
+Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const DataSource& data,
+    const CompareOptions& options, const ProgressFn& progress, const CancelToken& cancel, const MeasuredFn& partial);
+/// Needs no data.
+std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads);
+/// The numbers that follow, of the samples that are done. Sums are added in sample order: equal bits for any number of
+/// threads and shards. `labels`: of all samples, or empty.
+Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measured& measured,
+    const std::vector<int64_t>& labels, std::vector<WeightRow> weights);
+
+/// All of it in one step.
 Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
     const ProgressFn& progress, const CancelToken& cancel, const std::function<void(Comparison)>& partial);
 

@@ -39,7 +39,7 @@ struct PairShared {
     Shape shape;
 };
 
-/// Sums by pair and sample.
+/// Sums by pair and sample, over one stretch of the samples; sample numbers within count from its first.
 struct Measured {
     std::vector<PairPlan> pairs;
     std::vector<PairSums> sums; ///< [pair * samples + sample]
@@ -52,7 +52,11 @@ struct Measured {
     std::vector<uint8_t> top5; ///< the float class is among the quantized five best
     std::vector<uint8_t> done; ///< by sample
     std::vector<std::unique_ptr<PairShared>> shared; ///< by pair
-    size_t samples = 0;
+    size_t firstSample = 0; ///< number of the first among all
+    size_t samples = 0; ///< of this stretch
+    size_t allSamples = 0;
+    /// Makes room for the pairs and samples that are set.
+    void reserve(size_t outputs, bool nodeAlone, bool written);
 };
 
 /// A graph output of both files.
@@ -71,9 +75,8 @@ const float* asFloats(
 /// Turns sums into the rows that people see (samples that are done only).
 void fillActivations(const ComparePair& pair, const Measured& measured, Comparison& result);
 void fillImplementation(const ComparePair& pair, Measured& measured, Comparison& result);
-void fillOutputs(const ComparePair& pair, const Measured& measured, const DataSource& data, Comparison& result);
-/// Weights need no data.
-void fillWeights(const ComparePair& pair, bool histograms, size_t threads, Comparison& result);
+void fillOutputs(
+    const ComparePair& pair, const Measured& measured, const std::vector<int64_t>& labels, Comparison& result);
 /// Rules over what was measured, most telling first.
 void fillFindings(const ComparePair& pair, Comparison& result);
 

@@ -5,7 +5,7 @@ namespace qs {
 
 namespace {
 
-void fillClasses(const Measured& m, const DataSource& data, Comparison& result)
+void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison& result)
 {
     for (size_t s = 0; s < m.samples; ++s)
         if (m.done[s] && m.floatClass[s] < 0)
@@ -17,11 +17,11 @@ void fillClasses(const Measured& m, const DataSource& data, Comparison& result)
         result.floatClass.push_back(m.floatClass[s]);
         result.quantClass.push_back(m.quantClass[s]);
         if (m.floatClass[s] != m.quantClass[s])
-            result.flipped.push_back(s);
-        if (s < data.labels().size()) {
+            result.flipped.push_back(m.firstSample + s);
+        if (m.firstSample + s < all.size()) {
             ++labels;
-            right += m.floatClass[s] == data.labels()[s];
-            quantRight += m.quantClass[s] == data.labels()[s];
+            right += m.floatClass[s] == all[m.firstSample + s];
+            quantRight += m.quantClass[s] == all[m.firstSample + s];
         }
     }
     if (labels > 0)
@@ -30,7 +30,7 @@ void fillClasses(const Measured& m, const DataSource& data, Comparison& result)
 
 } // namespace
 
-void fillOutputs(const ComparePair& pair, const Measured& m, const DataSource& data, Comparison& result)
+void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<int64_t>& labels, Comparison& result)
 {
     const auto outputs = pairOutputs(pair);
     for (size_t o = 0; o < outputs.size(); ++o) {
@@ -64,7 +64,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const DataSource& d
         result.outputs.push_back(std::move(row));
     }
     if (!outputs.empty())
-        fillClasses(m, data, result);
+        fillClasses(m, labels, result);
 }
 
 } // namespace qs

@@ -222,12 +222,13 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms
 
 } // namespace
 
-void fillWeights(const ComparePair& pair, bool histograms, size_t threads, Comparison& result)
+std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads)
 {
     const auto& weights = pair.alignment->weights;
-    result.weights.resize(weights.size());
+    std::vector<WeightRow> rows(weights.size());
     parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)),
-        [&](size_t i, size_t) { result.weights[i] = makeRow(pair, weights[i], histograms); });
+        [&](size_t i, size_t) { rows[i] = makeRow(pair, weights[i], histograms); });
+    return rows;
 }
 
 } // namespace qs

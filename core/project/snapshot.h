@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/comparison.h"
+#include "core/analysis/compare.h"
 #include "core/data/data_source.h"
 #include "core/engine/activation_cache.h"
 #include "core/engine/plan.h"
@@ -24,6 +24,8 @@ struct Inputs {
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
     bool compare = true; ///< false: models and data are only made ready
+    bool run = true; ///< false: values are paired, but neither model is run
+    std::optional<Shard> shard; ///< run this part of the samples alone, and keep its sums
     bool nodeAlone = false; ///< --local
     bool histograms = true; ///< false: rows without histograms, which cost as much as all other numbers
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of the quantized model
@@ -59,6 +61,7 @@ struct Snapshot {
     std::shared_ptr<const DataSource> data;
     std::optional<Alignment> alignment;
     std::optional<Comparison> comparison;
+    std::shared_ptr<const Measured> measured; ///< with Inputs::shard
     EngineCaches caches;
     Timing timing;
     std::vector<std::string> warnings;

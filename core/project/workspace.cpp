@@ -152,9 +152,9 @@ private:
         return {};
     }
 
-    PlanOptions planOptions(ArithmeticProfile profile = ArithmeticProfile::Simulated) const
+    PlanOptions planOptions() const
     {
-        return { KernelMode::Fast, profile, m_next.caches.lowered };
+        return { KernelMode::Fast, ArithmeticProfile::Simulated, m_next.caches.lowered };
     }
 
     /// The files may have been given in the wrong order.
@@ -170,19 +170,6 @@ private:
             m_next.warnings.push_back(m_next.quantization ? "the recipe quantizes nothing of this model"
                                                           : m_next.inputs.quantPath
                         + ": has no quantization that is known here; give the quantized model second");
-    }
-
-    /// Numbers leave out what is not finite; nobody should overlook that.
-    void noteNonFinite()
-    {
-        const auto& rows = m_next.comparison->activations;
-        const auto spoiled = [](const ActivationRow& row) { return row.accumulated.nonFinite > 0; };
-        const auto first = std::ranges::find_if(rows, spoiled);
-        if (first != rows.end())
-            m_next.warnings.push_back("tensor '" + first->name
-                + "' has values that are not finite (NaN or infinity): " + std::to_string(first->accumulated.nonFinite)
-                + " of them, and " + std::to_string(std::ranges::count_if(rows, spoiled) - 1)
-                + " other tensors have some, too; all numbers leave them out; check the data");
     }
 
     Status loadData()
@@ -256,7 +243,7 @@ private:
 
     Status compare()
     {
-        if (!m_next.alignment || !m_next.data)
+        if (!m_next.alignment || !m_next.data || !m_next.inputs.run)
             return {};
         CompareOptions options;
         options.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
@@ -267,12 +254,7 @@ private:
         options.memoryLimit = limit - std::min(m_next.inputs.activationCache, limit / 2);
         options.activations = m_next.caches.activations;
         options.profile = m_next.inputs.profile;
-        ComparePair pair { m_next.floatModel->plan, m_next.quantModel->plan, m_next.quantModel->quant,
-            std::make_shared<const Alignment>(*m_next.alignment) };
-        if (options.profile != ArithmeticProfile::Simulated) {
-            pair.writtenPlan = pair.quantPlan;
-            pair.quantPlan = Plan::make(m_next.quantModel->model, planOptions(options.profile));
-        }
+        const ComparePair pair = comparePairOf(m_next);
         std::function<void(Comparison)> partial;
         if (m_partial)
             partial = [this](Comparison c) {
@@ -280,8 +262,17 @@ private:
                 now.comparison = std::move(c);
                 m_partial(std::make_shared<const Snapshot>(std::move(now)));
             };
-        QS_TRY(m_next.comparison, compareModels(pair, *m_next.data, options, m_progress, m_cancel, partial));
-        noteNonFinite();
+        if (m_next.inputs.shard) {
+            options.shard = *m_next.inputs.shard;
+            QS_TRY(const auto measured, measureModels(pair, *m_next.data, options, m_progress, m_cancel, {}));
+            m_next.comparison = summarize(pair, options.profile, *measured, m_next.data->labels(),
+                compareWeights(pair, options.histograms, options.threads));
+            m_next.measured = measured;
+        } else {
+            QS_TRY(m_next.comparison, compareModels(pair, *m_next.data, options, m_progress, m_cancel, partial));
+        }
+        if (const auto warning = nonFiniteWarning(*m_next.comparison))
+            m_next.warnings.push_back(*warning);
         return {};
     }
 
@@ -309,6 +300,29 @@ LoadedModel loadedModel(std::shared_ptr<const Model> model, const PlanOptions& o
     loaded.quant = std::make_shared<const QuantView>(
         QuantView::of(loaded.model->graph, [plan](ValueId id) { return plan->constant(id); }));
     return loaded;
+}
+
+std::optional<std::string> nonFiniteWarning(const Comparison& c)
+{
+    const auto spoiled = [](const ActivationRow& row) { return row.accumulated.nonFinite > 0; };
+    const auto first = std::ranges::find_if(c.activations, spoiled);
+    if (first == c.activations.end())
+        return std::nullopt;
+    return "tensor '" + first->name
+        + "' has values that are not finite (NaN or infinity): " + std::to_string(first->accumulated.nonFinite)
+        + " of them, and " + std::to_string(std::ranges::count_if(c.activations, spoiled) - 1)
+        + " other tensors have some, too; all numbers leave them out; check the data";
+}
+
+ComparePair comparePairOf(const Snapshot& s)
+{
+    ComparePair pair { s.floatModel->plan, s.quantModel->plan, s.quantModel->quant,
+        std::make_shared<const Alignment>(*s.alignment) };
+    if (s.inputs.profile != ArithmeticProfile::Simulated) {
+        pair.writtenPlan = pair.quantPlan;
+        pair.quantPlan = Plan::make(s.quantModel->model, { KernelMode::Fast, s.inputs.profile, s.caches.lowered });
+    }
+    return pair;
 }
 
 std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry)

@@ -24,6 +24,12 @@ Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& option
 /// The same for a model in memory.
 LoadedModel loadedModel(std::shared_ptr<const Model> model, const PlanOptions& options = {});
 
+/// The two models of a snapshot that holds both and their alignment, ready to compare in its arithmetic.
+ComparePair comparePairOf(const Snapshot& snapshot);
+
+/// Numbers leave out what is not finite; nobody should overlook that. Nothing when all is finite.
+std::optional<std::string> nonFiniteWarning(const Comparison& comparison);
+
 /// Inputs that data must provide: graph inputs without initializer, without carried ones.
 std::vector<InputSpec> dataInputs(
     const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry = {});

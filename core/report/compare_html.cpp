@@ -118,6 +118,15 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
             + " \xc2\xb7 " + text::counted(c.samples, "sample") + " \xc2\xb7 " + std::string(profileName(c.profile))
             + (c.partial ? " \xc2\xb7 partial" : ""))
         + "</p>\n";
+    if (info.other) {
+        const Snapshot& a = *info.other;
+        out += section("Two quantized files",
+            "<p>A = " + escaped(a.quantModel->model->path) + ", B = " + escaped(s.quantModel->model->path)
+                + ", both against " + escaped(s.floatModel->model->path)
+                + ". Everything below the parameters is of B.</p>" + "<h3>Outputs of A</h3>"
+                + html::outputTable(*a.comparison) + "<h3>Parameters, largest consequence first</h3>"
+                + html::differenceTable(*a.comparison, c));
+    }
     out += cards(s) + section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
         + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
         + section("Outputs", html::outputTable(c))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/parameter_difference.h"
 #include "core/report/json_number.h"
 #include "core/report/report.h"
 #include "core/report/saturation.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace qs {
@@ -153,9 +155,27 @@ template <class Rows, class Make> Json rows(const Rows& list, Make make)
     return out;
 }
 
-} // namespace
+Json parameters(const std::optional<TensorParameters>& p)
+{
+    if (!p)
+        return nullptr;
+    Json row = { { "quantized_name", p->quantizedName }, { "dtype", std::string(dtypeName(p->params.dtype)) } };
+    addParams(row, p->params);
+    row["dynamic"] = p->dynamic;
+    row["sqnr_db"] = jsonNumber(p->sqnrDb);
+    row["local_sqnr_db"] = jsonNumber(p->localSqnrDb);
+    return row;
+}
 
-std::string compareJson(const Snapshot& s, const ReportInfo& info)
+Json difference(const ParameterDifference& d)
+{
+    return { { "name", d.name }, { "kind", std::string(parameterKindName(d.kind)) }, { "node", d.node },
+        { "op_type", d.opType }, { "a", parameters(d.a) }, { "b", parameters(d.b) }, { "same", d.same },
+        { "scale_ratio", jsonNumber(d.scaleRatio) }, { "consequence_db", jsonNumber(std::fabs(d.gainDb)) },
+        { "gain_db", jsonNumber(d.gainDb) } };
+}
+
+Json document(const Snapshot& s, uint64_t peakMemoryBytes)
 {
     const Comparison& c = *s.comparison;
     Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
@@ -176,7 +196,19 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
     json["findings"] = rows(c.findings, finding);
     json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
         { "report", s.timing.reportMs } };
-    json["peak_memory_bytes"] = info.peakMemoryBytes;
+    json["peak_memory_bytes"] = peakMemoryBytes;
+    return json;
+}
+
+} // namespace
+
+std::string compareJson(const Snapshot& s, const ReportInfo& info)
+{
+    Json json = document(s, info.peakMemoryBytes);
+    if (info.other) {
+        json["a"] = document(*info.other, info.peakMemoryBytes);
+        json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);
+    }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

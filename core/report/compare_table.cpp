@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
 #include "core/report/saturation.h"
@@ -17,6 +18,7 @@ constexpr size_t kWorstActivations = 12;
 constexpr size_t kWorstWeights = 5;
 constexpr size_t kShownFindings = 6;
 constexpr size_t kShownNames = 5;
+constexpr size_t kShownDifferences = 15;
 constexpr size_t kTextWidth = 100;
 
 struct Listing {
@@ -182,13 +184,55 @@ std::string unmatchedText(const char* which, const std::vector<ValueId>& values,
     return line + (shown < values.size() ? " ...\n" : "\n");
 }
 
+std::string bothOutputs(const Comparison& a, const Comparison& b)
+{
+    TextTable table({ { "output", Align::Left, kNameWidth }, { "A dB" }, { "B dB" }, { "A top-1" }, { "B top-1" } });
+    for (size_t i = 0; i < std::min(a.outputs.size(), b.outputs.size()); ++i) {
+        const OutputRow &x = a.outputs[i], &y = b.outputs[i];
+        table.add({ y.name, text::decibel(x.similarity.sqnrDb, x.similarity.exact),
+            text::decibel(y.similarity.sqnrDb, y.similarity.exact), text::percent(x.top1Agreement),
+            text::percent(y.top1Agreement) });
+    }
+    std::string out = table.text("  ");
+    if (a.accuracy && b.accuracy)
+        out += "  accuracy: float " + text::percent(b.accuracy->floatAccuracy) + ", A "
+            + text::percent(a.accuracy->quantizedAccuracy) + ", B " + text::percent(b.accuracy->quantizedAccuracy)
+            + "\n";
+    return out;
+}
+
+/// Two quantized files of one float model: what they do otherwise.
+std::string differencesText(const Snapshot& a, const Snapshot& b, bool verbose)
+{
+    auto all = parameterDifferences(*a.comparison, *b.comparison);
+    const size_t compared = all.size();
+    std::erase_if(all, [](const ParameterDifference& d) { return d.same; });
+    const size_t shown = verbose ? all.size() : std::min(all.size(), kShownDifferences);
+    TextTable table({ { "tensor", Align::Left, verbose ? 0 : kNameWidth }, { "kind", Align::Left }, { "B over A dB" },
+        { "A", Align::Left }, { "B", Align::Left }, { "scale B/A" }, { "A added" }, { "B added" } });
+    for (size_t i = 0; i < shown; ++i) {
+        const ParameterDifference& d = all[i];
+        auto quantizer = [](const std::optional<TensorParameters>& p) {
+            return p ? text::quantizer(p->params, p->dynamic) : std::string("float");
+        };
+        table.add({ d.name, std::string(parameterKindName(d.kind)), text::decibel(d.gainDb), quantizer(d.a),
+            quantizer(d.b), text::number(d.scaleRatio), d.a ? text::decibel(d.a->localSqnrDb) : "-",
+            d.b ? text::decibel(d.b->localSqnrDb) : "-" });
+    }
+    return "A = " + text::fileName(a.quantModel->model->path) + ", B = " + text::fileName(b.quantModel->model->path)
+        + ", both against " + text::fileName(b.floatModel->model->path) + "\n"
+        + bothOutputs(*a.comparison, *b.comparison) + "\nparameters that differ, largest consequence first ("
+        + text::count(shown) + " of " + text::count(all.size()) + "; " + text::count(compared - all.size())
+        + " tensors have the same)\n" + table.text("  ") + "\nB: ";
+}
+
 } // namespace
 
 std::string compareTable(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
-    std::string out = header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
-        + implementationText(c)
+    std::string out = info.other ? differencesText(*info.other, s, info.verbose) : std::string();
+    out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c) + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + findingsText(c, info.verbose) + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
     out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);

@@ -34,6 +34,8 @@ std::string histogram(const ActivationRow& row);
 
 std::string activationTable(const Comparison& comparison);
 std::string weightTable(const Comparison& comparison);
+/// Two quantized files of one float model: what they do otherwise.
+std::string differenceTable(const Comparison& a, const Comparison& b);
 std::string outputTable(const Comparison& comparison);
 std::string unmatchedTable(const Snapshot& snapshot);
 /// What each number means, with its unit.

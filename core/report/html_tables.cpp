@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/html_parts.h"
 
@@ -152,6 +153,34 @@ std::string outputTable(const Comparison& c)
             + numberCell(text::number(o.similarity.cosine, 5), o.similarity.cosine) + plain(o.similarity.rmse)
             + plain(o.similarity.maxAbsError) + plain(o.similarity.meanError) + share(o.top1Agreement)
             + share(o.top5Agreement) + "</tr>\n";
+    return out + close();
+}
+
+std::string differenceTable(const Comparison& a, const Comparison& b)
+{
+    std::string out = open("parameters",
+        { { "tensor", "name in the float file", false }, { "kind", "activation, weight or bias", false },
+            { "op", "operator that makes or uses it", false },
+            { "B over A dB", "what B's quantizer gives at this tensor over A's" },
+            { "A", "scale * (code - zero point)", false }, { "B", "scale * (code - zero point)", false },
+            { "scale B/A", "largest scale of B over largest of A" },
+            { "A added dB", "SQNR of the float value through A's quantizer alone" },
+            { "B added dB", "SQNR of the float value through B's quantizer alone" },
+            { "A accumulated dB", "SQNR of A's value against the float one" },
+            { "B accumulated dB", "SQNR of B's value against the float one" } });
+    for (const ParameterDifference& d : parameterDifferences(a, b)) {
+        auto quantizer = [](const std::optional<TensorParameters>& p) {
+            return textCell(p ? text::quantizer(p->params, p->dynamic) : std::string("float"), "code");
+        };
+        auto number = [](const std::optional<TensorParameters>& p, Number TensorParameters::*value) {
+            return decibels(p ? (*p).*value : Number());
+        };
+        out += "<tr>" + textCell(d.name, "name") + textCell(std::string(parameterKindName(d.kind)))
+            + textCell(d.opType.empty() ? "input" : d.opType) + decibels(d.gainDb) + quantizer(d.a) + quantizer(d.b)
+            + plain(d.scaleRatio) + number(d.a, &TensorParameters::localSqnrDb)
+            + number(d.b, &TensorParameters::localSqnrDb) + number(d.a, &TensorParameters::sqnrDb)
+            + number(d.b, &TensorParameters::sqnrDb) + "</tr>\n";
+    }
     return out + close();
 }
 

@@ -12,6 +12,8 @@ namespace qs {
 struct ReportInfo {
     uint64_t peakMemoryBytes = 0;
     bool verbose = false; ///< tables: all rows
+    /// Where two quantized files are compared: the first one against the same float model; the snapshot is the second.
+    const Snapshot* other = nullptr;
 };
 
 /// The snapshot must hold a comparison. Formats are those of the command line contract.

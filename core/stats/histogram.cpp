@@ -137,4 +137,36 @@ double Histogram::high() const
 
 uint64_t Histogram::total() const { return std::accumulate(m_counts.begin(), m_counts.end(), uint64_t(0)); }
 
+void Histogram::write(ByteWriter& out) const
+{
+    out.number<int32_t>(m_exponent);
+    out.number(m_first);
+    out.number(m_min);
+    out.number(m_max);
+    out.number(m_nonFinite);
+    out.numbers(m_counts);
+}
+
+Histogram Histogram::read(ByteReader& in)
+{
+    Histogram h;
+    h.m_exponent = in.number<int32_t>();
+    h.m_first = in.number<int64_t>();
+    h.m_min = in.number<float>();
+    h.m_max = in.number<float>();
+    h.m_nonFinite = in.number<uint64_t>();
+    h.m_counts = in.numbers<uint64_t>();
+    if (h.m_counts.empty())
+        return h;
+    const bool sane = std::isfinite(h.m_min) && std::isfinite(h.m_max) && h.m_min <= h.m_max;
+    const Bins bins = sane ? binsFor(h.m_min, h.m_max) : Bins {};
+    // The bins follow from the extremes alone.
+    if (!sane || bins.exponent != h.m_exponent || bins.first != h.m_first
+        || bins.last - bins.first + 1 != static_cast<int64_t>(h.m_counts.size())) {
+        in.fail();
+        return {};
+    }
+    return h;
+}
+
 } // namespace qs

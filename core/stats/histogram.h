@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/byte_stream.h"
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,6 +33,9 @@ public:
     uint64_t total() const; ///< finite values
     uint64_t nonFinite() const { return m_nonFinite; }
     bool operator==(const Histogram&) const = default;
+    void write(ByteWriter& out) const;
+    /// What write() wrote; fails the reader when no histogram looks like this.
+    static Histogram read(ByteReader& in);
 
 private:
     void extendTo(float low, float high);

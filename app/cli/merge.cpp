@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+#include "app/cli/comparison_output.h"
+
+#include "core/project/shards.h"
+
+#include <memory>
+
+namespace qs::cli {
+
+namespace {
+
+struct MergeCommand {
+    std::vector<std::string> states;
+    ComparisonOutput output;
+};
+
+Result<int> merge(const MergeCommand& o, Context& context)
+{
+    QS_CHECK(checkComparisonOutput(o.output));
+    MergeOptions options;
+    QS_TRY(options.threads, threadCount(context.common));
+    QS_TRY(options.memoryLimit, memoryLimit(context.common));
+    QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html }, o.states));
+    QS_TRY(const auto snapshots, mergeShards(o.states, options, progressBar(context.common), context.cancel));
+    clearProgress(context.common);
+    for (const SnapshotPtr& s : snapshots)
+        printWarnings(s->warnings, context.common);
+    return writeComparison(snapshots, o.output, context);
+}
+
+} // namespace
+
+Command addMerge(CLI::App& app, Context& context)
+{
+    auto o = std::make_shared<MergeCommand>();
+    app.add_option("STATE", o->states, "state files of all shards of one comparison, in any order")->required();
+    addResultOptions(app, context.common);
+    addComparisonOutput(app, o->output);
+    app.footer("Shards are made by `compare FLOAT QUANT --data D --shard I/N --state F.qstate`, I = 1..N, on any "
+               "machines that see the same files. The result equals one run over all samples in every bit.");
+    return [o](Context& c) { return merge(*o, c); };
+}
+
+} // namespace qs::cli
