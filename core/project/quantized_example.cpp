@@ -2,6 +2,7 @@
 #include "core/project/quantized_example.h"
 
 #include "core/prepare/prepare.h"
+#include "core/quant/recipe_edit.h"
 
 namespace qs {
 
@@ -26,6 +27,8 @@ Result<ReadBack> readExample(
     prepared->recipe.preparation.enabled = true;
     return prepared;
 }
+
+Recipe recipeWithRanges(const ReadBack& back) { return withRanges(back.recipe, back.ranges); }
 
 std::string describeReadBack(const ReadBack& back)
 {

@@ -10,6 +10,10 @@ namespace qs {
 Result<ReadBack> readExample(
     const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized);
 
+/// The recipe alone, with the file's ranges as overrides of their tensors: it makes the same quantized model without
+/// them.
+Recipe recipeWithRanges(const ReadBack& back);
+
 /// The same in a few sentences: format, types, what was excluded, ranges, whether the same file comes out.
 std::string describeReadBack(const ReadBack& back);
 

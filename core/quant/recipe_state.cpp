@@ -2,6 +2,7 @@
 #include "core/quant/recipe_state.h"
 
 #include "core/base/name_pattern.h"
+#include "core/graph/draft.h"
 #include "core/quant/float_model.h"
 #include "core/quant/recipe_json.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/graph/draft.h"
 #include "core/quant/recipe.h"
 
 #include <optional>
@@ -11,6 +10,8 @@
 #include <vector>
 
 namespace qs {
+
+class GraphDraft;
 
 /// Where a value of a recipe comes from.
 enum class ValueOrigin {

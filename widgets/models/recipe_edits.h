@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/recipe.h"
+#include "core/quant/recipe_state.h"
 
 #include <QObject>
 #include <QString>
@@ -18,6 +18,8 @@ public:
     virtual const Recipe& recipe() const = 0;
     /// What "reset" goes back to: the preset, or what was read out of the quantized file that is open.
     virtual const Recipe& base() const = 0;
+    virtual ValueOrigin baseOrigin() const { return ValueOrigin::Preset; } ///< Preset or Imported
+    RecipeBase recipeBase() const { return { base(), baseOrigin() }; }
     /// There is a float model whose recipe can be changed.
     virtual bool editable() const = 0;
 

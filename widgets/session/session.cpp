@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/session.h"
 
-#include "core/project/memory.h"
 #include "widgets/models/formatting.h"
 #include "widgets/session/file_roles.h"
 #include "widgets/session/report_file.h"
@@ -12,16 +11,8 @@ namespace qs {
 
 namespace {
 
-QString jobTitle(const Inputs& inputs)
-{
-    if (inputs.floatPath.empty() && inputs.quantPath.empty())
-        return Session::tr("Close");
-    if (inputs.quantPath.empty() || inputs.floatPath.empty())
-        return Session::tr("Open %1").arg(fileName(inputs.floatPath + inputs.quantPath));
-    if (inputs.data.spec.empty())
-        return Session::tr("Open %1 and %2").arg(fileName(inputs.floatPath), fileName(inputs.quantPath));
-    return Session::tr("Compare %1 with %2").arg(fileName(inputs.floatPath), fileName(inputs.quantPath));
-}
+constexpr int kSizeDelayMs = 400;
+constexpr size_t kKeptSnapshots = 16;
 
 } // namespace
 
@@ -30,6 +21,7 @@ Session::Session(BuildFn build, QObject* parent)
     , m_build(std::move(build))
     , m_snapshot(std::make_shared<Snapshot>())
     , m_complete(m_snapshot)
+    , m_kept(kKeptSnapshots)
 {
     qRegisterMetaType<SnapshotPtr>();
     qRegisterMetaType<Issue>();
@@ -39,6 +31,10 @@ Session::Session(BuildFn build, QObject* parent)
         if (!m_chosenByUs)
             m_suggested = {};
     });
+    connect(&m_history, &RecipeEdits::recipeChanged, this, &Session::recipeEdited);
+    m_sizeTimer.setSingleShot(true);
+    m_sizeTimer.setInterval(kSizeDelayMs);
+    connect(&m_sizeTimer, &QTimer::timeout, this, &Session::findFileBytes);
 }
 
 Session::~Session() = default;
@@ -57,42 +53,6 @@ void Session::setTheme(const Theme& theme)
 {
     m_theme = theme;
     emit themeChanged();
-}
-
-void Session::openInputs(const Inputs& inputs) { open(inputs, m_complete); }
-
-void Session::open(const Inputs& inputs, const SnapshotPtr& start)
-{
-    m_wanted = inputs;
-    JobRequest request;
-    request.tag = kCompareTag;
-    request.title = jobTitle(inputs);
-    request.process
-        = [this, inputs, build = m_build, previous = start](const JobContext& job) -> Result<std::function<void()>> {
-        const auto partial = [this, &job](SnapshotPtr snapshot) {
-            job.post([this, snapshot = std::move(snapshot)] { publish(snapshot); });
-        };
-        Inputs kept = inputs;
-        kept.activationCache = defaultActivationCache();
-        QS_TRY(SnapshotPtr snapshot, build(kept, previous, job.progress, job.cancel, partial));
-        return std::function<void()>([this, snapshot] {
-            m_complete = snapshot;
-            publish(snapshot);
-            emit settled();
-        });
-    };
-    request.failed = [this](const Issue& issue) {
-        m_wanted = m_complete->inputs;
-        publish(m_complete);
-        emit failed(issue);
-        emit settled();
-    };
-    request.cancelled = [this] { // what was shown last, perhaps partial and labelled so, stays
-        m_wanted = m_snapshot->inputs;
-        emit cancelled();
-        emit settled();
-    };
-    m_jobs.start(std::move(request));
 }
 
 void Session::openFloat(const QString& path)
@@ -137,8 +97,6 @@ void Session::openFiles(const QStringList& paths)
     m_jobs.start(std::move(request));
 }
 
-void Session::reload() { open(m_wanted, std::make_shared<Snapshot>()); }
-
 void Session::exportReport(const QString& path)
 {
     JobRequest request;
@@ -151,8 +109,6 @@ void Session::exportReport(const QString& path)
     request.failed = [this](const Issue& issue) { emit failed(issue); };
     m_jobs.start(std::move(request));
 }
-
-void Session::cancel() { m_jobs.cancelTag(kCompareTag); }
 
 void Session::publish(const SnapshotPtr& snapshot)
 {

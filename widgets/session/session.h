@@ -4,6 +4,10 @@
 #include "core/project/workspace.h"
 #include "widgets/models/metric.h"
 #include "widgets/session/job_list.h"
+#include "widgets/session/kept_snapshots.h"
+#include "widgets/session/recipe_history.h"
+#include "widgets/session/run_estimate.h"
+#include "widgets/session/run_list.h"
 #include "widgets/session/selection.h"
 #include "widgets/session/theme.h"
 
@@ -19,8 +23,9 @@ namespace qs {
 using BuildFn = std::function<Result<SnapshotPtr>(const Inputs& inputs, const SnapshotPtr& previous,
     const ProgressFn& progress, const CancelToken& cancel, const PartialFn& partial)>;
 
-/// What one window works on: the current snapshot, the selection, the jobs. Opening anything starts a job with the tag
-/// "compare"; what was open stays until its result is there, and stays when it fails.
+/// What one window works on: the current snapshot, the recipe, the selection, the jobs. Opening anything, and an edit
+/// of the recipe, starts a job with the tag "compare"; what was shown stays until its result is there, and stays when
+/// it fails. A result whose recipe is not the current one any more is never shown.
 class Session : public QObject {
     Q_OBJECT
 public:
@@ -32,12 +37,16 @@ public:
     const Comparison* comparison() const;
     Selection& selection() { return m_selection; }
     JobList& jobs() { return m_jobs; }
+    RecipeHistory& recipe() { return m_history; } ///< how it is changed, with the undo stack
+    RunList& runs() { return m_runs; }
 
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);
     const Theme& theme() const { return m_theme; }
     void setTheme(const Theme& theme);
 
+    /// With a recipe that is the one to go on from. Without a quantized file the default recipe makes the quantized
+    /// model as soon as there are data.
     void openInputs(const Inputs& inputs);
     void openFloat(const QString& path); ///< replaces everything when a float model was open
     void openQuantized(const QString& path);
@@ -47,29 +56,63 @@ public:
     void reload(); ///< reads everything again
     /// Writes what is compared now to an HTML, JSON or CSV file; failed() says what went wrong.
     void exportReport(const QString& path);
+
+    /// An edit whose numbers are not there and that was not run by itself, since it would take longer than kAutoRunMs.
+    bool needsRun() const;
+    void run(); ///< the recipe as it is now
+    /// Makes the recipe of a run the current one, as one step of undo; the next run is its child.
+    void restoreRun(RunId id);
     void cancel(); ///< the running comparison
     bool busy() const { return m_jobs.running(kCompareTag); }
 
     static inline const QString kCompareTag = QStringLiteral("compare");
+    static constexpr double kAutoRunMs = 2000;
 
 signals:
     void snapshotChanged(const qs::SnapshotPtr& now, const qs::SnapshotPtr& before);
     void metricChanged(qs::Metric metric);
     void themeChanged();
     void failed(const qs::Issue& issue);
-    void cancelled(); ///< a comparison was stopped by the user; the snapshot is the last one published
+    void cancelled(); ///< a comparison was stopped by the user; the snapshot is the last complete one, if there is any
     void settled(); ///< after success, failure or cancellation of the newest comparison
+    void needsRunChanged(bool needs);
 
 private:
-    void open(const Inputs& inputs, const SnapshotPtr& previous);
+    struct Opening;
+    void open(const Opening& opening, const SnapshotPtr& previous);
+    Opening openingOf(const Inputs& inputs) const;
+    Inputs inputsNow() const;
+    void start(const Inputs& inputs, const SnapshotPtr& previous, const std::optional<Opening>& opening);
+    void succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers, const std::optional<Opening>& opening);
+    void fail(const Issue& issue);
+    void stop(const std::optional<Opening>& opening); ///< the user cancelled
+    void drop(); ///< the running comparison, whose result nobody wants any more
+    void recipeEdited();
+    void adopt(const Opening& opening, const Snapshot& snapshot);
+    void show(const SnapshotPtr& complete, const std::optional<RunNumbers>& numbers);
+    void readRecipe(); ///< of the quantized file that is open
+    void findFileBytes();
+    void updateEditable(bool opening);
     void publish(const SnapshotPtr& snapshot);
+    void tellNeedsRun();
     void suggestSelection(); ///< unless the user chose one: the place of the first finding, else the worst tensor
     std::optional<size_t> worstActivation() const;
 
     BuildFn m_build;
     SnapshotPtr m_snapshot;
     SnapshotPtr m_complete; ///< last one that is not partial; what the next job starts from
-    Inputs m_wanted; ///< inputs of the running or last job
+    Inputs m_files; ///< that the recipe belongs to; without a recipe
+    Inputs m_wanted; ///< files that are being opened, else m_files
+    RecipeHistory m_history;
+    RunList m_runs;
+    KeptSnapshots m_kept;
+    RunEstimate m_estimate;
+    quint64 m_newest = 0; ///< number of the newest job; what older ones bring is dropped
+    bool m_opening = false; ///< the running job opens m_wanted
+    bool m_presetFits = true; ///< without a quantized file: the recipe that nobody chose could be applied
+    bool m_adopting = false; ///< while the recipe changes without the user
+    QTimer m_sizeTimer; ///< until what is shown stays for a moment
+    bool m_neededRun = false;
     Metric m_metric = Metric::Accumulated;
     Theme m_theme = Theme::light();
     Selection m_selection;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/same_inputs.h"
+
+#include <tuple>
+
+namespace qs {
+
+bool sameData(const DataRequest& a, const DataRequest& b)
+{
+    return a.spec == b.spec && a.preprocess == b.preprocess && a.shapes == b.shapes && a.limit == b.limit
+        && a.seed == b.seed;
+}
+
+bool sameInputs(const Inputs& a, const Inputs& b)
+{
+    const auto rest = [](const Inputs& i) {
+        return std::tie(i.floatPath, i.quantPath, i.recipe, i.rangesPath, i.mapPath, i.carry, i.compare, i.nodeAlone,
+            i.histograms, i.profile);
+    };
+    return sameData(a.data, b.data) && rest(a) == rest(b);
+}
+
+} // namespace qs

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot.h"
+
+namespace qs {
+
+/// The same samples.
+bool sameData(const DataRequest& a, const DataRequest& b);
+/// Both give the same numbers: threads, memory and caches aside.
+bool sameInputs(const Inputs& a, const Inputs& b);
+
+} // namespace qs

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/recipe_history.h"
+
+#include <QUndoCommand>
+
+namespace qs {
+
+namespace {
+
+constexpr int kMostSteps = 1000;
+
+} // namespace
+
+class RecipeHistory::Edit : public QUndoCommand {
+public:
+    Edit(RecipeHistory& history, const QString& text, const Recipe& next, const QString& mergeKey, quint64 step)
+        : QUndoCommand(text)
+        , m_history(history)
+        , m_before(history.m_recipe)
+        , m_after(next)
+        , m_mergeKey(mergeKey)
+        , m_step(step)
+    {
+    }
+    quint64 step() const { return m_step; }
+
+    void undo() override { m_history.m_recipe = m_before; }
+    void redo() override { m_history.m_recipe = m_after; }
+    int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
+    bool mergeWith(const QUndoCommand* other) override
+    {
+        const auto* newer = static_cast<const Edit*>(other);
+        if (newer->m_mergeKey != m_mergeKey)
+            return false;
+        m_after = newer->m_after;
+        setText(newer->text());
+        setObsolete(m_after == m_before); // dragged back to where it was
+        return true;
+    }
+
+private:
+    RecipeHistory& m_history;
+    Recipe m_before, m_after;
+    QString m_mergeKey;
+    quint64 m_step;
+};
+
+RecipeHistory::RecipeHistory(QObject* parent)
+    : RecipeEdits(parent)
+    , m_base { quantscopeRecipe(), ValueOrigin::Preset }
+    , m_recipe(m_base.recipe)
+    , m_told(m_recipe)
+{
+    m_stack.setUndoLimit(kMostSteps);
+    // Comes when the stack has settled, after a step took up another, too.
+    connect(&m_stack, &QUndoStack::indexChanged, this, &RecipeHistory::tell);
+}
+
+void RecipeHistory::apply(const QString& text, const Recipe& next, const QString& mergeKey)
+{
+    if (m_editable && !(next == m_recipe))
+        m_stack.push(new Edit(*this, text, next, mergeKey, m_nextStep++));
+}
+
+void RecipeHistory::reset(const RecipeBase& base)
+{
+    m_base = base;
+    resume(base.recipe);
+}
+
+void RecipeHistory::resume(const Recipe& recipe)
+{
+    m_recipe = recipe;
+    m_stack.clear();
+    tell();
+}
+
+void RecipeHistory::setEditable(bool editable)
+{
+    if (editable == m_editable)
+        return;
+    m_editable = editable;
+    emit recipeChanged();
+}
+
+quint64 RecipeHistory::step() const
+{
+    const auto* last = static_cast<const Edit*>(m_stack.index() > 0 ? m_stack.command(m_stack.index() - 1) : nullptr);
+    return last ? last->step() : 0;
+}
+
+void RecipeHistory::tell()
+{
+    if (m_recipe == m_told)
+        return;
+    m_told = m_recipe;
+    emit recipeChanged();
+}
+
+} // namespace qs

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/recipe_state.h"
+#include "widgets/models/recipe_edits.h"
+
+#include <QUndoStack>
+
+namespace qs {
+
+/// The recipe and every edit of it. The only thing that changes it is the undo stack.
+class RecipeHistory : public RecipeEdits {
+    Q_OBJECT
+public:
+    explicit RecipeHistory(QObject* parent = nullptr);
+
+    const Recipe& recipe() const override { return m_recipe; }
+    const Recipe& base() const override { return m_base.recipe; }
+    ValueOrigin baseOrigin() const override { return m_base.origin; }
+    bool editable() const override { return m_editable; }
+    void apply(const QString& text, const Recipe& next, const QString& mergeKey = {}) override;
+
+    QUndoStack& stack() { return m_stack; }
+    /// Begins anew from a base; the stack is empty then.
+    void reset(const RecipeBase& base);
+    /// Goes on from a recipe that is saved: the base stays what reset goes back to, nothing can be undone.
+    void resume(const Recipe& recipe);
+    void setEditable(bool editable);
+    /// Names the step that made the recipe; a step that took up another keeps its number. 0: the beginning.
+    quint64 step() const;
+
+private:
+    class Edit;
+    void tell();
+
+    QUndoStack m_stack;
+    RecipeBase m_base;
+    Recipe m_recipe, m_told; ///< now, and when recipeChanged() was last emitted
+    bool m_editable = false;
+    quint64 m_nextStep = 1;
+};
+
+} // namespace qs
