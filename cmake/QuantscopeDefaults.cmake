@@ -8,20 +8,18 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set_property(GLOBAL PROPERTY USE_FOLDERS ON)
 
 option(QS_WERROR "Treat warnings as errors" OFF)
-# A compiler cache does better without precompiled headers.
+# Sources of a target are compiled several at a time, which reads each header once for all of them. A compiler cache,
+# and who changes one file again and again, do better without.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
-    option(QS_PCH "Use precompiled headers" OFF)
+    option(QS_UNITY "Compile several sources at a time" OFF)
 else()
-    option(QS_PCH "Use precompiled headers" ON)
+    option(QS_UNITY "Compile several sources at a time" ON)
 endif()
 set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 
 add_library(qs_warnings INTERFACE)
 target_compile_options(qs_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-restrict
     $<$<BOOL:${QS_WERROR}>:-Werror>)
-if(QS_PCH) # GCC 12 warns of its own headers where they are precompiled; builds without still check our code
-    target_compile_options(qs_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
-endif()
 if(QS_SANITIZE)
     add_compile_options(-fsanitize=${QS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${QS_SANITIZE})

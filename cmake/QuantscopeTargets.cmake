@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# qs_precompile(<target> headers ...): what many sources read anyway is read once; headers of ours by their path. Every
-# source still includes what it uses: builds without QS_PCH show what is missing.
-function(qs_precompile target)
-    if(QS_PCH)
-        list(TRANSFORM ARGN REPLACE "^(core|widgets|app)/" "${PROJECT_SOURCE_DIR}/\\1/")
-        target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional> <string>
-            <unordered_map> <vector> ${ARGN})
-    endif()
+# qs_unity(<target>): compiles its sources several at a time where QS_UNITY asks for it. What two of them both name in an
+# unnamed namespace is an error then: share it, or give it a name that says more.
+function(qs_unity target)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${QS_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
-# qs_library(<name> SOURCES ... [DEPS public targets ...] [PRIVATE targets ...] [PCH headers ...]): a static library
-# qs_<name>. PCH: see qs_precompile.
+# qs_library(<name> SOURCES ... [DEPS public targets ...] [PRIVATE targets ...] [NO_UNITY]): a static library qs_<name>.
+# NO_UNITY: its sources cannot be compiled together.
 function(qs_library name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE;PCH" ${ARGN})
+    cmake_parse_arguments(ARG "NO_UNITY" "" "SOURCES;DEPS;PRIVATE" ${ARGN})
     add_library(qs_${name} STATIC ${ARG_SOURCES})
     target_include_directories(qs_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(qs_${name} PUBLIC ${ARG_DEPS} PRIVATE qs_warnings ${ARG_PRIVATE})
-    if(ARG_PCH)
-        qs_precompile(qs_${name} ${ARG_PCH})
+    if(NOT ARG_NO_UNITY)
+        qs_unity(qs_${name})
     endif()
 endfunction()
 
@@ -37,9 +33,10 @@ function(qs_test_environment test timeout)
     set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} ENVIRONMENT "${environment}")
 endfunction()
 
-# qs_test(<name> SOURCES ... DEPS ...): a Qt Test executable test_<name>; it links only what DEPS name.
+# qs_test(<name> SOURCES ... DEPS ... [NO_UNITY]): a Qt Test executable test_<name>; it links only what DEPS name. Tests
+# take longer to compile than to run: they are optimized a little only.
 function(qs_test name)
-    cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+    cmake_parse_arguments(ARG "NO_UNITY" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
@@ -48,9 +45,9 @@ function(qs_test name)
     target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(test_${name} PRIVATE qs_warnings Qt6::Test ${ARG_DEPS})
     target_compile_definitions(test_${name} PRIVATE QS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    list(LENGTH ARG_SOURCES count)
-    if(count GREATER 2) # for fewer it takes longer than it saves
-        qs_precompile(test_${name} <QtTest>)
+    target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(NOT ARG_NO_UNITY)
+        qs_unity(test_${name})
     endif()
     add_test(NAME ${name} COMMAND test_${name})
     qs_test_environment(${name} ${ARG_TIMEOUT})

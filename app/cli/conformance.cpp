@@ -39,7 +39,7 @@ BackendOutcome runGuarded(const BackendTest& test, const CancelToken& cancel)
     }
 }
 
-Result<int> run(const std::string& folder, Context& c)
+Result<int> runTests(const std::string& folder, Context& c)
 {
     QS_CHECK(checkWritable({ c.common.json }, {}));
     QS_TRY(const auto tests, testsBelow(folder));
@@ -81,7 +81,7 @@ Command addConformance(CLI::App& app, Context& context)
     app.add_option("DIR", *folder, "folder with ONNX backend tests: model.onnx and test_data_set_* in each")
         ->required();
     addCommonOptions(app, context.common);
-    return [folder](Context& c) { return run(*folder, c); };
+    return [folder](Context& c) { return runTests(*folder, c); };
 }
 
 } // namespace qs::cli

@@ -89,7 +89,7 @@ Json surveyJson(const std::vector<KernelGroup>& groups, const std::vector<Operat
     return json;
 }
 
-Result<int> run(const std::string& type, Context& c)
+Result<int> listKernels(const std::string& type, Context& c)
 {
     QS_CHECK(checkWritable({ c.common.json }, {}));
     const auto operators = surveyKernels(type);
@@ -110,7 +110,7 @@ Command addKernels(CLI::App& app, Context& context)
     auto type = std::make_shared<std::string>();
     app.add_option("--op", *type, "only the operator of this type");
     addCommonOptions(app, context.common);
-    return [type](Context& c) { return run(*type, c); };
+    return [type](Context& c) { return listKernels(*type, c); };
 }
 
 } // namespace qs::cli

@@ -134,7 +134,8 @@ bool RecipeOptions::any() const
         || !weightType.empty() || !form.empty() || !algorithm.empty() || accuracyLevel || quantizeAxis || channelWise
         || percentile || bins || blockSize || perChannel || reduceRange || symmetricActivations || symmetricWeights
         || preprocessGraph || equalize || smoothQuant || smoothQuantFolding || smoothQuantAlpha || adaround
-        || biasCorrection || !opTypes.empty() || !exclude.empty() || !include.empty() || !preparation.empty();
+        || biasCorrection || completeOverrides || !opTypes.empty() || !exclude.empty() || !include.empty()
+        || !preparation.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -171,6 +172,8 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     flag("smooth-quant-folding", o.smoothQuantFolding, "without new nodes where earlier constants take the factors");
     flag("adaround", o.adaround, "round weights up or down by what it does to their layer's outputs");
     flag("bias-correction", o.biasCorrection, "take out of biases what quantization adds to the mean of outputs");
+    flag("complete-overrides", o.completeOverrides,
+        "qdq: give the nodes around a tensor that a recipe overrides its type, too, and convert at the borders");
     app.add_option("--preparation", o.preparation,
         "only these preparation passes, by comma: fold_constants, remove_unused, fold_batch_norm, fuse_layer_norm, "
         "fuse_gelu, infer_shapes");
@@ -231,6 +234,7 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
     recipe.symmetricActivations = o.symmetricActivations.value_or(recipe.symmetricActivations);
     if (o.symmetricWeights)
         recipe.symmetricWeights = o.symmetricWeights;
+    recipe.completeOverrides = o.completeOverrides.value_or(recipe.completeOverrides);
     QS_CHECK(applyPreparation(o, recipe));
     QS_CHECK(applyCorrections(o, recipe));
     if (!o.opTypes.empty())

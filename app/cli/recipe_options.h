@@ -16,6 +16,7 @@ struct RecipeOptions {
     std::optional<int64_t> bins, blockSize, accuracyLevel, quantizeAxis;
     std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph, channelWise;
     std::optional<bool> equalize, smoothQuant, smoothQuantFolding, adaround, biasCorrection;
+    std::optional<bool> completeOverrides;
     std::optional<double> smoothQuantAlpha;
     std::vector<std::string> opTypes, exclude, include, preparation;
     /// Any of them was given.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity_units.h"
 
+#include "core/graph/domains.h"
 #include "core/ops/macs.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using Names = std::unordered_set<std::string>;
 bool isProduct(const std::string& type) { return type == "Conv" || type == "Gemm" || type == "MatMul"; }
 bool isPair(const DraftNode& node, std::string_view type)
 {
-    return node.opType == type && (node.domain.empty() || node.domain == "com.microsoft");
+    return node.opType == type && (node.domain.empty() || node.domain == kMicrosoftDomain);
 }
 
 constexpr std::string_view kOutputTail = "_DequantizeLinear_Output", kInputTail = "_QuantizeLinear_Input";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/microsoft_ops.h"
 
@@ -46,7 +47,7 @@ std::optional<int64_t> blockProductMacs(const InferContext& c, std::span<const F
     return dimProduct(all);
 }
 
-Result<Facts> inferGather(const InferContext& c)
+Result<Facts> inferBlockGather(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 3));
     const Fact &data = c.inputs[0], &indices = c.inputs[1];
@@ -70,10 +71,9 @@ Result<Facts> inferGather(const InferContext& c)
 
 void registerBlockQuantizedOps(OpRegistry& r)
 {
-    constexpr std::string_view kMicrosoft = "com.microsoft";
-    r.add({ kMicrosoft, "MatMulNBits", inferBlockProduct, Tolerance::Accumulation, blockProductMacs });
-    r.add({ kMicrosoft, "MatMulBnb4", inferBlockProduct, Tolerance::Accumulation, blockProductMacs });
-    r.add({ kMicrosoft, "GatherBlockQuantized", inferGather, Tolerance::OneUlp });
+    r.add({ kMicrosoftDomain, "MatMulNBits", inferBlockProduct, Tolerance::Accumulation, blockProductMacs });
+    r.add({ kMicrosoftDomain, "MatMulBnb4", inferBlockProduct, Tolerance::Accumulation, blockProductMacs });
+    r.add({ kMicrosoftDomain, "GatherBlockQuantized", inferBlockGather, Tolerance::OneUlp });
 }
 
 } // namespace qs

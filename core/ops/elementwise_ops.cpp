@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/op.h"
 
@@ -13,12 +14,6 @@ namespace {
 constexpr int64_t kMostFoldedElements = 1024; ///< values computed from shapes are short
 
 Result<std::vector<Fact>> one(Fact f) { return std::vector<Fact> { std::move(f) }; }
-
-Result<std::vector<Fact>> inferSame(const InferContext& c)
-{
-    QS_CHECK(needInputs(c, 1));
-    return one(fact(c.inputs[0].dtype, c.inputs[0].dims));
-}
 
 Result<std::vector<Fact>> inferFloatTest(const InferContext& c)
 {
@@ -187,7 +182,7 @@ void registerElementwiseOps(OpRegistry& r)
             "Sigmoid", "Tanh", "Softplus", "Softsign", "Mish", "Elu", "Selu", "Celu", "Gelu", "Swish" })
         r.add({ "", type, inferSame, Tolerance::Elementary });
     for (const char* type : { "Gelu", "FastGelu", "QuickGelu", "BiasGelu" })
-        r.add({ "com.microsoft", type, inferSame, Tolerance::Elementary });
+        r.add({ kMicrosoftDomain, type, inferSame, Tolerance::Elementary });
     for (const char* type : { "Add", "Sub", "Mul", "Div", "Sum", "Mean" })
         r.add({ "", type, inferArithmetic, Tolerance::OneUlp });
     r.add({ "", "Pow", inferArithmetic, Tolerance::Elementary });

@@ -112,4 +112,15 @@ std::optional<Tensor> constantNodeValue(const Node& node)
     return std::nullopt;
 }
 
+Dim dimOf(const Fact* f, size_t axis)
+{
+    return f && f->dims && axis < f->dims->size() ? (*f->dims)[axis] : unknownDim();
+}
+
+Result<std::vector<Fact>> inferSame(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    return std::vector<Fact> { fact(c.inputs[0].dtype, c.inputs[0].dims) };
+}
+
 } // namespace qs

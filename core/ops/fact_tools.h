@@ -8,6 +8,8 @@ namespace qs {
 
 inline Dim knownDim(int64_t value) { return { value, {} }; }
 inline Dim unknownDim() { return {}; }
+/// Dimension `axis` of a fact; unknown when the fact, its dims or that dimension are.
+Dim dimOf(const Fact* f, size_t axis);
 /// Known to be equal: the same number, or the same name.
 bool sameDim(const Dim& a, const Dim& b);
 /// Product of known dims; nullopt when one is unknown or the product overflows.
@@ -33,6 +35,9 @@ Result<size_t> axisArgument(const Node& node, int64_t axis, size_t rank);
 Result<std::vector<size_t>> axesArgument(const Node& node, const std::vector<int64_t>& axes, size_t rank);
 /// Issue unless the node has at least `count` inputs present.
 Status needInputs(const InferContext& c, size_t count);
+
+/// One output with the type and dims of the first input.
+Result<std::vector<Fact>> inferSame(const InferContext& c);
 
 /// Value of a Constant node, whichever attribute holds it; nullopt when it holds none we can read.
 std::optional<Tensor> constantNodeValue(const Node& node);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/window.h"
 
@@ -183,9 +184,9 @@ void registerIntegerProductOps(OpRegistry& r)
     r.add({ "", "ConvInteger", inferConvInteger, Tolerance::Exact, macsConvInteger, 10 });
     r.add({ "", "MatMulInteger", inferMatMulInteger, Tolerance::Exact, macsProduct, 10 });
     r.add({ "", "QLinearMatMul", inferQLinearMatMul, Tolerance::OneStep, macsProduct, 10 });
-    r.add({ "com.microsoft", "QGemm", inferQGemm, Tolerance::OneStep, macsQGemm });
-    r.add({ "com.microsoft", "DynamicQuantizeMatMul", inferMatMulToFloat, Tolerance::Accumulation, macsProduct });
-    r.add({ "com.microsoft", "MatMulIntegerToFloat", inferMatMulToFloat, Tolerance::Accumulation, macsProduct });
+    r.add({ kMicrosoftDomain, "QGemm", inferQGemm, Tolerance::OneStep, macsQGemm });
+    r.add({ kMicrosoftDomain, "DynamicQuantizeMatMul", inferMatMulToFloat, Tolerance::Accumulation, macsProduct });
+    r.add({ kMicrosoftDomain, "MatMulIntegerToFloat", inferMatMulToFloat, Tolerance::Accumulation, macsProduct });
 }
 
 } // namespace qs

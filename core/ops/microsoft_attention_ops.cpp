@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/microsoft_ops.h"
 
@@ -8,9 +9,6 @@ namespace qs {
 namespace {
 
 using Facts = std::vector<Fact>;
-
-/// Dim d of a fact of known rank; unknown otherwise.
-Dim dimOf(const Fact* f, size_t d) { return f && f->dims && d < f->dims->size() ? (*f->dims)[d] : unknownDim(); }
 
 Dim sum(const Dim& a, const Dim& b) { return a.known() && b.known() ? knownDim(a.value + b.value) : unknownDim(); }
 Dim quotient(const Dim& a, int64_t by) { return a.known() && by > 0 ? knownDim(a.value / by) : unknownDim(); }
@@ -105,12 +103,6 @@ Result<Facts> inferGroupQuery(const InferContext& c)
     return cut(c, { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), present, present });
 }
 
-Result<Facts> inferSame(const InferContext& c)
-{
-    QS_CHECK(needInputs(c, 1));
-    return Facts { fact(c.inputs[0].dtype, c.inputs[0].dims) };
-}
-
 /// Of the projection alone: tokens x size of the input x row.
 std::optional<int64_t> projectionMacs(const InferContext& c, std::span<const Fact>)
 {
@@ -121,14 +113,13 @@ std::optional<int64_t> projectionMacs(const InferContext& c, std::span<const Fac
 
 void registerMicrosoftAttentionOps(OpRegistry& r)
 {
-    constexpr std::string_view kMicrosoft = "com.microsoft";
-    r.add({ kMicrosoft, "EmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
-    r.add({ kMicrosoft, "QEmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
-    r.add({ kMicrosoft, "Attention", inferAttention, Tolerance::Accumulation, projectionMacs });
-    r.add({ kMicrosoft, "QAttention", inferQAttention, Tolerance::Accumulation, projectionMacs });
-    r.add({ kMicrosoft, "MultiHeadAttention", inferMultiHead, Tolerance::Accumulation });
-    r.add({ kMicrosoft, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
-    r.add({ kMicrosoft, "RotaryEmbedding", inferSame, Tolerance::Elementary });
+    r.add({ kMicrosoftDomain, "EmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "QEmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "Attention", inferAttention, Tolerance::Accumulation, projectionMacs });
+    r.add({ kMicrosoftDomain, "QAttention", inferQAttention, Tolerance::Accumulation, projectionMacs });
+    r.add({ kMicrosoftDomain, "MultiHeadAttention", inferMultiHead, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "RotaryEmbedding", inferSame, Tolerance::Elementary });
 }
 
 } // namespace qs

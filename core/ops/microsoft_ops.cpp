@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ops/microsoft_ops.h"
 
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 
 #include <algorithm>
@@ -105,13 +106,12 @@ std::optional<int64_t> qlinearConvMacs(const InferContext& c, std::span<const Fa
 
 void registerMicrosoftOps(OpRegistry& r)
 {
-    constexpr std::string_view kMicrosoft = "com.microsoft";
-    r.add({ kMicrosoft, "FusedConv", inferConv, Tolerance::Accumulation, convMacs });
-    r.add({ kMicrosoft, "FusedGemm", inferGemm, Tolerance::Accumulation, gemmMacs });
-    r.add({ kMicrosoft, "FusedMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
-    r.add({ kMicrosoft, "TransposeMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
-    r.add({ kMicrosoft, "NhwcMaxPool", inferNhwcMaxPool, Tolerance::Exact });
-    r.add({ kMicrosoft, "QLinearConv", inferQLinearConv, Tolerance::OneStep, qlinearConvMacs });
+    r.add({ kMicrosoftDomain, "FusedConv", inferConv, Tolerance::Accumulation, convMacs });
+    r.add({ kMicrosoftDomain, "FusedGemm", inferGemm, Tolerance::Accumulation, gemmMacs });
+    r.add({ kMicrosoftDomain, "FusedMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
+    r.add({ kMicrosoftDomain, "TransposeMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
+    r.add({ kMicrosoftDomain, "NhwcMaxPool", inferNhwcMaxPool, Tolerance::Exact });
+    r.add({ kMicrosoftDomain, "QLinearConv", inferQLinearConv, Tolerance::OneStep, qlinearConvMacs });
     registerBlockQuantizedOps(r);
     registerMicrosoftAttentionOps(r);
 }

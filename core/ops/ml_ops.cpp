@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 
 /// Operators of ai.onnx.ml.
@@ -6,7 +7,6 @@ namespace qs {
 
 namespace {
 
-constexpr const char* kMl = "ai.onnx.ml";
 using Facts = std::vector<Fact>;
 
 Result<Facts> inferLabelEncoder(const InferContext& c)
@@ -39,19 +39,13 @@ Result<Facts> inferFeatures(const InferContext& c)
     return Facts { fact(c.input(0)->dtype, std::move(dims)) };
 }
 
-Result<Facts> inferSame(const InferContext& c)
-{
-    QS_CHECK(needInputs(c, 1));
-    return Facts { fact(c.input(0)->dtype, c.input(0)->dims) };
-}
-
 } // namespace
 
 void registerMlOps(OpRegistry& r)
 {
-    r.add({ kMl, "LabelEncoder", inferLabelEncoder, Tolerance::Exact });
-    r.add({ kMl, "ArrayFeatureExtractor", inferFeatures, Tolerance::Exact });
-    r.add({ kMl, "Binarizer", inferSame, Tolerance::Exact });
+    r.add({ kMlDomain, "LabelEncoder", inferLabelEncoder, Tolerance::Exact });
+    r.add({ kMlDomain, "ArrayFeatureExtractor", inferFeatures, Tolerance::Exact });
+    r.add({ kMlDomain, "Binarizer", inferSame, Tolerance::Exact });
 }
 
 } // namespace qs

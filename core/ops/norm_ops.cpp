@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 
 namespace qs {
 
 namespace {
 
-constexpr const char* kMicrosoft = "com.microsoft";
-
 /// Output 0 like input 0; the attribute `axis` must exist.
-Result<std::vector<Fact>> inferSame(const InferContext& c)
+Result<std::vector<Fact>> inferAlongAxis(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Fact& x = *c.input(0);
@@ -90,16 +89,16 @@ void registerNormOps(OpRegistry& r)
     r.add({ "", "InstanceNormalization", inferChannelwise, Tolerance::Accumulation });
     r.add({ "", "GroupNormalization", inferChannelwise, Tolerance::Accumulation });
     r.add({ "", "LayerNormalization", inferLayerNorm, Tolerance::Accumulation });
-    r.add({ "", "RMSNormalization", inferSame, Tolerance::Accumulation });
+    r.add({ "", "RMSNormalization", inferAlongAxis, Tolerance::Accumulation });
     r.add({ "", "LRN", inferChannelwise, Tolerance::Accumulation });
-    r.add({ "", "LpNormalization", inferSame, Tolerance::Accumulation });
-    r.add({ "", "MeanVarianceNormalization", inferSame, Tolerance::Accumulation });
-    r.add({ "", "Softmax", inferSame, Tolerance::Accumulation });
-    r.add({ "", "LogSoftmax", inferSame, Tolerance::Accumulation });
-    r.add({ "", "Hardmax", inferSame, Tolerance::Exact });
+    r.add({ "", "LpNormalization", inferAlongAxis, Tolerance::Accumulation });
+    r.add({ "", "MeanVarianceNormalization", inferAlongAxis, Tolerance::Accumulation });
+    r.add({ "", "Softmax", inferAlongAxis, Tolerance::Accumulation });
+    r.add({ "", "LogSoftmax", inferAlongAxis, Tolerance::Accumulation });
+    r.add({ "", "Hardmax", inferAlongAxis, Tolerance::Exact });
     r.add({ "", "SimplifiedLayerNormalization", inferLayerNorm, Tolerance::Accumulation });
-    r.add({ kMicrosoft, "SkipLayerNormalization", inferSkipLayerNorm, Tolerance::Accumulation });
-    r.add({ kMicrosoft, "SkipSimplifiedLayerNormalization", inferSkipLayerNorm, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "SkipLayerNormalization", inferSkipLayerNorm, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "SkipSimplifiedLayerNormalization", inferSkipLayerNorm, Tolerance::Accumulation });
 }
 
 } // namespace qs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/op.h"
 #include "core/ops/window.h"
@@ -8,8 +9,6 @@
 namespace qs {
 
 namespace {
-
-constexpr std::string_view kMicrosoft = "com.microsoft";
 
 Result<std::vector<Fact>> one(Fact f) { return std::vector<Fact> { std::move(f) }; }
 
@@ -66,12 +65,6 @@ Result<std::vector<Fact>> inferDynamicQuantize(const InferContext& c)
     QS_CHECK(needInputs(c, 1));
     return std::vector<Fact> { fact(DType::UInt8, c.inputs[0].dims), fact(DType::Float32, Dims {}),
         fact(DType::UInt8, Dims {}) };
-}
-
-Result<std::vector<Fact>> inferSame(const InferContext& c)
-{
-    QS_CHECK(needInputs(c, 1));
-    return one(fact(c.inputs[0].dtype, c.inputs[0].dims));
 }
 
 /// QLinearAdd and QLinearMul: A and B are inputs 0 and 3.
@@ -154,20 +147,20 @@ Result<std::vector<Fact>> inferGlobalAveragePool(const InferContext& c)
 
 void registerQuantOps(OpRegistry& r)
 {
-    for (std::string_view domain : { std::string_view(), kMicrosoft }) {
+    for (const char* domain : { "", kMicrosoftDomain }) {
         r.add({ domain, "QuantizeLinear", inferQuantize, Tolerance::OneStep });
         r.add({ domain, "DequantizeLinear", inferDequantize, Tolerance::OneUlp });
     }
     r.add({ "", "DynamicQuantizeLinear", inferDynamicQuantize, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearAdd", inferBinary, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearMul", inferBinary, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearSigmoid", inferSame, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearLeakyRelu", inferSame, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearSoftmax", inferSame, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearWhere", inferWhere, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearConcat", inferConcat, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearAveragePool", inferAveragePool, Tolerance::OneStep });
-    r.add({ kMicrosoft, "QLinearGlobalAveragePool", inferGlobalAveragePool, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearAdd", inferBinary, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearMul", inferBinary, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearSigmoid", inferSame, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearLeakyRelu", inferSame, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearSoftmax", inferSame, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearWhere", inferWhere, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearConcat", inferConcat, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearAveragePool", inferAveragePool, Tolerance::OneStep });
+    r.add({ kMicrosoftDomain, "QLinearGlobalAveragePool", inferGlobalAveragePool, Tolerance::OneStep });
 }
 
 } // namespace qs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 
 #include <algorithm>
@@ -7,11 +8,6 @@
 namespace qs {
 
 namespace {
-
-Dim dimOf(const Fact* f, size_t axis)
-{
-    return f && f->dims && axis < f->dims->size() ? (*f->dims)[axis] : unknownDim();
-}
 
 Result<std::vector<Fact>> inferRecurrent(const InferContext& c)
 {
@@ -57,7 +53,7 @@ void registerRecurrentOps(OpRegistry& r)
 {
     for (const char* type : { "RNN", "GRU", "LSTM" })
         r.add({ "", type, inferRecurrent, Tolerance::Accumulation, recurrentMacs });
-    r.add({ "com.microsoft", "DynamicQuantizeLSTM", inferRecurrent, Tolerance::Accumulation, recurrentMacs });
+    r.add({ kMicrosoftDomain, "DynamicQuantizeLSTM", inferRecurrent, Tolerance::Accumulation, recurrentMacs });
 }
 
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/model_info.h"
 
+#include "core/graph/domains.h"
 #include "core/ops/macs.h"
 #include "core/ops/op.h"
 #include "core/qdq/qlinear_signature.h"
@@ -14,7 +15,7 @@ namespace {
 /// Operators of floats whose weight has its scale and zero point in inputs 2 and 3.
 bool hasStoredScale(const Node& node)
 {
-    return node.domain == "com.microsoft"
+    return node.domain == kMicrosoftDomain
         && (node.opType == "MatMulNBits" || node.opType == "GatherBlockQuantized" || node.opType == "MatMulBnb4"
             || node.opType == "DynamicQuantizeMatMul");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/qdq/block_weights.h"
 
+#include "core/graph/domains.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/packed_rows.h"
 
@@ -121,9 +122,9 @@ std::optional<BlockWeight> tableWeight(const Node& node, const ConstantLookup& c
 
 std::optional<BlockWeight> blockWeight(const Node& node, const ConstantLookup& constants)
 {
-    if (node.is("MatMulNBits", "com.microsoft"))
+    if (node.is("MatMulNBits", kMicrosoftDomain))
         return matMulWeight(node, constants);
-    if (node.is("GatherBlockQuantized", "com.microsoft"))
+    if (node.is("GatherBlockQuantized", kMicrosoftDomain))
         return tableWeight(node, constants);
     return std::nullopt;
 }

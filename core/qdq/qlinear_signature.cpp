@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/qdq/qlinear_signature.h"
 
+#include "core/graph/domains.h"
+
 #include <array>
 #include <map>
 #include <string_view>
@@ -9,7 +11,7 @@ namespace qs {
 
 namespace {
 
-bool known(const Node& node) { return node.domain.empty() || node.domain == "com.microsoft"; }
+bool known(const Node& node) { return node.domain.empty() || node.domain == kMicrosoftDomain; }
 
 } // namespace
 
@@ -69,7 +71,7 @@ bool movesElements(const Node& node)
         "Unsqueeze", "Slice", "Gather", "Split", "Identity", "Expand", "Tile", "DepthToSpace", "SpaceToDepth",
         "Dropout", "GatherElements", "GatherND", "GlobalMaxPool" };
     if (!node.domain.empty())
-        return node.is("NhwcMaxPool", "com.microsoft");
+        return node.is("NhwcMaxPool", kMicrosoftDomain);
     for (std::string_view t : types)
         if (node.opType == t)
             return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/qdq/quant_view.h"
 
+#include "core/graph/domains.h"
 #include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -77,7 +78,7 @@ private:
             qlinear(id, node, *signature);
         } else if (auto weight = blockWeight(node, m_constants)) {
             blockQuantized(node, std::move(*weight));
-        } else if (node.is("DynamicQuantizeMatMul", "com.microsoft")) {
+        } else if (node.is("DynamicQuantizeMatMul", kMicrosoftDomain)) {
             dynamicProduct(node);
         } else if (isIntegerProduct(node)) {
             integerProduct(node);
@@ -448,7 +449,7 @@ private:
     {
         bool weightOnlyNode = false;
         for (const Node& node : m_graph.nodes())
-            weightOnlyNode |= node.domain == "com.microsoft"
+            weightOnlyNode |= node.domain == kMicrosoftDomain
                 && (node.opType == "MatMulNBits" || node.opType == "GatherBlockQuantized"
                     || node.opType == "MatMulBnb4");
         const bool qdq = m_activationPairs > 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/opsets.h"
 
+#include "core/graph/domains.h"
+
 #include <algorithm>
 
 namespace qs {
@@ -29,7 +31,7 @@ bool uses(const Recipe& recipe, bool (*wanted)(DType))
 std::string pairDomain(const FloatModel& model, const Recipe& recipe)
 {
     const bool newTypes = uses(recipe, is4Bit) || uses(recipe, is16Bit);
-    return recipe.contribOperators || (newTypes && model.opset() < kWideCodes) ? "com.microsoft" : "";
+    return recipe.contribOperators || (newTypes && model.opset() < kWideCodes) ? kMicrosoftDomain : "";
 }
 
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe)

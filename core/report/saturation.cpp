@@ -13,7 +13,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kShown = 10;
-constexpr size_t kNameWidth = 44;
+constexpr size_t kNodeWidth = 44;
 
 uint64_t total(const SaturationRow& r) { return std::accumulate(r.saturated.begin(), r.saturated.end(), uint64_t(0)); }
 
@@ -31,7 +31,7 @@ std::string saturationText(const std::vector<SaturationRow>& rows, bool verbose)
     if (hit.empty())
         return out;
     using Align = TextTable::Align;
-    TextTable table({ { "node", Align::Left, verbose ? 0 : kNameWidth }, { "op", Align::Left, 24 }, { "pairs" },
+    TextTable table({ { "node", Align::Left, verbose ? 0 : kNodeWidth }, { "op", Align::Left, 24 }, { "pairs" },
         { "share" }, { "worst channel" }, { "its pairs" } });
     for (size_t i = 0; i < (verbose ? hit.size() : std::min(hit.size(), kShown)); ++i) {
         const SaturationRow& r = *hit[i];

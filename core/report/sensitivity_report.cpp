@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Align = TextTable::Align;
 
-constexpr size_t kNameWidth = 40;
+constexpr size_t kUnitWidth = 40;
 constexpr size_t kShownUnits = 20;
 
 std::string decibel(const OutputScore& score) { return text::decibel(score.sqnrDb(), score.exact()); }
@@ -68,7 +68,7 @@ std::string sensitivityTable(const SensitivityReport& report, const ReportInfo& 
     const size_t shown = info.verbose ? s.units.size() : std::min(s.units.size(), kShownUnits);
     out += text::counted(s.units.size(), std::string(unitKindName(s.by))) + ", what leaving it in float buys most first"
         + (shown < s.units.size() ? " (" + text::count(shown) + " shown; --verbose shows all)" : "") + "\n";
-    TextTable units({ { std::string(unitKindName(s.by)), Align::Left, info.verbose ? 0 : kNameWidth },
+    TextTable units({ { std::string(unitKindName(s.by)), Align::Left, info.verbose ? 0 : kUnitWidth },
         { s.by == UnitKind::Tensor ? "role" : "op", Align::Left, 24 }, { "alone dB" }, { "without dB" },
         { "MAC share" } });
     for (size_t i = 0; i < shown; ++i) {
@@ -78,7 +78,7 @@ std::string sensitivityTable(const SensitivityReport& report, const ReportInfo& 
     out += units.text("  ");
     out += "\nleft in float, more and more\n";
     TextTable pareto({ { "left out" }, { "SQNR dB" }, { "accuracy" }, { "quantized MACs" },
-        { "which", Align::Left, info.verbose ? 0 : 2 * kNameWidth } });
+        { "which", Align::Left, info.verbose ? 0 : 2 * kUnitWidth } });
     for (const Exclusion& e : s.pareto)
         pareto.add({ text::count(e.excluded.size()), decibel(e.score), text::percent(e.score.accuracy()),
             text::percent(e.quantizedMacShare), excludedText(e, info.verbose) });

@@ -12,13 +12,6 @@ namespace {
 
 constexpr size_t kMostDots = 80; ///< above that, only values without neighbours are marked by dots
 
-QString quoted(QString text)
-{
-    if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')))
-        return text;
-    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
-}
-
 /// True when a value stands between gaps, where a line would show nothing.
 bool standsAlone(const std::vector<double>& values, size_t i)
 {
@@ -182,10 +175,10 @@ QString LineChart::csv() const
 {
     QString text = QStringLiteral("item");
     for (const LineSeries& series : m_data.series)
-        text += QLatin1Char(',') + quoted(series.name);
+        text += QLatin1Char(',') + csvCell(series.name);
     text += QLatin1Char('\n');
     for (size_t i = 0; i < m_data.items.size(); ++i) {
-        text += quoted(m_data.items[i]);
+        text += csvCell(m_data.items[i]);
         for (const LineSeries& series : m_data.series) {
             text += QLatin1Char(',');
             if (i < series.values.size() && std::isfinite(series.values[i]))

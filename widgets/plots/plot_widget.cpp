@@ -297,4 +297,11 @@ bool PlotWidget::exportTo(const QString& path) const
     return false;
 }
 
+QString csvCell(QString text)
+{
+    if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')))
+        return text;
+    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+}
+
 } // namespace qs

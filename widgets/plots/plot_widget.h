@@ -67,4 +67,7 @@ private:
     QCPItemStraightLine* m_crosshair; ///< owned by the plot
 };
 
+/// Text as one field of a CSV file: quoted where it must be.
+QString csvCell(QString text);
+
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/unit_builder.h"
 
+#include "core/graph/domains.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

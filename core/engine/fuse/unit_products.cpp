@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/unit_builder.h"
+#include "core/graph/domains.h"
 
 #include "core/tensor/convert.h"
 

@@ -68,6 +68,4 @@ private:
 /// A node to add: an operator of today's opset, or one of com.microsoft.
 Node programNode(std::string type, std::string domain = {}, Attributes attributes = {});
 
-inline constexpr const char* kMicrosoftDomain = "com.microsoft";
-
 } // namespace qs

@@ -2,6 +2,7 @@
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/norm_parts.h"
 #include "core/engine/lower/row_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/broadcast.h"
 
@@ -216,8 +217,8 @@ void lowerBlockNorms(LoweringRegistry& r)
     r.add("", "InstanceNormalization", lowerBlockNorm<BlockKind::Instance>);
     r.add("", "GroupNormalization", lowerBlockNorm<BlockKind::Group>);
     r.add("", "SimplifiedLayerNormalization", lowerBlockNorm<BlockKind::Simplified>);
-    r.add("com.microsoft", "SkipLayerNormalization", lowerBlockNorm<BlockKind::SkipLayer>);
-    r.add("com.microsoft", "SkipSimplifiedLayerNormalization", lowerBlockNorm<BlockKind::SkipSimplified>);
+    r.add(kMicrosoftDomain, "SkipLayerNormalization", lowerBlockNorm<BlockKind::SkipLayer>);
+    r.add(kMicrosoftDomain, "SkipSimplifiedLayerNormalization", lowerBlockNorm<BlockKind::SkipSimplified>);
 }
 
 } // namespace qs

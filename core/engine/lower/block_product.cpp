@@ -2,6 +2,7 @@
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/microsoft_parts.h"
 #include "core/engine/lower/movement.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/block_codes.h"
 #include "core/tensor/convert.h"
@@ -255,8 +256,8 @@ Result<LoweredNode> lowerMatMulBnb4(const LowerContext& c)
 
 void lowerBlockProducts(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "MatMulNBits", lowerMatMulNBits);
-    r.add("com.microsoft", "MatMulBnb4", lowerMatMulBnb4);
+    r.add(kMicrosoftDomain, "MatMulNBits", lowerMatMulNBits);
+    r.add(kMicrosoftDomain, "MatMulBnb4", lowerMatMulBnb4);
 }
 
 } // namespace qs

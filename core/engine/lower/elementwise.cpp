@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/elementwise_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/engine/lower/element_types.h"
 #include "core/kernels/unary.h"
@@ -249,8 +250,8 @@ Result<LoweredNode> lowerFloatTest(const LowerContext& c)
 void lowerElementwise(LoweringRegistry& r)
 {
     for (const auto& [type, entry] : unaryEntries())
-        r.add(type == "QuickGelu" ? "com.microsoft" : "", type, lowerUnary);
-    r.add("com.microsoft", "Gelu", lowerUnary);
+        r.add(type == "QuickGelu" ? kMicrosoftDomain : "", type, lowerUnary);
+    r.add(kMicrosoftDomain, "Gelu", lowerUnary);
     r.add("", "Clip", lowerClip);
     r.add("", "IsNaN", lowerFloatTest);
     r.add("", "IsInf", lowerFloatTest);

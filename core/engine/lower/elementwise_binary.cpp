@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/elementwise_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/engine/lower/broadcast_operands.h"
 #include "core/engine/lower/element_types.h"
@@ -384,8 +385,8 @@ void lowerElementwiseBinary(LoweringRegistry& r)
     for (const char* type : { "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual" })
         r.add("", type, lowerCompare);
     r.add("", "Where", lowerWhere);
-    r.add("com.microsoft", "BiasGelu", lowerBiasGelu);
-    r.add("com.microsoft", "FastGelu", lowerBiasGelu);
+    r.add(kMicrosoftDomain, "BiasGelu", lowerBiasGelu);
+    r.add(kMicrosoftDomain, "FastGelu", lowerBiasGelu);
 }
 
 } // namespace qs

@@ -86,7 +86,7 @@ std::shared_ptr<const CodeConvWeights> packWeights(const Node& node, const Tenso
 
 bool isConstant(const LowerContext& c, size_t slot) { return !c.node.hasInput(slot) || c.constant(slot); }
 
-std::shared_ptr<const CodeConvWeights> packConstant(const LowerContext& c, const ConvSlots& slots)
+std::shared_ptr<const CodeConvWeights> packConstantCodes(const LowerContext& c, const ConvSlots& slots)
 {
     const Tensor* w = c.constant(slots.w);
     return w && isConstant(c, slots.wZero) ? packWeights(c.node, *w, c.constant(slots.wZero)) : nullptr;
@@ -200,7 +200,7 @@ const char* kernelName(const CodeConvWeights* weights)
 
 LoweredNode lowerFastConv(const LowerContext& c, const ConvSlots& slots)
 {
-    auto node = std::make_shared<FastConv>(FastConv { c.node, slots, packConstant(c, slots), {} });
+    auto node = std::make_shared<FastConv>(FastConv { c.node, slots, packConstantCodes(c, slots), {} });
     node->ready = prepareConstant(c, slots, node->weights);
     LoweredNode lowered { [node](StepContext& s) { return runFastConv(*node, s); }, kernelName(node->weights.get()),
         LayoutRule::Any };

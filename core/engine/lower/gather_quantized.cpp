@@ -2,6 +2,7 @@
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/microsoft_parts.h"
 #include "core/engine/lower/movement.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/indexed_copy.h"
 #include "core/tensor/convert.h"
@@ -189,7 +190,7 @@ Result<LoweredNode> lowerGatherBlockQuantized(const LowerContext& c)
 
 void lowerGatherQuantized(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "GatherBlockQuantized", lowerGatherBlockQuantized);
+    r.add(kMicrosoftDomain, "GatherBlockQuantized", lowerGatherBlockQuantized);
 }
 
 } // namespace qs

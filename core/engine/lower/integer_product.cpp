@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/integer_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/base/rounding.h"
 #include "core/engine/lower/movement.h"
@@ -95,15 +96,15 @@ struct Stack {
 };
 
 /// Sizes of numpy's matmul of two tensors.
-struct ProductShape {
+struct StackedProduct {
     Stack a, b;
     Shape batch; ///< broadcast
     Shape out; ///< as ONNX names it (vectors drop their axis)
 };
 
-Result<ProductShape> productShape(const Shape& a, const Shape& b)
+Result<StackedProduct> stackedProduct(const Shape& a, const Shape& b)
 {
-    ProductShape p;
+    StackedProduct p;
     if (a.empty() || b.empty())
         return badInput("a scalar cannot be multiplied as a matrix");
     const bool row = a.size() == 1, column = b.size() == 1;
@@ -198,7 +199,7 @@ RightPtr prepareRight(const LowerContext& c, size_t bSlot, size_t zeroSlot)
     const bool zeroGiven = c.node.hasInput(zeroSlot);
     if (!b || !isCode(b->dtype()) || b->rank() < 1 || (zeroGiven && !c.constant(zeroSlot)))
         return right;
-    const auto shape = productShape({ b->rank() == 1 ? b->dim(0) : b->dim(b->rank() - 2) }, b->shape());
+    const auto shape = stackedProduct({ b->rank() == 1 ? b->dim(0) : b->dim(b->rank() - 2) }, b->shape());
     const auto zeros = zeroPointsOf(zeroGiven ? c.constant(zeroSlot) : nullptr);
     if (!shape.ok() || !checkEntries(zeros, shape->b, shape->b.columns, "").ok())
         return right;
@@ -216,7 +217,8 @@ struct Operands {
 };
 
 /// Turns exact sums into saturated ones where the right side says so.
-void saturateSums(const Operands& o, const ProductShape& p, const RightSide& right, const StepContext& s, int32_t* sums)
+void saturateSums(
+    const Operands& o, const StackedProduct& p, const RightSide& right, const StepContext& s, int32_t* sums)
 {
     if (!saturates(right.saturation, o.a->dtype(), o.b->dtype()))
         return;
@@ -238,7 +240,8 @@ void saturateSums(const Operands& o, const ProductShape& p, const RightSide& rig
 }
 
 /// Sums of a batched product, row after row of the output.
-Status sumProduct(const Operands& o, const ProductShape& p, const RightSide& right, const StepContext& s, int32_t* sums)
+Status sumProduct(
+    const Operands& o, const StackedProduct& p, const RightSide& right, const StepContext& s, int32_t* sums)
 {
     QS_CHECK(checkCodes(*o.a, "a left matrix"));
     QS_CHECK(checkCodes(*o.b, "a right matrix"));
@@ -287,7 +290,7 @@ Result<LoweredNode> lowerMatMulInteger(const LowerContext& c)
     const RightPtr right = prepareRight(c, 1, 3);
     return productNode(c, [right](StepContext& s) -> Status {
         QS_CHECK(needInputs(s, 2));
-        QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(1).shape()));
+        QS_TRY(const StackedProduct p, stackedProduct(s.in(0).shape(), s.in(1).shape()));
         const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(3)) };
         QS_TRY(Tensor out, allocateChecked(s, DType::Int32, p.out));
         QS_CHECK(sumProduct(o, p, *right, s, out.fill<int32_t>().data()));
@@ -308,7 +311,7 @@ void fillScales(std::span<const float> a, std::span<const float> b, int64_t row,
 }
 
 /// Sums of a whole product to codes, with scales for each row and column.
-Status finishProduct(StepContext& s, KernelMode mode, const ProductShape& p, const Tensor& sums,
+Status finishProduct(StepContext& s, KernelMode mode, const StackedProduct& p, const Tensor& sums,
     const std::vector<float>& aScale, const std::vector<float>& bScale, const OutputCodes& codes)
 {
     QS_CHECK(checkEntries(aScale, p.a, p.a.rows, "the left scale"));
@@ -346,7 +349,7 @@ struct ProductNumbers {
 };
 
 /// Codes with no sums in between; invalid where something asks for the sums or changes them row by row.
-Result<Tensor> directCodes(StepContext& s, const Operands& o, const ProductShape& p, const RightSide& right,
+Result<Tensor> directCodes(StepContext& s, const Operands& o, const StackedProduct& p, const RightSide& right,
     const ProductNumbers& n, const OutputCodes& codes)
 {
     const int64_t columns = p.b.columns;
@@ -384,7 +387,7 @@ Result<LoweredNode> lowerQLinearMatMul(const LowerContext& c)
     const RightPtr right = prepareRight(c, 3, 5);
     LoweredNode node = productNode(c, [right](StepContext& s) -> Status {
         QS_CHECK(needInputs(s, 7));
-        QS_TRY(const ProductShape p, productShape(s.in(0).shape(), s.in(3).shape()));
+        QS_TRY(const StackedProduct p, stackedProduct(s.in(0).shape(), s.in(3).shape()));
         QS_TRY(const OutputCodes codes, outputCodes(s, 6, 7, s.in(0).dtype()));
         const Operands o { &s.in(0), &s.in(3), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
         const ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)) };
@@ -445,7 +448,7 @@ Status runQGemm(const Node& node, const Tensor* constantB, const RightSide& righ
     }
     const Tensor a = maybeTransposed(s.in(0), node.attributes.integer("transA", 0) != 0);
     const Tensor b = constantB ? *constantB : maybeTransposed(s.in(3), node.attributes.integer("transB", 0) != 0);
-    QS_TRY(const ProductShape p, productShape(a.shape(), b.shape()));
+    QS_TRY(const StackedProduct p, stackedProduct(a.shape(), b.shape()));
     const Operands o { &a, &b, zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
     const float alpha = node.attributes.real("alpha", 1);
     ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)), s.input(6) };
@@ -501,7 +504,7 @@ Result<LoweredNode> lowerQGemm(const LowerContext& c)
 Status productToFloat(StepContext& s, const Operands& o, const std::vector<float>& aScale,
     const std::vector<float>& bScale, const Tensor* bias, const RightSide& right)
 {
-    QS_TRY(const ProductShape p, productShape(o.a->shape(), o.b->shape()));
+    QS_TRY(const StackedProduct p, stackedProduct(o.a->shape(), o.b->shape()));
     QS_CHECK(checkEntries(aScale, p.a, p.a.rows, "the left scale"));
     QS_CHECK(checkEntries(bScale, p.b, p.b.columns, "the right scale"));
     if (aScale.empty() || bScale.empty() || (bias && bias->count() != p.b.columns))
@@ -575,9 +578,9 @@ void lowerIntegerProduct(LoweringRegistry& r)
 {
     r.add("", "MatMulInteger", lowerMatMulInteger);
     r.add("", "QLinearMatMul", lowerQLinearMatMul);
-    r.add("com.microsoft", "QGemm", lowerQGemm);
-    r.add("com.microsoft", "MatMulIntegerToFloat", lowerMatMulIntegerToFloat);
-    r.add("com.microsoft", "DynamicQuantizeMatMul", lowerDynamicQuantizeMatMul);
+    r.add(kMicrosoftDomain, "QGemm", lowerQGemm);
+    r.add(kMicrosoftDomain, "MatMulIntegerToFloat", lowerMatMulIntegerToFloat);
+    r.add(kMicrosoftDomain, "DynamicQuantizeMatMul", lowerDynamicQuantizeMatMul);
     lowerIntegerConv(r);
 }
 

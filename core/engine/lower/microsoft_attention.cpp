@@ -2,6 +2,7 @@
 #include "core/engine/lower/microsoft_attention.h"
 
 #include "core/engine/lower/movement.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/strided_copy.h"
 #include "core/tensor/convert.h"
@@ -275,7 +276,7 @@ Result<LoweredNode> lowerQAttention(const LowerContext& c)
     for (size_t slot : { 0, 1, 3, 4, 6, 7, 2 })
         inputs.push_back(InnerOp::of(c, slot));
     QS_TRY(InnerOp product,
-        InnerOp::make(innerNode("MatMulIntegerToFloat", "com.microsoft", 1), inputs, c.mode, 1, c.saturation));
+        InnerOp::make(innerNode("MatMulIntegerToFloat", kMicrosoftDomain, 1), inputs, c.mode, 1, c.saturation));
     const auto step = std::make_shared<const ProjectingStep>(
         ProjectingStep { attentionHead(c.node), &c.node, c.mode, std::move(product), {} });
     LoweredNode lowered { [step](StepContext& s) { return runQAttention(*step, s); }, step->projection.kernel() };
@@ -410,9 +411,9 @@ AttentionHead attentionHead(const Node& node)
 
 void lowerMicrosoftAttention(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "Attention", lowerAttention);
-    r.add("com.microsoft", "QAttention", lowerQAttention);
-    r.add("com.microsoft", "MultiHeadAttention", lowerMultiHead);
+    r.add(kMicrosoftDomain, "Attention", lowerAttention);
+    r.add(kMicrosoftDomain, "QAttention", lowerQAttention);
+    r.add(kMicrosoftDomain, "MultiHeadAttention", lowerMultiHead);
     lowerGroupQueryAttention(r);
 }
 

@@ -2,6 +2,7 @@
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/microsoft_parts.h"
 #include "core/engine/lower/movement.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/norm.h"
 #include "core/tensor/convert.h"
@@ -196,8 +197,8 @@ template <bool kIsQuantized> Result<LoweredNode> lowerEmbed(const LowerContext& 
 
 void lowerMicrosoftEmbedding(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "EmbedLayerNormalization", lowerEmbed<false>);
-    r.add("com.microsoft", "QEmbedLayerNormalization", lowerEmbed<true>);
+    r.add(kMicrosoftDomain, "EmbedLayerNormalization", lowerEmbed<false>);
+    r.add(kMicrosoftDomain, "QEmbedLayerNormalization", lowerEmbed<true>);
 }
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #include "core/engine/lower/element_types.h"
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/microsoft_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/matmul.h"
 
@@ -300,15 +301,14 @@ Result<LoweredNode> lowerBiasedGelu(const LowerContext& c, bool tanh)
 
 void lowerMicrosoftFused(LoweringRegistry& r)
 {
-    constexpr const char* kMicrosoft = "com.microsoft";
-    r.add(kMicrosoft, "FusedConv", lowerFusedConv);
-    r.add(kMicrosoft, "NhwcMaxPool", lowerNhwcMaxPool);
-    r.add(kMicrosoft, "QLinearConv", lowerQLinearConv);
-    r.add(kMicrosoft, "FusedGemm", lowerFusedGemm);
-    r.add(kMicrosoft, "FusedMatMul", lowerFusedMatMul);
-    r.add(kMicrosoft, "TransposeMatMul", lowerFusedMatMul);
-    r.add(kMicrosoft, "BiasGelu", [](const LowerContext& c) { return lowerBiasedGelu(c, false); });
-    r.add(kMicrosoft, "FastGelu", [](const LowerContext& c) { return lowerBiasedGelu(c, true); });
+    r.add(kMicrosoftDomain, "FusedConv", lowerFusedConv);
+    r.add(kMicrosoftDomain, "NhwcMaxPool", lowerNhwcMaxPool);
+    r.add(kMicrosoftDomain, "QLinearConv", lowerQLinearConv);
+    r.add(kMicrosoftDomain, "FusedGemm", lowerFusedGemm);
+    r.add(kMicrosoftDomain, "FusedMatMul", lowerFusedMatMul);
+    r.add(kMicrosoftDomain, "TransposeMatMul", lowerFusedMatMul);
+    r.add(kMicrosoftDomain, "BiasGelu", [](const LowerContext& c) { return lowerBiasedGelu(c, false); });
+    r.add(kMicrosoftDomain, "FastGelu", [](const LowerContext& c) { return lowerBiasedGelu(c, true); });
 }
 
 void lowerMicrosoft(LoweringRegistry& r)

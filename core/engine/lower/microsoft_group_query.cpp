@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/microsoft_attention.h"
+#include "core/graph/domains.h"
 
 #include "core/engine/lower/movement.h"
 
@@ -259,8 +260,8 @@ Result<LoweredNode> lowerGroupQuery(const LowerContext& c)
 
 void lowerGroupQueryAttention(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "GroupQueryAttention", lowerGroupQuery);
-    r.add("com.microsoft", "RotaryEmbedding", lowerRotary);
+    r.add(kMicrosoftDomain, "GroupQueryAttention", lowerGroupQuery);
+    r.add(kMicrosoftDomain, "RotaryEmbedding", lowerRotary);
 }
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/movement.h"
+#include "core/graph/domains.h"
 
 #include "core/kernels/indexed_copy.h"
 #include "core/tensor/convert.h"
@@ -12,8 +13,6 @@
 namespace qs {
 
 namespace {
-
-constexpr const char* kMl = "ai.onnx.ml";
 
 /// A list that an attribute gives in one of four forms; invalid when there is none.
 Tensor listAttribute(const Attributes& a, const std::string& name)
@@ -158,9 +157,9 @@ Result<LoweredNode> lowerBinarizer(const LowerContext& context)
 
 void lowerMl(LoweringRegistry& r)
 {
-    r.add(kMl, "LabelEncoder", lowerLabelEncoder);
-    r.add(kMl, "ArrayFeatureExtractor", copying<runFeatures>);
-    r.add(kMl, "Binarizer", lowerBinarizer);
+    r.add(kMlDomain, "LabelEncoder", lowerLabelEncoder);
+    r.add(kMlDomain, "ArrayFeatureExtractor", copying<runFeatures>);
+    r.add(kMlDomain, "Binarizer", lowerBinarizer);
 }
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/qlinear_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/base/rounding.h"
 #include "core/engine/lower/broadcast_operands.h"
@@ -245,12 +246,12 @@ Result<LoweredNode> lowerConcat(const LowerContext& c)
 
 void lowerQLinearElementwise(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "QLinearAdd", lowerBinary);
-    r.add("com.microsoft", "QLinearMul", lowerBinary);
-    r.add("com.microsoft", "QLinearSigmoid", lowerFunction);
-    r.add("com.microsoft", "QLinearLeakyRelu", lowerFunction);
-    r.add("com.microsoft", "QLinearWhere", lowerWhere);
-    r.add("com.microsoft", "QLinearConcat", lowerConcat);
+    r.add(kMicrosoftDomain, "QLinearAdd", lowerBinary);
+    r.add(kMicrosoftDomain, "QLinearMul", lowerBinary);
+    r.add(kMicrosoftDomain, "QLinearSigmoid", lowerFunction);
+    r.add(kMicrosoftDomain, "QLinearLeakyRelu", lowerFunction);
+    r.add(kMicrosoftDomain, "QLinearWhere", lowerWhere);
+    r.add(kMicrosoftDomain, "QLinearConcat", lowerConcat);
 }
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/qlinear_parts.h"
+#include "core/graph/domains.h"
 
 #include "core/engine/lower/broadcast_operands.h"
 #include "core/ops/window.h"
@@ -154,9 +155,9 @@ Result<LoweredNode> lowerSoftmax(const LowerContext& c)
 
 void lowerQLinearReductions(LoweringRegistry& r)
 {
-    r.add("com.microsoft", "QLinearAveragePool", lowerAveragePool);
-    r.add("com.microsoft", "QLinearGlobalAveragePool", lowerGlobalAveragePool);
-    r.add("com.microsoft", "QLinearSoftmax", lowerSoftmax);
+    r.add(kMicrosoftDomain, "QLinearAveragePool", lowerAveragePool);
+    r.add(kMicrosoftDomain, "QLinearGlobalAveragePool", lowerGlobalAveragePool);
+    r.add(kMicrosoftDomain, "QLinearSoftmax", lowerSoftmax);
 }
 
 } // namespace qs

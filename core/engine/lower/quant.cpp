@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lowering.h"
+#include "core/graph/domains.h"
 
 #include "core/base/rounding.h"
 #include "core/engine/lower/broadcast_operands.h"
@@ -329,7 +330,7 @@ Result<LoweredNode> lowerDynamicQuantize(const LowerContext& c)
 
 void lowerQuant(LoweringRegistry& r)
 {
-    for (const char* domain : { "", "com.microsoft" }) {
+    for (const char* domain : { "", kMicrosoftDomain }) {
         r.add(domain, "QuantizeLinear", lowerLinear<quantize>);
         r.add(domain, "DequantizeLinear", lowerLinear<dequantize>);
     }

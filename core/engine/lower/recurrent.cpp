@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/recurrent_parts.h"
+#include "core/graph/domains.h"
 #include "core/kernels/matmul.h"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ void lowerRecurrent(LoweringRegistry& r)
     r.add("", "RNN", lowerRecurrent<CellKind::Rnn>);
     r.add("", "GRU", lowerRecurrent<CellKind::Gru>);
     r.add("", "LSTM", lowerRecurrent<CellKind::Lstm>);
-    r.add("com.microsoft", "DynamicQuantizeLSTM", lowerDynamicQuantizeLstm);
+    r.add(kMicrosoftDomain, "DynamicQuantizeLSTM", lowerDynamicQuantizeLstm);
 }
 
 } // namespace qs

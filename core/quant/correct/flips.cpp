@@ -9,7 +9,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kMostSweeps = 50;
+constexpr int kMostFlipSweeps = 50;
 constexpr double kDamping = 0.01; ///< share of the mean diagonal
 
 void addScaled(std::span<float> to, std::span<const float> from, float factor)
@@ -80,7 +80,7 @@ std::vector<bool> chooseFlips(std::span<const float> gram, std::span<const float
         if (error[i] != 0)
             addScaled(slope, gram.subspan(i * n, n), error[i]);
     bool changed = false;
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kMostFlipSweeps; ++sweep) {
         bool still = true;
         for (size_t i = 0; i < n; ++i) {
             const float step = flipped[i] ? -steps[i] : steps[i];

@@ -16,7 +16,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kMostFeeds = 64;
+constexpr size_t kMostRoundingFeeds = 64;
 constexpr int64_t kFewestRows = 1024, kMostRows = 4096;
 constexpr int64_t kWidest = 8192; ///< inputs of an output; their square is kept
 
@@ -127,7 +127,7 @@ public:
         , m_options(options)
         , m_run(std::move(run))
     {
-        m_run.data = std::make_shared<SomeFeeds>(m_run.data, kMostFeeds, !m_run.carry.empty());
+        m_run.data = std::make_shared<SomeFeeds>(m_run.data, kMostRoundingFeeds, !m_run.carry.empty());
     }
 
     void find(const GraphDraft& quantized)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/dynamic/lstm.h"
 
+#include "core/graph/domains.h"
 #include "core/quant/tensor_params.h"
 #include "core/quant/weights.h"
 
@@ -71,7 +72,7 @@ Status quantizeLstm(QOperatorBuilder& b, const DraftNode& node)
     }
     QS_TRY(const LstmWeight w, weight(b, node.inputs[1]));
     QS_TRY(const LstmWeight r, weight(b, node.inputs[2]));
-    DraftNode made { NodeId(), "", "DynamicQuantizeLSTM", "com.microsoft", { node.inputs[0], w.codes, r.codes },
+    DraftNode made { NodeId(), "", "DynamicQuantizeLSTM", kMicrosoftDomain, { node.inputs[0], w.codes, r.codes },
         node.outputs, {} };
     for (size_t i = 3; i < 8; ++i)
         made.inputs.push_back(node.hasInput(i) ? node.inputs[i] : std::string());

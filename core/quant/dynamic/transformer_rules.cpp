@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/dynamic/transformer_rules.h"
 
+#include "core/graph/domains.h"
 #include "core/quant/dynamic/factors.h"
 
 namespace qs {
 
 namespace {
-
-constexpr const char* kMicrosoft = "com.microsoft";
 
 std::string inputOrNone(const DraftNode& node, size_t i) { return node.hasInput(i) ? node.inputs[i] : std::string(); }
 
@@ -16,7 +15,7 @@ std::string inputOrNone(const DraftNode& node, size_t i) { return node.hasInput(
 Status quantizeAttention(QOperatorBuilder& b, const DraftNode& node)
 {
     // The standard operator of that name is another one.
-    if (node.domain != kMicrosoft || node.attributes.has("qkv_hidden_sizes") || !node.hasInput(1)) {
+    if (node.domain != kMicrosoftDomain || node.attributes.has("qkv_hidden_sizes") || !node.hasInput(1)) {
         b.keepFloat(node);
         return {};
     }
@@ -24,7 +23,7 @@ Status quantizeAttention(QOperatorBuilder& b, const DraftNode& node)
     if (!factors)
         return {};
     const auto& [x, w] = *factors;
-    DraftNode made { NodeId(), "", "QAttention", kMicrosoft,
+    DraftNode made { NodeId(), "", "QAttention", kMicrosoftDomain,
         { x.codes, w.codes, inputOrNone(node, 2), x.scale, w.scale, inputOrNone(node, 3), x.zeroPoint, w.zeroPoint,
             inputOrNone(node, 4) },
         node.outputs, node.attributes };
@@ -48,7 +47,7 @@ Status quantizeEmbedding(QOperatorBuilder& b, const DraftNode& node)
         }
         tables.push_back(*table);
     }
-    DraftNode made { NodeId(), "", "QEmbedLayerNormalization", kMicrosoft, { node.inputs[0], node.inputs[1] },
+    DraftNode made { NodeId(), "", "QEmbedLayerNormalization", kMicrosoftDomain, { node.inputs[0], node.inputs[1] },
         node.outputs, node.attributes };
     for (const QOperand& table : tables)
         made.inputs.push_back(table.codes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qoperator/builder.h"
 
+#include "core/graph/domains.h"
 #include "core/quant/tensor_params.h"
 #include "core/quant/weights.h"
 
@@ -180,7 +181,7 @@ QOperand QOperatorBuilder::outputWith(const std::string& name, float scale, int3
 
 void QOperatorBuilder::add(DraftNode node)
 {
-    if (node.domain == "com.microsoft")
+    if (node.domain == kMicrosoftDomain)
         model.draft.opsets.emplace(node.domain, 1);
     m_floats.insert(node.outputs.begin(), node.outputs.end());
     m_nodes.push_back(std::move(node));
@@ -271,7 +272,7 @@ Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std
     QOperatorBuilder builder(model, recipe);
     for (size_t n = 0; n < model.chosen.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];
-        const bool known = node.domain.empty() || node.domain == "com.microsoft";
+        const bool known = node.domain.empty() || node.domain == kMicrosoftDomain;
         const auto rule = model.chosen[n] && known ? rules.find(node.opType) : rules.end();
         if (rule == rules.end())
             builder.keepFloat(node);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/quant/qoperator/builder.h"
 
 namespace qs {
 
 namespace {
-
-constexpr const char* kMicrosoft = "com.microsoft";
 
 /// Add and Mul.
 Status binary(QOperatorBuilder& b, const DraftNode& node)
@@ -21,7 +20,7 @@ Status binary(QOperatorBuilder& b, const DraftNode& node)
         return {};
     }
     QS_TRY(const QOperand y, b.output(out));
-    DraftNode made { NodeId(), "", "QLinear" + node.opType, kMicrosoft, {}, { y.codes }, node.attributes };
+    DraftNode made { NodeId(), "", "QLinear" + node.opType, kMicrosoftDomain, {}, { y.codes }, node.attributes };
     for (const QOperand& x : *in)
         made.inputs.insert(made.inputs.end(), { x.codes, x.scale, x.zeroPoint });
     made.inputs.insert(made.inputs.end(), { y.scale, y.zeroPoint });
@@ -50,8 +49,8 @@ Status unary(QOperatorBuilder& b, const DraftNode& node, const std::optional<QOp
     const QOperand& x = in->front();
     b.remember(out, y);
     b.replace(node,
-        { NodeId(), "", "QLinear" + node.opType, kMicrosoft, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
-            { y.codes }, std::move(attributes) });
+        { NodeId(), "", "QLinear" + node.opType, kMicrosoftDomain,
+            { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint }, { y.codes }, std::move(attributes) });
     return {};
 }
 
@@ -106,7 +105,7 @@ Status where(QOperatorBuilder& b, const DraftNode& node)
     const QOperand &x = in->at(0), &y = in->at(1);
     b.remember(out, z);
     b.replace(node,
-        { NodeId(), "", "QLinearWhere", kMicrosoft,
+        { NodeId(), "", "QLinearWhere", kMicrosoftDomain,
             { node.inputs[0], x.codes, x.scale, x.zeroPoint, y.codes, y.scale, y.zeroPoint, z.scale, z.zeroPoint },
             { z.codes }, node.attributes });
     return {};

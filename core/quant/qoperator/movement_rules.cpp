@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/quant/qoperator/builder.h"
 #include "core/quant/weights.h"
 
@@ -19,7 +20,7 @@ Status concat(QOperatorBuilder& b, const DraftNode& node)
         return {};
     }
     QS_TRY(const QOperand y, b.output(out));
-    DraftNode made { NodeId(), "", "QLinearConcat", "com.microsoft", { y.scale, y.zeroPoint }, { y.codes },
+    DraftNode made { NodeId(), "", "QLinearConcat", kMicrosoftDomain, { y.scale, y.zeroPoint }, { y.codes },
         node.attributes };
     for (const QOperand& x : *in)
         made.inputs.insert(made.inputs.end(), { x.codes, x.scale, x.zeroPoint });

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/quant/qoperator/builder.h"
 
 namespace qs {
 
 namespace {
-
-constexpr const char* kMicrosoft = "com.microsoft";
 
 Status averagePool(QOperatorBuilder& b, const DraftNode& node)
 {
@@ -23,7 +22,7 @@ Status averagePool(QOperatorBuilder& b, const DraftNode& node)
     const QOperand& x = in->front();
     b.remember(out, y);
     b.replace(node,
-        { NodeId(), "", "QLinearAveragePool", kMicrosoft, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
+        { NodeId(), "", "QLinearAveragePool", kMicrosoftDomain, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
             { y.codes }, node.attributes });
     return {};
 }
@@ -46,8 +45,8 @@ Status globalAveragePool(QOperatorBuilder& b, const DraftNode& node)
     attributes.set("channels_last", int64_t(0));
     b.remember(out, y);
     b.replace(node,
-        { NodeId(), "", "QLinearGlobalAveragePool", kMicrosoft, { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint },
-            { y.codes }, std::move(attributes) });
+        { NodeId(), "", "QLinearGlobalAveragePool", kMicrosoftDomain,
+            { x.codes, x.scale, x.zeroPoint, y.scale, y.zeroPoint }, { y.codes }, std::move(attributes) });
     return {};
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/quant/qoperator/builder.h"
 
 namespace qs {
 
 namespace {
-
-constexpr const char* kMicrosoft = "com.microsoft";
 
 Status conv(QOperatorBuilder& b, const DraftNode& node)
 {
@@ -88,7 +87,7 @@ Status gemm(QOperatorBuilder& b, const DraftNode& node)
         b.keepFloat(node);
         return {};
     }
-    DraftNode made { NodeId(), "", "QGemm", kMicrosoft,
+    DraftNode made { NodeId(), "", "QGemm", kMicrosoftDomain,
         { x->codes, x->scale, x->zeroPoint, w->codes, w->scale, w->zeroPoint, "", y.scale, y.zeroPoint }, { y.codes },
         {} };
     for (const auto& [name, value] : node.attributes.all())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back/shown_options.h"
 
+#include "core/graph/domains.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/read_back/implied_range.h"
 #include "core/quant/weights.h"
@@ -38,7 +39,7 @@ void readBlocks(const QuantizedFile& file, Recipe& recipe)
     std::map<int64_t, size_t> sizes, bits;
     size_t zeroPoints = 0, matrices = 0;
     for (const Node& node : file.model->graph.nodes()) {
-        const bool codesForm = node.is("MatMulNBits", "com.microsoft");
+        const bool codesForm = node.is("MatMulNBits", kMicrosoftDomain);
         if (!codesForm && !(isDequantizeLinear(node) && hasBlocks(node)))
             continue;
         ++matrices;
@@ -119,7 +120,7 @@ void readPairs(const QuantizedFile& file, Recipe& recipe)
     bool floatBias = false, codedBias = false, clips = false;
     for (const Node& node : graph.nodes()) {
         if (isQuantizeLinear(node))
-            recipe.contribOperators = recipe.contribOperators || node.domain == "com.microsoft";
+            recipe.contribOperators = recipe.contribOperators || node.domain == kMicrosoftDomain;
         const bool product = node.opType == "Conv" || node.opType == "Gemm" || node.opType == "ConvTranspose";
         if (product && node.hasInput(2) && node.hasInput(1)) {
             const auto made = [&](size_t i) {

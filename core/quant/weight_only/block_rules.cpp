@@ -8,12 +8,11 @@ namespace qs {
 
 namespace {
 
-using enum WeightOnlyAlgorithm;
-
 std::string quoted(WeightOnlyAlgorithm a) { return "'" + std::string(weightOnlyAlgorithmName(a)) + "'"; }
 
 Status checkOptions(const Recipe& recipe)
 {
+    using enum WeightOnlyAlgorithm;
     const WeightOnlyOptions& o = recipe.weightOnly;
     if (o.dequantizeForm && o.algorithm != Default)
         return badUse("the form with DequantizeLinear has the default algorithm only",
@@ -36,6 +35,7 @@ Status checkOptions(const Recipe& recipe)
 /// The bits, symmetry and size that one node's weight gets.
 Status checkRules(const BlockRules& r, DType type)
 {
+    using enum WeightOnlyAlgorithm;
     const std::string name(dtypeName(type));
     if (r.bits > 8 || !isInteger(type))
         return badUse("weights in blocks cannot be " + name, "use int2, uint2, int4, uint4, int8 or uint8");
@@ -59,6 +59,7 @@ Status checkRules(const BlockRules& r, DType type)
 /// The [K, N] that the algorithm takes of a weight; nothing where it leaves the node alone.
 std::optional<Tensor> matrixOf(const Tensor& weight, WeightOnlyAlgorithm algorithm)
 {
+    using enum WeightOnlyAlgorithm;
     const DType type = weight.dtype();
     const bool real = type == DType::Float32 || type == DType::Float16;
     if (weight.rank() < 2 || weight.count() == 0 || !(real || (type == DType::BFloat16 && algorithm == Default)))

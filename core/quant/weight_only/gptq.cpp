@@ -16,7 +16,7 @@ namespace qs {
 
 namespace {
 
-constexpr size_t kTileColumns = 64;
+constexpr size_t kGptqTile = 64;
 constexpr int kGrid = 100, kTrials = 80; ///< of searchScale: shrunk by up to 0.8
 constexpr double kErrorNorm = 2.4;
 
@@ -123,9 +123,8 @@ private:
     }
     template <class Work> void eachTile(const Work& work) const
     {
-        parallelFor((m_columns + kTileColumns - 1) / kTileColumns, m_rules.threads, [&](size_t tile, size_t) {
-            work(tile * kTileColumns, std::min(kTileColumns, m_columns - tile * kTileColumns));
-        });
+        parallelFor((m_columns + kGptqTile - 1) / kGptqTile, m_rules.threads,
+            [&](size_t tile, size_t) { work(tile * kGptqTile, std::min(kGptqTile, m_columns - tile * kGptqTile)); });
     }
 
     /// By group of m_order and column.

@@ -17,7 +17,7 @@ namespace {
 constexpr int kSteps = 20;
 constexpr double kNorm = 0.7, kFirstBeta = 10, kBetaGrowth = 1.01;
 constexpr float kLargestInverse = 2e4f;
-constexpr size_t kRowsAtOnce = 256;
+constexpr size_t kSolverRows = 256;
 
 /// The weight as PyTorch holds it: one row a block, or, where a block is a whole column, the matrix as it was.
 class HalfQuadratic {
@@ -64,8 +64,8 @@ private:
     size_t place(size_t block, size_t i) const { return m_turned ? i * m_count + block : block * m_size + i; }
     template <class Work> void eachBlock(const Work& work)
     {
-        parallelFor((m_count + kRowsAtOnce - 1) / kRowsAtOnce, m_rules.threads, [&](size_t part, size_t) {
-            for (size_t b = part * kRowsAtOnce; b < std::min((part + 1) * kRowsAtOnce, m_count); ++b)
+        parallelFor((m_count + kSolverRows - 1) / kSolverRows, m_rules.threads, [&](size_t part, size_t) {
+            for (size_t b = part * kSolverRows; b < std::min((part + 1) * kSolverRows, m_count); ++b)
                 work(b);
         });
     }

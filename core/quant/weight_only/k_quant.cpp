@@ -14,7 +14,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kTrials = 20;
+constexpr int kScaleTrials = 20;
 constexpr double kFirstFactor = -1, kFactorStep = 0.1; ///< added to the number of levels
 constexpr size_t kBlocksAtOnce = 256;
 
@@ -47,7 +47,7 @@ public:
         Found best { 1 / inverse(m_levels, low, high), low };
         toGrid(m_levels, low, high);
         float bestError = error(best);
-        for (int trial = 0; trial < kTrials; ++trial) {
+        for (int trial = 0; trial < kScaleTrials; ++trial) {
             toGrid(static_cast<float>(kFirstFactor + kFactorStep * trial + double(m_levels)), best.lowest, high);
             const float sumL = sum([&](size_t i) { return m_weights[i] * m_codes[i]; });
             const float sumL2 = sum([&](size_t i) { return m_weights[i] * m_codes[i] * m_codes[i]; });

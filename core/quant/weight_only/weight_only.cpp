@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/weight_only.h"
 
+#include "core/graph/domains.h"
 #include "core/quant/weight_only/block_rules.h"
 #include "core/quant/weight_only/restored_rank.h"
 #include "core/quant/weight_only/table_codes.h"
@@ -15,7 +16,6 @@ namespace qs {
 
 namespace {
 
-constexpr const char* kMicrosoft = "com.microsoft";
 constexpr int64_t kMicrosoftVersion = 1;
 
 /// [N, K] to [K, N], or the other way round.
@@ -54,7 +54,7 @@ public:
         , m_threads(threads)
     {
         if (!recipe.weightOnly.dequantizeForm)
-            m_draft.opsets.emplace(kMicrosoft, kMicrosoftVersion);
+            m_draft.opsets.emplace(kMicrosoftDomain, kMicrosoftVersion);
     }
 
     Status product(const BlockProduct& p)
@@ -109,7 +109,7 @@ public:
         const bool symmetric = isSigned(m_recipe.weightType);
         m_base = baseName(node.inputs[0], "table");
         const std::string codes = m_base + "_Q4", scales = m_base + "_scales", zeros = m_base + "_zero_points";
-        DraftNode made { NodeId(), node.name + "_Q4", "GatherBlockQuantized", kMicrosoft,
+        DraftNode made { NodeId(), node.name + "_Q4", "GatherBlockQuantized", kMicrosoftDomain,
             { codes, node.inputs[1], scales }, node.outputs, {}, false, node.origin };
         if (m_written.insert(m_base).second) {
             auto blocks = quantizeTable(*table, static_cast<size_t>(axis), o.blockSize, symmetric, m_threads);
@@ -177,7 +177,7 @@ private:
             else if (!rules.symmetric)
                 m_draft.setConstant(zeros, packedZeroPoints(*m, rules));
         }
-        DraftNode made { NodeId(), node.name + "_Q" + bits, "MatMulNBits", kMicrosoft,
+        DraftNode made { NodeId(), node.name + "_Q" + bits, "MatMulNBits", kMicrosoftDomain,
             { node.inputs[0], codes, scales }, node.outputs, {}, false, node.origin };
         if (!rules.symmetric)
             made.inputs.push_back(zeros);

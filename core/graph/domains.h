@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace qs {
+
+/// Operator domains by their names in files; the domain of ONNX itself is "".
+inline constexpr const char* kMicrosoftDomain = "com.microsoft";
+inline constexpr const char* kMlDomain = "ai.onnx.ml";
+
+} // namespace qs
