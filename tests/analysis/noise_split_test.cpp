@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/noise_split.h"
+#include "core/analysis/range_candidates.h"
 
 #include "core/analysis/pair_meter.h"
 #include "core/quant/scale.h"
@@ -138,6 +138,30 @@ private slots:
         other.merge(first);
         none.merge(other);
         QVERIFY(one == whole && other == whole && none == whole);
+    }
+
+    void calibratorsAreLooseOrTight()
+    {
+        Values v = someValues(20000, false, 0.1, 9);
+        v.x[17] = v.a[17] = 40; // one far value
+        ActivationRow row = rowOf(v, paramsFor(-3, 3));
+        for (const float x : v.x)
+            row.floatHistogram.add(x);
+        Recipe recipe;
+        recipe.calibration.percentile = 99.9;
+        const auto candidates = rangeCandidates(row, recipe, nullptr);
+        QCOMPARE(candidates.size(), size_t(4));
+        for (const RangeCandidate& c : candidates) {
+            const bool widest = c.calibrator.method == CalibrationMethod::MinMax;
+            QVERIFY2(widest ? c.highest == 40 : c.highest < 40, calibrationMethodName(c.calibrator.method).data());
+            const PairSums truth = naive(v, paramsForRange(row, recipe, c.lowest, c.highest));
+            QVERIFY(std::fabs(*c.noise.sqnrDb - 10 * std::log10(truth.xx / truth.ee)) < 0.7);
+        }
+        recipe.symmetricActivations = true;
+        QVERIFY(symmetricRange(recipe, "any"));
+        QCOMPARE(paramsForRange(row, recipe, -1, 2).zeroPoint[0], 0);
+        recipe.tensors["any"].parts[0].symmetric = false;
+        QVERIFY(!symmetricRange(recipe, "any"));
     }
 
     void withoutAQuantizerThereIsNothing()
