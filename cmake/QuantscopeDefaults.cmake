@@ -20,6 +20,9 @@ set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 add_library(qs_warnings INTERFACE)
 target_compile_options(qs_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-restrict
     $<$<BOOL:${QS_WERROR}>:-Werror>)
+if(QS_UNITY) # GCC takes a source that is included by another for a header
+    target_compile_options(qs_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 if(QS_SANITIZE)
     add_compile_options(-fsanitize=${QS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${QS_SANITIZE})

@@ -2,11 +2,11 @@
 #include "app/cli/comparison_output.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/stopwatch.h"
 #include "core/project/memory.h"
 #include "core/report/report.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 
@@ -61,7 +61,7 @@ Result<int> writeComparison(
     const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Context& context)
 {
     Snapshot timed = *snapshots.back();
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     ReportInfo info { peakMemoryBytes(), context.common.verbose,
         snapshots.size() > 1 ? snapshots.front().get() : nullptr };
     std::vector<std::pair<std::string, std::string>> files;
@@ -69,7 +69,7 @@ Result<int> writeComparison(
         files.emplace_back(o.csv, compareCsv(timed));
     if (!o.html.empty())
         files.emplace_back(o.html, compareHtml(timed, info));
-    timed.timing.reportMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    timed.timing.reportMs = watch.ms();
     if (!context.common.json.empty())
         files.emplace_back(context.common.json, compareJson(timed, info));
     if (context.cancel.cancelled())

@@ -7,7 +7,6 @@
 #include "core/project/workspace.h"
 #include "core/report/sensitivity_report.h"
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -42,12 +41,10 @@ Result<int> sensitivity(const SensitivityCommand& o, Context& context)
         { context.common.json }, { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
     const ProgressFn progress = progressBar(context.common);
     QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progress, context.cancel));
-    const auto start = std::chrono::steady_clock::now();
     QS_TRY(const Sensitivity measured, sensitivityOf(*snapshot, *by, o.units, progress, context.cancel));
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     clearProgress(context.common);
     printWarnings(snapshot->warnings, context.common);
-    const SensitivityReport report { *snapshot, measured, chosen.start, time.count() };
+    const SensitivityReport report { *snapshot, measured, chosen.start };
     const ReportInfo info { peakMemoryBytes(), context.common.verbose };
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, sensitivityJson(report, info)));

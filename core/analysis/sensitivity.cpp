@@ -2,6 +2,7 @@
 #include "core/analysis/sensitivity.h"
 
 #include "core/analysis/sensitivity_units.h"
+#include "core/base/stopwatch.h"
 
 #include "core/base/name_pattern.h"
 
@@ -38,10 +39,13 @@ public:
 
     Result<Sensitivity> run()
     {
+        Stopwatch watch;
         QS_CHECK(prepare());
         QS_CHECK(measureUnits());
+        m_result.unitsMs = watch.lap();
         rank();
         QS_CHECK(exclude());
+        m_result.exclusionsMs = watch.lap();
         return std::move(m_result);
     }
 

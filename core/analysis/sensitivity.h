@@ -42,6 +42,7 @@ struct Sensitivity {
     OutputScore quantized; ///< all units
     std::vector<UnitSensitivity> units; ///< what buys most first
     std::vector<Exclusion> pareto; ///< nothing excluded first; exclusions grow, the noise falls
+    double unitsMs = 0, exclusionsMs = 0; ///< how long it took
 };
 
 struct SensitivityInputs {

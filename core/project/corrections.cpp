@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/corrections.h"
 
+#include "core/base/stopwatch.h"
 #include "core/project/memory.h"
 #include "core/quant/correct/bias_correction.h"
 #include "core/quant/correct/equalize.h"
@@ -9,7 +10,6 @@
 #include "core/quant/correct/smooth.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace qs {
 
@@ -105,9 +105,9 @@ private:
         if (m_cancel.cancelled())
             return cancelled();
         CorrectionReport report;
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         QS_CHECK((this->*correct)(report));
-        report.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        report.ms = watch.ms();
         if (m_outputs) {
             if (changesRanges)
                 QS_CHECK(m_hooks.findRanges(m_state));

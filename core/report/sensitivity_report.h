@@ -9,12 +9,11 @@
 
 namespace qs {
 
-/// What was measured, of which snapshot and how long it took.
+/// What was measured, of which snapshot.
 struct SensitivityReport {
     const Snapshot& snapshot;
     const Sensitivity& sensitivity;
     std::string recipe; ///< what the recipe began with
-    double measureMs = 0;
 };
 
 /// Formats are those of the command line contract.
