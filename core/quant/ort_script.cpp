@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/ort_script.h"
 
+#include "core/quant/complete_overrides.h"
 #include "core/quant/float_model.h"
 #include "core/quant/range_files.h"
 
@@ -346,10 +347,11 @@ class Samples(CalibrationDataReader):
 
 } // namespace
 
-Result<OrtScript> ortScript(const GraphDraft& prepared, const Recipe& recipe, const Ranges& ranges,
+Result<OrtScript> ortScript(const GraphDraft& prepared, const Recipe& given, const Ranges& ranges,
     const std::string& modelPath, const std::string& outPath)
 {
-    QS_TRY(const FloatModel model, FloatModel::make(prepared, recipe, ranges));
+    QS_TRY(const FloatModel model, FloatModel::make(prepared, given, ranges));
+    QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     OrtScript script;
     script.text = "# Makes the quantized model with onnxruntime.quantization (1.31 or later).\n"
                   "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/quantizer.h"
 
+#include "core/quant/complete_overrides.h"
 #include "core/quant/dynamic/dynamic.h"
 #include "core/quant/node_order.h"
 #include "core/quant/opsets.h"
@@ -34,6 +35,9 @@ Status checkTypes(const Recipe& recipe)
             "leave smooth_quant out of the recipe");
     if (recipe.subgraphs)
         return badUse("the nodes of subgraphs cannot be quantized", "leave subgraphs out of the recipe");
+    if (recipe.completeOverrides && recipe.format != RecipeFormat::Qdq)
+        return badUse("overrides are completed by conversions, which the qdq format alone has",
+            "use the qdq format, or leave complete_overrides out");
     if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))
         return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
     if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
@@ -73,15 +77,16 @@ Status checkIsFloat(const GraphDraft& draft)
 }
 
 Result<QuantizedDraft> quantizeDraft(
-    GraphDraft draft, const Recipe& recipe, const Ranges& ranges, const QuantizerHelp& help)
+    GraphDraft draft, const Recipe& given, const Ranges& ranges, const QuantizerHelp& help)
 {
-    QS_CHECK(checkTypes(recipe));
+    QS_CHECK(checkTypes(given));
     QS_CHECK(checkIsFloat(draft));
-    if (const auto version = raisedOpset(draft, recipe))
+    if (const auto version = raisedOpset(draft, given))
         QS_CHECK(raiseOpset(draft, *version));
-    if (recipe.format == RecipeFormat::Dynamic)
-        splitGemms(draft, recipe);
-    QS_TRY(FloatModel model, FloatModel::make(std::move(draft), recipe, ranges));
+    if (given.format == RecipeFormat::Dynamic)
+        splitGemms(draft, given);
+    QS_TRY(FloatModel model, FloatModel::make(std::move(draft), given, ranges));
+    QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     if (help.constants)
         model.constants = help.constants;
     switch (recipe.format) {

@@ -136,6 +136,7 @@ struct Recipe {
     std::vector<std::string> noOutputTypes; ///< OpTypesToExcludeOutputQuantization
     std::map<std::string, int64_t> perChannelAxis; ///< QDQOpTypePerChannelSupportToAxis
     std::map<std::string, TensorOverride> tensors; ///< TensorQuantOverrides
+    bool completeOverrides = false; ///< of `tensors`: types around them, and conversions at the borders
     bool smoothQuant = false;
     double smoothQuantAlpha = 0.5;
     bool smoothQuantFolding = true;

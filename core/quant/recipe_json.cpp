@@ -229,6 +229,7 @@ template <class Archive> void fields(Archive& a, Recipe& r)
     a.field("no_output_types", r.noOutputTypes);
     a.field("per_channel_axis", r.perChannelAxis);
     a.parts("tensors", r.tensors);
+    a.field("complete_overrides", r.completeOverrides);
     a.field("smooth_quant", r.smoothQuant);
     a.field("smooth_quant_alpha", r.smoothQuantAlpha);
     a.field("smooth_quant_folding", r.smoothQuantFolding);

@@ -37,6 +37,10 @@ from onnxruntime.quantization import (  # noqa: E402
     quantize_dynamic,
     quantize_static,
 )
+from onnxruntime.quantization.execution_providers.qnn.mixed_precision_overrides_utils import (  # noqa: E402
+    MixedPrecisionTensorQuantOverridesFixer,
+)
+from onnxruntime.quantization.tensor_quant_overrides import TensorQuantOverridesHelper  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import weight_only  # noqa: E402
@@ -62,6 +66,7 @@ KNOWN = {
        for algorithm in ("rtn", "k-quant", "gptq")},
     **{("weight-only 2 hqq", net): "PyTorch's vectorized power is off in the last bit now and then; it counts where errors "
                                    "exceed 0.17" for net in ("nbits", "blocks_even", "tables")},
+    ("override complete", "torch-speech"): "ONNX Runtime completes overrides of constants in Constant nodes as if they were activations",
     ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
 }
 
@@ -118,6 +123,8 @@ class Net:
                 x = rng.normal(0.2, 1.5, shape)
                 mask = dtype.kind == "b" or "mask" in value.name
                 x = np.abs(x) * 2 if dtype.kind in "iu" else x > 0 if mask else x
+                if value.name == "sr":  # a sampling rate that speech models branch on
+                    x = 16000
                 feed[value.name] = np.asarray(x).astype(dtype)
         types = sorted({n.op_type for n in model.graph.node})
         with tempfile.TemporaryDirectory() as scratch:
@@ -129,6 +136,11 @@ def theirs(net, case, out):
     options = dict(case.get("extra", {}))
     if "overrides" in case:
         options["TensorQuantOverrides"] = case["overrides"](net)
+        if case.get("complete"):
+            kind = TYPES[case.get("activation", "int8")]
+            MixedPrecisionTensorQuantOverridesFixer.create_from_model(
+                TensorQuantOverridesHelper(options["TensorQuantOverrides"]), onnx.load(net.path), kind).apply(
+                    kind, options.get("ActivationSymmetric", False))
     common = dict(per_channel=case.get("per_channel", False), reduce_range=case.get("reduce_range", False),
                   op_types_to_quantize=case.get("op_types"), nodes_to_exclude=exclude_of(case, net),
                   nodes_to_quantize=include_of(case, net), extra_options=options)
@@ -189,6 +201,7 @@ def recipe_of(net, case):
             recipe["adjust_weights_for_bias"] = not value
         else:
             recipe[FIELDS[key]] = value
+    recipe["complete_overrides"] = case.get("complete", False)
     if "overrides" in case:
         recipe["tensors"] = {}
         for name, parts in case["overrides"](net).items():

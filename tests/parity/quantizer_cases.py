@@ -129,6 +129,17 @@ OVERRIDES = {
     "convert all": {"activation": "uint8", "overrides": convert("all")},
     "convert first": {"activation": "uint8", "overrides": convert("first")},
 }
+U16 = [{"quant_type": QuantType.QUInt16}]
+COMPLETED = {
+    "complete conv": {"overrides": override(("Conv", 0, True, U16), ("MatMul", 0, True, U16))},
+    "complete add": {"overrides": override(("Add", 0, True, U16))},
+    "complete more": {"overrides": override(("Gemm", 0, True, U16), ("Relu", 0, True, U16), ("Softmax", 0, True, U16),
+                                            ("Reshape", 0, True, U16), ("Concat", 0, True, U16))},
+    "complete symmetric": {"overrides": override(("Conv", 0, True, [{"quant_type": QuantType.QUInt16, "symmetric": True}]),
+                                                 ("LayerNormalization", 0, True, [{"symmetric": True}]))},
+    "complete input": {"overrides": override(("Conv", 0, False, U16), ("Transpose", 0, False, U16))},
+}
+OVERRIDES |= {name: {**case, "activation": "uint8", "complete": True} for name, case in COMPLETED.items()}
 for case in OVERRIDES.values():
     case["when"] = lambda net, case=case: bool(case["overrides"](net))
 # A float32 range for a float16 tensor would give it a float32 scale.

@@ -10,6 +10,7 @@ int main(int argc, char** argv)
     for (const auto run : {
              runCalibrateTests,
              runCalibratorsTests,
+             runCompleteOverridesTests,
              runCorrectTests,
              runPercentileTailsTests,
              runQuantizerTests,

@@ -15,13 +15,15 @@ const TensorOverride& overrideOf(const Recipe& recipe, const std::string& name)
     return it == recipe.tensors.end() ? none : it->second;
 }
 
-Result<QdqParams> activation(const FloatModel& model, const Recipe& recipe, const std::string& name)
+Result<QdqParams> activation(const FloatModel& model, const Recipe& recipe, const std::string& name, bool shares)
 {
     const TensorOverride& override = overrideOf(recipe, name);
     QdqParams params;
     const QuantOverride first = override.parts.empty() ? QuantOverride {} : override.parts.front();
-    QS_TRY(params.own, activationParams(model, recipe, name, first));
-    if (override.convert) {
+    if (!shares) {
+        QS_TRY(params.own, activationParams(model, recipe, name, first));
+    }
+    if (override.convert && (!shares || model.ranges.find(name))) {
         QS_TRY(params.converted, activationParams(model, recipe, name, override.convert->to));
         params.convertedReaders.insert(override.convert->readers.begin(), override.convert->readers.end());
     }
@@ -61,54 +63,51 @@ Result<QdqParameters> QdqParameters::make(const QdqMarks& marks)
     QdqParameters all(marks);
     for (const std::string& name : marks.order()) {
         const QdqMark& mark = marks.of(name);
-        if (!mark.provider.empty())
-            continue;
+        const bool shares = !mark.provider.empty();
         QdqParams params;
+        if (shares && marks.isConstant(name))
+            continue;
         if (marks.isConstant(name)) {
             QS_TRY(params, constant(marks.model, marks.recipe, name, mark));
         } else {
-            QS_TRY(params, activation(marks.model, marks.recipe, name));
+            QS_TRY(params, activation(marks.model, marks.recipe, name, shares));
         }
-        all.m_params.emplace(name, std::move(params));
+        if (!shares || params.converted)
+            all.m_params.emplace(name, std::move(params));
     }
     if (marks.recipe.adjustWeightsForBias) // even where the bias itself stays float
         QS_CHECK(all.adjustForBiases());
     return all;
 }
 
-std::string QdqParameters::provider(const std::string& name) const
-{
-    std::string at = name;
-    for (size_t steps = 0; steps <= m_marks->order().size(); ++steps) {
-        const QdqMark* mark = m_marks->find(at);
-        if (!mark || mark->provider.empty())
-            break;
-        at = mark->provider;
-    }
-    return at;
-}
-
 const QdqParams* QdqParameters::find(const std::string& name) const
 {
-    const auto it = m_params.find(provider(name));
+    const auto it = m_params.find(name);
     return it == m_params.end() ? nullptr : &it->second;
 }
 
-const QuantParams* QdqParameters::seenBy(const std::string& name, const std::string& reader) const
+NamedParams QdqParameters::original(const std::string& name) const
 {
-    const auto own = m_params.find(name);
-    if (own != m_params.end())
-        return own->second.convertsFor(reader) ? &*own->second.converted : &own->second.own;
-    // What shares parameters has those that its node saw.
     const QdqMark* mark = m_marks->find(name);
-    return !mark || mark->provider.empty() ? nullptr : seenBy(mark->provider, mark->sharingNode);
+    if (mark && !mark->provider.empty())
+        return seenBy(mark->provider, mark->sharingNode);
+    const QdqParams* params = find(name);
+    return { params ? &params->own : nullptr, name, false };
+}
+
+NamedParams QdqParameters::seenBy(const std::string& name, const std::string& reader) const
+{
+    const QdqParams* params = find(name);
+    if (params && params->convertsFor(reader))
+        return { &*params->converted, name, true };
+    return original(name);
 }
 
 Status QdqParameters::adjustForBiases()
 {
     for (const BiasMark& bias : m_marks->biases()) {
         const auto weight = m_params.find(bias.weight);
-        const QuantParams* input = seenBy(bias.input, bias.node);
+        const QuantParams* input = seenBy(bias.input, bias.node).params;
         if (weight == m_params.end() || !input || !m_marks->isConstant(bias.weight))
             continue;
         const Tensor& values = *m_marks->model.draft.constant(bias.bias);

@@ -31,9 +31,10 @@ private:
         std::string node, input, codes, output;
     };
     Status tensor(const std::string& name);
-    Status constantTensor(const std::string& name, const QdqParams& params);
-    void activationTensor(const std::string& name, const QdqParams& params);
-    void convertedActivation(const std::string& name, const QdqParams& params, const ParamNames& own);
+    Status constantTensor(const std::string& name, const QuantParams& params);
+    void activationTensor(const std::string& name, const NamedParams& original);
+    void convertedActivation(
+        const std::string& name, const QuantParams& own, const ParamNames& names, const QdqParams& conversion);
     Status biasTensor(const BiasMark& mark);
 
     ParamNames storeParams(
@@ -120,38 +121,30 @@ std::vector<size_t> QdqWriter::quantizedReaders(const std::string& name) const
     return readers;
 }
 
-Status QdqWriter::constantTensor(const std::string& name, const QdqParams& params)
+Status QdqWriter::constantTensor(const std::string& name, const QuantParams& params)
 {
     const Tensor weight = *m_draft.constant(name);
-    const ParamNames names = storeParams(name, params.own, weight.shape());
+    const ParamNames names = storeParams(name, params, weight.shape());
     const std::string output = name + "_DequantizeLinear_Output";
     std::string codes = name + "_quantized";
     redirect(name, output);
     if (m_recipe.pairsForWeights) {
         codes = name + "_QuantizeLinear_Output";
-        addQuantize(name + "_QuantizeLinear", name, codes, names, params.own);
+        addQuantize(name + "_QuantizeLinear", name, codes, names, params);
     } else {
-        m_draft.setConstant(codes, m_model.constants->codes(weight, params.own));
+        m_draft.setConstant(codes, m_model.constants->codes(weight, params));
     }
-    addDequantize(name + "_DequantizeLinear", codes, output, names, params.own);
+    addDequantize(name + "_DequantizeLinear", codes, output, names, params);
     return {};
 }
 
-void QdqWriter::activationTensor(const std::string& name, const QdqParams& params)
+void QdqWriter::activationTensor(const std::string& name, const NamedParams& original)
 {
-    const std::string provider = m_parameters.provider(name);
-    const bool shares = provider != name;
-    ParamNames names;
-    const QuantParams* own = &params.own;
-    if (shares) {
-        own = m_parameters.seenBy(name, {});
-        const QdqParams* given = m_parameters.find(name);
-        names = paramNames(provider, given->converted && own == &*given->converted);
-    } else {
-        names = storeParams(name, params.own, {});
-    }
-    if (!shares && params.converted) {
-        convertedActivation(name, params, names);
+    const QuantParams& own = *original.params;
+    const bool shares = original.holder != name;
+    const ParamNames names = shares ? paramNames(original.holder, original.converted) : storeParams(name, own, {});
+    if (const QdqParams* params = m_parameters.find(name); params && params->converted) {
+        convertedActivation(name, own, names, *params);
         return;
     }
     const auto dedicated = m_recipe.dedicatedPairs ? quantizedReaders(name) : std::vector<size_t> {};
@@ -161,8 +154,8 @@ void QdqWriter::activationTensor(const std::string& name, const QdqParams& param
             const std::string codes = name + "_QuantizeLinear_Output" + tail;
             const std::string output = name + "_DequantizeLinear_Output" + tail;
             std::ranges::replace(m_draft.nodes[dedicated[i]].inputs, name, output);
-            addQuantize(name + "_QuantizeLinear" + tail, name, codes, names, *own);
-            addDequantize(name + "_DequantizeLinear" + tail, codes, output, names, *own);
+            addQuantize(name + "_QuantizeLinear" + tail, name, codes, names, own);
+            addDequantize(name + "_DequantizeLinear" + tail, codes, output, names, own);
         }
         return;
     }
@@ -176,19 +169,20 @@ void QdqWriter::activationTensor(const std::string& name, const QdqParams& param
         redirect(name, output);
     }
     const std::string codes = name + "_QuantizeLinear_Output";
-    addQuantize(name + "_QuantizeLinear", input, codes, names, *own);
-    addDequantize(name + "_DequantizeLinear", codes, output, names, *own);
+    addQuantize(name + "_QuantizeLinear", input, codes, names, own);
+    addDequantize(name + "_DequantizeLinear", codes, output, names, own);
 }
 
-void QdqWriter::convertedActivation(const std::string& name, const QdqParams& params, const ParamNames& own)
+void QdqWriter::convertedActivation(
+    const std::string& name, const QuantParams& own, const ParamNames& names, const QdqParams& conversion)
 {
-    const ParamNames second = storeParams(name, *params.converted, {}, "_convert");
+    const ParamNames second = storeParams(name, *conversion.converted, {}, "_convert");
     const bool isOutput = m_draft.isOutput(name);
     std::set<size_t> quantized;
     for (size_t n : quantizedReaders(name))
         quantized.insert(n);
     // ONNX Runtime compares numbers of readers, not the readers.
-    const bool all = params.convertedReaders.empty() || params.convertedReaders.size() == quantized.size();
+    const bool all = conversion.convertedReaders.empty() || conversion.convertedReaders.size() == quantized.size();
     std::string input = name;
     std::string first = name + "_DequantizeLinear_Output";
     std::string last = name + "_convert_DequantizeLinear_Output";
@@ -199,28 +193,28 @@ void QdqWriter::convertedActivation(const std::string& name, const QdqParams& pa
     }
     for (size_t n : m_model.readersOf(name)) {
         DraftNode& reader = m_draft.nodes[n];
-        const bool named = params.convertedReaders.contains(reader.name);
-        const bool converts = named || (params.convertedReaders.empty() && quantized.contains(n));
+        const bool named = conversion.convertedReaders.contains(reader.name);
+        const bool converts = named || (conversion.convertedReaders.empty() && quantized.contains(n));
         if (converts || quantized.contains(n)) // others keep the float value
             std::ranges::replace(reader.inputs, name, converts ? last : first);
     }
     const std::string codes = name + "_QuantizeLinear_Output";
     const std::string secondCodes = name + "_convert_QuantizeLinear_Output";
-    addQuantize(name + "_QuantizeLinear", input, codes, own, params.own);
-    addDequantize(name + "_DequantizeLinear", codes, first, own, params.own);
+    addQuantize(name + "_QuantizeLinear", input, codes, names, own);
+    addDequantize(name + "_DequantizeLinear", codes, first, names, own);
     std::string between = first;
     if (!all) { // readers of the first type keep a pair of their own
         between = name + "_convert_QuantizeLinear_Input";
-        addDequantize(name + "_convert_clone_DequantizeLinear", codes, between, own, params.own);
+        addDequantize(name + "_convert_clone_DequantizeLinear", codes, between, names, own);
     }
-    addQuantize(name + "_convert_QuantizeLinear", between, secondCodes, second, *params.converted);
-    addDequantize(name + "_convert_DequantizeLinear", secondCodes, last, second, *params.converted);
+    addQuantize(name + "_convert_QuantizeLinear", between, secondCodes, second, *conversion.converted);
+    addDequantize(name + "_convert_DequantizeLinear", secondCodes, last, second, *conversion.converted);
 }
 
 Status QdqWriter::biasTensor(const BiasMark& mark)
 {
-    const QuantParams* input = m_parameters.seenBy(mark.input, mark.node);
-    const QuantParams* weight = m_parameters.seenBy(mark.weight, mark.node);
+    const QuantParams* input = m_parameters.seenBy(mark.input, mark.node).params;
+    const QuantParams* weight = m_parameters.seenBy(mark.weight, mark.node).params;
     if (!input || !weight)
         return Issue { IssueKind::BadInput, "is a bias whose node has an input without a quantizer", {}, mark.node,
             mark.bias, "exclude the node" };
@@ -251,14 +245,14 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
 
 Status QdqWriter::tensor(const std::string& name)
 {
-    const QdqParams* params = m_parameters.find(name);
-    if (!params)
+    const NamedParams original = m_parameters.original(name);
+    if (!original.params)
         return Issue { IssueKind::BadInput,
-            "should share parameters with '" + m_parameters.provider(name) + "', which is not quantized", {}, {}, name,
+            "should share parameters with '" + original.holder + "', which is not quantized", {}, {}, name,
             "exclude the node that makes it" };
     if (m_marks.isConstant(name))
-        return constantTensor(name, *params);
-    activationTensor(name, *params);
+        return constantTensor(name, *original.params);
+    activationTensor(name, original);
     return {};
 }
 
