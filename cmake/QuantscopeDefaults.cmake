@@ -18,9 +18,9 @@ endif()
 set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 
 add_library(qs_warnings INTERFACE)
-target_compile_options(qs_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-restrict
+target_compile_options(qs_warnings INTERFACE -Wall -Wextra -Wpedantic $<IF:$<BOOL:${QS_UNITY}>,-Wshadow=local,-Wshadow> -Wnon-virtual-dtor -Wno-missing-field-initializers -Wno-restrict
     $<$<BOOL:${QS_WERROR}>:-Werror>)
-if(QS_UNITY) # GCC takes a source that is included by another for a header
+if(QS_UNITY) # a source that is included by another is taken for a header
     target_compile_options(qs_warnings INTERFACE -Wno-subobject-linkage)
 endif()
 if(QS_SANITIZE)
