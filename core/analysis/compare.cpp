@@ -37,6 +37,8 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     writtenSums.resize(written ? outputs : 0);
     floatClass.assign(outputs, -1);
     quantClass.assign(outputs, -1);
+    floatMargin.assign(outputs, 0);
+    quantMargin.assign(outputs, 0);
     top5.assign(outputs, 0);
     done.assign(samples, 0);
     for (size_t i = 0; i < pairs.size(); ++i)
@@ -50,6 +52,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     c.profile = profile;
     c.weights = std::move(weights);
     c.samples = static_cast<size_t>(std::accumulate(measured.done.begin(), measured.done.end(), size_t(0)));
+    c.firstSample = measured.firstSample;
     c.partial = c.samples < measured.allSamples;
     fillActivations(pair, measured, c);
     fillImplementation(pair, measured, c);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/inherited_bins.h"
+#include "core/analysis/remedy.h"
 #include "core/base/profile.h"
 #include "core/match/alignment.h"
 #include "core/stats/histogram.h"
@@ -103,6 +104,8 @@ struct OutputRow {
     Similarity similarity;
     Number top1Agreement; ///< share of samples; null for outputs with one element a sample
     Number top5Agreement;
+    std::vector<Number> sampleSqnrDb; ///< one a sample
+    std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
     std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end
 };
 
@@ -142,6 +145,9 @@ struct Finding {
     std::optional<size_t> weight;
     std::vector<EvidenceItem> evidence;
     std::string remedy; ///< an imperative sentence
+    Remedy change; ///< the same as a change of the recipe
+    Number expectedGainDb; ///< of the SQNR of this tensor, by what was measured of it
+    double confidence = 1; ///< 0..1; below 1 the rule is not sure
     double rank = 0; ///< noise made here over signal power, for the order among equals
 };
 
@@ -149,6 +155,7 @@ struct Finding {
 struct Comparison {
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
     size_t samples = 0;
+    size_t firstSample = 0; ///< number of the first one, where only a part of the samples was run
     std::vector<ActivationRow> activations; ///< in the float graph's order
     std::vector<WeightRow> weights;
     std::vector<OutputRow> outputs;
@@ -156,6 +163,8 @@ struct Comparison {
     std::optional<Accuracy> accuracy;
     std::vector<size_t> flipped; ///< samples whose class differs between the models
     std::vector<int64_t> floatClass, quantClass; ///< by sample; empty when the first output has one element
+    /// By sample, of the first output: the float model's class over the next best, in the float and quantized model.
+    std::vector<double> floatMargin, quantMargin;
     std::vector<Finding> findings; ///< first = what to say to the user
     bool partial = false; ///< cancelled or still running: fewer samples than asked for
 };

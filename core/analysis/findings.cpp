@@ -91,14 +91,21 @@ Finding weightFinding(const Comparison& c, size_t index, std::string rule, Sever
 void fillFindings(const ComparePair& pair, Comparison& c)
 {
     std::vector<Finding> found;
+    findExtremeConstants(c, found);
+    findJoins(pair, c, found);
+    findBrokenPairs(c, found);
     findInputMismatch(pair, c, found);
     findRangeTooSmall(pair, c, found);
-    findRangeTooLarge(c, found);
+    findRangeTooLarge(pair, c, found);
+    findCoarseTensors(c, found);
     findChannelImbalance(c, found);
     findWeightsDiffer(pair, c, found);
+    findWrongBiases(pair, c, found);
     findSaturatingAccumulation(c, found);
     findImplementationDiffers(c, found);
+    findForms(pair, c, found);
     findInherited(pair, c, found);
+    findSampleSpread(c, found);
     findUnmatched(pair, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;

@@ -8,15 +8,23 @@
 
 namespace qs {
 
-/// One function a rule; each appends what it finds. Thresholds and evidence stand with the rule.
+/// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
+/// rule. Those that look at `found` come after the ones they look for.
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findRangeTooLarge(const Comparison& c, std::vector<Finding>& found);
+void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findBrokenPairs(const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
+void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
+void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);
 void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
+void findForms(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 
 /// A finding about an activation, with its place and rank filled in.
@@ -30,6 +38,13 @@ bool isInputLike(const Graph& graph, const ActivationRow& row);
 bool firstOfQuantizer(const Comparison& c, size_t row);
 /// The float model's values reach beyond the representable range by more than half a step.
 bool exceedsRange(const ActivationRow& row);
+/// The representable range is far wider than the data: dB that are wasted; nothing below kWastedDb.
+std::optional<double> wastedDb(const ActivationRow& row);
+/// The increase over what the data permit: increaseDb takes the tensor's own scale for granted, so what a range of at
+/// least four times the data's width wastes is added.
+Number growthDb(const ActivationRow& row);
+bool clippingDominates(const ActivationRow& row);
+std::string percentText(double fraction); ///< "12.3 %"
 /// Noise that the tensor's own quantizer makes, over signal power; 0 where unknown.
 double ownNoiseShare(const ActivationRow& row);
 

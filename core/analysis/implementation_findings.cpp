@@ -56,6 +56,7 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
         if (row)
             addDifference(f, c.activations[*row]);
         f.remedy = "Quantize the weights to 7 bits (reduce range) or to uint8, or run on a CPU with VNNI.";
+        f.change = { RemedyKind::ReduceRange, f.node, {}, 0, 0, 0 };
         found.push_back(std::move(f));
     }
 }
@@ -79,6 +80,7 @@ void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found)
         addDifference(f, row);
         f.remedy = "Store this unit's weight and bias as codes, the bias with input scale x weight scale, so that the "
                    "runtime has nothing to choose.";
+        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
         found.push_back(std::move(f));
     }
 }

@@ -23,6 +23,16 @@ bool amongFive(const float* v, size_t n, int64_t index)
     return better < 5;
 }
 
+/// How far element `index` stands above all others.
+double marginOf(const float* v, size_t n, int64_t index)
+{
+    float other = -std::numeric_limits<float>::infinity();
+    for (size_t i = 0; i < n; ++i)
+        if (i != size_t(index))
+            other = std::max(other, v[i]);
+    return double(v[index]) - other;
+}
+
 } // namespace
 
 Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
@@ -233,6 +243,8 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
             continue;
         m.floatClass[at] = argmax(x + s * slice, slice);
         m.quantClass[at] = argmax(y + s * slice, slice);
+        m.floatMargin[at] = marginOf(x + s * slice, slice, m.floatClass[at]);
+        m.quantMargin[at] = marginOf(y + s * slice, slice, m.floatClass[at]);
         m.top5[at] = amongFive(y + s * slice, slice, m.floatClass[at]);
     }
 }

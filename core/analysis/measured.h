@@ -49,6 +49,7 @@ struct Measured {
     std::vector<PairSums> writtenSums; ///< same index: the file as written against the integer profile; else empty
     ImplementationSums implementation;
     std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none
+    std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
     std::vector<uint8_t> top5; ///< the float class is among the quantized five best
     std::vector<uint8_t> done; ///< by sample
     std::vector<std::unique_ptr<PairShared>> shared; ///< by pair

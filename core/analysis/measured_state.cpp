@@ -126,6 +126,8 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     writeSums(m.writtenSums, out);
     out.numbers(m.floatClass);
     out.numbers(m.quantClass);
+    out.numbers(m.floatMargin);
+    out.numbers(m.quantMargin);
     out.numbers(m.top5);
     out.numbers(m.done);
     out.number<uint64_t>(m.shared.size());
@@ -161,6 +163,8 @@ void mergeMeasured(ByteReader& in, const Graph& graph, Measured& whole)
     putSums(in, at, whole.writtenSums);
     put(in.numbers<int64_t>(), at, whole.floatClass, in);
     put(in.numbers<int64_t>(), at, whole.quantClass, in);
+    put(in.numbers<double>(), at, whole.floatMargin, in);
+    put(in.numbers<double>(), at, whole.quantMargin, in);
     put(in.numbers<uint8_t>(), at, whole.top5, in);
     put(in.numbers<uint8_t>(), at, whole.done, in);
     if (in.number<uint64_t>() != whole.shared.size())

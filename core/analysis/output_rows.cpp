@@ -16,6 +16,8 @@ void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison&
             continue;
         result.floatClass.push_back(m.floatClass[s]);
         result.quantClass.push_back(m.quantClass[s]);
+        result.floatMargin.push_back(m.floatMargin[s]);
+        result.quantMargin.push_back(m.quantMargin[s]);
         if (m.floatClass[s] != m.quantClass[s])
             result.flipped.push_back(m.firstSample + s);
         if (m.firstSample + s < all.size()) {
@@ -46,6 +48,8 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
                 continue;
             const size_t at = o * m.samples + s;
             sums.merge(m.outputSums[at]);
+            row.sampleSqnrDb.push_back(powerRatioDb(m.outputSums[at].xx, m.outputSums[at].ee));
+            row.sampleNoise.push_back(m.outputSums[at].ee);
             if (!m.writtenSums.empty())
                 written.merge(m.writtenSums[at]);
             if (m.floatClass[at] < 0)

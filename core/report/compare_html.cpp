@@ -65,6 +65,13 @@ std::string evidence(const Finding& f)
     return out.empty() ? out : "<p class=\"evidence\">" + out + "</p>";
 }
 
+std::string gainOf(const Finding& f)
+{
+    const std::string options = remedyOptions(f.change);
+    return (options.empty() ? "" : " <code>" + escaped(options) + "</code>")
+        + (f.expectedGainDb ? " About " + shown(text::decibelUnit(f.expectedGainDb)) + " at this tensor." : "");
+}
+
 std::string findings(const Comparison& c)
 {
     if (c.findings.empty())
@@ -76,7 +83,7 @@ std::string findings(const Comparison& c)
         out += "<div class=\"finding " + severity + "\"><h3>" + escaped(f.title) + "<span class=\"tag\">"
             + escaped(severity + " \xc2\xb7 " + f.rule + (place.empty() ? "" : " \xc2\xb7 " + place))
             + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f)
-            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + "</p>") + "</div>\n";
+            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f) + "</p>") + "</div>\n";
     }
     return out;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings.h"
 #include "core/analysis/parameter_difference.h"
 #include "core/report/json_number.h"
 #include "core/report/report.h"
@@ -92,6 +93,7 @@ Json activation(const ActivationRow& a)
     row["qdq_sqnr_db"] = jsonNumber(a.qdqSqnrDb);
     row["node_sqnr_db"] = jsonNumber(a.nodeSqnrDb);
     row["increase_db"] = jsonNumber(a.increaseDb);
+    row["growth_db"] = jsonNumber(growthDb(a));
     row["ideal_sqnr_db"] = jsonNumber(a.idealSqnrDb);
     addSimilarity(row, a.accumulated);
     row["noise"] = { { "rounding", jsonNumber(a.noise.rounding) }, { "clipping", jsonNumber(a.noise.clipping) },
@@ -129,6 +131,20 @@ Json weight(const WeightRow& w)
     return row;
 }
 
+/// What to change about a recipe; null where no recipe helps.
+Json change(const Remedy& r)
+{
+    if (r.kind == RemedyKind::None)
+        return nullptr;
+    Json json = { { "kind", std::string(remedyKindName(r.kind)) }, { "node", r.node }, { "tensor", r.tensor } };
+    if (r.kind == RemedyKind::SetRange)
+        json["range"] = { jsonNumber(r.low), jsonNumber(r.high) };
+    if (r.kind == RemedyKind::PerChannel)
+        json["axis"] = r.axis;
+    json["options"] = remedyOptions(r);
+    return json;
+}
+
 Json finding(const Finding& f)
 {
     Json evidence = Json::object();
@@ -136,7 +152,35 @@ Json finding(const Finding& f)
         evidence[e.key] = e.text.empty() ? jsonNumber(e.number) : Json(e.text);
     return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
         { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary }, { "evidence", evidence },
-        { "remedy", f.remedy } };
+        { "remedy", f.remedy }, { "change", change(f.change) }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
+        { "confidence", f.confidence } };
+}
+
+/// One number an output.
+std::vector<Number> samplesOf(const Comparison& c, size_t sample)
+{
+    std::vector<Number> list;
+    for (const OutputRow& out : c.outputs)
+        list.push_back(out.sampleSqnrDb[sample]);
+    return list;
+}
+
+/// What became of each sample at the outputs.
+Json sampleDetails(const Comparison& c)
+{
+    Json list = Json::array();
+    for (size_t s = 0; !c.outputs.empty() && s < c.outputs.front().sampleSqnrDb.size(); ++s) {
+        Json row = { { "sample", c.firstSample + s } };
+        row["output_sqnr_db"] = numbers(samplesOf(c, s));
+        if (s < c.floatClass.size()) {
+            row["float_class"] = c.floatClass[s];
+            row["quantized_class"] = c.quantClass[s];
+            row["float_margin"] = jsonNumber(c.floatMargin[s]);
+            row["quantized_margin"] = jsonNumber(c.quantMargin[s]);
+        }
+        list.push_back(std::move(row));
+    }
+    return list;
 }
 
 Json names(const std::vector<ValueId>& values, const Graph& graph)
@@ -189,6 +233,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes)
     if (c.accuracy)
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
             { "quantized", c.accuracy->quantizedAccuracy }, { "flipped", c.flipped } };
+    json["sample_details"] = sampleDetails(c);
     json["activations"] = rows(c.activations, activation);
     json["weights"] = rows(c.weights, weight);
     json["unmatched"] = { { "float", names(s.alignment->unmatchedFloat, s.floatModel->graph()) },

@@ -113,7 +113,13 @@ std::string findingText(const Finding& f, bool verbose)
     if (!place.empty() && f.title.find(place) == std::string::npos)
         out += "      at " + name(place, kTextWidth) + "\n";
     out += wrapped(printable(f.summary), kTextWidth, "      ");
-    return out + wrapped(f.remedy.empty() ? "" : "-> " + printable(f.remedy), kTextWidth, "      ");
+    const std::string options = remedyOptions(f.change);
+    return out
+        + wrapped(f.remedy.empty()
+                ? ""
+                : "-> " + printable(f.remedy) + (options.empty() ? "" : " (" + printable(options) + ")")
+                    + (f.expectedGainDb ? " About " + text::decibelUnit(f.expectedGainDb) + " at this tensor." : ""),
+            kTextWidth, "      ");
 }
 
 std::string findingsText(const Comparison& c, bool verbose)

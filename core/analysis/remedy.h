@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace qs {
+
+class GraphDraft;
+struct Recipe;
+
+/// What to change about the recipe to mend what a finding tells.
+enum class RemedyKind {
+    None, ///< no recipe can: the file, the model or the data have to change
+    Requantize, ///< quantize the float model anew: the file is not what its recipe would make
+    Recalibrate, ///< all activations with the present data, as one step
+    SetRange, ///< of one activation
+    PerChannel, ///< one constant gets a scale a channel
+    ReduceRange, ///< weights of 7 bits
+    ExcludeNode, ///< one node stays float
+    KeepExtremeConstants, ///< constants beyond any useful scale stay float
+    UnsignedActivations, ///< uint8 in place of int8
+};
+std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
+
+/// A change of a recipe as a value: the window applies it as one step, the command line says the options for it.
+struct Remedy {
+    RemedyKind kind = RemedyKind::None;
+    std::string node, tensor; ///< of the float file
+    double low = 0, high = 0; ///< SetRange
+    int64_t axis = 0; ///< PerChannel
+};
+
+/// The recipe with the remedy applied; the same one for None and Requantize.
+Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel);
+
+/// Options of `quantscope-cli quantize` (or `compare FLOAT`) that do it; empty where there are none.
+std::string remedyOptions(const Remedy& remedy);
+
+} // namespace qs

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings.h"
+#include "tests/analysis/planted.h"
+
+#include <algorithm>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+bool isAt(const Planted& planted, const std::string& node, const std::string& tensor)
+{
+    return std::ranges::any_of(planted.places, [&](const std::string& p) { return p == node || p == tensor; });
+}
+
+bool findingNames(const Planted& planted, const Comparison& c)
+{
+    return !c.findings.empty() && isAt(planted, c.findings[0].node, c.findings[0].tensor);
+}
+
+bool increaseNames(const Planted& planted, const Comparison& c)
+{
+    const auto largest = std::ranges::max_element(
+        c.activations, {}, [](const ActivationRow& row) { return growthDb(row).value_or(-1e9); });
+    return largest != c.activations.end() && isAt(planted, largest->node, largest->name);
+}
+
+/// Share of the faults for which `finds` holds; the others are told of.
+double shareOf(const char* what, bool (*finds)(const Planted&, const Comparison&))
+{
+    size_t found = 0;
+    const auto faults = plantedFaults();
+    for (const Planted& p : faults) {
+        const Comparison c = comparePlanted(p);
+        if (finds(p, c)) {
+            ++found;
+            continue;
+        }
+        qInfo().noquote() << what << "misses:" << p.network.c_str() << p.fault.c_str() << '\n' << rulesOf(c);
+    }
+    qInfo() << what << found << "of" << faults.size();
+    return double(found) / double(faults.size());
+}
+
+} // namespace
+
+class PlantedTests : public QObject {
+    Q_OBJECT
+
+private slots:
+    void healthyNetworksHaveNoError_data()
+    {
+        QTest::addColumn<QString>("network");
+        for (const std::string& name : networkNames())
+            QTest::newRow(name.c_str()) << QString::fromStdString(name);
+    }
+    void healthyNetworksHaveNoError()
+    {
+        QFETCH(QString, network);
+        Planted healthy;
+        healthy.network = network.toStdString();
+        for (const bool perChannel : { false, true }) {
+            healthy.recipe = [&](Recipe& r) {
+                r.activationType = DType::UInt8;
+                r.perChannel = perChannel;
+            };
+            const Comparison c = comparePlanted(healthy);
+            QVERIFY2(std::ranges::none_of(c.findings, [](const Finding& f) { return f.severity == Severity::Error; }),
+                qPrintable(rulesOf(c)));
+        }
+    }
+    void enoughFaults() { QVERIFY(plantedFaults().size() >= 40); }
+    void firstFindingNamesThePlace() { QVERIFY(shareOf("the first finding", findingNames) >= 0.95); }
+    void increaseFindsThePlace() { QVERIFY(shareOf("increase", increaseNames) >= 0.9); }
+};
+
+QTEST_GUILESS_MAIN(PlantedTests)
+#include "planted_test.moc"
