@@ -17,6 +17,7 @@ const QCommandLineOption kPreprocess { QStringLiteral("preprocess"), QStringLite
     QStringLiteral("F") };
 const QCommandLineOption kLimit { QStringLiteral("limit"), QStringLiteral("limit"), QStringLiteral("N") };
 const QCommandLineOption kShape { QStringLiteral("shape"), QStringLiteral("shape"), QStringLiteral("S") };
+const QCommandLineOption kSession { QStringLiteral("session"), QStringLiteral("session"), QStringLiteral("F") };
 const QCommandLineOption kView { QStringLiteral("view"), QStringLiteral("view"), QStringLiteral("NAME") };
 const QCommandLineOption kTheme { QStringLiteral("theme"), QStringLiteral("theme"), QStringLiteral("T") };
 const QCommandLineOption kSelect { QStringLiteral("select"), QStringLiteral("select"), QStringLiteral("NAME") };
@@ -86,7 +87,7 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     QCommandLineParser parser;
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
     for (const QCommandLineOption& option :
-        { kData, kPreprocess, kLimit, kShape, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
+        { kData, kPreprocess, kLimit, kShape, kSession, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
         parser.addOption(option);
     GuiOptions options;
     if (!parser.parse(arguments)) {
@@ -110,6 +111,9 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     }
     options.inputs.data.spec = parser.value(kData).toStdString();
     options.inputs.data.preprocess = parser.value(kPreprocess).toStdString();
+    options.session = parser.value(kSession);
+    if (parser.isSet(kSession) && (!files.isEmpty() || !options.inputs.data.spec.empty()))
+        return seeHelp(QStringLiteral("a project names its files itself, so --session takes no others"));
     options.view = parser.value(kView);
     options.select = parser.value(kSelect);
     options.screenshot = parser.value(kScreenshot);
@@ -128,6 +132,7 @@ QString helpText()
         "  --preprocess F       how pictures of a folder are prepared (JSON)\n"
         "  --limit N            first N samples only\n"
         "  --shape NAME=2x3x4   sizes of a dynamic input, for random data; once for each input\n"
+        "  --session F.qscope   opens a project: files, recipe, runs and layout as they were saved\n"
         "  --view NAME          panel to show: %1\n"
         "  --theme T            light, dark or system\n"
         "  --select NAME        node or tensor to select\n"

@@ -16,6 +16,7 @@ namespace qs {
 struct GuiOptions {
     Inputs inputs;
     std::optional<ThemeChoice> theme;
+    QString session; ///< a project file
     QString view;
     QString select;
     QString screenshot;

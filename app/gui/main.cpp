@@ -3,6 +3,7 @@
 #include "app/gui/signals.h"
 #include "core/base/issue_text.h"
 #include "core/project/workspace.h"
+#include "widgets/session/autosave.h"
 #include "widgets/views/error_bar.h"
 #include "widgets/views/main_window.h"
 #include "widgets/views/screenshot.h"
@@ -57,6 +58,19 @@ qs::Status choosePlatform(const qs::GuiOptions& options)
         return qs::badInput("there is no display to open a window on", {},
             "set DISPLAY or WAYLAND_DISPLAY, or use --screenshot or quantscope-cli");
     return {};
+}
+
+/// Goes on with work that a process left behind. Its file goes when the work is open; from then on it is this
+/// session's to keep.
+void recover(qs::Session& session, const QString& path)
+{
+    const auto once = Qt::ConnectionType(Qt::SingleShotConnection);
+    const auto forget = [&session, path] {
+        if (session.snapshot()->floatModel) // else the files are gone, and the next start may find them
+            qs::Autosave::discard(path);
+    };
+    QObject::connect(&session, &qs::Session::settled, &session, forget, once);
+    session.openProject(path);
 }
 
 int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
@@ -138,12 +152,20 @@ int main(int argc, char** argv)
     QCoreApplication::setApplicationVersion(QStringLiteral(QS_VERSION));
     qs::setUpApplication(application);
     const bool forScreenshot = !options.screenshot.isEmpty();
+    const QStringList lost = forScreenshot ? QStringList() : qs::Autosave::lost();
     qs::Session session([](const qs::Inputs& inputs, const qs::SnapshotPtr& previous, const qs::ProgressFn& progress,
                             const qs::CancelToken& cancel, const qs::PartialFn& partial) {
         return qs::buildSnapshot(inputs, previous, progress, cancel, partial);
     });
     if (!options.inputs.floatPath.empty() || !options.inputs.data.spec.empty())
         session.openInputs(options.inputs); // works while the window is being built
+    else if (!options.session.isEmpty())
+        session.openProject(options.session);
+    else if (!lost.isEmpty())
+        recover(session, lost.front());
+    std::optional<qs::Autosave> autosave;
+    if (!forScreenshot)
+        autosave.emplace(session);
     qs::MainWindow window(
         session, options.theme, forScreenshot ? qs::WindowMemory::Fresh : qs::WindowMemory::Remembered);
     return forScreenshot ? runForScreenshot(options, session, window) : runInteractively(options, session, window);

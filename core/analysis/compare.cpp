@@ -2,6 +2,7 @@
 #include "core/analysis/compare.h"
 
 #include "core/analysis/lockstep.h"
+#include "core/analysis/pair_memory.h"
 #include "core/base/parallel.h"
 #include "core/engine/memory_budget.h"
 
@@ -43,6 +44,8 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     done.assign(samples, 0);
     for (size_t i = 0; i < pairs.size(); ++i)
         shared.push_back(std::make_unique<PairShared>());
+    knownPairs.assign(pairs.size(), false);
+    knownOutputs.assign(outputCount, false);
 }
 
 Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measured& measured,
@@ -83,6 +86,11 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
         shared.activations = options.activations.get();
         shared.activations->beginPass();
     }
+    QS_CHECK(checkMemory(measured, shared.outputs.size(), options));
+    measured.reserve(shared.outputs.size(), options.nodeAlone, pair.writtenPlan != nullptr);
+    std::optional<RememberedPairs> remembered;
+    if (options.pairs && options.carry.empty() && options.shard.whole() && !options.nodeAlone && !pair.writtenPlan)
+        remembered.emplace(*options.pairs, pair, shared.outputs, options.histograms, measured);
     QS_CHECK(Lockstep::prepare(shared, options));
     // State is carried from sample to sample, so these run in order on one worker.
     const size_t threads = options.carry.empty() ? std::max<size_t>(std::min(options.threads, feeds), 1) : size_t(1);
@@ -93,8 +101,6 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
             beside.insert(beside.end(), { shared.stageSchedule, shared.writtenSchedule });
         QS_TRY(shared.poolBytes, memoryPerWorker(beside, options.memoryLimit, threads));
     }
-    QS_CHECK(checkMemory(measured, shared.outputs.size(), options));
-    measured.reserve(shared.outputs.size(), options.nodeAlone, pair.writtenPlan != nullptr);
     std::vector<std::unique_ptr<Lockstep>> workers(threads);
     std::mutex mutex;
     size_t finished = 0;
@@ -118,6 +124,8 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
         return {};
     };
     QS_CHECK(parallelTry(feeds, threads, cancel, one));
+    if (remembered)
+        remembered->keep();
     return result;
 }
 

@@ -15,6 +15,8 @@
 
 namespace qs {
 
+class PairMemory;
+
 /// The two files of a comparison and how they correspond.
 struct ComparePair {
     std::shared_ptr<const Plan> floatPlan;
@@ -39,6 +41,7 @@ struct CompareOptions {
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name; samples then run in order
     uint64_t memoryLimit = 0; ///< bytes; 0 = none; the cache counts
     std::shared_ptr<ActivationCache> activations; ///< values of earlier runs; null = none are kept
+    std::shared_ptr<PairMemory> pairs; ///< what earlier runs over these samples measured; null = none is kept
     Shard shard = {};
 };
 

@@ -41,7 +41,10 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
     QS_TRY(shared.floatCarry, findCarry(*pair.floatPlan, options.carry));
     QS_TRY(shared.quantCarry, findCarry(*pair.quantPlan, options.carry));
     Demand f, q;
-    for (const PairPlan& p : shared.measured->pairs) {
+    for (size_t i = 0; i < shared.measured->pairs.size(); ++i) {
+        if (shared.measured->knownPairs[i])
+            continue;
+        const PairPlan& p = shared.measured->pairs[i];
         f.values.push_back(p.x);
         q.values.push_back(p.y);
         for (ValueId id : { p.p, p.codes, p.dynamicScale, p.dynamicZero })
@@ -55,9 +58,11 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         for (size_t i = 0; i < shared.measured->pairs.size(); ++i)
             for (ValueId id : nodeAloneInputs(pair, shared.measured->pairs[i]))
                 f.values.push_back(id);
-    for (const OutputPair& out : shared.outputs) {
-        f.values.push_back(out.x);
-        q.values.push_back(out.y);
+    for (size_t i = 0; i < shared.outputs.size(); ++i) {
+        if (shared.measured->knownOutputs[i])
+            continue;
+        f.values.push_back(shared.outputs[i].x);
+        q.values.push_back(shared.outputs[i].y);
     }
     for (const CarryLink& link : shared.floatCarry)
         f.values.push_back(link.output);
@@ -147,7 +152,7 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
         f.useCache(*m_shared.activations, m_bound);
     QS_CHECK(bind(q, *m_shared.pair->quantPlan, feed, m_shared.quantCarry, m_quantState, false));
     if (m_shared.activations && !m_shared.stageSchedule)
-        q.useCache(*m_shared.activations, m_bound);
+        q.useCache(*m_shared.activations, m_bound, CacheUse::Find);
     std::optional<Execution> stages;
     std::optional<ImplementationCheck> check;
     if (m_shared.stageSchedule) {
@@ -160,11 +165,14 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
     m_checked = check ? &q : nullptr;
     const auto& pairs = m_shared.measured->pairs;
     for (size_t i = 0; i < pairs.size(); ++i) {
+        if (m_shared.measured->knownPairs[i])
+            continue;
         QS_CHECK(advance(f, pairs[i].x, cancel));
         for (ValueId id : { pairs[i].y, pairs[i].p, pairs[i].codes, pairs[i].dynamicScale, pairs[i].dynamicZero })
             if (id.valid())
                 QS_CHECK(advance(q, id, cancel));
         QS_CHECK(measure(i, f, q, feed));
+        keepQuantized(pairs[i], q);
         if (m_shared.nodeAlone)
             for (ValueId id : nodeAloneInputs(*m_shared.pair, pairs[i]))
                 f.release(id);
@@ -174,6 +182,8 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
                 q.release(id);
     }
     for (size_t i = 0; i < m_shared.outputs.size(); ++i) {
+        if (m_shared.measured->knownOutputs[i])
+            continue;
         QS_CHECK(advance(f, m_shared.outputs[i].x, cancel));
         QS_CHECK(advance(q, m_shared.outputs[i].y, cancel));
         measureOutput(i, f.get(m_shared.outputs[i].x), q.get(m_shared.outputs[i].y), feed);
@@ -188,6 +198,17 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
     keepState(f, m_shared.floatCarry, m_floatState);
     keepState(q, m_shared.quantCarry, m_quantState);
     return {};
+}
+
+/// Codes are a ninth of what stands around them, and what reads them follows quickly.
+void Lockstep::keepQuantized(const PairPlan& pair, const Execution& q)
+{
+    if (!m_shared.activations || m_shared.stageSchedule)
+        return;
+    const Plan& plan = *m_shared.pair->quantPlan;
+    const ValueId id = pair.codes.valid() ? pair.codes : pair.y;
+    if (const Hash128* key = plan.constant(id) ? nullptr : plan.key(id))
+        m_shared.activations->keep(*key, m_bound, q.get(id));
 }
 
 /// The file as written from end to end, against the outputs of the integer profile.

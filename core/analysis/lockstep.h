@@ -48,6 +48,7 @@ private:
     void measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params, PairRun whole,
         PairHistograms* histograms, bool countY);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
+    void keepQuantized(const PairPlan& pair, const Execution& q); ///< for runs to come
     void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);
 
     const Shared& m_shared;

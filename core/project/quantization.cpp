@@ -1,60 +1,88 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/quantization.h"
 
+#include "core/base/stopwatch.h"
 #include "core/prepare/prepare.h"
 #include "core/project/corrections.h"
 #include "core/project/memory.h"
-#include "core/quant/calibrate.h"
 #include "core/quant/calibrators.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
 #include "core/quant/weight_only/gptq_model.h"
 
-#include <chrono>
+#include <algorithm>
+#include <unordered_set>
 
 namespace qs {
 
 namespace {
 
-class Clock {
-public:
-    double lap()
-    {
-        const auto now = std::chrono::steady_clock::now();
-        return std::chrono::duration<double, std::milli>(now - std::exchange(m_start, now)).count();
-    }
-
-private:
-    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
-};
-
 bool needsRanges(RecipeFormat format) { return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator; }
 
-Result<std::shared_ptr<const KeptCalibration>> calibrated(
-    const QuantizeInputs& inputs, const FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+/// What the statistics of a tensor depend on; which tensors there are is another matter.
+std::string calibrationKey(Recipe recipe)
 {
-    const GraphDraft& draft = state.draft;
-    const Recipe& recipe = state.applied;
-    const std::string key = recipeKeys(recipe).calibration;
-    if (inputs.kept && inputs.kept->key == key && inputs.kept->data.covers(recipe.calibration))
-        return inputs.kept;
+    recipe.opTypes.clear();
+    return recipeKeys(recipe).calibration;
+}
+
+Result<std::vector<std::string>> tensorsOf(const FloatState& state)
+{
+    QS_TRY(const FloatModel model, FloatModel::make(state.draft, state.applied, {}));
+    return calibratedTensors(model, state.applied);
+}
+
+bool holdsAll(const CalibrationData& data, const std::vector<std::string>& tensors)
+{
+    std::unordered_set<std::string_view> held;
+    for (const TensorStatistics& tensor : data.tensors)
+        held.insert(tensor.name);
+    return std::ranges::all_of(tensors, [&](const std::string& name) { return held.contains(name); });
+}
+
+Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& inputs, const FloatState& state,
+    std::vector<std::string> tensors, const ProgressFn& progress, const CancelToken& cancel)
+{
     if (!inputs.data)
         return badUse("this format needs samples to find the ranges of activations",
             "give --data, or --ranges with ranges found before");
-    QS_TRY(const auto model, draft.build());
-    QS_TRY(const FloatModel floatModel, FloatModel::make(draft, recipe, {}));
+    QS_TRY(const auto model, state.draft.build());
     CalibrationRun run;
     run.plan = Plan::make(model);
-    run.tensors = calibratedTensors(floatModel, recipe);
+    run.tensors = std::move(tensors);
     run.data = inputs.data;
     run.carry = inputs.carry;
     run.threads = inputs.threads;
     run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
     auto kept = std::make_shared<KeptCalibration>();
-    kept->key = key;
-    QS_TRY(kept->data, collectCalibration(run, neededBy(recipe.calibration), progress, cancel));
+    kept->key = calibrationKey(state.applied);
+    kept->opTypes = state.applied.opTypes;
+    QS_TRY(kept->data, collectCalibration(run, neededBy(state.applied.calibration), progress, cancel));
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
+}
+
+/// Ranges of exactly those tensors that the recipe's form needs.
+Status calibrate(const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+{
+    const CalibratorOptions& calibrator = state.applied.calibration;
+    const KeptCalibration* before = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
+    const bool usable = before && before->key == calibrationKey(state.applied) && before->data.covers(calibrator);
+    if (usable && before->opTypes == state.applied.opTypes) {
+        state.kept = inputs.earlier->kept;
+    } else {
+        QS_TRY(auto tensors, tensorsOf(state));
+        if (usable && holdsAll(before->data, tensors)) {
+            state.kept = inputs.earlier->kept;
+            QS_TRY(state.ranges, rangesFor(before->data, state.recipe.calibration));
+            const std::unordered_set<std::string> wanted(tensors.begin(), tensors.end());
+            std::erase_if(state.ranges.tensors, [&](const auto& entry) { return !wanted.contains(entry.first); });
+            return {};
+        }
+        QS_TRY(state.kept, collected(inputs, state, std::move(tensors), progress, cancel));
+    }
+    QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe.calibration));
+    return {};
 }
 
 Status findRanges(
@@ -67,8 +95,7 @@ Status findRanges(
     } else if (inputs.ranges) {
         state.ranges = *inputs.ranges;
     } else {
-        QS_TRY(state.kept, calibrated(inputs, state, progress, cancel));
-        QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe.calibration));
+        QS_CHECK(calibrate(inputs, state, progress, cancel));
     }
     return {};
 }
@@ -88,10 +115,12 @@ Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraf
 }
 
 Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState& state, const Recipe& recipe,
-    ReadyBlocks& blocks, const ProgressFn& progress, const CancelToken& cancel)
+    const std::shared_ptr<QuantizedConstants>& constants, ReadyBlocks& blocks, const ProgressFn& progress,
+    const CancelToken& cancel)
 {
     QuantizerHelp help;
     help.threads = inputs.threads;
+    help.constants = constants;
     if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
         QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, progress, cancel));
         help.blocks = &blocks;
@@ -99,32 +128,52 @@ Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState&
     return quantizeDraft(state.draft, recipe, state.ranges, help);
 }
 
+/// The float model after the passes that the recipe asks for, and the recipe with the nodes that must stay float then.
+struct Prepared {
+    GraphDraft draft;
+    std::vector<PassReport> reports;
+    std::shared_ptr<QuantizedConstants> constants; ///< of the draft, which shares their storage
+    bool changed() const
+    {
+        return std::ranges::any_of(
+            reports, [](const PassReport& report) { return report.changes > 0 && report.pass != "infer_shapes"; });
+    }
+};
+
+Result<Prepared> preparedModel(const QuantizeInputs& inputs)
+{
+    const GraphPreparation& preparation = inputs.recipe.preparation;
+    const Quantization* earlier = inputs.earlier.get();
+    if (earlier && earlier->preparedBy == preparation)
+        return Prepared { earlier->prepared, earlier->preparation, earlier->constants };
+    Prepared prepared { GraphDraft(inputs.model), {}, std::make_shared<QuantizedConstants>() };
+    QS_CHECK(checkIsFloat(prepared.draft));
+    if (preparation.enabled) {
+        QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(preparation)));
+    }
+    return prepared;
+}
+
 Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
-    Clock clock;
-    GraphDraft draft(inputs.model);
-    QS_CHECK(checkIsFloat(draft));
-    bool changed = false;
-    std::vector<PassReport> reports;
-    Recipe prepared = inputs.recipe;
-    if (prepared.preparation.enabled) {
-        QS_TRY(reports, prepareGraph(draft, skippedPasses(prepared.preparation)));
-        for (const PassReport& report : reports) {
-            changed = changed || (report.changes > 0 && report.pass != "infer_shapes");
-            prepared.exclude.insert(prepared.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
-        }
-    }
+    Stopwatch clock;
+    QS_TRY(Prepared prepared, preparedModel(inputs));
+    Recipe recipe = inputs.recipe;
+    for (const PassReport& report : prepared.reports)
+        recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
     const double prepareMs = clock.lap();
-    FloatState state = uncorrected(std::move(draft), prepared);
+    const bool correct = asksForCorrections(inputs.recipe);
+    const bool changed = prepared.changed() || correct;
+    FloatState state = uncorrected(std::move(prepared.draft), recipe);
     const auto blocks = std::make_shared<ReadyBlocks>();
+    const auto constants = correct ? nullptr : prepared.constants; // corrections make other constants of them
     const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
-        [&](const FloatState& s, const Recipe& recipe) {
-            return quantized(inputs, s, recipe, *blocks, progress, cancel);
+        [&](const FloatState& s, const Recipe& by) {
+            return quantized(inputs, s, by, constants, *blocks, progress, cancel);
         } };
     std::vector<CorrectionReport> corrections;
-    if (asksForCorrections(inputs.recipe)) {
+    if (correct) {
         QS_TRY(corrections, correctModel(state, inputs, hooks, progress, cancel));
-        changed = true;
     } else {
         QS_CHECK(hooks.findRanges(state));
     }
@@ -137,7 +186,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
             quantized.warnings.push_back(report.name + ": " + note);
     return Quantization { std::move(quantized.draft), std::move(state.draft), changed, std::move(state.recipe),
         std::move(corrections), std::move(state.ranges), std::move(state.kept), std::move(quantized.warnings),
-        prepareMs, calibrateMs, clock.lap(), std::move(reports), blocks };
+        prepareMs, calibrateMs, clock.lap(), std::move(prepared.reports), blocks,
+        correct ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants) };
 }
 
 } // namespace

@@ -15,9 +15,12 @@ namespace qs {
 
 /// Statistics that another recipe on the same model and data may be computed from.
 struct KeptCalibration {
-    std::string key; ///< RecipeKeys::calibration of the recipe they were gathered for
+    std::string key; ///< of what was looked at in each tensor and what the model was then
+    std::vector<std::string> opTypes; ///< Recipe::opTypes, which say what tensors these are
     CalibrationData data;
 };
+
+struct Quantization;
 
 /// A float model and how to quantize it.
 struct QuantizeInputs {
@@ -28,7 +31,7 @@ struct QuantizeInputs {
     size_t threads = 1;
     uint64_t memoryLimit = 0; ///< bytes; 0 = default
     std::vector<std::pair<std::string, std::string>> carry;
-    std::shared_ptr<const KeptCalibration> kept; ///< of the same model and data; may be null
+    std::shared_ptr<const Quantization> earlier; ///< of the same model and data; may be null
     std::optional<Ranges> ranges; ///< in place of calibrating, where they are known
 };
 
@@ -44,6 +47,8 @@ struct Quantization {
     double prepareMs = 0, calibrateMs = 0, quantizeMs = 0;
     std::vector<PassReport> preparation; ///< what each pass did; empty without preparation
     std::shared_ptr<const ReadyBlocks> blocks; ///< of weights, where data chose the codes
+    std::optional<GraphPreparation> preparedBy; ///< of which `prepared` comes; nullopt where it was corrected, too
+    std::shared_ptr<QuantizedConstants> constants; ///< of `prepared`
 };
 
 /// The one path from a float model to a quantized one, for the command line and the window alike: prepares the graph if

@@ -96,6 +96,21 @@ RunDifference runDifference(const RecipeRun& before, const RecipeRun& after)
     return d;
 }
 
+RunTree RunTree::of(std::vector<RecipeRun> runs, RunId current)
+{
+    RunTree tree;
+    for (RecipeRun& run : runs) {
+        if (run.id == 0 || tree.find(run.id))
+            continue;
+        if (!tree.find(run.parent))
+            run.parent = 0;
+        tree.m_next = std::max(tree.m_next, run.id + 1);
+        tree.m_runs.push_back(std::move(run));
+    }
+    tree.branch(current);
+    return tree;
+}
+
 const RecipeRun* RunTree::find(RunId id) const
 {
     const auto it = std::ranges::find(m_runs, id, &RecipeRun::id);

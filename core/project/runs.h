@@ -48,6 +48,9 @@ RunDifference runDifference(const RecipeRun& before, const RecipeRun& after);
 /// The runs of one piece of work: a value. Ids are never used again.
 class RunTree {
 public:
+    /// Runs that were saved; those without an id, or with one that was there before, are left out.
+    static RunTree of(std::vector<RecipeRun> runs, RunId current);
+
     const std::vector<RecipeRun>& runs() const { return m_runs; } ///< parents before their children
     const RecipeRun* find(RunId id) const;
     const RecipeRun* findRecipe(const Recipe& recipe) const; ///< the newest with that recipe

@@ -17,7 +17,7 @@ bool sameInputs(const Inputs& a, const Inputs& b)
         return std::tie(i.floatPath, i.quantPath, i.recipe, i.rangesPath, i.mapPath, i.carry, i.compare, i.run, i.shard,
             i.nodeAlone, i.histograms, i.profile);
     };
-    return sameData(a.data, b.data) && rest(a) == rest(b);
+    return sameData(a.data, b.data) && sameData(a.calibration, b.calibration) && rest(a) == rest(b);
 }
 
 } // namespace qs

@@ -14,6 +14,8 @@
 
 namespace qs {
 
+class PairMemory;
+
 /// What the user opened.
 struct Inputs {
     std::string floatPath; ///< empty = none yet
@@ -21,6 +23,7 @@ struct Inputs {
     std::optional<Recipe> recipe; ///< without quantPath: the quantized model is made of the float one
     std::string rangesPath; ///< with a recipe: ranges to take in place of calibrating
     DataRequest data; ///< empty spec = none yet
+    DataRequest calibration; ///< with a recipe: samples to find ranges with; empty spec: those of `data`
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
     bool compare = true; ///< false: models and data are only made ready
@@ -50,6 +53,8 @@ struct Timing {
 struct EngineCaches {
     std::shared_ptr<LoweringCache> lowered;
     std::shared_ptr<ActivationCache> activations; ///< null without a budget
+    std::shared_ptr<PairMemory> pairs; ///< null without a budget for activations
+    std::shared_ptr<const Quantization> quantization; ///< the last one of this float model, from these samples
 };
 
 /// One immutable state of the work; views keep a pointer and swap to the next. Parts that do not exist yet are empty.
@@ -58,7 +63,7 @@ struct Snapshot {
     std::optional<LoadedModel> floatModel;
     std::optional<LoadedModel> quantModel;
     std::shared_ptr<const Quantization> quantization; ///< where the quantized model was made of a recipe
-    std::shared_ptr<const DataSource> data;
+    std::shared_ptr<const DataSource> data, calibrationData; ///< the second: null where ranges are found with the first
     std::optional<Alignment> alignment;
     std::optional<Comparison> comparison;
     std::shared_ptr<const Measured> measured; ///< with Inputs::shard

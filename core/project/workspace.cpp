@@ -2,36 +2,21 @@
 #include "core/project/workspace.h"
 
 #include "core/analysis/compare.h"
+#include "core/analysis/pair_memory.h"
 #include "core/base/issue_text.h"
 #include "core/base/parallel.h"
+#include "core/base/stopwatch.h"
 #include "core/engine/carry.h"
 #include "core/engine/execution.h"
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
+#include "core/project/same_inputs.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace qs {
 
 namespace {
-
-class Stopwatch {
-public:
-    double ms() const
-    {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - m_start).count();
-    }
-
-private:
-    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
-};
-
-bool sameData(const DataRequest& a, const DataRequest& b)
-{
-    return a.spec == b.spec && a.preprocess == b.preprocess && a.shapes == b.shapes && a.limit == b.limit
-        && a.seed == b.seed;
-}
 
 /// One walk through the steps; each keeps what `previous` already has.
 class Builder {
@@ -82,6 +67,10 @@ private:
             = std::min(m_next.inputs.activationCache, memoryLimitOrDefault(m_next.inputs.memoryLimit) / 2);
         if ((m_next.caches.activations ? m_next.caches.activations->budgetBytes() : 0) != budget)
             m_next.caches.activations = budget > 0 ? std::make_shared<ActivationCache>(budget) : nullptr;
+        if (!sameSource())
+            m_next.caches.quantization = nullptr;
+        if (!sameSource() || !m_next.caches.activations)
+            m_next.caches.pairs = m_next.caches.activations ? std::make_shared<PairMemory>() : nullptr;
     }
 
     Status load(const std::string& path, std::optional<LoadedModel> Snapshot::*model, std::string Inputs::*key,
@@ -107,7 +96,9 @@ private:
     bool sameSource() const
     {
         return m_previous && m_previous->inputs.floatPath == m_next.inputs.floatPath
-            && sameData(m_previous->inputs.data, m_next.inputs.data) && m_previous->inputs.carry == m_next.inputs.carry;
+            && sameData(m_previous->inputs.data, m_next.inputs.data)
+            && sameData(m_previous->inputs.calibration, m_next.inputs.calibration)
+            && m_previous->inputs.carry == m_next.inputs.carry;
     }
 
     bool sameQuantized() const
@@ -133,19 +124,19 @@ private:
             QuantizeInputs inputs;
             inputs.model = m_next.floatModel->model;
             inputs.recipe = *m_next.inputs.recipe;
-            inputs.data = m_next.data;
+            inputs.data = m_next.calibrationData ? m_next.calibrationData : m_next.data;
             inputs.rangesPath = m_next.inputs.rangesPath;
             inputs.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
             inputs.memoryLimit = m_next.inputs.memoryLimit;
             inputs.carry = m_next.inputs.carry;
-            if (sameSource() && m_previous->quantization)
-                inputs.kept = m_previous->quantization->kept;
+            inputs.earlier = m_next.caches.quantization;
             QS_TRY(Quantization made, quantizeModel(inputs, m_progress, m_cancel));
             QS_TRY(const auto model, made.draft.build());
             auto named = std::make_shared<Model>(*model); // people should not read it as the file
             named->path = m_next.inputs.floatPath + " by recipe";
             m_next.quantModel = loadedModel(std::move(named), planOptions());
             m_next.quantization = std::make_shared<const Quantization>(std::move(made));
+            m_next.caches.quantization = m_next.quantization;
         }
         const auto& warnings = m_next.quantization->warnings;
         m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
@@ -178,11 +169,15 @@ private:
             return {};
         if (sameSource() && m_previous->data) {
             m_next.data = m_previous->data;
+            m_next.calibrationData = m_previous->calibrationData;
         } else {
             report("open data");
             QS_CHECK(findCarry(*m_next.floatModel->plan, m_next.inputs.carry));
-            QS_TRY(
-                m_next.data, openData(m_next.inputs.data, dataInputs(m_next.floatModel->graph(), m_next.inputs.carry)));
+            const auto specs = dataInputs(m_next.floatModel->graph(), m_next.inputs.carry);
+            QS_TRY(m_next.data, openData(m_next.inputs.data, specs));
+            if (!m_next.inputs.calibration.spec.empty()) {
+                QS_TRY(m_next.calibrationData, openData(m_next.inputs.calibration, specs));
+            }
         }
         m_next.warnings.insert(m_next.warnings.end(), m_next.data->warnings().begin(), m_next.data->warnings().end());
         return {};
@@ -253,6 +248,7 @@ private:
         const uint64_t limit = memoryLimitOrDefault(m_next.inputs.memoryLimit);
         options.memoryLimit = limit - std::min(m_next.inputs.activationCache, limit / 2);
         options.activations = m_next.caches.activations;
+        options.pairs = m_next.caches.pairs;
         options.profile = m_next.inputs.profile;
         const ComparePair pair = comparePairOf(m_next);
         std::function<void(Comparison)> partial;

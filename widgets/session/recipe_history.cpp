@@ -56,6 +56,8 @@ RecipeHistory::RecipeHistory(QObject* parent)
     connect(&m_stack, &QUndoStack::indexChanged, this, &RecipeHistory::tell);
 }
 
+RecipeHistory::~RecipeHistory() { m_stack.disconnect(this); } // it empties itself when the recipe is gone
+
 void RecipeHistory::apply(const QString& text, const Recipe& next, const QString& mergeKey)
 {
     if (m_editable && !(next == m_recipe))

@@ -13,6 +13,7 @@ class RecipeHistory : public RecipeEdits {
     Q_OBJECT
 public:
     explicit RecipeHistory(QObject* parent = nullptr);
+    ~RecipeHistory() override;
 
     const Recipe& recipe() const override { return m_recipe; }
     const Recipe& base() const override { return m_base.recipe; }

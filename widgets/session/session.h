@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/project/project_file.h"
 #include "core/project/workspace.h"
 #include "widgets/models/metric.h"
 #include "widgets/session/job_list.h"
@@ -57,7 +58,17 @@ public:
     /// Writes what is compared now to an HTML, JSON or CSV file; failed() says what went wrong.
     void exportReport(const QString& path);
 
-    /// An edit whose numbers are not there and that was not run by itself, since it would take longer than kAutoRunMs.
+    /// The whole work as it is now, to be saved.
+    Project project(const QString& layout = {}) const;
+    void saveProject(const QString& path, const QString& layout); ///< projectSaved() or failed()
+    void openProject(const QString& path); ///< layoutFound() when it is open
+
+    /// Off: edits wait for run(). On: those that are expected to take less than kAutoRunMs run by themselves.
+    void setAutoRun(bool on);
+    bool autoRun() const { return m_autoRun; }
+    /// Milliseconds that the recipe as it is now would take; nothing while that is not known.
+    std::optional<double> expectedMs() const;
+    /// An edit whose numbers are not there and that was not run by itself.
     bool needsRun() const;
     void run(); ///< the recipe as it is now
     /// Makes the recipe of a run the current one, as one step of undo; the next run is its child.
@@ -76,6 +87,9 @@ signals:
     void cancelled(); ///< a comparison was stopped by the user; the snapshot is the last complete one, if there is any
     void settled(); ///< after success, failure or cancellation of the newest comparison
     void needsRunChanged(bool needs);
+    void projectSaved(const QString& path);
+    void layoutFound(const QString& layout); ///< of a project that was opened
+    void autoRunChanged(bool on);
 
 private:
     struct Opening;
@@ -103,6 +117,7 @@ private:
     SnapshotPtr m_complete; ///< last one that is not partial; what the next job starts from
     Inputs m_files; ///< that the recipe belongs to; without a recipe
     Inputs m_wanted; ///< files that are being opened, else m_files
+    std::map<std::string, FileMark> m_fileMarks; ///< of m_files, as far as they were read for a project
     RecipeHistory m_history;
     RunList m_runs;
     KeptSnapshots m_kept;
@@ -113,6 +128,7 @@ private:
     bool m_adopting = false; ///< while the recipe changes without the user
     QTimer m_sizeTimer; ///< until what is shown stays for a moment
     bool m_neededRun = false;
+    bool m_autoRun = true;
     Metric m_metric = Metric::Accumulated;
     Theme m_theme = Theme::light();
     Selection m_selection;

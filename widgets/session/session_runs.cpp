@@ -5,20 +5,13 @@
 #include "core/project/quantized_example.h"
 #include "core/project/same_inputs.h"
 #include "widgets/models/formatting.h"
+#include "widgets/session/opening.h"
 #include "widgets/session/session.h"
 
 #include <QElapsedTimer>
 #include <QScopedValueRollback>
 
 namespace qs {
-
-/// Files that are being opened.
-struct Session::Opening {
-    Inputs files; ///< without a recipe
-    Recipe recipe; ///< to go on from
-    RecipeBase base;
-    bool otherModels = false; ///< than those that are open: recipe and runs begin anew
-};
 
 namespace {
 
@@ -50,10 +43,12 @@ Inputs inputsFor(const Inputs& files, const Recipe& recipe, const Recipe& base)
     return inputs;
 }
 
-SnapshotPtr withWarning(const SnapshotPtr& snapshot, const Issue& issue)
+SnapshotPtr withWarnings(const SnapshotPtr& snapshot, const std::vector<std::string>& warnings)
 {
+    if (warnings.empty())
+        return snapshot;
     auto noted = std::make_shared<Snapshot>(*snapshot);
-    noted->warnings.push_back("the default recipe cannot be applied: " + issueText(issue));
+    noted->warnings.insert(noted->warnings.end(), warnings.begin(), warnings.end());
     return noted;
 }
 
@@ -114,14 +109,15 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous, const std
         asked.activationCache = defaultActivationCache();
         QElapsedTimer clock;
         clock.start();
+        auto warnings = opening ? opening->warnings : std::vector<std::string>();
         auto built = build(asked, previous, job.progress, job.cancel, partial);
         if (!built && suggested && built.issue().kind != IssueKind::Cancelled) {
-            const Issue unfit = built.issue();
+            warnings.push_back("the default recipe cannot be applied: " + issueText(built.issue()));
             asked.recipe.reset();
-            QS_TRY(const SnapshotPtr plain, build(asked, previous, job.progress, job.cancel, partial));
-            built = withWarning(plain, unfit);
+            built = build(asked, previous, job.progress, job.cancel, partial);
         }
-        QS_TRY(const SnapshotPtr snapshot, std::move(built));
+        QS_TRY(SnapshotPtr snapshot, std::move(built));
+        snapshot = withWarnings(snapshot, warnings);
         const RunNumbers numbers = runNumbers(*snapshot);
         const auto ms = static_cast<double>(clock.elapsed());
         return std::function<void()>([this, snapshot, numbers, previous, opening, number, ms] {
@@ -149,8 +145,11 @@ void Session::succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers, co
     if (opening)
         adopt(*opening, *snapshot);
     show(snapshot, numbers);
-    if (opening)
+    if (opening) {
         readRecipe();
+        if (!opening->layout.isEmpty())
+            emit layoutFound(opening->layout);
+    }
     emit settled();
 }
 
@@ -199,14 +198,29 @@ void Session::recipeEdited()
         emit settled();
         return;
     }
-    const Recipe& before = m_complete->inputs.recipe ? *m_complete->inputs.recipe : m_history.base();
-    if (m_estimate.expect(before, m_history.recipe()).value_or(0) <= kAutoRunMs) {
+    if (m_autoRun && expectedMs().value_or(0) <= kAutoRunMs) {
         start(inputs, m_complete, std::nullopt);
         return;
     }
     drop();
     publish(m_complete);
     tellNeedsRun();
+}
+
+void Session::setAutoRun(bool on)
+{
+    if (on == m_autoRun)
+        return;
+    m_autoRun = on;
+    emit autoRunChanged(on);
+    if (on && needsRun())
+        recipeEdited();
+}
+
+std::optional<double> Session::expectedMs() const
+{
+    const Recipe& before = m_complete->inputs.recipe ? *m_complete->inputs.recipe : m_history.base();
+    return m_estimate.expect(before, m_history.recipe());
 }
 
 bool Session::needsRun() const
@@ -236,7 +250,8 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     m_presetFits = snapshot.inputs.recipe.has_value() || !m_files.quantPath.empty() || m_files.data.spec.empty();
     if (opening.otherModels) {
         m_history.reset(opening.base);
-        m_runs.clear();
+        m_runs.restore(opening.runs);
+        m_fileMarks = opening.marks;
         m_kept.clear();
         m_estimate.forget();
     }
