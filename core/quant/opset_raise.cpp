@@ -20,8 +20,11 @@ public:
     }
     /// Makes the node valid for `version`, being valid for the one before.
     Status step(DraftNode& node, int64_t version);
+    /// Refuses nodes of subgraphs that would have to change: those are no drafts.
+    Status checkSubgraphs(const Attributes& attributes, int64_t version);
 
 private:
+    Status checkSubgraph(const Graph& graph, int64_t version);
     using Rule = Status (OpsetRaiser::*)(DraftNode&);
     struct Change {
         int64_t version;
@@ -177,6 +180,32 @@ Status OpsetRaiser::step(DraftNode& node, int64_t version)
     return {};
 }
 
+Status OpsetRaiser::checkSubgraphs(const Attributes& attributes, int64_t version)
+{
+    for (const auto& [name, value] : attributes.all())
+        if (const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&value); graph && *graph)
+            QS_CHECK(checkSubgraph(**graph, version));
+    return {};
+}
+
+Status OpsetRaiser::checkSubgraph(const Graph& graph, int64_t version)
+{
+    for (const Node& node : graph.nodes()) {
+        DraftNode copy { NodeId(), node.name, node.opType, node.domain, {}, {}, node.attributes };
+        for (const ValueId in : node.inputs)
+            copy.inputs.push_back(in.valid() ? graph.value(in).name : std::string());
+        for (const ValueId out : node.outputs)
+            copy.outputs.push_back(out.valid() ? graph.value(out).name : std::string());
+        const auto inputs = copy.inputs;
+        if (node.domain.empty())
+            QS_CHECK(step(copy, version));
+        if (copy.attributesChanged || copy.inputs != inputs)
+            return refuse(copy);
+        QS_CHECK(checkSubgraphs(node.attributes, version));
+    }
+    return {};
+}
+
 } // namespace
 
 Status raiseOpset(GraphDraft& draft, int64_t version)
@@ -194,9 +223,11 @@ Status raiseOpset(GraphDraft& draft, int64_t version)
     const int64_t from = it == draft.opsets.end() ? 1 : it->second;
     OpsetRaiser raiser(draft, ranks);
     for (int64_t v = from + 1; v <= version; ++v)
-        for (DraftNode& node : draft.nodes)
+        for (DraftNode& node : draft.nodes) {
             if (node.domain.empty())
                 QS_CHECK(raiser.step(node, v));
+            QS_CHECK(raiser.checkSubgraphs(node.attributes, v));
+        }
     draft.opsets[""] = version;
     return {};
 }

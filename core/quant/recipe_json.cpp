@@ -68,7 +68,9 @@ std::string load(const Json& j, DType& v)
 {
     const auto type = j.is_string() ? codeType(j.get<std::string>()) : std::nullopt;
     v = type.value_or(v);
-    return type ? "" : "one of int8, uint8, int16, uint16, int4, uint4, int2, uint2";
+    return type ? ""
+                : "one of int8, uint8, int16, uint16, int4, uint4, int2, uint2; float8 is not written: int8 or uint8 "
+                  "take as many bits";
 }
 std::string load(const Json& j, RecipeFormat& v)
 {

@@ -67,6 +67,7 @@ KNOWN = {
     **{("weight-only 2 hqq", net): "PyTorch's vectorized power is off in the last bit now and then; it counts where errors "
                                    "exceed 0.17" for net in ("nbits", "blocks_even", "tables")},
     ("override complete", "torch-speech"): "ONNX Runtime completes overrides of constants in Constant nodes as if they were activations",
+    ("a16w8", "silero_vad_float_if"): "nodes of subgraphs are not converted to another opset here; ours says so",
     ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
 }
 
@@ -366,6 +367,10 @@ def main():
                     cells.append(f"{net.name}:theirs-fails" + ("" if our_error else "(ours-not)"))
                     if args.verbose:
                         print(f"  {case_name} {net.name}: theirs fails: {their_error} | ours: {our_error}")
+                    continue
+                if our_error and known(case_name, net):
+                    listed += 1
+                    cells.append(f"{net.name}:listed")
                     continue
                 if our_error:
                     different += 1
