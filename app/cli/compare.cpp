@@ -84,6 +84,8 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
         QS_TRY(ChosenRecipe chosen, chosenRecipe(o.recipe));
         inputs.recipe = std::move(chosen.recipe);
         inputs.rangesPath = o.ranges;
+        inputs.calibrationCache = o.recipe.calibrationCache;
+        QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
     }
     inputs.nodeAlone = o.local;
     QS_TRY(inputs.shard, shardOf(o, common));
@@ -103,7 +105,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
     std::vector<std::string> read { files.floatPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess };
     read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
-    QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html, o.state }, read));
+    QS_CHECK(
+        checkWritable({ context.common.json, o.output.csv, o.output.html, o.state, o.recipe.calibrationCache }, read));
     if (files.quantPaths.size() > 1) // the float model's values serve both
         inputs.activationCache = memoryLimitOrDefault(inputs.memoryLimit) / 4;
     std::vector<SnapshotPtr> snapshots;

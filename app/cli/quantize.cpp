@@ -50,6 +50,15 @@ std::string preparationLine(const Quantization& made)
     return line.empty() ? line : line + "\n";
 }
 
+/// Whether the calibration cache was of use; empty without one.
+std::string cacheLine(const QuantizeCommand& o, const Quantization& made)
+{
+    if (o.recipe.calibrationCache.empty() || !made.kept)
+        return {};
+    return fmt::format(
+        "{}: calibration {}\n", o.recipe.calibrationCache, made.kept->fromFile ? "read from it" : "written to it");
+}
+
 nlohmann::ordered_json correctionsJson(const Quantization& made)
 {
     const auto number = [](const std::optional<double>& v) { return v ? nlohmann::ordered_json(*v) : nullptr; };
@@ -68,8 +77,9 @@ std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, co
         { "nodes", made.draft.nodes.size() }, { "ranges", made.ranges.tensors.size() },
         { "time_ms",
             { { "prepare", made.prepareMs }, { "calibrate", made.calibrateMs }, { "quantize", made.quantizeMs } } },
-        { "preparation", preparationJson(made) }, { "corrections", correctionsJson(made) },
-        { "peak_memory_bytes", peakMemoryBytes() }, { "warnings", made.warnings } };
+        { "calibration_cache_used", made.kept && made.kept->fromFile }, { "preparation", preparationJson(made) },
+        { "corrections", correctionsJson(made) }, { "peak_memory_bytes", peakMemoryBytes() },
+        { "warnings", made.warnings } };
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -97,6 +107,8 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         QS_CHECK(chosenRecipe(o.recipe, ChosenRecipe {})); // wrong options first
     }
     inputs.rangesPath = o.ranges;
+    inputs.calibrationCache = o.recipe.calibrationCache;
+    QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
@@ -104,8 +116,9 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     if (!o.data.data.empty()) {
         QS_TRY(request, dataRequest(o.data, context.common));
     }
-    QS_CHECK(checkWritable({ o.out, o.saveRecipe, o.saveRanges, o.script, context.common.json },
-        { o.floatPath, o.like, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+    QS_CHECK(
+        checkWritable({ o.out, o.saveRecipe, o.saveRanges, o.script, o.recipe.calibrationCache, context.common.json },
+            { o.floatPath, o.like, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
     QS_TRY(inputs.model, importModel(o.floatPath));
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
     if (!o.like.empty()) {
@@ -162,7 +175,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, summaryJson(o, chosen, made)));
     if (context.common.json != "-" && !context.common.quiet)
-        std::cout << preparationLine(made);
+        std::cout << preparationLine(made) << cacheLine(o, made);
     if (context.common.json != "-" && !context.common.quiet)
         for (const CorrectionReport& report : made.corrections)
             std::cout << correctionLine(report) << "\n";

@@ -15,6 +15,8 @@ Result<DType> codeType(const std::string& option, const std::string& name)
              DType::UInt2 })
         if (dtypeName(type) == name)
             return type;
+    if (name.starts_with("float8"))
+        return badUse(option + " '" + name + "' cannot be written", "use int8 or uint8, which take as many bits");
     return badUse(
         option + " '" + name + "' is not known", "use int8, uint8, int16, uint16, int4, uint4, int2 or uint2");
 }
@@ -134,8 +136,8 @@ bool RecipeOptions::any() const
         || !weightType.empty() || !form.empty() || !algorithm.empty() || accuracyLevel || quantizeAxis || channelWise
         || percentile || bins || blockSize || perChannel || reduceRange || symmetricActivations || symmetricWeights
         || preprocessGraph || equalize || smoothQuant || smoothQuantFolding || smoothQuantAlpha || adaround
-        || biasCorrection || completeOverrides || !opTypes.empty() || !exclude.empty() || !include.empty()
-        || !preparation.empty();
+        || biasCorrection || completeOverrides || !calibrationCache.empty() || !opTypes.empty() || !exclude.empty()
+        || !include.empty() || !preparation.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -184,6 +186,8 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     list("--exclude", o.exclude, "nodes that stay float: names, globs or re:REGEX, by comma");
     list("--include", o.include, "only these nodes are quantized");
     app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
+    app.add_option("--calibration-cache", o.calibrationCache,
+        "file that keeps what calibration found: read where model, samples and method are the same, else written");
 }
 
 namespace {
@@ -207,6 +211,13 @@ Status applyPreparation(const RecipeOptions& o, Recipe& recipe)
 }
 
 } // namespace
+
+Status checkCalibrationCache(const RecipeOptions& o, const std::string& rangesPath)
+{
+    if (!o.calibrationCache.empty() && !rangesPath.empty())
+        return badUse("with --ranges nothing is calibrated that --calibration-cache could keep", "give one of them");
+    return {};
+}
 
 Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<ChosenRecipe>& begin)
 {

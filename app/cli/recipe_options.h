@@ -10,6 +10,7 @@ namespace qs::cli {
 /// The recipe options, as given.
 struct RecipeOptions {
     std::string file; ///< --recipe
+    std::string calibrationCache; ///< --calibration-cache; no part of the recipe
     bool ortDefaults = false;
     std::string format, method, activationType, weightType, form, algorithm;
     std::optional<double> percentile;
@@ -29,6 +30,8 @@ struct ChosenRecipe {
     Recipe recipe;
     std::string start; ///< what it began with: a file's path, "quantscope" or "onnxruntime"
 };
+/// An Issue where a calibration cache is given beside ranges, which make it idle.
+Status checkCalibrationCache(const RecipeOptions& options, const std::string& rangesPath);
 /// The recipe file, ONNX Runtime's defaults or the preset quantscope (or `begin`), then each option over it.
 Result<ChosenRecipe> chosenRecipe(
     const RecipeOptions& options, const std::optional<ChosenRecipe>& begin = std::nullopt);

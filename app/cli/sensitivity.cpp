@@ -30,6 +30,8 @@ Result<int> sensitivity(const SensitivityCommand& o, Context& context)
     inputs.compare = false;
     inputs.floatPath = o.floatPath;
     inputs.rangesPath = o.ranges;
+    inputs.calibrationCache = o.recipe.calibrationCache;
+    QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
     QS_TRY(const ChosenRecipe chosen, chosenRecipe(o.recipe));
     inputs.recipe = chosen.recipe;
     QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
@@ -37,8 +39,8 @@ Result<int> sensitivity(const SensitivityCommand& o, Context& context)
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
-    QS_CHECK(checkWritable(
-        { context.common.json }, { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+    QS_CHECK(checkWritable({ context.common.json, o.recipe.calibrationCache },
+        { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
     const ProgressFn progress = progressBar(context.common);
     QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progress, context.cancel));
     QS_TRY(const Sensitivity measured, sensitivityOf(*snapshot, *by, o.units, progress, context.cancel));

@@ -5,10 +5,12 @@
 #include "core/prepare/prepare.h"
 #include "core/project/corrections.h"
 #include "core/project/memory.h"
+#include "core/quant/calibration_cache.h"
 #include "core/quant/calibrators.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
+#include "core/quant/stated_types.h"
 #include "core/quant/weight_only/gptq_model.h"
 
 #include <algorithm>
@@ -58,7 +60,10 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = calibrationKey(state.applied);
     kept->opTypes = state.applied.opTypes;
-    QS_TRY(kept->data, collectCalibration(run, neededBy(state.applied.calibration), progress, cancel));
+    QS_TRY(CachedCalibration made,
+        cachedCalibration(run, neededBy(state.applied.calibration), inputs.calibrationCache, progress, cancel));
+    kept->data = std::move(made.data);
+    kept->fromFile = made.found;
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
 }
 
@@ -133,10 +138,14 @@ struct Prepared {
     GraphDraft draft;
     std::vector<PassReport> reports;
     std::shared_ptr<QuantizedConstants> constants; ///< of the draft, which shares their storage
-    bool changed() const
+    /// Another quantizer would not make the same of `source`: types count where nothing else states them.
+    bool changed(const Graph& source) const
     {
-        return std::ranges::any_of(
-            reports, [](const PassReport& report) { return report.changes > 0 && report.pass != "infer_shapes"; });
+        const auto stated = statedTypes(source);
+        const bool typesMatter = std::ranges::find(stated, false) != stated.end();
+        return std::ranges::any_of(reports, [&](const PassReport& report) {
+            return report.changes > 0 && (typesMatter || report.pass != "infer_shapes");
+        });
     }
 };
 
@@ -163,7 +172,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
         recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
     const double prepareMs = clock.lap();
     const bool correct = asksForCorrections(inputs.recipe);
-    const bool changed = prepared.changed() || correct;
+    const bool changed = prepared.changed(inputs.model->graph) || correct;
     FloatState state = uncorrected(std::move(prepared.draft), recipe);
     const auto blocks = std::make_shared<ReadyBlocks>();
     const auto constants = correct ? nullptr : prepared.constants; // corrections make other constants of them

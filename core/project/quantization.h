@@ -18,6 +18,7 @@ struct KeptCalibration {
     std::string key; ///< of what was looked at in each tensor and what the model was then
     std::vector<std::string> opTypes; ///< Recipe::opTypes, which say what tensors these are
     CalibrationData data;
+    bool fromFile = false; ///< QuantizeInputs::calibrationCache held it
 };
 
 struct Quantization;
@@ -28,6 +29,7 @@ struct QuantizeInputs {
     Recipe recipe;
     std::shared_ptr<const DataSource> data; ///< null: none
     std::string rangesPath; ///< ranges to take in place of calibrating; empty: none
+    std::string calibrationCache; ///< file for the statistics; empty: none
     size_t threads = 1;
     uint64_t memoryLimit = 0; ///< bytes; 0 = default
     std::vector<std::pair<std::string, std::string>> carry;

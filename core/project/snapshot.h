@@ -22,6 +22,7 @@ struct Inputs {
     std::string quantPath;
     std::optional<Recipe> recipe; ///< without quantPath: the quantized model is made of the float one
     std::string rangesPath; ///< with a recipe: ranges to take in place of calibrating
+    std::string calibrationCache; ///< with a recipe: file that keeps what calibration found; empty: none
     DataRequest data; ///< empty spec = none yet
     DataRequest calibration; ///< with a recipe: samples to find ranges with; empty spec: those of `data`
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}

@@ -126,6 +126,7 @@ private:
             inputs.recipe = *m_next.inputs.recipe;
             inputs.data = m_next.calibrationData ? m_next.calibrationData : m_next.data;
             inputs.rangesPath = m_next.inputs.rangesPath;
+            inputs.calibrationCache = m_next.inputs.calibrationCache;
             inputs.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
             inputs.memoryLimit = m_next.inputs.memoryLimit;
             inputs.carry = m_next.inputs.carry;

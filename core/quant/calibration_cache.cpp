@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <type_traits>
 
 namespace qs {
@@ -287,6 +288,33 @@ Result<CalibrationData> loadCalibration(const std::string& path, Hash128 key)
 {
     QS_TRY(const std::string bytes, readWholeFile(path, "calibrate again"));
     return parseCalibration(bytes, key, path);
+}
+
+Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const CollectOptions& options,
+    const std::string& path, const ProgressFn& progress, const CancelToken& cancel)
+{
+    CachedCalibration made;
+    std::optional<Hash128> key;
+    if (!path.empty()) {
+        QS_TRY(key, calibrationKey(run, options));
+        if (!key)
+            return badUse("a calibration cache cannot tell this model's results from others: it computes with random "
+                          "numbers or subgraphs",
+                "quantize without the cache");
+        std::error_code none;
+        if (std::filesystem::exists(path, none)) {
+            QS_TRY(const std::string bytes, readWholeFile(path, "give another file for the calibration cache"));
+            if (!bytes.starts_with(kMagic.substr(0, kMagic.size() - 1)))
+                return badInput("holds no calibration of this program, so it is not overwritten", path,
+                    "give another file for the calibration cache");
+            if (auto known = parseCalibration(bytes, *key, path))
+                return CachedCalibration { std::move(*known), true };
+        }
+    }
+    QS_TRY(made.data, collectCalibration(run, options, progress, cancel));
+    if (key)
+        QS_CHECK(saveCalibration(made.data, *key, path));
+    return made;
 }
 
 } // namespace qs

@@ -22,4 +22,13 @@ std::string calibrationBytes(const CalibrationData& data, Hash128 key);
 Result<CalibrationData> loadCalibration(const std::string& path, Hash128 key);
 Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, const std::string& path);
 
+struct CachedCalibration {
+    CalibrationData data;
+    bool found = false; ///< in the file; the model did not run
+};
+/// collectCalibration(), but what the file at `path` holds where its key fits; else it is written. Empty path: no file.
+/// Issues: the file is something else, which is left as it is; a model without a key.
+Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const CollectOptions& options,
+    const std::string& path, const ProgressFn& progress = {}, const CancelToken& cancel = {});
+
 } // namespace qs

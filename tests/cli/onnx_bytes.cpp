@@ -65,9 +65,9 @@ OnnxBytes& OnnxBytes::floats(
     return *this;
 }
 
-std::string OnnxBytes::model() const
+std::string OnnxBytes::model(int64_t opset) const
 {
-    return number(1, 8) + text(7, m_graph + text(2, "main")) + text(8, number(2, 17));
+    return number(1, 8) + text(7, m_graph + text(2, "main")) + text(8, number(2, opset));
 }
 
 } // namespace qs::test

@@ -16,7 +16,7 @@ public:
     OnnxBytes& input(const std::string& name, const std::vector<int64_t>& dims, int64_t type = 1);
     OnnxBytes& output(const std::string& name, const std::vector<int64_t>& dims);
     OnnxBytes& floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values);
-    std::string model() const;
+    std::string model(int64_t opset = 17) const;
 
 private:
     std::string m_graph;

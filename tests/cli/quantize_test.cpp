@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/cli/command_line.h"
+#include "tests/cli/onnx_bytes.h"
 #include "tests/cli/runners.h"
 
 #include <QDir>
@@ -24,9 +25,9 @@ class QuantizeTests : public QObject {
 
     QTemporaryDir m_folder;
     QString path(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
-    QString text(const char* name, const char* content) const
+    QString text(const char* name, const std::string& content) const
     {
-        writeText(path(name), content);
+        writeText(path(name), QByteArray::fromStdString(content));
         return path(name);
     }
 
@@ -160,6 +161,47 @@ private slots:
         QTest::newRow("no such key") << 3 << QStringList { "unknown key", "perchannel" }
                                      << QStringList { kFloat, "--data", kData, "--recipe",
                                             text("key.json", R"({"perchannel":true})") };
+        QTest::newRow("float8") << 2 << QStringList { "float8e4m3fn", "int8" }
+                                << QStringList { kFloat, "--data", kData, "--activation-type", "float8e4m3fn" };
+        QTest::newRow("float8 in a recipe") << 3 << QStringList { "weight_type", "float8" }
+                                            << QStringList { kFloat, "--data", kData, "--recipe",
+                                                   text("float8.json", R"({"weight_type":"float8e4m3fn"})") };
+        QTest::newRow("completed operators")
+            << 2 << QStringList { "qdq" }
+            << QStringList { kFloat, "--data", kData, "--format", "qoperator", "--complete-overrides" };
+        QTest::newRow("cache and ranges") << 2 << QStringList { "--ranges", "--calibration-cache" }
+                                          << QStringList { kFloat, "--ranges", text("idle.json", "{}"),
+                                                 "--calibration-cache", path("idle.calibration") };
+        QTest::newRow("no cache") << 3 << QStringList { "foreign.calibration", "not overwritten" }
+                                  << QStringList { kFloat, "--data", kData, "--calibration-cache",
+                                         text("foreign.calibration", "what somebody needs") };
+        QTest::newRow("no samples") << 2 << QStringList { "--limit" }
+                                    << QStringList { kFloat, "--data", kData, "--limit", "0" };
+        OnnxBytes net;
+        net.input("x", { 2, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f)).floats("half", {}, { 0.5f });
+        net.node("Sub", { "x", "half" }, { "d" }).node("Sqrt", { "d" }, { "root" });
+        net.node("MatMul", { "root", "w" }, { "y" }).output("y", { 2, 8 });
+        const QString nan = text("nan.onnx", net.model());
+        for (const char* method : { "minmax", "percentile", "entropy" })
+            QTest::newRow((std::string("NaN, ") + method).c_str())
+                << 3 << QStringList { "'root'", "NaN", "sample 0" }
+                << QStringList { nan, "--data", "random:2", "--method", method };
+        QTest::newRow("NaN, ort defaults") << 3 << QStringList { "'root'", "NaN", "sample 0" }
+                                           << QStringList { nan, "--data", "random:2", "--ort-defaults" };
+        OnnxBytes none;
+        none.input("x", { 0, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
+        none.node("MatMul", { "x", "w" }, { "y" }).output("y", { 0, 8 });
+        QTest::newRow("data that never reach a tensor")
+            << 3 << QStringList { "'x'", "no value" }
+            << QStringList { text("none.onnx", none.model()), "--data", "random:2" };
+        OnnxBytes old;
+        old.input("x", { 1, 1, 2, 2 })
+            .floats("scales", { 4 }, { 1, 1, 2, 2 })
+            .node("Upsample", { "x", "scales" }, { "u" });
+        old.node("MatMul", { "u", "u" }, { "y" }).output("y", { 1, 1, 4, 4 });
+        QTest::newRow("old opset that cannot be raised")
+            << 3 << QStringList { "Upsample", "newer opset" }
+            << QStringList { text("old.onnx", old.model(9)), "--data", "random:2" };
         QTest::newRow("no ranges") << 3 << QStringList { "calibration cache" }
                                    << QStringList { kFloat, "--ranges", text("few.json", "{}") };
         QTest::newRow("no such ranges") << 3 << QStringList { "none.json" }
@@ -173,6 +215,50 @@ private slots:
         const QString out = path("refused.onnx");
         QS_EXPECT(code, words, QStringList { "quantize" } + options + QStringList { "-o", out });
         QVERIFY(!QFile::exists(out));
+    }
+
+    /// Opsets that know no pairs are raised on the way.
+    void oldOpsets()
+    {
+        OnnxBytes old;
+        old.input("x", { 2, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
+        old.node("MatMul", { "x", "w" }, { "m" }).node("Dropout", { "m" }, { "d" }).node("Relu", { "d" }, { "y" });
+        old.output("y", { 2, 8 });
+        const QString model = text("opset8.onnx", old.model(8));
+        QS_EXPECT(0, {}, { "quantize", model, "-o", path("opset.onnx"), "--data", "random:2", "--ort-defaults" });
+        const json info = parsed(quantscope({ "info", path("opset.onnx"), "--json", "-" }).out);
+        QVERIFY(info["opset_imports"][""].get<int>() >= 10);
+        QS_EXPECT(0, {}, { "compare", model, path("opset.onnx"), "--data", "random:2" });
+    }
+
+    void calibrationCache()
+    {
+        const QString cache = path("digits.calibration");
+        const QStringList cached { "--data", kData, "--method", "percentile", "--calibration-cache", cache };
+        QS_EXPECT(0, {}, { "quantize", kFloat, "-o", path("none.onnx"), "--data", kData, "--method", "percentile" });
+        const auto used = [&](const char* out, const QStringList& more = {}) {
+            const Outcome o
+                = quantscope(QStringList { "quantize", kFloat, "-o", path(out), "--json", "-" } + cached + more);
+            return o.code == 0 && parsed(o.out)["calibration_cache_used"].get<bool>();
+        };
+        QVERIFY(!used("first.onnx"));
+        const QByteArray kept = contentOf(cache);
+        QVERIFY(!kept.isEmpty());
+        QVERIFY(used("second.onnx"));
+        QVERIFY(used("channels.onnx", { "--per-channel" })); // which no calibration depends on
+        QCOMPARE(contentOf(cache), kept);
+        QCOMPARE(contentOf(path("first.onnx")), contentOf(path("none.onnx")));
+        QCOMPARE(contentOf(path("second.onnx")), contentOf(path("none.onnx")));
+        const QStringList compare { "compare", kFloat, "--data", kData, "--method", "percentile", "--json", "-" };
+        const json with = parsed(quantscope(compare + QStringList { "--calibration-cache", cache }).out);
+        QCOMPARE(QString::fromStdString(with["outputs"].dump()),
+            QString::fromStdString(parsed(quantscope(compare).out)["outputs"].dump()));
+        // Other samples are another calibration, which takes the file's place; so does what is damaged.
+        QVERIFY(!used("fewer.onnx", { "--limit", "5" }));
+        QVERIFY(contentOf(cache) != kept);
+        writeText(cache, kept.left(kept.size() / 2));
+        QVERIFY(!used("damaged.onnx"));
+        QCOMPARE(contentOf(cache), kept);
     }
 
     void overInputs()
