@@ -45,6 +45,7 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     for (size_t i = 0; i < pairs.size(); ++i)
         shared.push_back(std::make_unique<PairShared>());
     knownPairs.assign(pairs.size(), false);
+    knownFloats.assign(pairs.size(), false);
     knownOutputs.assign(outputCount, false);
 }
 
@@ -132,7 +133,8 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
 Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
     const ProgressFn& progress, const CancelToken& cancel, const std::function<void(Comparison)>& partial)
 {
-    const std::vector<WeightRow> weights = compareWeights(pair, options.histograms, options.threads);
+    const std::vector<WeightRow> weights
+        = compareWeights(pair, options.histograms, options.threads, options.pairs.get());
     MeasuredFn soFar;
     if (partial)
         soFar = [&](Measured& m) { partial(summarize(pair, options.profile, m, data.labels(), weights)); };

@@ -55,7 +55,8 @@ using MeasuredFn = std::function<void(Measured&)>;
 Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const DataSource& data,
     const CompareOptions& options, const ProgressFn& progress, const CancelToken& cancel, const MeasuredFn& partial);
 /// Needs no data.
-std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads);
+std::vector<WeightRow> compareWeights(
+    const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory = nullptr);
 /// The numbers that follow, of the samples that are done. Sums are added in sample order: equal bits for any number of
 /// threads and shards. `labels`: of all samples, or empty.
 Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measured& measured,

@@ -46,7 +46,7 @@ private:
     Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
     Status measure(size_t index, Execution& f, Execution& q, const Feed& feed);
     void measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params, PairRun whole,
-        PairHistograms* histograms, bool countY);
+        PairHistograms* histograms, PairMeter::Counts counts);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     void keepQuantized(const PairPlan& pair, const Execution& q); ///< for runs to come
     void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);

@@ -63,7 +63,7 @@ void countCodes(const Tensor& codes, Histogram* values, const QuantParams& param
 
 /// Measures x, y and p (null = none), which lie in one order, sample by sample.
 void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params,
-    PairRun whole, PairHistograms* histograms, bool countY)
+    PairRun whole, PairHistograms* histograms, PairMeter::Counts counts)
 {
     Measured& m = *m_shared.measured;
     const size_t slices = feed.samples > 1 && whole.n % feed.samples == 0 ? feed.samples : 1;
@@ -75,7 +75,7 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
         inner *= size_t(shape[d]);
     whole.quantizer = integer ? &quantizer : nullptr;
     for (size_t s = 0; s < slices; ++s) {
-        PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, countY, m_scratch);
+        PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, counts, m_scratch);
         PairRun run = whole;
         run.n = whole.n / slices;
         const size_t begin = s * run.n;
@@ -118,7 +118,7 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     PairHistograms* const histograms = !m_shared.histograms ? nullptr : lock ? &shared.histograms : &own;
     const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
     const bool yIsCodes = isDequantized(yt, codes, params);
-    measureSamples(index, feed, xt.shape(), params, whole, histograms, !yIsCodes);
+    measureSamples(index, feed, xt.shape(), params, whole, histograms, { !m.knownFloats[index], !yIsCodes });
     std::bitset<256> seen = lock ? shared.codes : std::bitset<256>();
     countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params, seen);
     if (!lock) {

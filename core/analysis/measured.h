@@ -54,6 +54,7 @@ struct Measured {
     std::vector<uint8_t> done; ///< by sample
     std::vector<std::unique_ptr<PairShared>> shared; ///< by pair
     std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do
+    std::vector<bool> knownFloats; ///< of pairs that are measured: the histogram of x is filled already
     size_t firstSample = 0; ///< number of the first among all
     size_t samples = 0; ///< of this stretch
     size_t allSamples = 0;

@@ -78,6 +78,12 @@ std::optional<Hash128> keyOf(const ComparePair& pair, const OutputPair& out)
     return key.key();
 }
 
+/// Of the histogram of x alone.
+std::optional<Hash128> floatKey(const ComparePair& pair, const PairPlan& p)
+{
+    return PartsKey().number(3).value(*pair.floatPlan, p.x).key();
+}
+
 /// One row of a table by [row * columns + column].
 template <class T> std::vector<T> rowOf(const std::vector<T>& table, size_t row, size_t columns)
 {
@@ -115,6 +121,35 @@ void PairMemory::keep(Hash128 key, std::shared_ptr<const PairStatistics> statist
     }
 }
 
+std::shared_ptr<const WeightRow> PairMemory::findWeight(Hash128 key)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto it = m_weights.find(key);
+    return it == m_weights.end() ? nullptr : it->second;
+}
+
+void PairMemory::keepWeight(Hash128 key, std::shared_ptr<const WeightRow> row)
+{
+    constexpr size_t kMost = 4096; // rows; some kilobytes each
+    const std::lock_guard lock(m_mutex);
+    if (m_weights.size() >= kMost)
+        m_weights.clear();
+    m_weights[key] = std::move(row);
+}
+
+std::optional<Hash128> weightKey(
+    const ComparePair& pair, ValueId floatValue, uint32_t quantizer, std::initializer_list<int64_t> layout)
+{
+    const Quantizer& q = pair.quantView->quantizers()[quantizer];
+    if (q.logicalCodes.valid())
+        return std::nullopt;
+    PartsKey key;
+    key.number(4).value(*pair.floatPlan, floatValue).value(*pair.quantPlan, q.codes).params(q.params);
+    for (int64_t number : layout)
+        key.number(number);
+    return key.key();
+}
+
 RememberedPairs::RememberedPairs(PairMemory& memory, const ComparePair& pair, const std::vector<OutputPair>& outputs,
     bool histograms, Measured& measured)
     : m_memory(memory)
@@ -124,6 +159,11 @@ RememberedPairs::RememberedPairs(PairMemory& memory, const ComparePair& pair, co
         m_pairs.push_back(keyOf(pair, measured.pairs[i], histograms));
         if (const auto known = m_pairs[i] ? memory.find(*m_pairs[i]) : nullptr)
             take(i, *known);
+        m_floats.push_back(histograms ? floatKey(pair, measured.pairs[i]) : std::nullopt);
+        const auto seen = m_floats[i] && !measured.knownPairs[i] ? memory.find(*m_floats[i]) : nullptr;
+        measured.knownFloats[i] = seen != nullptr;
+        if (seen)
+            measured.shared[i]->histograms.x = seen->histograms.x;
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
         m_outputs.push_back(keyOf(pair, outputs[i]));
@@ -166,6 +206,11 @@ void RememberedPairs::keep()
         now->histograms = m.shared[i]->histograms;
         now->codes = m.shared[i]->codes;
         now->shape = m.shared[i]->shape;
+        if (m_floats[i] && !m.knownFloats[i]) {
+            auto floats = std::make_shared<PairStatistics>();
+            floats->histograms.x = now->histograms.x;
+            m_memory.keep(*m_floats[i], std::move(floats));
+        }
         m_memory.keep(*m_pairs[i], std::move(now));
     }
     for (size_t i = 0; i < m_outputs.size(); ++i) {

@@ -35,6 +35,9 @@ public:
     }
     std::shared_ptr<const PairStatistics> find(Hash128 key);
     void keep(Hash128 key, std::shared_ptr<const PairStatistics> statistics);
+    /// Of weights: everything in their row but names and places.
+    std::shared_ptr<const WeightRow> findWeight(Hash128 key);
+    void keepWeight(Hash128 key, std::shared_ptr<const WeightRow> row);
 
 private:
     struct Entry {
@@ -50,7 +53,12 @@ private:
     uint64_t m_used = 0;
     Entries m_entries;
     std::unordered_map<Hash128, Entries::iterator, KeyHash> m_index;
+    std::unordered_map<Hash128, std::shared_ptr<const WeightRow>, KeyHash> m_weights;
 };
+
+/// What the row of a weight follows from; nothing where a part has no key. `layout`: axes and how they are turned.
+std::optional<Hash128> weightKey(
+    const ComparePair& pair, ValueId floatValue, uint32_t quantizer, std::initializer_list<int64_t> layout);
 
 /// One comparison's use of a memory. Pairs with values whose content has no key are measured always.
 class RememberedPairs {
@@ -67,7 +75,7 @@ private:
 
     PairMemory& m_memory;
     Measured& m_measured;
-    std::vector<std::optional<Hash128>> m_pairs, m_outputs; ///< keys
+    std::vector<std::optional<Hash128>> m_pairs, m_floats, m_outputs; ///< keys
 };
 
 } // namespace qs

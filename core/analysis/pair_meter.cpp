@@ -30,10 +30,10 @@ PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
         int32_t(params.codes().low), int32_t(params.codes().high) };
 }
 
-PairMeter::PairMeter(PairSums& sums, PairHistograms* histograms, bool countY, std::vector<float>& scratch)
+PairMeter::PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, std::vector<float>& scratch)
     : m_sums(sums)
     , m_histograms(histograms)
-    , m_countY(countY)
+    , m_counts(counts)
     , m_scratch(scratch)
 {
     if (m_histograms)
@@ -106,8 +106,9 @@ void PairMeter::count(const PairRun& block, bool known)
         else
             histogram.add(std::span(values, block.n));
     };
-    add(m_histograms->x, block.x, m_sums.lowX, m_sums.highX);
-    if (m_countY)
+    if (m_counts.x)
+        add(m_histograms->x, block.x, m_sums.lowX, m_sums.highX);
+    if (m_counts.y)
         add(m_histograms->y, block.y, m_extremes.lowY, m_extremes.highY);
     add(m_histograms->error, block.error, m_extremes.lowError, m_extremes.highError);
     if (block.p)

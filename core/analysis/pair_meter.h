@@ -23,8 +23,12 @@ PairQuantizer quantizerOf(const QuantParams& params, size_t channel);
 /// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
 class PairMeter {
 public:
-    /// `histograms` null: none are made. `countY` false: those of y are made elsewhere.
-    PairMeter(PairSums& sums, PairHistograms* histograms, bool countY, std::vector<float>& scratch);
+    /// Which histograms of the pair's values are made here; those of the error and a(p) always are.
+    struct Counts {
+        bool x = true, y = true;
+    };
+    /// `histograms` null: none are made.
+    PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, std::vector<float>& scratch);
     void addRun(const PairRun& run);
     /// Elements of channels in turn, `inner` of each, the first being number `offset` of the whole tensor. Takes the
     /// quantizers from `params` where the run has one.
@@ -39,7 +43,7 @@ private:
     PairSums& m_sums;
     PairExtremes m_extremes;
     PairHistograms* m_histograms;
-    bool m_countY;
+    Counts m_counts;
     std::vector<float>& m_scratch;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measured.h"
+#include "core/analysis/pair_memory.h"
 
 #include "core/base/parallel.h"
 #include "core/kernels/bins.h"
@@ -165,14 +166,12 @@ void fillChannels(std::span<const float> x, std::span<const float> y, const Chan
         row.rangeRatio = sorted.back() / median;
 }
 
-WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms)
+/// Names and places.
+void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
 {
     const Graph& fg = pair.floatPlan->graph();
     const Graph& qg = pair.quantPlan->graph();
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
-    const Tensor& floatTensor = *pair.floatPlan->constant(wp.floatValue);
-    const Tensor& codes = *storedCodes(*pair.quantPlan, q);
-    WeightRow row;
     row.floatValue = wp.floatValue;
     row.quantizer = wp.quantizer;
     row.name = fg.value(wp.floatValue).name;
@@ -182,10 +181,20 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms
     row.node = fg.node(wp.floatNode).name;
     row.opType = fg.node(wp.floatNode).opType;
     row.bias = q.role == QuantRole::Bias;
-    row.params = q.params;
-    row.shape = floatTensor.shape();
     row.method = wp.method;
     row.confidence = wp.confidence;
+}
+
+WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms)
+{
+    const Graph& fg = pair.floatPlan->graph();
+    const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
+    const Tensor& floatTensor = *pair.floatPlan->constant(wp.floatValue);
+    const Tensor& codes = *storedCodes(*pair.quantPlan, q);
+    WeightRow row;
+    identify(pair, wp, row);
+    row.params = q.params;
+    row.shape = floatTensor.shape();
     const bool floats = floatTensor.dtype() == DType::Float32 && floatTensor.layout() == Layout::Plain;
     const std::vector<float> converted = floats ? std::vector<float>() : toFloats(floatTensor);
     const std::span<const float> x = floats ? floatTensor.data<float>() : std::span<const float>(converted);
@@ -220,14 +229,36 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms
     return row;
 }
 
+/// The row that an earlier comparison of the same weight and codes made, if there is one.
+WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histograms, PairMemory& memory)
+{
+    const Node& node = pair.floatPlan->graph().node(wp.floatNode);
+    const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
+    const bool bias = q.role == QuantRole::Bias;
+    const Shape& shape = pair.floatPlan->constant(wp.floatValue)->shape();
+    const auto key = weightKey(
+        pair, wp.floatValue, wp.quantizer, { histograms, wp.transposed, bias, outputAxis(node, shape, bias) });
+    if (!key)
+        return makeRow(pair, wp, histograms);
+    if (const auto known = memory.findWeight(*key)) {
+        WeightRow row = *known;
+        identify(pair, wp, row);
+        return row;
+    }
+    auto made = std::make_shared<const WeightRow>(makeRow(pair, wp, histograms));
+    memory.keepWeight(*key, made);
+    return *made;
+}
+
 } // namespace
 
-std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads)
+std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory)
 {
     const auto& weights = pair.alignment->weights;
     std::vector<WeightRow> rows(weights.size());
-    parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)),
-        [&](size_t i, size_t) { rows[i] = makeRow(pair, weights[i], histograms); });
+    parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)), [&](size_t i, size_t) {
+        rows[i] = memory ? remembered(pair, weights[i], histograms, *memory) : makeRow(pair, weights[i], histograms);
+    });
     return rows;
 }
 

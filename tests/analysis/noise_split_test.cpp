@@ -70,7 +70,7 @@ ActivationRow rowOf(const Values& v, const QuantParams& params)
     PairSums sums;
     PairHistograms histograms;
     const PairQuantizer quantizer = quantizerOf(params, 0);
-    PairMeter meter(sums, &histograms, true, scratch);
+    PairMeter meter(sums, &histograms, {}, scratch);
     meter.addRun({ v.x.data(), y.data(), v.a.data(), v.x.size(), &quantizer, {}, nullptr });
     ActivationRow row;
     row.params = params;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time from an edit of the recipe to new numbers: each node that is quantized is excluded once, starting from the same
 // snapshot, as the window does it. Beside it: the same from scratch, and going back.
-//   bench_edit_loop FLOAT DATA [--calibration DATA] [--every N] [--threads N] [--check]
+//   bench_edit_loop FLOAT DATA [--calibration DATA] [--every N] [--threads N]
 #include "core/base/issue_text.h"
 #include "core/project/memory.h"
 #include "core/project/workspace.h"

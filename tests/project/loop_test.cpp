@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the loop of edits, runs and projects is made of.
+#include "core/project/project_file.h"
+#include "core/project/quantized_example.h"
+#include "core/project/workspace.h"
+#include "core/quant/recipe_edit.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+const std::string kExamples = QS_SOURCE_DIR "/resources/examples/";
+
+std::vector<RecipeNode> someNodes()
+{
+    return { { "/a/conv", "Conv" }, { "/a/relu", "Relu" }, { "/b/conv", "Conv" }, { "/b/log", "Log" } };
+}
+
+RecipeRun namedRun(const std::string& name, RunId parent = 0)
+{
+    RecipeRun run;
+    run.name = name;
+    run.parent = parent;
+    return run;
+}
+
+RunNumbers worth(double db, double accuracy)
+{
+    RunNumbers numbers;
+    numbers.outputSqnrDb = db;
+    numbers.accuracy = accuracy;
+    numbers.samples = 4;
+    numbers.measuredOn = "these";
+    return numbers;
+}
+
+} // namespace
+
+class TestLoop : public QObject {
+    Q_OBJECT
+private slots:
+    void nodesAreLeftOutAndTakenBack()
+    {
+        const auto nodes = someNodes();
+        const Recipe start;
+        const RecipeBase base { start, ValueOrigin::Preset };
+        Recipe r = withNode(start, nodes, 0, false);
+        QVERIFY(r.exclude == std::vector<std::string> { "/a/conv" });
+        QVERIFY(withNode(r, nodes, 0, true) == start);
+        r = withExclusion(start, scopePattern("/a"), true);
+        auto states = nodeStates(r, base, nodes);
+        QVERIFY(!states[0].quantized && !states[1].quantized && states[2].quantized && !states[3].quantized);
+        QVERIFY(states[0].origin == ValueOrigin::ByPattern);
+        QCOMPARE(states[0].by, std::string("/a/*"));
+        r = withNode(r, nodes, 0, true); // the rest of the pattern stays out, by name
+        states = nodeStates(r, base, nodes);
+        QVERIFY(states[0].quantized && !states[1].quantized);
+        QVERIFY(triState(states, std::vector<size_t> { 0, 1 }) == TriState::Some);
+        r = withType(start, nodes, "Conv", false);
+        QVERIFY(!nodeStates(r, base, nodes)[2].quantized);
+        QVERIFY(withType(r, nodes, "Conv", true) == start);
+        r = withNode(start, nodes, 3, true); // of a type that nobody quantizes by default
+        QVERIFY(nodeStates(r, base, nodes)[3].quantized);
+    }
+
+    void tensorsHaveRangesOfTheirOwn()
+    {
+        const Recipe start;
+        const RecipeBase base { start, ValueOrigin::Preset };
+        Recipe r = withRange(start, "t", -1, 2);
+        QVERIFY(*tensorOrigins(r, base, "t").range == ValueOrigin::Override);
+        QVERIFY(!tensorOrigins(r, base, "u").any());
+        r = withScale(r, "t", 0.5, 3);
+        QVERIFY(!r.tensors["t"].parts[0].lowest);
+        QVERIFY(withoutOverride(r, start, "t") == start);
+        QVERIFY(withTensorType(withTensorType(start, "t", DType::UInt8), "t", std::nullopt) == start);
+        QCOMPARE(describeChange(start, r), std::string("Change t"));
+        QVERIFY(settingOrigin(r, base, "per_channel") == ValueOrigin::Default);
+        r.perChannel = true;
+        QVERIFY(settingOrigin(r, base, "per_channel") == ValueOrigin::Override);
+    }
+
+    void runsBranch()
+    {
+        RunTree tree;
+        const RunId root = tree.add(namedRun("start"));
+        tree.measured(root, worth(20, 0.5));
+        const RunId left = tree.add(namedRun("left", root));
+        tree.measured(left, worth(25, 0.5));
+        tree.branch(root);
+        const RunId right = tree.add(namedRun("right", tree.current()));
+        tree.measured(right, worth(19, 0.75));
+        QVERIFY((tree.childrenOf(root) == std::vector<RunId> { left, right }));
+        QCOMPARE(tree.best(), right);
+        const RunDifference d = runDifference(*tree.find(root), *tree.find(left));
+        QCOMPARE(*d.outputSqnrDb, 5.0);
+        QVERIFY(!d.fileBytes);
+        tree.remove(root);
+        QCOMPARE(tree.find(left)->parent, RunId(0));
+        QVERIFY(tree.add(namedRun("next")) > right);
+    }
+
+    void projectsComeBack()
+    {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("w.qscope")).toStdString();
+        const std::string model = folder.filePath(QStringLiteral("m.onnx")).toStdString();
+        QVERIFY(QFile::copy(QString::fromStdString(kExamples + "digits_float.onnx"), QString::fromStdString(model)));
+        Project project;
+        project.inputs.floatPath = model;
+        project.inputs.data.spec = "random:4:2";
+        project.inputs.data.limit = 3;
+        project.inputs.recipe = withRange(quantscopeRecipe(), "t", 0.1, 1e-7);
+        project.base = { quantscopeRecipe(), ValueOrigin::Preset };
+        project.runs.measured(project.runs.add(namedRun("ünïcode \"x\"")), worth(1.0 / 3, 0.1));
+        project.layout = "as the window likes it";
+        QVERIFY(markFiles(project).ok());
+        QVERIFY(writeProject(project, path).ok());
+        const auto back = readProject(path);
+        QVERIFY(back.ok());
+        QCOMPARE(back->inputs.floatPath, model);
+        QVERIFY(back->inputs.recipe == project.inputs.recipe);
+        QVERIFY(back->runs == project.runs);
+        QCOMPARE(back->layout, project.layout);
+        QVERIFY(back->files == project.files);
+        QVERIFY(changedFiles(*back).empty());
+        QFile file(QString::fromStdString(path));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QVERIFY(file.readAll().contains("\"float\": \"m.onnx\"")); // the folder may be moved
+        QVERIFY(QFile::resize(QString::fromStdString(model), 100));
+        QCOMPARE(changedFiles(*back).size(), size_t(1));
+        QVERIFY(!projectFromJson("{", path).ok());
+        QVERIFY(!projectFromJson("{\"schema_version\": 99}", path).ok());
+        QVERIFY(!projectFromJson("{\"schema_version\": 1, \"runs\": [{\"id\": \"x\"}]}", path).ok());
+        QVERIFY(!readProject(path + ".gone").ok());
+    }
+
+    /// What is edited is what was loaded: the same numbers, but by the recipe.
+    void anImportedFileIsItsRecipe()
+    {
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.quantPath = kExamples + "digits_qdq.onnx";
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        const auto file = buildSnapshot(inputs, nullptr, {}, {});
+        QVERIFY(file.ok());
+        const auto read = readExample((*file)->floatModel->model, (*file)->quantModel->model);
+        QVERIFY(read.ok());
+        inputs.quantPath.clear();
+        inputs.recipe = recipeWithRanges(*read);
+        const auto made = buildSnapshot(inputs, *file, {}, {});
+        QVERIFY(made.ok());
+        const Comparison &a = *(*file)->comparison, &b = *(*made)->comparison;
+        QCOMPARE(a.activations.size(), b.activations.size());
+        for (size_t i = 0; i < a.activations.size(); ++i)
+            QVERIFY(a.activations[i].accumulated.rmse == b.activations[i].accumulated.rmse);
+        QVERIFY(a.outputs[0].similarity.sqnrDb == b.outputs[0].similarity.sqnrDb);
+        inputs.recipe = recalibrated(*inputs.recipe, (*made)->quantization->prepared);
+        QVERIFY(!(*inputs.recipe == recipeWithRanges(*read)));
+        QVERIFY(buildSnapshot(inputs, *made, {}, {}).ok());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLoop)
+#include "loop_test.moc"
