@@ -5,4 +5,5 @@
 int runFormatting(int argc, char** argv);
 int runInspector(int argc, char** argv);
 int runModels(int argc, char** argv);
+int runRecipeModels(int argc, char** argv);
 int runTables(int argc, char** argv);

@@ -214,7 +214,8 @@ int runModels(int argc, char** argv)
 int main(int argc, char** argv)
 {
     const QCoreApplication application(argc, argv);
-    return runFormatting(argc, argv) | runInspector(argc, argv) | runModels(argc, argv) | runTables(argc, argv);
+    return runFormatting(argc, argv) | runInspector(argc, argv) | runModels(argc, argv) | runRecipeModels(argc, argv)
+        | runTables(argc, argv);
 }
 
 #include "test_models.moc"

@@ -76,6 +76,31 @@ QString findingText(const std::string& text)
     return toQt(text).replace(kMinus, QStringLiteral("−"));
 }
 
+QString remedyText(const Remedy& remedy)
+{
+    const auto tr = [](const char* text) { return FindingModel::tr(text); };
+    switch (remedy.kind) {
+    case RemedyKind::None:
+    case RemedyKind::Requantize:
+        return {};
+    case RemedyKind::Recalibrate:
+        return tr("Recalibrate all activations");
+    case RemedyKind::SetRange:
+        return tr("Range of %1").arg(toQt(remedy.tensor));
+    case RemedyKind::PerChannel:
+        return tr("Quantize %1 per channel").arg(toQt(remedy.tensor));
+    case RemedyKind::ReduceRange:
+        return tr("Reduce the range of weights");
+    case RemedyKind::ExcludeNode:
+        return tr("Exclude %1").arg(toQt(remedy.node));
+    case RemedyKind::KeepExtremeConstants:
+        return tr("Leave extreme constants in float");
+    case RemedyKind::UnsignedActivations:
+        return tr("Activations uint8");
+    }
+    return {};
+}
+
 QString severityText(Severity severity)
 {
     switch (severity) {

@@ -37,6 +37,8 @@ QString ruleDefinition(const std::string& rule);
 /// A finding's sentence as it is shown: findings write plain ASCII, the window has the typographic minus.
 QString findingText(const std::string& text);
 QString severityText(Severity severity);
+/// A remedy as the name of an edit: "Recalibrate all activations"; "" for what no edit does.
+QString remedyText(const Remedy& remedy);
 /// "clipped 50.2 % · to be gained 6.0 dB": evidence on one line.
 QString evidenceText(const Finding& finding);
 

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/recipe_edit.h"
+#include "tests/models/suites.h"
+#include "widgets/models/advice_models.h"
+#include "widgets/models/node_tree_model.h"
+#include "widgets/models/recipe_fields.h"
+#include "widgets/models/run_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace qs;
+
+namespace {
+
+constexpr auto kMode = QAbstractItemModelTester::FailureReportingMode::QtTest;
+
+std::vector<RecipeNode> someNodes()
+{
+    return { { "/stem/conv", "Conv" }, { "/block1/branch/conv_a", "Conv" }, { "/block1/branch/relu", "Relu" },
+        { "/block1/add", "Add" }, { "head", "Gemm" } };
+}
+
+void refresh(NodeTreeModel& model, const Recipe& recipe)
+{
+    model.setStates(
+        nodeStates(recipe, {}, model.nodes()), std::vector<std::optional<double>>(model.nodes().size(), 12.5));
+}
+
+RunNumbers numbersOf(double sqnr, double accuracy)
+{
+    RunNumbers numbers;
+    numbers.outputSqnrDb = sqnr;
+    numbers.accuracy = accuracy;
+    numbers.quantizedMacShare = 1;
+    numbers.fileBytes = 1'234'567;
+    numbers.samples = 4;
+    numbers.measuredOn = "samples";
+    return numbers;
+}
+
+RunTree someRuns()
+{
+    RunTree tree;
+    RecipeRun first;
+    first.name = "imported";
+    first.imported = true;
+    first.numbers = numbersOf(0.5, 0.5);
+    RecipeRun second = first;
+    second.name = "Recalibrate";
+    second.imported = false;
+    second.recipe.perChannel = true;
+    second.numbers = numbersOf(27.9, 1);
+    second.parent = tree.add(first);
+    tree.add(second);
+    return tree;
+}
+
+} // namespace
+
+class TestRecipeModels : public QObject {
+    Q_OBJECT
+private slots:
+    void nodesStandUnderTheirScopes()
+    {
+        NodeTreeModel model;
+        QAbstractItemModelTester tester(&model, kMode);
+        model.setNodes(someNodes());
+        QCOMPARE(model.rowCount(), 3);
+        QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("stem/conv")); // alone in its scope
+        const QModelIndex block = model.index(1, 0);
+        QCOMPARE(block.data().toString(), QStringLiteral("block1"));
+        QCOMPARE(model.rowCount(block), 2);
+        QCOMPARE(model.membersOf(block).size(), size_t(3));
+        QVERIFY(!model.nodeOf(block));
+        const QModelIndex relu = model.indexOf("/block1/branch/relu");
+        QCOMPARE(relu.data().toString(), QStringLiteral("relu"));
+        QCOMPARE(model.nodeOf(relu), std::optional<size_t>(2));
+        model.setGrouping(NodeGrouping::Type);
+        QCOMPARE(model.rowCount(), 4);
+        QCOMPARE(model.membersOf(model.index(1, 0)).size(), size_t(2)); // Conv
+        model.setGrouping(NodeGrouping::Scope);
+        model.setNodes({});
+        QCOMPARE(model.rowCount(), 0);
+    }
+
+    void checkBoxesHaveThreeStates()
+    {
+        NodeTreeModel model;
+        QAbstractItemModelTester tester(&model, kMode);
+        model.setNodes(someNodes());
+        Recipe recipe;
+        refresh(model, recipe);
+        const QModelIndex block = model.index(1, 0);
+        QCOMPARE(block.data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
+        QCOMPARE(block.siblingAtColumn(1).data().toString(), QStringLiteral("3 of 3"));
+        recipe = withNode(recipe, model.nodes(), 1, false);
+        refresh(model, recipe);
+        QCOMPARE(block.data(Qt::CheckStateRole).toInt(), int(Qt::PartiallyChecked));
+        const QModelIndex conv = model.indexOf("/block1/branch/conv_a");
+        QCOMPARE(conv.data(Qt::CheckStateRole).toInt(), int(Qt::Unchecked));
+        QCOMPARE(conv.siblingAtColumn(1).data().toString(), QStringLiteral("float"));
+        QVERIFY(conv.data(Qt::ToolTipRole).toString().contains(QStringLiteral("set here")));
+        recipe = withExclusion(recipe, scopePattern("/block1"), true);
+        refresh(model, recipe);
+        QCOMPARE(block.data(Qt::CheckStateRole).toInt(), int(Qt::Unchecked));
+        QCOMPARE(model.quantizedCount(), size_t(2));
+    }
+
+    void checkingAsksForAnEdit()
+    {
+        NodeTreeModel model;
+        model.setNodes(someNodes());
+        refresh(model, {});
+        QSignalSpy asked(&model, &NodeTreeModel::changeRequested);
+        QVERIFY(model.setData(model.index(1, 0), Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked[0][0].value<std::vector<size_t>>().size(), size_t(3));
+        QCOMPARE(asked[0][1].toBool(), false);
+        QCOMPARE(asked[0][2].toString(), QStringLiteral("block1"));
+        QCOMPARE(model.index(1, 0).data(Qt::CheckStateRole).toInt(), int(Qt::Checked)); // not changed yet
+    }
+
+    void runsFormATree()
+    {
+        RunModel model;
+        QAbstractItemModelTester tester(&model, kMode);
+        RunTree tree = someRuns();
+        model.setRuns(tree);
+        QCOMPARE(model.rowCount(), 1);
+        const QModelIndex root = model.index(0, 0);
+        QCOMPARE(model.rowCount(root), 1);
+        const QModelIndex child = model.index(0, 0, root);
+        QVERIFY(child.data(RunModel::BestRole).toBool());
+        QVERIFY(child.data().toString().endsWith(QStringLiteral("★")));
+        QCOMPARE(child.siblingAtColumn(RunModel::Sqnr).data().toString(), QStringLiteral("27.9 dB"));
+        QCOMPARE(child.siblingAtColumn(RunModel::Size).data().toString(), QStringLiteral("1.23 MB"));
+        QSignalSpy renamed(&model, &RunModel::renamed), noted(&model, &RunModel::annotated);
+        QVERIFY(model.setData(child, QStringLiteral("mended"), Qt::EditRole));
+        QVERIFY(!model.setData(child, QStringLiteral(" "), Qt::EditRole));
+        QVERIFY(model.setData(child.siblingAtColumn(RunModel::Note), QStringLiteral("why"), Qt::EditRole));
+        QCOMPARE(renamed.size(), 1);
+        QCOMPARE(noted.size(), 1);
+        QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+        tree.rename(model.idOf(child), "mended");
+        model.setRuns(tree);
+        QCOMPARE(resets.size(), 0);
+        tree.remove(model.idOf(child));
+        model.setRuns(tree);
+        QCOMPARE(model.rowCount(model.index(0, 0)), 0);
+    }
+
+    void differencesOfRunsHaveADirection()
+    {
+        const RunTree tree = someRuns();
+        const auto changes = numberChanges(tree.runs()[0], tree.runs()[1]);
+        QCOMPARE(changes[0].before, QStringLiteral("0.5 dB"));
+        QCOMPARE(changes[0].after, QStringLiteral("27.9 dB"));
+        QCOMPARE(changes[0].better, 1);
+        QCOMPARE(changes[1].title, QStringLiteral("Accuracy"));
+        QCOMPARE(numberChanges(tree.runs()[1], tree.runs()[0])[0].better, -1);
+        QCOMPARE(settingChanges(tree.runs()[0], tree.runs()[1]).size(), 1);
+    }
+
+    void adviceIsATable()
+    {
+        SensitivityModel model;
+        QAbstractItemModelTester tester(&model, kMode);
+        Sensitivity found;
+        found.quantized = { 100, 10, 0, 0 };
+        found.units = { { "conv_2", "Conv", { 100, 5, 0, 0 }, { 100, 1, 0, 0 }, 0.4 } };
+        model.setSensitivity(&found);
+        QCOMPARE(model.rowCount(), 1);
+        QCOMPARE(model.index(0, SensitivityModel::Gain).data().toString(), QStringLiteral("+10.0 dB"));
+        QCOMPARE(model.index(0, SensitivityModel::Macs).data().toString(), QStringLiteral("40.0 %"));
+        model.setSensitivity(nullptr);
+        QCOMPARE(model.rowCount(), 0);
+        FoundRecipeModel recipes;
+        QAbstractItemModelTester other(&recipes, kMode);
+        recipes.setFound({ { "entropy, per channel", {}, numbersOf(20, 1) } });
+        QCOMPARE(recipes.index(0, FoundRecipeModel::Sqnr).data().toString(), QStringLiteral("20.0 dB"));
+    }
+
+    void everyFieldReadsWhatItWrites()
+    {
+        for (const RecipeField& field : recipeFields()) {
+            if (field.section)
+                continue;
+            Recipe recipe;
+            for (size_t i = 0; i < field.choices.size(); ++i) {
+                field.choices[i].set(recipe);
+                QCOMPARE(field.get(recipe), double(i));
+                QCOMPARE(recipeFieldText(field, recipe), field.choices[i].text);
+            }
+            if (field.choices.empty()) {
+                field.setNumber(recipe, field.most);
+                QCOMPARE(field.get(recipe), field.most);
+            }
+            QVERIFY2(!(recipe == Recipe {}) || field.get(recipe) == field.get(Recipe {}), field.path.c_str());
+            field.copy(recipe, Recipe {});
+            QVERIFY2(recipe == Recipe {}, field.path.c_str());
+        }
+    }
+};
+
+int runRecipeModels(int argc, char** argv)
+{
+    TestRecipeModels tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "test_recipe_models.moc"
