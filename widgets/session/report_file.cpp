@@ -10,8 +10,6 @@
 
 namespace qs {
 
-namespace {
-
 bool isOpened(const Inputs& inputs, const std::string& path)
 {
     const QString wanted = QFileInfo(toQt(path)).canonicalFilePath();
@@ -21,8 +19,6 @@ bool isOpened(const Inputs& inputs, const std::string& path)
     return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
         || same(inputs.mapPath);
 }
-
-} // namespace
 
 Status writeReport(const Snapshot& snapshot, const std::string& path)
 {

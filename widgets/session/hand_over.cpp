@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/hand_over.h"
+
+#include "core/base/atomic_file.h"
+#include "core/onnx/export.h"
+#include "core/quant/ort_script.h"
+#include "core/quant/recipe_json.h"
+#include "widgets/models/formatting.h"
+#include "widgets/session/report_file.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// What a job needs of the session, taken on the GUI thread.
+struct Order {
+    HandOver what;
+    std::string path;
+    SnapshotPtr shown;
+    Recipe recipe;
+    std::string excluded; ///< text of the list
+};
+
+using Finalize = Result<std::function<void()>>;
+
+Finalize afterwards(const Status& status)
+{
+    QS_CHECK(status);
+    return std::function<void()>([] {});
+}
+
+Status writeTextFile(const std::string& path, const std::string& text)
+{
+    QS_TRY(AtomicFile file, AtomicFile::create(path));
+    QS_CHECK(file.write(text));
+    return file.commit();
+}
+
+/// The shown model's, or made anew for another recipe or form.
+Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const JobContext& job)
+{
+    Recipe recipe = order.recipe;
+    if (order.what == HandOver::Qdq)
+        recipe.format = RecipeFormat::Qdq;
+    else if (order.what == HandOver::QOperator)
+        recipe.format = RecipeFormat::QOperator;
+    if (order.shown->quantization && order.shown->inputs.recipe == recipe)
+        return order.shown->quantization;
+    Inputs inputs = order.shown->inputs;
+    inputs.quantPath.clear();
+    inputs.recipe = recipe;
+    inputs.compare = false;
+    QS_TRY(const SnapshotPtr made, buildSnapshot(inputs, order.shown, job.progress, job.cancel));
+    return made->quantization;
+}
+
+Status writeScript(const Order& order, const Quantization& made)
+{
+    const std::string& source = order.shown->inputs.floatPath;
+    const std::string start = made.preparationChanged ? order.path + ".float.onnx" : source;
+    const size_t dot = source.rfind(".onnx");
+    const std::string out = source.substr(0, dot) + ".quantized.onnx";
+    QS_TRY(const OrtScript script, ortScript(made.prepared, made.recipe, made.ranges, start, out));
+    if (made.preparationChanged)
+        QS_CHECK(exportModel(made.prepared, start));
+    return writeTextFile(order.path, script.text);
+}
+
+Finalize deliver(const Order& order, const JobContext& job)
+{
+    if (isOpened(order.shown->inputs, order.path))
+        return badUse("the file would replace one that is open", "choose another name");
+    if (order.what == HandOver::ExcludeList)
+        return afterwards(writeTextFile(order.path, order.excluded));
+    if (order.what == HandOver::RecipeJson)
+        return afterwards(writeTextFile(order.path, recipeToJson(order.recipe)));
+    QS_TRY(const auto made, quantized(order, job));
+    if (order.what == HandOver::Script)
+        return afterwards(writeScript(order, *made));
+    return afterwards(exportModel(made->draft, order.path));
+}
+
+/// Nodes that would be quantized by their type alone and are not.
+std::string excludedNames(const RecipeView& recipe)
+{
+    std::string names;
+    for (size_t n = 0; n < recipe.nodes().size(); ++n) {
+        const NodeState& state = recipe.states()[n];
+        const bool byType = state.origin == ValueOrigin::Default || state.origin == ValueOrigin::ByType;
+        if (!state.quantized && !byType)
+            names += recipe.nodes()[n].name + "\n";
+    }
+    return names;
+}
+
+void startJob(Session& session, const QString& title, std::function<Finalize(const JobContext&)> process)
+{
+    JobRequest job;
+    job.tag = QStringLiteral("hand-over");
+    job.title = title;
+    job.process = std::move(process);
+    job.failed = [&session](const Issue& issue) { emit session.failed(issue); };
+    session.jobs().start(std::move(job));
+}
+
+} // namespace
+
+void handOver(Session& session, const RecipeView& recipe, HandOver what, const QString& path)
+{
+    Order order { what, path.toStdString(), session.snapshot(), session.recipe().recipe(), {} };
+    if (what == HandOver::ExcludeList)
+        order.excluded = excludedNames(recipe);
+    startJob(session, RecipeView::tr("Write %1").arg(fileName(order.path)),
+        [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
+}
+
+void readRecipeInto(Session& session, const QString& path)
+{
+    const QString name = fileName(path.toStdString());
+    startJob(session, RecipeView::tr("Read %1").arg(name),
+        [&session, file = path.toStdString(), name](const JobContext&) -> Finalize {
+            QS_TRY(const Recipe recipe, readRecipe(file));
+            return std::function<void()>(
+                [&session, recipe, name] { session.recipe().apply(RecipeView::tr("Recipe of %1").arg(name), recipe); });
+        });
+}
+
+} // namespace qs
