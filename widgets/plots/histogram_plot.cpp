@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace qs {
 
@@ -13,6 +14,12 @@ namespace {
 constexpr double kLogFloor = 0.5; ///< where empty bins lie on a logarithmic axis
 constexpr double kLogLeastTop = 200; ///< fewer decades would have odd ticks
 constexpr double kWidestView = 4; ///< a range is shown whole up to that many times the data's
+constexpr double kGrabDistance = 7; ///< pixels beside an end that still hold it
+constexpr double kHandleHeight = 0.55, kHandleSize = 11; ///< share of the axes from the top; pixels
+constexpr double kKeyStep = 0.01; ///< of the range
+constexpr double kTickAngle = -60, kTickTop = 0.72; ///< degrees; share of the axes from the top
+constexpr double kLeastTickRoom = 130; ///< pixels of height without which ticks have no texts
+constexpr double kTickDistance = 16; ///< pixels between texts of ticks that are told apart
 
 QColor translucent(QColor colour, int alpha)
 {
@@ -27,13 +34,6 @@ std::optional<size_t> binAt(const HistogramSeries& series, double x)
     if (after == series.edges.begin() || after == series.edges.end())
         return std::nullopt;
     return static_cast<size_t>(after - series.edges.begin()) - 1;
-}
-
-QString quoted(QString text)
-{
-    if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')))
-        return text;
-    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
 }
 
 } // namespace
@@ -70,12 +70,42 @@ double HistogramPlot::shownCount(const HistogramSeries& series, size_t bin) cons
     return width > 0 ? series.counts[bin] * m_data.referenceWidth / width : 0;
 }
 
-void HistogramPlot::rebuild()
+void HistogramPlot::showRange(const PlotRange& range, const QString& label)
+{
+    m_data.representable = range;
+    m_data.representableLabel = label;
+    setAccessibleDescription(label);
+    rebuildRange();
+}
+
+void HistogramPlot::showTicks(std::vector<RangeTick> ticks)
+{
+    m_data.ticks = std::move(ticks);
+    rebuildRange();
+}
+
+/// All that follows from the range and the ticks.
+void HistogramPlot::rebuildRange()
 {
     for (QCPAbstractItem* item : m_items)
         plot().removeItem(item);
     m_items.clear();
+    m_tickLabels.clear();
     m_rangeLabel = m_observedLabel = nullptr;
+    if (m_clipped)
+        plot().removeGraph(m_clipped);
+    m_clipped = nullptr;
+    if (m_data.series.empty())
+        return;
+    addClippedBins();
+    addRange();
+    addTicks();
+    plot().replot(QCustomPlot::rpQueuedReplot);
+}
+
+void HistogramPlot::rebuild()
+{
+    m_clipped = nullptr;
     plot().clearGraphs();
     showMessage(m_data.series.empty() ? m_data.emptyText : QString());
 
@@ -93,7 +123,7 @@ void HistogramPlot::rebuild()
     plot().xAxis->grid()->setVisible(false);
     for (const HistogramSeries& series : m_data.series)
         addSeries(series);
-    addRange();
+    rebuildRange();
     resetView();
 }
 
@@ -126,6 +156,176 @@ void HistogramPlot::addSeries(const HistogramSeries& series)
         graph->setBrush(translucent(series.colour, 60));
 }
 
+/// The bins of the first series that reach beyond the range, in the colour of clipping.
+void HistogramPlot::addClippedBins()
+{
+    const HistogramSeries& series = m_data.series.front();
+    if (!m_data.representable)
+        return;
+    const auto [low, high] = *m_data.representable;
+    const double floor = m_scale == AxisScale::Logarithmic ? kLogFloor : 0;
+    QVector<double> x, y;
+    for (size_t bin = 0; bin < series.counts.size(); ++bin) {
+        const double left = series.edges[bin], right = series.edges[bin + 1];
+        const bool clipped = (left < low || right > high) && series.counts[bin] > 0;
+        const double height = clipped ? std::max(floor, shownCount(series, bin)) : floor;
+        if (clipped && left < high && right > high) { // the range ends inside
+            x << left << high;
+            y << floor << height;
+        } else if (clipped && left < low && right > low) {
+            x << left << low;
+            y << height << floor;
+        } else {
+            x << left;
+            y << height;
+        }
+    }
+    if (series.counts.empty() || *std::max_element(y.begin(), y.end()) <= floor)
+        return;
+    x << series.edges.back();
+    y << floor;
+    m_clipped = plot().addGraph();
+    m_clipped->setName(tr("clipped"));
+    m_clipped->removeFromLegend();
+    m_clipped->setLineStyle(QCPGraph::lsStepLeft);
+    m_clipped->setAdaptiveSampling(false);
+    m_clipped->setData(x, y, true);
+    m_clipped->setPen(Qt::NoPen);
+    m_clipped->setBrush(translucent(plotStyle().clipping, 110));
+}
+
+void HistogramPlot::addHandle(double x)
+{
+    auto* handle = new QCPItemEllipse(&plot());
+    for (QCPItemPosition* corner : { handle->topLeft, handle->bottomRight })
+        corner->setType(QCPItemPosition::ptAbsolute);
+    auto* centre = new QCPItemTracer(&plot());
+    centre->setStyle(QCPItemTracer::tsNone);
+    centre->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    centre->position->setCoords(x, kHandleHeight);
+    handle->topLeft->setParentAnchor(centre->position);
+    handle->bottomRight->setParentAnchor(centre->position);
+    handle->topLeft->setCoords(-kHandleSize / 2, -kHandleSize / 2);
+    handle->bottomRight->setCoords(kHandleSize / 2, kHandleSize / 2);
+    handle->setPen(QPen(plotStyle().clipping, 2));
+    handle->setBrush(plotStyle().background);
+    m_items.push_back(centre);
+    m_items.push_back(handle);
+}
+
+void HistogramPlot::addTicks()
+{
+    const QPen pen(plotStyle().muted, 1, Qt::DashLine);
+    for (const RangeTick& tick : m_data.ticks) {
+        for (const double end : { tick.range.first, tick.range.second }) {
+            auto* line = new QCPItemLine(&plot());
+            for (QCPItemPosition* point : { line->start, line->end })
+                point->setTypeY(QCPItemPosition::ptAxisRectRatio);
+            line->start->setCoords(end, kTickTop);
+            line->end->setCoords(end, 1);
+            line->setPen(pen);
+            m_items.push_back(line);
+        }
+        QCPItemText* label = addLabel(tick.label, plotStyle().muted, false);
+        label->setRotation(kTickAngle);
+        label->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+        m_tickLabels.push_back(label);
+    }
+}
+
+/// Ticks that lie too close for two texts share that of the first, which names them all.
+void HistogramPlot::placeTickLabels()
+{
+    const QRect area = plot().axisRect()->rect();
+    std::vector<size_t> order(m_data.ticks.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::ranges::stable_sort(order, {}, [this](size_t i) { return m_data.ticks[i].range.second; });
+    QCPItemText* last = nullptr;
+    double lastAt = 0;
+    for (const size_t i : order) {
+        QCPItemText* label = m_tickLabels[i];
+        const double at = plot().xAxis->coordToPixel(m_data.ticks[i].range.second);
+        label->setText(m_data.ticks[i].label);
+        label->setVisible(at >= area.left() && at <= area.right() + 1 && area.height() >= kLeastTickRoom);
+        if (!label->visible())
+            continue;
+        if (last && at - lastAt < kTickDistance) {
+            last->setText(last->text() + QStringLiteral(", ") + label->text());
+            label->setVisible(false);
+            continue;
+        }
+        const double room = area.right() - at, height = area.height() * (1 - kTickTop);
+        const double wide = QFontMetrics(label->font()).horizontalAdvance(label->text()) + 8;
+        const bool leans = room > wide / 2; // the text rises to the right; near the edge it stands upright
+        label->setRotation(leans ? kTickAngle : -90);
+        label->position->setCoords(leans ? at + 2 : at - 1, area.bottom() - height - 2);
+        last = label;
+        lastAt = at;
+    }
+}
+
+std::optional<HistogramPlot::End> HistogramPlot::endAt(const QPointF& position) const
+{
+    if (!m_data.movable || !m_data.representable || !plot().axisRect()->rect().contains(position.toPoint()))
+        return std::nullopt;
+    const double low = std::fabs(plot().xAxis->coordToPixel(m_data.representable->first) - position.x());
+    const double high = std::fabs(plot().xAxis->coordToPixel(m_data.representable->second) - position.x());
+    if (std::min(low, high) > kGrabDistance)
+        return std::nullopt;
+    return high <= low ? End::High : End::Low;
+}
+
+PlotRange HistogramPlot::moved(End end, double to) const
+{
+    PlotRange range = *m_data.representable;
+    const double least = (range.second - range.first) * 1e-6; // a range is never empty
+    if (m_data.symmetric) {
+        const double reach = std::max(end == End::High ? to : -to, least);
+        return { -reach, reach };
+    }
+    if (end == End::High)
+        range.second = std::max(to, range.first < 0 ? 0.0 : least);
+    else
+        range.first = std::min(to, range.second > 0 ? 0.0 : -least);
+    return range;
+}
+
+bool HistogramPlot::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched != &plot())
+        return PlotWidget::eventFilter(watched, event);
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton) {
+        m_held = endAt(mouse->position());
+        if (m_held) {
+            setFocus(Qt::MouseFocusReason);
+            return true; // the axes do not move
+        }
+    } else if (event->type() == QEvent::MouseMove && m_held) {
+        emit rangeDragged(moved(*m_held, plot().xAxis->pixelToCoord(mouse->position().x())));
+        return true;
+    } else if (event->type() == QEvent::MouseMove) {
+        plot().setCursor(endAt(mouse->position()) ? Qt::SplitHCursor : Qt::ArrowCursor);
+    } else if (event->type() == QEvent::MouseButtonRelease && m_held) {
+        const End end = *m_held;
+        m_held.reset();
+        emit rangeReleased(moved(end, plot().xAxis->pixelToCoord(mouse->position().x())));
+        return true;
+    }
+    return PlotWidget::eventFilter(watched, event);
+}
+
+void HistogramPlot::keyPressEvent(QKeyEvent* event)
+{
+    const bool arrow = event->key() == Qt::Key_Left || event->key() == Qt::Key_Right;
+    if (!arrow || !m_data.movable || !m_data.representable)
+        return PlotWidget::keyPressEvent(event);
+    const auto [low, high] = *m_data.representable;
+    const double step = (high - low) * kKeyStep * (event->key() == Qt::Key_Left ? -1 : 1);
+    const bool lower = event->modifiers() & Qt::ShiftModifier;
+    emit rangeStepped(lower ? moved(End::Low, low + step) : moved(End::High, high + step));
+}
+
 void HistogramPlot::addRange()
 {
     const QPen thin(plotStyle().muted, 1, Qt::DashLine), strong(plotStyle().clipping, 2);
@@ -138,6 +338,10 @@ void HistogramPlot::addRange()
         addShade(m_data.representable->second, 1);
         addLine(m_data.representable->first, strong);
         addLine(m_data.representable->second, strong);
+        if (m_data.movable) {
+            addHandle(m_data.representable->first);
+            addHandle(m_data.representable->second);
+        }
     }
     // after the lines, which would strike them through
     if (m_data.observed && !m_data.observedLabel.isEmpty())
@@ -208,6 +412,7 @@ void HistogramPlot::placeLabels()
         place(m_rangeLabel, m_data.representable->second, 0);
     if (m_data.observed)
         place(m_observedLabel, m_data.observed->second, m_rangeLabel ? 1 : 0);
+    placeTickLabels();
 }
 
 /// Ends of the filled bins.
@@ -273,7 +478,7 @@ QString HistogramPlot::csv() const
     for (const HistogramSeries& series : m_data.series)
         for (size_t bin = 0; bin < series.counts.size(); ++bin)
             text += QStringLiteral("%1,%2,%3,%4\n")
-                        .arg(quoted(series.name))
+                        .arg(csvCell(series.name))
                         .arg(series.edges[bin], 0, 'g', 17)
                         .arg(series.edges[bin + 1], 0, 'g', 17)
                         .arg(series.counts[bin], 0, 'g', 17);

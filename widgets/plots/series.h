@@ -38,16 +38,36 @@ struct HistogramSeries {
 
 using PlotRange = std::pair<double, double>;
 
+/// Where something else would put the range: a short line at each end, with a text at the upper one.
+struct RangeTick {
+    PlotRange range;
+    QString label; ///< "entropy 31.0 dB"
+};
+
 struct HistogramData {
     std::vector<HistogramSeries> series;
     /// Width that counts are shown for, so that bins of different width compare; 0 = the first series' first bin.
     double referenceWidth = 0;
     std::optional<PlotRange> representable; ///< lines, shaded beyond
     QString representableLabel; ///< "range 6.10 · clips 11.8 %"
+    bool movable = false; ///< its ends can be dragged
+    bool symmetric = false; ///< both ends move together
+    std::vector<RangeTick> ticks;
     std::optional<PlotRange> observed; ///< thin lines
     QString observedLabel;
     QString xLabel;
     QString emptyText; ///< shown when there is no series
+};
+
+struct PointData {
+    struct Point {
+        double x = 0, y = 0;
+        QString text; ///< beside the pointer
+    };
+    std::vector<Point> points; ///< joined in this order
+    QString xLabel, yLabel;
+    bool xReversed = false;
+    QString emptyText;
 };
 
 struct LineSeries {
