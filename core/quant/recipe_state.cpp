@@ -28,14 +28,14 @@ std::vector<std::string> firstMatches(const std::vector<std::string>& options, c
     return by;
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& text)
+bool lists(const std::vector<std::string>& list, const std::string& text)
 {
     return std::ranges::find(list, text) != list.end();
 }
 
 bool names(const Recipe& recipe, const std::string& pattern)
 {
-    return contains(recipe.exclude, pattern) || contains(recipe.include, pattern);
+    return lists(recipe.exclude, pattern) || lists(recipe.include, pattern);
 }
 
 ValueOrigin originOfPattern(const std::string& pattern, const std::string& node, const RecipeBase& base)
