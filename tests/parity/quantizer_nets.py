@@ -208,6 +208,17 @@ def transformer_net():
     return b.make()
 
 
+def embedding_net():
+    """ONNX Runtime's own embedding alone, whose sums are codes of tables."""
+    b = Builder()
+    ids, segments = b.input("ids", [2, 6], TensorProto.INT32), b.input("segments", [2, 6], TensorProto.INT32)
+    b.node("EmbedLayerNormalization", [ids, segments, b.rand("words", [30, 16]), b.rand("places", [8, 16]),
+                                       b.rand("segment", [30, 16]), b.rand("gamma", [16]), b.rand("beta", [16])],
+           ["e", "mi"], domain="com.microsoft", epsilon=1e-6)
+    b.output("e")
+    return b.make()
+
+
 def foreign_net():
     """ONNX Runtime's own operators between standard ones: what follows from them has a type only where the file says
     so, as it does behind one of them."""
@@ -250,4 +261,4 @@ def half_matmul_net():
 
 
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "foreign": foreign_net, "half": half_net, "half-matmul": half_matmul_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "embedding": embedding_net, "foreign": foreign_net, "half": half_net, "half-matmul": half_matmul_net}

@@ -138,6 +138,28 @@ private slots:
         }
     }
 
+    void embeddingOnCodes()
+    {
+        SmallModel net("net.onnx");
+        net.input("ids", { 1, 2 }, DType::Int32).input("segments", { 1, 2 }, DType::Int32);
+        for (const char* table : { "words", "places", "kinds" })
+            net.constant(table, ramp({ 4, 8 }));
+        net.constant("gamma", ramp({ 8 })).constant("beta", ramp({ 8 }));
+        net.node("EmbedLayerNormalization", { "ids", "segments", "words", "places", "kinds", "gamma", "beta" },
+            { "y", "index" }, {}, "com.microsoft");
+        net.output("y");
+        Recipe recipe;
+        recipe.format = RecipeFormat::QOperator;
+        const auto made = quantize(std::move(net), recipe, {});
+        QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+        QCOMPARE(made->draft.nodes.size(), size_t(1));
+        const DraftNode& node = made->draft.nodes.front();
+        QCOMPARE(node.opType, std::string("QEmbedLayerNormalization"));
+        QCOMPARE(node.inputs.size(), size_t(18)); // indices, five tables, no mask, five scales, five zero points
+        QCOMPARE(node.inputs[2], std::string("words_quantized"));
+        QCOMPARE(node.inputs[17], std::string("beta_zero_point"));
+    }
+
     void operatorsOnCodes()
     {
         Recipe recipe;

@@ -31,33 +31,4 @@ Status quantizeAttention(QOperatorBuilder& b, const DraftNode& node)
     return {};
 }
 
-Status quantizeEmbedding(QOperatorBuilder& b, const DraftNode& node)
-{
-    constexpr size_t kFirst = 2, kTables = 5; // three tables, scale and shift
-    if (node.outputs.size() > 2 || node.inputs.size() < kFirst + kTables) {
-        b.keepFloat(node);
-        return {};
-    }
-    std::vector<QOperand> tables;
-    for (size_t i = kFirst; i < kFirst + kTables; ++i) {
-        QS_TRY(const auto table, b.activation(node.inputs[i]));
-        if (!table) {
-            b.keepFloat(node);
-            return {};
-        }
-        tables.push_back(*table);
-    }
-    DraftNode made { NodeId(), "", "QEmbedLayerNormalization", kMicrosoftDomain, { node.inputs[0], node.inputs[1] },
-        node.outputs, node.attributes };
-    for (const QOperand& table : tables)
-        made.inputs.push_back(table.codes);
-    made.inputs.push_back(inputOrNone(node, kFirst + kTables));
-    for (const QOperand& table : tables)
-        made.inputs.push_back(table.scale);
-    for (const QOperand& table : tables)
-        made.inputs.push_back(table.zeroPoint);
-    b.replace(node, std::move(made));
-    return {};
-}
-
 } // namespace qs

@@ -7,7 +7,5 @@ namespace qs {
 
 /// Attention becomes QAttention, but where its heads have sizes of their own.
 Status quantizeAttention(QOperatorBuilder& builder, const DraftNode& node);
-/// EmbedLayerNormalization becomes QEmbedLayerNormalization, but where it also returns the sum of the embeddings.
-Status quantizeEmbedding(QOperatorBuilder& builder, const DraftNode& node);
 
 } // namespace qs

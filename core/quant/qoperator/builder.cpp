@@ -262,6 +262,7 @@ Status quantizeQOperator(FloatModel& model, const Recipe& recipe)
         all.merge(qoperatorElementRules());
         all.merge(qoperatorPoolRules());
         all.merge(qoperatorMovementRules());
+        all.emplace("EmbedLayerNormalization", quantizeEmbedding);
         return all;
     }();
     return quantizeNodes(model, recipe, rules);

@@ -84,6 +84,8 @@ qoperatorElementRules(); ///< Add, Mul, Sigmoid, LeakyRelu, Relu, Clip, Softmax,
 std::map<std::string, QOperatorRule> qoperatorPoolRules(); ///< AveragePool, GlobalAveragePool, MaxPool, Resize
 std::map<std::string, QOperatorRule> qoperatorMovementRules(); ///< Reshape, Transpose, Concat, Split, Pad, Gather ...
 
+/// EmbedLayerNormalization becomes QEmbedLayerNormalization, but where it also returns the sum of the embeddings.
+Status quantizeEmbedding(QOperatorBuilder& builder, const DraftNode& node);
 /// The node works on codes as on floats and passes their meaning on; it stays float when its input is.
 Status passCodesOn(QOperatorBuilder& builder, const DraftNode& node);
 
