@@ -2,6 +2,7 @@
 #include "core/analysis/compare.h"
 
 #include "core/analysis/lockstep.h"
+#include "core/analysis/network_proof.h"
 #include "core/analysis/pair_memory.h"
 #include "core/base/parallel.h"
 #include "core/engine/memory_budget.h"
@@ -61,7 +62,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     fillActivations(pair, measured, c);
     fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, labels, c);
-    fillFindings(pair, c);
+    fillFindings(pair, measured, c);
     return c;
 }
 
@@ -125,6 +126,10 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
         return {};
     };
     QS_CHECK(parallelTry(feeds, threads, cancel, one));
+    if (options.prove && firstFeed == 0 && feeds > 0 && options.carry.empty()) {
+        QS_TRY(const Feed first, data.feed(0));
+        measured.proof = proveNetwork(pair, first.inputs, cancel);
+    }
     if (remembered)
         remembered->keep();
     return result;

@@ -43,6 +43,7 @@ struct CompareOptions {
     std::shared_ptr<ActivationCache> activations; ///< values of earlier runs; null = none are kept
     std::shared_ptr<PairMemory> pairs; ///< what earlier runs over these samples measured; null = none is kept
     Shard shard = {};
+    bool prove = false; ///< also show that the quantized file, without its quantizers, is the float model
 };
 
 /// Sums by pair and sample, all that a comparison follows from; see measured.h.

@@ -88,9 +88,10 @@ Finding weightFinding(const Comparison& c, size_t index, std::string rule, Sever
     return f;
 }
 
-void fillFindings(const ComparePair& pair, Comparison& c)
+void fillFindings(const ComparePair& pair, const Measured& measured, Comparison& c)
 {
     std::vector<Finding> found;
+    findOtherNetwork(pair, measured, c, found);
     findExtremeConstants(c, found);
     findJoins(pair, c, found);
     findBrokenPairs(c, found);

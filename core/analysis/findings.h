@@ -10,6 +10,8 @@ namespace qs {
 
 /// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
 /// rule. Those that look at `found` come after the ones they look for.
+void findOtherNetwork(
+    const ComparePair& pair, const Measured& measured, const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

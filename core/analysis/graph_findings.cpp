@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings.h"
 
+#include "core/analysis/network_proof.h"
 #include "core/match/canonical.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ namespace {
 /// Drift from which it is worth telling where it comes from.
 constexpr double kDriftedDb = 20;
 constexpr double kHealthyLocalDb = 6;
+constexpr double kRetrainedShare = 0.001; ///< as the rule about other weights has it
 
 bool onlyInherits(const ActivationRow& row)
 {
@@ -116,6 +118,42 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         f.remedy = fmt::format("Nothing to do here: mend {}.", place);
         found.push_back(std::move(f));
     }
+}
+
+void findOtherNetwork(const ComparePair& pair, const Measured& m, const Comparison& c, std::vector<Finding>& found)
+{
+    const bool retrained = std::ranges::any_of(
+        c.weights, [](const WeightRow& w) { return !w.bias && w.offByMoreThanHalfStep.value_or(0) > kRetrainedShare; });
+    if (!m.proof || m.proof->worstOutput.distance <= kSameNetwork || retrained)
+        return; // other weights are told of by themselves
+    const Graph& graph = pair.floatPlan->graph();
+    ValueDistance place = m.proof->firstApart.value_or(m.proof->worstOutput);
+    // What has no partner cannot be compared: where one is read here, the files part there.
+    const auto& unmatched = pair.alignment->unmatchedFloat;
+    if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid())
+        for (ValueId in : graph.node(producer).inputs)
+            if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
+                place.floatValue = in;
+    Finding f;
+    f.rule = "models_differ";
+    f.severity = Severity::Error;
+    f.tensor = graph.value(place.floatValue).name;
+    if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid())
+        f.node = graph.node(producer).name;
+    for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
+        if (c.activations[i].floatValue == place.floatValue)
+            f.activation = i;
+    f.title = "The two files are not the same network";
+    f.summary = fmt::format("Without its quantizers and with the float model's weights, the quantized file is off by "
+                            "{:.2g} of the output's size on the first sample. They part at {} ({:.2g}).",
+        m.proof->worstOutput.distance, f.node.empty() ? f.tensor : f.node, place.distance);
+    f.evidence = { evidence("output_distance", m.proof->worstOutput.distance),
+        { "output", std::nullopt, graph.value(m.proof->worstOutput.floatValue).name, {} },
+        evidence("distance_at_place", place.distance) };
+    f.remedy
+        = "Look for an operator or attribute that the exporter changed there; nothing else is to be trusted before.";
+    f.rank = 1e7;
+    found.push_back(std::move(f));
 }
 
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)

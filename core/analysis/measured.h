@@ -39,6 +39,18 @@ struct PairShared {
     Shape shape;
 };
 
+/// Relative distance of a value of the bypassed quantized file from the float model's, |x - b| / |x|.
+struct ValueDistance {
+    ValueId floatValue;
+    double distance = 0;
+};
+
+/// What the quantized file computes with its quantizers taken out and the float model's weights, on one sample.
+struct NetworkProof {
+    ValueDistance worstOutput;
+    std::optional<ValueDistance> firstApart; ///< in the float model's order, where the outputs differ
+};
+
 /// Sums by pair and sample, over one stretch of the samples; sample numbers within count from its first.
 struct Measured {
     std::vector<PairPlan> pairs;
@@ -55,6 +67,7 @@ struct Measured {
     std::vector<std::unique_ptr<PairShared>> shared; ///< by pair
     std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do
     std::vector<bool> knownFloats; ///< of pairs that are measured: the histogram of x is filled already
+    std::optional<NetworkProof> proof; ///< on the first sample of all, where it was asked for
     size_t firstSample = 0; ///< number of the first among all
     size_t samples = 0; ///< of this stretch
     size_t allSamples = 0;
@@ -81,7 +94,7 @@ void fillImplementation(const ComparePair& pair, Measured& measured, Comparison&
 void fillOutputs(
     const ComparePair& pair, const Measured& measured, const std::vector<int64_t>& labels, Comparison& result);
 /// Rules over what was measured, most telling first.
-void fillFindings(const ComparePair& pair, Comparison& result);
+void fillFindings(const ComparePair& pair, const Measured& measured, Comparison& result);
 
 /// 10 log10(signal / noise) with the rules for zero: exact when there is no noise.
 Number powerRatioDb(double signal, double noise);

@@ -112,10 +112,37 @@ void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums&
     addPairCounts(sums.pairs, more);
 }
 
+void writeProof(const std::optional<NetworkProof>& proof, ByteWriter& out)
+{
+    const auto write = [&](const std::optional<ValueDistance>& d) {
+        out.number<uint8_t>(d.has_value());
+        out.number<uint64_t>(d ? d->floatValue.index() : 0);
+        out.number(d ? d->distance : 0.0);
+    };
+    write(proof ? std::optional(proof->worstOutput) : std::nullopt);
+    write(proof ? proof->firstApart : std::nullopt);
+}
+
+void mergeProof(ByteReader& in, const Graph& graph, std::optional<NetworkProof>& proof)
+{
+    const auto read = [&]() -> std::optional<ValueDistance> {
+        const bool has = in.number<uint8_t>() != 0;
+        const auto index = in.number<uint64_t>();
+        const auto distance = in.number<double>();
+        if (has && index >= graph.values().size())
+            in.fail();
+        return has && in.ok() ? std::optional(ValueDistance { ValueId(size_t(index)), distance }) : std::nullopt;
+    };
+    const auto worst = read(), apart = read();
+    if (worst)
+        proof = NetworkProof { *worst, apart };
+}
+
 } // namespace
 
 void writeMeasured(const Measured& m, ByteWriter& out)
 {
+    writeProof(m.proof, out);
     out.number<uint64_t>(m.firstSample);
     out.number<uint64_t>(m.samples);
     out.number<uint64_t>(m.allSamples);
@@ -145,8 +172,9 @@ std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSampl
     return m;
 }
 
-void mergeMeasured(ByteReader& in, const Graph& graph, Measured& whole)
+void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, Measured& whole)
 {
+    mergeProof(in, floatGraph, whole.proof);
     const auto first = in.number<uint64_t>(), samples = in.number<uint64_t>(), all = in.number<uint64_t>();
     if (all != whole.allSamples || first > all || samples > all - first)
         return in.fail();

@@ -17,6 +17,6 @@ std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSampl
 
 /// Puts what writeMeasured() wrote into its place. Fails the reader when it does not fit: another number of pairs,
 /// outputs or samples, samples that are there already, or nodes that `graph` (the quantized one) does not have.
-void mergeMeasured(ByteReader& in, const Graph& graph, Measured& whole);
+void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, Measured& whole);
 
 } // namespace qs

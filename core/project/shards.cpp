@@ -200,7 +200,7 @@ private:
     {
         for (size_t i = 0; i < m_measured.size(); ++i) {
             ByteReader in(state.measured[i]);
-            mergeMeasured(in, m_pairs[i].quantPlan->graph(), *m_measured[i]);
+            mergeMeasured(in, m_pairs[i].floatPlan->graph(), m_pairs[i].quantPlan->graph(), *m_measured[i]);
             if (!in.ok() || !in.atEnd())
                 return badInput("does not fit the models and the other shards", path, kRunAgain);
         }

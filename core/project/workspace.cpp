@@ -251,6 +251,7 @@ private:
         options.activations = m_next.caches.activations;
         options.pairs = m_next.caches.pairs;
         options.profile = m_next.inputs.profile;
+        options.prove = !m_next.quantization; // what a recipe made is the same network
         const ComparePair pair = comparePairOf(m_next);
         std::function<void(Comparison)> partial;
         if (m_partial)

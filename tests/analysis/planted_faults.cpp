@@ -51,6 +51,14 @@ DraftNode& nodeMaking(GraphDraft& draft, const std::string& value)
     return *it;
 }
 
+DraftNode& nodeNamed(GraphDraft& draft, const std::string& name)
+{
+    const auto it = std::ranges::find_if(draft.nodes, [&](const DraftNode& n) { return n.name == name; });
+    if (it == draft.nodes.end())
+        qFatal("no node '%s'", name.c_str());
+    return *it;
+}
+
 Planted base(const char* network, std::string fault, Places places)
 {
     Planted p;
@@ -168,6 +176,26 @@ Planted otherWeights(const char* network, const std::string& layer, Places place
     return p;
 }
 
+/// The exporter wrote another operator.
+Planted otherOperator(const char* network, const std::string& value, const char* type, Places places)
+{
+    Planted p = base(network, value + " made by " + type, std::move(places));
+    p.quantized = [=](GraphDraft& q) { nodeNamed(q, "n_" + value).opType = type; };
+    return p;
+}
+
+Planted otherAttribute(
+    const char* network, const std::string& value, const char* name, AttributeValue to, Places places)
+{
+    Planted p = base(network, "attribute " + std::string(name) + " of " + value, std::move(places));
+    p.quantized = [=](GraphDraft& q) {
+        DraftNode& node = nodeNamed(q, "n_" + value);
+        node.attributes.set(name, to);
+        node.attributesChanged = true;
+    };
+    return p;
+}
+
 Planted preprocessing(const char* network, const char* what, std::function<float(float)> change)
 {
     Planted p = base(network, std::string("data ") + what, { "x" });
@@ -273,13 +301,16 @@ std::vector<Planted> plantedFaults()
     add(otherWeights("cnn", "c2", layer("c2", "r2")));
     add(otherWeights("attention", "up", layer("up", "r")));
     add(otherWeights("branches", "d", layer("d", "rd")));
+    add(otherOperator("residual", "y", "HardSigmoid", tensor("y")));
+    add(otherOperator("branches", "gate", "Tanh", tensor("gate")));
+    add(otherAttribute("attention", "p", "axis", int64_t(1), tensor("p")));
+    add(otherAttribute("cnn", "y", "alpha", 0.8f, tensor("y")));
     add(preprocessing("cnn", "not divided by the deviation", [](float v) { return 12 * v; }));
     add(preprocessing("residual", "with another mean", [](float v) { return v + 9; }));
     add(preprocessing("attention", "in another unit", [](float v) { return 20 * v; }));
     add(preprocessing("branches", "divided by 255 once more", [](float v) { return v / 60; }));
     add(unequalBranch(0.02f));
     add(unequalBranch(0.005f));
-    add(tail("residual", "c4", "y", -6));
     add(tail("branches", "c", "gate", -7));
     add(flatSoftmax(0.05));
     add(saturating("cnn", "c2", "c1", layer("c2", "r2")));

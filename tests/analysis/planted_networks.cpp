@@ -202,6 +202,7 @@ Comparison comparePlanted(const Planted& planted)
     ComparePair pair = pairOf(f, q);
     CompareOptions options;
     options.profile = planted.profile;
+    options.prove = true;
     if (planted.profile != ArithmeticProfile::Simulated) {
         pair.writtenPlan = pair.quantPlan;
         pair.quantPlan = Plan::make(*model, { KernelMode::Fast, planted.profile, {} });

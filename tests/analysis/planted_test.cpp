@@ -70,6 +70,39 @@ private slots:
                 qPrintable(rulesOf(c)));
         }
     }
+    /// The first finding's change of the recipe, applied, takes the finding away.
+    void remediesMend_data()
+    {
+        QTest::addColumn<QString>("fault");
+        for (const char* fault : { "scale of r1 x 0.1", "scale of r3 x 30", "scale of c3 x 40", "one channel of c2" })
+            QTest::newRow(fault) << fault;
+    }
+    void remediesMend()
+    {
+        QFETCH(QString, fault);
+        const auto faults = plantedFaults();
+        const auto planted = std::ranges::find_if(
+            faults, [&](const Planted& p) { return QString::fromStdString(p.fault).startsWith(fault); });
+        QVERIFY(planted != faults.end());
+        const Finding first = comparePlanted(*planted).findings.front();
+        QVERIFY(first.change.kind == RemedyKind::SetRange || first.change.kind == RemedyKind::PerChannel);
+        QVERIFY(first.expectedGainDb && *first.expectedGainDb > 6);
+        Planted mended = *planted;
+        mended.recipe = [&](Recipe& recipe) {
+            recipe.activationType = DType::UInt8;
+            recipe = withRemedy(recipe, first.change, GraphDraft(std::make_shared<const Model>()));
+        };
+        const Comparison c = comparePlanted(mended);
+        QVERIFY2(std::ranges::none_of(
+                     c.findings, [&](const Finding& f) { return f.rule == first.rule && f.tensor == first.tensor; }),
+            qPrintable(rulesOf(c)));
+    }
+    void optionsOfRemedies()
+    {
+        QCOMPARE(remedyOptions({ RemedyKind::ExcludeNode, "/a b", {}, 0, 0, 0 }), std::string("--exclude '/a b'"));
+        QCOMPARE(remedyOptions({ RemedyKind::PerChannel, {}, "w", 0, 0, 0 }), std::string("--per-channel"));
+        QVERIFY(remedyOptions({}).empty());
+    }
     void enoughFaults() { QVERIFY(plantedFaults().size() >= 40); }
     void firstFindingNamesThePlace() { QVERIFY(shareOf("the first finding", findingNames) >= 0.95); }
     void increaseFindsThePlace() { QVERIFY(shareOf("increase", increaseNames) >= 0.9); }
