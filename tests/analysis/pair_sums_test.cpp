@@ -218,12 +218,12 @@ void PairSumsTests::metersCountEverything()
         PairSums sums, reference;
         PairExtremes unused;
         PairHistograms histograms;
-        PairMeter(sums, &histograms, true, scratch).addRun(run);
+        PairMeter(sums, &histograms, {}, scratch).addRun(run);
         addPairSumsReference(reference, unused, run);
         const QString text = difference(sums, reference) + difference(histograms, naiveHistograms(run));
         QVERIFY2(text.isEmpty(), qPrintable(QString("seed %1, %2 elements: %3").arg(seed).arg(n).arg(text)));
         PairSums without;
-        PairMeter(without, nullptr, true, scratch).addRun(run);
+        PairMeter(without, nullptr, {}, scratch).addRun(run);
         QVERIFY2(difference(without, reference).isEmpty(), "without histograms");
     }
 }
@@ -246,7 +246,7 @@ void PairSumsTests::metersKnowChannels()
     PairHistograms histograms;
     const size_t offset = inner; // begins with the second channel
     PairRun run { x.data(), y.data(), nullptr, n, &any, {} };
-    PairMeter(sums, &histograms, true, scratch).addChannels(run, params, offset, channels, inner);
+    PairMeter(sums, &histograms, {}, scratch).addChannels(run, params, offset, channels, inner);
     for (size_t i = 0; i < n; ++i) {
         const PairQuantizer q = quantizerOf(params, (offset + i) / inner % channels);
         addPairSumsReference(expected, unused, { &x[i], &y[i], nullptr, 1, &q, {} });

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/workspace.h"
+#include "core/quant/recipe_edit.h"
 #include "core/report/report.h"
+#include "widgets/session/autosave.h"
 #include "widgets/session/session.h"
 
+#include <QDir>
 #include <QFile>
 #include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -30,6 +35,21 @@ std::string untimed(const Snapshot& snapshot)
     Snapshot copy = snapshot;
     copy.timing = {};
     return compareJson(copy, {}) + compareCsv(copy);
+}
+
+BuildFn realBuild()
+{
+    return [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
+               const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); };
+}
+
+/// A report without what differs from run to run.
+QByteArray numbersOf(const QByteArray& json)
+{
+    QJsonObject object = QJsonDocument::fromJson(json).object();
+    object.remove(QStringLiteral("time_ms"));
+    object.remove(QStringLiteral("peak_memory_bytes"));
+    return QJsonDocument(object).toJson();
 }
 
 } // namespace
@@ -95,6 +115,95 @@ private slots:
         QVERIFY(settled.wait(60000));
         QCOMPARE(failed.size(), 1);
         QCOMPARE(session.snapshot(), before);
+    }
+
+    void recipesGiveTheNumbersOfTheCommandLine()
+    {
+        Session session(realBuild());
+        Inputs inputs = exampleInputs();
+        inputs.quantPath.clear();
+        QSignalSpy settled(&session, &Session::settled);
+        session.openInputs(inputs);
+        QVERIFY(settled.wait(60000));
+        Recipe recipe = session.recipe().recipe();
+        recipe.perChannel = true;
+        recipe.calibration.method = CalibrationMethod::Entropy;
+        recipe = withRange(recipe, session.comparison()->activations[1].name, -0.5, 1.25);
+        session.recipe().apply(QStringLiteral("Several at once"), recipe);
+        QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
+        QVERIFY(!session.needsRun());
+        QTemporaryDir folder;
+        QFile file(folder.filePath(QStringLiteral("recipe.json")));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray::fromStdString(recipeToJson(recipe)));
+        file.close();
+        QProcess program;
+        program.start(QStringLiteral(QS_CLI),
+            { QStringLiteral("compare"), QString::fromStdString(inputs.floatPath), QStringLiteral("--data"),
+                QString::fromStdString(inputs.data.spec), QStringLiteral("--recipe"), file.fileName(),
+                QStringLiteral("--json"), QStringLiteral("-") });
+        QVERIFY(program.waitForFinished(60000));
+        QCOMPARE(numbersOf(program.readAllStandardOutput()),
+            numbersOf(QByteArray::fromStdString(compareJson(*session.snapshot(), {}))));
+    }
+
+    void workComesBackAfterACrash()
+    {
+        QTemporaryDir folder;
+        const QString copy = folder.filePath(QStringLiteral("left/behind.qscope"));
+        Recipe edited;
+        {
+            Session session(realBuild());
+            Autosave autosave(session, folder.path());
+            QSignalSpy settled(&session, &Session::settled);
+            Inputs inputs = exampleInputs();
+            inputs.quantPath.clear();
+            session.openInputs(inputs);
+            QVERIFY(settled.wait(60000));
+            QVERIFY(!QFile::exists(autosave.path())); // nothing to lose yet
+            edited = session.recipe().recipe();
+            edited.reduceRange = true;
+            session.recipe().apply(QStringLiteral("Reduce range"), edited);
+            autosave.flush();
+            QVERIFY(QFile::exists(autosave.path()));
+            QVERIFY(Autosave::lost(folder.path()).isEmpty()); // its process lives
+            QVERIFY(QDir().mkpath(QFileInfo(copy).path()) && QFile::copy(autosave.path(), copy));
+        }
+        QVERIFY(QDir(folder.path()).entryList({ QStringLiteral("*.qscope") }).isEmpty());
+        QCOMPARE(Autosave::lost(QFileInfo(copy).path()), QStringList { copy });
+        Session session(realBuild());
+        QSignalSpy settled(&session, &Session::settled);
+        session.openProject(copy);
+        QVERIFY(settled.wait(60000));
+        QVERIFY(session.recipe().recipe() == edited);
+        QVERIFY(session.recipe().base() == quantscopeRecipe());
+        QVERIFY(*session.snapshot()->inputs.recipe == edited);
+        QVERIFY(session.recipe().editable());
+        QVERIFY(session.runs().tree().runs().size() >= 1);
+    }
+
+    void anImportedFileCanBeEdited()
+    {
+        Session session(realBuild());
+        QSignalSpy settled(&session, &Session::settled);
+        session.openInputs(exampleInputs());
+        QVERIFY(settled.wait(60000));
+        QTRY_VERIFY_WITH_TIMEOUT(session.recipe().editable(), 60000);
+        QVERIFY(session.recipe().baseOrigin() == ValueOrigin::Imported);
+        const SnapshotPtr file = session.snapshot();
+        const double before = *file->comparison->outputs[0].similarity.sqnrDb;
+        session.recipe().apply(QStringLiteral("Recalibrate"),
+            recalibrated(session.recipe().recipe(), GraphDraft(file->floatModel->model)));
+        QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
+        session.run(); // if it was thought to take long
+        QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
+        QVERIFY(*session.comparison()->outputs[0].similarity.sqnrDb > before + 3); // its ranges were too narrow
+        const auto& runs = session.runs().tree().runs();
+        QCOMPARE(runs.size(), size_t(2));
+        QVERIFY(runs[0].imported && runs[1].parent == runs[0].id);
+        session.recipe().stack().undo();
+        QCOMPARE(session.snapshot(), file);
+        QCOMPARE(session.runs().tree().current(), runs[0].id);
     }
 };
 

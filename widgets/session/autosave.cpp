@@ -38,8 +38,10 @@ Autosave::Autosave(Session& session, const QString& folder, QObject* parent)
 Autosave::~Autosave()
 {
     flush();
-    if (m_lock)
-        discard(m_path);
+    if (!m_lock)
+        return;
+    m_lock.reset();
+    discard(m_path);
 }
 
 void Autosave::flush() { m_pool.waitForDone(); }
