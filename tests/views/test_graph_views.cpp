@@ -2,6 +2,7 @@
 #include "tests/views/small_session.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
+#include "widgets/session/recipe_view.h"
 #include "widgets/session/search_names.h"
 #include "widgets/views/distribution_data.h"
 #include "widgets/views/distribution_panel.h"
@@ -48,7 +49,8 @@ namespace {
 /// A panel with a finished layout, shown offscreen.
 struct ShownGraph {
     SmallSession small;
-    GraphPanel panel { small.session };
+    RecipeView recipe { small.session };
+    GraphPanel panel { small.session, recipe };
     ShownGraph()
     {
         panel.resize(640, 480);
@@ -76,8 +78,9 @@ struct ShownGraph {
 void TestGraphViews::emptySessionsSayWhatToDo()
 {
     SmallSession small;
-    GraphPanel graph(small.session);
-    DistributionPanel distribution(small.session);
+    RecipeView recipe(small.session);
+    GraphPanel graph(small.session, recipe);
+    DistributionPanel distribution(small.session, small.session.recipe());
     LayerChartPanel chart(small.session);
     for (QWidget* panel : std::initializer_list<QWidget*> { &graph, &distribution, &chart }) {
         panel->resize(400, 300);
@@ -230,7 +233,8 @@ void TestGraphViews::themeIsFollowed()
 void TestGraphViews::largeGraphsPaintQuickly()
 {
     SmallSession small(1666);
-    GraphPanel panel(small.session);
+    RecipeView recipe(small.session);
+    GraphPanel panel(small.session, recipe);
     panel.resize(1200, 800);
     panel.show();
     QElapsedTimer timer;
@@ -276,7 +280,7 @@ void TestGraphViews::distributionKeepsAllCounts()
 void TestGraphViews::distributionExplainsItself()
 {
     SmallSession small;
-    DistributionPanel panel(small.session);
+    DistributionPanel panel(small.session, small.session.recipe());
     panel.resize(400, 300);
     panel.show();
     small.load();

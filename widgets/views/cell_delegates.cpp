@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/cell_delegates.h"
 
+#include "widgets/session/recipe_view.h"
+
 #include <QApplication>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QRegularExpression>
 
@@ -15,6 +18,7 @@ namespace {
 constexpr int kRowHeight = 24;
 constexpr int kBarHeight = 10;
 constexpr int kMargin = 6;
+constexpr int kCheckRoom = 22;
 constexpr int kShortestBar = 4; ///< a shorter one would be all border
 
 QRect middle(const QRect& area, int height)
@@ -27,7 +31,8 @@ void shorten(QStyleOptionViewItem* cell)
 {
     static const QRegularExpression kOutput(QStringLiteral("_output_\\d+$"));
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
-    const int room = cell->rect.width() - 2 * kMargin;
+    const int check = cell->features & QStyleOptionViewItem::HasCheckIndicator ? kCheckRoom : 0;
+    const int room = cell->rect.width() - 2 * kMargin - check;
     cell->textElideMode = cell->text.contains(kPath) ? Qt::ElideLeft : Qt::ElideRight;
     if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
         cell->text.remove(kOutput);
@@ -40,6 +45,45 @@ CellDelegate::CellDelegate(const Session& session, ColumnKind kind, QObject* par
     , m_session(session)
     , m_kind(kind)
 {
+}
+
+void CellDelegate::showRecipe(RecipeView& recipe, NodeOf nodeOf)
+{
+    m_recipe = &recipe;
+    m_nodeOf = std::move(nodeOf);
+}
+
+void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
+{
+    QStyledItemDelegate::initStyleOption(option, index);
+    const auto node = m_recipe ? m_nodeOf(index) : std::nullopt;
+    const auto mark = node ? m_recipe->mark(m_recipe->nodes()[*node].name) : std::nullopt;
+    if (!mark)
+        return;
+    const bool quantized = m_recipe->states()[*node].quantized;
+    option->features |= QStyleOptionViewItem::HasCheckIndicator;
+    option->checkState = quantized ? Qt::Checked : Qt::Unchecked;
+    if (quantized)
+        return;
+    option->palette.setColor(QPalette::Text, m_session.theme().warning);
+    option->palette.setColor(QPalette::HighlightedText, m_session.theme().warning);
+}
+
+bool CellDelegate::editorEvent(
+    QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index)
+{
+    const auto node = m_recipe && event->type() == QEvent::MouseButtonRelease ? m_nodeOf(index) : std::nullopt;
+    if (node && m_recipe->mark(m_recipe->nodes()[*node].name)) {
+        QStyleOptionViewItem cell = option;
+        initStyleOption(&cell, index);
+        const QStyle* style = option.widget ? option.widget->style() : QApplication::style();
+        const QRect check = style->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &cell, option.widget);
+        if (check.contains(static_cast<QMouseEvent*>(event)->pos())) {
+            m_recipe->toggle(*node);
+            return true;
+        }
+    }
+    return QStyledItemDelegate::editorEvent(event, model, option, index);
 }
 
 void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const

@@ -6,7 +6,12 @@
 
 #include <QStyledItemDelegate>
 
+#include <functional>
+#include <optional>
+
 namespace qs {
+
+class RecipeView;
 
 /// Draws the cells that are more than text: a bar in the colour scale beside its number, the noise split, the channel
 /// strip. Text cells get the default painting without the dotted focus frame. Long names keep their end.
@@ -15,7 +20,15 @@ class CellDelegate : public QStyledItemDelegate {
 public:
     CellDelegate(const Session& session, ColumnKind kind, QObject* parent);
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    /// Cells get a check box that says whether the recipe quantizes the node that `nodeOf` finds for a row.
+    using NodeOf = std::function<std::optional<size_t>(const QModelIndex&)>;
+    void showRecipe(RecipeView& recipe, NodeOf nodeOf);
+    bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
+        const QModelIndex& index) override;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 
 private:
     void paintBar(QPainter* painter, QRect area, const QModelIndex& index) const;
@@ -24,6 +37,8 @@ private:
 
     const Session& m_session;
     ColumnKind m_kind;
+    RecipeView* m_recipe = nullptr;
+    NodeOf m_nodeOf;
 };
 
 } // namespace qs

@@ -9,12 +9,16 @@
 #include <QMainWindow>
 #include <QSettings>
 
+#include <array>
+
 namespace qs {
 
 namespace {
 
 const QString kStateKey = QStringLiteral("window/docks");
-constexpr int kStateVersion = 2;
+constexpr int kStateVersion = 3;
+/// Panels that share a place with the tensors.
+constexpr std::array kTabbedBelow { "weights", "outputs", "matching", "runs", "advisor", "jobs" };
 
 } // namespace
 
@@ -60,26 +64,42 @@ void DockLayout::apply(LayoutName name)
     }
     if (name == LayoutName::Inspect)
         arrangeInspect();
-    else
+    else if (name == LayoutName::Compare)
         arrangeCompare();
+    else
+        arrangeWhatIf();
     refreshTitles();
+}
+
+/// Inspector above the distribution.
+void DockLayout::arrangeRight()
+{
+    m_window.addDockWidget(Qt::RightDockWidgetArea, dock("inspector"));
+    m_window.splitDockWidget(dock("inspector"), dock("distribution"), Qt::Vertical);
+}
+
+/// Layer chart beside the tables.
+void DockLayout::arrangeBottom()
+{
+    m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("layer-chart"));
+    m_window.splitDockWidget(dock("layer-chart"), dock("tensors"), Qt::Horizontal);
+    for (const char* name : kTabbedBelow)
+        m_window.tabifyDockWidget(dock("tensors"), dock(name));
 }
 
 void DockLayout::arrangeInspect()
 {
     m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
-    m_window.addDockWidget(Qt::RightDockWidgetArea, dock("inspector"));
-    m_window.splitDockWidget(dock("inspector"), dock("distribution"), Qt::Vertical);
-    m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("layer-chart"));
-    m_window.splitDockWidget(dock("layer-chart"), dock("tensors"), Qt::Horizontal);
-    for (const char* name : { "weights", "outputs", "matching", "jobs" })
-        m_window.tabifyDockWidget(dock("tensors"), dock(name));
+    m_window.tabifyDockWidget(dock("findings"), dock("what-if"));
+    arrangeRight();
+    arrangeBottom();
     for (QDockWidget* widget : m_order)
         widget->show();
     dock("tensors")->raise();
+    dock("findings")->raise();
     m_window.layout()->activate();
     const int width = m_window.width(), height = m_window.height();
-    m_window.resizeDocks({ dock("findings") }, { std::max(230, width * 21 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("findings") }, { std::max(250, width * 21 / 100) }, Qt::Horizontal);
     m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
     m_window.resizeDocks(
         { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
@@ -88,17 +108,40 @@ void DockLayout::arrangeInspect()
         { dock("inspector"), dock("distribution") }, { height * 29 / 100, height * 29 / 100 }, Qt::Vertical);
 }
 
+/// The recipe at the left from top to bottom, findings above it.
+void DockLayout::arrangeWhatIf()
+{
+    m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
+    m_window.splitDockWidget(dock("findings"), dock("what-if"), Qt::Vertical);
+    arrangeRight();
+    arrangeBottom();
+    for (QDockWidget* widget : m_order)
+        widget->show();
+    dock("tensors")->raise();
+    m_window.layout()->activate();
+    const int width = m_window.width(), height = m_window.height();
+    m_window.resizeDocks({ dock("what-if") }, { std::max(280, width * 20 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks(
+        { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("tensors") }, { height * 30 / 100 }, Qt::Vertical);
+    m_window.resizeDocks({ dock("findings"), dock("what-if") }, { height * 26 / 100, height * 64 / 100 }, Qt::Vertical);
+    m_window.resizeDocks(
+        { dock("inspector"), dock("distribution") }, { height * 26 / 100, height * 34 / 100 }, Qt::Vertical);
+}
+
 void DockLayout::arrangeCompare()
 {
     m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("tensors"));
-    for (const char* name : { "weights", "outputs", "matching", "jobs" })
+    for (const char* name : kTabbedBelow)
         m_window.tabifyDockWidget(dock("tensors"), dock(name));
     m_window.addDockWidget(Qt::RightDockWidgetArea, dock("distribution"));
     m_window.splitDockWidget(dock("distribution"), dock("layer-chart"), Qt::Vertical);
     m_window.tabifyDockWidget(dock("distribution"), dock("inspector"));
     m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
+    m_window.tabifyDockWidget(dock("findings"), dock("what-if"));
     for (QDockWidget* widget : m_order)
-        widget->setVisible(widget != dock("findings"));
+        widget->setVisible(widget != dock("findings") && widget != dock("what-if"));
     dock("tensors")->raise();
     dock("distribution")->raise();
     const int width = m_window.width(), height = m_window.height();
@@ -148,6 +191,23 @@ void DockLayout::refreshTitles()
         if (auto* header = qobject_cast<PanelHeader*>(widget->titleBarWidget()))
             header->setTitleVisible(m_window.tabifiedDockWidgets(widget).isEmpty());
     }
+}
+
+QString DockLayout::state() const
+{
+    return QString::fromLatin1((m_shown ? m_window.saveState(kStateVersion) : m_state).toBase64());
+}
+
+void DockLayout::showState(const QString& state)
+{
+    const QByteArray bytes = QByteArray::fromBase64(state.toLatin1());
+    if (bytes.isEmpty())
+        return;
+    if (m_shown)
+        m_window.restoreState(bytes, kStateVersion);
+    else
+        m_state = bytes;
+    refreshTitles();
 }
 
 void DockLayout::save() const

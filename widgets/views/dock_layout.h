@@ -14,7 +14,7 @@ namespace qs {
 
 class Panel;
 
-enum class LayoutName { Inspect, Compare };
+enum class LayoutName { Inspect, Compare, WhatIf };
 
 /// Puts panels into docks, arranges them in named layouts, and remembers the arrangement.
 class DockLayout : public QObject {
@@ -31,6 +31,9 @@ public:
     /// window must be visible.
     void showAgain();
     QList<QAction*> toggleActions() const;
+    /// The arrangement as text, for a project file.
+    QString state() const;
+    void showState(const QString& state); ///< as state() gave it; nothing happens for another version's
     void save() const;
     void restore(); ///< takes effect with the next showAgain()
 
@@ -38,6 +41,9 @@ private:
     QDockWidget* dock(const char* panelName) const;
     void arrangeInspect();
     void arrangeCompare();
+    void arrangeWhatIf();
+    void arrangeRight();
+    void arrangeBottom();
     void refreshTitles();
 
     QMainWindow& m_window;

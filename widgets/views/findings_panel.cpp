@@ -43,10 +43,11 @@ QLabel* textLabel(const QString& text, const char* name, QWidget* parent)
 
 } // namespace
 
-FindingCard::FindingCard(const Finding& finding, const Session& session, QWidget* parent)
+FindingCard::FindingCard(const Finding& finding, const QString& edit, const Session& session, QWidget* parent)
     : QFrame(parent)
     , m_severity(finding.severity)
     , m_session(session)
+    , m_apply(new QPushButton(this))
 {
     setObjectName(QStringLiteral("findingCard"));
     const QString title = findingText(finding.title);
@@ -64,6 +65,10 @@ FindingCard::FindingCard(const Finding& finding, const Session& session, QWidget
 
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);
+    m_apply->setText(tr("Apply"));
+    connect(m_apply, &QPushButton::clicked, this, &FindingCard::applyRequested);
+    buttons->addWidget(m_apply);
+    setApplied(edit);
     if (finding.activation || finding.weight || !finding.node.empty() || !finding.tensor.empty()) {
         auto* show = new QPushButton(tr("Show"), this);
         show->setAccessibleName(tr("Show %1").arg(title));
@@ -87,6 +92,14 @@ FindingCard::FindingCard(const Finding& finding, const Session& session, QWidget
     text->hide();
     connect(explain, &QPushButton::toggled, text, &QWidget::setVisible);
     column->addWidget(text);
+}
+
+/// The edit that is left to make.
+void FindingCard::setApplied(const QString& edit)
+{
+    m_apply->setVisible(!edit.isEmpty());
+    m_apply->setToolTip(tr("%1, as one step that can be undone").arg(edit));
+    m_apply->setAccessibleName(edit);
 }
 
 void FindingCard::paintEvent(QPaintEvent* event)
@@ -113,6 +126,7 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
         if (stage(*now) != stage(*before))
             rebuild(); // the hint of an empty list differs
     });
+    connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &FindingsPanel::refreshEdits);
     connect(&session, &Session::themeChanged, this, qOverload<>(&QWidget::update));
     m_model.setSnapshot(session.snapshot());
     rebuild();
@@ -126,8 +140,11 @@ void FindingsPanel::rebuild()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     const int count = m_model.rowCount();
+    m_cards.clear();
     for (int row = 0; row < std::min(count, kMaxCards); ++row) {
-        auto* card = new FindingCard(m_model.finding(row), m_session, content);
+        auto* card = new FindingCard(m_model.finding(row), editText(m_model.finding(row)), m_session, content);
+        m_cards.push_back(card);
+        connect(card, &FindingCard::applyRequested, this, [this, row] { apply(m_model.finding(row)); });
         connect(card, &FindingCard::showRequested, this, [this, row] { show(m_model.finding(row)); });
         column->addWidget(card);
     }
@@ -148,6 +165,35 @@ void FindingsPanel::rebuild()
     column->addStretch(1);
     m_scroll->setWidget(content); // deletes the previous one
     header()->setInfo(m_session.comparison() ? countText(quint64(count)) : QString());
+}
+
+/// What the remedy is called as an edit; empty where there is nothing to edit, or it is done already.
+QString FindingsPanel::editText(const Finding& finding) const
+{
+    const RecipeEdits& edits = m_session.recipe();
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const RemedyKind kind = finding.change.kind;
+    const bool editsSomething = kind != RemedyKind::None && kind != RemedyKind::Requantize;
+    if (!editsSomething || !edits.editable() || !snapshot->floatModel)
+        return {};
+    const GraphDraft draft(snapshot->floatModel->model);
+    return withRemedy(edits.recipe(), finding.change, draft) == edits.recipe() ? QString() : remedyText(finding.change);
+}
+
+void FindingsPanel::refreshEdits()
+{
+    for (size_t row = 0; row < m_cards.size(); ++row)
+        m_cards[row]->setApplied(editText(m_model.finding(int(row))));
+}
+
+void FindingsPanel::apply(const Finding& finding)
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    if (!snapshot->floatModel)
+        return;
+    const GraphDraft draft(snapshot->floatModel->model);
+    RecipeEdits& edits = m_session.recipe();
+    edits.apply(remedyText(finding.change), withRemedy(edits.recipe(), finding.change, draft));
 }
 
 void FindingsPanel::show(const Finding& finding)

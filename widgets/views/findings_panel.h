@@ -5,17 +5,21 @@
 #include "widgets/session/session.h"
 #include "widgets/views/panel.h"
 
+class QPushButton;
 class QScrollArea;
 
 namespace qs {
 
-/// One finding: severity bar and icon, title, summary, remedy; Show selects its place, Explain unfolds the rule.
+/// One finding: severity bar and icon, title, summary, remedy; Apply makes the edit that it is (empty: it is none),
+/// Show selects its place, Explain unfolds the rule.
 class FindingCard : public QFrame {
     Q_OBJECT
 public:
-    FindingCard(const Finding& finding, const Session& session, QWidget* parent);
+    FindingCard(const Finding& finding, const QString& edit, const Session& session, QWidget* parent);
+    void setApplied(const QString& edit);
 
 signals:
+    void applyRequested();
     void showRequested();
 
 protected:
@@ -24,6 +28,7 @@ protected:
 private:
     Severity m_severity;
     const Session& m_session;
+    QPushButton* m_apply;
 };
 
 /// What is wrong, most important first.
@@ -34,11 +39,15 @@ public:
 
 private:
     void rebuild();
+    void refreshEdits();
+    void apply(const Finding& finding);
+    QString editText(const Finding& finding) const;
     void show(const Finding& finding);
 
     Session& m_session;
     FindingModel m_model;
     QScrollArea* m_scroll;
+    std::vector<FindingCard*> m_cards; ///< one a row, as many as are shown
 };
 
 } // namespace qs

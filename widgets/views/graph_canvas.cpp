@@ -31,15 +31,19 @@ GraphCanvas::GraphCanvas(QWidget* parent)
     setAccessibleName(tr("Graph"));
 }
 
-void GraphCanvas::setScene(std::shared_ptr<const GraphScene> scene)
+void GraphCanvas::setScene(std::shared_ptr<const GraphScene> scene, FirstView view)
 {
+    const bool kept = view == FirstView::Kept && m_scene && scene && !m_untouched;
     m_scene = std::move(scene);
     m_look.boxes.assign(m_scene ? m_scene->boxCount() : 0, {});
     m_look.selected.reset();
     m_look.hovered.reset();
     m_look.selectedEdge.reset();
-    m_untouched = true;
-    showFirstView();
+    m_untouched = !kept;
+    if (kept)
+        setView(m_zoom, m_offset);
+    else
+        showFirstView();
     update();
 }
 
@@ -209,6 +213,14 @@ void GraphCanvas::wheelEvent(QWheelEvent* event)
     event->accept();
 }
 
+std::optional<uint32_t> GraphCanvas::checkAt(QPointF point) const
+{
+    const QRectF corner = checkRect({});
+    const auto box = m_scene->boxAt(point + QPointF(corner.width(), corner.height()) / 2);
+    const bool there = box && m_look.boxes[*box].quantized && checkRect(m_scene->box(*box)).contains(point);
+    return there ? box : std::nullopt;
+}
+
 void GraphCanvas::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() == Qt::LeftButton || event->button() == Qt::MiddleButton) {
@@ -232,7 +244,10 @@ void GraphCanvas::mouseMoveEvent(QMouseEvent* event)
         }
         return;
     }
-    const auto box = m_scene ? m_scene->boxAt(toScene(event->position())) : std::nullopt;
+    const QPointF at = toScene(event->position());
+    auto box = m_scene ? m_scene->boxAt(at) : std::nullopt;
+    if (m_scene && !box)
+        box = checkAt(at);
     if (box != m_look.hovered) {
         m_look.hovered = box;
         setCursor(box ? Qt::PointingHandCursor : Qt::ArrowCursor);
@@ -251,7 +266,9 @@ void GraphCanvas::mouseReleaseEvent(QMouseEvent* event)
     if (!click || !m_scene)
         return;
     const QPointF at = toScene(event->position());
-    if (const auto box = m_scene->boxAt(at))
+    if (const auto check = checkAt(at))
+        emit boxToggled(*check);
+    else if (const auto box = m_scene->boxAt(at))
         emit boxChosen(*box);
     else if (const auto edge = m_scene->edgeAt(at, kReach / m_zoom))
         emit edgeChosen(*edge);

@@ -21,8 +21,10 @@ public:
 
     explicit GraphCanvas(QWidget* parent = nullptr);
 
-    /// Null shows the message. A new scene gets a sensible first view.
-    void setScene(std::shared_ptr<const GraphScene> scene);
+    enum class FirstView { Sensible, Kept };
+    /// Null shows the message. A new scene gets a sensible first view, or that of the one before: where nobody moved
+    /// the view, the sensible one all the same.
+    void setScene(std::shared_ptr<const GraphScene> scene, FirstView view = FirstView::Sensible);
     const GraphScene* scene() const { return m_scene.get(); }
     void setMessage(const QString& text);
     const GraphLook& look() const { return m_look; }
@@ -43,6 +45,7 @@ public:
 signals:
     void boxChosen(uint32_t box);
     void edgeChosen(uint32_t edge);
+    void boxToggled(uint32_t box); ///< its check box
     void viewChanged();
     void lookChanged();
 
@@ -68,6 +71,7 @@ private:
     void showFirstView();
     void keepInside();
     std::optional<uint32_t> neighbour(int key) const;
+    std::optional<uint32_t> checkAt(QPointF point) const; ///< box whose check box lies at a point of the scene
     void showTip(const QPoint& local, const QPoint& global);
 
     std::shared_ptr<const GraphScene> m_scene;

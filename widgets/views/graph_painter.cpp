@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kCorner = 4;
 constexpr double kPlainEdges = 0.25; ///< below this zoom edges are straight lines
+constexpr double kCheckSize = 13;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -36,6 +37,8 @@ public:
                 paintBadge(e);
         if (m_look.selected)
             outline(*m_look.selected, m_look.theme.accent, 5, 2.5);
+        for (const uint32_t b : m_scene.boxesIn(visible))
+            paintCheck(b);
     }
 
 private:
@@ -95,12 +98,37 @@ private:
             m_painter.drawRoundedRect(rect, corner, corner);
             if (look.hatched)
                 hatch(rect, corner);
+            if (look.quantized == false)
+                outlineFloat(rect, corner);
         }
         if (readable(m_look.fonts.subtitle))
             paintTexts(b, fill);
         m_painter.setOpacity(1);
         if (look.found && m_look.searching)
             outline(b, m_look.theme.warning, 3, 2);
+    }
+
+    /// Nodes that the recipe leaves in float.
+    void outlineFloat(const QRectF& rect, double corner)
+    {
+        m_painter.setBrush(Qt::NoBrush);
+        m_painter.setPen(QPen(m_look.theme.warning, std::max(2.0, onePixel()), Qt::DashLine));
+        m_painter.drawRoundedRect(rect, corner, corner);
+    }
+
+    void paintCheck(uint32_t b)
+    {
+        const BoxLook& look = m_look.boxes[b];
+        const bool wanted = m_look.hovered == b || m_look.selected == b || look.quantized == false;
+        if (!look.quantized || !wanted || !readable(m_look.fonts.subtitle))
+            return;
+        const QRectF rect = checkRect(m_scene.box(b));
+        m_painter.setBrush(m_look.theme.panel);
+        m_painter.setPen(QPen(*look.quantized ? m_look.theme.accent : m_look.theme.warning, 1.5));
+        m_painter.drawRoundedRect(rect, 2.5, 2.5);
+        if (*look.quantized)
+            m_painter.drawPolyline(QPolygonF({ rect.topLeft() + QPointF(3, 6.5), rect.topLeft() + QPointF(5.5, 9.5),
+                rect.topLeft() + QPointF(10, 3.5) }));
     }
 
     QColor borderOf(const BoxLook& look) const
@@ -156,13 +184,13 @@ private:
                 subtitle.elidedText(text(box.subtitle), Qt::ElideRight, rest.width()));
             return;
         }
-        if (box.subtitle.empty()) {
+        const QString second = m_look.boxes[b].note.isEmpty() ? text(box.subtitle) : m_look.boxes[b].note;
+        if (second.isEmpty()) {
             draw(left, Qt::AlignVCenter, m_look.fonts.title, first);
             return;
         }
         draw(left, Qt::AlignTop, m_look.fonts.title, first);
-        draw(left, Qt::AlignBottom, m_look.fonts.subtitle,
-            subtitle.elidedText(text(box.subtitle), Qt::ElideRight, left.width()));
+        draw(left, Qt::AlignBottom, m_look.fonts.subtitle, subtitle.elidedText(second, Qt::ElideRight, left.width()));
     }
 
     void draw(const QRectF& rect, Qt::Alignment vertical, const QFont& font, const QString& what)
@@ -191,6 +219,11 @@ private:
 };
 
 } // namespace
+
+QRectF checkRect(const QRectF& box)
+{
+    return { box.left() - kCheckSize / 2, box.top() - kCheckSize / 2, kCheckSize, kCheckSize };
+}
 
 void paintGraph(QPainter& painter, const GraphScene& scene, const GraphLook& look, const QRectF& visible, double zoom)
 {

@@ -20,6 +20,8 @@ struct BoxLook {
     QString number; ///< "−5.4 dB"
     bool hatched = false; ///< cannot run
     bool found = false; ///< matches the search
+    std::optional<bool> quantized; ///< what the recipe says; nothing where it says nothing
+    QString note; ///< "excluded in draft", in place of the subtitle
 };
 
 /// Everything a painting needs beside the geometry.
@@ -31,6 +33,9 @@ struct GraphLook {
     std::optional<uint32_t> selectedEdge;
     bool searching = false; ///< boxes that do not match are dimmed
 };
+
+/// The check box at a box's corner, which says whether the recipe quantizes it.
+QRectF checkRect(const QRectF& box);
 
 /// Text below this size in pixels is left out.
 inline constexpr double kSmallestText = 6;

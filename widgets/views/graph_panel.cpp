@@ -2,7 +2,7 @@
 #include "widgets/views/graph_panel.h"
 
 #include "widgets/models/error_text.h"
-#include "widgets/session/session.h"
+#include "widgets/session/recipe_view.h"
 #include "widgets/views/graph_canvas.h"
 #include "widgets/views/graph_export.h"
 #include "widgets/views/graph_numbers.h"
@@ -48,11 +48,20 @@ bool boxMatches(const DisplayBox& box, const Graph& graph, const QString& wanted
             box.weights, [&](const BoxWeight& w) { return contains(graph.value(w.value).name, wanted); });
 }
 
+Place placeOf(Side side, NodeId node)
+{
+    Place place;
+    place.side = side;
+    place.node = node;
+    return place;
+}
+
 } // namespace
 
-GraphPanel::GraphPanel(Session& session, QWidget* parent)
+GraphPanel::GraphPanel(Session& session, RecipeView& recipe, QWidget* parent)
     : Panel(QStringLiteral("graph"), tr("Graph"), parent)
     , m_session(session)
+    , m_recipe(recipe)
     , m_canvas(new GraphCanvas(this))
     , m_minimap(new Minimap(*m_canvas))
     , m_legend(new GraphLegend(this))
@@ -71,11 +80,17 @@ GraphPanel::GraphPanel(Session& session, QWidget* parent)
     setFocusProxy(m_canvas);
     m_canvas->installEventFilter(this);
     m_canvas->setTips(
-        [this](uint32_t box) { return boxToolTip(*m_session.snapshot(), m_side, m_canvas->scene()->graph(), box); },
-        [this](uint32_t edge) { return edgeToolTip(*m_session.snapshot(), m_side, m_canvas->scene()->graph(), edge); });
+        [this](uint32_t box) {
+            return m_waiting ? QString() : boxToolTip(*m_session.snapshot(), m_side, m_canvas->scene()->graph(), box);
+        },
+        [this](uint32_t edge) {
+            return m_waiting ? QString() : edgeToolTip(*m_session.snapshot(), m_side, m_canvas->scene()->graph(), edge);
+        });
     buildHeader();
     connect(m_canvas, &GraphCanvas::boxChosen, this, &GraphPanel::chooseBox);
     connect(m_canvas, &GraphCanvas::edgeChosen, this, &GraphPanel::chooseEdge);
+    connect(m_canvas, &GraphCanvas::boxToggled, this, &GraphPanel::toggleBox);
+    connect(&m_recipe, &RecipeView::changed, this, &GraphPanel::refreshLook);
     connect(m_search, &GraphSearchBar::edited, this, &GraphPanel::search);
     connect(m_search, &GraphSearchBar::stepped, this, &GraphPanel::stepSearch);
     connect(m_search, &GraphSearchBar::closed, this, &GraphPanel::closeSearch);
@@ -198,6 +213,12 @@ void GraphPanel::setMode(FoldMode mode)
     refreshLook();
 }
 
+GraphPanel::Shows GraphPanel::shows() const
+{
+    const auto& floatModel = m_session.snapshot()->floatModel;
+    return { floatModel ? floatModel->model.get() : nullptr, m_side, m_mode };
+}
+
 void GraphPanel::requestScene()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
@@ -218,7 +239,9 @@ void GraphPanel::requestScene()
         showScene(known->second);
         return;
     }
-    showScene(nullptr);
+    m_waiting = m_canvas->scene() && snapshot->floatModel && m_sceneShows == shows();
+    if (!m_waiting)
+        showScene(nullptr);
     m_canvas->setMessage(tr("Laying out %1 nodes…").arg(model->graph().nodes().size()));
     JobRequest job;
     job.tag = kLayoutTag;
@@ -237,8 +260,11 @@ void GraphPanel::requestScene()
         });
     };
     job.failed = [panel = QPointer(this)](const Issue& issue) {
-        if (panel)
-            panel->m_canvas->setMessage(issueHeadline(issue));
+        if (!panel)
+            return;
+        panel->m_waiting = false;
+        panel->showScene(nullptr);
+        panel->m_canvas->setMessage(issueHeadline(issue));
     };
     m_session.jobs().start(std::move(job));
 }
@@ -246,7 +272,9 @@ void GraphPanel::requestScene()
 void GraphPanel::showScene(const std::shared_ptr<const GraphScene>& scene)
 {
     m_edge.reset();
-    m_canvas->setScene(scene);
+    m_canvas->setScene(scene, m_waiting ? GraphCanvas::FirstView::Kept : GraphCanvas::FirstView::Sensible);
+    m_waiting = false;
+    m_sceneShows = scene ? std::optional(shows()) : std::nullopt;
     if (scene && scene->boxCount() == 0)
         m_canvas->setMessage(tr("This graph has no nodes."));
     m_legend->setVisible(scene && scene->boxCount() > 0);
@@ -266,6 +294,10 @@ ColourLimits GraphPanel::limits() const
 void GraphPanel::refreshLook()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
+    const LoadedModel* model = modelOf(*snapshot, m_side);
+    const bool ofOther = m_shown && (!model || model->model.get() != m_shown->first); // takeSnapshot() is still to come
+    if (m_waiting || ofOther) // the picture speaks of another graph than the snapshot
+        return;
     const Metric metric = m_session.metric();
     GraphLook look;
     look.theme = m_session.theme();
@@ -288,6 +320,7 @@ void GraphPanel::refreshLook()
         if (number.exact || number.value)
             look.boxes[b].fill = metricColour(look.theme, metric, number.exact ? best : *number.value, limits());
     }
+    markRecipe(look);
     look.searching = m_search->isVisible() && !m_search->text().isEmpty();
     for (const uint32_t b : m_matches)
         if (b < look.boxes.size())
@@ -308,6 +341,8 @@ bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
     if (watched == m_canvas && event->type() == QEvent::Resize)
         placeOverlays();
     if (watched == m_canvas && event->type() == QEvent::ContextMenu) {
+        if (m_canvas->look().hovered)
+            chooseBox(*m_canvas->look().hovered);
         showMenu(static_cast<QContextMenuEvent*>(event)->globalPos());
         return true;
     }
@@ -342,7 +377,7 @@ void GraphPanel::search(const QString& text)
     m_matches.clear();
     m_match = 0;
     const LoadedModel* model = modelOf(*m_session.snapshot(), m_side);
-    if (model && m_canvas->scene() && !text.isEmpty()) {
+    if (model && m_canvas->scene() && !m_waiting && !text.isEmpty()) {
         const auto& boxes = m_canvas->scene()->graph().boxes;
         for (uint32_t b = 0; b < boxes.size(); ++b)
             if (boxMatches(boxes[b], model->graph(), text))
@@ -370,7 +405,7 @@ void GraphPanel::stepSearch(int step)
 void GraphPanel::chooseBox(uint32_t index)
 {
     const GraphScene* scene = m_canvas->scene();
-    if (!scene)
+    if (!scene || m_waiting)
         return;
     const DisplayBox& box = scene->graph().boxes[index];
     const SnapshotPtr snapshot = m_session.snapshot();
@@ -384,9 +419,40 @@ void GraphPanel::chooseBox(uint32_t index)
         selection.selectValue(m_side, box.mainValue());
 }
 
+/// The node of a box that the recipe speaks of.
+std::optional<size_t> GraphPanel::recipeNodeOf(const DisplayBox& box) const
+{
+    const LoadedModel* model = modelOf(*m_session.snapshot(), m_side);
+    for (const NodeId id : box.nodes)
+        if (const auto node = model ? m_recipe.nodeOf(placeOf(m_side, id)) : std::nullopt)
+            return node;
+    return std::nullopt;
+}
+
+void GraphPanel::markRecipe(GraphLook& look) const
+{
+    const auto& boxes = m_canvas->scene()->graph().boxes;
+    for (size_t b = 0; b < look.boxes.size(); ++b) {
+        const auto node = boxes[b].kind == DisplayBox::Kind::Operator ? recipeNodeOf(boxes[b]) : std::nullopt;
+        const auto mark = node ? m_recipe.mark(m_recipe.nodes()[*node].name) : std::nullopt;
+        if (!mark)
+            continue;
+        look.boxes[b].quantized = m_recipe.states()[*node].quantized;
+        look.boxes[b].note = nodeMarkText(*mark);
+    }
+}
+
+void GraphPanel::toggleBox(uint32_t box)
+{
+    if (m_waiting)
+        return;
+    if (const auto node = recipeNodeOf(m_canvas->scene()->graph().boxes[box]))
+        m_recipe.toggle(*node);
+}
+
 void GraphPanel::chooseEdge(uint32_t edge)
 {
-    if (!m_canvas->scene())
+    if (!m_canvas->scene() || m_waiting)
         return;
     m_session.selection().selectValue(m_side, m_canvas->scene()->graph().edges[edge].value);
     m_edge = edge;
@@ -396,6 +462,14 @@ void GraphPanel::chooseEdge(uint32_t edge)
 void GraphPanel::showMenu(const QPoint& global)
 {
     QMenu menu(this);
+    const auto node = m_recipe.nodeOf(m_session.selection().current());
+    if (node && m_session.recipe().editable()) {
+        const QString name = QString::fromStdString(m_recipe.nodes()[*node].name);
+        const bool quantized = m_recipe.states()[*node].quantized;
+        menu.addAction(quantized ? tr("Leave %1 in float").arg(name) : tr("Quantize %1").arg(name),
+            QKeySequence(Qt::Key_E), this, [this, at = *node] { m_recipe.toggle(at); });
+        menu.addSeparator();
+    }
     menu.addAction(tr("Find…"), QKeySequence(Qt::Key_Slash), this, &GraphPanel::openSearch);
     menu.addAction(tr("Fit"), QKeySequence(Qt::Key_Space), m_canvas, &GraphCanvas::fit);
     menu.addAction(tr("Show the selection"), QKeySequence(Qt::Key_F), m_canvas, &GraphCanvas::focusSelection);

@@ -24,13 +24,15 @@ namespace qs {
 class GraphCanvas;
 class GraphSearchBar;
 class Minimap;
+class RecipeView;
+struct GraphLook;
 class Session;
 
 /// One of the two graphs, Q/DQ folded into badges or raw, coloured by the session's metric.
 class GraphPanel : public Panel {
     Q_OBJECT
 public:
-    explicit GraphPanel(Session& session, QWidget* parent = nullptr);
+    GraphPanel(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
     ~GraphPanel() override;
 
     Side side() const { return m_side; }
@@ -65,12 +67,16 @@ private:
     void closeSearch();
     void chooseBox(uint32_t box);
     void chooseEdge(uint32_t edge);
+    void toggleBox(uint32_t box);
+    void markRecipe(GraphLook& look) const;
+    std::optional<size_t> recipeNodeOf(const DisplayBox& box) const;
     void showMenu(const QPoint& global);
     void saveAs(const QString& suffix);
     ColourLimits limits() const;
     QString emptyText() const;
 
     Session& m_session;
+    RecipeView& m_recipe;
     GraphCanvas* m_canvas;
     Minimap* m_minimap;
     GraphLegend* m_legend;
@@ -82,7 +88,17 @@ private:
     bool m_sideChosen = false; ///< by the user
     FoldMode m_mode = FoldMode::Folded;
     std::map<SceneKey, std::shared_ptr<const GraphScene>> m_scenes;
-    std::optional<SceneKey> m_shown;
+    std::optional<SceneKey> m_shown; ///< wanted
+    /// What the scene shows: while the same of another recipe for that float model is laid out, it stays as a picture.
+    struct Shows {
+        const Model* floatModel = nullptr;
+        Side side = Side::Quantized;
+        FoldMode mode = FoldMode::Folded;
+        bool operator==(const Shows&) const = default;
+    };
+    Shows shows() const;
+    std::optional<Shows> m_sceneShows;
+    bool m_waiting = false;
     std::map<Metric, ColourLimits> m_limits; ///< where the user changed them
     std::vector<uint32_t> m_matches;
     size_t m_match = 0;

@@ -3,6 +3,7 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/models/output_model.h"
+#include "widgets/session/recipe_view.h"
 #include "widgets/session/search_names.h"
 #include "widgets/views/elided_label.h"
 
@@ -14,8 +15,10 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QStringListModel>
 #include <QTimer>
+#include <QUndoStack>
 
 #include <set>
 
@@ -25,6 +28,7 @@ namespace {
 
 constexpr int kSearchWidth = 250;
 constexpr int kVisibleItems = 14;
+constexpr int kUndoWidth = 190;
 
 } // namespace
 
@@ -61,9 +65,13 @@ QString projectLine(const Snapshot& snapshot)
     return parts.join(QStringLiteral(" · "));
 }
 
-HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
+HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     : QFrame(parent)
     , m_session(session)
+    , m_recipe(recipe)
+    , m_changes(new QLabel(this))
+    , m_run(new QPushButton(tr("Run  Ctrl+Enter"), this))
+    , m_undo(new QPushButton(this))
     , m_name(new QLabel(this))
     , m_files(new ElidedLabel(Qt::ElideRight, this))
     , m_summary(new QHBoxLayout)
@@ -83,6 +91,9 @@ HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
     row->setSpacing(10);
     row->addWidget(m_name);
     row->addWidget(m_files, 1);
+    row->addWidget(m_changes);
+    row->addWidget(m_run);
+    row->addWidget(m_undo);
     row->addLayout(m_summary);
     row->addSpacing(10);
     row->addWidget(m_search);
@@ -99,6 +110,16 @@ HeaderStrip::HeaderStrip(Session& session, QWidget* parent)
         const QString typed = m_search->text();
         go(m_session.selection().selectByName(typed.toStdString()) ? typed : completer->currentCompletion());
     });
+    m_changes->setObjectName(QStringLiteral("changesChip"));
+    m_changes->setToolTip(tr("The numbers that are shown are of the recipe without these changes"));
+    m_run->setProperty("primary", true);
+    m_run->setAccessibleName(tr("Run the recipe"));
+    m_undo->setProperty("link", true);
+    connect(m_run, &QPushButton::clicked, &session, &Session::run);
+    connect(m_undo, &QPushButton::clicked, &session.recipe().stack(), &QUndoStack::undo);
+    connect(&recipe, &RecipeView::changed, this, &HeaderStrip::refreshRecipe);
+    connect(&session, &Session::needsRunChanged, this, &HeaderStrip::refreshRecipe);
+    connect(&session.recipe().stack(), &QUndoStack::indexChanged, this, &HeaderStrip::refreshRecipe);
     connect(&session, &Session::snapshotChanged, this, &HeaderStrip::refresh);
     refresh();
 }
@@ -127,6 +148,23 @@ void HeaderStrip::refresh()
                              : QString());
     m_search->setEnabled(open);
     refreshSummary();
+    refreshRecipe();
+}
+
+void HeaderStrip::refreshRecipe()
+{
+    const int changes = m_recipe.changesNotRun();
+    m_changes->setVisible(changes > 0);
+    m_changes->setText(m_session.busy() ? tr("%1 changes, running").arg(changes)
+            : changes == 1              ? tr("1 change, not run")
+                                        : tr("%1 changes, not run").arg(changes));
+    m_run->setVisible(m_session.needsRun());
+    const QUndoStack& stack = m_session.recipe().stack();
+    m_undo->setVisible(stack.canUndo());
+    const QString text = tr("↶ Undo “%1”").arg(stack.undoText());
+    m_undo->setText(fontMetrics().elidedText(text, Qt::ElideRight, kUndoWidth));
+    m_undo->setToolTip(text);
+    m_undo->setAccessibleName(tr("Undo %1").arg(stack.undoText()));
 }
 
 void HeaderStrip::refreshSummary()

@@ -8,15 +8,18 @@
 class QHBoxLayout;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QStringListModel;
 
 namespace qs {
 
-/// Top strip: what is open, how good the outputs are, and where to go.
+class RecipeView;
+
+/// Top strip: what is open, what of the recipe was not run, how good the outputs are, and where to go.
 class HeaderStrip : public QFrame {
     Q_OBJECT
 public:
-    explicit HeaderStrip(Session& session, QWidget* parent = nullptr);
+    HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
     void focusSearch();
 
 protected:
@@ -25,10 +28,14 @@ protected:
 private:
     void refresh();
     void refreshSummary();
+    void refreshRecipe();
     void fillNames();
     void go(const QString& name);
 
     Session& m_session;
+    RecipeView& m_recipe;
+    QLabel* m_changes;
+    QPushButton *m_run, *m_undo;
     QLabel* m_name;
     QLabel* m_files;
     QHBoxLayout* m_summary;

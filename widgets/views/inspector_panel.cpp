@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/inspector_panel.h"
 
+#include "widgets/views/override_editor.h"
+
 #include <QAction>
 #include <QClipboard>
 #include <QFontDatabase>
@@ -11,6 +13,7 @@
 #include <QTableView>
 #include <QTextLayout>
 #include <QTimer>
+#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -107,7 +110,7 @@ private:
 
 } // namespace
 
-InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
+InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* parent)
     : Panel(QStringLiteral("inspector"), tr("Inspector"), parent)
     , m_session(session)
     , m_table(new QTableView(this))
@@ -126,7 +129,13 @@ InspectorPanel::InspectorPanel(Session& session, QWidget* parent)
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setMinimumSectionSize(kRowHeight);
     m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
-    setContent(m_table);
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_table, 1);
+    column->addWidget(new OverrideEditor(session, recipe, this));
+    setContent(content);
 
     auto* copy = new QAction(tr("Copy value"), m_table);
     copy->setShortcut(QKeySequence::Copy);

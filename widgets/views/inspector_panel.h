@@ -10,11 +10,13 @@ class QTimer;
 
 namespace qs {
 
-/// Key, value and formula (as tool tip) of everything known about the selection.
+class RecipeView;
+
+/// Key, value and formula (as tool tip) of everything known about the selection, and what the recipe says of it.
 class InspectorPanel : public Panel {
     Q_OBJECT
 public:
-    explicit InspectorPanel(Session& session, QWidget* parent = nullptr);
+    InspectorPanel(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
     QTableView* table() const { return m_table; }
 
 private:

@@ -3,6 +3,8 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/models/formulas.h"
+#include "widgets/session/advisor.h"
+#include "widgets/views/advisor_panel.h"
 #include "widgets/views/distribution_panel.h"
 #include "widgets/views/dock_layout.h"
 #include "widgets/views/error_bar.h"
@@ -15,20 +17,25 @@
 #include "widgets/views/layer_chart_panel.h"
 #include "widgets/views/open_dialogs.h"
 #include "widgets/views/progress_strip.h"
+#include "widgets/views/runs_panel.h"
 #include "widgets/views/start_page.h"
 #include "widgets/views/style.h"
 #include "widgets/views/table_panel.h"
+#include "widgets/views/what_if_panel.h"
 #include "widgets/views/window_menus.h"
 
 #include <QCloseEvent>
+#include <QDir>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QLabel>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
+#include <QUndoStack>
 #include <QVBoxLayout>
 
 namespace qs {
@@ -50,12 +57,14 @@ QString themeName(ThemeChoice choice)
 MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent)
     : QMainWindow(parent)
     , m_session(session)
+    , m_recipe(new RecipeView(session, this))
+    , m_advisor(new Advisor(session, *m_recipe, this))
     , m_memory(memory)
     , m_layout(new DockLayout(*this))
-    , m_strip(new HeaderStrip(session, this))
+    , m_strip(new HeaderStrip(session, *m_recipe, this))
     , m_centre(new QStackedWidget(this))
     , m_errorBar(new ErrorBar(this))
-    , m_graph(new GraphPanel(session, this))
+    , m_graph(new GraphPanel(session, *m_recipe, this))
     , m_status(new QLabel(this))
 {
     setObjectName(QStringLiteral("mainWindow"));
@@ -77,7 +86,8 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     if (m_memory == WindowMemory::Remembered)
         m_theme = themeChoiceFromName(QSettings().value(kThemeKey).toString()).value_or(ThemeChoice::System);
     m_theme = theme.value_or(m_theme);
-    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, [this] { return m_theme; },
+    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe,
+        [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); } });
     connectSession();
     m_systemTheme.ask();
@@ -114,15 +124,18 @@ void MainWindow::buildCentre()
 
 void MainWindow::buildDocks()
 {
-    m_tensors = makeTensorsPanel(m_session, this);
+    m_tensors = makeTensorsPanel(m_session, *m_recipe, this);
     m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
-    m_layout->add(new InspectorPanel(m_session, this), Qt::RightDockWidgetArea);
-    m_layout->add(new DistributionPanel(m_session, this), Qt::RightDockWidgetArea);
+    m_layout->add(new WhatIfPanel(m_session, *m_recipe, this), Qt::LeftDockWidgetArea);
+    m_layout->add(new InspectorPanel(m_session, *m_recipe, this), Qt::RightDockWidgetArea);
+    m_layout->add(new DistributionPanel(m_session, m_session.recipe(), this), Qt::RightDockWidgetArea);
     m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_tensors, Qt::BottomDockWidgetArea);
-    m_layout->add(makeWeightsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(makeWeightsPanel(m_session, *m_recipe, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeOutputsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeMatchingPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new AdvisorPanel(m_session, *m_recipe, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
 }
 
@@ -139,13 +152,23 @@ void MainWindow::connectSession()
     connect(&m_session, &Session::failed, m_errorBar, &ErrorBar::showIssue);
     connect(
         &m_session, &Session::cancelled, this, [this] { m_status->setText(tr("Cancelled. %1").arg(statusText())); });
+    connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
+        setWindowFilePath(path);
+        m_session.recipe().stack().setClean();
+        refreshTitle();
+        m_status->setText(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
+    });
+    connect(&m_session, &Session::layoutFound, m_layout, &DockLayout::showState);
+    connect(&m_session.recipe().stack(), &QUndoStack::cleanChanged, this, &MainWindow::refreshTitle);
     connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
 }
 
 void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
 {
     const bool open = now->floatModel || now->quantModel;
-    setWindowTitle(open ? projectName(now->inputs) + QStringLiteral(" — Quantscope") : QStringLiteral("Quantscope"));
+    if (!open)
+        setWindowFilePath({});
+    refreshTitle();
     m_status->setText(statusText());
     m_centre->setCurrentIndex(open ? 1 : 0);
     showDocks();
@@ -156,6 +179,24 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
         if (m_memory == WindowMemory::Remembered)
             m_recent.add(now->inputs);
     }
+}
+
+void MainWindow::refreshTitle()
+{
+    const SnapshotPtr now = m_session.snapshot();
+    const bool open = now->floatModel || now->quantModel;
+    const QString project = windowFilePath().isEmpty() ? QString() : QFileInfo(windowFilePath()).completeBaseName();
+    setWindowTitle(!open
+            ? QStringLiteral("Quantscope")
+            : (project.isEmpty() ? projectName(now->inputs) : project) + QStringLiteral("[*] — Quantscope"));
+    setWindowModified(open && !m_session.recipe().stack().isClean());
+}
+
+void MainWindow::saveProject(const QString& path)
+{
+    if (path.isEmpty())
+        return askWhereToSave(m_session, this, [this](const QString& chosen) { saveProject(chosen); });
+    m_session.saveProject(path, m_layout->state());
 }
 
 QString MainWindow::statusText() const
@@ -179,11 +220,14 @@ QStringList MainWindow::viewNames()
 {
     return { QStringLiteral("graph"), QStringLiteral("tensors"), QStringLiteral("weights"), QStringLiteral("inspector"),
         QStringLiteral("distribution"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
-        QStringLiteral("outputs"), QStringLiteral("matching"), QStringLiteral("jobs") };
+        QStringLiteral("outputs"), QStringLiteral("matching"), QStringLiteral("what-if"), QStringLiteral("runs"),
+        QStringLiteral("advisor"), QStringLiteral("jobs") };
 }
 
 bool MainWindow::showView(const QString& name)
 {
+    if (name == QLatin1String("what-if"))
+        m_layout->apply(LayoutName::WhatIf);
     if (name != m_graph->objectName())
         return m_layout->raise(name);
     m_graph->canvas().setFocus(Qt::OtherFocusReason);

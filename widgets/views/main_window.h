@@ -13,9 +13,11 @@ class QStackedWidget;
 namespace qs {
 
 class DockLayout;
+class Advisor;
 class ErrorBar;
 class GraphPanel;
 class HeaderStrip;
+class RecipeView;
 class TablePanel;
 
 /// Whether the window takes its size, arrangement and theme from last time and leaves them for next time.
@@ -35,6 +37,8 @@ public:
     void setThemeChoice(ThemeChoice choice);
     GraphPanel& graph() const { return *m_graph; }
     TablePanel& tensors() const { return *m_tensors; }
+    RecipeView& recipe() const { return *m_recipe; }
+    Advisor& advisor() const { return *m_advisor; }
     ErrorBar& errorBar() const { return *m_errorBar; }
 
 protected:
@@ -49,12 +53,16 @@ private:
     void buildStatusBar();
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
+    void refreshTitle();
+    void saveProject(const QString& path);
     void refreshTheme();
     void restoreWindow();
     void showDocks(); ///< as the start page goes or comes
     QString statusText() const;
 
     Session& m_session;
+    RecipeView* m_recipe;
+    Advisor* m_advisor;
     RecentFiles m_recent;
     SystemTheme m_systemTheme;
     ThemeChoice m_theme = ThemeChoice::System;

@@ -89,6 +89,51 @@ void askForReport(Session& session, QWidget* parent)
     dialog->open();
 }
 
+void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent)
+{
+    struct Kind {
+        HandOver what;
+        QString title, filter, suffix;
+    };
+    const std::array<Kind, 5> kinds { {
+        { HandOver::Qdq, tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx") },
+        { HandOver::QOperator, tr("Export ONNX with operators on codes"), modelFilter(), QStringLiteral("onnx") },
+        { HandOver::Script, tr("Save ONNX Runtime script"), tr("Python (*.py)"), QStringLiteral("py") },
+        { HandOver::ExcludeList, tr("Save nodes_to_exclude"), tr("Text (*.txt)"), QStringLiteral("txt") },
+        { HandOver::RecipeJson, tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json") },
+    } };
+    const Kind& kind = kinds[size_t(what)];
+    auto* dialog = new QFileDialog(parent, kind.title, startFolder(session), kind.filter);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(kind.suffix);
+    QObject::connect(dialog, &QFileDialog::fileSelected, dialog,
+        [&session, &recipe, what](const QString& path) { handOver(session, recipe, what, path); });
+    dialog->open();
+}
+
+void askForRecipe(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open recipe"), tr("Recipe (*.json);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { readRecipeInto(session, path); });
+}
+
+void askForProject(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open project"), tr("Projects (*.qscope);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openProject(path); });
+}
+
+void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
+{
+    auto* dialog = new QFileDialog(parent, tr("Save project"), startFolder(session), tr("Projects (*.qscope)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("qscope"));
+    QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
+    dialog->open();
+}
+
 QStringList droppedFiles(const QMimeData* data)
 {
     QStringList files;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/session.h"
+#include "widgets/session/hand_over.h"
+
+#include <functional>
 
 class QMimeData;
 class QWidget;
@@ -16,6 +18,13 @@ void askForData(Session& session, QWidget* parent);
 void askForDataFolder(Session& session, QWidget* parent);
 /// Where to write the report of what is compared, and as what.
 void askForReport(Session& session, QWidget* parent);
+/// Where to write what is handed over.
+void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent);
+/// A recipe to go on with.
+void askForRecipe(Session& session, QWidget* parent);
+void askForProject(Session& session, QWidget* parent);
+/// Where to save the project.
+void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen);
 /// Local files of a drop, empty when there are none.
 QStringList droppedFiles(const QMimeData* data);
 

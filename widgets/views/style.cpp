@@ -26,10 +26,11 @@ QString filledStyleSheet(const Theme& theme)
         return {};
     QString text = QString::fromUtf8(file.readAll());
     // Longer names first: @accentSoft must not be taken for @accent.
-    const std::array<std::pair<const char*, QColor>, 11> names { { { "@accentSoft", theme.accentSoft },
+    const std::array<std::pair<const char*, QColor>, 12> names { { { "@accentSoft", theme.accentSoft },
         { "@onAccent", theme.onAccent }, { "@accent", theme.accent }, { "@window", theme.window },
         { "@panel", theme.panel }, { "@raised", theme.raised }, { "@border", theme.border }, { "@grid", theme.grid },
-        { "@text", theme.text }, { "@muted", theme.muted }, { "@error", theme.error } } };
+        { "@text", theme.text }, { "@muted", theme.muted }, { "@error", theme.error },
+        { "@warning", theme.warning } } };
     for (const auto& [name, colour] : names)
         text.replace(QLatin1String(name), colour.name());
     return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/table_panel.h"
 
+#include "widgets/session/recipe_view.h"
 #include "widgets/views/cell_delegates.h"
 #include "widgets/views/table_header.h"
 
@@ -62,6 +63,8 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     m_setup.model->setParent(this);
     m_proxy->setColumns(m_setup.model);
     buildTable();
+    if (m_setup.recipe)
+        showRecipe();
     buildHeader();
     auto* content = new QWidget(this);
     auto* column = new QVBoxLayout(content);
@@ -135,6 +138,34 @@ void TablePanel::buildTable()
         if (now.isValid() && m_setup.select && !m_following)
             m_setup.select(m_session.selection(), m_proxy->mapToSource(now).row());
     });
+}
+
+void TablePanel::showRecipe()
+{
+    auto* delegate = static_cast<CellDelegate*>(m_table->itemDelegateForColumn(0));
+    delegate->showRecipe(*m_setup.recipe,
+        [this](const QModelIndex& index) { return m_setup.nodeOf(m_proxy->mapToSource(index).row()); });
+    connect(m_setup.recipe, &RecipeView::changed, m_table->viewport(), qOverload<>(&QWidget::update));
+}
+
+bool TablePanel::toggleNodes()
+{
+    if (!m_setup.recipe)
+        return false;
+    std::vector<size_t> members;
+    bool any = false;
+    for (const QModelIndex& index : m_table->selectionModel()->selectedRows()) {
+        const auto node = m_setup.nodeOf(m_proxy->mapToSource(index).row());
+        if (!node || std::ranges::find(members, *node) != members.end())
+            continue;
+        members.push_back(*node);
+        any = any || m_setup.recipe->states()[*node].quantized;
+    }
+    if (members.size() == 1)
+        m_setup.recipe->toggle(members[0]);
+    else
+        m_setup.recipe->setQuantized(members, !any, tr("%1 nodes").arg(members.size()));
+    return !members.empty();
 }
 
 void TablePanel::buildHeader()
@@ -341,6 +372,10 @@ void TablePanel::showColumnMenu(const QPoint& position)
 void TablePanel::showRowMenu(const QPoint& position)
 {
     QMenu menu(this);
+    if (m_setup.recipe && m_session.recipe().editable() && m_table->currentIndex().isValid()) {
+        menu.addAction(tr("Quantize or leave in float"), QKeySequence(Qt::Key_E), this, &TablePanel::toggleNodes);
+        menu.addSeparator();
+    }
     connect(menu.addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { copyRows(TableFormat::Tsv); });
     connect(
         menu.addAction(tr("Copy as Markdown")), &QAction::triggered, this, [this] { copyRows(TableFormat::Markdown); });

@@ -18,6 +18,7 @@ class QVBoxLayout;
 
 namespace qs {
 
+class RecipeView;
 class TableHeader;
 
 /// A table over one of our column models: worst first, filter field, column chooser, copy, following the selection.
@@ -32,6 +33,8 @@ public:
         std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
         std::function<QString(const Snapshot&)> info; ///< header text
         std::function<QString(const Theme&)> footer; ///< rich text below the table: units, legend
+        RecipeView* recipe = nullptr; ///< rows have a check box: whether it quantizes their node
+        std::function<std::optional<size_t>(int row)> nodeOf; ///< of the recipe, for a row of the model
         std::function<QString(const Snapshot&)> emptyText; ///< shown instead of rows when there are none
     };
     TablePanel(Session& session, Setup setup, QWidget* parent = nullptr);
@@ -43,6 +46,8 @@ public:
     void walk(int step);
     void copyRows(TableFormat format) const; ///< chosen rows, or all when at most one is chosen
     void focusFilter();
+    /// Leaves the nodes of the chosen rows in float, or quantizes them again; false where there are none.
+    bool toggleNodes();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -58,6 +63,7 @@ private:
     void reveal();
     void showInfo();
     void buildFooter(QVBoxLayout* column);
+    void showRecipe();
     void showColumnMenu(const QPoint& position);
     void showRowMenu(const QPoint& position);
 
@@ -75,8 +81,8 @@ private:
     bool m_following = false; ///< the selection leads, not the user
 };
 
-TablePanel* makeTensorsPanel(Session& session, QWidget* parent);
-TablePanel* makeWeightsPanel(Session& session, QWidget* parent);
+TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* parent);
+TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* parent);
 TablePanel* makeOutputsPanel(Session& session, QWidget* parent);
 TablePanel* makeMatchingPanel(Session& session, QWidget* parent);
 

@@ -4,6 +4,7 @@
 #include "widgets/models/tensor_model.h"
 #include "widgets/models/unmatched_model.h"
 #include "widgets/models/weight_model.h"
+#include "widgets/session/recipe_view.h"
 #include "widgets/views/table_panel.h"
 
 #include <algorithm>
@@ -32,6 +33,18 @@ QString nothingComparedText(const Snapshot& snapshot)
                          : TablePanel::tr("Open data to compare the models.");
 }
 
+/// The recipe's node that makes a row's tensor, or reads its weight.
+template <class Row> auto nodesOfRows(Session& session, RecipeView& recipe, std::vector<Row> Comparison::*rows)
+{
+    return [&session, &recipe, rows](int row) -> std::optional<size_t> {
+        const Comparison* comparison = session.comparison();
+        if (!comparison || row < 0 || size_t(row) >= (comparison->*rows).size())
+            return std::nullopt;
+        const std::string& node = (comparison->*rows)[size_t(row)].node;
+        return node.empty() ? std::nullopt : recipe.find(node);
+    };
+}
+
 QString unmatchedEmptyText(const Snapshot& snapshot)
 {
     return snapshot.alignment ? TablePanel::tr("Every tensor that is compared has its partner; none is left over.")
@@ -40,9 +53,11 @@ QString unmatchedEmptyText(const Snapshot& snapshot)
 
 } // namespace
 
-TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
+TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* parent)
 {
     TablePanel::Setup setup;
+    setup.recipe = &recipe;
+    setup.nodeOf = nodesOfRows(session, recipe, &Comparison::activations);
     setup.name = QStringLiteral("tensors");
     setup.title = TablePanel::tr("Tensors");
     setup.model = new TensorModel;
@@ -64,9 +79,11 @@ TablePanel* makeTensorsPanel(Session& session, QWidget* parent)
     return panel;
 }
 
-TablePanel* makeWeightsPanel(Session& session, QWidget* parent)
+TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* parent)
 {
     TablePanel::Setup setup;
+    setup.recipe = &recipe;
+    setup.nodeOf = nodesOfRows(session, recipe, &Comparison::weights);
     setup.name = QStringLiteral("weights");
     setup.title = TablePanel::tr("Weights");
     setup.model = new WeightModel;

@@ -4,6 +4,7 @@
 #include "core/layout/folded_graph.h"
 #include "widgets/models/formatting.h"
 #include "widgets/views/dock_layout.h"
+#include "widgets/views/exclusion_tree.h"
 #include "widgets/views/graph_canvas.h"
 #include "widgets/views/graph_panel.h"
 #include "widgets/views/header_strip.h"
@@ -16,12 +17,15 @@
 #include <QApplication>
 #include <QMenu>
 #include <QMenuBar>
+#include <QUndoStack>
 
 #include <array>
 
 namespace qs {
 
 namespace {
+
+constexpr int kHistoryLength = 20; ///< steps before and after the present one
 
 QString tr(const char* text) { return QCoreApplication::translate("Menus", text); }
 
@@ -74,6 +78,12 @@ void buildFileMenu(const WindowParts& parts)
         = add(menu, tr("Open the &example"), {}, window, [session] { session->openInputs(exampleInputs()); });
     example->setEnabled(!exampleInputs().floatPath.empty());
     menu->addSeparator();
+    add(menu, tr("Open &project…"), {}, window, [session, window] { askForProject(*session, window); });
+    QAction* save = add(menu, tr("&Save project"), QKeySequence(QKeySequence::Save), window,
+        [set = parts.saveProject, window] { set(window->windowFilePath()); });
+    QAction* saveAs = add(menu, tr("Save project &as…"), QKeySequence(QStringLiteral("Ctrl+Shift+S")), window,
+        [set = parts.saveProject] { set({}); });
+    menu->addSeparator();
     QAction* report = add(menu, tr("E&xport report…"), QKeySequence(QStringLiteral("Ctrl+E")), window,
         [session, window] { askForReport(*session, window); });
     menu->addSeparator();
@@ -83,7 +93,9 @@ void buildFileMenu(const WindowParts& parts)
         [session] { session->jobs().cancelAll(); });
     QAction* close = add(
         menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
-    const auto enable = [reload, close, report](const SnapshotPtr& now) {
+    const auto enable = [reload, close, report, save, saveAs](const SnapshotPtr& now) {
+        save->setEnabled(now->floatModel.has_value());
+        saveAs->setEnabled(now->floatModel.has_value());
         report->setEnabled(now->comparison.has_value());
         const bool open = now->floatModel || now->quantModel;
         reload->setEnabled(open);
@@ -97,9 +109,100 @@ void buildFileMenu(const WindowParts& parts)
     add(menu, tr("&Quit"), QKeySequence(QStringLiteral("Ctrl+Q")), window, [window] { window->close(); });
 }
 
+/// The steps so far; a click goes back or forward to one.
+void fillHistory(QMenu* menu, QUndoStack& stack)
+{
+    menu->clear();
+    const int first = std::max(0, stack.index() - kHistoryLength),
+              last = std::min(stack.count(), first + 2 * kHistoryLength);
+    for (int i = first; i <= last; ++i) {
+        QAction* action = menu->addAction(i == 0 ? tr("as opened") : stack.text(i - 1));
+        action->setCheckable(true);
+        action->setChecked(i == stack.index());
+        QObject::connect(action, &QAction::triggered, &stack, [&stack, i] { stack.setIndex(i); });
+    }
+}
+
+void addUndo(QMenu* menu, QUndoStack& stack)
+{
+    QAction* undo = stack.createUndoAction(menu, tr("&Undo"));
+    QAction* redo = stack.createRedoAction(menu, tr("&Redo"));
+    undo->setShortcut(QKeySequence::Undo);
+    redo->setShortcuts({ QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y")) });
+    menu->addActions({ undo, redo });
+    QMenu* history = menu->addMenu(tr("&History"));
+    QObject::connect(history, &QMenu::aboutToShow, history, [history, &stack] { fillHistory(history, stack); });
+    menu->addSeparator();
+}
+
+/// The rows, or the branch of the tree, that have the focus; else what is selected.
+void toggleFocused(RecipeView& recipe, Session& session)
+{
+    for (QWidget* widget = QApplication::focusWidget(); widget; widget = widget->parentWidget()) {
+        if (auto* table = qobject_cast<TablePanel*>(widget); table && table->toggleNodes())
+            return;
+        if (auto* tree = qobject_cast<ExclusionTree*>(widget))
+            return tree->toggleCurrent();
+    }
+    recipe.toggle(session.selection().current());
+}
+
+void addHandOver(QMenu* menu, const WindowParts& parts)
+{
+    const std::array<std::pair<HandOver, QString>, 5> names { {
+        { HandOver::Qdq, tr("Export ONNX, Q/&DQ…") },
+        { HandOver::QOperator, tr("Export ONNX, Q&Operator…") },
+        { HandOver::Script, tr("Save ONNX Runtime &script…") },
+        { HandOver::ExcludeList, tr("Save &nodes_to_exclude…") },
+        { HandOver::RecipeJson, tr("Save recipe as &JSON…") },
+    } };
+    Session* session = &parts.session;
+    RecipeView* recipe = &parts.recipe;
+    QMainWindow* window = &parts.window;
+    for (const auto& [what, name] : names)
+        add(menu, name, {}, window,
+            [session, recipe, window, kind = what] { askForHandOver(*session, *recipe, kind, window); });
+}
+
+void buildRecipeMenu(const WindowParts& parts)
+{
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("&Recipe"));
+    Session* session = &parts.session;
+    RecipeView* recipe = &parts.recipe;
+    QAction* run = add(menu, tr("&Run"), {}, session, &Session::run);
+    run->setShortcuts({ QKeySequence(QStringLiteral("Ctrl+Return")), QKeySequence(QStringLiteral("Ctrl+Enter")),
+        QKeySequence(Qt::Key_R) });
+    QAction* byItself = add(menu, tr("Run &by itself when quick"), {}, session, [] {});
+    byItself->setCheckable(true);
+    byItself->setChecked(session->autoRun());
+    QObject::connect(byItself, &QAction::toggled, session, &Session::setAutoRun);
+    QObject::connect(session, &Session::autoRunChanged, byItself, &QAction::setChecked);
+    menu->addSeparator();
+    QAction* toggle = add(menu, tr("Quantize or &exclude the selection"), QKeySequence(Qt::Key_E), recipe,
+        [recipe, session] { toggleFocused(*recipe, *session); });
+    QAction* reset = add(menu, tr("Rese&t all settings"), {}, session,
+        [session] { session->recipe().apply(tr("Reset all settings"), Recipe(session->recipe().base())); });
+    menu->addSeparator();
+    QAction* open = add(menu, tr("&Open recipe…"), {}, &parts.window,
+        [session, window = &parts.window] { askForRecipe(*session, window); });
+    QMenu* handOver = menu->addMenu(tr("&Hand over"));
+    addHandOver(handOver, parts);
+    const auto enable = [=] {
+        const bool editable = session->recipe().editable();
+        run->setEnabled(session->needsRun());
+        for (QAction* action : { toggle, reset, open })
+            action->setEnabled(editable);
+        handOver->setEnabled(editable);
+    };
+    QObject::connect(recipe, &RecipeView::changed, menu, enable);
+    QObject::connect(session, &Session::needsRunChanged, menu, enable);
+    enable();
+}
+
 void buildEditMenu(const WindowParts& parts)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&Edit"));
+    addUndo(menu, parts.session.recipe().stack());
     TablePanel* tensors = &parts.tensors;
     GraphPanel* graph = &parts.graph;
     HeaderStrip* strip = &parts.strip;
@@ -186,6 +289,8 @@ void buildLayoutMenu(const WindowParts& parts)
         [layout] { layout->apply(LayoutName::Inspect); });
     add(menu, tr("&Compare"), QKeySequence(QStringLiteral("Ctrl+Alt+2")), layout,
         [layout] { layout->apply(LayoutName::Compare); });
+    add(menu, tr("&What-if"), QKeySequence(QStringLiteral("Ctrl+Alt+3")), layout,
+        [layout] { layout->apply(LayoutName::WhatIf); });
     menu->addSeparator();
     add(menu, tr("&Reset"), {}, layout, [layout] { layout->apply(LayoutName::Inspect); });
 }
@@ -207,6 +312,7 @@ void buildMenus(const WindowParts& parts)
 {
     buildFileMenu(parts);
     buildEditMenu(parts);
+    buildRecipeMenu(parts);
     buildGoMenu(parts);
     buildViewMenu(parts);
     buildLayoutMenu(parts);

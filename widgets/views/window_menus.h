@@ -13,6 +13,7 @@ namespace qs {
 class DockLayout;
 class GraphPanel;
 class HeaderStrip;
+class RecipeView;
 class TablePanel;
 
 /// What the menus act on.
@@ -24,6 +25,8 @@ struct WindowParts {
     GraphPanel& graph;
     TablePanel& tensors;
     HeaderStrip& strip;
+    RecipeView& recipe;
+    std::function<void(const QString& path)> saveProject; ///< empty path: asks for one
     std::function<ThemeChoice()> theme;
     std::function<void(ThemeChoice)> setTheme;
 };

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/recipe_json.h"
+#include "widgets/plots/histogram_plot.h"
+#include "widgets/plots/point_chart.h"
+#include "widgets/session/advisor.h"
+#include "widgets/session/hand_over.h"
+#include "widgets/views/advisor_panel.h"
+#include "widgets/views/distribution_panel.h"
+#include "widgets/views/exclusion_tree.h"
+#include "widgets/views/findings_panel.h"
+#include "widgets/views/graph_canvas.h"
+#include "widgets/views/graph_panel.h"
+#include "widgets/views/main_window.h"
+#include "widgets/views/noise_bar.h"
+#include "widgets/views/recipe_form.h"
+#include "widgets/views/runs_panel.h"
+#include "widgets/views/style.h"
+#include "widgets/views/table_panel.h"
+#include "widgets/views/what_if_panel.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMouseEvent>
+#include <QPushButton>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QThread>
+#include <QTreeView>
+#include <QUndoStack>
+
+#include <atomic>
+
+using namespace qs;
+
+namespace {
+
+constexpr int kPatience = 60'000;
+std::atomic<int> g_onGuiThread { 0 }; ///< runs that were entered on the GUI thread
+
+Result<SnapshotPtr> build(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
+    const CancelToken& cancel, const PartialFn& partial)
+{
+    g_onGuiThread += QThread::currentThread() == qApp->thread();
+    return buildSnapshot(inputs, previous, progress, cancel, partial);
+}
+
+/// A window with the bundled example, compared.
+struct Example {
+    Session session { build };
+    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
+
+    Example()
+    {
+        window.resize(1600, 1000);
+        window.show();
+        const std::string folder = QS_SOURCE_DIR "/resources/examples/";
+        Inputs inputs;
+        inputs.floatPath = folder + "digits_float.onnx";
+        inputs.quantPath = folder + "digits_qdq_narrow.onnx";
+        inputs.data.spec = folder + "digits_samples.npz";
+        inputs.data.limit = 60;
+        session.openInputs(inputs);
+    }
+
+    bool ready()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.recipe().editable() && session.jobs().idle() && session.comparison(); }, kPatience);
+    }
+
+    bool settled()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.jobs().idle() && !session.needsRun() && window.recipe().changesNotRun() == 0; },
+            kPatience);
+    }
+
+    double accuracy() const { return session.comparison()->accuracy->quantizedAccuracy; }
+    QUndoStack& stack() { return session.recipe().stack(); }
+
+    /// A tensor with a per-tensor range of its own.
+    const ActivationRow* movableTensor()
+    {
+        for (const ActivationRow& row : session.comparison()->activations)
+            if (row.quantizer && !row.node.empty() && row.params.perTensor()) {
+                session.selection().selectByName(row.name);
+                return &row;
+            }
+        return nullptr;
+    }
+};
+
+QPushButton* buttonNamed(QWidget& parent, const QString& name)
+{
+    for (QPushButton* button : parent.findChildren<QPushButton*>())
+        if (button->accessibleName() == name && button->isVisibleTo(&parent))
+            return button;
+    return nullptr;
+}
+
+/// Where the mouse can take hold of the upper end of the range, in the plot's coordinates.
+std::optional<QPoint> handleOf(QWidget& canvas)
+{
+    const int y = canvas.height() / 4;
+    for (int x = canvas.width() - 1; x >= 0; --x) {
+        QMouseEvent move(QEvent::MouseMove, QPointF(x, y), canvas.mapToGlobal(QPointF(x, y)), Qt::NoButton,
+            Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(&canvas, &move);
+        if (canvas.cursor().shape() == Qt::SplitHCursor)
+            return QPoint(x - 3, y);
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+class TestRecipeViews : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+        setUpApplication(*qApp);
+    }
+
+    void theRemedyBringsTheClassesBack()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        const double before = example.accuracy();
+        QVERIFY(before < 0.5);
+        auto* findings = example.window.findChild<FindingsPanel*>();
+        QPushButton* apply = buttonNamed(*findings, QStringLiteral("Recalibrate all activations"));
+        QVERIFY(apply);
+        QElapsedTimer timer;
+        timer.start();
+        apply->click();
+        QVERIFY(example.settled());
+        qInfo("recalibrated and compared in %lld ms", timer.elapsed());
+        QCOMPARE(example.stack().count(), 1);
+        QCOMPARE(example.stack().undoText(), QStringLiteral("Recalibrate all activations"));
+        QVERIFY(example.accuracy() > 0.95);
+        timer.start();
+        example.stack().undo();
+        QVERIFY(example.settled());
+        qInfo("undone in %lld ms", timer.elapsed());
+        QCOMPARE(example.accuracy(), before);
+        example.stack().redo();
+        QVERIFY(example.settled());
+        QVERIFY(example.accuracy() > 0.95);
+        QCOMPARE(g_onGuiThread.load(), 0);
+    }
+
+    void aNodeIsExcludedByKeyCheckBoxAndPattern()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        RecipeView& recipe = example.window.recipe();
+        const auto conv = std::ranges::find(recipe.nodes(), "Conv", &RecipeNode::opType);
+        QVERIFY(conv != recipe.nodes().end());
+        const std::string name = conv->name;
+        example.session.setAutoRun(false);
+        example.session.selection().selectByName(name);
+        example.window.graph().canvas().setFocus();
+        QTest::keyClick(&example.window, Qt::Key_E);
+        QCOMPARE(recipe.mark(name), std::optional(NodeMark::FloatInDraft));
+        QCOMPARE(recipe.changesNotRun(), 1);
+        QVERIFY(example.session.needsRun());
+        const auto& boxes = example.window.graph().canvas().look().boxes;
+        QVERIFY(std::ranges::any_of(
+            boxes, [](const BoxLook& look) { return look.quantized == false && !look.note.isEmpty(); }));
+        QTest::keyClick(&example.window, Qt::Key_R);
+        QVERIFY(example.settled());
+        QCOMPARE(recipe.mark(name), std::optional(NodeMark::Float));
+        QTest::keyClick(&example.window, Qt::Key_Z, Qt::ControlModifier);
+        QCOMPARE(recipe.mark(name), std::optional(NodeMark::Quantized)); // kept numbers: nothing to run
+
+        example.window.showView(QStringLiteral("what-if"));
+        ExclusionTree& tree = example.window.findChild<WhatIfPanel*>()->nodes();
+        const QModelIndex index = tree.model().indexOf(name);
+        QVERIFY(tree.model().setData(index, Qt::Unchecked, Qt::CheckStateRole));
+        QCOMPARE(index.data(Qt::CheckStateRole).toInt(), int(Qt::Unchecked));
+        tree.pattern()->setText(QStringLiteral("*"));
+        QTest::keyClick(tree.pattern(), Qt::Key_Return);
+        QCOMPARE(tree.model().quantizedCount(), size_t(0));
+        QPushButton* back = tree.findChild<QPushButton*>();
+        QVERIFY(back);
+        back->click();
+        QVERIFY(tree.model().quantizedCount() > 0);
+        tree.pattern()->setText(QStringLiteral("nothing-like-this"));
+        const int steps = example.stack().count();
+        QTest::keyClick(tree.pattern(), Qt::Key_Return);
+        QCOMPARE(example.stack().count(), steps);
+    }
+
+    void aRangeIsDragged()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.session.setAutoRun(false);
+        const ActivationRow* row = example.movableTensor();
+        QVERIFY(row);
+        auto* panel = example.window.findChild<DistributionPanel*>();
+        QTRY_VERIFY(!panel->plot().data().ticks.empty());
+        auto* canvas = panel->plot().findChild<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
+        QTest::qWait(50); // the plot is drawn, so that its axes have their place
+        const auto at = handleOf(*canvas);
+        QVERIFY(at);
+        const double before = panel->plot().data().representable->second;
+        QTest::mousePress(canvas, Qt::LeftButton, {}, *at);
+        QVERIFY(panel->plot().dragging());
+        QElapsedTimer timer;
+        timer.start();
+        constexpr int kMoves = 20;
+        for (int i = 1; i <= kMoves; ++i) {
+            const QPointF to = *at - QPointF(i, 0);
+            QMouseEvent move(QEvent::MouseMove, to, canvas->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, {});
+            QApplication::sendEvent(canvas, &move);
+            QApplication::processEvents();
+        }
+        qInfo("a move of the handle takes %.2f ms with its drawing", double(timer.elapsed()) / kMoves);
+        QVERIFY(panel->noise().text().startsWith(QStringLiteral("predicted")));
+        QVERIFY(panel->plot().data().representable->second < before);
+        QCOMPARE(example.stack().count(), 0);
+        QTest::mouseRelease(canvas, Qt::LeftButton, {}, *at - QPoint(kMoves, 0));
+        QCOMPARE(example.stack().count(), 1);
+        const TensorOverride& asked = example.session.recipe().recipe().tensors.at(row->name);
+        QVERIFY(asked.parts[0].highest && *asked.parts[0].highest < before);
+        QTest::keyClick(&panel->plot(), Qt::Key_Right);
+        QTest::keyClick(&panel->plot(), Qt::Key_Right);
+        QCOMPARE(example.stack().count(), 2); // keys merge
+        example.stack().undo();
+        example.stack().undo();
+        QCOMPARE(panel->plot().data().representable->second, before);
+    }
+
+    void settingsAreEditedAndReset()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.session.setAutoRun(false);
+        example.window.showView(QStringLiteral("what-if"));
+        RecipeForm& form = example.window.findChild<WhatIfPanel*>()->form();
+        auto* method = qobject_cast<QComboBox*>(form.editor("calibration.method"));
+        QVERIFY(method);
+        method->setCurrentIndex(2);
+        emit method->activated(2);
+        QCOMPARE(example.session.recipe().recipe().calibration.method, CalibrationMethod::Percentile);
+        QVERIFY(form.editor("calibration.percentile")->isVisibleTo(&form));
+        QCOMPARE(example.stack().undoText(), QStringLiteral("Calibrator percentile"));
+        const auto marked = [&form] {
+            return std::ranges::any_of(
+                form.findChildren<QLabel*>(), [](const QLabel* label) { return label->property("changed").toBool(); });
+        };
+        QVERIFY(marked());
+        QPushButton* run = example.window.findChild<WhatIfPanel*>()->runButton();
+        QVERIFY(run->isEnabled());
+        example.stack().undo();
+        QVERIFY(!marked());
+        QCOMPARE(method->currentIndex(), 0);
+        QVERIFY(!run->isEnabled());
+    }
+
+    void runsAreComparedAndRestored()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        buttonNamed(*example.window.findChild<FindingsPanel*>(), QStringLiteral("Recalibrate all activations"))
+            ->click();
+        QVERIFY(example.settled());
+        auto* panel = example.window.findChild<RunsPanel*>();
+        QCOMPARE(panel->model().runs().runs().size(), size_t(2));
+        QVERIFY(panel->comparison().contains(QStringLiteral("→")));
+        const RunId first = panel->model().runs().runs()[0].id;
+        QCOMPARE(panel->model().runs().best(), panel->model().runs().runs()[1].id);
+        panel->tree()->setCurrentIndex(panel->model().indexOf(first));
+        emit panel->tree()->doubleClicked(panel->model().indexOf(first));
+        QVERIFY(example.settled());
+        QCOMPARE(panel->model().runs().current(), first);
+        QVERIFY(example.accuracy() < 0.5);
+    }
+
+    void theAdvisorsPointIsOneStep()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.session.setAutoRun(false);
+        auto* panel = example.window.findChild<AdvisorPanel*>();
+        example.window.showView(QStringLiteral("advisor"));
+        example.window.advisor().measure(UnitKind::Node);
+        QVERIFY(QTest::qWaitFor([&] { return example.window.advisor().sensitivity(); }, kPatience));
+        QVERIFY(panel->ranking()->model()->rowCount() > 3);
+        QVERIFY(panel->curve().data().points.size() > 1);
+        emit panel->curve().pointChosen(1);
+        QCOMPARE(example.stack().count(), 1);
+        QVERIFY(example.window.recipe().changesNotRun() > 0);
+        example.window.advisor().search(0.01);
+        QVERIFY(QTest::qWaitFor([&] { return !example.window.advisor().found().empty(); }, kPatience));
+        QVERIFY(panel->found()->model()->rowCount() >= 1);
+    }
+
+    void everythingIsHandedOver()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        QTemporaryDir folder;
+        RecipeView& recipe = example.window.recipe();
+        recipe.toggle(0);
+        QVERIFY(example.settled());
+        const std::vector<std::pair<HandOver, QString>> files { { HandOver::Qdq, QStringLiteral("a.onnx") },
+            { HandOver::QOperator, QStringLiteral("b.onnx") }, { HandOver::Script, QStringLiteral("c.py") },
+            { HandOver::ExcludeList, QStringLiteral("d.txt") }, { HandOver::RecipeJson, QStringLiteral("e.json") } };
+        for (const auto& [what, name] : files) {
+            handOver(example.session, recipe, what, folder.filePath(name));
+            QVERIFY(QTest::qWaitFor([&] { return example.session.jobs().idle(); }, kPatience));
+            QVERIFY2(QFile::exists(folder.filePath(name)), qPrintable(name));
+        }
+        QFile list(folder.filePath(QStringLiteral("d.txt")));
+        QVERIFY(list.open(QIODevice::ReadOnly));
+        QCOMPARE(list.readAll().trimmed().toStdString(), recipe.nodes()[0].name);
+        const auto read = readRecipe(folder.filePath(QStringLiteral("e.json")).toStdString());
+        QVERIFY(read.ok());
+        QVERIFY(*read == example.session.recipe().recipe());
+    }
+};
+
+QTEST_MAIN(TestRecipeViews)
+#include "test_recipe_views.moc"

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/recipe_form.h"
+
+#include "widgets/models/formatting.h"
+#include "widgets/models/node_tree_model.h"
+#include "widgets/models/recipe_fields.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QStyle>
+#include <QToolButton>
+#include <QWheelEvent>
+
+namespace qs {
+
+namespace {
+
+constexpr int kResetWidth = 20;
+
+/// Scrolling over a form must not change what is in it.
+template <class Editor> class Calm : public Editor {
+public:
+    using Editor::Editor;
+
+protected:
+    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
+};
+
+void setChanged(QWidget* label, bool changed)
+{
+    if (label->property("changed").toBool() == changed)
+        return;
+    label->setProperty("changed", changed);
+    label->style()->unpolish(label);
+    label->style()->polish(label);
+}
+
+} // namespace
+
+QWidget* RecipeForm::Line::widget() const { return combo ? static_cast<QWidget*>(combo) : number; }
+
+RecipeForm::RecipeForm(Session& session, QWidget* parent)
+    : QWidget(parent)
+    , m_session(session)
+{
+    setObjectName(QStringLiteral("recipeForm"));
+    setAttribute(Qt::WA_StyledBackground);
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(12, 8, 8, 8);
+    grid->setHorizontalSpacing(6);
+    grid->setVerticalSpacing(4);
+    grid->setColumnStretch(1, 1);
+    grid->setColumnMinimumWidth(2, kResetWidth);
+    int row = 0;
+    for (const RecipeField& field : recipeFields())
+        m_lines.push_back(makeLine(field, row++));
+    grid->setRowStretch(row, 1);
+    connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &RecipeForm::refresh);
+    connect(&session, &Session::snapshotChanged, this, &RecipeForm::refresh);
+    refresh();
+}
+
+RecipeForm::Line RecipeForm::makeLine(const RecipeField& field, int row)
+{
+    auto* grid = static_cast<QGridLayout*>(layout());
+    Line line { &field, new QLabel(field.label, this) };
+    line.label->setToolTip(field.toolTip);
+    if (field.section) {
+        line.label->setObjectName(QStringLiteral("formSection"));
+        grid->addWidget(line.label, row, 0, 1, 3);
+        return line;
+    }
+    line.label->setObjectName(QStringLiteral("formLabel"));
+    if (field.choices.empty()) {
+        line.number = new Calm<QDoubleSpinBox>(this);
+        line.number->setLocale(QLocale::c());
+        line.number->setRange(field.least, field.most);
+        line.number->setDecimals(field.decimals);
+        line.number->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+        line.number->setKeyboardTracking(false);
+        connect(line.number, &QDoubleSpinBox::valueChanged, this, [this, &field](double value) {
+            if (!m_filling)
+                choose(field, value);
+        });
+    } else {
+        line.combo = new Calm<QComboBox>(this);
+        line.combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        line.combo->setMinimumContentsLength(6);
+        line.combo->setPlaceholderText(tr("other"));
+        for (const RecipeChoice& choice : field.choices)
+            line.combo->addItem(choice.text);
+        connect(line.combo, &QComboBox::activated, this, [this, &field](int index) { choose(field, index); });
+    }
+    line.widget()->setFocusPolicy(Qt::StrongFocus);
+    line.widget()->setAccessibleName(field.title);
+    line.label->setBuddy(line.widget());
+    line.reset = new QToolButton(this);
+    line.reset->setText(QStringLiteral("↺"));
+    line.reset->setProperty("reset", true);
+    line.reset->setAccessibleName(tr("Reset %1").arg(field.title));
+    connect(line.reset, &QToolButton::clicked, this, [this, &field] { reset(field); });
+    grid->addWidget(line.label, row, 0);
+    grid->addWidget(line.widget(), row, 1);
+    grid->addWidget(line.reset, row, 2);
+    return line;
+}
+
+QWidget* RecipeForm::editor(const std::string& path) const
+{
+    for (const Line& line : m_lines)
+        if (!line.field->section && line.field->path == path)
+            return line.widget();
+    return nullptr;
+}
+
+void RecipeForm::refresh()
+{
+    m_filling = true;
+    for (const Line& line : m_lines)
+        refreshLine(line);
+    m_filling = false;
+    setEnabled(m_session.recipe().editable());
+}
+
+void RecipeForm::refreshLine(const Line& line)
+{
+    const RecipeEdits& edits = m_session.recipe();
+    const bool shown = line.field->applies(edits.recipe());
+    line.label->setVisible(shown);
+    if (line.field->section)
+        return;
+    line.widget()->setVisible(shown);
+    const double value = line.field->get(edits.recipe());
+    if (line.combo)
+        line.combo->setCurrentIndex(int(value));
+    else
+        line.number->setValue(value);
+    const bool changed = value != line.field->get(edits.base());
+    line.reset->setVisible(shown && changed);
+    line.reset->setToolTip(tr("Back to %1").arg(recipeFieldText(*line.field, edits.base())));
+    setChanged(line.label, changed);
+    const ValueOrigin origin = settingOrigin(edits.recipe(), edits.recipeBase(), line.field->path);
+    line.widget()->setToolTip(line.field->toolTip + QStringLiteral("\n")
+        + tr("%1: %2").arg(recipeFieldText(*line.field, edits.recipe()), originText(origin)));
+}
+
+void RecipeForm::choose(const RecipeField& field, double value)
+{
+    RecipeEdits& edits = m_session.recipe();
+    Recipe next = edits.recipe();
+    if (field.choices.empty())
+        field.setNumber(next, value);
+    else
+        field.choices[size_t(value)].set(next);
+    const QString mergeKey = field.choices.empty() ? toQt(field.path) : QString();
+    edits.apply(tr("%1 %2").arg(field.title, recipeFieldText(field, next)), next, mergeKey);
+}
+
+void RecipeForm::reset(const RecipeField& field)
+{
+    RecipeEdits& edits = m_session.recipe();
+    Recipe next = edits.recipe();
+    field.copy(next, edits.base());
+    edits.apply(tr("Reset %1").arg(field.title), next);
+}
+
+} // namespace qs

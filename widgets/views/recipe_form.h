@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/session.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QToolButton;
+
+namespace qs {
+
+struct RecipeField;
+
+/// The settings that hold for all nodes, one line each: label, editor, and a way back where it was changed. A change is
+/// one edit; the editors follow the recipe.
+class RecipeForm : public QWidget {
+    Q_OBJECT
+public:
+    explicit RecipeForm(Session& session, QWidget* parent = nullptr);
+    /// Editor of a setting, by its path ("calibration.method"); null when there is none.
+    QWidget* editor(const std::string& path) const;
+
+private:
+    struct Line {
+        const RecipeField* field;
+        QLabel* label;
+        QComboBox* combo = nullptr;
+        QDoubleSpinBox* number = nullptr;
+        QToolButton* reset = nullptr;
+        QWidget* widget() const;
+    };
+    Line makeLine(const RecipeField& field, int row);
+    void refresh();
+    void refreshLine(const Line& line);
+    void choose(const RecipeField& field, double value);
+    void reset(const RecipeField& field);
+
+    Session& m_session;
+    std::vector<Line> m_lines;
+    bool m_filling = false; ///< while the editors follow the recipe
+};
+
+} // namespace qs
