@@ -277,14 +277,14 @@ private slots:
         const QList<FindingCard*> cards = window.findChild<FindingsPanel*>()->findChildren<FindingCard*>();
         QCOMPARE(cards.size(), 2);
         const QList<QPushButton*> buttons = cards[0]->findChildren<QPushButton*>();
-        buttons[0]->click();
+        buttons[1]->click(); // behind Apply
         QCOMPARE(session.selection().current().activation, std::optional<size_t>(0));
         const auto visibleTexts = [&] {
             const auto labels = cards[0]->findChildren<QLabel*>();
             return std::ranges::count_if(labels, [](const QLabel* label) { return !label->isHidden(); });
         };
         const auto before = visibleTexts();
-        buttons[1]->click();
+        buttons[2]->click();
         QCOMPARE(visibleTexts(), before + 1);
     }
 
@@ -328,7 +328,7 @@ private slots:
         window.show();
         openAndWait(session, somePair());
         auto* tensors = window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"));
-        QCOMPARE(window.tabifiedDockWidgets(tensors).size(), 4); // the arrangement of a first start
+        QCOMPARE(window.tabifiedDockWidgets(tensors).size(), 6); // the arrangement of a first start
     }
 
     void filesAreDropped()

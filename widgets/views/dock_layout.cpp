@@ -99,7 +99,7 @@ void DockLayout::arrangeInspect()
     dock("findings")->raise();
     m_window.layout()->activate();
     const int width = m_window.width(), height = m_window.height();
-    m_window.resizeDocks({ dock("findings") }, { std::max(250, width * 21 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("findings") }, { std::max(230, width * 21 / 100) }, Qt::Horizontal);
     m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
     m_window.resizeDocks(
         { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);

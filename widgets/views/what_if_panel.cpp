@@ -17,6 +17,12 @@
 
 namespace qs {
 
+namespace {
+
+constexpr int kLeastWidth = 200;
+
+} // namespace
+
 WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     : Panel(QStringLiteral("what-if"), tr("What-if"), parent)
     , m_session(session)
@@ -34,6 +40,8 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(tr("Settings for all nodes"));
     scroll->setMinimumHeight(60);
+    for (QWidget* part : std::initializer_list<QWidget*> { scroll, m_nodes })
+        part->setMinimumWidth(kLeastWidth); // else the widest line would decide
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(scroll);
@@ -63,6 +71,7 @@ QWidget* WhatIfPanel::makeFooter()
 {
     auto* footer = new QFrame(this);
     footer->setObjectName(QStringLiteral("panelFooter"));
+    footer->setMinimumWidth(kLeastWidth);
     auto* column = new QVBoxLayout(footer);
     column->setContentsMargins(12, 6, 10, 8);
     column->setSpacing(6);
