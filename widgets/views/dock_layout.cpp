@@ -105,7 +105,7 @@ void DockLayout::arrangeInspect()
         { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
     m_window.resizeDocks({ dock("tensors") }, { height * 33 / 100 }, Qt::Vertical);
     m_window.resizeDocks(
-        { dock("inspector"), dock("distribution") }, { height * 29 / 100, height * 29 / 100 }, Qt::Vertical);
+        { dock("inspector"), dock("distribution") }, { height * 24 / 100, height * 34 / 100 }, Qt::Vertical);
 }
 
 /// The recipe at the left from top to bottom, findings above it.

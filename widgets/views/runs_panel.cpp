@@ -19,6 +19,7 @@ namespace qs {
 namespace {
 
 constexpr int kRunRowHeight = 24;
+constexpr int kLeastDifferenceWidth = 220;
 constexpr int kMostSettings = 12; ///< of a comparison
 
 /// The run that is shown now is written in bold.
@@ -59,6 +60,9 @@ RunsPanel::RunsPanel(Session& session, QWidget* parent)
     below->setWidget(m_comparison);
     below->setWidgetResizable(true);
     below->setFrameShape(QFrame::NoFrame);
+    below->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    below->setMinimumWidth(kLeastDifferenceWidth);
+    m_tree->setMinimumWidth(kLeastDifferenceWidth);
     below->setAccessibleName(tr("Difference of two runs"));
     auto* splitter = new QSplitter(Qt::Horizontal, this);
     splitter->setChildrenCollapsible(false);
