@@ -3,8 +3,8 @@
 
 #include "core/graph/graph.h"
 #include "widgets/models/formatting.h"
+#include "widgets/models/translated.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 namespace qs {
@@ -12,8 +12,6 @@ namespace qs {
 namespace {
 
 constexpr size_t kShown = 16; ///< elements of a list before it is cut
-
-QString tr(const char* text) { return QCoreApplication::translate("Attribute", text); }
 
 QString element(int64_t value) { return QString::number(value); }
 QString element(float value) { return numberText(double(value), 6); }

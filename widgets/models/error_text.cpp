@@ -2,15 +2,13 @@
 #include "widgets/models/error_text.h"
 
 #include "widgets/models/formatting.h"
+#include "widgets/models/translated.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 namespace qs {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Issue", text); }
 
 QString sentence(QString text)
 {

@@ -3,8 +3,8 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/models/metric.h"
+#include "widgets/models/translated.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 #include <cmath>
@@ -12,8 +12,6 @@
 namespace qs {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Formulas", text); }
 
 QString wholePercent(double fraction) { return numberText(std::round(fraction * 100)) + QStringLiteral(" %"); }
 

@@ -6,16 +6,14 @@
 #include "widgets/models/inspector_model.h"
 #include "widgets/models/metric.h"
 #include "widgets/models/tensor_model.h"
+#include "widgets/models/translated.h"
 #include "widgets/models/weight_model.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 
 namespace qs {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Inspector", text); }
 
 class Rows {
 public:

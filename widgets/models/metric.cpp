@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/metric.h"
 
-#include <QCoreApplication>
+#include "widgets/models/translated.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace qs {
-
-namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Metric", text); }
-
-} // namespace
 
 MetricInfo metricInfo(Metric metric)
 {

@@ -12,7 +12,7 @@ namespace qs {
 
 namespace {
 
-std::vector<ColumnSpec> columns()
+std::vector<ColumnSpec> outputColumns()
 {
     const auto tr = [](const char* text) { return OutputModel::tr(text); };
     const auto number = ColumnKind::Value;
@@ -36,7 +36,7 @@ std::vector<ColumnSpec> columns()
 } // namespace
 
 OutputModel::OutputModel(QObject* parent)
-    : ColumnModel(columns(), parent)
+    : ColumnModel(outputColumns(), parent)
 {
 }
 

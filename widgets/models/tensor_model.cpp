@@ -12,7 +12,7 @@ namespace qs {
 
 namespace {
 
-std::vector<ColumnSpec> columns()
+std::vector<ColumnSpec> tensorColumns()
 {
     const auto tr = [](const char* text) { return TensorModel::tr(text); };
     const auto definition = [](Metric metric) { return metricInfo(metric).definition; };
@@ -95,7 +95,7 @@ QString matchLabel(MatchMethod method, double confidence)
 }
 
 TensorModel::TensorModel(QObject* parent)
-    : ColumnModel(columns(), parent)
+    : ColumnModel(tensorColumns(), parent)
 {
 }
 

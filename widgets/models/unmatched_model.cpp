@@ -7,7 +7,7 @@ namespace qs {
 
 namespace {
 
-std::vector<ColumnSpec> columns()
+std::vector<ColumnSpec> unmatchedColumns()
 {
     const auto tr = [](const char* text) { return UnmatchedModel::tr(text); };
     const auto text = ColumnKind::Text;
@@ -40,7 +40,7 @@ Entry entryOf(const Snapshot& snapshot, int row)
 } // namespace
 
 UnmatchedModel::UnmatchedModel(QObject* parent)
-    : ColumnModel(columns(), parent)
+    : ColumnModel(unmatchedColumns(), parent)
 {
 }
 

@@ -16,7 +16,7 @@ namespace {
 /// Channels beyond this many are thinned out for the strip.
 constexpr size_t kStripCells = 256;
 
-std::vector<ColumnSpec> columns()
+std::vector<ColumnSpec> weightColumns()
 {
     const auto tr = [](const char* text) { return WeightModel::tr(text); };
     const auto text = ColumnKind::Text;
@@ -93,7 +93,7 @@ QString worstChannelText(const WeightRow& row)
 }
 
 WeightModel::WeightModel(QObject* parent)
-    : ColumnModel(columns(), parent)
+    : ColumnModel(weightColumns(), parent)
 {
 }
 

@@ -2,8 +2,7 @@
 #include "widgets/views/distribution_data.h"
 
 #include "widgets/models/formatting.h"
-
-#include <QCoreApplication>
+#include "widgets/models/translated.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +12,6 @@ namespace qs {
 namespace {
 
 constexpr double kBinsAcross = 160, kFewestBins = 16; ///< at most that many bins are drawn
-
-QString tr(const char* text) { return QCoreApplication::translate("DistributionPanel", text); }
 
 HistogramSeries named(HistogramSeries series, const QString& name, const QColor& colour, HistogramSeries::Look look)
 {

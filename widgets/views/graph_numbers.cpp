@@ -3,8 +3,7 @@
 
 #include "widgets/models/error_text.h"
 #include "widgets/models/formatting.h"
-
-#include <QCoreApplication>
+#include "widgets/models/translated.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,8 +11,6 @@
 namespace qs {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("GraphPanel", text); }
 
 using RowOfValue = std::unordered_map<ValueId, size_t>;
 

@@ -2,6 +2,7 @@
 #include "widgets/views/help_texts.h"
 
 #include "widgets/models/metric.h"
+#include "widgets/models/translated.h"
 
 #include <QCoreApplication>
 #include <QDialog>
@@ -14,8 +15,6 @@
 namespace qs {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
 
 void showText(QWidget* parent, const QString& title, const QString& html)
 {

@@ -2,8 +2,8 @@
 #include "widgets/views/open_dialogs.h"
 
 #include "widgets/models/formatting.h"
+#include "widgets/models/translated.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -16,8 +16,6 @@
 namespace qs {
 
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("OpenDialogs", text); }
 
 QString startFolder(const Session& session)
 {

@@ -3,6 +3,7 @@
 
 #include "core/layout/folded_graph.h"
 #include "widgets/models/formatting.h"
+#include "widgets/models/translated.h"
 #include "widgets/views/dock_layout.h"
 #include "widgets/views/exclusion_tree.h"
 #include "widgets/views/graph_canvas.h"
@@ -26,8 +27,6 @@ namespace qs {
 namespace {
 
 constexpr int kHistoryLength = 20; ///< steps before and after the present one
-
-QString tr(const char* text) { return QCoreApplication::translate("Menus", text); }
 
 template <class Context, class Function>
 QAction* add(QMenu* menu, const QString& text, const QKeySequence& shortcut, Context* context, Function function)

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QCoreApplication>
+#include <QString>
+
+namespace qs {
+
+/// A text of the window in the user's language, for functions that belong to no QObject.
+inline QString tr(const char* text) { return QCoreApplication::translate("Quantscope", text); }
+
+} // namespace qs
