@@ -14,7 +14,7 @@ using namespace qs;
 
 namespace {
 
-constexpr auto kMode = QAbstractItemModelTester::FailureReportingMode::QtTest;
+constexpr auto kTesterMode = QAbstractItemModelTester::FailureReportingMode::QtTest;
 
 std::vector<RecipeNode> someNodes()
 {
@@ -65,7 +65,7 @@ private slots:
     void nodesStandUnderTheirScopes()
     {
         NodeTreeModel model;
-        QAbstractItemModelTester tester(&model, kMode);
+        QAbstractItemModelTester tester(&model, kTesterMode);
         model.setNodes(someNodes());
         QCOMPARE(model.rowCount(), 3);
         QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("stem/conv")); // alone in its scope
@@ -88,7 +88,7 @@ private slots:
     void checkBoxesHaveThreeStates()
     {
         NodeTreeModel model;
-        QAbstractItemModelTester tester(&model, kMode);
+        QAbstractItemModelTester tester(&model, kTesterMode);
         model.setNodes(someNodes());
         Recipe recipe;
         refresh(model, recipe);
@@ -125,7 +125,7 @@ private slots:
     void runsFormATree()
     {
         RunModel model;
-        QAbstractItemModelTester tester(&model, kMode);
+        QAbstractItemModelTester tester(&model, kTesterMode);
         RunTree tree = someRuns();
         model.setRuns(tree);
         QCOMPARE(model.rowCount(), 1);
@@ -166,7 +166,7 @@ private slots:
     void adviceIsATable()
     {
         SensitivityModel model;
-        QAbstractItemModelTester tester(&model, kMode);
+        QAbstractItemModelTester tester(&model, kTesterMode);
         Sensitivity found;
         found.quantized = { 100, 10, 0, 0 };
         found.units = { { "conv_2", "Conv", { 100, 5, 0, 0 }, { 100, 1, 0, 0 }, 0.4 } };
@@ -177,7 +177,7 @@ private slots:
         model.setSensitivity(nullptr);
         QCOMPARE(model.rowCount(), 0);
         FoundRecipeModel recipes;
-        QAbstractItemModelTester other(&recipes, kMode);
+        QAbstractItemModelTester other(&recipes, kTesterMode);
         recipes.setFound({ { "entropy, per channel", {}, numbersOf(20, 1) } });
         QCOMPARE(recipes.index(0, FoundRecipeModel::Sqnr).data().toString(), QStringLiteral("20.0 dB"));
     }

@@ -15,7 +15,7 @@ namespace qs {
 namespace {
 
 constexpr int kMaxCards = 100;
-constexpr int kBarWidth = 5;
+constexpr int kStripeWidth = 5;
 
 QColor severityColour(const Theme& theme, Severity severity)
 {
@@ -54,7 +54,7 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     setAccessibleName(severityText(finding.severity) + QStringLiteral(": ") + title);
     setAccessibleDescription(findingText(finding.summary));
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(kBarWidth + 18, 8, 10, 8);
+    column->setContentsMargins(kStripeWidth + 18, 8, 10, 8);
     column->setSpacing(3);
     auto* heading = textLabel(severityIcon(finding.severity) + u' ' + title, "findingTitle", this);
     heading->setToolTip(severityText(finding.severity));
@@ -106,7 +106,7 @@ void FindingCard::paintEvent(QPaintEvent* event)
 {
     QFrame::paintEvent(event);
     QPainter painter(this);
-    painter.fillRect(QRect(9, 9, kBarWidth, height() - 18), severityColour(m_session.theme(), m_severity));
+    painter.fillRect(QRect(9, 9, kStripeWidth, height() - 18), severityColour(m_session.theme(), m_severity));
 }
 
 FindingsPanel::FindingsPanel(Session& session, QWidget* parent)

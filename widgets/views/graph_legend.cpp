@@ -20,7 +20,7 @@ namespace qs {
 namespace {
 
 constexpr int kBlocks = 10;
-constexpr int kBarHeight = 10, kBarWidth = 160, kMargin = 12, kGap = 8;
+constexpr int kBarHeight = 10, kScaleWidth = 160, kLegendMargin = 12, kGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
 {
@@ -69,7 +69,7 @@ void GraphLegend::paintEvent(QPaintEvent*)
     painter.setPen(m_theme.grid);
     painter.drawLine(0, 0, width(), 0);
     painter.setPen(m_theme.muted);
-    int x = kMargin;
+    int x = kLegendMargin;
     const auto write = [&](const QString& text) {
         painter.drawText(QRect(x, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
         x += painter.fontMetrics().horizontalAdvance(text) + kGap;
@@ -80,13 +80,13 @@ void GraphLegend::paintEvent(QPaintEvent*)
     const int top = (height() - kBarHeight) / 2;
     for (int i = 0; i < kBlocks; ++i) {
         const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
-        painter.fillRect(QRect(x + kBarWidth * i / kBlocks, top, kBarWidth / kBlocks, kBarHeight),
+        painter.fillRect(QRect(x + kScaleWidth * i / kBlocks, top, kScaleWidth / kBlocks, kBarHeight),
             metricColour(m_theme, m_metric, value, m_limits));
     }
-    x += kBarWidth + kGap;
+    x += kScaleWidth + kGap;
     write(QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse));
     const QString without = tr("no number");
-    const int needed = kGap + 2 * kBarHeight + kGap + painter.fontMetrics().horizontalAdvance(without) + kMargin;
+    const int needed = kGap + 2 * kBarHeight + kGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
     if (x + needed <= width()) {
         x += kGap;
         painter.setBrush(m_theme.raised);

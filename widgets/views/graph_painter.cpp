@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph_painter.h"
 
+#include "widgets/models/formatting.h"
+
 #include <QPainter>
 
 #include <algorithm>
@@ -12,8 +14,6 @@ namespace {
 constexpr double kCorner = 4;
 constexpr double kPlainEdges = 0.25; ///< below this zoom edges are straight lines
 constexpr double kCheckSize = 13;
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 class GraphPainter {
 public:
@@ -174,17 +174,17 @@ private:
         }
         const QRectF left = inner.adjusted(0, 0, -used, 0);
         const QFontMetricsF title(m_look.fonts.title);
-        const QString first = title.elidedText(text(box.title), Qt::ElideMiddle, left.width());
+        const QString first = title.elidedText(toQt(box.title), Qt::ElideMiddle, left.width());
         const QFontMetricsF subtitle(m_look.fonts.subtitle);
         if (!operation) {
             draw(left, Qt::AlignVCenter, m_look.fonts.title, first);
             const double taken = title.horizontalAdvance(first) + 8;
             const QRectF rest = left.adjusted(taken, 0, 0, 0);
             draw(rest, Qt::AlignVCenter, m_look.fonts.subtitle,
-                subtitle.elidedText(text(box.subtitle), Qt::ElideRight, rest.width()));
+                subtitle.elidedText(toQt(box.subtitle), Qt::ElideRight, rest.width()));
             return;
         }
-        const QString second = m_look.boxes[b].note.isEmpty() ? text(box.subtitle) : m_look.boxes[b].note;
+        const QString second = m_look.boxes[b].note.isEmpty() ? toQt(box.subtitle) : m_look.boxes[b].note;
         if (second.isEmpty()) {
             draw(left, Qt::AlignVCenter, m_look.fonts.title, first);
             return;
@@ -209,7 +209,7 @@ private:
         m_painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2);
         m_painter.setPen(m_look.theme.muted);
         m_painter.setFont(m_look.fonts.badge);
-        m_painter.drawText(rect, Qt::AlignCenter, text(m_scene.graph().edges[e].badge));
+        m_painter.drawText(rect, Qt::AlignCenter, toQt(m_scene.graph().edges[e].badge));
     }
 
     QPainter& m_painter;

@@ -31,7 +31,7 @@ namespace qs {
 namespace {
 
 const QString kLayoutTag = QStringLiteral("layout");
-constexpr int kMargin = 10;
+constexpr int kSearchMargin = 10;
 
 bool contains(const std::string& text, const QString& wanted)
 {
@@ -333,7 +333,7 @@ void GraphPanel::refreshLook()
 void GraphPanel::placeOverlays()
 {
     m_search->adjustSize();
-    m_search->move(m_canvas->width() - m_search->width() - kMargin, kMargin);
+    m_search->move(m_canvas->width() - m_search->width() - kSearchMargin, kSearchMargin);
 }
 
 bool GraphPanel::eventFilter(QObject* watched, QEvent* event)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph_scene.h"
 
+#include "widgets/models/formatting.h"
+
 #include <QFontMetricsF>
 
 #include <algorithm>
@@ -15,12 +17,10 @@ constexpr double kNumberWidth = 74; ///< room at the right of a box
 constexpr double kLeast = 172, kMost = 460; ///< width of a box
 constexpr double kBoxHeight = 42, kTerminalHeight = 28, kBadgeHeight = 18;
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 LayoutSize measured(const DisplayBox& box, const QFontMetricsF& title, const QFontMetricsF& subtitle)
 {
-    const double first = title.horizontalAdvance(text(box.title));
-    const double second = subtitle.horizontalAdvance(text(box.subtitle));
+    const double first = title.horizontalAdvance(toQt(box.title));
+    const double second = subtitle.horizontalAdvance(toQt(box.subtitle));
     if (box.kind == DisplayBox::Kind::Operator)
         return { std::clamp(22 + std::max(first, second) + kNumberWidth, kLeast, kMost), kBoxHeight };
     return { std::clamp(40 + first + second + kNumberWidth, kLeast, kMost), kTerminalHeight };
@@ -75,7 +75,7 @@ Result<GraphScene> GraphScene::make(
     for (size_t e = 0; e < scene.m_graph.edges.size(); ++e) {
         QRectF rect;
         if (const auto& centre = scene.m_layout.edges[e].badge) {
-            const double width = badge.horizontalAdvance(text(scene.m_graph.edges[e].badge)) + 18;
+            const double width = badge.horizontalAdvance(toQt(scene.m_graph.edges[e].badge)) + 18;
             rect = QRectF(centre->x - width / 2, centre->y - kBadgeHeight / 2, width, kBadgeHeight);
         }
         scene.m_badges.push_back(rect);

@@ -15,7 +15,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kRowHeight = 22;
+constexpr int kJobHeight = 22;
 constexpr int kLogLines = 2000;
 
 } // namespace
@@ -33,7 +33,7 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     m_table->setTabKeyNavigation(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    m_table->verticalHeader()->setDefaultSectionSize(kJobHeight);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionResizeMode(JobModel::Title, QHeaderView::Stretch);
     m_table->setColumnWidth(JobModel::Phase, 90);

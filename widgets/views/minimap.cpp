@@ -14,7 +14,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kMargin = 10;
+constexpr int kMapMargin = 10;
 constexpr double kPadding = 6;
 constexpr double kShortSide = 56, kLongSide = 190; ///< of the drawing; very long graphs are squeezed
 
@@ -67,8 +67,9 @@ void Minimap::follow()
     const QSize wanted = sizeFor(scene->bounds(), m_canvas.size());
     if (wanted != size())
         m_picture = {};
-    setGeometry(QRect(
-        QPoint(m_canvas.width() - wanted.width() - kMargin, m_canvas.height() - wanted.height() - kMargin), wanted));
+    setGeometry(
+        QRect(QPoint(m_canvas.width() - wanted.width() - kMapMargin, m_canvas.height() - wanted.height() - kMapMargin),
+            wanted));
     update();
 }
 

@@ -23,7 +23,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kRowHeight = 24;
+constexpr int kTableRow = 24;
 constexpr int kFilterWidth = 130;
 constexpr int kFirstColumnMinimum = 110;
 constexpr int kFirstColumnWanted = 150; ///< below it the others give way
@@ -106,7 +106,7 @@ void TablePanel::buildTable()
     m_table->setSortingEnabled(false); // sections are clicked: worst first, then reversed
     m_table->setHorizontalHeader(m_sections);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    m_table->verticalHeader()->setDefaultSectionSize(kTableRow);
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         m_table->setItemDelegateForColumn(
@@ -276,7 +276,7 @@ void TablePanel::keepRowsWhole()
 {
     const int before = m_rest->sizeHint().height();
     const int room = m_table->viewport()->height() + before;
-    const int rest = room < kRowHeight ? 0 : room % kRowHeight;
+    const int rest = room < kTableRow ? 0 : room % kTableRow;
     if (rest == before)
         return;
     m_rest->changeSize(0, rest, QSizePolicy::Minimum, QSizePolicy::Fixed);
