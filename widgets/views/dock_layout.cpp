@@ -121,7 +121,7 @@ void DockLayout::arrangeWhatIf()
     m_window.layout()->activate();
     const int width = m_window.width(), height = m_window.height();
     m_window.resizeDocks({ dock("what-if") }, { std::max(280, width * 20 / 100) }, Qt::Horizontal);
-    m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
+    m_window.resizeDocks({ dock("inspector") }, { std::max(300, width * 25 / 100) }, Qt::Horizontal);
     m_window.resizeDocks(
         { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
     m_window.resizeDocks({ dock("tensors") }, { height * 30 / 100 }, Qt::Vertical);

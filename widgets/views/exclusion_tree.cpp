@@ -98,7 +98,7 @@ QWidget* ExclusionTree::makeTitle()
     auto* title = new QWidget(this);
     auto* row = new QHBoxLayout(title);
     row->setContentsMargins(0, 0, 0, 0);
-    auto* label = new QLabel(tr("Quantized nodes"), title);
+    auto* label = new QLabel(tr("Quantized"), title);
     label->setObjectName(QStringLiteral("formSection"));
     m_count->setObjectName(QStringLiteral("formLabel"));
     m_grouping->addItems({ tr("by scope"), tr("by type") });

@@ -87,7 +87,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field, int row)
     } else {
         line.combo = new Calm<QComboBox>(this);
         line.combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        line.combo->setMinimumContentsLength(6);
+        line.combo->setMinimumContentsLength(5);
         line.combo->setPlaceholderText(tr("other"));
         for (const RecipeChoice& choice : field.choices)
             line.combo->addItem(choice.text);

@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStyle>
 #include <QVBoxLayout>
 
 namespace qs {
@@ -40,8 +41,9 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(tr("Settings for all nodes"));
     scroll->setMinimumHeight(60);
-    for (QWidget* part : std::initializer_list<QWidget*> { scroll, m_nodes })
-        part->setMinimumWidth(kLeastWidth); // else the widest line would decide
+    // The settings with their reset buttons; in the tree the widest line would decide.
+    scroll->setMinimumWidth(m_form->minimumSizeHint().width() + style()->pixelMetric(QStyle::PM_ScrollBarExtent) + 2);
+    m_nodes->setMinimumWidth(kLeastWidth);
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(scroll);
