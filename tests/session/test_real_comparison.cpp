@@ -150,11 +150,13 @@ private slots:
     void workComesBackAfterACrash()
     {
         QTemporaryDir folder;
+        // Beside each other, since paths in a project are relative to it.
+        const QString live = folder.filePath(QStringLiteral("live"));
         const QString copy = folder.filePath(QStringLiteral("left/behind.qscope"));
         Recipe edited;
         {
             Session session(realBuild());
-            Autosave autosave(session, folder.path());
+            Autosave autosave(session, live);
             QSignalSpy settled(&session, &Session::settled);
             Inputs inputs = exampleInputs();
             inputs.quantPath.clear();
@@ -166,10 +168,10 @@ private slots:
             session.recipe().apply(QStringLiteral("Reduce range"), edited);
             autosave.flush();
             QVERIFY(QFile::exists(autosave.path()));
-            QVERIFY(Autosave::lost(folder.path()).isEmpty()); // its process lives
+            QVERIFY(Autosave::lost(live).isEmpty()); // its process lives
             QVERIFY(QDir().mkpath(QFileInfo(copy).path()) && QFile::copy(autosave.path(), copy));
         }
-        QVERIFY(QDir(folder.path()).entryList({ QStringLiteral("*.qscope") }).isEmpty());
+        QVERIFY(QDir(live).entryList({ QStringLiteral("*.qscope") }).isEmpty());
         QCOMPARE(Autosave::lost(QFileInfo(copy).path()), QStringList { copy });
         Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled);

@@ -18,6 +18,7 @@ namespace qs {
 namespace {
 
 constexpr int kResetWidth = 20;
+constexpr int kLeastField = 66;
 
 /// Scrolling over a form must not change what is in it.
 template <class Editor> class Calm : public Editor {
@@ -93,6 +94,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field, int row)
             line.combo->addItem(choice.text);
         connect(line.combo, &QComboBox::activated, this, [this, &field](int index) { choose(field, index); });
     }
+    line.widget()->setMinimumWidth(kLeastField); // the widest choice must not decide how wide the panel is
     line.widget()->setFocusPolicy(Qt::StrongFocus);
     line.widget()->setAccessibleName(field.title);
     line.label->setBuddy(line.widget());
