@@ -13,7 +13,6 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
-#include <QStyle>
 #include <QVBoxLayout>
 
 namespace qs {
@@ -41,9 +40,8 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(tr("Settings for all nodes"));
     scroll->setMinimumHeight(60);
-    // The settings with their reset buttons; in the tree the widest line would decide.
-    scroll->setMinimumWidth(m_form->minimumSizeHint().width() + style()->pixelMetric(QStyle::PM_ScrollBarExtent) + 2);
-    m_nodes->setMinimumWidth(kLeastWidth);
+    for (QWidget* part : std::initializer_list<QWidget*> { scroll, m_nodes })
+        part->setMinimumWidth(kLeastWidth); // else the widest line would decide
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(scroll);
