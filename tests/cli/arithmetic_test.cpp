@@ -13,9 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
-              kData = example("digits_samples.npz");
-
 json compared(const QStringList& more)
 {
     const Outcome outcome = quantscope(QStringList { "compare", kFloat, kQdq, "--data", kData, "--json", "-" } + more);

@@ -16,9 +16,6 @@ using namespace qs::testing;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
-              kData = example("digits_samples.npz");
-
 QStringList comparing(const QStringList& more = {}) { return QStringList { "compare", kFloat, kQdq } + more; }
 QStringList comparingData(const QStringList& more = {})
 {

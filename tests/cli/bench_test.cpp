@@ -12,9 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
-              kData = example("digits_samples.npz");
-
 json benched(const QStringList& more)
 {
     const Outcome o = quantscope(QStringList { "bench" } + more + QStringList { "--json", "-" });

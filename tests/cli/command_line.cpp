@@ -7,6 +7,7 @@
 #include <QThread>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 namespace qs::test {
 
@@ -44,6 +45,14 @@ QString complaint(const Outcome& outcome, int code, const QStringList& words)
         if (!outcome.err.contains(word.toUtf8()))
             return "'" + word + "' is not named: " + all;
     return {};
+}
+
+nlohmann::json parsed(const QByteArray& text)
+{
+    nlohmann::json document = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    if (document.is_discarded())
+        qFatal("no JSON: %s", text.left(200).constData());
+    return document;
 }
 
 QByteArray contentOf(const QString& path)

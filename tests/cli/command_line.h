@@ -5,6 +5,8 @@
 #include <QString>
 #include <QStringList>
 
+#include <nlohmann/json_fwd.hpp>
+
 /// Runs the built quantscope-cli.
 namespace qs::test {
 
@@ -18,10 +20,15 @@ Outcome quantscope(const QStringList& arguments, int signal = 0, int delayMs = 0
 
 /// Files of the bundled example.
 QString example(const QString& name);
+inline const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
+                     kNarrow = example("digits_qdq_narrow.onnx"), kData = example("digits_samples.npz");
 
 /// Empty when the run ended with `code` and said so in one line "error: ..." on stderr (nothing for code 0) that holds
 /// all of `words`; else what is wrong.
 QString complaint(const Outcome& outcome, int code, const QStringList& words = {});
+
+/// The document that `text` is; ends the test program where it is none.
+nlohmann::json parsed(const QByteArray& text);
 
 QByteArray contentOf(const QString& path);
 void writeText(const QString& path, const QByteArray& bytes);

@@ -13,10 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kData = example("digits_samples.npz");
 const QStringList kAll { "--equalize", "--smooth-quant", "--adaround", "--bias-correction" };
-
-json parsed(const QByteArray& text) { return json::parse(text.begin(), text.end(), nullptr, false); }
 
 class CorrectionsTests : public QObject {
     Q_OBJECT

@@ -15,11 +15,6 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
-              kData = example("digits_samples.npz");
-
-json parsed(const QByteArray& text) { return json::parse(text.begin(), text.end(), nullptr, false); }
-
 class QuantizeTests : public QObject {
     Q_OBJECT
 

@@ -14,20 +14,9 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
-              kNarrow = example("digits_qdq_narrow.onnx"), kData = example("digits_samples.npz");
-
 QStringList comparing(const QString& quant, const QStringList& more)
 {
     return QStringList { "compare", kFloat, quant, "--data", kData } + more;
-}
-
-json parsed(const QByteArray& text)
-{
-    json document = json::parse(text.begin(), text.end(), nullptr, false);
-    if (document.is_discarded())
-        qFatal("no JSON: %s", text.left(200).constData());
-    return document;
 }
 
 /// The keys that are missing.

@@ -12,10 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kData = example("digits_samples.npz");
-
-json parsed(const QByteArray& text) { return json::parse(text.begin(), text.end(), nullptr, false); }
-
 class SensitivityTests : public QObject {
     Q_OBJECT
 

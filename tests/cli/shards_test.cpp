@@ -12,12 +12,10 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFloat = example("digits_float.onnx"), kQdq = example("digits_qdq.onnx"),
-              kNarrow = example("digits_qdq_narrow.onnx"), kData = example("digits_samples.npz");
-
+/// The document without what differs from run to run.
 json documentOf(const QByteArray& text)
 {
-    json document = json::parse(text.begin(), text.end(), nullptr, false);
+    json document = parsed(text);
     for (json* d : { &document, document.contains("a") ? &document["a"] : &document }) {
         d->erase("time_ms");
         d->erase("peak_memory_bytes");
