@@ -11,6 +11,7 @@ int runLowerElementwiseTests(int argc, char** argv);
 int runLowerMovementTests(int argc, char** argv);
 int runLowerRecurrentTests(int argc, char** argv);
 int runLowerStandardTests(int argc, char** argv);
+int runPairSaturationTests(int argc, char** argv);
 int runRowPartsTests(int argc, char** argv);
 
 int main(int argc, char** argv)
@@ -27,6 +28,7 @@ int main(int argc, char** argv)
     failures += runLowerMovementTests(argc, argv);
     failures += runLowerRecurrentTests(argc, argv);
     failures += runLowerStandardTests(argc, argv);
+    failures += runPairSaturationTests(argc, argv);
     failures += runRowPartsTests(argc, argv);
     return failures;
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/engine/qdq_nets.h"
+
+#include "core/tensor/convert.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+namespace qs::test {
+
+void convTo(QdqNet& n, DType in, DType out, float biasScale)
+{
+    const std::string x = n.qdq(n.input("x", kImage), "a", in);
+    n.op("Conv", { x, n.weight("w", { 8, 4, 3, 3 }), n.bias("b", 8, biasScale) }, "conv");
+    n.output(n.qdq("conv", "y", out, 1.5f));
+}
+
+namespace {
+
+void reluTo(QdqNet& n, int zero)
+{
+    n.op("Relu", { n.conv(n.qdq(n.input("x", kImage), "a"), "conv") }, "relu");
+    n.output(n.qdq("relu", "y", kU8, 0.7f, zero));
+}
+
+void clipTo(QdqNet& n, float scale)
+{
+    n.constant("low", Tensor::scalar(0.0f));
+    n.constant("high", Tensor::scalar(6.0f));
+    n.op("Clip", { n.conv(n.qdq(n.input("x", kImage), "a"), "conv"), "low", "high" }, "clip");
+    n.output(n.qdq("clip", "y", kU8, scale, 0));
+}
+
+void branch(QdqNet& n, DType type)
+{
+    const std::string x = n.qdq(n.input("x", kImage), "a", type);
+    n.output(n.qdq(n.conv(x, "c1", 4), "y1", type, 1.5f));
+    n.output(n.qdq(n.conv(x, "c2", 4), "y2", type, 1.5f));
+}
+
+void pooledBranch(QdqNet& n, DType type, int readers)
+{
+    n.node("MaxPool", { n.qdq(n.input("x", kImage), "a", type) }, "pool")
+        .attributes.set("kernel_shape", std::vector<int64_t> { 2, 2 });
+    for (int i = 0; i < readers; ++i) {
+        const std::string stem = std::to_string(i);
+        n.output(n.qdq(n.conv("pool", "c" + stem, 4), "y" + stem, type, 1.5f));
+    }
+}
+
+void binary(QdqNet& n, DType a, DType b, DType out)
+{
+    n.op("Add", { n.qdq(n.input("x", kImage), "a", a), n.qdq(n.input("z", kImage), "b", b, 0.07f) }, "sum");
+    n.output(n.qdq("sum", "y", out, 0.1f));
+}
+
+void product(QdqNet& n, DType type, bool quantized)
+{
+    n.op("MatMul", { n.qdq(n.input("x", { 3, 36 }), "a", type), n.weight("w", { 36, 5 }) }, "p");
+    n.output(quantized ? n.qdq("p", "y", type, 1.5f) : "p");
+}
+
+void addend(QdqNet& n, Shape rows, Shape terms)
+{
+    rows.push_back(36);
+    Tensor b = Tensor::allocate(DType::Float32, std::move(terms));
+    std::ranges::fill(b.fill<float>(), 0.25f);
+    n.op("MatMul", { n.qdq(n.input("x", rows), "a"), n.weight("w", { 36, 5 }) }, "p");
+    n.op("Add", { n.constant("b", b), "p" }, "sum");
+    n.output(n.qdq("sum", "y", kU8, 1.5f));
+}
+
+void gemm(QdqNet& n, float alpha, float beta, bool bias, bool quantized, float biasScale = 0.05f * 0.01f)
+{
+    std::vector<std::string> inputs { n.qdq(n.input("x", { 3, 36 }), "a"), n.weight("w", { 36, 5 }) };
+    if (bias)
+        inputs.push_back(n.bias("b", 5, biasScale));
+    Node& node = n.node("Gemm", inputs, "g");
+    node.attributes.set("alpha", alpha);
+    node.attributes.set("beta", beta);
+    n.output(quantized ? n.qdq("g", "y", kU8, 1.5f) : "g");
+}
+
+void move(QdqNet& n, const char* type, float scale)
+{
+    n.op(type, { n.qdq(n.input("x", kImage), "a") }, "moved");
+    n.output(n.qdq("moved", "y", kU8, scale));
+}
+
+void twins(QdqNet& n, float second)
+{
+    n.conv(n.qdq(n.input("x", kImage), "a"), "conv");
+    const auto g = n.grid("g", kU8, 1.5f, 128), h = n.grid("h", kU8, second, 128);
+    const auto& other = second == 1.5f ? g : h;
+    n.op("QuantizeLinear", { "conv", g[0], g[1] }, "q1");
+    n.op("QuantizeLinear", { "conv", other[0], other[1] }, "q2");
+    n.output(n.op("DequantizeLinear", { "q1", g[0], g[1] }, "y1"));
+    n.output(n.op("DequantizeLinear", { "q2", other[0], other[1] }, "y2"));
+}
+
+void residual(QdqNet& n, DType type)
+{
+    const std::string x = n.qdq(n.input("x", kImage), "a", type);
+    n.op("Add", { n.qdq(n.conv(x, "conv", 4), "c", type, 1.5f), x }, "sum");
+    n.output(n.qdq("sum", "y", type, 1.5f));
+}
+
+const UnitCase kUnitCases[] = {
+    { "conv", [](QdqNet& n) { convTo(n, kU8, kU8); }, "QLinearConv>y_q" },
+    { "conv s8", [](QdqNet& n) { convTo(n, kS8, kS8); }, "QLinearConv>y_q" },
+    { "conv u8 to s8", [](QdqNet& n) { convTo(n, kU8, kS8); }, "QLinearConv>y_q" },
+    { "conv, bias on another grid", [](QdqNet& n) { convTo(n, kU8, kU8, 0.01f); }, "" },
+    { "conv, zero point of Relu", [](QdqNet& n) { reluTo(n, 0); }, "QLinearConv>y_q" },
+    { "conv, Relu that matters", [](QdqNet& n) { reluTo(n, 10); }, "" },
+    { "conv, range of Clip", [](QdqNet& n) { clipTo(n, 6.0f / 255); }, "QLinearConv>y_q" },
+    { "conv, Clip that matters", [](QdqNet& n) { clipTo(n, 8.0f / 255); }, "" },
+    { "shared DequantizeLinear", [](QdqNet& n) { branch(n, kU8); }, "QLinearConv>y1_q QLinearConv>y2_q" },
+    { "shared s8 DequantizeLinear is not shifted", [](QdqNet& n) { branch(n, kS8); }, "" },
+    { "residual", [](QdqNet& n) { residual(n, kU8); }, "QLinearConv>c_q QLinearAdd>y_q" },
+    { "s8 residual", [](QdqNet& n) { residual(n, kS8); }, "" },
+    { "conv whose output is read",
+        [](QdqNet& n) {
+            convTo(n, kU8, kU8);
+            n.output("conv");
+        },
+        "" },
+    { "codes that are read",
+        [](QdqNet& n) {
+            convTo(n, kU8, kU8);
+            n.output("y_q");
+        },
+        "QLinearConv>y_q" },
+    { "s8 codes that are read",
+        [](QdqNet& n) {
+            convTo(n, kS8, kS8);
+            n.output("y_q");
+        },
+        "" },
+    { "two equal quantizers", [](QdqNet& n) { twins(n, 1.5f); }, "QLinearConv>q1 Identity>q2" },
+    { "two quantizers", [](QdqNet& n) { twins(n, 2.0f); }, "" },
+    { "pool before conv", [](QdqNet& n) { pooledBranch(n, kU8, 1); }, "MaxPool+QLinearConv>y0_q" },
+    { "pool before two convs", [](QdqNet& n) { pooledBranch(n, kU8, 2); },
+        "MaxPool+QLinearConv>y0_q MaxPool+QLinearConv>y1_q" },
+    { "s8 pool before conv", [](QdqNet& n) { pooledBranch(n, kS8, 1); }, "MaxPool+QLinearConv>y0_q" },
+    { "s8 pool before two convs", [](QdqNet& n) { pooledBranch(n, kS8, 2); }, "" },
+    { "pool behind conv and Relu",
+        [](QdqNet& n) {
+            n.op("Relu", { n.conv(n.qdq(n.input("x", kImage), "a"), "conv") }, "relu");
+            n.node("MaxPool", { "relu" }, "pool").attributes.set("kernel_shape", std::vector<int64_t> { 2, 2 });
+            n.output(n.qdq("pool", "y", kU8, 0.7f, 0));
+        },
+        "QLinearConv+MaxPool>y_q" },
+    { "identities between",
+        [](QdqNet& n) {
+            n.op("Identity", { n.qdq(n.input("x", kImage), "a") }, "same");
+            n.op("Identity", { n.conv("same", "conv") }, "too");
+            n.output(n.qdq("too", "y", kU8, 1.5f));
+        },
+        "QLinearConv>y_q" },
+    { "float constants of a conv",
+        [](QdqNet& n) {
+            Tensor w = Tensor::allocate(DType::Float32, { 8, 4, 3, 3 });
+            for (float& v : w.fill<float>())
+                v = static_cast<float>(n.random() % 1000) / 1000 - 0.3f;
+            n.op("Conv", { n.qdq(n.input("x", kImage), "a"), n.constant("w", w) }, "conv");
+            n.output(n.qdq("conv", "y", kU8, 1.5f));
+        },
+        "QLinearConv>y_q" },
+    { "add", [](QdqNet& n) { binary(n, kU8, kU8, kU8); }, "QLinearAdd>y_q" },
+    { "add s8", [](QdqNet& n) { binary(n, kS8, kS8, kS8); }, "QLinearAdd>y_q" },
+    { "add u8 and s8", [](QdqNet& n) { binary(n, kU8, kS8, kU8); }, "QLinearAdd>y_q" },
+    { "where and number",
+        [](QdqNet& n) {
+            n.op("Greater", { n.input("x", kImage), n.constant("zero", Tensor::scalar(0.0f)) }, "which");
+            n.op("Where", { "which", n.qdq("x", "a"), n.constant("number", Tensor::scalar(-3.0f)) }, "chosen");
+            n.output(n.qdq("chosen", "y", kU8, 0.06f));
+        },
+        "QLinearWhere>y_q" },
+    { "product", [](QdqNet& n) { product(n, kU8, true); }, "QLinearMatMul>y_q" },
+    { "product to float", [](QdqNet& n) { product(n, kU8, false); }, "MatMulIntegerToFloat>p" },
+    { "s8 product to float", [](QdqNet& n) { product(n, kS8, false); }, "MatMulIntegerToFloat>p" },
+    { "product and addend", [](QdqNet& n) { addend(n, { 3 }, { 5 }); }, "QGemm>y_q" },
+    { "product and addend, rank 3",
+        [](QdqNet& n) {
+            addend(n, { 2, 3 }, { 5 });
+        },
+        "Reshape+QGemm+Reshape>y_q" },
+    { "product and matrix",
+        [](QdqNet& n) {
+            addend(n, { 3 }, { 3, 5 });
+        },
+        "" },
+    { "gemm", [](QdqNet& n) { gemm(n, 1, 1, true, true); }, "QGemm>y_q" },
+    { "gemm, bias on another grid", [](QdqNet& n) { gemm(n, 1, 1, true, true, 0.4f); }, "QGemm>y_q", false },
+    { "gemm to float", [](QdqNet& n) { gemm(n, 1, 1, true, false); }, "QGemm>g" },
+    { "gemm, alpha", [](QdqNet& n) { gemm(n, 0.5f, 1, false, true); }, "QGemm>y_q" },
+    { "gemm, alpha and bias", [](QdqNet& n) { gemm(n, 0.5f, 1, true, true); }, "" },
+    { "gemm, beta", [](QdqNet& n) { gemm(n, 1, 2, true, true); }, "" },
+    { "movement on one grid", [](QdqNet& n) { move(n, "Flatten", 0.05f); }, "Flatten>y_q" },
+    { "movement to another grid", [](QdqNet& n) { move(n, "Flatten", 0.06f); }, "" },
+    { "not joined", [](QdqNet& n) { move(n, "Tanh", 0.05f); }, "" },
+    { "mean", [](QdqNet& n) { move(n, "GlobalAveragePool", 0.05f); }, "QLinearGlobalAveragePool>y_q" },
+};
+
+Tensor randomFloats(Shape shape, unsigned seed, float spread = 4)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal(0, spread);
+    Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
+    for (float& v : t.fill<float>())
+        v = normal(random);
+    return t;
+}
+
+} // namespace
+
+std::span<const UnitCase> unitCases() { return kUnitCases; }
+
+std::vector<Tensor> feedOf(const Plan& plan, unsigned seed)
+{
+    std::vector<Tensor> inputs;
+    for (ValueId id : plan.graph().inputs())
+        inputs.push_back(randomFloats(*toShape(*plan.graph().value(id).type.dims), seed++));
+    return inputs;
+}
+
+std::vector<Tensor> run(const std::shared_ptr<const Plan>& plan, const std::vector<ValueId>& wanted,
+    const std::vector<Tensor>& feed, std::map<NodeId, PairCounts>* counts)
+{
+    auto schedule = Schedule::make(plan, { wanted, {} });
+    if (!schedule.ok()) {
+        qWarning("%s", schedule.issue().what.c_str());
+        return {};
+    }
+    BufferPool pool;
+    Execution execution(*schedule, pool);
+    Status status = execution.bind(feed);
+    if (status.ok())
+        status = execution.runAll();
+    if (!status.ok()) {
+        qWarning("%s: %s", status.issue().node.c_str(), status.issue().what.c_str());
+        return {};
+    }
+    std::vector<Tensor> values;
+    for (ValueId id : wanted)
+        values.push_back(toPlain(execution.get(id)));
+    if (counts)
+        *counts = execution.pairCounts();
+    return values;
+}
+
+bool sameBits(const Tensor& a, const Tensor& b)
+{
+    return a.shape() == b.shape() && a.dtype() == b.dtype() && std::ranges::equal(a.bytes(), b.bytes());
+}
+
+} // namespace qs::test
