@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/content_key.h"
 #include "core/engine/execution.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 
-#include <cstring>
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
-
-Tensor randomFloats(std::mt19937& random, Shape shape)
-{
-    Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
-    std::uniform_real_distribution<float> values(-1, 1);
-    for (float& v : t.fill<float>())
-        v = values(random);
-    return t;
-}
-
-bool sameBits(const Tensor& a, const Tensor& b)
-{
-    return a.dtype() == b.dtype() && a.shape() == b.shape() && a.layout() == b.layout()
-        && std::memcmp(a.bytes().data(), b.bytes().data(), a.byteCount()) == 0;
-}
 
 /// A chain of convolutions, each behind a Q/DQ pair, with a skip around every second one. Layer i uses scales[i].
 struct Chain {
@@ -35,7 +21,7 @@ struct Chain {
         : scales(layers, 0.02f)
     {
         for (size_t i = 0; i < layers; ++i)
-            weights.push_back(randomFloats(random, { 4, 4, 3, 3 }));
+            weights.push_back(normalFloats(random, { 4, 4, 3, 3 }));
     }
 
     std::shared_ptr<const Plan> plan(
@@ -128,7 +114,7 @@ private slots:
         QCOMPARE(own, size_t(2)); // the pair with the other scale
         QCOMPARE(cache->size(), alive + 2);
         first.reset();
-        QVERIFY(runAll(second, randomFloats(random, { 1, 4, 9, 9 }), nullptr).tasks > 0); // what is shared stays alive
+        QVERIFY(runAll(second, normalFloats(random, { 1, 4, 9, 9 }), nullptr).tasks > 0); // what is shared stays alive
         second.reset();
         QCOMPARE(cache->size(), size_t(0));
     }
@@ -175,11 +161,11 @@ private slots:
         const auto lowered = std::make_shared<LoweringCache>();
         ActivationCache activations(budget);
         Chain chain(random);
-        const Tensor samples[] { randomFloats(random, { 1, 4, 9, 9 }), randomFloats(random, { 1, 4, 9, 9 }) };
+        const Tensor samples[] { normalFloats(random, { 1, 4, 9, 9 }), normalFloats(random, { 1, 4, 9, 9 }) };
         for (int edit = 0; edit < 40; ++edit) {
             const size_t layer = random() % chain.scales.size();
             if (edit % 5 == 4)
-                chain.weights[layer] = randomFloats(random, { 4, 4, 3, 3 });
+                chain.weights[layer] = normalFloats(random, { 4, 4, 3, 3 });
             else
                 chain.scales[layer] = 0.01f * float(1 + random() % 3);
             const auto plan = chain.plan(lowered, ArithmeticProfile(profile));
@@ -202,14 +188,14 @@ private slots:
         const auto lowered = std::make_shared<LoweringCache>();
         ActivationCache activations(1 << 24);
         Chain chain(random);
-        const Tensor x = randomFloats(random, { 1, 4, 9, 9 });
+        const Tensor x = normalFloats(random, { 1, 4, 9, 9 });
         QCOMPARE(runAll(chain.plan(lowered), x, &activations).tasks, size_t(30));
         QCOMPARE(runAll(chain.plan(lowered), x, &activations).tasks, size_t(0));
         chain.scales[4] = 0.3f;
         QCOMPARE(runAll(chain.plan(lowered), x, &activations).tasks, size_t(10));
         chain.scales[4] = 0.02f; // undo
         QCOMPARE(runAll(chain.plan(lowered), x, &activations).tasks, size_t(0));
-        QCOMPARE(runAll(chain.plan(lowered), randomFloats(random, { 1, 4, 9, 9 }), &activations).tasks, size_t(30));
+        QCOMPARE(runAll(chain.plan(lowered), normalFloats(random, { 1, 4, 9, 9 }), &activations).tasks, size_t(30));
     }
 
     void aPassLargerThanTheBudgetKeepsItsFirst()

@@ -2,14 +2,15 @@
 #include "core/base/worker_team.h"
 #include "core/engine/execution.h"
 #include "core/tensor/convert.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 
-#include <cstring>
 #include <functional>
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
@@ -64,14 +65,7 @@ public:
         model->graph = std::move(*graph);
         return Plan::make(model);
     }
-    Tensor floats(const Shape& shape, float spread)
-    {
-        std::normal_distribution<float> normal(0, spread);
-        Tensor t = Tensor::allocate(DType::Float32, shape);
-        for (float& v : t.fill<float>())
-            v = normal(random);
-        return t;
-    }
+    Tensor floats(const Shape& shape, float spread) { return normalFloats(random, shape, spread); }
     std::mt19937 random;
     std::vector<Tensor> inputs;
 
@@ -106,12 +100,6 @@ Ran execute(const std::shared_ptr<const Plan>& plan, const std::vector<Tensor>& 
     if (!status.ok())
         qFatal("%s", status.issue().what.c_str());
     return { toPlain(run.get(graph.outputs()[0])), (*schedule)->tasks().size() };
-}
-
-bool sameBits(const Tensor& a, const Tensor& b)
-{
-    return a.shape() == b.shape() && a.dtype() == b.dtype()
-        && std::memcmp(a.bytes().data(), b.bytes().data(), a.byteCount()) == 0;
 }
 
 Attributes convAttributes(int64_t groups, int64_t stride, std::vector<int64_t> pads, int64_t dilation = 1)

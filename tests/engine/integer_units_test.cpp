@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/convert.h"
 #include "tests/engine/qdq_nets.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 

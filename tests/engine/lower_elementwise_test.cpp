@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lowering.h"
 #include "core/tensor/convert.h"
+#include "tests/engine/node_case.h"
 
 #include <QTest>
 
@@ -8,61 +8,9 @@
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
-
-/// One node and its inputs; an invalid tensor is an absent input.
-struct Case {
-    Node node;
-    std::vector<Tensor> inputs;
-};
-
-struct Outcome {
-    std::vector<Tensor> outputs;
-    Tensor unrounded;
-};
-
-Result<Outcome> run(const Case& c, KernelMode mode, const std::vector<Tensor>& inputs)
-{
-    std::vector<const Tensor*> pointers, constants(inputs.size(), nullptr);
-    std::vector<DType> types;
-    for (const Tensor& t : inputs) {
-        pointers.push_back(t.valid() ? &t : nullptr);
-        types.push_back(t.dtype());
-    }
-    const LowerFn lower = loweringRegistry().find(c.node);
-    if (!lower)
-        return internalError("no lowering");
-    QS_TRY(const LoweredNode lowered, lower({ c.node, constants, types, mode }));
-    Outcome out;
-    out.outputs.resize(c.node.outputs.size());
-    BufferPool pool;
-    StepContext context(pointers, out.outputs, pool);
-    if (lowered.offersUnrounded)
-        context.askUnrounded(&out.unrounded);
-    QS_CHECK(lowered.run(context));
-    return out;
-}
-
-Case makeCase(const std::string& type, std::vector<Tensor> inputs, const std::string& domain = {}, int opset = 21)
-{
-    Case c;
-    c.node.name = "node";
-    c.node.opType = type;
-    c.node.domain = domain;
-    c.node.opset = opset;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        c.node.inputs.push_back(inputs[i].valid() ? ValueId(i) : ValueId());
-    c.node.outputs.emplace_back(inputs.size());
-    c.inputs = std::move(inputs);
-    return c;
-}
-
-Case with(Case c, const std::string& name, AttributeValue value)
-{
-    c.node.attributes.set(name, std::move(value));
-    return c;
-}
 
 template <class T> Tensor randomTensor(Shape shape, unsigned seed)
 {
@@ -78,12 +26,12 @@ Tensor bytes(Shape shape, unsigned seed = 2) { return randomTensor<uint8_t>(std:
 Tensor scale(float v) { return Tensor::scalar(v); }
 Tensor zero(int v) { return Tensor::scalar(static_cast<uint8_t>(v)); }
 
-std::vector<std::pair<std::string, Case>> layoutCases()
+std::vector<std::pair<std::string, NodeCase>> layoutCases()
 {
     const Shape image { 2, 5, 3, 4 };
     const std::string ms = "com.microsoft";
-    std::vector<std::pair<std::string, Case>> all;
-    const auto add = [&](const char* name, Case c) { all.emplace_back(name, std::move(c)); };
+    std::vector<std::pair<std::string, NodeCase>> all;
+    const auto add = [&](const char* name, NodeCase c) { all.emplace_back(name, std::move(c)); };
     add("relu", makeCase("Relu", { floats(image) }));
     add("clip", makeCase("Clip", { floats(image), scale(-2), scale(3) }));
     add("cast", with(makeCase("Cast", { floats(image) }), "to", int64_t(DType::Int8)));
@@ -110,32 +58,32 @@ std::vector<std::pair<std::string, Case>> layoutCases()
     add("quantize to int4",
         with(makeCase("QuantizeLinear", { floats(image), scale(1), {} }), "output_dtype", int64_t(DType::Int4)));
     const Tensor s1 = scale(0.04f), z1 = zero(120), s2 = scale(0.06f), z2 = zero(99), s3 = scale(0.09f), z3 = zero(80);
-    add("qlinear add", makeCase("QLinearAdd", { bytes(image), s1, z1, bytes(image, 3), s2, z2, s3, z3 }, ms));
+    add("qlinear add", makeCase("QLinearAdd", { bytes(image), s1, z1, bytes(image, 3), s2, z2, s3, z3 }, 1, ms));
     add("qlinear mul channels",
-        makeCase("QLinearMul", { bytes(image), s1, z1, bytes({ 5, 1, 1 }), s2, z2, s3, z3 }, ms));
-    add("qlinear sigmoid", makeCase("QLinearSigmoid", { bytes(image), s1, z1, scale(1.0f / 256), zero(0) }, ms));
-    add("qlinear leaky", makeCase("QLinearLeakyRelu", { bytes(image), s1, z1, s3, z3 }, ms));
+        makeCase("QLinearMul", { bytes(image), s1, z1, bytes({ 5, 1, 1 }), s2, z2, s3, z3 }, 1, ms));
+    add("qlinear sigmoid", makeCase("QLinearSigmoid", { bytes(image), s1, z1, scale(1.0f / 256), zero(0) }, 1, ms));
+    add("qlinear leaky", makeCase("QLinearLeakyRelu", { bytes(image), s1, z1, s3, z3 }, 1, ms));
     add("qlinear average pool",
-        with(with(makeCase("QLinearAveragePool", { bytes(image), s1, z1, s1, z2 }, ms), "kernel_shape",
+        with(with(makeCase("QLinearAveragePool", { bytes(image), s1, z1, s1, z2 }, 1, ms), "kernel_shape",
                  std::vector<int64_t> { 2, 3 }),
             "pads", std::vector<int64_t> { 1, 0, 0, 1 }));
-    add("qlinear global pool", makeCase("QLinearGlobalAveragePool", { bytes(image), s1, z1, s1, z2 }, ms));
+    add("qlinear global pool", makeCase("QLinearGlobalAveragePool", { bytes(image), s1, z1, s1, z2 }, 1, ms));
     for (int64_t axis : { 0, 1, 3 })
         add(("qlinear concat " + std::to_string(axis)).c_str(),
-            with(makeCase("QLinearConcat", { s3, z3, bytes(image), s1, z1, bytes(image, 4), s2, z2 }, ms), "axis",
+            with(makeCase("QLinearConcat", { s3, z3, bytes(image), s1, z1, bytes(image, 4), s2, z2 }, 1, ms), "axis",
                 axis));
     add("qlinear softmax",
-        with(with(makeCase("QLinearSoftmax", { bytes(image), s1, z1, scale(1.0f / 256), zero(0) }, ms), "axis",
+        with(with(makeCase("QLinearSoftmax", { bytes(image), s1, z1, scale(1.0f / 256), zero(0) }, 1, ms), "axis",
                  int64_t(1)),
             "opset", int64_t(13)));
     add("qlinear where",
         makeCase("QLinearWhere",
-            { bytes(image).reinterpreted(DType::Bool), bytes(image), s1, z1, bytes(image, 4), s2, z2, s3, z3 }, ms));
+            { bytes(image).reinterpreted(DType::Bool), bytes(image), s1, z1, bytes(image, 4), s2, z2, s3, z3 }, 1, ms));
     return all;
 }
 
 /// Scale and zero point of the codes that a QLinear case writes.
-std::pair<double, double> outputGrid(const Case& c)
+std::pair<double, double> outputGrid(const NodeCase& c)
 {
     const size_t n = c.inputs.size();
     const size_t at = c.node.opType == "QLinearConcat" ? 0 : n - 2;
@@ -170,22 +118,22 @@ void LowerElementwiseTest::layoutsAgree_data()
 void LowerElementwiseTest::layoutsAgree()
 {
     QFETCH(int, index);
-    const Case c = layoutCases()[size_t(index)].second;
-    const auto plain = run(c, KernelMode::Fast, c.inputs);
+    const NodeCase c = layoutCases()[size_t(index)].second;
+    const auto plain = run(c);
     QVERIFY2(plain.ok(), plain.ok() ? "" : plain.issue().what.c_str());
     // Every choice of operands that may come with channels last.
     for (unsigned mask = 1; mask < (1u << c.inputs.size()); ++mask) {
-        std::vector<Tensor> inputs = c.inputs;
+        NodeCase turned = c;
         bool possible = true;
-        for (size_t i = 0; i < inputs.size(); ++i)
+        for (size_t i = 0; i < turned.inputs.size(); ++i)
             if (mask >> i & 1) {
-                possible = possible && inputs[i].valid() && inputs[i].rank() >= 3;
+                possible = possible && c.inputs[i].valid() && c.inputs[i].rank() >= 3;
                 if (possible)
-                    inputs[i] = toLayout(inputs[i], Layout::ChannelsLast);
+                    turned.inputs[i] = toLayout(c.inputs[i], Layout::ChannelsLast);
             }
         if (!possible)
             continue;
-        const auto last = run(c, KernelMode::Fast, inputs);
+        const auto last = run(turned);
         QVERIFY2(last.ok(), last.ok() ? "" : last.issue().what.c_str());
         QCOMPARE(last->outputs[0].shape(), plain->outputs[0].shape());
         QCOMPARE(toDoubles(last->outputs[0]), toDoubles(plain->outputs[0]));
@@ -197,9 +145,9 @@ void LowerElementwiseTest::layoutsAgree()
 void LowerElementwiseTest::fastAgreesWithReference()
 {
     QFETCH(int, index);
-    const Case c = layoutCases()[size_t(index)].second;
-    const auto fast = run(c, KernelMode::Fast, c.inputs);
-    const auto reference = run(c, KernelMode::Reference, c.inputs);
+    const NodeCase c = layoutCases()[size_t(index)].second;
+    const auto fast = run(c);
+    const auto reference = run(c, KernelMode::Reference);
     QVERIFY(fast.ok() && reference.ok());
     const std::vector<double> a = toDoubles(fast->outputs[0]), b = toDoubles(reference->outputs[0]);
     QCOMPARE(a.size(), b.size());
@@ -212,7 +160,7 @@ void LowerElementwiseTest::unroundedValueRoundsToTheCodes()
     for (const auto& [name, c] : layoutCases()) {
         if (c.node.domain.empty())
             continue;
-        const auto out = run(c, KernelMode::Fast, c.inputs);
+        const auto out = run(c);
         QVERIFY2(out.ok() && out->unrounded.valid(), name.c_str());
         const auto [step, zeroPoint] = outputGrid(c);
         const std::vector<double> codes = toDoubles(out->outputs[0]), reals = toDoubles(out->unrounded);
@@ -224,56 +172,57 @@ void LowerElementwiseTest::unroundedValueRoundsToTheCodes()
 
 void LowerElementwiseTest::oldBroadcastAligns()
 {
-    Case c = makeCase("Add", { floats({ 2, 3, 4 }), floats({ 3 }, 6) }, {}, 6);
-    QVERIFY(!run(c, KernelMode::Fast, c.inputs).ok());
+    NodeCase c = atOpset(6, makeCase("Add", { floats({ 2, 3, 4 }), floats({ 3 }, 6) }));
+    QVERIFY(!run(c).ok());
     c = with(with(c, "broadcast", int64_t(1)), "axis", int64_t(1));
-    const auto out = run(c, KernelMode::Fast, c.inputs);
+    const auto out = run(c);
     QVERIFY(out.ok());
     const float sum = c.inputs[0].data<float>()[1 * 12 + 2 * 4 + 3] + c.inputs[1].data<float>()[2];
     QCOMPARE(out->outputs[0].data<float>()[1 * 12 + 2 * 4 + 3], sum);
-    const Case prelu = makeCase("PRelu", { floats({ 2, 3, 4 }), floats({ 3 }, 6) }, {}, 6);
-    QVERIFY(run(prelu, KernelMode::Fast, prelu.inputs).ok());
+    const NodeCase prelu = atOpset(6, makeCase("PRelu", { floats({ 2, 3, 4 }), floats({ 3 }, 6) }));
+    QVERIFY(run(prelu).ok());
 }
 
 void LowerElementwiseTest::clipBoundsOfOldOpsets()
 {
-    Case c = makeCase("Clip", { Tensor::of<float>({ 4 }, { -3, 0, 2, 9 }) }, {}, 6);
+    NodeCase c = atOpset(6, makeCase("Clip", { Tensor::of<float>({ 4 }, { -3, 0, 2, 9 }) }));
     c = with(c, "max", 1.5f);
-    QCOMPARE(toDoubles(run(c, KernelMode::Fast, c.inputs)->outputs[0]), (std::vector<double> { -3, 0, 1.5, 1.5 }));
+    QCOMPARE(toDoubles(run(c)->outputs[0]), (std::vector<double> { -3, 0, 1.5, 1.5 }));
 }
 
 void LowerElementwiseTest::refusesWhatDoesNotFit()
 {
-    for (const Case& c :
+    for (const NodeCase& c :
         { makeCase("Add", { floats({ 2, 3 }), floats({ 4 }) }), makeCase("Add", { floats({ 2 }), bytes({ 2 }) }),
             makeCase("Exp", { bytes({ 2 }) }), makeCase("QuantizeLinear", { floats({ 2, 3 }), floats({ 2 }), {} }),
             makeCase("QuantizeLinear", { floats({ 2, 3 }), floats({ 2, 3 }), {} }),
             makeCase("QLinearAdd",
-                { bytes({ 2 }), scale(1), zero(0), floats({ 2 }), scale(1), zero(0), scale(1), zero(0) },
+                { bytes({ 2 }), scale(1), zero(0), floats({ 2 }), scale(1), zero(0), scale(1), zero(0) }, 1,
                 "com.microsoft"),
-            makeCase("QLinearSigmoid", { bytes({ 2 }), floats({ 2 }), zero(0), scale(1), zero(0) }, "com.microsoft"),
+            makeCase("QLinearSigmoid", { bytes({ 2 }), floats({ 2 }), zero(0), scale(1), zero(0) }, 1, "com.microsoft"),
             makeCase("Where", { floats({ 2 }), floats({ 2 }), floats({ 2 }) }) }) {
-        const auto out = run(c, KernelMode::Fast, c.inputs);
+        const auto out = run(c);
         QVERIFY2(!out.ok() && !out.issue().what.empty(), c.node.opType.c_str());
     }
 }
 
 void LowerElementwiseTest::boundsOfIntegers()
 {
-    const Case c = makeCase("Clip", { Tensor::of<int8_t>({ 3 }, { -100, 5, 100 }), {}, Tensor::scalar<int8_t>(50) });
-    QCOMPARE(toInts(run(c, KernelMode::Fast, c.inputs)->outputs[0]), (std::vector<int64_t> { -100, 5, 50 }));
+    const NodeCase c
+        = makeCase("Clip", { Tensor::of<int8_t>({ 3 }, { -100, 5, 100 }), {}, Tensor::scalar<int8_t>(50) });
+    QCOMPARE(toInts(run(c)->outputs[0]), (std::vector<int64_t> { -100, 5, 50 }));
 }
 
 void LowerElementwiseTest::textAndNumbers()
 {
-    Case toText
+    NodeCase toText
         = with(makeCase("Cast", { Tensor::of<float>({ 2 }, { 0.5f, -INFINITY }) }), "to", int64_t(DType::String));
-    const auto text = run(toText, KernelMode::Fast, toText.inputs);
+    const auto text = run(toText);
     QCOMPARE(text->outputs[0].stringData(), (std::vector<std::string> { "0.5", "-INF" }));
-    const Case back = with(makeCase("Cast", { text->outputs[0] }), "to", int64_t(DType::Float32));
-    QCOMPARE(run(back, KernelMode::Fast, back.inputs)->outputs[0].data<float>()[0], 0.5f);
-    const Case bad = with(makeCase("Cast", { Tensor::strings({ 1 }, { "five" }) }), "to", int64_t(DType::Int32));
-    QVERIFY(!run(bad, KernelMode::Fast, bad.inputs).ok());
+    const NodeCase back = with(makeCase("Cast", { text->outputs[0] }), "to", int64_t(DType::Float32));
+    QCOMPARE(run(back)->outputs[0].data<float>()[0], 0.5f);
+    const NodeCase bad = with(makeCase("Cast", { Tensor::strings({ 1 }, { "five" }) }), "to", int64_t(DType::Int32));
+    QVERIFY(!run(bad).ok());
 }
 
 int runLowerElementwiseTests(int argc, char** argv)

@@ -1,64 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lowering.h"
 #include "core/tensor/convert.h"
+#include "tests/engine/node_case.h"
 
 #include <QTest>
 
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
-
-struct Case {
-    Node node;
-    std::vector<Tensor> inputs; ///< an invalid tensor is an absent input
-};
-
-Case makeCase(const std::string& type, std::vector<Tensor> inputs, const std::string& domain = {})
-{
-    Case c;
-    c.node.name = "node";
-    c.node.opType = type;
-    c.node.domain = domain;
-    c.node.opset = domain.empty() ? 21 : 1;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        c.node.inputs.push_back(inputs[i].valid() ? ValueId(i) : ValueId());
-    c.node.outputs.emplace_back(inputs.size());
-    c.inputs = std::move(inputs);
-    return c;
-}
-
-struct Outcome {
-    std::vector<Tensor> outputs;
-    Tensor unrounded;
-};
-
-enum class Weights { Constant, Data };
-
-Result<Outcome> run(const Case& c, KernelMode mode = KernelMode::Fast, Weights weights = Weights::Data)
-{
-    std::vector<const Tensor*> pointers, constants;
-    std::vector<DType> types;
-    for (size_t i = 0; i < c.inputs.size(); ++i) {
-        const Tensor& t = c.inputs[i];
-        pointers.push_back(t.valid() ? &t : nullptr);
-        constants.push_back(weights == Weights::Constant && i > 0 ? pointers.back() : nullptr);
-        types.push_back(t.dtype());
-    }
-    const LowerFn lower = loweringRegistry().find(c.node);
-    if (!lower)
-        return internalError("no lowering");
-    QS_TRY(const LoweredNode lowered, lower({ c.node, constants, types, mode }));
-    Outcome out;
-    out.outputs.resize(c.node.outputs.size());
-    BufferPool pool;
-    StepContext context(pointers, out.outputs, pool);
-    if (lowered.offersUnrounded)
-        context.askUnrounded(&out.unrounded);
-    QS_CHECK(lowered.run(context));
-    return out;
-}
 
 Tensor ints(const std::vector<int64_t>& v) { return Tensor::of<int64_t>({ int64_t(v.size()) }, v); }
 
@@ -71,9 +22,9 @@ Tensor codes(std::mt19937& random, DType type, Shape shape)
 }
 
 /// A QLinearConv with everything odd: asymmetric pads, groups, a scale for each channel.
-Case oddConv(std::mt19937& random)
+NodeCase oddConv(std::mt19937& random)
 {
-    Case c = makeCase("QLinearConv",
+    NodeCase c = makeCase("QLinearConv",
         { codes(random, DType::UInt8, { 2, 6, 7, 5 }), Tensor::scalar(0.02f), Tensor::scalar(uint8_t(255)),
             codes(random, DType::Int8, { 4, 3, 3, 2 }), Tensor::of<float>({ 4 }, { 0.01f, 0.02f, 0.03f, 0.005f }),
             Tensor::of<int8_t>({ 4 }, { 0, 1, -128, 127 }), Tensor::scalar(0.7f), Tensor::scalar(uint8_t(3)),
@@ -104,13 +55,13 @@ private slots:
 void LowerMovementTests::movesStrings()
 {
     const Tensor words = Tensor::strings({ 2, 2 }, { "a", "b", "c", "d" });
-    Case transpose = makeCase("Transpose", { words });
+    NodeCase transpose = makeCase("Transpose", { words });
     QCOMPARE(run(transpose)->outputs[0].stringData(), (std::vector<std::string> { "a", "c", "b", "d" }));
-    Case concat = makeCase("Concat", { words, words });
+    NodeCase concat = makeCase("Concat", { words, words });
     concat.node.attributes.set("axis", int64_t(1));
     QCOMPARE(
         run(concat)->outputs[0].stringData(), (std::vector<std::string> { "a", "b", "a", "b", "c", "d", "c", "d" }));
-    Case reshape = makeCase("Reshape", { words, ints({ -1 }) });
+    NodeCase reshape = makeCase("Reshape", { words, ints({ -1 }) });
     QCOMPARE(run(reshape)->outputs[0].shape(), Shape { 4 });
     QCOMPARE(run(reshape)->outputs[0].stringData().size(), size_t(4));
 }
@@ -119,10 +70,10 @@ void LowerMovementTests::movesPackedCodes()
 {
     const Tensor bytes = Tensor::of<int8_t>({ 2, 3 }, { 1, -2, 3, -8, 7, 0 });
     const Tensor packed = packedAs(bytes, DType::Int4);
-    const Outcome turned = *run(makeCase("Transpose", { packed }));
+    const NodeOutcome turned = *run(makeCase("Transpose", { packed }));
     QCOMPARE(turned.outputs[0].dtype(), DType::Int4);
     QCOMPARE(toInts(turned.outputs[0]), (std::vector<int64_t> { 1, -8, -2, 7, 3, 0 }));
-    const Outcome flat = *run(makeCase("Reshape", { packed, ints({ 6 }) }));
+    const NodeOutcome flat = *run(makeCase("Reshape", { packed, ints({ 6 }) }));
     QCOMPARE(flat.outputs[0].bytes().data(), packed.bytes().data()); // a view
 }
 
@@ -133,7 +84,7 @@ void LowerMovementTests::padsStringsAndNumbers()
         (std::vector<std::string> { "-", "x", "-" }));
     QCOMPARE(run(makeCase("Pad", { word, ints({ 0, 1 }) }))->outputs[0].stringData(),
         (std::vector<std::string> { "x", "" }));
-    Case wrap = makeCase("Pad", { Tensor::of<float>({ 3 }, { 1, 2, 3 }), ints({ 4, -1 }) });
+    NodeCase wrap = makeCase("Pad", { Tensor::of<float>({ 3 }, { 1, 2, 3 }), ints({ 4, -1 }) });
     wrap.node.attributes.set("mode", std::string("wrap"));
     QCOMPARE(toFloats(run(wrap)->outputs[0]), (std::vector<float> { 3, 1, 2, 3, 1, 2 }));
 }
@@ -142,11 +93,11 @@ void LowerMovementTests::concatKeepsChannelsLast()
 {
     std::mt19937 random(7);
     const Tensor a = codes(random, DType::UInt8, { 2, 3, 4, 5 }), b = codes(random, DType::UInt8, { 2, 1, 4, 5 });
-    Case plain = makeCase("Concat", { a, b });
+    NodeCase plain = makeCase("Concat", { a, b });
     plain.node.attributes.set("axis", int64_t(1));
-    Case last = plain;
+    NodeCase last = plain;
     last.inputs = { toLayout(a, Layout::ChannelsLast), toLayout(b, Layout::ChannelsLast) };
-    Case mixed = plain;
+    NodeCase mixed = plain;
     mixed.inputs[1] = toLayout(b, Layout::ChannelsLast);
     const Tensor expected = run(plain)->outputs[0];
     QCOMPARE(run(last)->outputs[0].layout(), Layout::ChannelsLast);
@@ -178,7 +129,7 @@ void LowerMovementTests::resizesCodes()
     const Tensor scales = Tensor::of<float>({ 4 }, { 1, 1, 1, 2 });
     QCOMPARE(toInts(run(makeCase("Resize", { x, Tensor(), scales }))->outputs[0]),
         (std::vector<int64_t> { 10, 10, 250, 250 }));
-    Case linear = makeCase("Resize", { x, Tensor(), scales });
+    NodeCase linear = makeCase("Resize", { x, Tensor(), scales });
     linear.node.attributes.set("mode", std::string("linear"));
     QCOMPARE(toInts(run(linear)->outputs[0]), (std::vector<int64_t> { 10, 70, 190, 250 }));
 }
@@ -186,11 +137,11 @@ void LowerMovementTests::resizesCodes()
 void LowerMovementTests::convolvesAlike()
 {
     std::mt19937 random(11);
-    const Case c = oddConv(random);
-    const Outcome reference = *run(c, KernelMode::Reference);
+    const NodeCase c = oddConv(random);
+    const NodeOutcome reference = *run(c, KernelMode::Reference);
     QCOMPARE(reference.outputs[0].shape(), (Shape { 2, 4, 4, 5 }));
     for (const Weights weights : { Weights::Constant, Weights::Data }) {
-        const Outcome fast = *run(c, KernelMode::Fast, weights);
+        const NodeOutcome fast = *run(c, KernelMode::Fast, weights);
         QCOMPARE(toInts(fast.outputs[0]), toInts(reference.outputs[0]));
         QCOMPARE(toFloats(fast.unrounded), toFloats(reference.unrounded));
     }
@@ -199,7 +150,7 @@ void LowerMovementTests::convolvesAlike()
 void LowerMovementTests::convolvesChannelsLast()
 {
     std::mt19937 random(13);
-    Case c = oddConv(random);
+    NodeCase c = oddConv(random);
     const auto expected = toInts(run(c)->outputs[0]);
     c.inputs[0] = toLayout(c.inputs[0], Layout::ChannelsLast);
     QCOMPARE(toInts(run(c)->outputs[0]), expected);
@@ -209,12 +160,12 @@ void LowerMovementTests::convolvesChannelsLast()
 void LowerMovementTests::unroundedIsBeforeRounding()
 {
     // One product: (3 - 1) * (5 - 2) = 6, + bias 4 = 10, times 0.5 * 0.25 = 1.25; 1.25 / 0.5 = 2.5 -> 2, + 7.
-    const Case c = makeCase("QLinearConv",
+    const NodeCase c = makeCase("QLinearConv",
         { Tensor::of<uint8_t>({ 1, 1, 1 }, { 3 }), Tensor::scalar(0.5f), Tensor::scalar(uint8_t(1)),
             Tensor::of<int8_t>({ 1, 1, 1 }, { 5 }), Tensor::scalar(0.25f), Tensor::scalar(int8_t(2)),
             Tensor::scalar(0.5f), Tensor::scalar(uint8_t(7)), Tensor::of<int32_t>({ 1 }, { 4 }) });
     for (const KernelMode mode : { KernelMode::Fast, KernelMode::Reference }) {
-        const Outcome out = *run(c, mode);
+        const NodeOutcome out = *run(c, mode);
         QCOMPARE(toInts(out.outputs[0]), (std::vector<int64_t> { 9 }));
         QCOMPARE(toFloats(out.unrounded), (std::vector<float> { 1.25f }));
     }
@@ -224,18 +175,18 @@ void LowerMovementTests::productsAlike()
 {
     std::mt19937 random(17);
     // Scales and zero points for each row of a and each column of b, b one matrix for the whole batch.
-    const Case rows = makeCase("QLinearMatMul",
+    const NodeCase rows = makeCase("QLinearMatMul",
         { codes(random, DType::Int8, { 2, 3, 9 }), Tensor::of<float>({ 3 }, { 0.1f, 0.2f, 0.05f }),
             Tensor::of<int8_t>({ 3 }, { -128, 0, 127 }), codes(random, DType::UInt8, { 9, 17 }), Tensor::scalar(0.02f),
             Tensor::scalar(uint8_t(128)), Tensor::scalar(1.5f), Tensor::scalar(int8_t(-3)) });
-    Case gemm = makeCase("QGemm",
+    NodeCase gemm = makeCase("QGemm",
         { codes(random, DType::UInt8, { 5, 4 }), Tensor::scalar(0.1f), Tensor::scalar(uint8_t(9)),
             codes(random, DType::Int8, { 6, 5 }), Tensor::scalar(0.2f), Tensor::scalar(int8_t(0)),
             Tensor::of<int32_t>({ 6 }, { 1, 2, 3, 4, 5, 6 }) },
-        "com.microsoft");
+        1, "com.microsoft");
     gemm.node.attributes.set("transA", int64_t(1));
     gemm.node.attributes.set("transB", int64_t(1));
-    for (const Case& c : { rows, gemm }) {
+    for (const NodeCase& c : { rows, gemm }) {
         const auto reference = run(c, KernelMode::Reference);
         QVERIFY2(reference.ok(), reference.ok() ? "" : reference.issue().what.c_str());
         for (const Weights weights : { Weights::Constant, Weights::Data })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lowering.h"
 #include "core/tensor/convert.h"
+#include "tests/engine/node_case.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 
@@ -8,49 +9,27 @@
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
 using Attribute = std::pair<std::string, AttributeValue>;
 
-/// A node with its inputs; invalid tensors are absent ones.
-struct Call {
-    Node node;
-    std::vector<Tensor> inputs;
-    bool constants = true; ///< whether inputs 1 and on are known when the node is lowered
+NodeCase call(const std::string& type, std::vector<Tensor> inputs, size_t outputs,
+    const std::vector<Attribute>& attributes, const std::string& domain = {})
+{
+    NodeCase c = makeCase(type, std::move(inputs), outputs, domain);
+    if (domain.empty())
+        c.node.opset = 17;
+    for (const auto& [name, value] : attributes)
+        c.node.attributes.set(name, value);
+    return c;
+}
 
-    Call(const std::string& type, std::vector<Tensor> values, size_t outputs, const std::vector<Attribute>& attributes,
-        const std::string& domain = {}, int opset = 17)
-        : inputs(std::move(values))
-    {
-        node.name = "node";
-        node.opType = type;
-        node.domain = domain;
-        node.opset = domain.empty() ? opset : 1;
-        for (size_t i = 0; i < inputs.size(); ++i)
-            node.inputs.push_back(inputs[i].valid() ? ValueId(i) : ValueId());
-        for (size_t i = 0; i < outputs; ++i)
-            node.outputs.emplace_back(100 + i);
-        for (const auto& [name, value] : attributes)
-            node.attributes.set(name, value);
-    }
-    Result<std::vector<Tensor>> run(KernelMode mode) const
-    {
-        std::vector<const Tensor*> given, known;
-        std::vector<DType> types;
-        for (size_t i = 0; i < inputs.size(); ++i) {
-            given.push_back(inputs[i].valid() ? &inputs[i] : nullptr);
-            known.push_back(i > 0 && constants ? given[i] : nullptr);
-            types.push_back(inputs[i].dtype());
-        }
-        QS_TRY(const LoweredNode lowered, loweringRegistry().find(node)({ node, known, types, mode }));
-        std::vector<Tensor> outputs(node.outputs.size());
-        BufferPool pool;
-        StepContext context(given, outputs, pool);
-        QS_CHECK(lowered.run(context));
-        return outputs;
-    }
-};
+Result<NodeOutcome> runKnown(const NodeCase& c, KernelMode mode = KernelMode::Fast)
+{
+    return run(c, mode, Weights::Constant);
+}
 
 class Numbers {
 public:
@@ -58,14 +37,7 @@ public:
         : m_random(seed)
     {
     }
-    Tensor floats(Shape shape)
-    {
-        std::normal_distribution<float> normal(0, 0.5f);
-        Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
-        for (float& v : t.fill<float>())
-            v = normal(m_random);
-        return t;
-    }
+    Tensor floats(Shape shape) { return normalFloats(m_random, std::move(shape), 0.5f); }
     Tensor codes(Shape shape)
     {
         std::uniform_int_distribution<int> any(-127, 127);
@@ -80,12 +52,12 @@ private:
 };
 
 /// Largest distance between the outputs of two runs; infinite when one failed or shapes differ.
-double distance(const Result<std::vector<Tensor>>& a, const Result<std::vector<Tensor>>& b)
+double distance(const Result<NodeOutcome>& a, const Result<NodeOutcome>& b)
 {
     double most = 0;
-    if (!a.ok() || !b.ok() || a->size() != b->size())
+    if (!a.ok() || !b.ok() || a->outputs.size() != b->outputs.size())
         return INFINITY;
-    for (size_t i = 0; i < a->size(); ++i) {
+    for (size_t i = 0; i < a->outputs.size(); ++i) {
         if ((*a)[i].shape() != (*b)[i].shape() || (*a)[i].dtype() != (*b)[i].dtype())
             return INFINITY;
         const auto x = toDoubles((*a)[i]), y = toDoubles((*b)[i]);
@@ -133,13 +105,12 @@ void LowerRecurrentTests::fastAgreesWithReference()
         seed % 2 ? Tensor::of<int32_t>({ batch }, std::vector<int32_t>(size_t(batch), seed)) : Tensor(),
         n.floats({ dirs, batch, hidden }) };
     const char* direction = dirs == 2 ? "bidirectional" : seed % 3 == 1 ? "reverse" : "forward";
-    Call call(type, inputs, kind == 2 ? 3 : 2,
+    const NodeCase cell = call(type, inputs, kind == 2 ? 3 : 2,
         { { "direction", std::string(direction) }, { "linear_before_reset", int64_t(seed / 4) } });
-    const auto expected = call.run(KernelMode::Reference);
+    const auto expected = runKnown(cell, KernelMode::Reference);
     QVERIFY2(expected.ok(), expected.ok() ? "" : expected.issue().what.c_str());
-    QVERIFY(distance(call.run(KernelMode::Fast), expected) < 2e-5);
-    call.constants = false;
-    QVERIFY(distance(call.run(KernelMode::Fast), expected) < 2e-5);
+    QVERIFY(distance(runKnown(cell), expected) < 2e-5);
+    QVERIFY(distance(run(cell), expected) < 2e-5);
 }
 
 void LowerRecurrentTests::layoutsAgree()
@@ -148,9 +119,8 @@ void LowerRecurrentTests::layoutsAgree()
     Numbers n { 3 };
     const Tensor x = n.floats({ 6, 1, 5 }), w = n.floats({ 2, 12, 5 }), r = n.floats({ 2, 12, 4 });
     const Attribute both { "direction", std::string("bidirectional") };
-    const auto first = Call("GRU", { x, w, r }, 2, { both }).run(KernelMode::Fast);
-    const auto second
-        = Call("GRU", { x.reshaped({ 1, 6, 5 }), w, r }, 2, { both, { "layout", int64_t(1) } }).run(KernelMode::Fast);
+    const auto first = runKnown(call("GRU", { x, w, r }, 2, { both }));
+    const auto second = runKnown(call("GRU", { x.reshaped({ 1, 6, 5 }), w, r }, 2, { both, { "layout", int64_t(1) } }));
     QVERIFY(first.ok() && second.ok());
     QCOMPARE((*second)[0].shape(), (Shape { 1, 6, 2, 4 }));
     QCOMPARE((*second)[1].shape(), (Shape { 1, 2, 4 }));
@@ -163,8 +133,8 @@ void LowerRecurrentTests::refusals()
     Numbers n { 4 };
     const Tensor x = n.floats({ 6, 2, 5 }), w = n.floats({ 1, 4, 5 }), r = n.floats({ 1, 4, 4 });
     const auto fails = [](std::vector<Tensor> inputs, const std::vector<Attribute>& attributes = {}) {
-        const Call call("RNN", std::move(inputs), 1, attributes);
-        return !call.run(KernelMode::Fast).ok() && !call.run(KernelMode::Reference).ok();
+        const NodeCase cell = call("RNN", std::move(inputs), 1, attributes);
+        return !runKnown(cell).ok() && !runKnown(cell, KernelMode::Reference).ok();
     };
     QVERIFY(!fails({ x, w, r }));
     QVERIFY(fails({ n.floats({ 6, 5 }), w, r }));
@@ -192,13 +162,11 @@ void LowerRecurrentTests::quantizedLstm()
     inputs.resize(8);
     for (const Tensor& t : { scale, zero, scale, zero })
         inputs.push_back(t);
-    const Call quantized("DynamicQuantizeLSTM", inputs, 3, { { "hidden_size", hidden } }, "com.microsoft");
-    const auto fast = quantized.run(KernelMode::Fast);
+    const NodeCase quantized = call("DynamicQuantizeLSTM", inputs, 3, { { "hidden_size", hidden } }, "com.microsoft");
+    const auto fast = runKnown(quantized);
     QVERIFY2(fast.ok(), fast.ok() ? "" : fast.issue().what.c_str());
-    QCOMPARE(distance(fast, quantized.run(KernelMode::Reference)), 0.0); // the sums are exact
-    Call computed = quantized;
-    computed.constants = false;
-    QCOMPARE(distance(fast, computed.run(KernelMode::Fast)), 0.0);
+    QCOMPARE(distance(fast, runKnown(quantized, KernelMode::Reference)), 0.0); // the sums are exact
+    QCOMPARE(distance(fast, run(quantized)), 0.0);
     // Close to the float cell with the dequantized weights.
     const auto real = [&](const Tensor& codes) {
         Tensor t = Tensor::allocate(DType::Float32, { 1, 4 * hidden, codes.dim(1) });
@@ -208,26 +176,27 @@ void LowerRecurrentTests::quantizedLstm()
                     = 0.004f * codes.data<int8_t>()[size_t(i * 4 * hidden + j)];
         return t;
     };
-    const auto plain = Call("LSTM", { x, real(w), real(r) }, 3, {}).run(KernelMode::Reference);
+    const auto plain = runKnown(call("LSTM", { x, real(w), real(r) }, 3, {}), KernelMode::Reference);
     QVERIFY(distance(fast, plain) < 0.05);
     inputs[9] = Tensor::of<int8_t>({ 3 }, { 0, 0, 0 });
-    QVERIFY(!Call("DynamicQuantizeLSTM", inputs, 1, {}, "com.microsoft").run(KernelMode::Fast).ok());
+    QVERIFY(!runKnown(call("DynamicQuantizeLSTM", inputs, 1, {}, "com.microsoft")).ok());
 }
 
 void LowerRecurrentTests::shortTimeTransformIsOneOfEachFrame()
 {
     Numbers n { 6 };
     const Tensor x = n.floats({ 2, 50, 1 }), window = n.floats({ 12 });
-    const auto whole = Call("STFT", { x, Tensor::scalar<int64_t>(7), window }, 1, {}).run(KernelMode::Fast);
+    const auto whole = runKnown(call("STFT", { x, Tensor::scalar<int64_t>(7), window }, 1, {}));
     QVERIFY(whole.ok());
     QCOMPARE((*whole)[0].shape(), (Shape { 2, 6, 7, 2 }));
-    const auto reference = Call("STFT", { x, Tensor::scalar<int64_t>(7), window }, 1, {}).run(KernelMode::Reference);
+    const auto reference
+        = runKnown(call("STFT", { x, Tensor::scalar<int64_t>(7), window }, 1, {}), KernelMode::Reference);
     QVERIFY(distance(whole, reference) < 1e-6);
     // Frame 2 of sequence 1, by DFT.
     Tensor frame = Tensor::allocate(DType::Float32, { 1, 12, 1 });
     for (size_t i = 0; i < 12; ++i)
         frame.fill<float>()[i] = x.data<float>()[50 + 14 + i] * window.data<float>()[i];
-    const auto one = Call("DFT", { frame }, 1, { { "onesided", int64_t(1) } }).run(KernelMode::Fast);
+    const auto one = runKnown(call("DFT", { frame }, 1, { { "onesided", int64_t(1) } }));
     QVERIFY(one.ok());
     const auto got = toFloats((*whole)[0]), wanted = toFloats((*one)[0]);
     for (size_t i = 0; i < wanted.size(); ++i)
@@ -238,7 +207,7 @@ void LowerRecurrentTests::transformRefusals()
 {
     Numbers n { 7 };
     const auto fails = [](const char* type, std::vector<Tensor> inputs, const std::vector<Attribute>& attributes = {}) {
-        return !Call(type, std::move(inputs), 1, attributes).run(KernelMode::Fast).ok();
+        return !runKnown(call(type, std::move(inputs), 1, attributes)).ok();
     };
     const Tensor x = n.floats({ 1, 10, 1 });
     const auto number = [](int64_t v) { return Tensor::scalar(v); };

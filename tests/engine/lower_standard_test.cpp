@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/kernel_survey.h"
-#include "core/engine/lowering.h"
 #include "core/tensor/convert.h"
+#include "tests/engine/node_case.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 
@@ -9,70 +10,24 @@
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
-struct Case {
-    Node node;
-    std::vector<Tensor> inputs; ///< an invalid tensor is an absent input
-};
-
-Case makeCase(const std::string& type, std::vector<Tensor> inputs, size_t outputs = 1, const std::string& domain = {})
-{
-    Case c;
-    c.node.name = "node";
-    c.node.opType = type;
-    c.node.domain = domain;
-    c.node.opset = domain.empty() ? 24 : 1;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        c.node.inputs.push_back(inputs[i].valid() ? ValueId(i) : ValueId());
-    for (size_t i = 0; i < outputs; ++i)
-        c.node.outputs.emplace_back(inputs.size() + i);
-    c.inputs = std::move(inputs);
-    return c;
-}
-
-Result<std::vector<Tensor>> run(const Case& c, KernelMode mode = KernelMode::Fast)
-{
-    std::vector<const Tensor*> pointers;
-    const std::vector<const Tensor*> constants(c.inputs.size(), nullptr);
-    std::vector<DType> types;
-    for (const Tensor& t : c.inputs) {
-        pointers.push_back(t.valid() ? &t : nullptr);
-        types.push_back(t.dtype());
-    }
-    const LowerFn lower = loweringRegistry().find(c.node);
-    if (!lower)
-        return internalError("no lowering");
-    QS_TRY(const LoweredNode lowered, lower({ c.node, constants, types, mode }));
-    std::vector<Tensor> outputs(c.node.outputs.size());
-    BufferPool pool;
-    StepContext context(pointers, outputs, pool);
-    QS_CHECK(lowered.run(context));
-    return outputs;
-}
-
 std::mt19937 g_random; // seeded by each test
 
-Tensor noise(Shape shape)
-{
-    std::normal_distribution<float> normal;
-    Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
-    for (float& v : t.fill<float>())
-        v = normal(g_random);
-    return t;
-}
+Tensor noise(Shape shape) { return normalFloats(g_random, std::move(shape)); }
 
 Tensor ints(const std::vector<int64_t>& v) { return Tensor::of<int64_t>({ int64_t(v.size()) }, v); }
 Tensor words(const std::vector<std::string>& v) { return Tensor::strings({ int64_t(v.size()) }, v); }
 
 /// Both modes agree in all outputs; empty when they do.
-QString modesDiffer(const Case& c, double tolerance)
+QString modesDiffer(const NodeCase& c, double tolerance)
 {
     const auto fast = run(c), slow = run(c, KernelMode::Reference);
     if (!fast || !slow)
         return QString::fromStdString((fast ? slow : fast).issue().what);
-    for (size_t i = 0; i < fast->size(); ++i) {
+    for (size_t i = 0; i < fast->outputs.size(); ++i) {
         const Tensor &a = (*fast)[i], &b = (*slow)[i];
         if (a.shape() != b.shape() || a.dtype() != b.dtype())
             return QString("output %1 differs in shape or type").arg(i);
@@ -84,7 +39,7 @@ QString modesDiffer(const Case& c, double tolerance)
     return {};
 }
 
-QString refusal(const Case& c)
+QString refusal(const NodeCase& c)
 {
     const auto result = run(c);
     return result.ok() ? QString() : QString::fromStdString(result.issue().what);
@@ -130,7 +85,7 @@ void LowerStandardTests::attention()
         noise({ batch, keyHeads, past, valueSize }) };
     if (size(2) == 1)
         inputs[3] = noise({ queries, keys + past });
-    Case c = makeCase("Attention", inputs, 4);
+    NodeCase c = makeCase("Attention", inputs, 4);
     c.node.attributes.set("is_causal", int64_t(seed % 2));
     c.node.attributes.set("qk_matmul_output_mode", int64_t(seed % 4));
     const QString different = modesDiffer(c, 1e-5);
@@ -149,9 +104,9 @@ void LowerStandardTests::attentionMasks()
     const Tensor added = Tensor::of<float>({ 1, 2 }, { 0, -INFINITY }), tooShort = Tensor::of<float>({ 1, 1 }, { 0 });
     for (const Tensor& mask : { flags, added, tooShort })
         QCOMPARE((*run(makeCase("Attention", { q, k, k, mask })))[0].data<float>()[0], 5.0f);
-    Case padded = makeCase("Attention", { q, k, k, {}, {}, {}, ints({ 1 }) });
+    NodeCase padded = makeCase("Attention", { q, k, k, {}, {}, {}, ints({ 1 }) });
     QCOMPARE((*run(padded))[0].data<float>()[0], 5.0f);
-    Case causal = makeCase("Attention", { q, k, k });
+    NodeCase causal = makeCase("Attention", { q, k, k });
     causal.node.attributes.set("is_causal", int64_t(1));
     QCOMPARE((*run(causal))[0].data<float>()[0], 5.0f);
     QVERIFY(refusal(makeCase("Attention", { q, k, k, Tensor::of<float>({ 3, 2 }, std::vector<float>(6)) }))
@@ -186,7 +141,7 @@ void LowerStandardTests::einsum()
         }
         inputs.push_back(noise(shape));
     }
-    Case c = makeCase("Einsum", inputs);
+    NodeCase c = makeCase("Einsum", inputs);
     c.node.attributes.set("equation", equation.toStdString());
     QString different = modesDiffer(c, 1e-5);
     QVERIFY2(different.isEmpty(), qPrintable(different));
@@ -203,7 +158,7 @@ void LowerStandardTests::einsum()
 void LowerStandardTests::einsumRefuses()
 {
     const auto says = [](const char* equation, std::vector<Tensor> inputs) {
-        Case c = makeCase("Einsum", std::move(inputs));
+        NodeCase c = makeCase("Einsum", std::move(inputs));
         c.node.attributes.set("equation", std::string(equation));
         return refusal(c);
     };
@@ -217,7 +172,7 @@ void LowerStandardTests::einsumRefuses()
 void LowerStandardTests::vision()
 {
     g_random.seed(3);
-    Case grid = makeCase("GridSample", { noise({ 2, 3, 5, 7 }), noise({ 2, 4, 3, 2 }) });
+    NodeCase grid = makeCase("GridSample", { noise({ 2, 3, 5, 7 }), noise({ 2, 4, 3, 2 }) });
     for (const char* mode : { "linear", "cubic" })
         for (const char* padding : { "zeros", "border", "reflection" }) {
             grid.node.attributes.set("mode", std::string(mode));
@@ -228,17 +183,17 @@ void LowerStandardTests::vision()
     grid.node.attributes.set("mode", std::string("psychic"));
     QVERIFY(refusal(grid).contains("psychic"));
 
-    const Case boxes = makeCase("NonMaxSuppression",
+    const NodeCase boxes = makeCase("NonMaxSuppression",
         { noise({ 2, 20, 4 }), noise({ 2, 3, 20 }), ints({ 7 }), Tensor::scalar(0.1f), Tensor::scalar(-0.5f) });
     QCOMPARE(modesDiffer(boxes, 0), QString());
     QCOMPARE(
         (*run(makeCase("NonMaxSuppression", { noise({ 1, 4, 4 }), noise({ 1, 1, 4 }) })))[0].shape(), (Shape { 0, 3 }));
 
-    Case crop = makeCase("CenterCropPad", { Tensor::of<float>({ 1, 5 }, { 1, 2, 3, 4, 5 }), ints({ 3, 2 }) });
+    NodeCase crop = makeCase("CenterCropPad", { Tensor::of<float>({ 1, 5 }, { 1, 2, 3, 4, 5 }), ints({ 3, 2 }) });
     const Tensor cropped = (*run(crop))[0];
     QCOMPARE(toFloats(cropped), (std::vector<float> { 0, 0, 2, 3, 0, 0 }));
 
-    Case unpool = makeCase(
+    NodeCase unpool = makeCase(
         "MaxUnpool", { Tensor::of<float>({ 1, 1, 1, 2 }, { 1, 2 }), Tensor::of<int64_t>({ 1, 1, 1, 2 }, { 5, 2 }) });
     unpool.node.attributes.set("kernel_shape", std::vector<int64_t> { 2, 2 });
     unpool.node.attributes.set("strides", std::vector<int64_t> { 2, 2 });
@@ -246,11 +201,11 @@ void LowerStandardTests::vision()
     unpool.inputs[1] = Tensor::of<int64_t>({ 1, 1, 1, 2 }, { 5, 8 });
     QVERIFY(refusal(unpool).contains("index 8"));
 
-    Case roi = makeCase("RoiAlign", { noise({ 1, 2, 6, 6 }), noise({ 3, 4 }), ints({ 0, 0, 1 }) });
+    NodeCase roi = makeCase("RoiAlign", { noise({ 1, 2, 6, 6 }), noise({ 3, 4 }), ints({ 0, 0, 1 }) });
     QVERIFY(refusal(roi).contains("sample 1"));
-    const Case deformed = makeCase("DeformConv",
+    const NodeCase deformed = makeCase("DeformConv",
         { noise({ 2, 4, 5, 6 }), noise({ 6, 2, 2, 3 }), noise({ 2, 24, 4, 4 }), noise({ 6 }), noise({ 2, 12, 4, 4 }) });
-    Case grouped = deformed;
+    NodeCase grouped = deformed;
     grouped.node.attributes.set("group", int64_t(2));
     grouped.node.attributes.set("offset_group", int64_t(2));
     const QString different = modesDiffer(grouped, 1e-4);
@@ -261,7 +216,7 @@ void LowerStandardTests::vision()
 void LowerStandardTests::losses()
 {
     g_random.seed(9);
-    Case c = makeCase("SoftmaxCrossEntropyLoss",
+    NodeCase c = makeCase("SoftmaxCrossEntropyLoss",
         { noise({ 3, 5, 2 }), Tensor::of<int64_t>({ 3, 2 }, { 0, 4, -1, 2, 1, 1 }), noise({ 5 }) }, 2);
     c.node.attributes.set("ignore_index", int64_t(-1));
     for (const char* reduction : { "none", "sum", "mean" }) {
@@ -275,7 +230,7 @@ void LowerStandardTests::losses()
 
 void LowerStandardTests::unique()
 {
-    Case c = makeCase("Unique", { Tensor::of<float>({ 6 }, { 2, 1, 1, 3, NAN, NAN }) }, 4);
+    NodeCase c = makeCase("Unique", { Tensor::of<float>({ 6 }, { 2, 1, 1, 3, NAN, NAN }) }, 4);
     auto sorted = *run(c);
     QCOMPARE(sorted[0].count(), int64_t(4));
     QCOMPARE(toInts(sorted[1]), (std::vector<int64_t> { 1, 0, 3, 4 }));
@@ -283,7 +238,7 @@ void LowerStandardTests::unique()
     QCOMPARE(toInts(sorted[3]), (std::vector<int64_t> { 2, 1, 1, 2 }));
     c.node.attributes.set("sorted", int64_t(0));
     QCOMPARE(toInts((*run(c))[1]), (std::vector<int64_t> { 0, 1, 3, 4 }));
-    Case columns = makeCase("Unique", { Tensor::of<int64_t>({ 2, 3 }, { 1, 0, 1, 2, 2, 2 }) }, 4);
+    NodeCase columns = makeCase("Unique", { Tensor::of<int64_t>({ 2, 3 }, { 1, 0, 1, 2, 2, 2 }) }, 4);
     columns.node.attributes.set("axis", int64_t(1));
     QCOMPARE(toInts((*run(columns))[0]), (std::vector<int64_t> { 0, 1, 2, 2 }));
     QCOMPARE((*run(makeCase("Unique", { words({ "b", "a", "b" }) })))[0].stringData(),
@@ -295,15 +250,15 @@ void LowerStandardTests::strings()
     using Words = std::vector<std::string>;
     QCOMPARE((*run(makeCase("StringConcat", { words({ "a", "b" }), words({ "!" }) })))[0].stringData(),
         (Words { "a!", "b!" }));
-    Case split = makeCase("StringSplit", { words({ "  a  b c ", "", "x" }) }, 2);
+    NodeCase split = makeCase("StringSplit", { words({ "  a  b c ", "", "x" }) }, 2);
     QCOMPARE((*run(split))[0].stringData(), (Words { "a", "b", "c", "", "", "", "x", "", "" }));
     QCOMPARE(toInts((*run(split))[1]), (std::vector<int64_t> { 3, 0, 1 }));
     split.node.attributes.set("maxsplit", int64_t(1));
     QCOMPARE((*run(split))[0].stringData(), (Words { "a", "b c ", "", "", "x", "" }));
-    Case dashes = makeCase("StringSplit", { words({ "-a--b", "" }) }, 2);
+    NodeCase dashes = makeCase("StringSplit", { words({ "-a--b", "" }) }, 2);
     dashes.node.attributes.set("delimiter", std::string("-"));
     QCOMPARE(toInts((*run(dashes))[1]), (std::vector<int64_t> { 4, 1 }));
-    Case normal = makeCase("StringNormalizer", { words({ "Monday", "tuesday" }) });
+    NodeCase normal = makeCase("StringNormalizer", { words({ "Monday", "tuesday" }) });
     normal.node.attributes.set("stopwords", Words { "monday" });
     normal.node.attributes.set("case_change_action", std::string("UPPER"));
     QCOMPARE((*run(normal))[0].stringData(), (Words { "TUESDAY" }));
@@ -312,7 +267,7 @@ void LowerStandardTests::strings()
 
 void LowerStandardTests::lookups()
 {
-    Case c = makeCase("LabelEncoder", { words({ "b", "z" }) }, 1, "ai.onnx.ml");
+    NodeCase c = makeCase("LabelEncoder", { words({ "b", "z" }) }, 1, "ai.onnx.ml");
     c.node.attributes.set("keys_strings", std::vector<std::string> { "a", "b" });
     c.node.attributes.set("values_floats", std::vector<float> { 1, 2 });
     c.node.attributes.set("default_float", 7.0f);
@@ -323,7 +278,7 @@ void LowerStandardTests::lookups()
 
 void LowerStandardTests::randomNumbers()
 {
-    Case c = makeCase("RandomNormal", {});
+    NodeCase c = makeCase("RandomNormal", {});
     c.node.attributes.set("shape", std::vector<int64_t> { 3, 700 });
     const Tensor first = (*run(c))[0], again = (*run(c))[0];
     QCOMPARE(toFloats(first), toFloats(again));
@@ -336,7 +291,7 @@ void LowerStandardTests::randomNumbers()
 
 void LowerStandardTests::bits()
 {
-    Case c = makeCase("BitCast", { Tensor::of<float>({ 1 }, { 1.0f }) });
+    NodeCase c = makeCase("BitCast", { Tensor::of<float>({ 1 }, { 1.0f }) });
     c.node.attributes.set("to", int64_t(DType::Int32));
     QCOMPARE(toInts((*run(c))[0]), (std::vector<int64_t> { 0x3F800000 }));
     c.node.attributes.set("to", int64_t(DType::Int64));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/qdq_nets.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 

@@ -2,6 +2,7 @@
 #include "tests/engine/qdq_nets.h"
 
 #include "core/tensor/convert.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 
@@ -203,16 +204,6 @@ const UnitCase kUnitCases[] = {
     { "mean", [](QdqNet& n) { move(n, "GlobalAveragePool", 0.05f); }, "QLinearGlobalAveragePool>y_q" },
 };
 
-Tensor randomFloats(Shape shape, unsigned seed, float spread = 4)
-{
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal(0, spread);
-    Tensor t = Tensor::allocate(DType::Float32, std::move(shape));
-    for (float& v : t.fill<float>())
-        v = normal(random);
-    return t;
-}
-
 } // namespace
 
 std::span<const UnitCase> unitCases() { return kUnitCases; }
@@ -220,8 +211,10 @@ std::span<const UnitCase> unitCases() { return kUnitCases; }
 std::vector<Tensor> feedOf(const Plan& plan, unsigned seed)
 {
     std::vector<Tensor> inputs;
-    for (ValueId id : plan.graph().inputs())
-        inputs.push_back(randomFloats(*toShape(*plan.graph().value(id).type.dims), seed++));
+    for (ValueId id : plan.graph().inputs()) {
+        std::mt19937 random(seed++);
+        inputs.push_back(normalFloats(random, *toShape(*plan.graph().value(id).type.dims), 4));
+    }
     return inputs;
 }
 
@@ -248,11 +241,6 @@ std::vector<Tensor> run(const std::shared_ptr<const Plan>& plan, const std::vect
     if (counts)
         *counts = execution.pairCounts();
     return values;
-}
-
-bool sameBits(const Tensor& a, const Tensor& b)
-{
-    return a.shape() == b.shape() && a.dtype() == b.dtype() && std::ranges::equal(a.bytes(), b.bytes());
 }
 
 } // namespace qs::test

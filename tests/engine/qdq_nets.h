@@ -144,6 +144,4 @@ std::vector<Tensor> feedOf(const Plan& plan, unsigned seed);
 std::vector<Tensor> run(const std::shared_ptr<const Plan>& plan, const std::vector<ValueId>& wanted,
     const std::vector<Tensor>& feed, std::map<NodeId, PairCounts>* counts = nullptr);
 
-bool sameBits(const Tensor& a, const Tensor& b);
-
 } // namespace qs::test

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/execution.h"
+#include "tests/support/tensors.h"
 
 #include <QTest>
 
-#include <cstring>
 #include <random>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
@@ -57,12 +58,6 @@ Outcome run(const std::shared_ptr<const Plan>& plan, const Tensor& x, size_t thr
     if (!execution.bind(inputs).ok() || !execution.runAll().ok())
         return {};
     return { execution.get(demand.values[0]), unrounded ? execution.unrounded(NodeId(0)) : Tensor() };
-}
-
-bool sameBits(const Tensor& a, const Tensor& b)
-{
-    return a.valid() && a.byteCount() == b.byteCount()
-        && std::memcmp(a.bytes().data(), b.bytes().data(), a.byteCount()) == 0;
 }
 
 class RowPartsTests : public QObject {
