@@ -75,6 +75,12 @@ NodeId unitSaying(const Plan& plan, ValueId hidden)
     return {};
 }
 
+/// Sequences and optionals are left out of comparisons.
+bool areTensors(const ComparePair& pair, ValueId x, ValueId y)
+{
+    return pair.floatPlan->container(x).empty() && pair.quantPlan->container(y).empty();
+}
+
 /// The value before a quantizer, where it can be had.
 void findBefore(const Plan& plan, const Quantizer& q, PairPlan& pair)
 {
@@ -98,7 +104,8 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
     const Graph& qg = pair.quantPlan->graph();
     for (const ValuePair& vp : pair.alignment->values) {
         if (pair.floatPlan->blocked(vp.floatValue) || pair.quantPlan->blocked(vp.quantValue)
-            || pair.quantPlan->constant(vp.quantValue) || pair.floatPlan->constant(vp.floatValue))
+            || pair.quantPlan->constant(vp.quantValue) || pair.floatPlan->constant(vp.floatValue)
+            || !areTensors(pair, vp.floatValue, vp.quantValue))
             continue;
         PairPlan plan;
         plan.pair = vp;
@@ -143,7 +150,7 @@ std::vector<OutputPair> pairOutputs(const ComparePair& pair)
                 y = out;
         if (!y.valid() && qg.outputs().size() == fg.outputs().size())
             y = qg.outputs()[i];
-        if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y))
+        if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y) || !areTensors(pair, x, y))
             continue;
         OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt };
         if (const auto q = pair.quantView->ofQuantized(y); q && pair.quantView->quantizers()[*q].codes == y)

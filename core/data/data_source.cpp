@@ -45,6 +45,13 @@ Result<Form> formOf(const std::string& spec)
 
 Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, const std::vector<InputSpec>& inputs)
 {
+    for (const InputSpec& input : inputs)
+        if (isContainer(input.dtype)) {
+            Issue issue = badInput("is a " + std::string(dtypeName(input.dtype)) + ", which data files cannot hold", {},
+                "give a model whose inputs are tensors");
+            issue.tensor = input.name;
+            return issue;
+        }
     QS_TRY(const Form form, formOf(request.spec));
     QS_TRY(const auto data, openForm(form, request, inputs));
     if (!request.preprocess.empty() && form != Form::Images)

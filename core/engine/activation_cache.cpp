@@ -52,7 +52,7 @@ bool ActivationCache::makeRoom(uint64_t bytes)
 void ActivationCache::keep(Hash128 value, Hash128 sample, const Tensor& tensor)
 {
     const uint64_t bytes = tensor.byteCount();
-    if (tensor.dtype() == DType::String || bytes > m_budget)
+    if (tensor.dtype() == DType::String || isContainer(tensor.dtype()) || bytes > m_budget)
         return;
     const Key key { value, sample };
     {

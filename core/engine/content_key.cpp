@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/content_key.h"
 
+#include "core/tensor/container.h"
+
 #include <bit>
 
 namespace qs {
@@ -63,7 +65,11 @@ Hash128 contentKey(const Tensor& tensor)
     KeyBuilder key;
     key.add(int64_t(tensor.dtype())).add(int64_t(tensor.layout()));
     addList(key, tensor.shape());
-    if (tensor.dtype() == DType::String)
+    if (isContainer(tensor.dtype())) {
+        for (const Tensor& item : itemsOf(tensor))
+            key.add(contentKey(item));
+        key.add(int64_t(itemsOf(tensor).size()));
+    } else if (tensor.dtype() == DType::String)
         AttributeHasher { key }(tensor.stringData());
     else
         key.add(hashBytes(tensor.bytes()));

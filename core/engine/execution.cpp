@@ -250,6 +250,10 @@ Status Execution::gather(const Schedule::Task& task)
         const Tensor* t = find(task.inputs[i]);
         if (!t)
             return absent(task.inputs[i]);
+        if (isContainer(t->dtype()) && !task.lowered->takesContainers) {
+            const Graph& graph = m_schedule->plan().graph();
+            return located(task, containerRefused(graph.node(task.node), graph.value(task.inputs[i]).name, t->dtype()));
+        }
         m_inputs[i] = plain(t, i);
     }
     for (ValueId id : task.captures) {

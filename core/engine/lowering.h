@@ -173,6 +173,7 @@ struct LoweredNode {
     bool offersUnrounded = false;
     bool countsPairs = false; ///< saturates: fills StepContext::pairCounts()
     bool replaces = false; ///< looks at StepContext::mayReplace()
+    bool takesContainers = false; ///< inputs may be sequences, maps, empty optionals (core/tensor/container.h)
     bool foldable = true; ///< false: even with constant inputs it must run each time (random numbers, loops)
     /// Of a node with subgraphs, by index into Node::captures: what the step reads. Nothing else is kept for it.
     std::vector<bool> captures = {};
@@ -244,6 +245,7 @@ void lowerText(LoweringRegistry&);
 void lowerRandom(LoweringRegistry&);
 void lowerMl(LoweringRegistry&);
 void lowerControl(LoweringRegistry&);
+void lowerSequences(LoweringRegistry&);
 void lowerRecurrent(LoweringRegistry&);
 void lowerAudio(LoweringRegistry&);
 

@@ -3,6 +3,8 @@
 
 #include "core/engine/content_key.h"
 #include "core/engine/fuse.h"
+#include "core/ops/fact_tools.h"
+#include "core/ops/left_out.h"
 
 #include <algorithm>
 #include <exception>
@@ -19,6 +21,14 @@ std::string operatorName(const Node& node)
     return node.domain.empty() ? node.opType : node.domain + "." + node.opType;
 }
 
+Issue unsupportedOperator(const Node& node)
+{
+    const std::string what = "the operator " + operatorName(node) + " is not supported";
+    if (const LeftOutOperator* known = leftOut(node))
+        return badInput(what + ": " + std::string(known->why), {}, std::string(known->remedy));
+    return badInput(what, {}, "what does not depend on it still runs");
+}
+
 Issue nodeIssue(const Model& model, const Node& node, Issue issue)
 {
     issue.file = model.path;
@@ -28,6 +38,12 @@ Issue nodeIssue(const Model& model, const Node& node, Issue issue)
 }
 
 } // namespace
+
+Issue containerRefused(const Node& node, const std::string& name, DType kind)
+{
+    return badInput(node.opType + " needs a tensor, but '" + name + "' is a " + std::string(dtypeName(kind)), {},
+        "export the model again");
+}
 
 std::shared_ptr<const Plan> Plan::make(std::shared_ptr<const Model> model, const PlanOptions& options)
 {
@@ -46,7 +62,8 @@ std::shared_ptr<const Plan> Plan::subPlan(const Node& node, std::shared_ptr<cons
         outer[name] = { constant(id), blocked(id) };
     }
     for (size_t i = 0; i < graph->inputs().size(); ++i)
-        facts[graph->value(graph->inputs()[i]).name] = i < inputs.size() ? inputs[i] : Fact {};
+        facts[graph->value(graph->inputs()[i]).name]
+            = i < inputs.size() ? subgraphInputFact(*graph, i, inputs[i]) : Fact {};
     return make(m_model, std::move(graph), facts, outer, options);
 }
 
@@ -94,9 +111,7 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         if (in.valid() && !cause)
             cause = blocked(in);
     if (!loweringRegistry().find(node)) {
-        block(badInput("the operator " + operatorName(node) + " is not supported", {},
-                  "what does not depend on it still runs"),
-            true);
+        block(unsupportedOperator(node), true);
         return;
     }
     if (cause) {
@@ -116,6 +131,11 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         block(std::move(lowered).issue(), !inherited);
         return;
     }
+    for (ValueId in : node.inputs)
+        if (in.valid() && isContainer(m_facts.of(in).dtype) && !(*lowered)->takesContainers) {
+            block(containerRefused(node, m_graph->value(in).name, m_facts.of(in).dtype), true);
+            return;
+        }
     step.lowered = std::move(*lowered);
     for (size_t i = 0; i < node.captures.size(); ++i)
         step.captures.push_back(
@@ -264,6 +284,13 @@ bool Plan::isOuter(ValueId id) const
 {
     const Value& value = graph().value(id);
     return !value.producer.valid() && !value.initializer && !graph().isInput(id);
+}
+
+std::string Plan::container(ValueId id) const
+{
+    const std::string& declared = graph().value(id).type.container;
+    const DType type = m_facts.of(id).dtype;
+    return declared.empty() && isContainer(type) ? std::string(dtypeName(type)) : declared;
 }
 
 const FusedUnit* Plan::unit(NodeId last) const

@@ -60,6 +60,8 @@ public:
     /// Constant value: initializer, Constant node, or folded; null when it depends on data.
     const Tensor* constant(ValueId id) const;
     const InferredFacts& facts() const { return m_facts; }
+    /// "sequence", "map", "optional" ... where a value is no tensor, as far as the file and inference say; else empty.
+    std::string container(ValueId id) const;
     /// Equal keys in two plans: equal bits from equal graph inputs. Null where that cannot be known (random numbers,
     /// subgraphs and what depends on them; plans without a cache).
     const Hash128* key(ValueId id) const;
@@ -98,5 +100,8 @@ private:
     std::vector<std::optional<Tensor>> m_constants; ///< folded ones and those of the graph around, by ValueId
     std::map<ValueId, Issue> m_blockedOuter; ///< values of the graph around that cannot be computed
 };
+
+/// Value `name` is no tensor, and the node's operator takes nothing else.
+Issue containerRefused(const Node& node, const std::string& name, DType kind);
 
 } // namespace qs

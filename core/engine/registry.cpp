@@ -25,6 +25,7 @@ const LoweringRegistry& loweringRegistry()
         lowerRandom(r);
         lowerMl(r);
         lowerControl(r);
+        lowerSequences(r);
         lowerAudio(r);
         lowerRecurrent(r);
         return r;

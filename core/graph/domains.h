@@ -6,5 +6,7 @@ namespace qs {
 /// Operator domains by their names in files; the domain of ONNX itself is "".
 inline constexpr const char* kMicrosoftDomain = "com.microsoft";
 inline constexpr const char* kMlDomain = "ai.onnx.ml";
+inline constexpr const char* kPreviewDomain = "ai.onnx.preview";
+inline constexpr const char* kTrainingDomain = "ai.onnx.preview.training";
 
 } // namespace qs

@@ -6,6 +6,7 @@
 #include "core/graph/attribute.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +20,8 @@ namespace qs {
 struct ValueType {
     DType dtype = DType::Undefined;
     std::optional<Dims> dims; ///< nullopt = unknown rank
-    std::string container; ///< "", or "sequence", "map", "optional", "sparse_tensor" for what we only carry
+    std::string container; ///< "", or "sequence", "map", "optional" (of which dtype says no more), "sparse_tensor"
+    std::shared_ptr<const ValueType> element = {}; ///< of a sequence whose elements have a declared type
 };
 
 struct Node {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/onnx/import.h"
 
+#include "core/base/long_work.h"
 #include "core/onnx/graph_reader.h"
+#include "core/onnx/value_reader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -96,28 +98,50 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     return std::shared_ptr<const Model>(std::move(model));
 }
 
-Result<Tensor> readTensor(SharedBytes file, ExternalData external)
+/// Reads a whole file as a message of that kind; `read` makes the value of it.
+template <class Proto, class Read>
+Result<Tensor> readMessage(
+    MessageKind kind, const std::string& name, SharedBytes file, ExternalData external, Read read)
 {
-    const auto notATensor = [] { return badInput("is not a tensor stored by ONNX", {}, "give a TensorProto file"); };
-    WireScanner scanner(file.bytes);
-    auto stripped = scanner.strip(MessageKind::Tensor);
-    onnx::TensorProto proto;
     if (file.bytes.empty())
         return badInput("the file is empty", {}, "copy the file again");
+    WireScanner scanner(file.bytes);
+    auto stripped = scanner.strip(kind);
+    Proto proto;
     if (!stripped || !parseStripped(*stripped, proto))
-        return notATensor();
-    // Sequences and optionals keep their elements in the field that is a tensor's segment, and a name (as text) in the
-    // one of its sizes, which writers of tensors never pack.
-    const bool namedContainer = file.bytes.front() == std::byte(0x0a) && !payloadIndex(proto);
-    if (proto.has_segment() || namedContainer)
-        return badInput("stores a sequence or an optional, not one tensor", {}, "give one tensor a file");
-    if (proto.data_type() == 0)
-        return notATensor();
-    TensorReader reader(std::move(file), std::move(stripped->payloads), std::move(external));
-    QS_TRY(Tensor tensor, reader.read(proto));
-    if (!tensor.valid())
-        return badInput("has the unknown element type " + std::to_string(proto.data_type()), {}, "store another type");
-    return tensor;
+        return badInput("is not a " + name + " stored by ONNX", {}, "give a file of ONNX test data");
+    const auto first = file.bytes.front();
+    TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external));
+    return read(ValueReader(tensors), proto, first);
+}
+
+Result<Tensor> readTensor(SharedBytes file, ExternalData external)
+{
+    return readMessage<onnx::TensorProto>(MessageKind::Tensor, "tensor", std::move(file), std::move(external),
+        [](ValueReader reader, const onnx::TensorProto& proto, std::byte first) -> Result<Tensor> {
+            // Sequences and optionals keep their elements in the field that is a tensor's segment, and a name (as text)
+            // in the one of its sizes, which writers of tensors never pack.
+            const bool namedContainer = first == std::byte(0x0a) && !payloadIndex(proto);
+            if (proto.has_segment() || namedContainer)
+                return badInput("stores a sequence or an optional, not one tensor", {}, "give one tensor a file");
+            if (proto.data_type() == 0)
+                return badInput("is not a tensor stored by ONNX", {}, "give a TensorProto file");
+            return reader.tensor(proto);
+        });
+}
+
+Result<Tensor> readValue(SharedBytes file, ExternalData external, const std::string& container)
+{
+    if (container == "sequence")
+        return readMessage<onnx::SequenceProto>(MessageKind::Sequence, container, std::move(file), std::move(external),
+            [](ValueReader reader, const auto& proto, std::byte) { return reader.sequence(proto); });
+    if (container == "map")
+        return readMessage<onnx::MapProto>(MessageKind::Map, container, std::move(file), std::move(external),
+            [](ValueReader reader, const auto& proto, std::byte) { return reader.map(proto); });
+    if (container == "optional")
+        return readMessage<onnx::OptionalProto>(MessageKind::Optional, container, std::move(file), std::move(external),
+            [](ValueReader reader, const auto& proto, std::byte) { return reader.optional(proto); });
+    return readTensor(std::move(file), std::move(external));
 }
 
 /// Runs `read`; issues get the file's name, and memory that is not there becomes an issue.
@@ -142,6 +166,7 @@ template <class Read> auto named(const std::string& path, Read&& read) -> declty
 
 Result<std::shared_ptr<const Model>> importModel(const std::string& path)
 {
+    beginLongWork("import");
     return named(path, [&]() -> Result<std::shared_ptr<const Model>> {
         QS_TRY(auto mapping, FileMapping::open(path));
         return readModel(path, { mapping->bytes(), mapping }, ExternalData::besideModel(path));
@@ -156,11 +181,11 @@ Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::b
     });
 }
 
-Result<Tensor> importTensor(const std::string& path)
+Result<Tensor> importValue(const std::string& path, const ValueType& type)
 {
     return named(path, [&]() -> Result<Tensor> {
         QS_TRY(auto mapping, FileMapping::open(path));
-        return readTensor({ mapping->bytes(), mapping }, ExternalData::besideModel(path));
+        return readValue({ mapping->bytes(), mapping }, ExternalData::besideModel(path), type.container);
     });
 }
 

@@ -18,7 +18,8 @@ Result<std::shared_ptr<const Model>> importModel(const std::string& path);
 /// The same from memory (tests); external data is looked for in `folder`.
 Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::byte> bytes, const std::string& folder);
 
-/// A tensor stored as a TensorProto file (ONNX test data, input_0.pb). Sequences, optionals: an Issue.
-Result<Tensor> importTensor(const std::string& path);
+/// A value of ONNX test data (input_0.pb). The file does not say what it stores: `type`, the type of the input or
+/// output that it is for, says whether a tensor, a sequence, a map or an optional.
+Result<Tensor> importValue(const std::string& path, const ValueType& type);
 
 } // namespace qs

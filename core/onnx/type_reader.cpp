@@ -39,9 +39,10 @@ ValueType valueTypeOf(const onnx::TypeProto& type)
     case onnx::TypeProto::kSparseTensorType:
         return arrayType(type.sparse_tensor_type(), "sparse_tensor");
     case onnx::TypeProto::kSequenceType:
-        return { DType::Undefined, std::nullopt, "sequence" };
+        return { DType::Sequence, std::nullopt, "sequence",
+            std::make_shared<const ValueType>(valueTypeOf(type.sequence_type().elem_type())) };
     case onnx::TypeProto::kMapType:
-        return { DType::Undefined, std::nullopt, "map" };
+        return { DType::Map, std::nullopt, "map" };
     case onnx::TypeProto::kOptionalType:
         return { DType::Undefined, std::nullopt, "optional" };
     default:

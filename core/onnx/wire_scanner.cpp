@@ -41,6 +41,16 @@ std::optional<MessageKind> child(MessageKind kind, uint32_t number)
                                            : std::nullopt;
     case SparseTensor:
         return number == 1 || number == 2 ? std::optional(Tensor) : std::nullopt;
+    case Sequence: // and the same numbers, each at most once, in an optional
+    case Optional:
+        return number == 3 ? std::optional(Tensor)
+            : number == 4  ? std::optional(SparseTensor)
+            : number == 5  ? std::optional(Sequence)
+            : number == 6  ? std::optional(Map)
+            : number == 7  ? std::optional(Optional)
+                           : std::nullopt;
+    case Map:
+        return number == 5 ? std::optional(Sequence) : std::nullopt;
     case Tensor:
         break;
     }

@@ -11,7 +11,19 @@
 namespace qs {
 
 /// Messages of the ONNX format in which tensors can lie.
-enum class MessageKind : uint8_t { Model, Training, Graph, Function, Node, Attribute, SparseTensor, Tensor };
+enum class MessageKind : uint8_t {
+    Model,
+    Training,
+    Graph,
+    Function,
+    Node,
+    Attribute,
+    SparseTensor,
+    Tensor,
+    Sequence,
+    Map,
+    Optional,
+};
 
 /// Place of a TensorProto's raw_data in the scanned bytes.
 struct Payload {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 
 /// What language models do with a sequence of tokens.
@@ -52,6 +53,29 @@ Result<Facts> inferAttention(const InferContext& c)
     return out;
 }
 
+Result<Facts> inferFlexAttention(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 3));
+    for (size_t i = 0; i < 3; ++i)
+        if (const auto& dims = c.input(i)->dims; dims && dims->size() != 4)
+            return inferIssue(c.node, "its inputs need rank 4");
+    const Fact& q = *c.input(0);
+    Dims out { dimOf(&q, 0), dimOf(&q, 1), dimOf(&q, 2), dimOf(c.input(2), 3) };
+    return Facts { fact(q.dtype, std::move(out)) };
+}
+
+/// Scores of every query and key, then as many weighted values.
+std::optional<int64_t> flexAttentionMacs(const InferContext& c, std::span<const Fact> outputs)
+{
+    const Fact &k = *c.input(1), &y = outputs[0];
+    const auto scores = dimProduct(std::vector<Dim> { dimOf(&y, 0), dimOf(&y, 1), dimOf(&y, 2), dimOf(&k, 2) });
+    const Dim size = joined(dimOf(&k, 3), dimOf(&y, 3));
+    int64_t macs = 0;
+    if (!scores || !size.known() || __builtin_mul_overflow(*scores, size.value, &macs))
+        return std::nullopt;
+    return macs;
+}
+
 Result<Facts> inferLikeFirst(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 2));
@@ -99,6 +123,7 @@ Result<Facts> inferCausalConv(const InferContext& c)
 void registerAttentionOps(OpRegistry& r)
 {
     r.add({ "", "Attention", inferAttention, Tolerance::Accumulation });
+    r.add({ kPreviewDomain, "FlexAttention", inferFlexAttention, Tolerance::Accumulation, flexAttentionMacs });
     r.add({ "", "RotaryEmbedding", inferLikeFirst, Tolerance::Accumulation });
     r.add({ "", "TensorScatter", inferLikeFirst, Tolerance::Exact });
     r.add({ "", "LinearAttention", inferLinearAttention, Tolerance::Accumulation });

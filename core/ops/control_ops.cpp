@@ -22,7 +22,8 @@ Facts outputsOf(const InferContext& c, const Graph& graph, const Facts& inputs)
 {
     OuterFacts outer = c.captures ? *c.captures : OuterFacts {};
     for (size_t i = 0; i < graph.inputs().size(); ++i)
-        outer[graph.value(graph.inputs()[i]).name] = i < inputs.size() ? inputs[i] : Fact {};
+        outer[graph.value(graph.inputs()[i]).name]
+            = i < inputs.size() ? subgraphInputFact(graph, i, inputs[i]) : Fact {};
     const InferredFacts inferred = inferFacts(graph, outer);
     Facts out;
     for (ValueId id : graph.outputs())
@@ -36,21 +37,6 @@ bool nests(const Graph& graph)
         return std::ranges::any_of(n.attributes.all(),
             [](const auto& a) { return std::holds_alternative<std::shared_ptr<const Graph>>(a.second); });
     });
-}
-
-/// What holds for both.
-Fact common(const Fact& a, const Fact& b)
-{
-    Fact out;
-    if (a.dtype == b.dtype)
-        out.dtype = a.dtype;
-    if (!a.dims || !b.dims || a.dims->size() != b.dims->size())
-        return out;
-    out.dims = Dims(a.dims->size());
-    for (size_t d = 0; d < a.dims->size(); ++d)
-        if (sameDim((*a.dims)[d], (*b.dims)[d]))
-            (*out.dims)[d] = (*a.dims)[d];
-    return out;
 }
 
 Result<Facts> inferIf(const InferContext& c)
@@ -72,7 +58,7 @@ Result<Facts> inferIf(const InferContext& c)
     const Facts a = outputsOf(c, *thenGraph, {}), b = outputsOf(c, *elseGraph, {});
     Facts out;
     for (size_t i = 0; i < count; ++i)
-        out.push_back(common(a[i], b[i]));
+        out.push_back(commonFact(a[i], b[i]));
     return out;
 }
 
@@ -107,7 +93,7 @@ BodyFacts loopBody(
         return out;
     };
     for (Fact& f : states)
-        f.value.reset();
+        f = f.dtype == DType::Sequence ? typeOnly(f) : fact(f.dtype, f.dims);
     if (!nests(body)) { // deep nests would be looked at again and again
         Facts out = run(states);
         bool same = true;
@@ -117,7 +103,7 @@ BodyFacts loopBody(
             return { std::move(states), std::move(out) };
     }
     for (Fact& f : states)
-        f.dims.reset();
+        f = typeOnly(f);
     Facts out = run(states);
     return { std::move(states), std::move(out) };
 }
@@ -135,9 +121,11 @@ Result<Facts> inferLoop(const InferContext& c)
     Facts out;
     for (size_t i = 0; i < c.node.outputs.size() && i + 1 < b.outputs.size(); ++i) {
         const Fact& one = b.outputs[i + 1];
-        if (i < states)
-            out.push_back(fact(b.states[i].dtype, b.states[i].dims));
-        else
+        if (i < states) {
+            const bool optional = body->value(body->inputs()[i + 2]).type.container == "optional";
+            const bool varies = optional || isContainer(b.states[i].dtype);
+            out.push_back(varies ? commonFact(b.states[i], one) : b.states[i]);
+        } else
             out.push_back(fact(one.dtype, stacked(one.dims, 0, unknownDim())));
     }
     return out;
@@ -196,6 +184,23 @@ Result<Facts> inferScan(const InferContext& c)
     return out;
 }
 
+/// The body gets one element of each sequence, and tensors as they are; its outputs become sequences.
+Result<Facts> inferSequenceMap(const InferContext& c)
+{
+    const Graph* body = subgraph(c.node, "body");
+    if (!body || body->inputs().size() != c.inputs.size() || body->outputs().size() < c.node.outputs.size())
+        return inferIssue(c.node, "its body does not fit its inputs and outputs");
+    Facts inputs;
+    for (const Fact& f : c.inputs)
+        inputs.push_back(
+            f.dtype == DType::Sequence || f.dtype == DType::Undefined ? elementFact(&f) : fact(f.dtype, f.dims));
+    Facts out;
+    for (Fact& f : outputsOf(c, *body, inputs))
+        out.push_back(sequenceFact(std::move(f)));
+    out.resize(c.node.outputs.size());
+    return out;
+}
+
 /// Which branch and how many iterations run is not known without data.
 std::optional<int64_t> unknownMacs(const InferContext&, std::span<const Fact>) { return std::nullopt; }
 
@@ -206,6 +211,7 @@ void registerControlOps(OpRegistry& r)
     r.add({ "", "If", inferIf, Tolerance::Accumulation, unknownMacs });
     r.add({ "", "Loop", inferLoop, Tolerance::Accumulation, unknownMacs });
     r.add({ "", "Scan", inferScan, Tolerance::Accumulation, unknownMacs });
+    r.add({ "", "SequenceMap", inferSequenceMap, Tolerance::Accumulation, unknownMacs });
 }
 
 } // namespace qs

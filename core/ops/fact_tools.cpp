@@ -55,6 +55,47 @@ Fact withDims(const Fact& f, Dims dims)
     return out;
 }
 
+Fact commonFact(const Fact& a, const Fact& b)
+{
+    Fact out;
+    if (a.dtype != b.dtype)
+        return out;
+    out.dtype = a.dtype;
+    if (a.element && b.element)
+        out.element = std::make_shared<const Fact>(commonFact(*a.element, *b.element));
+    if (!a.dims || !b.dims || a.dims->size() != b.dims->size())
+        return out;
+    out.dims = Dims(a.dims->size());
+    for (size_t d = 0; d < a.dims->size(); ++d)
+        if (sameDim((*a.dims)[d], (*b.dims)[d]))
+            (*out.dims)[d] = (*a.dims)[d];
+    return out;
+}
+
+Fact sequenceFact(Fact element)
+{
+    element.value.reset();
+    Fact f = fact(DType::Sequence);
+    f.element = std::make_shared<const Fact>(std::move(element));
+    return f;
+}
+
+Fact elementFact(const Fact* sequence) { return sequence && sequence->element ? *sequence->element : Fact {}; }
+
+Fact typeOnly(const Fact& f)
+{
+    Fact out = fact(f.dtype);
+    if (f.element)
+        out.element = std::make_shared<const Fact>(typeOnly(*f.element));
+    return out;
+}
+
+Fact subgraphInputFact(const Graph& graph, size_t i, const Fact& given)
+{
+    const bool optional = graph.value(graph.inputs()[i]).type.container == "optional" || given.dtype == DType::NoValue;
+    return optional ? Fact {} : given;
+}
+
 ListArgument listArgument(const InferContext& c, const std::string& name, size_t slot)
 {
     if (c.node.attributes.has(name))

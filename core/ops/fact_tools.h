@@ -22,6 +22,18 @@ Fact intsFact(const std::vector<int64_t>& values, DType type, bool scalar = fals
 /// The same integers with other dims (a copy of the value under the shape that `dims` gives).
 Fact withDims(const Fact& f, Dims dims);
 
+/// What holds of a value that may be this or that.
+Fact commonFact(const Fact& a, const Fact& b);
+/// Of a sequence whose elements are all like that.
+Fact sequenceFact(Fact element);
+/// Of the elements of input i; unknown when it is not known to be a sequence.
+Fact elementFact(const Fact* sequence);
+/// What stays known of a value that each iteration makes anew: kinds and types, no sizes.
+Fact typeOnly(const Fact& f);
+/// What holds of input i of a subgraph that gets `given`: nothing where the input is an optional, which may be
+/// anything.
+Fact subgraphInputFact(const Graph& graph, size_t i, const Fact& given);
+
 /// A list of integers that old opsets give as attribute `name` and new ones as input `slot`.
 struct ListArgument {
     bool given = false;

@@ -10,6 +10,15 @@ namespace {
 /// Known parts of `declared` fill what inference left open.
 void fillFrom(Fact& f, const ValueType& declared)
 {
+    if (isContainer(declared.dtype)) {
+        if (f.dtype == DType::Undefined)
+            f.dtype = declared.dtype;
+        if (f.dtype == DType::Sequence && declared.element) {
+            Fact element = f.element ? *f.element : Fact {};
+            fillFrom(element, *declared.element);
+            f.element = std::make_shared<const Fact>(std::move(element));
+        }
+    }
     if (!declared.container.empty())
         return;
     if (f.dtype == DType::Undefined)

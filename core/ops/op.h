@@ -5,6 +5,7 @@
 #include "core/graph/graph.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ struct Fact {
     DType dtype = DType::Undefined;
     std::optional<Dims> dims; ///< nullopt = unknown rank
     std::optional<Tensor> value; ///< a constant, or integers computed from shapes (Shape, Gather of Shape ...)
+    std::shared_ptr<const Fact> element = {}; ///< of a sequence: what holds for each element, as far as it is known
 };
 
 /// Facts of values that a graph reads but does not make, by name.
@@ -87,7 +89,8 @@ void registerShapeOps(
     OpRegistry&); ///< Constant, ConstantOfShape, Shape, Reshape, Flatten, (Un)Squeeze, Identity, Range ...
 void registerIndexOps(
     OpRegistry&); ///< Concat, Split, Slice, Gather, Expand, Tile, Transpose, Pad, Resize, DepthToSpace
-void registerControlOps(OpRegistry&); ///< If, Loop, Scan
+void registerControlOps(OpRegistry&); ///< If, Loop, Scan, SequenceMap
+void registerSequenceOps(OpRegistry&); ///< sequences, optionals, maps
 void registerRecurrentOps(OpRegistry&); ///< RNN, GRU, LSTM
 void registerAudioOps(OpRegistry&); ///< DFT, STFT, windows, MelWeightMatrix
 void registerAttentionOps(OpRegistry&); ///< Attention, RotaryEmbedding, TensorScatter ...

@@ -31,6 +31,7 @@ const OpRegistry& opRegistry()
         registerShapeOps(r);
         registerIndexOps(r);
         registerControlOps(r);
+        registerSequenceOps(r);
         registerAudioOps(r);
         registerRecurrentOps(r);
         registerIntegerProductOps(r);

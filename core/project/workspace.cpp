@@ -88,6 +88,11 @@ private:
         }
         for (const auto& [id, issue] : (m_next.*model)->plan->unsupported())
             m_next.warnings.push_back(issueText(issue));
+        const Plan& plan = *(m_next.*model)->plan;
+        for (const ValueId out : plan.graph().outputs())
+            if (const std::string container = plan.container(out); !container.empty())
+                m_next.warnings.push_back(
+                    path + ": output '" + plan.graph().value(out).name + "' is a " + container + " and is left out");
         const auto& warnings = (m_next.*model)->model->warnings;
         m_next.warnings.insert(m_next.warnings.end(), warnings.begin(), warnings.end());
         return {};

@@ -113,7 +113,7 @@ BufferPool::BufferPool(uint64_t limitBytes)
 
 Tensor BufferPool::allocate(DType type, Shape shape, Layout layout)
 {
-    if (type == DType::String)
+    if (type == DType::String || isContainer(type))
         return Tensor::allocate(type, std::move(shape), layout);
     const auto count = elementCount(shape);
     if (!count)

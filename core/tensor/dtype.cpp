@@ -45,8 +45,16 @@ constexpr std::array<TypeRow, 27> kTypes { {
     { "int2", 2, Kind::Signed },
 } };
 
+constexpr std::array<TypeRow, 3> kContainers { {
+    { "sequence", 0, Kind::None },
+    { "map", 0, Kind::None },
+    { "empty optional", 0, Kind::None },
+} };
+
 const TypeRow& row(DType type)
 {
+    if (isContainer(type) && type <= DType::NoValue)
+        return kContainers[static_cast<size_t>(type) - static_cast<size_t>(DType::Sequence)];
     const auto i = static_cast<size_t>(type);
     return kTypes[i < kTypes.size() ? i : 0];
 }

@@ -8,7 +8,7 @@
 
 namespace qs {
 
-/// Element types; the numbers are those of ONNX's TensorProto.DataType.
+/// Element types, with the numbers of ONNX's TensorProto.DataType, and kinds of values that hold tensors.
 enum class DType : uint8_t {
     Undefined = 0,
     Float32 = 1,
@@ -37,11 +37,17 @@ enum class DType : uint8_t {
     Float8E8M0 = 24,
     UInt2 = 25,
     Int2 = 26,
+    // Values that are no tensor; ONNX has no such numbers (core/tensor/container.h).
+    Sequence = 128,
+    Map = 129,
+    NoValue = 130, ///< an optional that is empty
 };
+
+constexpr bool isContainer(DType type) { return type >= DType::Sequence; }
 
 /// "float32", "int4" ...; "undefined" for unknown numbers.
 std::string_view dtypeName(DType type);
-/// Bits of one element (strings and undefined: 0).
+/// Bits of one element (strings, containers and undefined: 0).
 size_t dtypeBits(DType type);
 /// Bytes of `count` elements in storage; 4- and 2-bit types are packed, lowest bits first. What is too large for any
 /// memory is kLargestStorage, which no allocation gives.

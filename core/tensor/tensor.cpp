@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/tensor.h"
 
+#include "core/tensor/container.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -14,6 +16,8 @@ Tensor Tensor::allocate(DType type, Shape shape, Layout layout)
         const auto count = static_cast<size_t>(elementCount(shape).value_or(0));
         return strings(std::move(shape), std::vector<std::string>(count));
     }
+    if (isContainer(type))
+        return emptyContainer(type);
     const auto count = elementCount(shape);
     if (!count)
         throw std::bad_alloc(); // more elements than can be counted

@@ -13,6 +13,7 @@ int runLowerRecurrentTests(int argc, char** argv);
 int runLowerStandardTests(int argc, char** argv);
 int runPairSaturationTests(int argc, char** argv);
 int runRowPartsTests(int argc, char** argv);
+int runSequenceTests(int argc, char** argv);
 
 int main(int argc, char** argv)
 {
@@ -30,5 +31,6 @@ int main(int argc, char** argv)
     failures += runLowerStandardTests(argc, argv);
     failures += runPairSaturationTests(argc, argv);
     failures += runRowPartsTests(argc, argv);
+    failures += runSequenceTests(argc, argv);
     return failures;
 }

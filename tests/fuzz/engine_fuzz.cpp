@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/execution.h"
 #include "core/onnx/import.h"
+#include "core/tensor/container.h"
 #include "tests/fuzz/model_mutator.h"
 
 #include <QDirIterator>
@@ -103,18 +104,32 @@ Tensor anyTensor(DType type, const Shape& shape, ModelMutator& random)
     return t;
 }
 
+/// A value of a declared type; unknown sizes are drawn, of what cannot be drawn there is none. Containers hold few
+/// values and are sometimes empty.
+Tensor anyValue(const ValueType& type, ModelMutator& random)
+{
+    if (type.container == "sequence") {
+        std::vector<Tensor> items;
+        for (size_t n = random.below(4); n > 0; --n)
+            if (Tensor item = anyValue(type.element ? *type.element : ValueType {}, random); item.valid())
+                items.push_back(std::move(item));
+        return makeSequence(std::move(items), type.element ? type.element->dtype : DType::Undefined);
+    }
+    if (type.container == "optional")
+        return random.below(2) == 0 ? makeNoValue() : anyTensor(DType::Float32, { int64_t(random.below(4)) }, random);
+    Shape shape;
+    for (const Dim& d : type.dims.value_or(Dims {}))
+        shape.push_back(d.known() ? std::min<int64_t>(d.value, 64) : int64_t(1 + random.below(4)));
+    const auto count = elementCount(shape);
+    const bool usable = type.container.empty() && type.dtype != DType::Undefined && count && *count < 1 << 20;
+    return usable ? anyTensor(type.dtype, shape, random) : Tensor();
+}
+
 std::vector<Tensor> anyInputs(const Graph& graph, ModelMutator& random)
 {
     std::vector<Tensor> inputs;
-    for (ValueId id : graph.inputs()) {
-        const ValueType& type = graph.value(id).type;
-        Shape shape;
-        for (const Dim& d : type.dims.value_or(Dims {}))
-            shape.push_back(d.known() ? std::min<int64_t>(d.value, 64) : int64_t(1 + random.below(4)));
-        const auto count = elementCount(shape);
-        const bool usable = type.container.empty() && type.dtype != DType::Undefined && count && *count < 1 << 20;
-        inputs.push_back(usable ? anyTensor(type.dtype, shape, random) : Tensor());
-    }
+    for (ValueId id : graph.inputs())
+        inputs.push_back(anyValue(graph.value(id).type, random));
     return inputs;
 }
 

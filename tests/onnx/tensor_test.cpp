@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/tensor/container.h"
 #include "tests/onnx/model_bytes.h"
 #include "tests/onnx/runners.h"
+
+#include <onnx/onnx-data_pb.h>
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -216,7 +219,7 @@ private slots:
             file.open(QIODevice::WriteOnly);
             file.write(bytes.data(), qint64(bytes.size()));
             file.close();
-            return importTensor(file.fileName().toStdString());
+            return importValue(file.fileName().toStdString(), {});
         };
         onnx::TensorProto tensor;
         setRaw(&tensor, "x", onnx::TensorProto::INT8, { 2, 2 }, "abcd");
@@ -228,7 +231,57 @@ private slots:
         QVERIFY(!write("no tensor at all"));
         const std::string named("\x0a\x03seq\x10\x01\x1a\x00", 9); // a SequenceProto: name, element type, one tensor
         QVERIFY(issueText(write(named).issue()).find("sequence") != std::string::npos);
-        QVERIFY(!importTensor(folder.filePath("missing.pb").toStdString()));
+        QVERIFY(!importValue(folder.filePath("missing.pb").toStdString(), {}));
+    }
+
+    /// Sequences, optionals and maps: the file does not say which, the declared type does.
+    void containerFiles()
+    {
+        QTemporaryDir folder;
+        const auto read = [&](const google::protobuf::Message& message, const char* container) {
+            QFile file(folder.filePath("input_0.pb"));
+            file.open(QIODevice::WriteOnly);
+            const std::string bytes = message.SerializeAsString();
+            file.write(bytes.data(), qint64(bytes.size()));
+            file.close();
+            return importValue(file.fileName().toStdString(), { DType::Undefined, std::nullopt, container });
+        };
+        onnx::SequenceProto sequence;
+        sequence.set_name("s");
+        sequence.set_elem_type(1);
+        QCOMPARE(itemsOf(*read(sequence, "sequence")).size(), size_t(0));
+        setRaw(sequence.add_tensor_values(), "", onnx::TensorProto::INT8, { 2 }, "ab");
+        setRaw(sequence.add_tensor_values(), "", onnx::TensorProto::INT8, { 3 }, "cde");
+        const auto two = read(sequence, "sequence");
+        QVERIFY(two.ok());
+        QCOMPARE(two->dtype(), DType::Sequence);
+        QCOMPARE(elementTypeOf(*two), DType::Int8);
+        QCOMPARE(itemsOf(*two).size(), size_t(2));
+        QVERIFY(std::ranges::equal(itemsOf(*two)[1].data<int8_t>(), std::string("cde")));
+
+        onnx::OptionalProto optional;
+        optional.set_elem_type(3);
+        QCOMPARE(read(optional, "optional")->dtype(), DType::NoValue);
+        *optional.mutable_sequence_value() = sequence;
+        const auto some = read(optional, "optional");
+        QVERIFY(some.ok());
+        QCOMPARE(itemsOf(*some).size(), size_t(2));
+
+        onnx::MapProto map;
+        map.set_key_type(onnx::TensorProto::STRING);
+        map.add_string_keys("one");
+        map.add_string_keys("two");
+        *map.mutable_values() = sequence;
+        QVERIFY(!read(map, "map")); // two tensors of several values each
+        map.mutable_values()->mutable_tensor_values()->RemoveLast();
+        const auto words = read(map, "map");
+        QVERIFY(words.ok());
+        QCOMPARE(itemsOf(*words)[0].stringData()[1], std::string("two"));
+
+        setRaw(sequence.add_tensor_values(), "", onnx::TensorProto::UINT8, { 1 }, "x");
+        QVERIFY(issueText(read(sequence, "sequence").issue()).find("both int8 and uint8") != std::string::npos);
+        setRaw(sequence.mutable_tensor_values(2), "", onnx::TensorProto::INT8, { 9 }, "x");
+        QVERIFY(!read(sequence, "sequence"));
     }
 };
 

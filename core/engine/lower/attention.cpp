@@ -245,6 +245,7 @@ Result<LoweredNode> lowerAttention(const LowerContext& context)
 void lowerAttentions(LoweringRegistry& r)
 {
     r.add("", "Attention", lowerAttention);
+    lowerFlexAttention(r);
     lowerTokenMixing(r);
 }
 

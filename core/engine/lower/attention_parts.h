@@ -6,6 +6,7 @@
 /// Parts of the attention family, called by lowerAttentions().
 namespace qs {
 
+void lowerFlexAttention(LoweringRegistry&);
 void lowerTokenMixing(LoweringRegistry&); ///< RotaryEmbedding, TensorScatter, LinearAttention, CausalConvWithState
 
 /// Batch x heads x tokens x size as batch x tokens x (heads * size).

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-/// If and Loop; Scan is in scan.cpp.
+/// If and Loop; Scan and SequenceMap have files of their own.
 namespace qs {
 
 namespace {
@@ -126,6 +126,7 @@ Result<LoweredNode> lowerLoop(const LowerContext& c)
     lowered.run = [step](StepContext& s) { return step.run(s); };
     lowered.kernel = "loop";
     lowered.layouts = LayoutRule::Any;
+    lowered.takesContainers = true;
     lowered.foldable = false;
     return lowered;
 }
@@ -137,6 +138,7 @@ void lowerControl(LoweringRegistry& r)
     r.add("", "If", lowerIf);
     r.add("", "Loop", lowerLoop);
     r.add("", "Scan", lowerScan);
+    r.add("", "SequenceMap", lowerSequenceMap);
 }
 
 } // namespace qs

@@ -7,5 +7,6 @@
 namespace qs {
 
 Result<LoweredNode> lowerScan(const LowerContext& c);
+Result<LoweredNode> lowerSequenceMap(const LowerContext& c);
 
 } // namespace qs

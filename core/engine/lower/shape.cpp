@@ -148,6 +148,13 @@ Status runIdentity(const Node&, KernelMode, StepContext& s)
     return {};
 }
 
+Result<LoweredNode> lowerIdentity(const LowerContext& c)
+{
+    QS_TRY(LoweredNode lowered, anyView<runIdentity>(c));
+    lowered.takesContainers = true;
+    return lowered;
+}
+
 Status runBitCast(const Node& node, KernelMode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
@@ -435,7 +442,7 @@ void lowerShape(LoweringRegistry& r)
     r.add("", "Flatten", plainView<runFlatten>);
     r.add("", "Squeeze", plainView<runSqueeze>);
     r.add("", "Unsqueeze", plainView<runUnsqueeze>);
-    r.add("", "Identity", anyView<runIdentity>);
+    r.add("", "Identity", lowerIdentity);
     r.add("", "BitCast", plainView<runBitCast>);
     r.add("", "Dropout", anyView<runDropout>);
     r.add("", "Range", copying<runRange>);

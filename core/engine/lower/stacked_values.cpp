@@ -21,6 +21,8 @@ Shape stackedShape(int64_t rows, const Shape& one)
 
 Status StackedValues::add(const StepContext& step, const Tensor& value)
 {
+    if (isContainer(value.dtype()))
+        return badInput("a scan output is a " + std::string(dtypeName(value.dtype())) + ", which cannot be stacked");
     const Tensor one = unpacked(step.toLayout(value, Layout::Plain));
     if (m_count == 0) {
         m_type = value.dtype();
@@ -49,7 +51,7 @@ Status StackedValues::add(const StepContext& step, const Tensor& value)
 Result<Tensor> StackedValues::take(const StepContext& step, const Fact& ifNone)
 {
     if (m_count == 0) {
-        if (ifNone.dtype == DType::Undefined)
+        if (ifNone.dtype == DType::Undefined || isContainer(ifNone.dtype))
             return badInput("no iteration ran and the type of a scan output is not known");
         Shape shape { 0 };
         for (const Dim& d : ifNone.dims.value_or(Dims {}))

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/lower/movement.h"
+
+namespace qs {
+
+/// Elements of a required input; an Issue when it is no sequence.
+Result<std::span<const Tensor>> sequenceInput(const StepContext& s, size_t i);
+
+/// A step on values that need not be tensors. They are never constants, hence never folded.
+template <RunFn run> Result<LoweredNode> onContainers(const LowerContext& c)
+{
+    QS_TRY(LoweredNode lowered, copying<run>(c));
+    lowered.takesContainers = true;
+    lowered.foldable = false;
+    return lowered;
+}
+
+void lowerMaps(LoweringRegistry&); ///< ZipMap, DictVectorizer, CastMap of ai.onnx.ml; called by lowerSequences()
+
+} // namespace qs
