@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/ops/infer.h"
 #include "core/tensor/convert.h"
+#include "tests/ops/single_node.h"
 
 #include <QTest>
 
 using namespace qs;
-
-namespace {
-
-Node makeNode(std::string type, size_t inputs, int opset = 17, std::string domain = {})
-{
-    Node node;
-    node.name = "node";
-    node.opType = std::move(type);
-    node.domain = std::move(domain);
-    node.opset = opset;
-    for (size_t i = 0; i < inputs; ++i)
-        node.inputs.emplace_back(i);
-    node.outputs.emplace_back(inputs);
-    return node;
-}
-
-Result<std::vector<Fact>> infer(const Node& node, const std::vector<Fact>& inputs)
-{
-    const Op* op = opRegistry().find(node);
-    return op ? op->infer({ node, inputs }) : Result<std::vector<Fact>>(internalError("unknown operator"));
-}
-
-Fact floats(Shape shape) { return fact(DType::Float32, toDims(shape)); }
-
-} // namespace
+using namespace qs::test;
 
 class ElementwiseOpsTest : public QObject {
     Q_OBJECT
@@ -47,7 +23,7 @@ private slots:
 
 void ElementwiseOpsTest::broadcastsShapes()
 {
-    const auto out = infer(makeNode("Add", 2), { floats({ 2, 1, 4 }), floats({ 3, 1 }) });
+    const auto out = infer(makeNode("Add", 2), { ofShape({ 2, 1, 4 }), ofShape({ 3, 1 }) });
     QVERIFY(out.ok());
     QCOMPARE(dimsText(*(*out)[0].dims), std::string("2x3x4"));
     QCOMPARE((*out)[0].dtype, DType::Float32);
@@ -55,7 +31,7 @@ void ElementwiseOpsTest::broadcastsShapes()
 
 void ElementwiseOpsTest::refusesShapesThatClash()
 {
-    QVERIFY(!infer(makeNode("Mul", 2), { floats({ 2, 3 }), floats({ 2, 4 }) }).ok());
+    QVERIFY(!infer(makeNode("Mul", 2), { ofShape({ 2, 3 }), ofShape({ 2, 4 }) }).ok());
     QVERIFY(!infer(makeNode("Add", 1), {}).ok());
 }
 
@@ -75,64 +51,64 @@ void ElementwiseOpsTest::knowsResultTypes()
 {
     Node cast = makeNode("Cast", 1);
     cast.attributes.set("to", int64_t(DType::Int4));
-    QCOMPARE((*infer(cast, { floats({ 5 }) }))[0].dtype, DType::Int4);
-    QCOMPARE((*infer(makeNode("Less", 2), { floats({ 5 }), floats({ 5 }) }))[0].dtype, DType::Bool);
-    QCOMPARE((*infer(makeNode("IsNaN", 1), { floats({ 5 }) }))[0].dtype, DType::Bool);
-    QCOMPARE((*infer(makeNode("CastLike", 2), { floats({ 5 }), fact(DType::Int8) }))[0].dtype, DType::Int8);
+    QCOMPARE((*infer(cast, { ofShape({ 5 }) }))[0].dtype, DType::Int4);
+    QCOMPARE((*infer(makeNode("Less", 2), { ofShape({ 5 }), ofShape({ 5 }) }))[0].dtype, DType::Bool);
+    QCOMPARE((*infer(makeNode("IsNaN", 1), { ofShape({ 5 }) }))[0].dtype, DType::Bool);
+    QCOMPARE((*infer(makeNode("CastLike", 2), { ofShape({ 5 }), fact(DType::Int8) }))[0].dtype, DType::Int8);
 }
 
 void ElementwiseOpsTest::oldBroadcastKeepsTheFirstShape()
 {
-    Node add = makeNode("Add", 2, 6);
+    Node add = makeNode("Add", 2, 1, {}, 6);
     add.attributes.set("broadcast", int64_t(1));
     add.attributes.set("axis", int64_t(1));
-    const auto out = infer(add, { floats({ 2, 3, 4 }), floats({ 3 }) });
+    const auto out = infer(add, { ofShape({ 2, 3, 4 }), ofShape({ 3 }) });
     QCOMPARE(dimsText(*(*out)[0].dims), std::string("2x3x4"));
 }
 
 void ElementwiseOpsTest::quantizersTakeTheZeroPointsType()
 {
-    const Fact scale = floats({});
-    QCOMPARE((*infer(makeNode("QuantizeLinear", 2), { floats({ 4 }), scale }))[0].dtype, DType::UInt8);
-    const auto signedCodes = infer(makeNode("QuantizeLinear", 3), { floats({ 4 }), scale, fact(DType::Int8) });
+    const Fact scale = ofShape({});
+    QCOMPARE((*infer(makeNode("QuantizeLinear", 2), { ofShape({ 4 }), scale }))[0].dtype, DType::UInt8);
+    const auto signedCodes = infer(makeNode("QuantizeLinear", 3), { ofShape({ 4 }), scale, fact(DType::Int8) });
     QCOMPARE((*signedCodes)[0].dtype, DType::Int8);
-    Node typed = makeNode("QuantizeLinear", 2, 21);
+    Node typed = makeNode("QuantizeLinear", 2, 1, {}, 21);
     typed.attributes.set("output_dtype", int64_t(DType::Int16));
-    QCOMPARE((*infer(typed, { floats({ 4 }), scale }))[0].dtype, DType::Int16);
+    QCOMPARE((*infer(typed, { ofShape({ 4 }), scale }))[0].dtype, DType::Int16);
     const auto halves
-        = infer(makeNode("DequantizeLinear", 2, 19), { fact(DType::Int8, toDims({ 4 })), fact(DType::Float16) });
+        = infer(makeNode("DequantizeLinear", 2, 1, {}, 19), { fact(DType::Int8, toDims({ 4 })), fact(DType::Float16) });
     QCOMPARE((*halves)[0].dtype, DType::Float16);
-    QCOMPARE((*infer(makeNode("DynamicQuantizeLinear", 1), { floats({ 4 }) })).size(), size_t(3));
+    QCOMPARE((*infer(makeNode("DynamicQuantizeLinear", 1), { ofShape({ 4 }) })).size(), size_t(3));
 }
 
 void ElementwiseOpsTest::refusesScalesThatDoNotFit()
 {
-    Node node = makeNode("QuantizeLinear", 2, 21);
-    QVERIFY(infer(node, { floats({ 2, 3, 4 }), floats({ 3 }) }).ok());
-    QVERIFY(!infer(node, { floats({ 2, 3, 4 }), floats({ 4 }) }).ok());
+    Node node = makeNode("QuantizeLinear", 2, 1, {}, 21);
+    QVERIFY(infer(node, { ofShape({ 2, 3, 4 }), ofShape({ 3 }) }).ok());
+    QVERIFY(!infer(node, { ofShape({ 2, 3, 4 }), ofShape({ 4 }) }).ok());
     node.attributes.set("axis", int64_t(7));
-    QVERIFY(!infer(node, { floats({ 2, 3, 4 }), floats({ 3 }) }).ok());
+    QVERIFY(!infer(node, { ofShape({ 2, 3, 4 }), ofShape({ 3 }) }).ok());
     node.attributes.set("axis", int64_t(2));
     node.attributes.set("block_size", int64_t(3));
-    QVERIFY(infer(node, { floats({ 2, 3, 4 }), floats({ 2, 3, 2 }) }).ok());
-    QVERIFY(!infer(node, { floats({ 2, 3, 4 }), floats({ 2, 3, 4 }) }).ok());
+    QVERIFY(infer(node, { ofShape({ 2, 3, 4 }), ofShape({ 2, 3, 2 }) }).ok());
+    QVERIFY(!infer(node, { ofShape({ 2, 3, 4 }), ofShape({ 2, 3, 4 }) }).ok());
 }
 
 void ElementwiseOpsTest::sizesOfIntegerPools()
 {
-    Node pool = makeNode("QLinearAveragePool", 1, 1, "com.microsoft");
+    Node pool = makeNode("QLinearAveragePool", 1, 1, "com.microsoft", 1);
     pool.attributes.set("kernel_shape", std::vector<int64_t> { 3, 2 });
     pool.attributes.set("strides", std::vector<int64_t> { 2, 1 });
     pool.attributes.set("channels_last", int64_t(1));
     const Fact x = fact(DType::Int8, toDims({ 1, 7, 6, 8 }));
     QCOMPARE(dimsText(*(*infer(pool, { x }))[0].dims), std::string("1x3x5x8"));
-    const Node global = makeNode("QLinearGlobalAveragePool", 1, 1, "com.microsoft");
+    const Node global = makeNode("QLinearGlobalAveragePool", 1, 1, "com.microsoft", 1);
     QCOMPARE(dimsText(*(*infer(global, { x }))[0].dims), std::string("1x7x1x1"));
 }
 
 void ElementwiseOpsTest::sizesOfConcatenatedCodes()
 {
-    Node node = makeNode("QLinearConcat", 8, 1, "com.microsoft");
+    Node node = makeNode("QLinearConcat", 8, 1, "com.microsoft", 1);
     node.attributes.set("axis", int64_t(-2));
     std::vector<Fact> inputs(8);
     inputs[2] = fact(DType::UInt8, toDims({ 1, 3, 4 }));
