@@ -29,9 +29,21 @@ QString text(const Tensor& t)
 {
     if (t.dtype() == DType::NoValue)
         return "empty";
+    if (t.dtype() == DType::String) {
+        QStringList words;
+        for (const std::string& word : t.stringData())
+            words << QString::fromStdString(word);
+        return words.join(",");
+    }
+    if (t.dtype() == DType::Map)
+        return "{" + text(itemsOf(t)[0]) + " to " + text(itemsOf(t)[1]) + "}";
     QStringList items;
     const Tensor self[] { t };
     for (const Tensor& item : t.dtype() == DType::Sequence ? itemsOf(t) : std::span<const Tensor>(self)) {
+        if (item.dtype() == DType::Map) {
+            items << text(item);
+            continue;
+        }
         QStringList values;
         for (const double value : toDoubles(item))
             values << QString::number(value);
@@ -46,10 +58,11 @@ QString text(const Result<std::vector<Tensor>>& made)
 }
 
 /// One node on inputs a, b, c of unknown types.
-Result<std::vector<Tensor>> runOne(
-    const std::string& type, const std::vector<Tensor>& inputs, const Settings& attributes = {})
+Result<std::vector<Tensor>> runOne(const std::string& type, const std::vector<Tensor>& inputs,
+    const Settings& attributes = {}, const std::string& domain = {})
 {
     Net net;
+    net.domain(domain);
     Names names;
     for (size_t i = 0; i < inputs.size(); ++i) {
         names.emplace_back(1, char('a' + i));
@@ -65,6 +78,7 @@ class SequenceTests : public QObject {
 private slots:
     void operators_data();
     void operators();
+    void maps();
     void containersAreEmptyTensors();
     void othersRefuseContainers();
     void factsOfElements();
@@ -96,7 +110,11 @@ void SequenceTests::operators_data()
     row("construct mixed", "SequenceConstruct", { floats({ 1 }), ints({ 2 }) },
         "issue: net.onnx: node 'y': a sequence of float32 cannot hold a int64");
     row("construct nested", "SequenceConstruct", { two },
+        "issue: net.onnx: node 'y': SequenceConstruct needs a tensor, but 'a' is a sequence");
+    row("insert nested in an empty one", "SequenceInsert", { makeSequence({}, DType::Undefined), two },
         "issue: net.onnx: node 'y': an element of a sequence cannot be a sequence");
+    row("split of a sequence", "SplitToSequence", { two },
+        "issue: net.onnx: node 'y': SplitToSequence needs a tensor, but 'a' is a sequence");
     row("empty", "SequenceEmpty", {}, "");
     row("at", "SequenceAt", { two, one(1) }, "[1]:3");
     row("at from the end", "SequenceAt", { two, one(-2) }, "[2]:1,2");
@@ -155,6 +173,38 @@ void SequenceTests::operators()
     QFETCH(QString, wanted);
     const QString got = text(runOne(type.toStdString(), inputs, attributes));
     QVERIFY2(got == wanted || (wanted.startsWith("issue") && got.startsWith(wanted)), qPrintable(got));
+}
+
+/// As ONNX Runtime computes them.
+void SequenceTests::maps()
+{
+    const auto ml = [](const char* type, const Tensor& input, const Settings& attributes) {
+        return text(runOne(type, { input }, attributes, "ai.onnx.ml"));
+    };
+    const std::vector<std::string> words { "a", "b" };
+    QCOMPARE(ml("ZipMap", Tensor::of<float>({ 2, 2 }, { 1, 2, 3, 4 }), { { "classlabels_strings", words } }),
+        QString("{a,b to [2]:1,2} {a,b to [2]:3,4}"));
+    QCOMPARE(
+        ml("ZipMap", floats({ 5, 6 }), { { "classlabels_int64s", Ints { 7, 8 } } }), QString("{[2]:7,8 to [2]:5,6}"));
+    QVERIFY(ml("ZipMap", floats({ 5, 6, 7 }), { { "classlabels_strings", words } }).contains("2 class labels for 3"));
+
+    const Tensor scores = makeMap(Tensor::strings({ 3 }, { "b", "z", "a" }), floats({ 1.5, 3, 2 }));
+    QCOMPARE(ml("DictVectorizer", scores, { { "string_vocabulary", std::vector<std::string> { "a", "q", "b" } } }),
+        QString("[1x3]:2,0,1.5"));
+    QVERIFY(ml("DictVectorizer", scores, { { "int64_vocabulary", Ints { 1 } } }).contains("does not fit the keys"));
+    QVERIFY(ml("DictVectorizer", floats({ 1 }), { { "int64_vocabulary", Ints { 1 } } }).contains("not a map"));
+
+    const Tensor numbers = makeMap(ints({ 4, 1 }), floats({ 1.5, -2.75 }));
+    const std::pair<std::string, AttributeValue> sparse { "map_form", std::string("SPARSE") },
+        six { "max_map", int64_t(6) }, toInt { "cast_to", std::string("TO_INT64") },
+        toText { "cast_to", std::string("TO_STRING") };
+    QCOMPARE(ml("CastMap", numbers, {}), QString("[1x2]:-2.75,1.5"));
+    QCOMPARE(ml("CastMap", numbers, { sparse, six }), QString("[1x6]:0,-2.75,0,0,1.5,0"));
+    QCOMPARE(ml("CastMap", numbers, { toInt }), QString("[1x2]:-2,1"));
+    QCOMPARE(ml("CastMap", numbers, { toText, sparse, six }), QString("0.f,-2.750000,0.f,0.f,1.500000,0.f"));
+    QVERIFY(ml("CastMap", numbers, { sparse }).contains("key 1 is outside of 0..0"));
+    const Tensor told = makeMap(ints({ 1, 2 }), Tensor::strings({ 2 }, { "2.5", "many" }));
+    QVERIFY(ml("CastMap", told, {}).contains("'many' is no number"));
 }
 
 void SequenceTests::containersAreEmptyTensors()

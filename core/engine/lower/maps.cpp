@@ -152,7 +152,7 @@ Status runCastMap(const Node& node, KernelMode, StepContext& s)
     const std::string to = node.attributes.text("cast_to", "TO_FLOAT");
     const Shape shape { 1, places.length };
     if (to == "TO_STRING") {
-        std::vector<std::string> words(static_cast<size_t>(places.length));
+        std::vector<std::string> words(static_cast<size_t>(places.length), "0.f"); // what ONNX Runtime fills with
         for (const auto& [place, i] : places.valueAt)
             words[static_cast<size_t>(place)] = asText(values, i);
         s.setOutput(0, Tensor::strings(shape, std::move(words)));
@@ -177,7 +177,7 @@ Status runCastMap(const Node& node, KernelMode, StepContext& s)
 
 void lowerMaps(LoweringRegistry& r)
 {
-    r.add(kMlDomain, "ZipMap", onContainers<runZipMap>);
+    r.add(kMlDomain, "ZipMap", makingContainers<runZipMap>);
     r.add(kMlDomain, "DictVectorizer", onContainers<runDictVectorizer>);
     r.add(kMlDomain, "CastMap", onContainers<runCastMap>);
 }

@@ -37,7 +37,7 @@ Result<size_t> placeIn(const Tensor& position, size_t size, bool end)
     return static_cast<size_t>(place);
 }
 
-/// Issue when a tensor (or map) cannot be an element beside those of type `element`.
+/// Issue when a value cannot be an element beside those of type `element`.
 Status fitsSequence(const Tensor& item, DType element)
 {
     if (item.dtype() == DType::Sequence || item.dtype() == DType::NoValue)
@@ -246,13 +246,13 @@ Status runHasElement(const Node&, KernelMode, StepContext& s)
 
 void lowerSequences(LoweringRegistry& r)
 {
-    r.add("", "SequenceConstruct", onContainers<runConstruct>);
-    r.add("", "SequenceEmpty", onContainers<runEmpty>);
+    r.add("", "SequenceConstruct", makingContainers<runConstruct>);
+    r.add("", "SequenceEmpty", makingContainers<runEmpty>);
     r.add("", "SequenceAt", onContainers<runAt>);
     r.add("", "SequenceInsert", onContainers<runInsert>);
     r.add("", "SequenceErase", onContainers<runErase>);
     r.add("", "SequenceLength", onContainers<runLength>);
-    r.add("", "SplitToSequence", onContainers<runSplit>);
+    r.add("", "SplitToSequence", makingContainers<runSplit>);
     r.add("", "ConcatFromSequence", onContainers<runConcatSequence>);
     r.add("", "Optional", onContainers<runOptional>);
     r.add("", "OptionalGetElement", onContainers<runGetElement>);
