@@ -16,10 +16,14 @@ Issue graphIssue(std::string what, std::string node, std::string tensor, std::st
     return { IssueKind::BadInput, std::move(what), {}, std::move(node), std::move(tensor), std::move(remedy) };
 }
 
-/// Names that a subgraph defines itself; they hide equal names around it.
-void defineOwnNames(Scope& scope, const onnx::GraphProto& proto)
+/// Names that a subgraph defines itself; they hide equal names around it. `called` says how they are called in the
+/// graph that is built.
+template <class Fn> void defineOwnNames(Scope& scope, const onnx::GraphProto& proto, Fn called)
 {
-    const auto define = [&](const std::string& name) { scope.names.try_emplace(name, safeText(name)); };
+    const auto define = [&](const std::string& name) {
+        if (!scope.names.contains(name))
+            scope.names.emplace(name, called(name));
+    };
     for (const auto& input : proto.input())
         define(input.name());
     for (const auto& tensor : proto.initializer())
@@ -218,7 +222,11 @@ Result<std::shared_ptr<const Graph>> GraphReader::subgraph(
     inner.enclosing = &scope;
     inner.function = scope.function;
     inner.opsets = scope.opsets;
-    defineOwnNames(inner, proto);
+    // In a function's body an equal name may mean a value of the caller.
+    const Scope* body = scope.body();
+    defineOwnNames(inner, proto, [&](const std::string& name) {
+        return body && !name.empty() ? fresh(body->prefix + safeText(name), m_names) : safeText(name);
+    });
     if (m_depth >= kMaxDepth)
         return graphIssue("its subgraphs and functions nest more than 100 levels deep", {}, {}, "simplify the model");
     ++m_depth;

@@ -196,6 +196,25 @@ private slots:
         QCOMPARE(inner.value(inner.nodes()[0].inputs[0]).name, std::string("call/m"));
     }
 
+    void subgraphsInsideFunctionsHideNothing()
+    {
+        // The branch calls its result as the caller calls what it gives the function.
+        auto model = baseModel();
+        auto* f = addFunction(model, "F", { "a" }, { "b" });
+        addNode(f->mutable_node(), "Constant", {}, { "c" });
+        auto* choice = addNode(f->mutable_node(), "If", { "c" }, { "b" }, "if");
+        auto* branch = addAttribute(choice, "then_branch", onnx::AttributeProto::GRAPH)->mutable_g();
+        addNode(branch->mutable_node(), "Neg", { "a" }, { "x" });
+        addOutput(branch, "x");
+        addCall(model.mutable_graph()->mutable_node(), "F", { "x" }, { "y" }, "call");
+        const auto opened = import(model);
+        QVERIFY2(opened.ok(), sentence(opened).c_str());
+        const Graph& graph = (*opened)->graph;
+        const Node& node = graph.node(graph.findNode("call/if"));
+        QCOMPARE(node.captures.size(), size_t(1));
+        QCOMPARE(graph.value(node.captures[0]).name, std::string("x"));
+    }
+
     void graphsAsArguments()
     {
         // The graph that a call passes reads names of the caller, not of the function.
