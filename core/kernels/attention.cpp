@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace qs {
@@ -37,10 +38,25 @@ template <class T> struct HeadScores {
         const auto& [from, strides] = data.bias;
         if (!from)
             return;
-        for (int64_t q = 0; q < shape.queries; ++q) {
-            const T* row = from + batch * strides[0] + head * strides[1] + q * strides[2];
+        for (int64_t q = 0; q < shape.queries; ++q)
             for (int64_t k = 0; k < shape.keys; ++k)
-                scores[q * shape.keys + k] += row[k * strides[3]];
+                scores[q * shape.keys + k] += biasRow(q)[k * strides[3]];
+    }
+    const T* biasRow(int64_t q) const
+    {
+        const auto& [from, strides] = data.bias;
+        return from + batch * strides[0] + head * strides[1] + q * strides[2];
+    }
+    /// Rows without a key: softmax made NaN of them.
+    void clearEmptyRows() const
+    {
+        for (int64_t q = 0; data.bias.data && q < shape.queries; ++q) {
+            T* row = scores + q * shape.keys;
+            bool empty = shape.keys > 0 && std::isnan(row[0]);
+            for (int64_t k = 0; empty && k < shape.keys; ++k)
+                empty = biasRow(q)[k * data.bias.strides[3]] == -std::numeric_limits<T>::infinity();
+            if (empty)
+                std::fill_n(row, shape.keys, T(0));
         }
     }
     void finish() const
@@ -51,6 +67,7 @@ template <class T> struct HeadScores {
         bias();
         keep(AttentionStage::Biased);
         softmax<T>(SoftmaxKind::Softmax, { shape.queries, shape.keys, 1 }, scores, scores);
+        clearEmptyRows();
         keep(AttentionStage::Weights);
     }
 };

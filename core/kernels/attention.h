@@ -27,7 +27,7 @@ template <class T> struct AttentionBias {
 enum class AttentionStage { Products, Capped, Biased, Weights };
 
 /// Row-major: q batch x heads x queries x keySize, k and v batch x keyHeads x keys x size, y batch x heads x queries x
-/// valueSize. A row whose keys are all left out becomes NaN.
+/// valueSize. A row whose keys are all left out becomes zeros.
 template <class T> struct AttentionData {
     const T *q = nullptr, *k = nullptr, *v = nullptr;
     AttentionBias<T> bias;

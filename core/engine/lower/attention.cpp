@@ -25,12 +25,24 @@ Tensor joinedHeads(const StepContext& s, const Tensor& t)
 
 namespace {
 
+/// Which keys a query sees, by how far they lie from it.
+struct KeyWindow {
+    bool causal;
+    int64_t left, right; ///< -1: no bound
+
+    bool bounded() const { return causal || left >= 0 || right >= 0; }
+    bool sees(int64_t query, int64_t key) const
+    {
+        return (!causal || key <= query) && (left < 0 || key >= query - left) && (right < 0 || key <= query + right);
+    }
+};
+
 struct AttentionStep {
     KernelMode mode;
     int64_t heads, keyHeads; ///< 0: the inputs have a head axis
     std::optional<float> scale;
     float softcap;
-    bool causal;
+    KeyWindow window;
     int64_t stage;
     std::shared_ptr<FloatMatmul> products = std::make_shared<FloatMatmul>(nullptr);
 };
@@ -82,7 +94,7 @@ Result<AttentionShape> attentionShape(const AttentionStep& step, const Tensor& q
     return s;
 }
 
-/// Mask, causality and padding as one addend. A mask that is too short leaves the last keys out.
+/// Mask, window and padding as one addend. A mask that is too short leaves the last keys out.
 template <class W> class BiasBuilder {
 public:
     BiasBuilder(const AttentionShape& s, const Tensor* mask, const Tensor* lengths)
@@ -106,7 +118,8 @@ public:
                 "a mask of shape " + shapeText(m_mask->shape()) + " does not fit scores of shape " + shapeText(full));
         return {};
     }
-    Tensor build(const StepContext& c, bool causal, int64_t past) const
+    /// The queries follow `past` keys, or are the last ones of the lengths.
+    Tensor build(const StepContext& c, const KeyWindow& window, int64_t past) const
     {
         Shape mask(4, 1);
         if (m_mask)
@@ -117,7 +130,9 @@ public:
         const bool boolean = m_mask && m_mask->dtype() == DType::Bool;
         constexpr double kOut = -std::numeric_limits<double>::infinity();
         W* out = bias.template fill<W>().data();
-        for (int64_t b = 0; b < bias.dim(0); ++b)
+        for (int64_t b = 0; b < bias.dim(0); ++b) {
+            const int64_t known = m_lengths ? elementAsInt(*m_lengths, b) : m_shape.keys;
+            const int64_t offset = m_lengths ? known - m_shape.queries : past;
             for (int64_t h = 0; h < bias.dim(1); ++h)
                 for (int64_t q = 0; q < m_shape.queries; ++q)
                     for (int64_t k = 0; k < m_shape.keys; ++k) {
@@ -128,10 +143,11 @@ public:
                             v = values[size_t(cell(mask, b, h, q, k))];
                         if (boolean && v != kOut)
                             v = v != 0 ? 0 : kOut;
-                        if ((causal && k > q + past) || (m_lengths && k >= elementAsInt(*m_lengths, b)))
+                        if (k >= known || !window.sees(q + offset, k))
                             v = kOut;
                         *out++ = W(v);
                     }
+        }
         return bias;
     }
 
@@ -183,8 +199,8 @@ template <class W> Result<bool> runAs(const AttentionStep& step, StepContext& c)
     const BiasBuilder<W> builder(s, c.input(3), c.input(6));
     QS_CHECK(builder.check());
     Tensor bias;
-    if (step.causal || c.input(3) || c.input(6)) {
-        bias = builder.build(c, step.causal, k.dim(2) - newK.dim(2));
+    if (step.window.bounded() || c.input(3) || c.input(6)) {
+        bias = builder.build(c, step.window, k.dim(2) - newK.dim(2));
         d.bias = asBias<W>(bias);
     }
     Tensor y = c.allocate(dtypeOf<W>(), { s.batch, s.heads, s.queries, s.valueSize });
@@ -231,7 +247,9 @@ Result<LoweredNode> lowerAttention(const LowerContext& context)
     QS_CHECK(needFloat(context.inputType(0)));
     const Attributes& a = context.node.attributes;
     AttentionStep step { context.mode, a.integer("q_num_heads", 0), a.integer("kv_num_heads", 0), {},
-        a.real("softcap", 0), a.integer("is_causal", 0) != 0, a.integer("qk_matmul_output_mode", 0) };
+        a.real("softcap", 0),
+        { a.integer("is_causal", 0) != 0, a.integer("left_window_size", -1), a.integer("right_window_size", -1) },
+        a.integer("qk_matmul_output_mode", 0) };
     if (const auto* scale = a.get<float>("scale"))
         step.scale = *scale;
     if (step.stage < 0 || step.stage > 3)
