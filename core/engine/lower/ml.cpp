@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lower/ml_parts.h"
 #include "core/engine/lower/movement.h"
 #include "core/graph/domains.h"
 
@@ -13,6 +14,8 @@
 namespace qs {
 
 namespace {
+
+using Words = std::vector<std::string>;
 
 /// A list that an attribute gives in one of four forms; invalid when there is none.
 Tensor listAttribute(const Attributes& a, const std::string& name)
@@ -80,9 +83,37 @@ private:
     std::map<std::pair<bool, double>, int64_t> m_numbers;
 };
 
+/// The first version: one list of classes, which are coded by their places in it.
+Status runClassPlaces(const Node& node, KernelMode, StepContext& s)
+{
+    const auto* classes = node.attributes.get<Words>("classes_strings");
+    if (!classes)
+        return badInput("its classes_strings are missing");
+    const Tensor& x = s.in(0);
+    if (x.dtype() == DType::Int64) {
+        Words out;
+        for (int64_t v : x.data<int64_t>())
+            out.push_back(v >= 0 && v < std::ssize(*classes) ? (*classes)[static_cast<size_t>(v)]
+                                                             : node.attributes.text("default_string", "_Unused"));
+        s.setOutput(0, Tensor::strings(x.shape(), std::move(out)));
+        return {};
+    }
+    if (x.dtype() != DType::String)
+        return unsupportedType(x.dtype());
+    Tensor out = s.allocate(DType::Int64, x.shape());
+    std::ranges::transform(x.stringData(), out.fill<int64_t>().begin(), [&](const std::string& word) {
+        const auto place = std::ranges::find(*classes, word) - classes->begin();
+        return place < std::ssize(*classes) ? place : node.attributes.integer("default_int64", -1);
+    });
+    s.setOutput(0, std::move(out));
+    return {};
+}
+
 Result<LoweredNode> lowerLabelEncoder(const LowerContext& context)
 {
     const Attributes& a = context.node.attributes;
+    if (a.has("classes_strings"))
+        return copying<runClassPlaces>(context);
     const Tensor keys = listAttribute(a, "keys"), values = listAttribute(a, "values");
     if (!keys.valid() || !values.valid() || keys.count() != values.count())
         return badInput("its keys and values are missing or differ in number");
@@ -160,6 +191,10 @@ void lowerMl(LoweringRegistry& r)
     r.add(kMlDomain, "LabelEncoder", lowerLabelEncoder);
     r.add(kMlDomain, "ArrayFeatureExtractor", copying<runFeatures>);
     r.add(kMlDomain, "Binarizer", lowerBinarizer);
+    lowerMlFeatures(r);
+    lowerMlLinear(r);
+    lowerMlTrees(r);
+    lowerMlVectors(r);
 }
 
 } // namespace qs
