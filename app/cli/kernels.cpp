@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 
 #include "core/engine/kernel_survey.h"
+#include "core/engine/operator_list.h"
 #include "core/kernels/instruction_sets.h"
 #include "core/report/text_table.h"
 
@@ -108,9 +109,16 @@ Result<int> listKernels(const std::string& type, Context& c)
 Command addKernels(CLI::App& app, Context& context)
 {
     auto type = std::make_shared<std::string>();
-    app.add_option("--op", *type, "only the operator of this type");
+    auto list = std::make_shared<bool>(false);
+    auto* op = app.add_option("--op", *type, "only the operator of this type");
+    app.add_flag("--list", *list, "all operators as a page in Markdown, and what is left out and why")->excludes(op);
     addCommonOptions(app, context.common);
-    return [type](Context& c) { return listKernels(*type, c); };
+    return [type, list](Context& c) -> Result<int> {
+        if (!*list)
+            return listKernels(*type, c);
+        std::cout << operatorList();
+        return int(kDone);
+    };
 }
 
 } // namespace qs::cli
