@@ -41,7 +41,8 @@ void fillWindow(CosineWindow window, int64_t size, bool periodic, double* out)
 {
     const double period = double(periodic ? size : size - 1);
     for (int64_t i = 0; i < size; ++i) {
-        const double turn = period > 0 ? 2 * std::numbers::pi * double(i) / period : std::numbers::pi;
+        const double turn
+            = 2 * std::numbers::pi * double(i) / period; // one element and no period: NaN, as the standard's function
         switch (window) {
         case CosineWindow::Hann:
             out[i] = 0.5 - 0.5 * std::cos(turn);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/equation.h"
 #include "core/ops/fact_tools.h"
 
@@ -30,19 +31,33 @@ Result<std::vector<Fact>> inferEinsum(const InferContext& c)
     return std::vector<Fact> { fact(type, out) };
 }
 
-Result<std::vector<Fact>> inferDet(const InferContext& c)
+/// Issue when the last two sizes of the input are known to differ.
+Status needSquares(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Fact& x = *c.input(0);
-    if (!x.dims)
-        return std::vector<Fact> { fact(x.dtype) };
-    const size_t rank = x.dims->size();
+    const size_t rank = x.dims ? x.dims->size() : 2;
     if (rank < 2)
         return inferIssue(c.node, "the input needs rank 2 or more");
-    const Dim rows = (*x.dims)[rank - 2], columns = (*x.dims)[rank - 1];
+    const Dim rows = dimOf(&x, rank - 2), columns = dimOf(&x, rank - 1);
     if (rows.known() && columns.known() && rows.value != columns.value)
         return inferIssue(c.node, "matrices of shape " + dimsText({ rows, columns }) + " are not square");
+    return {};
+}
+
+Result<std::vector<Fact>> inferDet(const InferContext& c)
+{
+    QS_CHECK(needSquares(c));
+    const Fact& x = *c.input(0);
+    if (!x.dims)
+        return std::vector<Fact> { fact(x.dtype) };
     return std::vector<Fact> { fact(x.dtype, Dims(x.dims->begin(), x.dims->end() - 2)) };
+}
+
+Result<std::vector<Fact>> inferInverse(const InferContext& c)
+{
+    QS_CHECK(needSquares(c));
+    return inferSame(c);
 }
 
 } // namespace
@@ -51,6 +66,7 @@ void registerAlgebraOps(OpRegistry& r)
 {
     r.add({ "", "Einsum", inferEinsum, Tolerance::Accumulation });
     r.add({ "", "Det", inferDet, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "Inverse", inferInverse, Tolerance::Accumulation });
 }
 
 } // namespace qs

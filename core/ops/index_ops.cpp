@@ -255,7 +255,7 @@ std::optional<std::vector<double>> knownReals(const Fact* f)
     return toDoubles(*f->value);
 }
 
-/// Dims of Resize and Upsample where the scales or sizes are constants; the roi counts for tf_crop_and_resize only.
+/// Dims of Resize and Upsample where the scales or sizes are constants.
 Result<Facts> inferResize(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -286,14 +286,11 @@ Result<Facts> inferResize(const InferContext& c)
     if ((scales ? scales->size() : sizes->size()) != which.size())
         return inferIssue(c.node, "it needs " + std::to_string(which.size()) + " scales or sizes");
     Dims out = *data.dims;
-    const bool crop = c.node.attributes.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
     const bool keepAspect = c.node.attributes.text("keep_aspect_ratio_policy", "stretch") != "stretch";
     for (size_t i = 0; i < which.size(); ++i) {
         Dim& d = out[which[i]];
         if (sizes)
             d = keepAspect ? unknownDim() : knownDim((*sizes)[i]);
-        else if (crop && (*scales)[i] != 1)
-            d = unknownDim();
         else if (const double n = std::floor(static_cast<double>(d.value) * (*scales)[i]); (*scales)[i] != 1)
             d = d.known() && n >= 0 && n < 9e15 ? knownDim(static_cast<int64_t>(n)) : unknownDim();
         if (d.value < -1)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/tensor/convert.h"
 
@@ -354,6 +355,7 @@ void registerShapeOps(OpRegistry& r)
     add("Tile", inferTile);
     add("OneHot", inferOneHot);
     add("Trilu", inferTrilu);
+    r.add({ kMicrosoftDomain, "Trilu", inferTrilu, Tolerance::Exact });
 }
 
 } // namespace qs

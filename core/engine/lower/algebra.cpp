@@ -2,6 +2,7 @@
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/movement.h"
 
+#include "core/graph/domains.h"
 #include "core/kernels/einsum.h"
 #include "core/kernels/matmul.h"
 #include "core/kernels/strided_copy.h"
@@ -263,14 +264,35 @@ Result<LoweredNode> lowerEinsum(const LowerContext& context)
         context.mode == KernelMode::Reference ? "reference" : "onednn matmul" };
 }
 
-Status runDet(const Node&, KernelMode mode, StepContext& c)
+Status needSquares(const StepContext& c)
 {
-    QS_CHECK(needInputs(c, 1));
     const Tensor& x = c.in(0);
     if (!isComputedFloat(x.dtype()))
         return unsupportedType(x.dtype());
     if (x.rank() < 2 || x.dim(x.rank() - 1) != x.dim(x.rank() - 2))
         return badInput("an input of shape " + shapeText(x.shape()) + " does not hold square matrices");
+    return {};
+}
+
+Status runInverse(const Node&, KernelMode mode, StepContext& c)
+{
+    QS_CHECK(needSquares(c));
+    const Tensor& x = c.in(0);
+    withFloatWork(x.dtype(), mode, [&](auto work) {
+        using W = decltype(work);
+        const Tensor in = asWork<W>(c, x);
+        Tensor y = c.allocate(dtypeOf<W>(), x.shape());
+        const int64_t n = x.shape().back();
+        inverses<W>(n ? x.count() / (n * n) : 0, n, in.data<W>().data(), y.fill<W>().data());
+        c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
+    });
+    return {};
+}
+
+Status runDet(const Node&, KernelMode mode, StepContext& c)
+{
+    QS_CHECK(needSquares(c));
+    const Tensor& x = c.in(0);
     const Shape shape(x.shape().begin(), x.shape().end() - 2);
     withFloatWork(x.dtype(), mode, [&](auto work) {
         using W = decltype(work);
@@ -282,10 +304,10 @@ Status runDet(const Node&, KernelMode mode, StepContext& c)
     return {};
 }
 
-Result<LoweredNode> lowerDet(const LowerContext& context)
+template <RunFn run> Result<LoweredNode> lowerSquares(const LowerContext& context)
 {
     QS_CHECK(needFloat(context.inputType(0)));
-    QS_TRY(LoweredNode lowered, copying<runDet>(context));
+    QS_TRY(LoweredNode lowered, copying<run>(context));
     lowered.kernel = "reference";
     return lowered;
 }
@@ -295,7 +317,8 @@ Result<LoweredNode> lowerDet(const LowerContext& context)
 void lowerAlgebra(LoweringRegistry& r)
 {
     r.add("", "Einsum", lowerEinsum);
-    r.add("", "Det", lowerDet);
+    r.add("", "Det", lowerSquares<runDet>);
+    r.add(kMicrosoftDomain, "Inverse", lowerSquares<runInverse>);
 }
 
 } // namespace qs

@@ -98,7 +98,13 @@ bool takes(UnaryOp op, DType type)
         return type == DType::Bool;
     if (isFloat(type))
         return op != UnaryOp::BitwiseNot;
-    return isInteger(type) && unaryTakesIntegers(op);
+    return isInteger(type) && (unaryTakesIntegers(op) || op == UnaryOp::Erf || op == UnaryOp::Shrink);
+}
+
+/// Integers are computed in integers where the function gives such.
+WorkType unaryWorkType(UnaryOp op, DType type, KernelMode mode)
+{
+    return isInteger(type) && !unaryTakesIntegers(op) ? WorkType::Double : workTypeOf(type, mode);
 }
 
 Tensor runUnary(const StepContext& c, UnaryOp op, const UnaryParams& p, const Tensor& x, KernelMode mode)
@@ -108,7 +114,7 @@ Tensor runUnary(const StepContext& c, UnaryOp op, const UnaryParams& p, const Te
         unaryFast(op, p, x.data<float>().data(), y.fill<float>().data(), static_cast<size_t>(x.count()));
         return y;
     }
-    withWorkType(workTypeOf(x.dtype(), mode), [&](auto work) {
+    withWorkType(unaryWorkType(op, x.dtype(), mode), [&](auto work) {
         using W = decltype(work);
         mapChunks<W>(x, y, [&](const W* in, W* out, size_t n) { unaryReference(op, p, in, out, n); });
     });

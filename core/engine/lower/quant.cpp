@@ -26,7 +26,7 @@ using QuantVectorsPtr = std::shared_ptr<const QuantVectors>;
 
 Result<QuantVectorsPtr> quantVectors(const Tensor& scale, const Tensor* zeroPoint)
 {
-    if (!isFloat(scale.dtype()))
+    if (!isFloat(scale.dtype()) && scale.dtype() != DType::Int32)
         return badInput("the scale has element type " + std::string(dtypeName(scale.dtype())));
     auto v = std::make_shared<QuantVectors>();
     v->scale = toFloats(scale);

@@ -121,7 +121,9 @@ Result<std::vector<ResizeAxis>> resizeAxes(const Node& node, const ResizeSetting
             a.cropEnd = roi[i + which.size()];
         }
         a.scale = sizes.empty() ? scales[i] : static_cast<float>(sizes[i]) / size;
-        const float out = std::floor(a.scale * size * (crop ? a.cropEnd - a.cropStart : 1.0f));
+        // The text of the standard also multiplies by the part that a crop keeps; its shape inference, its reference
+        // and ONNX Runtime do not.
+        const float out = std::floor(a.scale * size);
         if (!(a.scale > 0) || a.in == 0 || !(out >= 0 && out < float(kLargestSize)))
             return badInput("the scale or size of axis " + std::to_string(which[i]) + " is impossible");
         a.out = sizes.empty() ? static_cast<int64_t>(out) : sizes[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/movement.h"
+#include "core/graph/domains.h"
 #include "core/kernels/strided_copy.h"
 #include "core/ops/fact_tools.h"
 #include "core/tensor/convert.h"
@@ -175,13 +176,9 @@ Status runDropout(const Node& node, KernelMode, StepContext& s)
     s.setOutput(0, s.in(0));
     if (s.outputCount() < 2)
         return {};
-    const DType type = node.opset >= 10 ? DType::Bool : s.in(0).dtype();
-    Tensor mask = Tensor::allocate(DType::Float32, s.in(0).shape());
-    std::ranges::fill(mask.fill<float>(), 1.0f);
-    if (type == DType::Bool) {
-        mask = Tensor::allocate(DType::Bool, s.in(0).shape());
-        std::ranges::fill(mask.fill<uint8_t>(), uint8_t(1));
-    }
+    Tensor mask = s.allocate(node.opset >= 10 ? DType::Bool : s.in(0).dtype(), s.in(0).shape());
+    const std::vector<float> ones(static_cast<size_t>(mask.count()), 1.0f);
+    storeElements(mask.dtype(), writable(mask), 0, ones.data(), ones.size());
     s.setOutput(1, std::move(mask));
     return {};
 }
@@ -452,6 +449,7 @@ void lowerShape(LoweringRegistry& r)
     r.add("", "Tile", copying<runTile>);
     r.add("", "OneHot", copying<runOneHot>);
     r.add("", "Trilu", copying<runTrilu>);
+    r.add(kMicrosoftDomain, "Trilu", copying<runTrilu>);
 }
 
 } // namespace qs
