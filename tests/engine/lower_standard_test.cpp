@@ -53,6 +53,8 @@ private slots:
     void attention_data();
     void attention();
     void attentionMasks();
+    void attentionWindows_data();
+    void attentionWindows();
     void einsum_data();
     void einsum();
     void einsumRefuses();
@@ -113,6 +115,46 @@ void LowerStandardTests::attentionMasks()
                 .contains("mask"));
     QVERIFY(refusal(makeCase("Attention", { noise({ 1, 2, 4 }), noise({ 1, 2, 4 }), noise({ 1, 2, 4 }) }))
                 .contains("heads"));
+}
+
+void LowerStandardTests::attentionWindows_data()
+{
+    QTest::addColumn<int>("causal");
+    QTest::addColumn<int>("left");
+    QTest::addColumn<int>("right");
+    QTest::addColumn<int>("length"); // of the keys; -1: all count, and the queries start with the first
+    QTest::addColumn<std::vector<double>>("expected"); // means of the keys that two queries see
+    using Means = std::vector<double>;
+    QTest::addRow("all") << 0 << -1 << -1 << -1 << Means { 2.5, 2.5 };
+    QTest::addRow("causal") << 1 << -1 << -1 << -1 << Means { 1, 1.5 };
+    QTest::addRow("to the left") << 0 << 0 << -1 << -1 << Means { 2.5, 3 };
+    QTest::addRow("to the right") << 0 << -1 << 1 << -1 << Means { 1.5, 2 };
+    QTest::addRow("alone") << 0 << 0 << 0 << -1 << Means { 1, 2 };
+    QTest::addRow("causal at the end") << 1 << -1 << -1 << 3 << Means { 1.5, 2 };
+    QTest::addRow("alone at the end") << 0 << 0 << 0 << 3 << Means { 2, 3 };
+    QTest::addRow("none before the first") << 1 << -1 << -1 << 1 << Means { 0, 1 };
+    QTest::addRow("no key") << 0 << -1 << -1 << 0 << Means { 0, 0 };
+}
+
+void LowerStandardTests::attentionWindows()
+{
+    QFETCH(int, causal);
+    QFETCH(int, left);
+    QFETCH(int, right);
+    QFETCH(int, length);
+    QFETCH(std::vector<double>, expected);
+    const Tensor q = Tensor::of<float>({ 1, 1, 2, 1 }, { 0, 0 }), k = Tensor::of<float>({ 1, 1, 4, 1 }, { 1, 2, 3, 4 });
+    NodeCase c = makeCase("Attention", { q, k, k, {}, {}, {}, length < 0 ? Tensor() : ints({ length }) });
+    c.node.attributes.set("is_causal", int64_t(causal));
+    c.node.attributes.set("left_window_size", int64_t(left));
+    c.node.attributes.set("right_window_size", int64_t(right));
+    for (KernelMode mode : { KernelMode::Fast, KernelMode::Reference }) {
+        const auto y = run(c, mode);
+        QVERIFY(y.ok());
+        const auto means = toDoubles((*y)[0]);
+        for (size_t i = 0; i < 2; ++i)
+            QVERIFY2(std::abs(means[i] - expected[i]) < 1e-6, qPrintable(QString::number(means[i])));
+    }
 }
 
 void LowerStandardTests::einsum_data()
