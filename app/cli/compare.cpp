@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 #include "app/cli/comparison_output.h"
+#include "app/cli/ladder.h"
 #include "app/cli/recipe_options.h"
 
 #include "core/project/memory.h"
 #include "core/project/shards.h"
+#include "core/project/tried_remedies.h"
 #include "core/project/workspace.h"
 
 #include <charconv>
@@ -21,6 +23,8 @@ struct CompareCommand {
     bool local = false;
     std::string ranges;
     RecipeOptions recipe;
+    LadderOptions ladder;
+    std::optional<int64_t> tryRemedies;
     DataOptions data;
     ComparisonOutput output;
 };
@@ -102,8 +106,14 @@ Result<int> compare(const CompareCommand& o, Context& context)
 {
     QS_TRY(const Files files, filesOf(o));
     QS_CHECK(checkComparisonOutput(o.output));
+    if (o.tryRemedies && (*o.tryRemedies < 1 || !o.shard.empty()))
+        return badUse("--try-remedies is a number from 1, and not for one shard", "give it to a run over all samples");
+    if (o.ladder.any() && (!o.shard.empty() || !context.common.carry.empty() || !o.reference.empty()))
+        return badUse("--framework and --device follow one quantized model over all samples",
+            "leave out --shard, --carry and --reference");
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
     std::vector<std::string> read { files.floatPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess };
+    read.insert(read.end(), { o.ladder.framework, o.ladder.device });
     read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
     QS_CHECK(
         checkWritable({ context.common.json, o.output.csv, o.output.html, o.state, o.recipe.calibrationCache }, read));
@@ -121,7 +131,13 @@ Result<int> compare(const CompareCommand& o, Context& context)
     }
     if (inputs.shard)
         QS_CHECK(writeShardState(o.state, snapshots));
-    return writeComparison(snapshots, o.output, context);
+    if (o.tryRemedies) {
+        QS_TRY(snapshots.back(),
+            withTriedRemedies(snapshots.back(), size_t(*o.tryRemedies), progressBar(context.common), context.cancel));
+        clearProgress(context.common);
+    }
+    QS_TRY(const auto ladder, ladderOf(o.ladder, *snapshots.back(), context));
+    return writeComparison(snapshots, o.output, context, ladder ? &*ladder : nullptr);
 }
 
 } // namespace
@@ -141,6 +157,10 @@ Command addCompare(CLI::App& app, Context& context)
     addComparisonOutput(app, o->output);
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
     app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
+    app.add_option("--try-remedies", o->tryRemedies,
+        "quantize anew with each of the first N remedies that a recipe can make, and tell what it gains at the output "
+        "(each costs about one quantization and one comparison)");
+    addLadderOptions(app, o->ladder);
     app.add_flag("--local", o->local, "also run each quantized node alone on the float model's values");
     app.add_option("--shard", o->shard, "I/N: run part I of N of the samples, I from 1; needs --state");
     app.add_option("--state", o->state, "where a shard writes what it measured, for `merge`");

@@ -58,12 +58,20 @@ Status checkComparisonOutput(const ComparisonOutput& o)
 }
 
 Result<int> writeComparison(
-    const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Context& context)
+    const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Context& context, const Ladder* ladder)
 {
     Snapshot timed = *snapshots.back();
     const Stopwatch watch;
     ReportInfo info { peakMemoryBytes(), context.common.verbose,
         snapshots.size() > 1 ? snapshots.front().get() : nullptr };
+    info.ladder = ladder;
+    std::optional<WeightLaboratory> laboratory;
+    if (!o.html.empty() || !context.common.json.empty()) {
+        QS_TRY(const size_t threads, threadCount(context.common));
+        laboratory
+            = weightLaboratory(*timed.floatModel->plan, timed.floatModel->model, timed.comparison->weights, threads);
+        info.laboratory = &*laboratory;
+    }
     std::vector<std::pair<std::string, std::string>> files;
     if (!o.csv.empty())
         files.emplace_back(o.csv, compareCsv(timed));

@@ -3,6 +3,7 @@
 
 #include "app/cli/cli.h"
 
+#include "core/analysis/ladder.h"
 #include "core/project/snapshot.h"
 
 namespace qs::cli {
@@ -17,8 +18,8 @@ void addComparisonOutput(CLI::App& command, ComparisonOutput& output);
 Status checkComparisonOutput(const ComparisonOutput& output);
 
 /// Writes files and table, all of them or none. `snapshots`: one, or those of the first and the second quantized file.
-/// The exit code.
-Result<int> writeComparison(
-    const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& output, const Context& context);
+/// The exit code. `ladder` may be null.
+Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& output,
+    const Context& context, const Ladder* ladder = nullptr);
 
 } // namespace qs::cli

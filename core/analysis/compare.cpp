@@ -4,6 +4,8 @@
 #include "core/analysis/lockstep.h"
 #include "core/analysis/network_proof.h"
 #include "core/analysis/pair_memory.h"
+#include "core/analysis/remembered_feeds.h"
+#include "core/base/long_work.h"
 #include "core/base/parallel.h"
 #include "core/engine/memory_budget.h"
 
@@ -62,6 +64,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     fillActivations(pair, measured, c);
     fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, labels, c);
+    fillSamples(pair, measured, c);
     fillFindings(pair, measured, c);
     return c;
 }
@@ -69,6 +72,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
 Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const DataSource& data,
     const CompareOptions& options, const ProgressFn& progress, const CancelToken& cancel, const MeasuredFn& partial)
 {
+    beginLongWork("run");
     const auto result = std::make_shared<Measured>();
     Measured& measured = *result;
     const size_t firstFeed = data.feeds() * (options.shard.index - 1) / options.shard.count;
@@ -90,6 +94,7 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
     }
     QS_CHECK(checkMemory(measured, shared.outputs.size(), options));
     measured.reserve(shared.outputs.size(), options.nodeAlone, pair.writtenPlan != nullptr);
+    measured.inputs = InputStatistics::of(*pair.floatPlan, options.carry, measured.samples);
     std::optional<RememberedPairs> remembered;
     if (options.pairs && options.carry.empty() && options.shard.whole() && !options.nodeAlone && !pair.writtenPlan)
         remembered.emplace(*options.pairs, pair, shared.outputs, options.histograms, measured);
@@ -103,6 +108,7 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
             beside.insert(beside.end(), { shared.stageSchedule, shared.writtenSchedule });
         QS_TRY(shared.poolBytes, memoryPerWorker(beside, options.memoryLimit, threads));
     }
+    const size_t inputs = pair.floatPlan->graph().inputs().size();
     std::vector<std::unique_ptr<Lockstep>> workers(threads);
     std::mutex mutex;
     size_t finished = 0;
@@ -110,8 +116,9 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
     const auto one = [&](size_t index, size_t worker) -> Status {
         if (!workers[worker])
             workers[worker] = std::make_unique<Lockstep>(shared);
-        QS_TRY(Feed feed, data.feed(firstFeed + index));
+        QS_TRY(Feed feed, rememberedFeed(data, firstFeed + index, inputs, shared.activations));
         feed.firstSample -= measured.firstSample;
+        measured.inputs.add(feed);
         QS_CHECK(workers[worker]->run(feed, cancel));
         const std::lock_guard lock(mutex);
         ++finished;
@@ -125,13 +132,20 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
         }
         return {};
     };
-    QS_CHECK(parallelTry(feeds, threads, cancel, one));
+    const auto knownInputs = remembered ? options.pairs->inputs() : nullptr;
+    if (remembered && remembered->complete() && knownInputs) {
+        std::ranges::fill(measured.done, uint8_t(1));
+        measured.inputs = *knownInputs;
+    } else
+        QS_CHECK(parallelTry(feeds, threads, cancel, one));
     if (options.prove && firstFeed == 0 && feeds > 0 && options.carry.empty()) {
         QS_TRY(const Feed first, data.feed(0));
-        measured.proof = proveNetwork(pair, first.inputs, cancel);
+        measured.proof = proveNetwork(pair, first.inputs, options.memoryLimit, cancel);
     }
-    if (remembered)
+    if (remembered) {
         remembered->keep();
+        options.pairs->keepInputs(std::make_shared<const InputStatistics>(measured.inputs));
+    }
     return result;
 }
 

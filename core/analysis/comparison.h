@@ -3,6 +3,7 @@
 
 #include "core/analysis/inherited_bins.h"
 #include "core/analysis/remedy.h"
+#include "core/analysis/sample_rows.h"
 #include "core/base/profile.h"
 #include "core/match/alignment.h"
 #include "core/stats/histogram.h"
@@ -147,6 +148,7 @@ struct Finding {
     std::string remedy; ///< an imperative sentence
     Remedy change; ///< the same as a change of the recipe
     Number expectedGainDb; ///< of the SQNR of this tensor, by what was measured of it
+    Number measuredGainDb; ///< of the SQNR of the worst output, where the remedy was tried
     double confidence = 1; ///< 0..1; below 1 the rule is not sure
     double rank = 0; ///< noise made here over signal power, for the order among equals
 };
@@ -165,6 +167,10 @@ struct Comparison {
     std::vector<int64_t> floatClass, quantClass; ///< by sample; empty when the first output has one element
     /// By sample, of the first output: the float model's class over the next best, in the float and quantized model.
     std::vector<double> floatMargin, quantMargin;
+    std::vector<InputRow> inputs; ///< that the samples feed
+    std::vector<std::vector<size_t>> duplicates; ///< samples whose inputs are equal, in groups
+    std::optional<CalibrationCoverage> coverage; ///< nothing without static quantizers of activations
+    std::vector<RangeGrowth> rangeGrowth; ///< after 1, 2, 4 ... and all samples
     std::vector<Finding> findings; ///< first = what to say to the user
     bool partial = false; ///< cancelled or still running: fewer samples than asked for
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/byte_stream.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +29,9 @@ public:
     /// Of the values like this one; of all where there are none.
     Moments at(double value) const;
     bool operator==(const InheritedBins&) const = default;
+    void write(ByteWriter& out) const;
+    /// What write() wrote.
+    static InheritedBins read(ByteReader& in);
 
 private:
     struct Bin {
@@ -38,6 +43,7 @@ private:
     Moments momentsOf(const Bin& bin) const;
 
     double m_low = 0, m_high = 0;
+    double m_perRange = 0; ///< 1 / (high - low)
     Bin m_all;
     std::array<Bin, kInside + 2 * kOutside> m_bins {};
 };

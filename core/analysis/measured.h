@@ -3,6 +3,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/analysis/implementation.h"
+#include "core/analysis/input_sums.h"
 #include "core/analysis/pair_meter.h"
 
 #include <bitset>
@@ -60,6 +61,7 @@ struct Measured {
     std::vector<PairSums> outputSums; ///< [output * samples + sample]
     std::vector<PairSums> writtenSums; ///< same index: the file as written against the integer profile; else empty
     ImplementationSums implementation;
+    InputStatistics inputs; ///< of the samples that were read
     std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none
     std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
     std::vector<uint8_t> top5; ///< the float class is among the quantized five best
@@ -93,6 +95,8 @@ void fillActivations(const ComparePair& pair, const Measured& measured, Comparis
 void fillImplementation(const ComparePair& pair, Measured& measured, Comparison& result);
 void fillOutputs(
     const ComparePair& pair, const Measured& measured, const std::vector<int64_t>& labels, Comparison& result);
+/// Inputs, coverage of ranges, equal samples; after the activations.
+void fillSamples(const ComparePair& pair, const Measured& measured, Comparison& result);
 /// Rules over what was measured, most telling first.
 void fillFindings(const ComparePair& pair, const Measured& measured, Comparison& result);
 

@@ -13,9 +13,12 @@ static_assert(std::endian::native == std::endian::little);
 static_assert(std::is_trivially_copyable_v<PairSums> && sizeof(PairSums) == 20 * sizeof(double),
     "raise kMeasuredVersion when the sums change");
 
-void writeSums(const std::vector<PairSums>& sums, ByteWriter& out)
+static_assert(std::is_trivially_copyable_v<InputSums> && sizeof(InputSums) == 6 * sizeof(double),
+    "raise kMeasuredVersion when the sums change");
+
+template <class Sums> void writeSums(const std::vector<Sums>& sums, ByteWriter& out)
 {
-    std::vector<double> words(sums.size() * sizeof(PairSums) / sizeof(double));
+    std::vector<double> words(sums.size() * sizeof(Sums) / sizeof(double));
     if (!sums.empty())
         std::memcpy(words.data(), sums.data(), words.size() * sizeof(double));
     out.numbers(words);
@@ -36,12 +39,12 @@ template <class T> void put(const std::vector<T>& part, const Place& at, std::ve
             part.begin() + ptrdiff_t(row * at.part), at.part, whole.begin() + ptrdiff_t(row * at.whole + at.first));
 }
 
-void putSums(ByteReader& in, const Place& at, std::vector<PairSums>& whole)
+template <class Sums> void putSums(ByteReader& in, const Place& at, std::vector<Sums>& whole)
 {
     const std::vector<double> words = in.numbers<double>();
-    std::vector<PairSums> part(words.size() * sizeof(double) / sizeof(PairSums));
+    std::vector<Sums> part(words.size() * sizeof(double) / sizeof(Sums));
     if (!part.empty())
-        std::memcpy(static_cast<void*>(part.data()), words.data(), part.size() * sizeof(PairSums));
+        std::memcpy(static_cast<void*>(part.data()), words.data(), part.size() * sizeof(Sums));
     put(part, at, whole, in);
 }
 
@@ -50,6 +53,7 @@ void writeShared(const PairShared& shared, ByteWriter& out)
     for (const Histogram* h :
         { &shared.histograms.x, &shared.histograms.y, &shared.histograms.error, &shared.histograms.before })
         h->write(out);
+    shared.histograms.inherited.write(out);
     std::vector<uint8_t> codes(shared.codes.size());
     for (size_t i = 0; i < codes.size(); ++i)
         codes[i] = shared.codes[i];
@@ -62,6 +66,7 @@ void mergeShared(ByteReader& in, bool earliest, PairShared& shared)
     for (Histogram* h :
         { &shared.histograms.x, &shared.histograms.y, &shared.histograms.error, &shared.histograms.before })
         h->merge(Histogram::read(in));
+    shared.histograms.inherited.merge(InheritedBins::read(in));
     const auto codes = in.numbers<uint8_t>();
     for (size_t i = 0; i < std::min(codes.size(), shared.codes.size()); ++i)
         if (codes[i])
@@ -161,6 +166,8 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     for (const auto& shared : m.shared)
         writeShared(*shared, out);
     writeImplementation(m.implementation, out);
+    writeSums(m.inputs.sums, out);
+    out.numbers(m.inputs.hashes);
 }
 
 std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSamples, bool nodeAlone)
@@ -168,6 +175,7 @@ std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSampl
     auto m = std::make_shared<Measured>();
     m->pairs = planPairs(pair);
     m->samples = m->allSamples = allSamples;
+    m->inputs = InputStatistics::of(*pair.floatPlan, {}, allSamples);
     m->reserve(pairOutputs(pair).size(), nodeAlone, pair.writtenPlan != nullptr);
     return m;
 }
@@ -200,6 +208,8 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     for (const auto& shared : whole.shared)
         mergeShared(in, earliest, *shared);
     mergeImplementation(in, graph, whole.implementation);
+    putSums(in, at, whole.inputs.sums);
+    put(in.numbers<uint64_t>(), at, whole.inputs.hashes, in);
 }
 
 } // namespace qs

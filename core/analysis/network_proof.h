@@ -8,10 +8,10 @@ namespace qs {
 /// From this on two networks are not the same.
 inline constexpr double kSameNetwork = 1e-4;
 
-/// Q/DQ files: every pair is replaced by the activation that it stands for, every weight and bias by its float partner.
-/// Nothing where that cannot be done: other forms, constants without a partner. `inputs`: of one sample, in the float
-/// graph's order.
+/// Runs the bypassed file (see bypass.h) and the float model on one sample. Nothing where it cannot be made, or holds
+/// constants without a float partner. `inputs`: of one sample, in the float graph's order. `memoryLimit`: bytes of
+/// tensors, 0 = none; beyond it nothing, or no place, is told.
 std::optional<NetworkProof> proveNetwork(
-    const ComparePair& pair, const std::vector<Tensor>& inputs, const CancelToken& cancel);
+    const ComparePair& pair, const std::vector<Tensor>& inputs, uint64_t memoryLimit, const CancelToken& cancel);
 
 } // namespace qs

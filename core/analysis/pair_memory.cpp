@@ -128,6 +128,18 @@ std::shared_ptr<const WeightRow> PairMemory::findWeight(Hash128 key)
     return it == m_weights.end() ? nullptr : it->second;
 }
 
+std::shared_ptr<const InputStatistics> PairMemory::inputs()
+{
+    const std::lock_guard lock(m_mutex);
+    return m_inputs;
+}
+
+void PairMemory::keepInputs(std::shared_ptr<const InputStatistics> inputs)
+{
+    const std::lock_guard lock(m_mutex);
+    m_inputs = std::move(inputs);
+}
+
 void PairMemory::keepWeight(Hash128 key, std::shared_ptr<const WeightRow> row)
 {
     constexpr size_t kMost = 4096; // rows; some kilobytes each
@@ -192,6 +204,12 @@ void RememberedPairs::takeOutput(size_t output, const PairStatistics& known)
     setRow(m_measured.floatMargin, output, known.floatMargin);
     setRow(m_measured.quantMargin, output, known.quantMargin);
     setRow(m_measured.top5, output, known.top5);
+}
+
+bool RememberedPairs::complete() const
+{
+    const auto all = [](const std::vector<bool>& known) { return std::ranges::find(known, false) == known.end(); };
+    return all(m_measured.knownPairs) && all(m_measured.knownOutputs);
 }
 
 void RememberedPairs::keep()

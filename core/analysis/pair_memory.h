@@ -38,6 +38,9 @@ public:
     /// Of weights: everything in their row but names and places.
     std::shared_ptr<const WeightRow> findWeight(Hash128 key);
     void keepWeight(Hash128 key, std::shared_ptr<const WeightRow> row);
+    /// What all the samples are like; null before a run has seen them.
+    std::shared_ptr<const InputStatistics> inputs();
+    void keepInputs(std::shared_ptr<const InputStatistics> inputs);
 
 private:
     struct Entry {
@@ -54,6 +57,7 @@ private:
     Entries m_entries;
     std::unordered_map<Hash128, Entries::iterator, KeyHash> m_index;
     std::unordered_map<Hash128, std::shared_ptr<const WeightRow>, KeyHash> m_weights;
+    std::shared_ptr<const InputStatistics> m_inputs;
 };
 
 /// What the row of a weight follows from; nothing where a part has no key. `layout`: axes and how they are turned.
@@ -66,6 +70,8 @@ public:
     /// Fills in what is known. `measured` must have its pairs and room for them.
     RememberedPairs(PairMemory& memory, const ComparePair& pair, const std::vector<OutputPair>& outputs,
         bool histograms, Measured& measured);
+    /// Everything is known; nothing has to run.
+    bool complete() const;
     /// All samples are done: what was not known is now.
     void keep();
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/channel_major.h"
+#include "core/analysis/folded_constants.h"
 #include "core/analysis/measured.h"
 #include "core/analysis/pair_memory.h"
 
@@ -9,7 +11,6 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <cmath>
 
@@ -19,31 +20,6 @@ namespace {
 
 /// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
 constexpr double kHalfStep = 0.51;
-
-/// Index of the channel of each element in plain order.
-struct Channels {
-    int64_t count = 1;
-    int64_t inner = 1;
-    /// Calls run(channel, begin, n) for the stretches of n elements of one channel, in order.
-    void eachRun(size_t size, auto run) const
-    {
-        const auto n = static_cast<size_t>(inner);
-        for (size_t i = 0; n > 0 && i < size;)
-            for (size_t c = 0; c < size_t(count) && i < size; ++c, i += n)
-                run(c, i, n);
-    }
-};
-
-Channels channelsOf(const Shape& shape, int64_t axis)
-{
-    Channels c;
-    if (shape.empty() || axis < 0 || size_t(axis) >= shape.size())
-        return c;
-    c.count = std::max<int64_t>(shape[size_t(axis)], 1);
-    for (size_t i = size_t(axis) + 1; i < shape.size(); ++i)
-        c.inner *= shape[i];
-    return c;
-}
 
 /// Output channels of the float weight: where per-channel scales would go.
 int64_t outputAxis(const Node& node, const Shape& shape, bool bias)
@@ -66,19 +42,6 @@ Tensor transposed(const Tensor& t)
         for (int64_t c = 0; c < t.dim(1); ++c)
             out.fill<float>()[size_t(c * t.dim(0) + r)] = static_cast<float>(elementAsDouble(t, r * t.dim(1) + c));
     return out;
-}
-
-/// Sum of term(i) for i in [begin, end), in four parts that do not wait for each other.
-double sumOf(size_t begin, size_t end, auto term)
-{
-    std::array<double, 4> sums {};
-    size_t i = begin;
-    for (; i + sums.size() <= end; i += sums.size())
-        for (size_t k = 0; k < sums.size(); ++k)
-            sums[k] += term(i + k);
-    for (; i < end; ++i)
-        sums[0] += term(i);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 /// x rounded to a multiple of `scale`, half to even; below 2^51 steps.
@@ -159,11 +122,7 @@ void fillChannels(std::span<const float> x, std::span<const float> y, const Chan
     });
     for (size_t c = 0; c < count; ++c)
         row.channelSqnrDb.push_back(powerRatioDb(signal[c], noise[c]));
-    auto sorted = row.channelAbsMax;
-    std::ranges::sort(sorted);
-    const double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-    if (count > 1 && median > 0)
-        row.rangeRatio = sorted.back() / median;
+    row.rangeRatio = largestOverMedian(row.channelAbsMax);
 }
 
 /// Names and places.
@@ -185,11 +144,10 @@ void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
     row.confidence = wp.confidence;
 }
 
-WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, bool histograms)
+WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& floatTensor, bool histograms)
 {
     const Graph& fg = pair.floatPlan->graph();
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
-    const Tensor& floatTensor = *pair.floatPlan->constant(wp.floatValue);
     const Tensor& codes = *storedCodes(*pair.quantPlan, q);
     WeightRow row;
     identify(pair, wp, row);
@@ -239,13 +197,14 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     const auto key = weightKey(
         pair, wp.floatValue, wp.quantizer, { histograms, wp.transposed, bias, outputAxis(node, shape, bias) });
     if (!key)
-        return makeRow(pair, wp, histograms);
+        return makeRow(pair, wp, *pair.floatPlan->constant(wp.floatValue), histograms);
     if (const auto known = memory.findWeight(*key)) {
         WeightRow row = *known;
         identify(pair, wp, row);
         return row;
     }
-    auto made = std::make_shared<const WeightRow>(makeRow(pair, wp, histograms));
+    auto made
+        = std::make_shared<const WeightRow>(makeRow(pair, wp, *pair.floatPlan->constant(wp.floatValue), histograms));
     memory.keepWeight(*key, made);
     return *made;
 }
@@ -255,9 +214,11 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
 std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory)
 {
     const auto& weights = pair.alignment->weights;
+    const FoldedConstants folded(pair);
     std::vector<WeightRow> rows(weights.size());
     parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)), [&](size_t i, size_t) {
-        rows[i] = memory ? remembered(pair, weights[i], histograms, *memory) : makeRow(pair, weights[i], histograms);
+        rows[i] = memory && folded.empty() ? remembered(pair, weights[i], histograms, *memory)
+                                           : makeRow(pair, weights[i], *folded.of(weights[i]), histograms);
     });
     return rows;
 }

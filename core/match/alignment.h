@@ -38,10 +38,19 @@ struct WeightPair {
     bool transposed = false; ///< the quantized file stores the matrix with rows and columns exchanged
 };
 
+/// Two values that are the same by their numbers and are not compared with each other: one of several places of a
+/// value, or with its axes in another order.
+struct NumericLink {
+    ValueId floatValue, quantValue;
+    double confidence = 0;
+    bool permuted = false;
+};
+
 /// How two graphs correspond.
 struct Alignment {
     std::vector<ValuePair> values; ///< in the float graph's topological order
     std::vector<WeightPair> weights; ///< in the order of the nodes that use them
+    std::vector<NumericLink> links; ///< by float value
     std::vector<ValueId> unmatchedFloat; ///< activations without a partner, topological order
     std::vector<ValueId> unmatchedQuant; ///< the same of the quantized file, inner values of Q/DQ pairs left out
 };

@@ -9,7 +9,7 @@ namespace qs {
 namespace {
 
 constexpr uint64_t kMagic = 0x545345504f435351; ///< "QSCOPEST" as it lies in the file
-constexpr uint32_t kHeaderVersion = 1;
+constexpr uint32_t kHeaderVersion = 2;
 constexpr uint32_t kStateVersion = kHeaderVersion * 1000 + kMeasuredVersion;
 constexpr size_t kFrame = 2 * sizeof(uint64_t) + sizeof(uint32_t); ///< magic, version, length of the body
 constexpr const char* kWhereFrom = "give the files that `compare --shard I/N --state F` wrote";
@@ -80,6 +80,7 @@ void write(ByteWriter& out, const ShardHeader& h)
     for (size_t i = 0; i < h.quantModels.size(); ++i) {
         write(out, h.quantModels[i]);
         write(out, h.quantIdentities[i]);
+        out.text(h.byNumbers[i]);
     }
 }
 
@@ -107,6 +108,7 @@ ShardHeader readHeader(ByteReader& in)
     for (size_t i = in.count(4 * sizeof(uint64_t)); i > 0; --i) {
         h.quantModels.push_back(readFile(in));
         h.quantIdentities.push_back(readHash(in));
+        h.byNumbers.push_back(in.text());
     }
     return h;
 }

@@ -7,6 +7,7 @@
 #include "core/base/version.h"
 #include "core/base/whole_file.h"
 #include "core/engine/content_key.h"
+#include "core/match/numeric_state.h"
 #include "core/project/shard_state.h"
 #include "core/project/workspace.h"
 #include "core/quant/recipe_json.h"
@@ -87,6 +88,7 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
         h.quantModels.push_back(stateFile(s->inputs.quantPath));
         QS_TRY(const Hash128 identity, identityOf(*s->quantModel, s->inputs.quantPath, h.recipe));
         h.quantIdentities.push_back(identity);
+        h.byNumbers.push_back(numericPairsBytes(*s->alignment));
     }
     return h;
 }
@@ -190,7 +192,10 @@ private:
                 return badInput("changed since the shards were made",
                     inputs.quantPath.empty() ? inputs.floatPath + " by recipe" : inputs.quantPath, kRunAgain);
             m_snapshots.push_back(*previous);
-            m_pairs.push_back(comparePairOf(*previous));
+            Snapshot& s = m_snapshots.back();
+            if (!addNumericPairs(m_header.byNumbers[i], s.floatModel->graph(), s.quantModel->graph(), *s.alignment))
+                return badInput("does not fit its models", inputs.quantPath, kRunAgain);
+            m_pairs.push_back(comparePairOf(s));
             m_measured.push_back(emptyMeasured(m_pairs.back(), m_header.samples, m_header.nodeAlone));
         }
         return {};

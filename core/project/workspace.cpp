@@ -2,6 +2,7 @@
 #include "core/project/workspace.h"
 
 #include "core/analysis/compare.h"
+#include "core/analysis/numeric_pairs.h"
 #include "core/analysis/pair_memory.h"
 #include "core/base/issue_text.h"
 #include "core/base/parallel.h"
@@ -209,7 +210,25 @@ private:
         QS_CHECK(checkInterface());
         QS_TRY(m_next.alignment,
             align(*m_next.floatModel->plan, *m_next.quantModel->plan, *m_next.quantModel->quant, manual));
-        return {};
+        return matchNumbers();
+    }
+
+    /// What names and structure left single, by the values of two samples.
+    Status matchNumbers()
+    {
+        Alignment& found = *m_next.alignment;
+        if (!m_next.data || !m_next.inputs.run || !m_next.inputs.carry.empty() || found.unmatchedFloat.empty()
+            || found.unmatchedQuant.empty())
+            return {};
+        std::vector<std::vector<Tensor>> samples;
+        for (size_t i = 0; i < std::min<size_t>(m_next.data->feeds(), 2); ++i) {
+            QS_TRY(Feed feed, m_next.data->feed(i));
+            samples.push_back(std::move(feed.inputs));
+        }
+        const ComparePair pair { m_next.floatModel->plan, m_next.quantModel->plan, m_next.quantModel->quant,
+            std::make_shared<const Alignment>(found) };
+        pairByNumbers(pair, samples, memoryLimitOrDefault(m_next.inputs.memoryLimit), m_cancel, found);
+        return m_cancel.cancelled() ? Status(cancelled()) : Status();
     }
 
     /// Both files must take the same data.

@@ -69,7 +69,8 @@ std::string gainOf(const Finding& f)
 {
     const std::string options = remedyOptions(f.change);
     return (options.empty() ? "" : " <code>" + escaped(options) + "</code>")
-        + (f.expectedGainDb ? " About " + shown(text::decibelUnit(f.expectedGainDb)) + " at this tensor." : "");
+        + (f.expectedGainDb ? " About " + shown(text::decibelUnit(f.expectedGainDb)) + " at this tensor." : "")
+        + (f.measuredGainDb ? " Tried: " + shown(text::decibelUnit(f.measuredGainDb)) + " at the output." : "");
 }
 
 std::string findings(const Comparison& c)
@@ -134,13 +135,17 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
                 + html::outputTable(*a.comparison) + "<h3>Parameters, largest consequence first</h3>"
                 + html::differenceTable(*a.comparison, c));
     }
+    if (info.ladder)
+        out += section("From the framework to the device", html::ladderTable(*info.ladder));
     out += cards(s) + section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
         + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
-        + section("Outputs", html::outputTable(c))
+        + section("Outputs", html::outputTable(c)) + section("Samples", html::samplesSection(s))
         + section("Activations, lowest SQNR first", html::activationTable(c));
     if (!c.weights.empty())
         out += section("Weights, lowest SQNR first", html::weightTable(c));
-    if (!s.alignment->unmatchedFloat.empty() || !s.alignment->unmatchedQuant.empty())
+    if (info.laboratory && !c.weights.empty())
+        out += section("Weights stored in other ways", html::laboratoryTable(c, *info.laboratory));
+    if (!s.alignment->unmatchedFloat.empty() || !s.alignment->unmatchedQuant.empty() || !s.alignment->links.empty())
         out += section("Without a partner", html::unmatchedTable(s));
     out += section("What the numbers mean", html::definitions());
     out += "<p class=\"muted\" style=\"margin-top:14px\">float: " + escaped(s.floatModel->model->path) + " ("

@@ -3,7 +3,9 @@
 #include "core/analysis/parameter_difference.h"
 #include "core/report/json_number.h"
 #include "core/report/report.h"
+#include "core/report/samples_json.h"
 #include "core/report/saturation.h"
+#include "core/report/weight_lab_json.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -153,7 +155,7 @@ Json finding(const Finding& f)
     return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
         { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary }, { "evidence", evidence },
         { "remedy", f.remedy }, { "change", change(f.change) }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
-        { "confidence", f.confidence } };
+        { "measured_gain_db", jsonNumber(f.measuredGainDb) }, { "confidence", f.confidence } };
 }
 
 /// One number an output.
@@ -219,7 +221,26 @@ Json difference(const ParameterDifference& d)
         { "gain_db", jsonNumber(d.gainDb) } };
 }
 
-Json document(const Snapshot& s, uint64_t peakMemoryBytes)
+Json ladderJson(const Ladder& ladder)
+{
+    Json list = Json::array();
+    for (const LadderRow& r : ladder.rows) {
+        Json row = { { "step", std::string(ladderStepName(r.step)) }, { "name", r.name }, { "agrees", r.agrees },
+            { "rule", r.rule }, { "sqnr_db", jsonNumber(r.similarity.sqnrDb) }, { "exact", r.similarity.exact } };
+        addSimilarity(row, r.similarity);
+        row["relative_error"] = jsonNumber(r.relative);
+        row["beyond_step"] = jsonNumber(r.beyondStep);
+        row["top1_agreement"] = jsonNumber(r.top1Agreement);
+        list.push_back(std::move(row));
+    }
+    Json json = { { "rows", std::move(list) }, { "ends_at", nullptr }, { "unknown", ladder.unknown } };
+    if (ladder.firstApart)
+        json["ends_at"] = { { "step", std::string(ladderStepName(ladder.rows[*ladder.firstApart].step)) },
+            { "name", ladder.rows[*ladder.firstApart].name } };
+    return json;
+}
+
+Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaboratory* laboratory)
 {
     const Comparison& c = *s.comparison;
     Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
@@ -234,10 +255,21 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes)
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
             { "quantized", c.accuracy->quantizedAccuracy }, { "flipped", c.flipped } };
     json["sample_details"] = sampleDetails(c);
+    addSamplesJson(c, json);
     json["activations"] = rows(c.activations, activation);
     json["weights"] = rows(c.weights, weight);
+    if (laboratory) {
+        for (size_t i = 0; i < laboratory->weights.size(); ++i)
+            json["weights"][i]["laboratory"] = weightLabJson(laboratory->weights[i]);
+        json["equalization"] = equalizationJson(*laboratory);
+    }
     json["unmatched"] = { { "float", names(s.alignment->unmatchedFloat, s.floatModel->graph()) },
         { "quantized", names(s.alignment->unmatchedQuant, s.quantModel->graph()) } };
+    json["numeric_links"] = Json::array();
+    for (const NumericLink& l : s.alignment->links)
+        json["numeric_links"].push_back({ { "float", s.floatModel->graph().value(l.floatValue).name },
+            { "quantized", s.quantModel->graph().value(l.quantValue).name }, { "confidence", l.confidence },
+            { "permuted", l.permuted } });
     json["findings"] = rows(c.findings, finding);
     json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
         { "report", s.timing.reportMs } };
@@ -249,9 +281,11 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes)
 
 std::string compareJson(const Snapshot& s, const ReportInfo& info)
 {
-    Json json = document(s, info.peakMemoryBytes);
+    Json json = document(s, info.peakMemoryBytes, info.laboratory);
+    if (info.ladder)
+        json["ladder"] = ladderJson(*info.ladder);
     if (info.other) {
-        json["a"] = document(*info.other, info.peakMemoryBytes);
+        json["a"] = document(*info.other, info.peakMemoryBytes, nullptr);
         json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -103,6 +103,38 @@ std::string accuracyText(const Comparison& c)
     return line + (c.flipped.size() > kShownNames ? " ...\n" : "\n");
 }
 
+std::string ladderText(const Ladder& ladder)
+{
+    TextTable table({ { "step", Align::Left }, { "value", Align::Left, kNameWidth }, { "agrees", Align::Left },
+        { "SQNR dB" }, { "relative error" }, { "max error" }, { "beyond a step" }, { "top-1 agreement" } });
+    for (const LadderRow& row : ladder.rows)
+        table.add({ std::string(ladderStepName(row.step)), row.name, row.agrees ? "yes" : "no",
+            text::decibel(row.similarity.sqnrDb, row.similarity.exact), text::number(row.relative),
+            text::number(row.similarity.maxAbsError), text::percent(row.beyondStep),
+            text::percent(row.top1Agreement) });
+    return "\nfrom the framework to the device: " + printable(text::ladderVerdict(ladder)) + "\n" + table.text("  ");
+}
+
+/// What does not fit about the samples.
+std::string samplesText(const Comparison& c)
+{
+    std::string out;
+    for (const InputRow& row : c.inputs)
+        if (!row.note.empty())
+            out += wrapped("input " + printable(row.name) + ": " + row.note, kTextWidth, "");
+    if (c.coverage && c.coverage->tensorsOutside > 0)
+        out += wrapped(text::percent(c.coverage->outside) + " of the values lie outside the calibrated ranges, most at "
+                + printable(elided(c.coverage->worst, kNameWidth)) + " (" + text::percent(c.coverage->worstShare) + ")",
+            kTextWidth, "");
+    size_t equal = 0;
+    for (const auto& group : c.duplicates)
+        equal += group.size() - 1;
+    if (equal > 0)
+        out += text::counted(equal, "sample") + (equal == 1 ? " equals" : " equal")
+            + " an earlier one, the first: " + std::to_string(c.duplicates.front()[1]) + "\n";
+    return out.empty() ? out : "\n" + out;
+}
+
 std::string findingText(const Finding& f, bool verbose)
 {
     const auto name
@@ -118,7 +150,8 @@ std::string findingText(const Finding& f, bool verbose)
         + wrapped(f.remedy.empty()
                 ? ""
                 : "-> " + printable(f.remedy) + (options.empty() ? "" : " (" + printable(options) + ")")
-                    + (f.expectedGainDb ? " About " + text::decibelUnit(f.expectedGainDb) + " at this tensor." : ""),
+                    + (f.expectedGainDb ? " About " + text::decibelUnit(f.expectedGainDb) + " at this tensor." : "")
+                    + (f.measuredGainDb ? " Tried: " + text::decibelUnit(f.measuredGainDb) + " at the output." : ""),
             kTextWidth, "      ");
 }
 
@@ -190,6 +223,20 @@ std::string unmatchedText(const char* which, const std::vector<ValueId>& values,
     return line + (shown < values.size() ? " ...\n" : "\n");
 }
 
+/// Values that are the same by their numbers beside the pairs.
+std::string linksText(const Snapshot& s, bool verbose)
+{
+    const auto& links = s.alignment->links;
+    if (links.empty())
+        return {};
+    std::string out = "\nalike by their numbers beside the pairs: " + text::counted(links.size(), "value") + "\n";
+    for (size_t i = 0; i < (verbose ? links.size() : std::min(links.size(), kShownNames)); ++i)
+        out += "  " + printable(s.floatModel->graph().value(links[i].floatValue).name) + " = "
+            + printable(s.quantModel->graph().value(links[i].quantValue).name)
+            + (links[i].permuted ? ", axes exchanged" : "") + " (" + text::number(links[i].confidence, 2) + ")\n";
+    return out;
+}
+
 std::string bothOutputs(const Comparison& a, const Comparison& b)
 {
     TextTable table({ { "output", Align::Left, kNameWidth }, { "A dB" }, { "B dB" }, { "A top-1" }, { "B top-1" } });
@@ -240,9 +287,11 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
     std::string out = info.other ? differencesText(*info.other, s, info.verbose) : std::string();
     out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c) + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
-        + findingsText(c, info.verbose) + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
+        + (info.ladder ? ladderText(*info.ladder) : "") + findingsText(c, info.verbose) + samplesText(c)
+        + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
     out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
     out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
+    out += linksText(s, info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "
            "= "
            "shares of the noise\n";

@@ -136,6 +136,18 @@ std::string counted(uint64_t n, std::string_view noun)
     return count(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
 }
 
+std::string ladderVerdict(const Ladder& ladder)
+{
+    if (!ladder.firstApart)
+        return "every step agrees with the one before it";
+    const LadderRow& row = ladder.rows[*ladder.firstApart];
+    return "agreement ends at " + std::string(ladderStepName(row.step)) + ", value '" + row.name + "': asked for "
+        + row.rule + ", found "
+        + (row.beyondStep                       ? percent(row.beyondStep) + " further"
+                : row.step == LadderStep::Float ? number(row.relative)
+                                                : decibelUnit(row.similarity.sqnrDb, row.similarity.exact));
+}
+
 std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::optional<WorstChannel> worstChannel(const WeightRow& row)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/comparison.h"
+#include "core/analysis/ladder.h"
 
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ std::string quantizer(const QuantParams& params, bool dynamic);
 std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
 /// "1 sample", "3 samples".
 std::string counted(uint64_t n, std::string_view noun);
+/// Where agreement ends: "agreement ends at simulated -> integer, value 'logits' ..." or that it does not.
+std::string ladderVerdict(const Ladder& ladder);
 std::string fileName(const std::string& path);
 
 /// The channel with the lowest SQNR and its number; empty without channels.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/ladder.h"
+#include "core/analysis/weight_lab.h"
 #include "core/project/snapshot.h"
 
 #include <string>
@@ -34,9 +36,13 @@ std::string histogram(const ActivationRow& row);
 
 std::string activationTable(const Comparison& comparison);
 std::string weightTable(const Comparison& comparison);
+std::string laboratoryTable(const Comparison& comparison, const WeightLaboratory& laboratory);
 /// Two quantized files of one float model: what they do otherwise.
 std::string differenceTable(const Comparison& a, const Comparison& b);
 std::string outputTable(const Comparison& comparison);
+/// Inputs, calibrated ranges, and what became of each sample.
+std::string samplesSection(const Snapshot& snapshot);
+std::string ladderTable(const Ladder& ladder);
 std::string unmatchedTable(const Snapshot& snapshot);
 /// What each number means, with its unit.
 std::string definitions();

@@ -57,6 +57,7 @@ svg text{font-family:inherit;fill:var(--text)}.network{max-width:none}.network .
 .hover{fill:transparent}.hover:hover{fill:var(--edge);fill-opacity:.15}
 .bars{fill:var(--float);fill-opacity:.3;stroke:var(--float)}.outline{fill:none;stroke:var(--quant);stroke-width:1.3}
 .beyond{fill:var(--clipping);fill-opacity:.12}.limit{stroke:var(--clipping);stroke-width:2}
+.strip path{fill:none;stroke:var(--float)}.strip .zero{stroke:var(--edge);stroke-opacity:.6}
 .histograms{display:grid;grid-template-columns:repeat(auto-fill,minmax(340px,1fr));gap:18px}
 .hkey{width:20px;height:11px;display:inline-block}.hkey.f{background:var(--float);opacity:.5}
 .hkey.q{border:1.5px solid var(--quant)}.hkey.r{border-left:3px solid var(--clipping);width:4px}
@@ -105,6 +106,7 @@ std::string definitions()
 <dt>clipped, %</dt><dd>Share of the elements beyond the representable range by more than half a step, before the quantizer.</dd>
 <dt>RMSE, max error, mean error</dt><dd>In the unit of the tensor: root of the mean squared error, largest absolute error, mean of y &#8722; x.</dd>
 <dt>range ratio</dt><dd>Largest over median absolute maximum of a weight's channels: how uneven they are under one scale.</dd>
+<dt>8 tensor, 8 channel, 4 ... dB</dt><dd>SQNR of the weight alone under scales that the quantizer would choose: 8 or 4 bits, one scale or one a channel, symmetric or with a zero point. After cross-layer equalization neighbouring layers share their ranges channel by channel, which leaves the float model as it is.</dd>
 <dt>exact</dt><dd>Both tensors are equal in every element; there is no noise to measure.</dd>
 <dt>match</dt><dd>How the pair was found (manual, name, suffix, unit, topology, numeric) and the confidence from 0 to 1.</dd>
 <dt>top-1 agreement, %</dt><dd>Share of the samples whose largest output element is the same in both models.</dd>

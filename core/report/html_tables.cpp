@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/parameter_difference.h"
 #include "core/report/format.h"
+#include "core/report/html_cells.h"
 #include "core/report/html_parts.h"
 
 #include <algorithm>
@@ -11,50 +12,6 @@
 namespace qs::html {
 
 namespace {
-
-struct Head {
-    const char* title;
-    const char* tip;
-    bool numeric = true;
-};
-
-std::string open(const char* id, std::initializer_list<Head> heads)
-{
-    std::string out = "<div class=\"scroll\"><table id=\"" + std::string(id) + "\"><thead><tr>";
-    for (const Head& h : heads)
-        out += std::string("<th scope=\"col\"") + (h.numeric ? " class=\"n\"" : "") + " title=\"" + escaped(h.tip)
-            + "\"><button type=\"button\">" + escaped(h.title) + "</button></th>";
-    return out + "</tr></thead><tbody>\n";
-}
-
-std::string close() { return "</tbody></table></div>\n"; }
-
-std::string textCell(const std::string& text, const char* cssClass = "")
-{
-    return "<td class=\"" + std::string(cssClass) + "\">" + escaped(text) + "</td>";
-}
-
-/// A cell that sorts by `key`; without one it sorts last.
-std::string numberCell(const std::string& text, const Number& key, const std::string& inner = {})
-{
-    const bool sortable = key && std::isfinite(*key);
-    return "<td class=\"n\"" + (sortable ? fmt::format(" data-key=\"{}\"", *key) : "") + ">" + inner + shown(text)
-        + "</td>";
-}
-
-std::string plain(const Number& v) { return numberCell(text::number(v), v); }
-std::string share(const Number& v) { return numberCell(text::percent(v), v); }
-
-std::string decibels(const Number& v, bool exact = false)
-{
-    return numberCell(text::decibel(v, exact), exact ? Number(1e6) : v);
-}
-
-std::string coloured(const Similarity& s)
-{
-    const std::string swatch = "<i class=\"swatch " + colourClass(s) + "\"></i>";
-    return numberCell(text::decibel(s.sqnrDb, s.exact), s.exact ? Number(1e6) : s.sqnrDb, swatch);
-}
 
 /// Stacked bar of the positive shares; the numbers are its tool tip.
 std::string noiseCell(const ActivationRow& row)
@@ -80,7 +37,7 @@ std::string noiseCell(const ActivationRow& row)
 
 std::string activationTable(const Comparison& c)
 {
-    std::string out = open("activations",
+    std::string out = openTable("activations",
         { { "tensor", "name in the float file; below it the value compared in the quantized file", false },
             { "op", "operator that makes it", false }, { "match", "how the pair was found, and how surely", false },
             { "accumulated dB", "SQNR of the quantized model's value against the float one" },
@@ -106,7 +63,7 @@ std::string activationTable(const Comparison& c)
             + shown(text::range(a.range)) + "</td><td>" + shown(text::range(a.observedRange)) + "</td>"
             + textCell(text::quantizer(a.params, a.dynamic), "code") + "</tr>\n";
     }
-    return out + close();
+    return out + closeTable();
 }
 
 std::string worstChannelCell(const WeightRow& w)
@@ -117,7 +74,7 @@ std::string worstChannelCell(const WeightRow& w)
 
 std::string weightTable(const Comparison& c)
 {
-    std::string out = open("weights",
+    std::string out = openTable("weights",
         { { "weight", "name in the float file; below it the one in the quantized file", false },
             { "op", "operator that uses it", false }, { "SQNR dB", "dequantized against float" },
             { "ideal dB", "signal power over s\xc2\xb2/12" },
@@ -137,12 +94,12 @@ std::string weightTable(const Comparison& c)
             + share(w.clippedFraction) + plain(w.similarity.rmse) + plain(w.similarity.maxAbsError)
             + textCell(text::quantizer(w.params, false), "code") + "</tr>\n";
     }
-    return out + close();
+    return out + closeTable();
 }
 
 std::string outputTable(const Comparison& c)
 {
-    std::string out = open("outputs",
+    std::string out = openTable("outputs",
         { { "output", "name in the float file", false }, { "SQNR dB", "over all samples together" },
             { "cosine", "cosine similarity" }, { "RMSE", "root of the mean squared error" },
             { "max error", "largest absolute error" }, { "mean error", "mean of quantized minus float" },
@@ -153,12 +110,12 @@ std::string outputTable(const Comparison& c)
             + numberCell(text::number(o.similarity.cosine, 5), o.similarity.cosine) + plain(o.similarity.rmse)
             + plain(o.similarity.maxAbsError) + plain(o.similarity.meanError) + share(o.top1Agreement)
             + share(o.top5Agreement) + "</tr>\n";
-    return out + close();
+    return out + closeTable();
 }
 
 std::string differenceTable(const Comparison& a, const Comparison& b)
 {
-    std::string out = open("parameters",
+    std::string out = openTable("parameters",
         { { "tensor", "name in the float file", false }, { "kind", "activation, weight or bias", false },
             { "op", "operator that makes or uses it", false },
             { "B over A dB", "what B's quantizer gives at this tensor over A's" },
@@ -181,12 +138,28 @@ std::string differenceTable(const Comparison& a, const Comparison& b)
             + number(d.b, &TensorParameters::localSqnrDb) + number(d.a, &TensorParameters::sqnrDb)
             + number(d.b, &TensorParameters::sqnrDb) + "</tr>\n";
     }
-    return out + close();
+    return out + closeTable();
+}
+
+std::string ladderTable(const Ladder& ladder)
+{
+    std::string out = openTable("ladder",
+        { { "step", "the later side against the earlier one", false }, { "value", "name in the file", false },
+            { "agrees", "by the rule of this step", false }, { "rule", "what was asked for", false },
+            { "SQNR dB", "over all samples" }, { "relative error", "norm of the difference over norm of the value" },
+            { "max error", "largest absolute error" },
+            { "beyond one step", "share of the elements more than one quantization step apart" },
+            { "top-1 agreement", "samples with the same largest element" } });
+    for (const LadderRow& row : ladder.rows)
+        out += "<tr>" + textCell(std::string(ladderStepName(row.step))) + textCell(row.name, "name")
+            + textCell(row.agrees ? "yes" : "no") + textCell(row.rule) + coloured(row.similarity) + plain(row.relative)
+            + plain(row.similarity.maxAbsError) + share(row.beyondStep) + share(row.top1Agreement) + "</tr>\n";
+    return "<p>" + escaped(text::ladderVerdict(ladder)) + "</p>" + out + closeTable();
 }
 
 std::string unmatchedTable(const Snapshot& s)
 {
-    std::string out = open(
+    std::string out = openTable(
         "unmatched", { { "value", "without a partner in the other file", false }, { "file", "where it is", false } });
     const auto add = [&](const std::vector<ValueId>& values, const Graph& graph, const char* file) {
         for (const ValueId v : values)
@@ -194,7 +167,19 @@ std::string unmatchedTable(const Snapshot& s)
     };
     add(s.alignment->unmatchedFloat, s.floatModel->graph(), "float");
     add(s.alignment->unmatchedQuant, s.quantModel->graph(), "quantized");
-    return out + close();
+    out += closeTable();
+    if (s.alignment->links.empty())
+        return out;
+    out += "<h3>Alike by their numbers beside the pairs</h3>"
+        + openTable("links",
+            { { "float value", "name in the float file", false },
+                { "quantized value", "name in the quantized file", false },
+                { "how", "elements in the same order, or with exchanged axes", false }, { "confidence", "0 to 1" } });
+    for (const NumericLink& link : s.alignment->links)
+        out += "<tr>" + textCell(s.floatModel->graph().value(link.floatValue).name, "name")
+            + textCell(s.quantModel->graph().value(link.quantValue).name, "name")
+            + textCell(link.permuted ? "axes exchanged" : "equal") + plain(link.confidence) + "</tr>\n";
+    return out + closeTable();
 }
 
 } // namespace qs::html

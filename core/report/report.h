@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/ladder.h"
+#include "core/analysis/weight_lab.h"
 #include "core/project/snapshot.h"
 
 #include <cstdint>
@@ -14,6 +16,8 @@ struct ReportInfo {
     bool verbose = false; ///< tables: all rows
     /// Where two quantized files are compared: the first one against the same float model; the snapshot is the second.
     const Snapshot* other = nullptr;
+    const Ladder* ladder = nullptr; ///< from a framework's values to a device's
+    const WeightLaboratory* laboratory = nullptr; ///< JSON and HTML: of the snapshot's weights
 };
 
 /// The snapshot must hold a comparison. Formats are those of the command line contract.

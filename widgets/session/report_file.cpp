@@ -2,6 +2,7 @@
 #include "widgets/session/report_file.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/parallel.h"
 #include "core/project/memory.h"
 #include "core/report/report.h"
 #include "widgets/models/formatting.h"
@@ -26,8 +27,15 @@ Status writeReport(const Snapshot& snapshot, const std::string& path)
         return badUse("nothing is compared yet", "open two models and data first");
     if (isOpened(snapshot.inputs, path))
         return badUse("the report would replace a file that is open", "choose another name");
-    const ReportInfo info { peakMemoryBytes(), false };
+    ReportInfo info;
+    info.peakMemoryBytes = peakMemoryBytes();
     const QString suffix = QFileInfo(toQt(path)).suffix().toLower();
+    WeightLaboratory laboratory;
+    if (suffix != QLatin1String("csv")) {
+        laboratory = weightLaboratory(
+            *snapshot.floatModel->plan, snapshot.floatModel->model, snapshot.comparison->weights, hardwareThreads());
+        info.laboratory = &laboratory;
+    }
     std::string text;
     if (suffix == QLatin1String("html") || suffix == QLatin1String("htm"))
         text = compareHtml(snapshot, info);

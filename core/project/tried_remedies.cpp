@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/tried_remedies.h"
+
+#include "core/project/memory.h"
+#include "core/project/quantized_example.h"
+#include "core/project/workspace.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace qs {
+
+namespace {
+
+/// SQNR of the worst output; nothing where all are exact.
+Number outputDb(const Comparison& c)
+{
+    Number worst;
+    for (const OutputRow& out : c.outputs)
+        if (out.similarity.sqnrDb && (!worst || *out.similarity.sqnrDb < *worst))
+            worst = out.similarity.sqnrDb;
+    return worst;
+}
+
+/// Float names of values that the quantized file calls otherwise.
+ValueNames floatNames(const Snapshot& s)
+{
+    ValueNames names;
+    const Graph &f = s.floatModel->graph(), &q = s.quantModel->graph();
+    for (const ValuePair& pair : s.alignment->values) {
+        const std::string& name = f.value(pair.floatValue).name;
+        names.try_emplace(q.value(pair.quantValue).name, name);
+        if (!pair.quantizer)
+            continue;
+        const Quantizer& quantizer = s.quantModel->quant->quantizers()[*pair.quantizer];
+        for (const ValueId id : { quantizer.real, quantizer.codes, quantizer.dequantized })
+            if (id.valid())
+                names.try_emplace(q.value(id).name, name);
+    }
+    return names;
+}
+
+struct BaseRecipe {
+    Recipe fresh; ///< finds its ranges anew
+    Recipe as; ///< makes what the file is
+};
+
+std::optional<BaseRecipe> baseRecipe(const Snapshot& s)
+{
+    if (s.inputs.recipe)
+        return BaseRecipe { *s.inputs.recipe, *s.inputs.recipe };
+    auto back = readExample(s.floatModel->model, s.quantModel->model);
+    if (!back.ok() || !back->differences) {
+        const GraphDraft draft(s.floatModel->model);
+        if (auto named = readBack(s.quantModel->model, &draft, floatNames(s)); named.ok())
+            back = std::move(named);
+    }
+    if (!back.ok())
+        return std::nullopt;
+    return BaseRecipe { back->recipe, recipeWithRanges(*back) };
+}
+
+/// Those that were tried change places with each other within a severity: the largest gain first.
+void sortTried(std::vector<Finding>& findings)
+{
+    for (const Severity severity : { Severity::Error, Severity::Warning, Severity::Note }) {
+        std::vector<size_t> places;
+        std::vector<Finding> tried;
+        for (size_t i = 0; i < findings.size(); ++i)
+            if (findings[i].severity == severity && findings[i].measuredGainDb) {
+                places.push_back(i);
+                tried.push_back(findings[i]);
+            }
+        std::ranges::stable_sort(
+            tried, [](const Finding& a, const Finding& b) { return *a.measuredGainDb > *b.measuredGainDb; });
+        for (size_t i = 0; i < places.size(); ++i)
+            findings[places[i]] = std::move(tried[i]);
+    }
+}
+
+auto changeKey(const Remedy& r) { return std::tuple(r.kind, r.node, r.tensor, r.low, r.high, r.axis); }
+
+class RemedyTrials {
+public:
+    RemedyTrials(const SnapshotPtr& snapshot, BaseRecipe base, const ProgressFn& progress, const CancelToken& cancel)
+        : m_last(snapshot)
+        , m_base(std::move(base))
+        , m_draft(snapshot->floatModel->model)
+        , m_before(outputDb(*snapshot->comparison))
+        , m_progress(progress)
+        , m_cancel(cancel)
+    {
+        m_inputs = snapshot->inputs;
+        m_inputs.quantPath.clear();
+        m_inputs.mapPath.clear();
+        m_inputs.histograms = m_inputs.nodeAlone = false;
+        m_inputs.activationCache = memoryLimitOrDefault(m_inputs.memoryLimit) / 4;
+    }
+
+    /// dB gained; nothing where it cannot be tried.
+    Result<Number> gain(const Remedy& change)
+    {
+        const auto key = changeKey(change);
+        if (const auto known = m_known.find(key); known != m_known.end())
+            return known->second;
+        m_inputs.recipe = change.kind == RemedyKind::Requantize ? m_base.fresh : withRemedy(m_base.as, change, m_draft);
+        const auto tried = buildSnapshot(m_inputs, m_last, m_progress, m_cancel);
+        if (m_cancel.cancelled())
+            return cancelled();
+        Number gained;
+        if (tried.ok() && (*tried)->comparison) {
+            m_last = *tried;
+            const Number after = outputDb(*m_last->comparison);
+            if (after && m_before)
+                gained = *after - *m_before;
+        }
+        m_known.emplace(key, gained);
+        return gained;
+    }
+
+private:
+    SnapshotPtr m_last; ///< its float model, data and caches serve the next one
+    BaseRecipe m_base;
+    GraphDraft m_draft;
+    Number m_before;
+    const ProgressFn& m_progress;
+    const CancelToken& m_cancel;
+    Inputs m_inputs;
+    std::map<decltype(changeKey({})), Number> m_known;
+};
+
+} // namespace
+
+Result<SnapshotPtr> withTriedRemedies(
+    const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress, const CancelToken& cancel)
+{
+    if (most == 0 || !snapshot->comparison || snapshot->inputs.shard)
+        return snapshot;
+    auto base = baseRecipe(*snapshot);
+    if (!base)
+        return snapshot;
+    auto next = std::make_shared<Snapshot>(*snapshot);
+    RemedyTrials trials(snapshot, std::move(*base), progress, cancel);
+    size_t tried = 0;
+    for (Finding& f : next->comparison->findings) {
+        if (f.change.kind == RemedyKind::None)
+            continue;
+        if (tried++ == most)
+            break;
+        QS_TRY(f.measuredGainDb, trials.gain(f.change));
+    }
+    sortTried(next->comparison->findings);
+    return SnapshotPtr(std::move(next));
+}
+
+} // namespace qs

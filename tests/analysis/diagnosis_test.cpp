@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass.h"
+#include "core/analysis/ladder.h"
+#include "core/analysis/network_proof.h"
+#include "core/analysis/numeric_pairs.h"
+#include "core/data/npz_writer.h"
+#include "core/engine/execution.h"
+#include "core/tensor/convert.h"
+#include "tests/analysis/comparing.h"
+
+#include <QTemporaryDir>
+
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+std::vector<float> uniform(size_t n, uint32_t seed, float low = -1, float high = 1)
+{
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> values(low, high);
+    std::vector<float> x(n);
+    for (float& v : x)
+        v = values(random);
+    return x;
+}
+
+std::vector<int8_t> codesOf(const std::vector<float>& values, float scale)
+{
+    std::vector<int8_t> codes;
+    for (const float v : values)
+        codes.push_back(int8_t(std::clamp(std::nearbyint(v / scale), -127.f, 127.f)));
+    return codes;
+}
+
+const std::vector<float> kWeights = uniform(12, 5);
+const Tensor kFloatWeight = Tensor::of<float>({ 4, 3 }, kWeights);
+
+/// x [2,4] -> MatMul -> Relu -> y
+Prepared product(bool other = false)
+{
+    SmallModel model("f");
+    model.input("x", { 2, 4 }).constant("w", kFloatWeight).node("MatMul", { "x", "w" }, { "m" });
+    return model.node(other ? "LeakyRelu" : "Relu", { "m" }, { "y" }).output("y").finish();
+}
+
+/// The same on codes; the range of the result does what the Relu did.
+Prepared productOnCodes()
+{
+    return SmallModel("q")
+        .input("x", { 2, 4 })
+        .constant("xs", Tensor::scalar(1.f / 127))
+        .constant("xz", Tensor::scalar<int8_t>(0))
+        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, codesOf(kWeights, 1.f / 127)))
+        .constant("ws", Tensor::scalar(1.f / 127))
+        .constant("wz", Tensor::scalar<int8_t>(0))
+        .constant("ys", Tensor::scalar(3.f / 255))
+        .constant("yz", Tensor::scalar<int8_t>(-128))
+        .node("QuantizeLinear", { "x", "xs", "xz" }, { "x_quantized" })
+        .node("QLinearMatMul", { "x_quantized", "xs", "xz", "w_quantized", "ws", "wz", "ys", "yz" }, { "y_quantized" })
+        .node("DequantizeLinear", { "y_quantized", "ys", "yz" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+Prepared dynamicProduct()
+{
+    return SmallModel("q")
+        .input("x", { 2, 4 })
+        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, codesOf(kWeights, 1.f / 127)))
+        .constant("w_scale", Tensor::scalar(1.f / 127))
+        .constant("w_zero_point", Tensor::scalar<int8_t>(0))
+        .node("DynamicQuantizeLinear", { "x" }, { "x_quantized", "x_scale", "x_zero_point" })
+        .node("MatMulInteger", { "x_quantized", "w_quantized", "x_zero_point", "w_zero_point" }, { "sums" })
+        .node("Cast", { "sums" }, { "sums_float" }, { { "to", int64_t(1) } })
+        .node("Mul", { "x_scale", "w_scale" }, { "scales" })
+        .node("Mul", { "sums_float", "scales" }, { "m" })
+        .node("Relu", { "m" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+FixedData samplesOf(size_t n, uint32_t seed = 1)
+{
+    std::vector<Tensor> tensors;
+    for (size_t i = 0; i < n; ++i)
+        tensors.push_back(Tensor::of<float>({ 2, 4 }, uniform(8, seed + uint32_t(i))));
+    return FixedData(std::move(tensors));
+}
+
+std::optional<NetworkProof> proofOf(const Prepared& f, const Prepared& q)
+{
+    return proveNetwork(pairOf(f, q), { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) }, 0, {});
+}
+
+} // namespace
+
+class DiagnosisTests : public QObject {
+    Q_OBJECT
+private slots:
+    void provesOperatorsOnCodes();
+    void provesDynamicForms();
+    void batchNormalizationIsFoldedFirst();
+    void proofKeepsToMemory();
+    void inputsAndCoverage();
+    void duplicatesAndGrowth();
+    void pairsByNumbers();
+    void exchangedAxesAreLinks();
+    void sameValueTwice();
+    void ladderFindsTheStep();
+    void ladderReadsCodes();
+    void savedValuesThatDoNotFit();
+};
+
+void DiagnosisTests::provesOperatorsOnCodes()
+{
+    const auto same = proofOf(product(), productOnCodes());
+    QVERIFY(same);
+    QVERIFY2(same->worstOutput.distance <= kSameNetwork, qPrintable(QString::number(same->worstOutput.distance)));
+    const auto other = proofOf(product(true), productOnCodes());
+    QVERIFY(!other || other->worstOutput.distance > kSameNetwork);
+}
+
+void DiagnosisTests::provesDynamicForms()
+{
+    const auto same = proofOf(product(), dynamicProduct());
+    QVERIFY(same);
+    QVERIFY2(same->worstOutput.distance <= kSameNetwork, qPrintable(QString::number(same->worstOutput.distance)));
+    const auto other = proofOf(product(true), dynamicProduct());
+    QVERIFY(other);
+    QVERIFY(other->worstOutput.distance > kSameNetwork);
+}
+
+/// The float file keeps its BatchNormalization, the quantized one has taken it into weight and bias.
+void DiagnosisTests::batchNormalizationIsFoldedFirst()
+{
+    const std::vector<float> w { 0.5f, -0.25f, 1, 0.125f }, gamma { 2, 0.5f }, beta { 0.1f, -0.2f }, mean { 0.3f, 0 },
+        variance { 1, 4 };
+    const Prepared f = SmallModel("f")
+                           .input("x", { 1, 2, 2, 2 })
+                           .constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, w))
+                           .constant("g", Tensor::of<float>({ 2 }, gamma))
+                           .constant("b", Tensor::of<float>({ 2 }, beta))
+                           .constant("m", Tensor::of<float>({ 2 }, mean))
+                           .constant("v", Tensor::of<float>({ 2 }, variance))
+                           .node("Conv", { "x", "w" }, { "c" })
+                           .node("BatchNormalization", { "c", "g", "b", "m", "v" }, { "y" })
+                           .output("y")
+                           .finish();
+    std::vector<float> folded, bias;
+    for (size_t o = 0; o < 2; ++o) {
+        const float factor = gamma[o] / std::sqrt(variance[o] + 1e-5f);
+        folded.insert(folded.end(), { w[2 * o] * factor, w[2 * o + 1] * factor });
+        bias.push_back(beta[o] - mean[o] * factor);
+    }
+    const float scale = 1.f / 127;
+    SmallModel model("q");
+    model.input("x", { 1, 2, 2, 2 }).qdq<int8_t>("x", "x_dq", 1.f / 64, 0);
+    model.weight("w", { 2, 2, 1, 1 }, codesOf(folded, scale), { scale });
+    model.constant("bias", Tensor::of<float>({ 2 }, bias));
+    const Prepared q = model.node("Conv", { "x_dq", "w", "bias" }, { "c2" })
+                           .qdq<int8_t>("c2", "y", 1.f / 32, 0)
+                           .output("y")
+                           .finish();
+    const auto proof = proveNetwork(pairOf(f, q), { Tensor::of<float>({ 1, 2, 2, 2 }, uniform(8, 9)) }, 0, {});
+    QVERIFY(proof);
+    QVERIFY2(proof->worstOutput.distance <= kSameNetwork, qPrintable(QString::number(proof->worstOutput.distance)));
+    const auto rows = compareWeights(pairOf(f, q), false, 1);
+    QCOMPARE(rows.size(), size_t(1));
+    QVERIFY(*rows[0].similarity.sqnrDb > 35);
+    QCOMPARE(*rows[0].offByMoreThanHalfStep, 0.0);
+}
+
+void DiagnosisTests::proofKeepsToMemory()
+{
+    const auto proof
+        = proveNetwork(pairOf(product(), dynamicProduct()), { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) }, 16, {});
+    QVERIFY(!proof);
+}
+
+void DiagnosisTests::inputsAndCoverage()
+{
+    const Prepared f = SmallModel("f").input("x", { 1, 3, 1, 2 }).node("Neg", { "x" }, { "y" }).output("y").finish();
+    const Prepared q = SmallModel("q")
+                           .input("x", { 1, 3, 1, 2 })
+                           .qdq<uint8_t>("x", "x_dq", 1.f / 64, 128)
+                           .node("Neg", { "x_dq" }, { "y" })
+                           .output("y")
+                           .finish();
+    const auto picture = [](float base) { return Tensor::of<float>({ 1, 3, 1, 2 }, { base, base, 10, 30, 200, 100 }); };
+    const Comparison c = compared(f, q, FixedData({ picture(0), picture(1), picture(0) }));
+    QCOMPARE(c.inputs.size(), size_t(1));
+    const InputRow& row = c.inputs[0];
+    QCOMPARE(row.channels.size(), size_t(3));
+    QVERIFY(close(row.channels[1].mean, 20));
+    QVERIFY(close(row.channels[1].deviation, 10));
+    QCOMPARE(row.all->lowest, 0.0);
+    QCOMPARE(row.all->highest, 200.0);
+    QVERIFY2(row.note.find("raw pixels") != std::string::npos, row.note.c_str());
+    QVERIFY(c.coverage);
+    QCOMPARE(c.coverage->worst, std::string("x"));
+    QVERIFY(close(c.coverage->outside, 12.0 / 18));
+    QCOMPARE(c.coverage->tensorsOutside, size_t(1));
+    QCOMPARE(c.duplicates, (std::vector<std::vector<size_t>> { { 0, 2 } }));
+}
+
+void DiagnosisTests::duplicatesAndGrowth()
+{
+    const Prepared f = SmallModel("f").input("x", { 2 }).node("Neg", { "x" }, { "y" }).output("y").finish();
+    const Prepared q = SmallModel("q")
+                           .input("x", { 2 })
+                           .qdq<int8_t>("x", "x_dq", 0.1f, 0)
+                           .node("Neg", { "x_dq" }, { "y" })
+                           .output("y")
+                           .finish();
+    std::vector<Tensor> samples;
+    for (const float largest : { 1.f, 2.f, 2.f, 4.f, 3.f })
+        samples.push_back(Tensor::of<float>({ 2 }, { 0, largest }));
+    const Comparison c = compared(f, q, FixedData(samples));
+    QCOMPARE(c.duplicates, (std::vector<std::vector<size_t>> { { 1, 2 } }));
+    QCOMPARE(c.rangeGrowth.size(), size_t(4)); // 1, 2, 4, 5
+    QVERIFY(close(c.rangeGrowth[0].meanShare, 0.25));
+    QVERIFY(close(c.rangeGrowth[1].meanShare, 0.5));
+    QCOMPARE(c.rangeGrowth[1].settledShare, 0.0);
+    QCOMPARE(c.rangeGrowth[2].settledShare, 1.0);
+    QCOMPARE(c.rangeGrowth[3].samples, size_t(5));
+}
+
+namespace {
+
+/// Values that neither names nor structure pair: both graphs compute them by other operators.
+Prepared squares(const char* path, bool byProduct, bool transposed, bool twice)
+{
+    SmallModel model(path);
+    model.input("x", { 2, 4 });
+    const std::string in = byProduct ? "x_dq" : "x";
+    if (byProduct)
+        model.qdq<int8_t>("x", in, 1.f / 127, 0);
+    const std::string to = byProduct ? "q1" : "f1";
+    if (byProduct)
+        model.node("Mul", { in, in }, { to });
+    else
+        model.constant("two", Tensor::scalar(2.f)).node("Pow", { in, "two" }, { to });
+    if (twice)
+        model.constant("one", Tensor::scalar(1.f)).node("Pow", { to, "one" }, { to + "_again" });
+    std::string last = to;
+    if (transposed) {
+        last = to + "_t";
+        model.node("Transpose", { to }, { last }, { { "perm", std::vector<int64_t> { 1, 0 } } });
+    }
+    return model.node("Exp", { last }, { byProduct ? "qe" : "fe" })
+        .node("ReduceSum", { byProduct ? "qe" : "fe" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+Alignment numbersOf(const Prepared& f, const Prepared& q)
+{
+    ComparePair pair = pairOf(f, q);
+    Alignment alignment = *pair.alignment;
+    // As if names and structure had told nothing.
+    for (const ValuePair& p : alignment.values)
+        if (f.graph().value(p.floatValue).producer.valid() && !f.graph().isOutput(p.floatValue)) {
+            alignment.unmatchedFloat.push_back(p.floatValue);
+            alignment.unmatchedQuant.push_back(p.quantValue);
+        }
+    std::erase_if(alignment.values, [&](const ValuePair& p) {
+        return std::ranges::find(alignment.unmatchedFloat, p.floatValue) != alignment.unmatchedFloat.end();
+    });
+    std::vector<std::vector<Tensor>> samples;
+    for (const uint32_t seed : { 1u, 2u })
+        samples.push_back({ Tensor::of<float>({ 2, 4 }, uniform(8, seed)) });
+    pairByNumbers(pair, samples, 0, {}, alignment);
+    return alignment;
+}
+
+const ValuePair* numericPair(const Alignment& alignment, ValueId f)
+{
+    const auto it = std::ranges::find(alignment.values, f, &ValuePair::floatValue);
+    return it == alignment.values.end() || it->method != MatchMethod::Numeric ? nullptr : &*it;
+}
+
+} // namespace
+
+void DiagnosisTests::pairsByNumbers()
+{
+    const Prepared f = squares("f", false, false, false), q = squares("q", true, false, false);
+    const Alignment found = numbersOf(f, q);
+    const ValuePair* square = numericPair(found, f.value("f1"));
+    QVERIFY(square);
+    QVERIFY(square->quantValue == q.value("q1"));
+    QVERIFY(square->confidence > 0.9);
+    const ValuePair* power = numericPair(found, f.value("fe"));
+    QVERIFY(power);
+    QVERIFY(power->quantValue == q.value("qe"));
+    QVERIFY(found.links.empty());
+}
+
+void DiagnosisTests::exchangedAxesAreLinks()
+{
+    const Prepared f = squares("f", false, false, false), q = squares("q", true, true, false);
+    const Alignment found = numbersOf(f, q);
+    QVERIFY(!numericPair(found, f.value("fe")));
+    const auto link = std::ranges::find(found.links, f.value("fe"), &NumericLink::floatValue);
+    QVERIFY(link != found.links.end());
+    QVERIFY(link->permuted);
+    QVERIFY(link->quantValue == q.value("qe"));
+    QVERIFY(link->confidence < 0.9);
+}
+
+void DiagnosisTests::sameValueTwice()
+{
+    const Prepared f = squares("f", false, false, false), q = squares("q", true, false, true);
+    const Alignment found = numbersOf(f, q);
+    const ValuePair* square = numericPair(found, f.value("f1"));
+    QVERIFY(square);
+    QVERIFY(square->confidence < 0.9);
+    QCOMPARE(std::ranges::count(found.links, f.value("f1"), &NumericLink::floatValue), 1);
+}
+
+namespace {
+
+struct LadderCase {
+    QTemporaryDir folder;
+    Prepared f = product(), q = productOnCodes();
+    FixedData data = samplesOf(4);
+    std::shared_ptr<const Plan> integer = Plan::make(
+        std::make_shared<const Model>(q.plan->model()), { KernelMode::Fast, ArithmeticProfile::Integer, nullptr });
+
+    /// Saves what a model computes for a value, times a factor, under a name.
+    std::string saved(const std::shared_ptr<const Plan>& plan, const std::string& value, const std::string& name,
+        float factor = 1) const
+    {
+        const std::string path = folder.filePath(QString::fromStdString(name + ".npz")).toStdString();
+        const ValueId id = plan->graph().findValue(value);
+        const auto schedule = Schedule::make(plan, { { id }, {} });
+        auto writer = NpzWriter::create(path, { name }, data.samples());
+        for (size_t i = 0; i < data.feeds(); ++i) {
+            BufferPool pool;
+            Execution execution(*schedule, pool);
+            if (!execution.bind(data.feed(i)->inputs).ok() || !execution.runAll().ok())
+                qFatal("%s does not run", value.c_str());
+            Tensor made = execution.get(id);
+            if (factor != 1) {
+                std::vector<float> reals = toFloats(made);
+                for (float& v : reals)
+                    v *= factor;
+                made = Tensor::of<float>(made.shape(), reals);
+            }
+            if (!writer->add(i, { made }).ok())
+                qFatal("%s cannot be saved", value.c_str());
+        }
+        if (!writer->finish().ok())
+            qFatal("%s cannot be saved", path.c_str());
+        return path;
+    }
+
+    Result<Ladder> climb(const std::string& framework, const std::string& device) const
+    {
+        std::optional<SavedValues> first, last;
+        if (!framework.empty()) {
+            QS_TRY(first, SavedValues::open(framework, data.samples()));
+        }
+        if (!device.empty()) {
+            QS_TRY(last, SavedValues::open(device, data.samples()));
+        }
+        LadderRequest request;
+        request.pair = pairOf(f, q);
+        request.integerPlan = integer;
+        request.data = &data;
+        request.framework = first ? &*first : nullptr;
+        request.device = last ? &*last : nullptr;
+        request.threads = 2;
+        return climbLadder(request, {}, {});
+    }
+};
+
+} // namespace
+
+void DiagnosisTests::ladderFindsTheStep()
+{
+    const LadderCase c;
+    const auto good = c.climb(c.saved(c.f.plan, "y", "y"), c.saved(c.integer, "y", "y_device"));
+    QVERIFY2(good.ok(), good.ok() ? "" : issueText(good.issue()).c_str());
+    QCOMPARE(good->rows.size(), size_t(4));
+    QVERIFY(!good->firstApart);
+    QVERIFY(good->rows[0].similarity.exact);
+    QVERIFY(good->rows[3].similarity.exact);
+    QVERIFY(good->unknown.empty());
+    const auto first = c.climb(c.saved(c.f.plan, "y", "logits", 1.001f), {});
+    QVERIFY(first.ok());
+    QCOMPARE(*first->firstApart, size_t(0));
+    QCOMPARE(first->rows[0].step, LadderStep::Float);
+    QVERIFY(close(first->rows[0].relative, 0.001 / 1.001, 1e-3));
+    const auto last = c.climb({}, c.saved(c.integer, "y", "out", 1.3f));
+    QVERIFY(last.ok());
+    QCOMPARE(last->rows.size(), size_t(3));
+    QCOMPARE(*last->firstApart, size_t(2));
+    QCOMPARE(last->rows[2].step, LadderStep::Device);
+}
+
+/// A device may give codes where the file gives reals, and inner values.
+void DiagnosisTests::ladderReadsCodes()
+{
+    const LadderCase c;
+    const auto climbed = c.climb({}, c.saved(c.integer, "y_quantized", "y_quantized"));
+    QVERIFY2(climbed.ok(), climbed.ok() ? "" : issueText(climbed.issue()).c_str());
+    QCOMPARE(climbed->rows.back().name, std::string("y_quantized"));
+    QVERIFY(climbed->rows.back().similarity.exact);
+    const auto ofFloat = c.climb(c.saved(c.f.plan, "m", "m"), {});
+    QVERIFY(ofFloat.ok());
+    QCOMPARE(ofFloat->rows[0].name, std::string("m"));
+    QVERIFY(!ofFloat->rows[0].output);
+    QVERIFY(ofFloat->rows[0].agrees);
+}
+
+void DiagnosisTests::savedValuesThatDoNotFit()
+{
+    const LadderCase c;
+    const std::string path = c.saved(c.f.plan, "y", "y");
+    const auto few = SavedValues::open(path, 5);
+    QVERIFY(!few.ok());
+    QVERIFY2(issueText(few.issue()).find("--limit 4") != std::string::npos, issueText(few.issue()).c_str());
+    QVERIFY(!SavedValues::open(c.folder.path().toStdString(), 4).ok());
+    const auto sizes = c.climb(c.saved(c.f.plan, "x", "m"), {}); // eight elements a sample for six
+    QVERIFY(!sizes.ok());
+    QVERIFY2(issueText(sizes.issue()).find("'m'") != std::string::npos, issueText(sizes.issue()).c_str());
+}
+
+QTEST_APPLESS_MAIN(DiagnosisTests)
+#include "diagnosis_test.moc"

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/channel_major.h"
+#include "core/analysis/weight_lab.h"
+#include "core/match/canonical.h"
+#include "core/tensor/convert.h"
+#include "core/quant/weights.h"
+#include "tests/analysis/comparing.h"
+
+#include <cmath>
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+std::vector<float> normalFloats(size_t n, uint32_t seed)
+{
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    std::vector<float> values(n);
+    for (float& v : values)
+        v = normal(random);
+    return values;
+}
+
+/// Two layers whose channels differ tenfold, with a Relu between.
+Prepared twoLayers(const Tensor& first, const Tensor& second)
+{
+    return SmallModel("f")
+        .input("x", { 1, 3, 4, 4 })
+        .constant("w1", first)
+        .constant("w2", second)
+        .node("Conv", { "x", "w1" }, { "a" })
+        .node("Relu", { "a" }, { "r" })
+        .node("Conv", { "r", "w2" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+WeightRow rowFor(const Prepared& model, const std::string& weight, int64_t axis)
+{
+    WeightRow row;
+    row.floatValue = model.value(weight);
+    row.floatNode = model.graph().value(row.floatValue).uses[0].node;
+    row.name = weight;
+    row.channelAxis = axis;
+    return row;
+}
+
+double db(double signal, double noise) { return 10 * std::log10(signal / noise); }
+
+} // namespace
+
+class WeightLabTests : public QObject {
+    Q_OBJECT
+private slots:
+    void trialsEqualTheQuantizer_data();
+    void trialsEqualTheQuantizer();
+    void channelsAndOutliers();
+    void equalization();
+    void nothingToTry();
+    void channelMajor();
+};
+
+void WeightLabTests::trialsEqualTheQuantizer_data()
+{
+    QTest::addColumn<int>("axis");
+    QTest::newRow("first axis") << 0;
+    QTest::newRow("middle axis") << 1;
+    QTest::newRow("last axis") << 2;
+}
+
+/// Every trial is the noise of the codes that the quantizer writes, element by element.
+void WeightLabTests::trialsEqualTheQuantizer()
+{
+    QFETCH(int, axis);
+    const Tensor weight = Tensor::of<float>({ 5, 7, 3 }, normalFloats(105, 11));
+    const Prepared model = twoLayers(weight, Tensor::of<float>({ 1, 5, 1, 1 }, normalFloats(5, 3)));
+    const auto lab = weightLab(*model.plan, rowFor(model, "w1", axis));
+    QVERIFY(lab);
+    QCOMPARE(lab->trials.size(), size_t(8));
+    const auto x = toFloats(weight);
+    for (const WeightTrial& trial : lab->trials) {
+        const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, false, std::nullopt, false };
+        const auto params = weightParams(weight, rules, trial.perChannel ? std::optional<int64_t>(axis) : std::nullopt);
+        const auto y = dequantized(weightCodes(weight, *params), *params);
+        double signal = 0, noise = 0;
+        for (size_t i = 0; i < x.size(); ++i) {
+            signal += double(x[i]) * x[i];
+            noise += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
+        }
+        QVERIFY2(close(trial.sqnrDb, db(signal, noise), 1e-4), weightTrialName(trial).c_str());
+        QCOMPARE(trial.channelSqnrDb.size(), size_t(weight.dim(size_t(axis))));
+    }
+}
+
+void WeightLabTests::channelsAndOutliers()
+{
+    std::vector<float> values(200, 0.01f);
+    values[3] = -2;
+    values[150] = 0.5f;
+    const Prepared model = twoLayers(Tensor::of<float>({ 2, 100 }, values), Tensor::of<float>({ 1, 2 }, { 1, 1 }));
+    WeightRow row = rowFor(model, "w1", 0);
+    row.params = { DType::Int8, { 0.02f, 0.005f }, { 0, 0 }, 0, 0 };
+    row.channelSqnrDb = { 30.0, std::nullopt };
+    const auto lab = weightLab(*model.plan, row);
+    QVERIFY(lab);
+    QCOMPARE(lab->channels.size(), size_t(2));
+    QCOMPARE(float(lab->channels[0].lowest), -2.f);
+    QCOMPARE(float(lab->channels[1].highest), 0.5f);
+    QCOMPARE(float(*lab->channels[1].scale), 0.005f);
+    QVERIFY(close(lab->channels[0].sqnrDb, 30));
+    QVERIFY(!lab->channels[1].sqnrDb);
+    QVERIFY(close(lab->outlierShare, 1.0 / 200));
+    QVERIFY(close(lab->channels[1].outlierShare, 1.0 / 100));
+    QVERIFY(lab->bulkRange < 0.02);
+    QVERIFY(close(lab->rangeRatio, 2 / 1.25));
+}
+
+void WeightLabTests::equalization()
+{
+    auto first = normalFloats(4 * 3, 1);
+    for (size_t i = 0; i < 3; ++i)
+        first[i] *= 50; // one channel far above the others
+    const Prepared model
+        = twoLayers(Tensor::of<float>({ 4, 3, 1, 1 }, first), Tensor::of<float>({ 2, 4, 1, 1 }, normalFloats(8, 2)));
+    const std::vector<WeightRow> rows { rowFor(model, "w1", 0), rowFor(model, "w2", 0) };
+    const auto laboratory = weightLaboratory(*model.plan, std::make_shared<const Model>(model.plan->model()), rows, 2);
+    QVERIFY2(laboratory.note.empty(), laboratory.note.c_str());
+    QCOMPARE(laboratory.preview.pairs, size_t(1));
+    const WeightLab& lab = *laboratory.weights[0];
+    QVERIFY(lab.equalized);
+    QVERIFY(*lab.equalized->rangeRatio < *lab.rangeRatio / 2);
+    QCOMPARE(lab.equalized->trials.size(), size_t(8));
+    QVERIFY(*lab.equalized->trials[0].worstChannelDb > *lab.trials[0].worstChannelDb + 10);
+}
+
+void WeightLabTests::nothingToTry()
+{
+    const Prepared model
+        = twoLayers(Tensor::of<float>({ 1, 3, 1, 1 }, { 1, HUGE_VALF, 2 }), Tensor::of<float>({ 1, 1, 1, 1 }, { 0 }));
+    QVERIFY(!weightLab(*model.plan, rowFor(model, "w1", 0)));
+    const auto zeros = weightLab(*model.plan, rowFor(model, "w2", 0));
+    QVERIFY(zeros);
+    QVERIFY(zeros->trials[0].exact);
+    WeightRow bias = rowFor(model, "w2", 0);
+    bias.bias = true;
+    QVERIFY(!weightLab(*model.plan, bias));
+}
+
+void WeightLabTests::channelMajor()
+{
+    std::vector<float> x(200 * 3 * 2);
+    for (size_t i = 0; i < x.size(); ++i)
+        x[i] = float(i);
+    const ChannelMajor rows(x, channelsOf({ 200, 3, 2 }, 1));
+    QCOMPARE(rows.channels(), size_t(3));
+    for (size_t c = 0; c < 3; ++c)
+        for (size_t i = 0; i < 400; ++i)
+            QCOMPARE(rows.channel(c)[i], float((i / 2) * 6 + c * 2 + i % 2));
+}
+
+QTEST_APPLESS_MAIN(WeightLabTests)
+#include "weight_lab_test.moc"
