@@ -9,9 +9,14 @@
 
 namespace qs {
 
+/// A function `archive(Stream& stream, Archived<Stream, Thing>& thing)` says once how a thing lies in a file: with
+/// item() and size(), which a writer and a reader both have.
+template <class Stream, class Thing> using Archived = std::conditional_t<Stream::kReads, Thing, const Thing>;
+
 /// Numbers, texts and lists one after another, as they lie in the memory of a little-endian machine.
 class ByteWriter {
 public:
+    static constexpr bool kReads = false;
     template <class T> void number(T value)
     {
         static_assert(std::is_arithmetic_v<T>);
@@ -30,6 +35,18 @@ public:
     }
     const std::string& bytes() const { return m_bytes; }
 
+    template <class T> void item(const T& value)
+    {
+        if constexpr (std::is_enum_v<T>)
+            number(static_cast<std::underlying_type_t<T>>(value));
+        else
+            number(value);
+    }
+    void item(const std::string& value) { text(value); }
+    template <class T> void item(const std::vector<T>& values) { numbers(values); }
+    /// The number of things in a list, which are to follow.
+    template <class T> void size(const std::vector<T>& list, size_t /*bytesEach*/) { number<uint64_t>(list.size()); }
+
 private:
     std::string m_bytes;
 };
@@ -38,6 +55,7 @@ private:
 /// empty, and ok() says so: sizes are checked before memory is taken.
 class ByteReader {
 public:
+    static constexpr bool kReads = true;
     explicit ByteReader(std::string_view bytes)
         : m_rest(bytes)
     {
@@ -71,6 +89,19 @@ public:
         }
         return static_cast<size_t>(n);
     }
+    template <class T> void item(T& value)
+    {
+        if constexpr (std::is_enum_v<T>)
+            value = static_cast<T>(number<std::underlying_type_t<T>>());
+        else if constexpr (std::is_same_v<T, bool>)
+            value = number<uint8_t>() != 0;
+        else
+            value = number<T>();
+    }
+    void item(std::string& value) { value = text(); }
+    template <class T> void item(std::vector<T>& values) { values = numbers<T>(); }
+    /// Gives the list that many things of at least `bytesEach` bytes.
+    template <class T> void size(std::vector<T>& list, size_t bytesEach) { list.resize(count(bytesEach)); }
     void fail()
     {
         m_ok = false;

@@ -15,102 +15,70 @@ constexpr size_t kFrame = 2 * sizeof(uint64_t) + sizeof(uint32_t); ///< magic, v
 constexpr const char* kWhereFrom = "give the files that `compare --shard I/N --state F` wrote";
 constexpr size_t kChecksum = 2 * sizeof(uint64_t);
 
-void write(ByteWriter& out, const StateFile& file)
+template <class Stream> void archive(Stream& a, Archived<Stream, StateFile>& file)
 {
-    out.text(file.given);
-    out.text(file.absolute);
+    a.item(file.given);
+    a.item(file.absolute);
 }
 
-StateFile readFile(ByteReader& in)
+template <class Stream> void archive(Stream& a, Archived<Stream, Hash128>& hash)
 {
-    StateFile file;
-    file.given = in.text();
-    file.absolute = in.text();
-    return file;
+    a.item(hash.low);
+    a.item(hash.high);
 }
 
-void write(ByteWriter& out, const Hash128& hash)
+template <class Stream, class Number> void archiveOptional(Stream& a, Number& number)
 {
-    out.number(hash.low);
-    out.number(hash.high);
+    bool present = number.has_value();
+    uint64_t value = number.value_or(0);
+    a.item(present);
+    a.item(value);
+    if constexpr (Stream::kReads)
+        if (present)
+            number = value;
 }
 
-Hash128 readHash(ByteReader& in)
+template <class Stream> void archive(Stream& a, Archived<Stream, std::map<std::string, Shape>>& shapes)
 {
-    Hash128 hash;
-    hash.low = in.number<uint64_t>();
-    hash.high = in.number<uint64_t>();
-    return hash;
-}
-
-void write(ByteWriter& out, const std::optional<uint64_t>& number)
-{
-    out.number<uint8_t>(number.has_value());
-    out.number<uint64_t>(number.value_or(0));
-}
-
-std::optional<uint64_t> readOptional(ByteReader& in)
-{
-    const bool has = in.number<uint8_t>() != 0;
-    const auto number = in.number<uint64_t>();
-    return has ? std::optional(number) : std::nullopt;
-}
-
-void write(ByteWriter& out, const ShardHeader& h)
-{
-    out.text(h.program);
-    for (const StateFile* file : { &h.floatModel, &h.map, &h.ranges, &h.data, &h.preprocess })
-        write(out, *file);
-    out.text(h.recipe);
-    out.number<uint64_t>(h.shapes.size());
-    for (const auto& [name, shape] : h.shapes) {
-        out.text(name);
-        out.numbers(shape);
+    std::vector<std::pair<std::string, Shape>> list(shapes.begin(), shapes.end());
+    a.size(list, 2 * sizeof(uint64_t));
+    for (auto& [name, shape] : list) {
+        a.item(name);
+        a.item(shape);
     }
-    write(out, h.limit ? std::optional<uint64_t>(*h.limit) : std::nullopt);
-    write(out, h.seed);
-    out.number<uint8_t>(static_cast<uint8_t>(h.profile));
-    out.number<uint8_t>(h.nodeAlone);
-    out.number<uint64_t>(h.count);
-    out.number<uint64_t>(h.samples);
-    out.numbers(h.labels);
-    write(out, h.floatIdentity);
-    write(out, h.dataIdentity);
-    out.number<uint64_t>(h.quantModels.size());
+    if constexpr (Stream::kReads)
+        shapes = { list.begin(), list.end() };
+}
+
+template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h)
+{
+    a.item(h.program);
+    for (auto* file : { &h.floatModel, &h.map, &h.ranges, &h.data, &h.preprocess })
+        archive(a, *file);
+    a.item(h.recipe);
+    archive(a, h.shapes);
+    archiveOptional(a, h.limit);
+    archiveOptional(a, h.seed);
+    auto profile = static_cast<uint8_t>(h.profile);
+    a.item(profile);
+    if constexpr (Stream::kReads)
+        h.profile = static_cast<ArithmeticProfile>(profile);
+    a.item(h.nodeAlone);
+    a.item(h.count);
+    a.item(h.samples);
+    a.item(h.labels);
+    archive(a, h.floatIdentity);
+    archive(a, h.dataIdentity);
+    a.size(h.quantModels, 4 * sizeof(uint64_t));
+    if constexpr (Stream::kReads) {
+        h.quantIdentities.resize(h.quantModels.size());
+        h.byNumbers.resize(h.quantModels.size());
+    }
     for (size_t i = 0; i < h.quantModels.size(); ++i) {
-        write(out, h.quantModels[i]);
-        write(out, h.quantIdentities[i]);
-        out.text(h.byNumbers[i]);
+        archive(a, h.quantModels[i]);
+        archive(a, h.quantIdentities[i]);
+        a.item(h.byNumbers[i]);
     }
-}
-
-ShardHeader readHeader(ByteReader& in)
-{
-    ShardHeader h;
-    h.program = in.text();
-    for (StateFile* file : { &h.floatModel, &h.map, &h.ranges, &h.data, &h.preprocess })
-        *file = readFile(in);
-    h.recipe = in.text();
-    for (size_t i = in.count(2 * sizeof(uint64_t)); i > 0; --i) {
-        const std::string name = in.text();
-        h.shapes[name] = in.numbers<int64_t>();
-    }
-    if (const auto limit = readOptional(in))
-        h.limit = static_cast<size_t>(*limit);
-    h.seed = readOptional(in);
-    h.profile = static_cast<ArithmeticProfile>(in.number<uint8_t>());
-    h.nodeAlone = in.number<uint8_t>() != 0;
-    h.count = static_cast<size_t>(in.number<uint64_t>());
-    h.samples = static_cast<size_t>(in.number<uint64_t>());
-    h.labels = in.numbers<int64_t>();
-    h.floatIdentity = readHash(in);
-    h.dataIdentity = readHash(in);
-    for (size_t i = in.count(4 * sizeof(uint64_t)); i > 0; --i) {
-        h.quantModels.push_back(readFile(in));
-        h.quantIdentities.push_back(readHash(in));
-        h.byNumbers.push_back(in.text());
-    }
-    return h;
 }
 
 Result<ShardState> decoded(std::string_view all, const std::string& path)
@@ -128,11 +96,13 @@ Result<ShardState> decoded(std::string_view all, const std::string& path)
     if (!frame.ok() || all.size() < kFrame + kChecksum || length != all.size() - kFrame - kChecksum)
         return badInput("is cut short", path, again);
     ByteReader checksum(all.substr(all.size() - kChecksum));
-    if (readHash(checksum) != hashText(all.substr(0, all.size() - kChecksum)))
+    Hash128 hash;
+    archive(checksum, hash);
+    if (hash != hashText(all.substr(0, all.size() - kChecksum)))
         return badInput("is damaged: its checksum is wrong", path, again);
     ByteReader in(all.substr(kFrame, static_cast<size_t>(length)));
     ShardState state;
-    state.header = readHeader(in);
+    archive(in, state.header);
     state.index = static_cast<size_t>(in.number<uint64_t>());
     for (size_t i = 0; i < state.header.quantModels.size(); ++i)
         state.measured.push_back(in.text());
@@ -147,7 +117,7 @@ Result<ShardState> decoded(std::string_view all, const std::string& path)
 std::string shardStateBytes(const ShardState& state)
 {
     ByteWriter body;
-    write(body, state.header);
+    archive(body, state.header);
     body.number<uint64_t>(state.index);
     for (const std::string& measured : state.measured)
         body.text(measured);
@@ -157,7 +127,7 @@ std::string shardStateBytes(const ShardState& state)
     frame.number<uint64_t>(body.bytes().size());
     std::string bytes = frame.bytes() + body.bytes();
     ByteWriter checksum;
-    write(checksum, hashText(bytes));
+    archive(checksum, hashText(bytes));
     return bytes + checksum.bytes();
 }
 

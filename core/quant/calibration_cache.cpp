@@ -2,14 +2,13 @@
 #include "core/quant/calibration_cache.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/byte_stream.h"
 #include "core/base/whole_file.h"
 #include "core/engine/content_key.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <filesystem>
-#include <type_traits>
+#include <limits>
 
 namespace qs {
 
@@ -18,164 +17,106 @@ namespace {
 constexpr std::string_view kMagic = "QSCALIB1"; ///< the digit is the version
 constexpr size_t kHeader = 8 + sizeof(Hash128);
 
-/// Numbers as they lie in memory, lists with their length in front. Reads the same calls back; reading past the end
-/// makes it bad and gives zeros.
-class Writer {
-public:
-    static constexpr bool kReads = false;
-    template <class T> void number(T& value)
-    {
-        static_assert(std::is_trivially_copyable_v<T>);
-        m_bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    template <class T> void items(std::vector<T>& list) { size(list.size()); }
-    void size(uint64_t n) { number(n); }
-    void text(std::string& value)
-    {
-        size(value.size());
-        m_bytes += value;
-    }
-    bool good() const { return true; }
-    std::string bytes() && { return std::move(m_bytes); }
-
-private:
-    std::string m_bytes;
-};
-
-class Reader {
-public:
-    static constexpr bool kReads = true;
-    explicit Reader(std::string_view bytes)
-        : m_bytes(bytes)
-    {
-    }
-    template <class T> void number(T& value)
-    {
-        value = T {};
-        if (m_bytes.size() < sizeof value) {
-            m_good = false;
-            return;
-        }
-        std::memcpy(&value, m_bytes.data(), sizeof value);
-        m_bytes.remove_prefix(sizeof value);
-    }
-    /// Each item takes a byte at least, so that a damaged length allocates no more than the file has.
-    template <class T> void items(std::vector<T>& list)
-    {
-        uint64_t n = 0;
-        number(n);
-        m_good = m_good && n <= m_bytes.size();
-        list.resize(m_good ? n : 0);
-    }
-    void text(std::string& value)
-    {
-        std::vector<char> characters;
-        items(characters);
-        value.assign(m_bytes.substr(0, characters.size()));
-        m_bytes.remove_prefix(characters.size());
-    }
-    bool good() const { return m_good; }
-    bool atEnd() const { return m_bytes.empty(); }
-
-private:
-    std::string_view m_bytes;
-    bool m_good = true;
-};
-
-template <class Archive> void archive(Archive& a, HistogramKind& kind)
+template <class Stream> void archive(Stream& a, Archived<Stream, HistogramKind>& kind)
 {
-    a.number(kind.magnitudes);
-    a.number(kind.bins);
+    a.item(kind.magnitudes);
+    a.item(kind.bins);
 }
 
-template <class Archive, class T, class Each> void optional(Archive& a, std::optional<T>& value, const Each& each)
+template <class Stream, class T, class Each> void archiveOptional(Stream& a, T& value, const Each& each)
 {
-    uint8_t present = value.has_value();
-    a.number(present);
-    if (present && !value)
-        value.emplace();
+    bool present = value.has_value();
+    a.item(present);
+    if constexpr (Stream::kReads)
+        if (present)
+            value.emplace();
     if (present)
         each(*value);
 }
 
-template <class Archive> void archive(Archive& a, CollectOptions& options)
+template <class Stream> void archive(Stream& a, Archived<Stream, CollectOptions>& options)
 {
-    a.items(options.histograms);
-    for (HistogramKind& kind : options.histograms)
+    a.size(options.histograms, sizeof(uint64_t));
+    for (auto& kind : options.histograms)
         archive(a, kind);
-    optional(a, options.cut, [&](PercentileCut& cut) {
-        a.number(cut.magnitudes);
-        a.number(cut.bins);
-        a.number(cut.percentile);
+    archiveOptional(a, options.cut, [&](auto& cut) {
+        a.item(cut.magnitudes);
+        a.item(cut.bins);
+        a.item(cut.percentile);
     });
-    a.number(options.powers);
-    a.number(options.stride);
+    a.item(options.powers);
+    a.item(options.stride);
 }
 
-/// A histogram is made anew from its bins: these follow from the extremes alone.
-template <class Archive> void archive(Archive& a, Histogram& histogram)
+/// A histogram with these extremes and counts: its bins follow from the extremes alone.
+Histogram restored(float low, float high, uint64_t nonFinite, const std::vector<uint64_t>& counts)
+{
+    Histogram histogram;
+    if (nonFinite)
+        histogram.add(std::numeric_limits<float>::infinity(), nonFinite);
+    if (counts.empty() || !(low <= high) || counts.front() == 0 || counts.back() == 0)
+        return histogram;
+    const bool one = counts.size() == 1 && low < high;
+    histogram.add(low, one ? counts.front() - 1 : counts.front());
+    if (one || counts.size() > 1)
+        histogram.add(high, one ? 1 : counts.back());
+    const double left = histogram.low(), width = histogram.binWidth();
+    for (size_t i = 1; i + 1 < counts.size(); ++i)
+        if (counts[i])
+            histogram.add(static_cast<float>(left + static_cast<double>(i) * width), counts[i]);
+    return histogram;
+}
+
+template <class Stream> void archive(Stream& a, Archived<Stream, Histogram>& histogram)
 {
     std::vector<uint64_t> counts = histogram.counts();
     auto low = static_cast<float>(histogram.smallest()), high = static_cast<float>(histogram.largest());
     uint64_t nonFinite = histogram.nonFinite();
-    a.number(low);
-    a.number(high);
-    a.number(nonFinite);
-    a.items(counts);
-    for (uint64_t& count : counts)
-        a.number(count);
-    if constexpr (Archive::kReads) {
-        if (nonFinite)
-            histogram.add(std::numeric_limits<float>::infinity(), nonFinite);
-        if (counts.empty() || !(low <= high) || counts.front() == 0 || counts.back() == 0)
-            return;
-        const bool one = counts.size() == 1 && low < high;
-        histogram.add(low, one ? counts.front() - 1 : counts.front());
-        if (one || counts.size() > 1)
-            histogram.add(high, one ? 1 : counts.back());
-        const double left = histogram.low(), width = histogram.binWidth();
-        for (size_t i = 1; i + 1 < counts.size(); ++i)
-            if (counts[i])
-                histogram.add(static_cast<float>(left + static_cast<double>(i) * width), counts[i]);
-    }
+    a.item(low);
+    a.item(high);
+    a.item(nonFinite);
+    a.item(counts);
+    if constexpr (Stream::kReads)
+        histogram = restored(low, high, nonFinite, counts);
 }
 
-template <class Archive> void archive(Archive& a, TensorStatistics& tensor)
+template <class Stream> void archive(Stream& a, Archived<Stream, TensorStatistics>& tensor)
 {
-    a.text(tensor.name);
-    a.number(tensor.dtype);
-    a.items(tensor.feeds);
-    for (ValueRange& feed : tensor.feeds)
-        for (float* part : { &feed.low, &feed.high, &feed.least })
-            a.number(*part);
-    a.number(tensor.gap.below);
-    a.number(tensor.gap.above);
+    a.item(tensor.name);
+    a.item(tensor.dtype);
+    a.size(tensor.feeds, 3 * sizeof(float));
+    for (auto& feed : tensor.feeds) {
+        a.item(feed.low);
+        a.item(feed.high);
+        a.item(feed.least);
+    }
+    a.item(tensor.gap.below);
+    a.item(tensor.gap.above);
     archive(a, tensor.powers);
-    optional(a, tensor.cut, [&](Interval& cut) {
-        a.number(cut.low);
-        a.number(cut.high);
+    archiveOptional(a, tensor.cut, [&](auto& cut) {
+        a.item(cut.low);
+        a.item(cut.high);
     });
     std::vector<HistogramKind> kinds;
     for (const auto& [kind, counts] : tensor.counts)
         kinds.push_back(kind);
-    a.items(kinds);
+    a.size(kinds, 2 * sizeof(uint64_t));
     for (HistogramKind& kind : kinds) {
         archive(a, kind);
-        std::vector<uint64_t>& counts = tensor.counts[kind];
-        a.items(counts);
-        for (uint64_t& count : counts)
-            a.number(count);
+        if constexpr (Stream::kReads)
+            a.item(tensor.counts[kind]);
+        else
+            a.item(tensor.counts.at(kind));
     }
 }
 
-template <class Archive> void archive(Archive& a, CalibrationData& data)
+template <class Stream> void archive(Stream& a, Archived<Stream, CalibrationData>& data)
 {
     archive(a, data.collected);
-    a.number(data.feeds);
-    a.items(data.tensors);
-    for (TensorStatistics& tensor : data.tensors)
-        if (a.good())
-            archive(a, tensor);
+    a.item(data.feeds);
+    a.size(data.tensors, sizeof(uint64_t));
+    for (auto& tensor : data.tensors)
+        archive(a, tensor);
 }
 
 /// What later computations rely on.
@@ -196,8 +137,6 @@ bool consistent(const CalibrationData& data)
     }
     return true;
 }
-
-Hash128 hashOf(std::string_view bytes) { return hashText(bytes); }
 
 std::string keyText(Hash128 key) { return { reinterpret_cast<const char*>(&key), sizeof key }; }
 
@@ -234,10 +173,9 @@ Result<std::optional<Hash128>> calibrationKey(const CalibrationRun& run, const C
         key.add(tensor);
     for (const auto& [output, input] : run.carry)
         key.add(output).add(input);
-    Writer writer;
-    CollectOptions copy = options;
-    archive(writer, copy);
-    key.add(hashOf(std::move(writer).bytes()));
+    ByteWriter collected;
+    archive(collected, options);
+    key.add(hashText(collected.bytes()));
     for (size_t i = 0; i < run.data->feeds(); ++i) {
         QS_TRY(const Feed feed, run.data->feed(i));
         key.add(sampleKey(feed.inputs));
@@ -247,11 +185,10 @@ Result<std::optional<Hash128>> calibrationKey(const CalibrationRun& run, const C
 
 std::string calibrationBytes(const CalibrationData& data, Hash128 key)
 {
-    Writer writer;
-    CalibrationData copy = data;
-    archive(writer, copy);
-    std::string bytes = std::string(kMagic) + keyText(key) + std::move(writer).bytes();
-    return bytes + keyText(hashOf(bytes));
+    ByteWriter content;
+    archive(content, data);
+    const std::string bytes = std::string(kMagic) + keyText(key) + content.bytes();
+    return bytes + keyText(hashText(bytes));
 }
 
 Status saveCalibration(const CalibrationData& data, Hash128 key, const std::string& path)
@@ -272,14 +209,14 @@ Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, co
     if (bytes.size() < kHeader + sizeof(Hash128))
         return damaged;
     const std::string_view content = bytes.substr(0, bytes.size() - sizeof(Hash128));
-    if (bytes.substr(content.size()) != keyText(hashOf(content)))
+    if (bytes.substr(content.size()) != keyText(hashText(content)))
         return damaged;
     if (content.substr(kMagic.size(), sizeof(Hash128)) != keyText(key))
         return badInput("holds the calibration of another model, other data or other options", path, remedy);
-    Reader reader(content.substr(kHeader));
+    ByteReader reader(content.substr(kHeader));
     CalibrationData data;
     archive(reader, data);
-    if (!reader.good() || !reader.atEnd() || !consistent(data))
+    if (!reader.ok() || !reader.atEnd() || !consistent(data))
         return damaged;
     return data;
 }
