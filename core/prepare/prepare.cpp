@@ -16,7 +16,8 @@ Result<PassReport> inferShapes(GraphDraft& draft)
     for (size_t v = 0; v < values.size(); ++v) {
         const Value& value = values[v];
         const Fact& fact = facts.of(ValueId(v));
-        if (!value.producer.valid() || fact.dtype == DType::Undefined || !value.type.container.empty())
+        if (!value.producer.valid() || fact.dtype == DType::Undefined || isContainer(fact.dtype)
+            || !value.type.container.empty())
             continue;
         const ValueType type { fact.dtype, fact.dims, {} };
         if (value.type.dtype == type.dtype && value.type.dims == type.dims)
@@ -32,7 +33,7 @@ namespace {
 using Pass = Result<PassReport> (*)(GraphDraft&);
 constexpr std::pair<const char*, Pass> kPasses[] { { "fold_constants", foldConstants },
     { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm }, { "fuse_layer_norm", fuseLayerNorm },
-    { "fuse_gelu", fuseGelu }, { "infer_shapes", inferShapes } };
+    { "fuse_gelu", fuseGelu }, { "keep_attention", keepAttention }, { "infer_shapes", inferShapes } };
 
 } // namespace
 

@@ -14,7 +14,8 @@ namespace qs {
 struct PassReport {
     std::string pass;
     size_t changes = 0; ///< nodes removed or changed, types found
-    /// Nodes that together compute what this opset has no operator for: they had better stay float.
+    /// Nodes that had better stay float: together they compute what this opset has no operator for, or codes between
+    /// them serve nobody.
     std::vector<std::string> keepFloat {};
 };
 
@@ -29,6 +30,9 @@ Result<PassReport> removeUnused(GraphDraft& draft);
 Result<PassReport> fuseLayerNorm(GraphDraft& draft);
 /// Gelu of single operators, by Erf or by Tanh, becomes Gelu from opset 20 on ("fuse_gelu").
 Result<PassReport> fuseGelu(GraphDraft& draft);
+/// What an attention does between its two products (scaling, masks, Softmax) stays float: quantized once more on the
+/// way it would lose, and nothing is gained by it ("keep_attention").
+Result<PassReport> keepAttention(GraphDraft& draft);
 /// Types and sizes of values are written into the draft ("infer_shapes").
 Result<PassReport> inferShapes(GraphDraft& draft);
 

@@ -324,6 +324,60 @@ private slots:
         QCOMPARE(types(draft), Types { "Gelu" });
         QVERIFY(near(run(before, noise({ 2, 40 }, 3, -6, 6)), run(draft, noise({ 2, 40 }, 3, -6, 6))));
     }
+
+    void attentionStaysFloatBetweenItsProducts_data()
+    {
+        QTest::addColumn<int>("form");
+        QTest::newRow("divided, masked") << 0;
+        QTest::newRow("multiplied") << 1;
+        QTest::newRow("masked by Where") << 2;
+        QTest::newRow("factors scaled") << 3;
+        QTest::newRow("no second product") << 4;
+        QTest::newRow("no first product") << 5;
+    }
+    void attentionStaysFloatBetweenItsProducts()
+    {
+        QFETCH(int, form);
+        SmallModel net("net.onnx");
+        net.input("q", { 2, 3, 8 })
+            .input("k", { 2, 8, 3 })
+            .input("v", { 2, 3, 8 })
+            .input("mask", { 2, 3, 3 })
+            .input("shown", { 2, 3, 3 }, DType::Bool)
+            .constant("eight", Tensor::scalar(8.0f))
+            .constant("least", Tensor::scalar(-1e4f));
+        std::vector<std::string> expected;
+        if (form == 3)
+            net.node("Mul", { "q", "eight" }, { "qs" }).node("Mul", { "eight", "k" }, { "ks" });
+        if (form == 5)
+            net.node("Relu", { "mask" }, { "s" });
+        else
+            net.node("MatMul", { form == 3 ? "qs" : "q", form == 3 ? "ks" : "k" }, { "s" });
+        std::string scores = "s";
+        const auto step = [&](const char* type, const std::vector<std::string>& inputs, const char* out) {
+            net.node(type, inputs, { out });
+            expected.emplace_back(std::string("n_") + out);
+            scores = out;
+        };
+        if (form == 0)
+            step("Div", { "s", "eight" }, "d");
+        if (form == 1)
+            step("Mul", { "eight", "s" }, "d");
+        if (form == 0)
+            step("Add", { "d", "mask" }, "m");
+        if (form == 2)
+            step("Where", { "shown", "s", "least" }, "m");
+        net.node("Softmax", { scores }, { "p" });
+        expected.emplace_back("n_p");
+        if (form == 3)
+            expected.insert(expected.begin(), { "n_qs", "n_ks" });
+        net.node(form == 4 ? "Add" : "MatMul", { "p", form == 4 ? "mask" : "v" }, { "y" }).output("y");
+        GraphDraft draft = draftOf(std::move(net));
+        const auto report = keepAttention(draft);
+        QVERIFY(report.ok());
+        QCOMPARE(report->changes, size_t(0));
+        QCOMPARE(report->keepFloat, form < 4 ? expected : std::vector<std::string>());
+    }
 };
 
 QTEST_GUILESS_MAIN(PrepareTest)
