@@ -46,6 +46,7 @@ private slots:
     void outcomes();
     void wrongFolders();
     void kernels();
+    void operatorPage();
 };
 
 void ConformanceTests::outcomes()
@@ -103,6 +104,15 @@ void ConformanceTests::kernels()
     QCOMPARE(j["operators"][0]["op_type"], "Conv");
     QVERIFY(!j["operators"][0]["kernels"].empty());
     QS_EXPECT(2, QStringList { "Frobnicate" }, { "kernels", "--op", "Frobnicate" });
+}
+
+void ConformanceTests::operatorPage()
+{
+    QFile page(QS_SOURCE_DIR "/docs/operators.md");
+    QVERIFY(page.open(QFile::ReadOnly));
+    const Outcome list = quantscope({ "kernels", "--list" });
+    QCOMPARE(list.code, 0);
+    QVERIFY2(list.out == QString::fromUtf8(page.readAll()), "write it anew: quantscope-cli kernels --list");
 }
 
 namespace qs::test {
