@@ -3,6 +3,7 @@
 
 #include "core/graph/domains.h"
 #include "core/ops/macs.h"
+#include "core/qdq/name_tails.h"
 
 #include <algorithm>
 #include <map>
@@ -20,8 +21,6 @@ bool isPair(const DraftNode& node, std::string_view type)
 {
     return node.opType == type && (node.domain.empty() || node.domain == kMicrosoftDomain);
 }
-
-constexpr std::string_view kOutputTail = "_DequantizeLinear_Output", kInputTail = "_QuantizeLinear_Input";
 
 std::string withoutTail(const std::string& name, std::string_view tail)
 {
@@ -62,14 +61,15 @@ void bypass(GraphDraft& draft, const GraphDraft& floats, const Names& outputs)
         const std::string& out = node.outputs[0];
         const auto quantizer = quantizers.find(node.inputs[0]);
         if (quantizer == quantizers.end()) {
-            if (const Tensor* constant = floats.constant(withoutTail(out, kOutputTail)))
+            if (const Tensor* constant = floats.constant(withoutTail(out, tails::kDequantizeOutput)))
                 draft.setConstant(out, *constant);
             else
                 kept.push_back(node);
             continue;
         }
         const std::string& source = quantizer->second->inputs[0];
-        if (const auto found = activations.find(withoutTail(source, kInputTail)); found != activations.end()) {
+        if (const auto found = activations.find(withoutTail(source, tails::kQuantizeInput));
+            found != activations.end()) {
             DraftNode activation = *found->second;
             activation.inputs[0] = source;
             activation.outputs = { out };
@@ -177,7 +177,7 @@ Status QuantizedUnits::addTensors()
         const auto [at, added] = units.emplace(codes, m_units.size());
         if (added) {
             const auto source = sources.find(codes);
-            std::string name = source == sources.end() ? withoutTail(out, kOutputTail)
+            std::string name = source == sources.end() ? withoutTail(out, tails::kDequantizeOutput)
                 : draft.isOutput(out)                  ? out
                                                        : source->second;
             const Tensor* constant = draft.constant(codes);

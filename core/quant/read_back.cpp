@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back.h"
 
+#include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/read_back/draft_differences.h"
@@ -285,7 +286,7 @@ void tellDifferences(const QuantizedFile& file, const Trial& best, std::vector<s
     for (const std::string& name : best.differences.changedConstants) {
         const bool weight = std::ranges::any_of(file.tensors, [&](const auto& entry) {
             return entry.second.constant
-                && (entry.first == name || name.starts_with(entry.first + "_Q") || name == entry.first + "_quantized");
+                && (entry.first == name || name.starts_with(entry.first + "_Q") || name == entry.first + tails::kCodes);
         });
         (weight ? codes : others).push_back(name);
     }
@@ -314,7 +315,7 @@ void tellOpsets(const QuantizedFile& file, const Trial& best, std::vector<std::s
 bool hasUsualNames(const QuantizedFile& file, const ValueNames& names)
 {
     const bool anyNamed = std::ranges::any_of(file.tensors, [](const auto& entry) {
-        return entry.second.scaleName == entry.first + "_scale" || entry.second.scaleName.empty();
+        return entry.second.scaleName == entry.first + tails::kScale || entry.second.scaleName.empty();
     });
     return names.empty() && (anyNamed || shownFormat(file) != RecipeFormat::Qdq);
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/rounding.h"
+#include "core/qdq/name_tails.h"
 #include "core/quant/activation_pass.h"
 #include "core/quant/correct/flips.h"
 #include "core/quant/correct/layer_patches.h"
@@ -30,9 +31,9 @@ struct Rounded {
 /// The parameters that the quantizer gave a weight; nullopt: it is not quantized. Issue: quantized in another way.
 Result<std::optional<QuantParams>> paramsOf(const GraphDraft& quantized, const LinearLayer& layer, const Tensor& weight)
 {
-    const Tensor* scale = quantized.constant(layer.weight + "_scale");
-    const Tensor* zero = quantized.constant(layer.weight + "_zero_point");
-    const Tensor* codes = quantized.constant(layer.weight + "_quantized");
+    const Tensor* scale = quantized.constant(layer.weight + tails::kScale);
+    const Tensor* zero = quantized.constant(layer.weight + tails::kZeroPoint);
+    const Tensor* codes = quantized.constant(layer.weight + tails::kCodes);
     if (!scale || !zero || !codes)
         return std::optional<QuantParams>();
     QuantParams params { zero->dtype(), toFloats(*scale), {}, std::nullopt, 0 };

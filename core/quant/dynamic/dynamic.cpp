@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/dynamic/dynamic.h"
 
+#include "core/qdq/name_tails.h"
 #include "core/quant/dynamic/factors.h"
 #include "core/quant/dynamic/lstm.h"
 #include "core/quant/dynamic/transformer_rules.h"
@@ -16,7 +17,7 @@ constexpr int64_t kFloat32Type = 1;
 void scaleSums(QOperatorBuilder& b, const DraftNode& node, const QOperand& x, const QOperand& w,
     const std::string& scaled, int64_t castTo)
 {
-    const std::string sums = node.outputs.front() + "_output_quantized";
+    const std::string sums = node.outputs.front() + tails::kSums;
     const std::string quant = node.name + "_quant";
     Attributes to;
     to.set("to", castTo);
@@ -43,8 +44,8 @@ Status matmul(QOperatorBuilder& b, const DraftNode& node)
     const auto& [x, w] = *factors;
     const std::string& out = node.outputs.front();
     b.replace(node,
-        { NodeId(), "", "MatMulInteger", "", { x.codes, w.codes, x.zeroPoint, w.zeroPoint },
-            { out + "_output_quantized" }, {} });
+        { NodeId(), "", "MatMulInteger", "", { x.codes, w.codes, x.zeroPoint, w.zeroPoint }, { out + tails::kSums },
+            {} });
     scaleSums(b, node, x, w, out, castType(b, out));
     return {};
 }
@@ -57,8 +58,8 @@ Status conv(QOperatorBuilder& b, const DraftNode& node)
     const auto& [x, w] = *factors;
     const std::string& out = node.outputs.front();
     b.replace(node,
-        { NodeId(), "", "ConvInteger", "", { x.codes, w.codes, x.zeroPoint, w.zeroPoint },
-            { out + "_output_quantized" }, node.attributes });
+        { NodeId(), "", "ConvInteger", "", { x.codes, w.codes, x.zeroPoint, w.zeroPoint }, { out + tails::kSums },
+            node.attributes });
     const bool bias = node.hasInput(2);
     const std::string scaled = bias ? out + "quant_scaled_output" : out;
     scaleSums(b, node, x, w, scaled, castType(b, out));

@@ -2,6 +2,7 @@
 #include "core/quant/dynamic/lstm.h"
 
 #include "core/graph/domains.h"
+#include "core/qdq/name_tails.h"
 #include "core/quant/tensor_params.h"
 #include "core/quant/weights.h"
 
@@ -50,7 +51,7 @@ Result<LstmWeight> weight(QOperatorBuilder& b, const std::string& name)
         issue.tensor = name;
         return issue;
     }
-    const LstmWeight names { QOperatorBuilder::codesName(name), name + "_scale", name + "_zero_point" };
+    const LstmWeight names { QOperatorBuilder::codesName(name), name + tails::kScale, name + tails::kZeroPoint };
     const Shape stored = perChannel ? Shape { shape[0], shape[1] } : Shape { shape[0] };
     draft.setConstant(names.codes, swapped(weightCodes(rows, *params).reshaped(shape)));
     draft.setConstant(names.scale, realTensor(tensor.dtype(), stored, params->scale));

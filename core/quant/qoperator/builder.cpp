@@ -2,6 +2,7 @@
 #include "core/quant/qoperator/builder.h"
 
 #include "core/graph/domains.h"
+#include "core/qdq/name_tails.h"
 #include "core/quant/tensor_params.h"
 #include "core/quant/weights.h"
 
@@ -33,7 +34,7 @@ bool QOperatorBuilder::hasRange(const std::string& name) const
 QOperand QOperatorBuilder::store(const std::string& name, const QuantParams& params, const Shape& shape, DType real)
 {
     const Shape stored = paramsShape(params, shape);
-    QOperand operand { codesName(name), name + "_scale", name + "_zero_point", params.dtype, params.scale,
+    QOperand operand { codesName(name), name + tails::kScale, name + tails::kZeroPoint, params.dtype, params.scale,
         params.zeroPoint };
     model.draft.setConstant(operand.scale, realTensor(real, stored, params.scale));
     model.draft.setConstant(operand.zeroPoint, codeTensor(params.dtype, stored, params.zeroPoint));
@@ -80,8 +81,8 @@ Result<std::optional<QOperand>> QOperatorBuilder::activation(const std::string& 
         return std::optional(codes);
     }
     if (dynamic()) {
-        const QOperand made { codesName(name), name + "_scale", name + "_zero_point", DType::UInt8, {}, {} };
-        add({ NodeId(), name + "_QuantizeLinear", "DynamicQuantizeLinear", "", { name },
+        const QOperand made { codesName(name), name + tails::kScale, name + tails::kZeroPoint, DType::UInt8, {}, {} };
+        add({ NodeId(), name + tails::kQuantize, "DynamicQuantizeLinear", "", { name },
             { made.codes, made.scale, made.zeroPoint }, {} });
         remember(name, made);
         return std::optional(made);
@@ -89,8 +90,8 @@ Result<std::optional<QOperand>> QOperatorBuilder::activation(const std::string& 
     if (!hasRange(name))
         return std::optional<QOperand>();
     QS_TRY(const QOperand made, output(name));
-    add({ NodeId(), name + "_QuantizeLinear", "QuantizeLinear", "", { name, made.scale, made.zeroPoint },
-        { made.codes }, {} });
+    add({ NodeId(), name + tails::kQuantize, "QuantizeLinear", "", { name, made.scale, made.zeroPoint }, { made.codes },
+        {} });
     remember(name, made);
     return std::optional(made);
 }
@@ -152,8 +153,8 @@ Result<std::string> QOperatorBuilder::bias(
         model.warnings.push_back("the bias '" + name + "' does not fit 32 bits and is cut");
     QOperand made { codesName(name), {}, {}, DType::Int32, quantized->scale, {} };
     const auto channels = static_cast<int64_t>(quantized->scale.size());
-    made.scale = made.codes + "_scale";
-    made.zeroPoint = made.codes + "_zero_point";
+    made.scale = made.codes + tails::kScale;
+    made.zeroPoint = made.codes + tails::kZeroPoint;
     made.zeroPoints.assign(quantized->scale.size(), 0);
     model.draft.setConstant(made.codes, quantized->codes);
     model.draft.setConstant(made.scale, realTensor(bias.dtype(), { channels }, quantized->scale));
@@ -192,7 +193,7 @@ void QOperatorBuilder::dequantize(const std::string& name)
     const QOperand* codes = find(name);
     if (!codes || m_floats.contains(name))
         return;
-    DraftNode node { NodeId(), name + "_DequantizeLinear", "DequantizeLinear", "",
+    DraftNode node { NodeId(), name + tails::kDequantize, "DequantizeLinear", "",
         { codes->codes, codes->scale, codes->zeroPoint }, { name }, {} };
     add(std::move(node));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/qdq/name_tails.h"
 #include "core/quant/float_model.h"
 #include "core/tensor/quant_params.h"
 
@@ -56,7 +57,7 @@ public:
     void needFloats(const DraftNode& node);
     /// `made` takes the place of `old` and is named after it.
     void replace(const DraftNode& old, DraftNode made);
-    static std::string codesName(const std::string& value) { return value + "_quantized"; }
+    static std::string codesName(const std::string& value) { return value + tails::kCodes; }
 
     /// Moves the nodes into the model's draft; graph outputs are dequantized.
     void finish();

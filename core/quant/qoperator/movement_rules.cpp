@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
+#include "core/qdq/name_tails.h"
 #include "core/quant/qoperator/builder.h"
 #include "core/quant/weights.h"
 
@@ -87,7 +88,7 @@ Status padValue(QOperatorBuilder& b, DraftNode& moved, const QOperand& x)
         const QuantParams params { x.type, x.scales, x.zeroPoints, std::nullopt, 0 };
         b.model.draft.setConstant(codes, weightCodes(*constant, params));
     } else {
-        b.add({ NodeId(), value + "_QuantizeLinear", "QuantizeLinear", "", { value, x.scale, x.zeroPoint }, { codes },
+        b.add({ NodeId(), value + tails::kQuantize, "QuantizeLinear", "", { value, x.scale, x.zeroPoint }, { codes },
             {} });
     }
     moved.inputs[2] = codes;

@@ -2,6 +2,7 @@
 #include "core/quant/read_back/quantized_file.h"
 
 #include "core/engine/plan.h"
+#include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace qs {
 namespace {
 
 /// What quantizers add to the names of float values, longest first.
-constexpr std::array<std::string_view, 6> kTails { "_DequantizeLinear_Output", "_QuantizeLinear_Output",
-    "_QuantizeLinear_Input", "_output_quantized", "_quantized", "quantized" };
+constexpr std::array<std::string_view, 6> kTails { tails::kDequantizeOutput, tails::kQuantizeOutput,
+    tails::kQuantizeInput, tails::kSums, tails::kCodes, "quantized" };
 
 std::string withoutTail(const std::string& name)
 {
@@ -173,7 +174,7 @@ void FileReader::shareScales()
 {
     std::map<std::string, std::string> owners;
     for (const std::string& name : m_order)
-        if (const FileTensor& t = m_file.tensors.at(name); t.scaleName == name + "_scale")
+        if (const FileTensor& t = m_file.tensors.at(name); t.scaleName == name + tails::kScale)
             owners.emplace(t.scaleName, name);
     for (const std::string& name : m_order) {
         FileTensor& tensor = m_file.tensors.at(name);
