@@ -5,6 +5,35 @@
 
 namespace qs {
 
+std::vector<std::string> outerNames(const Graph& body)
+{
+    std::unordered_set<std::string> names;
+    const auto read = [&](ValueId id) {
+        if (id.valid() && !body.value(id).initializer && !body.value(id).producer.valid() && !body.isInput(id))
+            names.insert(body.value(id).name);
+    };
+    for (const Node& node : body.nodes()) {
+        std::ranges::for_each(node.inputs, read);
+        std::ranges::for_each(node.captures, read);
+    }
+    std::ranges::for_each(body.outputs(), read);
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::ranges::sort(sorted);
+    return sorted;
+}
+
+std::vector<std::shared_ptr<const Graph>> subgraphs(const Attributes& attributes)
+{
+    std::vector<std::shared_ptr<const Graph>> all;
+    for (const auto& [name, value] : attributes.all()) {
+        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value))
+            all.push_back(*one);
+        else if (const auto* list = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value))
+            all.insert(all.end(), list->begin(), list->end());
+    }
+    return all;
+}
+
 GraphDraft::GraphDraft(std::shared_ptr<const Model> source)
     : opsets(source->opsetImports)
     , producer(source->producer)
@@ -57,12 +86,30 @@ void GraphDraft::removeConstant(const std::string& name)
         std::erase(m_order, name);
 }
 
+/// Names that the node's subgraphs read: as the source has them, unless the subgraphs are others.
+std::vector<std::string> GraphDraft::captures(const DraftNode& node) const
+{
+    std::vector<std::string> names;
+    if (node.origin.valid() && !node.attributesChanged) {
+        for (ValueId captured : m_source->graph.node(node.origin).captures)
+            names.push_back(m_source->graph.value(captured).name);
+        return names;
+    }
+    for (const auto& body : subgraphs(node.attributes))
+        for (std::string& name : outerNames(*body))
+            if (std::ranges::find(names, name) == names.end())
+                names.push_back(std::move(name));
+    return names;
+}
+
 void GraphDraft::dropUnusedConstants()
 {
-    std::unordered_set<std::string> read = m_captured;
-    read.insert(m_outputOrder.begin(), m_outputOrder.end());
-    for (const DraftNode& node : nodes)
+    std::unordered_set<std::string> read(m_outputOrder.begin(), m_outputOrder.end());
+    for (const DraftNode& node : nodes) {
         read.insert(node.inputs.begin(), node.inputs.end());
+        for (std::string& name : captures(node))
+            read.insert(std::move(name));
+    }
     std::erase_if(m_order, [&](const std::string& name) {
         const bool unused = !read.contains(name);
         if (unused)
@@ -75,6 +122,17 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
 {
     const Graph& old = m_source->graph;
     GraphBuilder builder(old.name());
+    std::unordered_set<std::string> made;
+    for (const DraftNode& draft : nodes)
+        made.insert(draft.outputs.begin(), draft.outputs.end());
+    if (const std::vector<std::string> outer = outerNames(old); !outer.empty()) {
+        std::ranges::for_each(outer, [&](const std::string& name) { builder.allowOuter(name); });
+        // A subgraph may come to read other values around it, constants that took the place of others.
+        for (const DraftNode& draft : nodes)
+            for (const std::string& in : draft.inputs)
+                if (!in.empty() && !m_constants.contains(in) && !made.contains(in) && !m_inputs.contains(in))
+                    builder.allowOuter(in);
+    }
     for (const std::string& name : m_inputOrder) {
         const ValueId id = builder.value(name);
         builder.setType(id, old.value(old.findValue(name)).type);
@@ -104,12 +162,10 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
             else if (id.valid() && known.valid())
                 builder.setType(id, old.value(known).type);
         }
-        if (draft.origin.valid()) {
-            const Node& origin = old.node(draft.origin);
-            node.docString = origin.docString;
-            for (ValueId captured : origin.captures)
-                node.captures.push_back(builder.value(old.value(captured).name));
-        }
+        if (draft.origin.valid())
+            node.docString = old.node(draft.origin).docString;
+        for (const std::string& captured : captures(draft))
+            node.captures.push_back(builder.value(captured));
         builder.addNode(std::move(node));
     }
     for (const std::string& name : m_outputOrder)

@@ -23,6 +23,11 @@ struct DraftNode {
     bool hasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
 };
 
+/// Names that a subgraph reads from the graphs around it.
+std::vector<std::string> outerNames(const Graph& body);
+/// The subgraphs of a node, those of lists included.
+std::vector<std::shared_ptr<const Graph>> subgraphs(const Attributes& attributes);
+
 /// An editable copy of a model's main graph, by names: what passes and the quantizer work on. Constants share the
 /// storage of the source. A draft is a value; build() makes the immutable model, export writes it with all that the
 /// source file says beside it.
@@ -59,6 +64,7 @@ public:
     Result<std::shared_ptr<const Model>> build() const;
 
 private:
+    std::vector<std::string> captures(const DraftNode& node) const;
     std::shared_ptr<const Model> m_source;
     std::unordered_map<std::string, Tensor> m_constants;
     std::vector<std::string> m_order, m_inputOrder, m_outputOrder;

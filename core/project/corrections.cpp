@@ -124,14 +124,20 @@ private:
     Status equalize(CorrectionReport& report)
     {
         QS_TRY(const std::vector<bool> nodes, chosen());
-        const EqualizeReport made = equalizeLayers(m_state.draft, nodes);
+        const EqualizeReport made = equalizeLayers(m_state.draft, nodes, m_inputs.recipe.corrections.equalizeClips);
         m_state.applied.corrections.equalize = true;
+        m_state.applied.corrections.equalizeClips = m_inputs.recipe.corrections.equalizeClips;
         report.name = "equalization";
         report.changes = counted(made.pairs, "pair") + " of layers brought to equal ranges";
         if (!made.clips.empty())
             report.notes.push_back(counted(made.clips.size(), "Clip") + " between layers (" + made.clips.front()
                 + (made.clips.size() > 1 ? " ...)" : ")")
-                + ": their weights stay as they are, since one bound for all channels cannot be scaled by channel");
+                + ": their weights stay as they are, since one bound for all channels cannot be scaled by channel"
+                + (m_inputs.recipe.corrections.equalizeClips ? ""
+                                                             : "; --equalize-clips makes Relu of those from 0 on"));
+        if (!made.replaced.empty())
+            report.notes.push_back(counted(made.replaced.size(), "Clip") + " became Relu (" + made.replaced.front()
+                + (made.replaced.size() > 1 ? " ...)" : ")") + ": what lies above their bounds is no longer cut");
         return {};
     }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/quantization.h"
 
+#include "core/base/long_work.h"
 #include "core/base/stopwatch.h"
 #include "core/prepare/prepare.h"
 #include "core/project/corrections.h"
 #include "core/project/memory.h"
 #include "core/quant/calibration_cache.h"
-#include "core/quant/calibrators.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
+#include "core/quant/recipe_ranges.h"
 #include "core/quant/stated_types.h"
 #include "core/quant/weight_only/gptq_model.h"
 
@@ -60,8 +61,12 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = calibrationKey(state.applied);
     kept->opTypes = state.applied.opTypes;
-    QS_TRY(CachedCalibration made,
-        cachedCalibration(run, neededBy(state.applied.calibration), inputs.calibrationCache, progress, cancel));
+    // What was looked at before may be asked for again.
+    const KeptCalibration* before = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
+    CollectOptions wanted = neededBy(state.applied);
+    if (before && before->key == kept->key)
+        wanted = both(wanted, before->data.collected);
+    QS_TRY(CachedCalibration made, cachedCalibration(run, wanted, inputs.calibrationCache, progress, cancel));
     kept->data = std::move(made.data);
     kept->fromFile = made.found;
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
@@ -70,23 +75,22 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
 /// Ranges of exactly those tensors that the recipe's form needs.
 Status calibrate(const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
 {
-    const CalibratorOptions& calibrator = state.applied.calibration;
     const KeptCalibration* before = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
-    const bool usable = before && before->key == calibrationKey(state.applied) && before->data.covers(calibrator);
+    const bool usable = before && before->key == calibrationKey(state.applied) && covers(before->data, state.applied);
     if (usable && before->opTypes == state.applied.opTypes) {
         state.kept = inputs.earlier->kept;
     } else {
         QS_TRY(auto tensors, tensorsOf(state));
         if (usable && holdsAll(before->data, tensors)) {
             state.kept = inputs.earlier->kept;
-            QS_TRY(state.ranges, rangesFor(before->data, state.recipe.calibration));
+            QS_TRY(state.ranges, rangesFor(before->data, state.recipe));
             const std::unordered_set<std::string> wanted(tensors.begin(), tensors.end());
             std::erase_if(state.ranges.tensors, [&](const auto& entry) { return !wanted.contains(entry.first); });
             return {};
         }
         QS_TRY(state.kept, collected(inputs, state, std::move(tensors), progress, cancel));
     }
-    QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe.calibration));
+    QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe));
     return {};
 }
 
@@ -203,6 +207,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
 
 Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
+    beginLongWork("quantize");
     auto made = quantizeSteps(inputs, progress, cancel);
     if (made)
         return made;

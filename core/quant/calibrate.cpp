@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate.h"
 
+#include "core/base/long_work.h"
 #include "core/kernels/edge_bins.h"
 #include "core/quant/activation_pass.h"
 #include "core/quant/calibrators.h"
@@ -320,6 +321,7 @@ void addMoved(CalibrationData& data, const std::map<std::string, std::string>& s
 Result<CalibrationData> collectCalibration(
     const CalibrationRun& given, const CollectOptions& options, const ProgressFn& progress, const CancelToken& cancel)
 {
+    beginLongWork("calibrate");
     CalibrationRun run = given;
     const std::map<std::string, std::string> sources = takeMoved(run);
     QS_TRY(ActivationPass pass, ActivationPass::make(run));

@@ -46,30 +46,48 @@ Result<std::vector<bool>> matching(const std::vector<std::string>& options, cons
     return found;
 }
 
-Result<std::vector<bool>> choose(const GraphDraft& draft, const Recipe& recipe)
+bool isChosenType(const std::string& type, const Recipe& recipe)
 {
-    std::vector<std::string> names;
-    for (const DraftNode& node : draft.nodes)
-        names.push_back(node.name);
+    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    return type != "QuantizeLinear" && type != "DequantizeLinear" && std::ranges::find(types, type) != types.end();
+}
+
+Status choose(FloatModel& model, const Recipe& recipe)
+{
+    const std::vector<std::string> names = nodeNames(model.draft, recipe);
     QS_TRY(const auto included, matching(recipe.include, names));
     QS_TRY(const auto excluded, matching(recipe.exclude, names));
-    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
-    std::vector<bool> chosen(names.size(), false);
+    const auto& nodes = model.draft.nodes;
     for (size_t n = 0; n < names.size(); ++n) {
-        const std::string& type = draft.nodes[n].opType;
-        const bool quantizer = type == "QuantizeLinear" || type == "DequantizeLinear";
-        chosen[n] = !quantizer && (recipe.include.empty() || included[n]) && !excluded[n]
-            && std::ranges::find(types, type) != types.end();
+        const bool wanted = (recipe.include.empty() || included[n]) && !excluded[n];
+        if (n < nodes.size())
+            model.chosen.push_back(wanted && isChosenType(nodes[n].opType, recipe));
+        else if (!wanted)
+            model.leftOut.insert(names[n]);
     }
-    return chosen;
+    return {};
+}
+
+void addNames(const Graph& body, std::vector<std::string>& names)
+{
+    for (const Node& node : body.nodes()) {
+        names.push_back(node.name);
+        for (const auto& inner : subgraphs(node.attributes))
+            addNames(*inner, names);
+    }
 }
 
 Status checkOverrides(const FloatModel& model, const Recipe& recipe)
 {
-    for (const auto& [name, override] : recipe.tensors)
-        if (!model.draft.constant(name) && !model.types.contains(name) && !model.unstated.contains(name))
+    for (const auto& [name, override] : recipe.tensors) {
+        const bool constant = model.draft.constant(name) != nullptr;
+        if (!constant && !model.types.contains(name) && !model.unstated.contains(name))
             return Issue { IssueKind::BadInput, "is in the recipe, but not in the model", {}, {}, name,
                 "correct the name" };
+        if (constant && override.calibrator)
+            return Issue { IssueKind::BadInput, "is a constant, whose range no calibrator finds", {}, {}, name,
+                "leave its calibrator out of the recipe" };
+    }
     return {};
 }
 
@@ -114,9 +132,28 @@ Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Rang
             if (!out.empty())
                 model.producers.emplace(out, n);
     }
-    QS_TRY(model.chosen, choose(model.draft, recipe));
+    QS_CHECK(choose(model, recipe));
     QS_CHECK(checkOverrides(model, recipe));
     return model;
+}
+
+FloatModel FloatModel::ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer)
+{
+    auto source = std::make_shared<Model>();
+    source->path = outer.draft.source().path;
+    source->irVersion = outer.draft.source().irVersion;
+    source->graph = body;
+    source->opsetImports = outer.draft.opsets;
+    FloatModel model { .draft = GraphDraft(std::move(source)), .leftOut = outer.leftOut, .outer = &outer };
+    for (const DraftNode& node : model.draft.nodes)
+        model.chosen.push_back(isChosenType(node.opType, recipe) && !model.leftOut.contains(node.name));
+    return model;
+}
+
+const Tensor* FloatModel::constant(const std::string& name) const
+{
+    const Tensor* own = draft.constant(name);
+    return own || !outer ? own : outer->constant(name);
 }
 
 DType FloatModel::realType(const std::string& name) const
@@ -152,6 +189,25 @@ const std::vector<size_t>& FloatModel::readersOf(const std::string& name) const
     return it == readers.end() ? none : it->second;
 }
 
+std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe)
+{
+    std::vector<std::string> names;
+    for (const DraftNode& node : draft.nodes)
+        names.push_back(node.name);
+    if (entersSubgraphs(recipe))
+        for (const DraftNode& node : draft.nodes)
+            for (const auto& body : subgraphs(node.attributes))
+                addNames(*body, names);
+    return names;
+}
+
+bool entersSubgraphs(const Recipe& recipe)
+{
+    const WeightOnlyAlgorithm algorithm = recipe.weightOnly.algorithm;
+    return recipe.format == RecipeFormat::WeightOnly
+        && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::HalfQuadratic);
+}
+
 void editRanges(FloatModel& model)
 {
     auto& tensors = model.ranges.tensors;
@@ -165,10 +221,13 @@ void editRanges(FloatModel& model)
             if (in != tensors.end() && out != tensors.end() && model.readersOf(node.inputs.front()).size() == 1)
                 in->second = out->second;
         } else if (node.is("Softmax")) {
+            TensorRange& range = tensors[node.outputs.front()];
             TensorRange unit;
             unit.lowest = 0;
             unit.highest = 1;
-            tensors.insert_or_assign(node.outputs.front(), unit);
+            unit.average = range.average;
+            unit.deviation = range.deviation; // without which ONNX Runtime fails at float8
+            range = unit;
         }
     }
 }

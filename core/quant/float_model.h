@@ -24,6 +24,8 @@ struct FloatModel {
     std::unordered_map<std::string, std::vector<size_t>> readers; ///< node indices in order, one a slot
     std::unordered_map<std::string, size_t> producers;
     std::vector<bool> chosen; ///< by node index
+    std::unordered_set<std::string> leftOut; ///< nodes of subgraphs that the recipe's patterns do not choose
+    const FloatModel* outer = nullptr; ///< of a subgraph: the graph around it
     Ranges ranges; ///< as calibrated, edited by editRanges()
     bool keepExtremes = false; ///< Recipe::keepExtremeConstants
     /// Known from other quantizations of the same model; never null.
@@ -33,6 +35,11 @@ struct FloatModel {
     /// Issues: a pattern or an override that names nothing, a draft that does not fit together.
     static Result<FloatModel> make(GraphDraft draft, const Recipe& recipe, Ranges ranges);
 
+    /// A subgraph of one of the outer model's nodes: nodes, constants and what is chosen alone.
+    static FloatModel ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer);
+
+    /// Of this graph or, for a subgraph, of one around it; null when there is none.
+    const Tensor* constant(const std::string& name) const;
     /// Float32 or Float16 where the value can be quantized, else Undefined.
     DType realType(const std::string& name) const;
     /// It holds values beyond any useful scale, and the recipe keeps such tensors float.
@@ -40,6 +47,11 @@ struct FloatModel {
     int64_t opset() const; ///< of ai.onnx
     const std::vector<size_t>& readersOf(const std::string& name) const;
 };
+
+/// The form quantizes nodes of subgraphs, too: ONNX Runtime's tools do so for weights in blocks, and for no other here.
+bool entersSubgraphs(const Recipe& recipe);
+/// Names of all nodes of a graph and, where the recipe's form goes into them, of its subgraphs' nodes.
+std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe);
 
 /// What ONNX Runtime changes after calibration: the input of a Relu or Clip that alone reads it gets the range of the
 /// output, and Softmax gets 0..1.

@@ -2,6 +2,7 @@
 #include "core/quant/opsets.h"
 
 #include "core/graph/domains.h"
+#include "core/quant/float8.h"
 
 #include <algorithm>
 
@@ -39,7 +40,12 @@ std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe
     const auto it = draft.opsets.find("");
     const int64_t now = it == draft.opsets.end() ? 0 : it->second;
     const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
-    if (fixedForm && now < kWideCodes && (recipe.blockSize > 0 || uses(recipe, is16Bit)))
+    constexpr int64_t kFloat8Pairs = 19;
+    if (fixedForm && now < kWideCodes && recipe.blockSize > 0)
+        return kWideCodes;
+    if (fixedForm && now < kFloat8Pairs && isFloat8(recipe.weightType))
+        return kFloat8Pairs;
+    if (fixedForm && now < kWideCodes && uses(recipe, is16Bit))
         return kWideCodes;
     const bool tables = std::ranges::find(recipe.opTypes, "Gather") != recipe.opTypes.end();
     const bool blocks = recipe.format == RecipeFormat::WeightOnly;

@@ -2,6 +2,7 @@
 #include "core/quant/ort_script.h"
 
 #include "core/quant/complete_overrides.h"
+#include "core/quant/float8.h"
 #include "core/quant/float_model.h"
 #include "core/quant/range_files.h"
 
@@ -25,11 +26,16 @@ std::string list(const std::vector<std::string>& names)
 
 std::string quantType(DType type)
 {
+    if (isFloat8(type))
+        return "QuantType.QFLOAT8E4M3FN";
     const bool isSignedType = isSigned(type);
     return std::string("QuantType.Q") + (isSignedType ? "Int" : "UInt") + std::to_string(dtypeBits(type));
 }
 
-std::string numpyType(DType type) { return "np." + std::string(dtypeName(type)); }
+std::string numpyType(DType type)
+{
+    return isFloat8(type) ? "__import__(\"ml_dtypes\").float8_e4m3fn" : "np." + std::string(dtypeName(type));
+}
 
 class ScriptWriter {
 public:
@@ -208,6 +214,7 @@ public:
             if (!m_model.chosen[n] && (node.is("MatMul") || (tables && node.is("Gather"))))
                 excluded.push_back(node.name);
         }
+        excluded.insert(excluded.end(), m_model.leftOut.begin(), m_model.leftOut.end());
         std::string text = gptq() ? kReader : "";
         text += "quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(\n    onnx.load(MODEL),\n";
         text += "    block_size=" + std::to_string(m_options.blockSize) + ",\n";

@@ -3,6 +3,7 @@
 
 #include "core/quant/complete_overrides.h"
 #include "core/quant/dynamic/dynamic.h"
+#include "core/quant/float8.h"
 #include "core/quant/node_order.h"
 #include "core/quant/opsets.h"
 #include "core/quant/qdq/writer.h"
@@ -38,6 +39,7 @@ Status checkTypes(const Recipe& recipe)
     if (recipe.completeOverrides && recipe.format != RecipeFormat::Qdq)
         return badUse("overrides are completed by conversions, which the qdq format alone has",
             "use the qdq format, or leave complete_overrides out");
+    QS_CHECK(checkFloat8(recipe));
     if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))
         return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
     if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)

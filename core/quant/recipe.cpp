@@ -18,11 +18,11 @@ constexpr std::array<std::pair<WeightOnlyAlgorithm, std::string_view>, 5> kAlgor
         { WeightOnlyAlgorithm::KQuant, "k-quant" } }
 };
 
-constexpr std::array<std::pair<std::string_view, bool GraphPreparation::*>, 6> kPasses {
+constexpr std::array<std::pair<std::string_view, bool GraphPreparation::*>, 7> kPasses {
     { { "fold_constants", &GraphPreparation::foldConstants }, { "remove_unused", &GraphPreparation::removeUnused },
         { "fold_batch_norm", &GraphPreparation::foldBatchNorm },
         { "fuse_layer_norm", &GraphPreparation::fuseLayerNorm }, { "fuse_gelu", &GraphPreparation::fuseGelu },
-        { "infer_shapes", &GraphPreparation::inferShapes } }
+        { "keep_attention", &GraphPreparation::keepAttention }, { "infer_shapes", &GraphPreparation::inferShapes } }
 };
 
 template <class Table, class T> std::string_view nameIn(const Table& table, T value)

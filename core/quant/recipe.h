@@ -41,6 +41,9 @@ struct TensorOverride {
     std::vector<QuantOverride> parts = { {} };
     std::optional<int64_t> axis;
     std::optional<QuantConversion> convert;
+    /// Of an activation: its range follows from what was seen by this one in place of the recipe's. A range or scale of
+    /// its own goes before, and ranges that come from a file.
+    std::optional<CalibratorOptions> calibrator;
     bool operator==(const TensorOverride&) const = default;
 };
 
@@ -52,6 +55,7 @@ struct GraphPreparation {
     bool foldBatchNorm = true; ///< into Conv and ConvTranspose
     bool fuseLayerNorm = true; ///< from opset 17 on; in older ones its single operators stay float
     bool fuseGelu = true; ///< from opset 20 on; in older ones its single operators stay float
+    bool keepAttention = true; ///< scaling, masks and Softmax between an attention's two products stay float
     bool inferShapes = true;
     bool operator==(const GraphPreparation&) const = default;
 };
@@ -98,6 +102,7 @@ std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name);
 /// What ONNX Runtime's tools do not do; see core/quant/correct. SmoothQuant, which they know, is a field of its own.
 struct CorrectionOptions {
     bool equalize = false; ///< cross-layer equalization
+    bool equalizeClips = false; ///< it makes Relu of a Clip from 0 on that stands between two layers
     bool adaround = false; ///< weights rounded up or down by what it does to the outputs of their layer
     bool biasCorrection = false;
     bool operator==(const CorrectionOptions&) const = default;

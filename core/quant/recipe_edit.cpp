@@ -3,7 +3,6 @@
 
 #include "core/base/name_pattern.h"
 #include "core/graph/draft.h"
-#include "core/quant/calibrators.h"
 #include "core/quant/float_model.h"
 
 #include <algorithm>
@@ -69,6 +68,24 @@ Recipe tidied(Recipe recipe, const std::string& tensor)
     const auto it = recipe.tensors.find(tensor);
     if (it != recipe.tensors.end() && it->second == TensorOverride {})
         recipe.tensors.erase(it);
+    return recipe;
+}
+
+/// Scale and zero point or ends of the range as in `grid`, which has one of them or none.
+void setGrid(QuantOverride& part, const QuantOverride& grid = {})
+{
+    part.scale = grid.scale;
+    part.zeroPoint = grid.zeroPoint;
+    part.lowest = grid.lowest;
+    part.highest = grid.highest;
+}
+
+Recipe withGrid(Recipe recipe, const std::string& tensor, const QuantOverride& grid)
+{
+    TensorOverride& override = overrideOf(recipe, tensor);
+    for (QuantOverride& part : override.parts)
+        setGrid(part, grid);
+    override.calibrator.reset();
     return recipe;
 }
 
@@ -167,24 +184,18 @@ std::string scopePattern(const std::string& scope)
 
 Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double highest)
 {
-    for (QuantOverride& part : overrideOf(recipe, tensor).parts) {
-        part.scale.reset();
-        part.zeroPoint.reset();
-        part.lowest = lowest;
-        part.highest = highest;
-    }
-    return recipe;
+    QuantOverride grid;
+    grid.lowest = lowest;
+    grid.highest = highest;
+    return withGrid(std::move(recipe), tensor, grid);
 }
 
 Recipe withScale(Recipe recipe, const std::string& tensor, double scale, int64_t zeroPoint)
 {
-    for (QuantOverride& part : overrideOf(recipe, tensor).parts) {
-        part.lowest.reset();
-        part.highest.reset();
-        part.scale = scale;
-        part.zeroPoint = zeroPoint;
-    }
-    return recipe;
+    QuantOverride grid;
+    grid.scale = scale;
+    grid.zeroPoint = zeroPoint;
+    return withGrid(std::move(recipe), tensor, grid);
 }
 
 Recipe withTensorType(Recipe recipe, const std::string& tensor, std::optional<DType> type)
@@ -210,25 +221,11 @@ Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<i
     return tidied(std::move(recipe), tensor);
 }
 
-Result<TensorRange> rangeBy(const std::string& tensor, const CalibrationData& seen, const CalibratorOptions& calibrator)
+Recipe withCalibrator(Recipe recipe, const std::string& tensor, const std::optional<CalibratorOptions>& calibrator)
 {
-    CalibrationData one;
-    one.collected = seen.collected;
-    one.feeds = seen.feeds;
-    const auto it = std::ranges::find(seen.tensors, tensor, &TensorStatistics::name);
-    if (it == seen.tensors.end() || !seen.covers(calibrator))
-        return Issue { IssueKind::BadInput, "was not looked at as this calibrator needs it", {}, {}, tensor,
-            "calibrate with it once" };
-    one.tensors.push_back(*it);
-    QS_TRY(const Ranges ranges, rangesFor(one, calibrator));
-    return ranges.tensors.begin()->second;
-}
-
-Result<Recipe> withCalibrator(
-    Recipe recipe, const std::string& tensor, const CalibrationData& seen, const CalibratorOptions& calibrator)
-{
-    QS_TRY(const TensorRange range, rangeBy(tensor, seen, calibrator));
-    return withRange(std::move(recipe), tensor, range.lowest, range.highest);
+    recipe = withGrid(std::move(recipe), tensor, {});
+    recipe.tensors.at(tensor).calibrator = calibrator;
+    return tidied(std::move(recipe), tensor);
 }
 
 Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& tensor)
@@ -241,18 +238,13 @@ Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& ten
 
 Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel)
 {
-    const auto forget = [](QuantOverride& part) {
-        part.scale.reset();
-        part.zeroPoint.reset();
-        part.lowest.reset();
-        part.highest.reset();
-    };
     for (auto& [name, override] : recipe.tensors) {
         if (floatModel.constant(name))
             continue;
-        std::ranges::for_each(override.parts, forget);
+        for (QuantOverride& part : override.parts)
+            setGrid(part);
         if (override.convert)
-            forget(override.convert->to);
+            setGrid(override.convert->to);
     }
     std::erase_if(recipe.tensors, [](const auto& entry) { return entry.second == TensorOverride {}; });
     return recipe;
@@ -262,6 +254,8 @@ Recipe withRanges(Recipe recipe, const Ranges& ranges)
 {
     for (const auto& [name, range] : ranges.tensors) {
         TensorOverride& override = overrideOf(recipe, name);
+        if (override.calibrator)
+            continue;
         for (QuantOverride* part : { &override.parts.front(), override.convert ? &override.convert->to : nullptr })
             if (part && !part->scale && !part->lowest && !part->highest) {
                 part->lowest = range.lowest;

@@ -24,7 +24,7 @@ Recipe withExclusion(Recipe recipe, const std::string& pattern, bool excluded);
 /// The pattern of everything whose name begins with this scope and a slash; commas and wildcards in it are kept.
 std::string scopePattern(const std::string& scope);
 
-/// The override of a tensor, by ends of its real range. A scale and zero point given before go.
+/// The override of a tensor, by ends of its real range. A scale, zero point and calibrator given before go.
 Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double highest);
 Recipe withScale(Recipe recipe, const std::string& tensor, double scale, int64_t zeroPoint);
 Recipe withTensorType(Recipe recipe, const std::string& tensor, std::optional<DType> type);
@@ -32,18 +32,15 @@ Recipe withSymmetry(Recipe recipe, const std::string& tensor, std::optional<bool
 Recipe withReducedRange(Recipe recipe, const std::string& tensor, std::optional<bool> reduced);
 /// Of a constant: one scale for each index of that axis; nullopt: as the recipe says for all.
 Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis);
-/// The range that another calibrator gives from what was seen of this tensor. Issues: nothing was, or not what that
-/// calibrator needs.
-Result<Recipe> withCalibrator(
-    Recipe recipe, const std::string& tensor, const CalibrationData& seen, const CalibratorOptions& calibrator);
-Result<TensorRange> rangeBy(
-    const std::string& tensor, const CalibrationData& seen, const CalibratorOptions& calibrator);
+/// Another calibrator finds the range of this activation; nullopt: that of the recipe does. What was given goes.
+Recipe withCalibrator(Recipe recipe, const std::string& tensor, const std::optional<CalibratorOptions>& calibrator);
 /// What `base` says of the tensor, or nothing.
 Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& tensor);
-/// No activation has a range or scale of its own: all follow from calibration. Types and symmetry stay, and what is
-/// said of the model's constants.
+/// No activation has a range or scale of its own: all follow from calibration. Types, symmetry and calibrators stay,
+/// and what is said of the model's constants.
 Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel);
-/// Tensors get the ranges that were found elsewhere (in a file), where they have no range or scale of their own.
+/// Tensors get the ranges that were found elsewhere (in a file), where they have no range, scale or calibrator of their
+/// own.
 Recipe withRanges(Recipe recipe, const Ranges& ranges);
 
 } // namespace qs

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr DType kCodeTypes[] { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4,
-    DType::Int2, DType::UInt2 };
+    DType::Int2, DType::UInt2, DType::Float8E4M3FN };
 
 std::optional<DType> codeType(const std::string& name)
 {
@@ -68,9 +68,7 @@ std::string load(const Json& j, DType& v)
 {
     const auto type = j.is_string() ? codeType(j.get<std::string>()) : std::nullopt;
     v = type.value_or(v);
-    return type ? ""
-                : "one of int8, uint8, int16, uint16, int4, uint4, int2, uint2; float8 is not written: int8 or uint8 "
-                  "take as many bits";
+    return type ? "" : "one of int8, uint8, int16, uint16, int4, uint4, int2, uint2, float8e4m3fn";
 }
 std::string load(const Json& j, RecipeFormat& v)
 {
@@ -82,7 +80,7 @@ std::string load(const Json& j, CalibrationMethod& v)
 {
     const auto method = j.is_string() ? calibrationMethodOf(j.get<std::string>()) : std::nullopt;
     v = method.value_or(v);
-    return method ? "" : "one of minmax, moving-average, percentile, entropy, mse";
+    return method ? "" : "one of minmax, moving-average, percentile, entropy, mse, distribution";
 }
 std::string load(const Json& j, WeightOnlyAlgorithm& v)
 {
@@ -163,6 +161,7 @@ template <class Archive> void fields(Archive& a, TensorOverride& o)
     a.rest("channels", o.parts); // the other channels' entries, when there is one a channel
     a.field("axis", o.axis);
     a.part("convert", o.convert);
+    a.part("calibrator", o.calibrator);
 }
 template <class Archive> void fields(Archive& a, GptqOptions& g)
 {
@@ -192,6 +191,7 @@ template <class Archive> void fields(Archive& a, WeightOnlyOptions& w)
 template <class Archive> void fields(Archive& a, CorrectionOptions& c)
 {
     a.field("equalize", c.equalize);
+    a.field("equalize_clips", c.equalizeClips);
     a.field("adaround", c.adaround);
     a.field("bias", c.biasCorrection);
 }
@@ -413,14 +413,26 @@ Json without(const Json& from, const Json& defaults)
     return kept;
 }
 
+std::string wrongNumbers(const CalibratorOptions& c, const std::string& path)
+{
+    if (!(c.percentile >= 0 && c.percentile <= 100))
+        return path + ".percentile must lie between 0 and 100";
+    if (!(c.averagingConstant >= 0 && c.averagingConstant <= 1))
+        return path + ".averaging_constant must lie between 0 and 1";
+    if (c.bins && *c.bins < 1)
+        return path + ".bins must be at least 1";
+    return {};
+}
+
 std::string wrongNumbers(const Recipe& r)
 {
-    if (!(r.calibration.percentile >= 0 && r.calibration.percentile <= 100))
-        return "calibration.percentile must lie between 0 and 100";
-    if (!(r.calibration.averagingConstant >= 0 && r.calibration.averagingConstant <= 1))
-        return "calibration.averaging_constant must lie between 0 and 1";
-    if (r.calibration.bins && *r.calibration.bins < 1)
-        return "calibration.bins must be at least 1";
+    if (std::string wrong = wrongNumbers(r.calibration, "calibration"); !wrong.empty())
+        return wrong;
+    for (const auto& [name, override] : r.tensors)
+        if (override.calibrator)
+            if (std::string wrong = wrongNumbers(*override.calibrator, "tensors." + name + ".calibrator");
+                !wrong.empty())
+                return wrong;
     if (!(r.smoothQuantAlpha >= 0 && r.smoothQuantAlpha <= 1))
         return "smooth_quant_alpha must lie between 0 and 1";
     if (r.blockSize < 0)

@@ -159,6 +159,7 @@ TensorOrigins tensorOrigins(const Recipe& recipe, const RecipeBase& base, const 
     origins.symmetric = origin(now.symmetric.has_value(), now.symmetric == then.symmetric);
     origins.reduceRange = origin(now.reduceRange.has_value(), now.reduceRange == then.reduceRange);
     origins.axis = origin(own && own->axis, own && before && own->axis == before->axis);
+    origins.calibrator = origin(own && own->calibrator, own && before && own->calibrator == before->calibrator);
     return origins;
 }
 

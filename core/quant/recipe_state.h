@@ -59,8 +59,8 @@ ValueOrigin settingOrigin(const Recipe& recipe, const RecipeBase& base, std::str
 
 /// What is said of one tensor in particular: where each part comes from; nullopt where the defaults hold for it.
 struct TensorOrigins {
-    std::optional<ValueOrigin> type, range, scale, symmetric, reduceRange, axis;
-    bool any() const { return type || range || scale || symmetric || reduceRange || axis; }
+    std::optional<ValueOrigin> type, range, scale, symmetric, reduceRange, axis, calibrator;
+    bool any() const { return type || range || scale || symmetric || reduceRange || axis || calibrator; }
 };
 TensorOrigins tensorOrigins(const Recipe& recipe, const RecipeBase& base, const std::string& tensor);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/tensor_params.h"
 
+#include "core/quant/float8.h"
 #include "core/quant/weights.h"
 #include "core/tensor/convert.h"
 
@@ -14,6 +15,18 @@ namespace {
 Issue tensorIssue(const std::string& name, std::string what, std::string remedy)
 {
     return { IssueKind::BadInput, std::move(what), {}, {}, name, std::move(remedy) };
+}
+
+/// Of an activation, whose range says nothing then.
+Result<QuantParams> float8Activation(const std::string& name, const TensorRange* range, const ScaleRules& rules)
+{
+    if (!range || !range->deviation)
+        return tensorIssue(name, "has no calibrated deviation, which float8 needs",
+            "calibrate with --method distribution, or exclude the nodes around it");
+    auto scale = float8Scale(*range->deviation, rules.real);
+    if (!scale)
+        return tensorIssue(name, std::move(scale).issue().what, "exclude the nodes around it");
+    return QuantParams { rules.type, { *scale }, { 0 }, std::nullopt, 0 };
 }
 
 } // namespace
@@ -57,6 +70,8 @@ Result<QuantParams> activationParams(
             name, "has no calibrated range", "give data that reaches it, or exclude the nodes around it");
     if (range)
         rules.real = range->dtype;
+    if (isFloat8(rules.type) && !override.scale)
+        return float8Activation(name, range, rules);
     return paramsFromRange(name, range ? range->lowest : 0, range ? range->highest : 0, rules, override);
 }
 
@@ -105,7 +120,7 @@ Result<QuantParams> constantParams(
         own.reduced = part.reduceRange.value_or(rules.reduced);
         ScaleRules identity = own; // only to find the extremes of one channel
         QuantParams one;
-        if (part.scale || (part.lowest && part.highest)) {
+        if (part.scale || (part.lowest && part.highest && !isFloat8(own.type))) {
             QS_TRY(one, paramsFromRange(name, 0, 0, own, part));
         } else {
             QS_TRY(one, weightParams(tensor, identity, asked.axis));

@@ -3,6 +3,7 @@
 
 #include "core/base/rounding.h"
 #include "core/kernels/quantize.h"
+#include "core/quant/float8.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -65,13 +66,11 @@ Issue notFinite()
     return badInput("holds NaN or infinity, which no scale can represent", {}, "repair the model, or exclude its node");
 }
 
-template <class T> void encode(std::span<const float> x, const QuantParams& p, const Shape& shape, std::span<T> out)
+/// run(first, count, index of the scale) for stretches of `size` elements that share a scale.
+template <class Run> void forEachScale(size_t size, const QuantParams& p, const Shape& shape, const Run& run)
 {
-    const auto run = [&](size_t at, size_t n, size_t c) {
-        quantizeFast<T>(x.data() + at, { &p.scale[c], &p.zeroPoint[c], 0 }, out.data() + at, n);
-    };
     if (!p.axis || p.scale.size() == 1) {
-        run(0, x.size(), 0);
+        run(0, size, 0);
         return;
     }
     const Split s(shape, p.axis);
@@ -89,6 +88,33 @@ template <class T> void encode(std::span<const float> x, const QuantParams& p, c
         }
 }
 
+template <class T> void encode(std::span<const float> x, const QuantParams& p, const Shape& shape, std::span<T> out)
+{
+    forEachScale(x.size(), p, shape, [&](size_t at, size_t n, size_t c) {
+        quantizeFast<T>(x.data() + at, { &p.scale[c], &p.zeroPoint[c], 0 }, out.data() + at, n);
+    });
+}
+
+/// One scale for each channel, by its deviation.
+Result<QuantParams> float8Params(std::span<const float> x, const Split& s, const ScaleRules& rules)
+{
+    QuantParams params;
+    params.dtype = rules.type;
+    std::vector<float> values;
+    for (int64_t c = 0; c < s.channels; ++c) {
+        values.clear();
+        for (int64_t o = 0; o < s.outer; ++o) {
+            const auto row
+                = x.subspan(static_cast<size_t>((o * s.channels + c) * s.inner), static_cast<size_t>(s.inner));
+            values.insert(values.end(), row.begin(), row.end());
+        }
+        QS_TRY(const float scale, float8Scale(deviationOf(values, rules.real), rules.real));
+        params.scale.push_back(scale);
+        params.zeroPoint.push_back(0);
+    }
+    return params;
+}
+
 } // namespace
 
 Result<QuantParams> weightParams(const Tensor& weight, const ScaleRules& rules, std::optional<int64_t> axis)
@@ -99,6 +125,11 @@ Result<QuantParams> weightParams(const Tensor& weight, const ScaleRules& rules, 
         return notFinite();
     const Split s(weight.shape(), axis);
     QuantParams params { rules.type, {}, {}, axis, 0 };
+    if (isFloat8(rules.type)) {
+        QS_TRY(params, float8Params(x, s, rules));
+        params.axis = axis;
+        return params;
+    }
     for (int64_t c = 0; c < s.channels; ++c) {
         Extremes e;
         for (int64_t o = 0; o < s.outer; ++o)
@@ -164,6 +195,14 @@ Tensor weightCodes(const Tensor& weight, const QuantParams& params)
         return as(DType::UInt16, uint16_t {});
     case DType::Int16:
         return as(DType::Int16, int16_t {});
+    case DType::Float8E4M3FN: {
+        Tensor codes = Tensor::allocate(params.dtype, weight.shape());
+        uint8_t* out = codes.fill<uint8_t>().data();
+        forEachScale(x.size(), params, weight.shape(), [&](size_t at, size_t n, size_t c) {
+            float8Codes(x.subspan(at, n), params.scale[c], weight.dtype(), out + at);
+        });
+        return codes;
+    }
     default:
         break;
     }
@@ -222,6 +261,8 @@ Tensor codeTensor(DType type, Shape shape, std::span<const int32_t> values)
         return as(type, int16_t {});
     case DType::Int32:
         return as(type, int32_t {});
+    case DType::Float8E4M3FN: // zero points, which are zero
+        return as(type, uint8_t {});
     default:
         return packedAs(isSigned(type) ? as(DType::Int8, int8_t {}) : as(DType::UInt8, uint8_t {}), type);
     }

@@ -20,7 +20,7 @@ Result<QuantParams> weightParams(const Tensor& weight, const ScaleRules& rules, 
 Result<QuantParams> blockedWeightParams(const Tensor& weight, const ScaleRules& rules, int64_t axis, int64_t blockSize);
 
 /// The constant's codes: divided by the scale in float32, rounded half to even, zero point added, saturated to all of
-/// the type. Packed when the type has 4 bits.
+/// the type. Packed when the type has 4 bits. Float8: divided in the constant's own type.
 Tensor weightCodes(const Tensor& weight, const QuantParams& params);
 
 /// Shape of the parameters: scalar, one dimension, or the blocked shape of a weight of that shape.
@@ -42,7 +42,7 @@ Result<bool> adjustScalesForBias(QuantParams& weight, const Tensor& bias, float 
 
 /// A tensor of Float32 or Float16 that holds these values, which must be exact in it.
 Tensor realTensor(DType real, Shape shape, std::span<const float> values);
-/// A tensor of an integer type of 2 to 32 bits.
+/// A tensor of an integer type of 2 to 32 bits, or of zeros of float8.
 Tensor codeTensor(DType type, Shape shape, std::span<const int32_t> values);
 
 } // namespace qs

@@ -223,6 +223,16 @@ private slots:
         QCOMPARE(report.clips, std::vector<std::string> { "n_r1" });
         QVERIFY(toFloats(*clipped.constant("w1")) == toFloats(*draftOf(convNet(true)).constant("w1")));
 
+        GraphDraft opened = draftOf(convNet(true)); // the Clip is from 0 on
+        const EqualizeReport through = equalizeLayers(opened, all(opened), true);
+        QCOMPARE(through.pairs, size_t(3));
+        QVERIFY(through.clips.empty());
+        QCOMPARE(through.replaced, std::vector<std::string> { "n_r1" });
+        QCOMPARE(std::ranges::find(opened.nodes, "n_r1", &DraftNode::name)->opType, std::string("Relu"));
+        std::mt19937 g(kSeed + 8);
+        const Tensor small = random(kImage, g);
+        QVERIFY(difference(outputOf(draftOf(convNet()), small), outputOf(opened, small)) < 1e-5);
+
         GraphDraft draft = draftOf(convNet());
         std::vector<bool> chosen = all(draft);
         chosen[2] = false; // the depthwise layer

@@ -12,6 +12,7 @@ int main(int argc, char** argv)
              runCalibratorsTests,
              runCompleteOverridesTests,
              runCorrectTests,
+             runFloat8Tests,
              runPercentileTailsTests,
              runQuantizerTests,
              runRangeFilesTests,

@@ -85,6 +85,50 @@ SmallModel productNet(Shape input = { 2, 40 }, Shape weight = { 40, 6 })
     return m;
 }
 
+/// y = If(go): x * outside, where the weight lies around the branch; else x * own
+std::shared_ptr<const Model> branchNet()
+{
+    const auto branch = [](const std::string& name, const std::string& weight) {
+        GraphBuilder b(name);
+        b.allowOuter("x");
+        if (weight == "outside")
+            b.allowOuter(weight);
+        else
+            b.setInitializer(b.value(weight), randomMatrix(40, 6, kSeed + 2));
+        Node product;
+        product.name = "n_" + name + "_out";
+        product.opType = "MatMul";
+        product.opset = 17;
+        product.inputs = { b.value("x"), b.value(weight) };
+        product.outputs = { b.value(name + "_out") };
+        b.addNode(std::move(product));
+        b.addOutput(b.value(name + "_out"));
+        return std::make_shared<const Graph>(std::move(b).finish().value());
+    };
+    GraphBuilder b("net");
+    for (const char* name : { "go", "x" })
+        b.addInput(b.value(name));
+    b.setType(b.value("go"), { DType::Bool, Dims {}, {} });
+    b.setType(b.value("x"), { DType::Float32, toDims({ 2, 40 }), {} });
+    b.setInitializer(b.value("outside"), randomMatrix(40, 6));
+    Node choice;
+    choice.name = "n_y";
+    choice.opType = "If";
+    choice.opset = 17;
+    choice.inputs = { b.value("go") };
+    choice.outputs = { b.value("y") };
+    choice.captures = { b.value("x"), b.value("outside") };
+    choice.attributes.set("then_branch", branch("then", "outside"));
+    choice.attributes.set("else_branch", branch("else", "own"));
+    b.addNode(std::move(choice));
+    b.addOutput(b.value("y"));
+    auto model = std::make_shared<Model>();
+    model->path = "net.onnx";
+    model->graph = std::move(b).finish().value();
+    model->opsetImports[""] = 17;
+    return model;
+}
+
 const DraftNode* nodeOf(const GraphDraft& draft, const std::string& type)
 {
     const auto it = std::ranges::find_if(draft.nodes, [&](const DraftNode& n) { return n.opType == type; });
@@ -447,6 +491,45 @@ private slots:
         QVERIFY(!made.ok());
         QVERIFY2(made.issue().what.find(named.toStdString()) != std::string::npos, made.issue().what.c_str());
         QVERIFY(!made.issue().remedy.empty());
+    }
+
+    void productsInSubgraphs_data()
+    {
+        QTest::addColumn<int>("algorithm");
+        QTest::addColumn<bool>("pairs");
+        QTest::addColumn<bool>("excluded");
+        QTest::addColumn<int>("inside"); // products that become blocks
+        QTest::newRow("default") << int(Default) << false << false << 2;
+        QTest::newRow("with DequantizeLinear") << int(Default) << true << false << 2;
+        QTest::newRow("hqq") << int(HalfQuadratic) << false << false << 2;
+        QTest::newRow("one excluded") << int(Default) << false << true << 1;
+        QTest::newRow("algorithm that stays outside") << int(RoundToNearest) << false << false << 0;
+    }
+    void productsInSubgraphs()
+    {
+        QFETCH(int, algorithm);
+        QFETCH(bool, pairs);
+        QFETCH(bool, excluded);
+        QFETCH(int, inside);
+        Recipe recipe = blockRecipe();
+        recipe.weightOnly.algorithm = WeightOnlyAlgorithm(algorithm);
+        recipe.weightOnly.dequantizeForm = pairs;
+        if (excluded)
+            recipe.exclude = { "n_else_out" };
+        const auto made = quantizeDraft(GraphDraft(branchNet()), recipe, {});
+        QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+        const auto built = made->draft.build();
+        QVERIFY2(built.ok(), built.ok() ? "" : built.issue().what.c_str());
+        const DraftNode* choice = nodeOf(made->draft, "If");
+        int found = 0;
+        for (const auto& body : subgraphs(choice->attributes))
+            for (const Node& node : body->nodes())
+                found += node.is("MatMulNBits", "com.microsoft") || node.name.ends_with("_matmul_Q4");
+        QCOMPARE(found, inside);
+        // The weight lies outside, and so do its codes; the float one goes when nobody reads it.
+        QCOMPARE(made->draft.constant("outside") != nullptr, inside == 0);
+        const auto plan = Plan::make(*built);
+        QVERIFY(!plan->blocked(plan->graph().outputs()[0]));
     }
 };
 

@@ -28,17 +28,18 @@ struct Factors {
 
 class Equalizer {
 public:
-    Equalizer(GraphDraft& draft, const std::vector<bool>& chosen)
+    Equalizer(GraphDraft& draft, const std::vector<bool>& chosen, bool replaceClips)
         : m_draft(draft)
         , m_links(draft)
         , m_layers(linearLayers(draft, m_links))
     {
+        const ScalePaths paths(m_draft, m_links, m_layers, replaceClips);
         std::set<std::string> clips;
         for (size_t second = 0; second < m_layers.size(); ++second) {
             const LinearLayer& layer = m_layers[second];
             if (!chosen[layer.node] || !m_links.readOnce(layer.input))
                 continue;
-            auto found = scalePath(m_draft, m_links, m_layers, layer.input, layer.channelsLast, layer.layout.inputs);
+            auto found = paths.to(layer.input, layer.channelsLast, layer.layout.inputs);
             if (!found.clip.empty())
                 clips.insert(found.clip);
             if (found.path && found.path->layer && chosen[m_layers[*found.path->layer].node])
@@ -68,11 +69,24 @@ public:
         }
         for (size_t l : changed)
             scaleLayer(m_draft, m_links, m_layers[l], m_factors[l].outputs, m_factors[l].inputs);
+        std::vector<std::string> replaced;
+        for (const Pair& pair : m_pairs)
+            for (size_t clip : pair.path.clips)
+                replaced.push_back(asRelu(m_draft.nodes[clip]));
         m_draft.dropUnusedConstants();
-        return { m_pairs.size(), m_clips };
+        return { m_pairs.size(), m_clips, std::move(replaced) };
     }
 
 private:
+    static std::string asRelu(DraftNode& clip)
+    {
+        clip.opType = "Relu";
+        clip.inputs.resize(1);
+        clip.attributes = {};
+        clip.attributesChanged = true;
+        return clip.name;
+    }
+
     std::vector<float> magnitudes(size_t l, bool outputs) const
     {
         const auto w = scaledWeight(m_weights[l], m_layers[l].layout, m_factors[l].outputs, m_factors[l].inputs);
@@ -109,9 +123,9 @@ private:
 
 } // namespace
 
-EqualizeReport equalizeLayers(GraphDraft& draft, const std::vector<bool>& chosen)
+EqualizeReport equalizeLayers(GraphDraft& draft, const std::vector<bool>& chosen, bool replaceClips)
 {
-    return Equalizer(draft, chosen).run();
+    return Equalizer(draft, chosen, replaceClips).run();
 }
 
 } // namespace qs

@@ -23,13 +23,25 @@ bool isPool(const DraftNode& node)
         || node.is("GlobalMaxPool");
 }
 
+/// A Clip that cuts nothing between 0 and its upper bound: a Relu but for that bound.
+bool startsAtZero(const GraphDraft& draft, const DraftNode& clip)
+{
+    if (clip.attributes.has("min"))
+        return clip.attributes.real("min", -1) == 0;
+    const Tensor* low = clip.hasInput(1) ? draft.constant(clip.inputs[1]) : nullptr;
+    return low && low->dtype() == DType::Float32 && low->count() == 1 && elementAsDouble(*low, 0) == 0;
+}
+
+} // namespace
+
 /// Walks from a value to what makes it.
-class Walk {
+class ScaleWalk {
 public:
-    Walk(const GraphDraft& draft, const DraftLinks& links, const std::vector<LinearLayer>& layers, int64_t channels)
-        : m_draft(draft)
-        , m_links(links)
-        , m_layers(layers)
+    ScaleWalk(const ScalePaths& paths, int64_t channels)
+        : m_draft(paths.m_draft)
+        , m_links(paths.m_links)
+        , m_layers(paths.m_layers)
+        , m_throughClips(paths.m_throughClips)
         , m_channels(channels)
     {
     }
@@ -52,8 +64,14 @@ public:
                 return { m_path, {} };
             }
             const DraftNode& node = m_draft.nodes[producer];
-            if (node.is("Clip"))
+            const bool clips = node.is("Clip");
+            if (clips && !(m_throughClips && startsAtZero(m_draft, node)))
                 return { std::nullopt, node.name };
+            if (clips) {
+                m_path.clips.push_back(producer);
+                m_value = node.inputs[0];
+                continue;
+            }
             const Step step = pass(producer, node);
             if (step == Step::Taken)
                 return { m_path, {} };
@@ -113,18 +131,16 @@ private:
     const GraphDraft& m_draft;
     const DraftLinks& m_links;
     const std::vector<LinearLayer>& m_layers;
+    const bool m_throughClips;
     const int64_t m_channels;
     std::string m_value;
     bool m_last = false;
     ScalePath m_path;
 };
 
-} // namespace
-
-ScalePathSearch scalePath(const GraphDraft& draft, const DraftLinks& links, const std::vector<LinearLayer>& layers,
-    const std::string& value, bool channelsLast, int64_t channels)
+ScalePathSearch ScalePaths::to(const std::string& value, bool channelsLast, int64_t channels) const
 {
-    return Walk(draft, links, layers, channels).from(value, channelsLast);
+    return ScaleWalk(*this, channels).from(value, channelsLast);
 }
 
 void scaleVectors(GraphDraft& draft, const DraftLinks& links, const ScalePath& path, std::span<const double> factors)

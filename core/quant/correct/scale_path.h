@@ -14,6 +14,7 @@ struct ScalePath {
     };
     std::vector<Vector> vectors;
     std::optional<size_t> layer; ///< index of the layer whose output channels take it, weight and bias
+    std::vector<size_t> clips; ///< nodes on the way that the factor passes only as Relu
 };
 
 struct ScalePathSearch {
@@ -23,8 +24,26 @@ struct ScalePathSearch {
 
 /// Goes back from a value through what a positive factor passes (Relu, LeakyRelu, pools ...) to what takes it: a layer,
 /// a normalization, a Mul with a constant. The value itself may have many readers, all of which get the factor.
-ScalePathSearch scalePath(const GraphDraft& draft, const DraftLinks& links, const std::vector<LinearLayer>& layers,
-    const std::string& value, bool channelsLast, int64_t channels);
+class ScalePaths {
+public:
+    /// `throughClips`: passes a Clip from 0 on, which is to become a Relu.
+    ScalePaths(const GraphDraft& draft, const DraftLinks& links, const std::vector<LinearLayer>& layers,
+        bool throughClips = false)
+        : m_draft(draft)
+        , m_links(links)
+        , m_layers(layers)
+        , m_throughClips(throughClips)
+    {
+    }
+    ScalePathSearch to(const std::string& value, bool channelsLast, int64_t channels) const;
+
+private:
+    friend class ScaleWalk;
+    const GraphDraft& m_draft;
+    const DraftLinks& m_links;
+    const std::vector<LinearLayer>& m_layers;
+    bool m_throughClips;
+};
 
 /// Multiplies the constants of `path.vectors`.
 void scaleVectors(GraphDraft& draft, const DraftLinks& links, const ScalePath& path, std::span<const double> factors);

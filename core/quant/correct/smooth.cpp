@@ -141,7 +141,7 @@ private:
             inverse.push_back(1 / f);
         std::optional<ScalePath> path;
         if (m_folding && allSmoothed(input))
-            path = scalePath(m_draft, m_links, m_layers, input.value, input.channelsLast, input.channels).path;
+            path = ScalePaths(m_draft, m_links, m_layers).to(input.value, input.channelsLast, input.channels).path;
         if (!path && !input.channelsLast) {
             for (size_t l : input.layers)
                 m_report.nowhere.push_back(m_draft.nodes[m_layers[l].node].name);

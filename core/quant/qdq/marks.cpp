@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/marks.h"
 
+#include "core/quant/float8.h"
+
 #include <algorithm>
 
 namespace qs {
@@ -130,6 +132,10 @@ bool QdqMarks::absorbs(size_t node)
         || converted(after) || model.readersOf(before).size() != 1 || draft.isInput(before) || draft.isOutput(before)
         || draft.isCaptured(before) || !model.producers.contains(before))
         return false;
+    if (isFloat8(recipe.activationType))
+        model.warnings.push_back("'" + clip.name
+            + "' is left out as ONNX Runtime's tools do it, but float8 codes hold what it cuts: results will differ; "
+              "keep_removable in the recipe keeps it");
     const size_t producer = model.producers.at(before);
     for (std::string& out : draft.nodes[producer].outputs)
         if (out == before)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/marks.h"
 
+#include "core/quant/float8.h"
 #include "core/tensor/convert.h"
 
 namespace qs {
@@ -22,7 +23,7 @@ void passOn(QdqMarks& marks, size_t n)
 void maxPool(QdqMarks& marks, size_t n)
 {
     constexpr int64_t kFirstOnCodes = 12;
-    if (marks.model.opset() >= kFirstOnCodes)
+    if (marks.model.opset() >= kFirstOnCodes && !isFloat8(marks.recipe.activationType))
         passOn(marks, n);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/writer.h"
 
+#include "core/qdq/name_tails.h"
+#include "core/quant/float8.h"
 #include "core/quant/opsets.h"
 #include "core/quant/weights.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 
@@ -36,6 +39,7 @@ private:
     void convertedActivation(
         const std::string& name, const QuantParams& own, const ParamNames& names, const QdqParams& conversion);
     Status biasTensor(const BiasMark& mark);
+    void realBias(const BiasMark& mark);
 
     ParamNames storeParams(
         const std::string& name, const QuantParams& params, const Shape& weight, const std::string& suffix = {});
@@ -95,13 +99,13 @@ void QdqWriter::addDequantize(const std::string& node, const std::string& in, co
 QdqWriter::ParamNames QdqWriter::paramNames(const std::string& name, bool converted) const
 {
     const std::string tail = converted ? "_convert" : "";
-    return { name + "_scale" + tail, name + "_zero_point" + tail };
+    return { name + tails::kScale + tail, name + tails::kZeroPoint + tail };
 }
 
 QdqWriter::ParamNames QdqWriter::storeParams(
     const std::string& name, const QuantParams& params, const Shape& weight, const std::string& suffix)
 {
-    ParamNames names { name + "_scale" + suffix, name + "_zero_point" + suffix };
+    ParamNames names { name + tails::kScale + suffix, name + tails::kZeroPoint + suffix };
     const Shape shape = paramsShape(params, weight);
     const DType real = m_marks.find(name) ? m_marks.of(name).real : DType::Float32;
     m_draft.setConstant(names.scale, realTensor(real, shape, params.scale));
@@ -122,16 +126,16 @@ Status QdqWriter::constantTensor(const std::string& name, const QuantParams& par
 {
     const Tensor weight = *m_draft.constant(name);
     const ParamNames names = storeParams(name, params, weight.shape());
-    const std::string output = name + "_DequantizeLinear_Output";
-    std::string codes = name + "_quantized";
+    const std::string output = name + tails::kDequantizeOutput;
+    std::string codes = name + tails::kCodes;
     redirect(name, output);
     if (m_recipe.pairsForWeights) {
-        codes = name + "_QuantizeLinear_Output";
-        addQuantize(name + "_QuantizeLinear", name, codes, names, params);
+        codes = name + tails::kQuantizeOutput;
+        addQuantize(name + tails::kQuantize, name, codes, names, params);
     } else {
         m_draft.setConstant(codes, m_model.constants->codes(weight, params));
     }
-    addDequantize(name + "_DequantizeLinear", codes, output, names, params);
+    addDequantize(name + tails::kDequantize, codes, output, names, params);
     return {};
 }
 
@@ -148,26 +152,26 @@ void QdqWriter::activationTensor(const std::string& name, const NamedParams& ori
     if (dedicated.size() > 1) {
         for (size_t i = 0; i < dedicated.size(); ++i) {
             const std::string tail = "_" + std::to_string(i + 1);
-            const std::string codes = name + "_QuantizeLinear_Output" + tail;
-            const std::string output = name + "_DequantizeLinear_Output" + tail;
+            const std::string codes = name + tails::kQuantizeOutput + tail;
+            const std::string output = name + tails::kDequantizeOutput + tail;
             std::ranges::replace(m_draft.nodes[dedicated[i]].inputs, name, output);
-            addQuantize(name + "_QuantizeLinear" + tail, name, codes, names, own);
-            addDequantize(name + "_DequantizeLinear" + tail, codes, output, names, own);
+            addQuantize(name + tails::kQuantize + tail, name, codes, names, own);
+            addDequantize(name + tails::kDequantize + tail, codes, output, names, own);
         }
         return;
     }
     std::string input = name;
-    std::string output = name + "_DequantizeLinear_Output";
+    std::string output = name + tails::kDequantizeOutput;
     if (m_draft.isOutput(name)) {
-        input = name + "_QuantizeLinear_Input";
+        input = name + tails::kQuantizeInput;
         output = name;
         renameOutput(name, input);
     } else {
         redirect(name, output);
     }
-    const std::string codes = name + "_QuantizeLinear_Output";
-    addQuantize(name + "_QuantizeLinear", input, codes, names, own);
-    addDequantize(name + "_DequantizeLinear", codes, output, names, own);
+    const std::string codes = name + tails::kQuantizeOutput;
+    addQuantize(name + tails::kQuantize, input, codes, names, own);
+    addDequantize(name + tails::kDequantize, codes, output, names, own);
 }
 
 void QdqWriter::convertedActivation(
@@ -181,10 +185,10 @@ void QdqWriter::convertedActivation(
     // ONNX Runtime compares numbers of readers, not the readers.
     const bool all = conversion.convertedReaders.empty() || conversion.convertedReaders.size() == quantized.size();
     std::string input = name;
-    std::string first = name + "_DequantizeLinear_Output";
+    std::string first = name + tails::kDequantizeOutput;
     std::string last = name + "_convert_DequantizeLinear_Output";
     if (isOutput) {
-        input = name + "_QuantizeLinear_Input";
+        input = name + tails::kQuantizeInput;
         renameOutput(name, input);
         (all ? last : first) = name;
     }
@@ -195,10 +199,10 @@ void QdqWriter::convertedActivation(
         if (converts || quantized.contains(n)) // others keep the float value
             std::ranges::replace(reader.inputs, name, converts ? last : first);
     }
-    const std::string codes = name + "_QuantizeLinear_Output";
+    const std::string codes = name + tails::kQuantizeOutput;
     const std::string secondCodes = name + "_convert_QuantizeLinear_Output";
-    addQuantize(name + "_QuantizeLinear", input, codes, names, own);
-    addDequantize(name + "_DequantizeLinear", codes, first, names, own);
+    addQuantize(name + tails::kQuantize, input, codes, names, own);
+    addDequantize(name + tails::kDequantize, codes, first, names, own);
     std::string between = first;
     if (!all) { // readers of the first type keep a pair of their own
         between = name + "_convert_QuantizeLinear_Input";
@@ -215,6 +219,10 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
     if (!input || !weight)
         return Issue { IssueKind::BadInput, "is a bias whose node has an input without a quantizer", {}, mark.node,
             mark.bias, "exclude the node" };
+    if (isFloat8(m_recipe.weightType)) {
+        realBias(mark);
+        return {};
+    }
     const Tensor bias = *m_draft.constant(mark.bias);
     auto codes = quantizeBias(bias, input->scale.front(), weight->scale, mark.beta);
     if (!codes) {
@@ -225,8 +233,8 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
     }
     if (codes->saturated)
         m_model.warnings.push_back("the bias '" + mark.bias + "' does not fit 32 bits and is cut");
-    const std::string stem = mark.bias + "_quantized";
-    const ParamNames names { stem + "_scale", stem + "_zero_point" };
+    const std::string stem = mark.bias + tails::kCodes;
+    const ParamNames names { stem + tails::kScale, stem + tails::kZeroPoint };
     const auto channels = static_cast<int64_t>(codes->scale.size());
     QuantParams params { DType::Int32, codes->scale, std::vector<int32_t>(codes->scale.size(), 0), std::nullopt, 0 };
     if (channels > 1)
@@ -236,8 +244,25 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
         names.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, params.zeroPoint));
     m_draft.setConstant(stem, codes->codes);
     m_draft.removeConstant(mark.bias);
-    addDequantize(mark.bias + "_DequantizeLinear", stem, mark.bias, names, params);
+    addDequantize(mark.bias + tails::kDequantize, stem, mark.bias, names, params);
     return {};
+}
+
+/// Beside float8 weights biases stay real.
+void QdqWriter::realBias(const BiasMark& mark)
+{
+    const Tensor bias = *m_draft.constant(mark.bias);
+    const std::string stem = mark.bias + tails::kCodes;
+    m_draft.setConstant(stem, realTensor(DType::Float32, bias.shape(), toFloats(bias)));
+    if (m_recipe.pairsForWeights) { // ONNX Runtime leaves these behind where it removes nothing
+        m_draft.setConstant(stem + tails::kScale, Tensor::of<float>({ 1 }, { 1.0f }));
+        m_draft.setConstant(
+            stem + tails::kZeroPoint, codeTensor(m_recipe.weightType, { 1 }, std::vector<int32_t> { 0 }));
+    }
+    m_draft.removeConstant(mark.bias);
+    DraftNode cast { NodeId(), mark.bias + tails::kDequantize, "Cast", "", { stem }, { mark.bias }, {} };
+    cast.attributes.set("to", static_cast<int64_t>(bias.dtype()));
+    m_draft.nodes.push_back(std::move(cast));
 }
 
 Status QdqWriter::tensor(const std::string& name)

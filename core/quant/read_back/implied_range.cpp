@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back/implied_range.h"
 
+#include "core/quant/float8.h"
 #include "core/tensor/convert.h"
 
 #include <cmath>
@@ -56,6 +57,16 @@ std::optional<TensorRange> near(double low, double high, const ScaleZero& wanted
 
 std::optional<TensorRange> impliedRange(const ScaleZero& wanted, const ScaleRules& rules)
 {
+    if (isFloat8(rules.type)) {
+        TensorRange range;
+        range.dtype = rules.real;
+        range.average = 0.0f;
+        range.deviation = impliedDeviation(wanted.scale, rules.real);
+        constexpr float kLargestCode = 448;
+        range.highest = roundedTo(rules.real, double(wanted.scale) * kLargestCode);
+        range.lowest = -range.highest;
+        return range.deviation ? std::optional(range) : std::nullopt;
+    }
     const CodeRange codes = targetCodes(rules.type, rules.symmetric, rules.reduced);
     const double scale = wanted.scale;
     double low = scale * double(codes.low - wanted.zeroPoint), high = scale * double(codes.high - wanted.zeroPoint);

@@ -2,7 +2,9 @@
 #include "core/quant/read_back/shown_options.h"
 
 #include "core/graph/domains.h"
+#include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/quant/float8.h"
 #include "core/quant/read_back/implied_range.h"
 #include "core/quant/weights.h"
 #include "core/tensor/convert.h"
@@ -214,9 +216,11 @@ TensorOverride exactOverride(const QuantParams& params)
 Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
 {
     Ranges ranges;
+    if (isFloat8(recipe.activationType))
+        ranges.method = recipe.calibration.method = CalibrationMethod::Distribution;
     for (const auto& [name, tensor] : file.tensors) {
         // A file with names of its own may store equal scales once; whose they are does not show then.
-        const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + "_scale";
+        const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + tails::kScale;
         const bool own = tensor.role == QuantRole::Activation && !tensor.constant && !shared
             && !tensor.scaleName.empty() && tensor.params.scale.size() == 1;
         if (!own)

@@ -75,8 +75,9 @@ std::optional<Tensor> matrixOf(const Tensor& weight, WeightOnlyAlgorithm algorit
     return weight.reshaped({ weight.dim(leading), weight.dim(leading + 1) });
 }
 
-Status checkNames(const FloatModel& model, const WeightOnlyOptions& o)
+Status checkNames(const FloatModel& model, const Recipe& recipe)
 {
+    const WeightOnlyOptions& o = recipe.weightOnly;
     const auto unknown = [](const std::string& name) {
         return Issue { IssueKind::BadInput, "is in the recipe, but not in the model", {}, {}, name,
             "correct the name" };
@@ -84,8 +85,9 @@ Status checkNames(const FloatModel& model, const WeightOnlyOptions& o)
     for (const auto& [name, ratio] : o.clipRatios)
         if (!model.draft.constant(name))
             return unknown(name);
+    const std::vector<std::string> names = nodeNames(model.draft, recipe);
     for (const auto& [name, wanted] : o.nodes)
-        if (std::ranges::none_of(model.draft.nodes, [&](const DraftNode& n) { return n.name == name; }))
+        if (std::ranges::find(names, name) == names.end())
             return unknown(name);
     return {};
 }
@@ -96,12 +98,13 @@ Result<std::vector<BlockProduct>> blockProducts(const FloatModel& model, const R
 {
     const WeightOnlyOptions& o = recipe.weightOnly;
     QS_CHECK(checkOptions(recipe));
-    QS_CHECK(checkNames(model, o));
+    if (!model.outer)
+        QS_CHECK(checkNames(model, recipe));
     std::vector<BlockProduct> products;
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];
         const bool product = model.chosen[n] && node.is("MatMul") && node.hasInput(1);
-        const Tensor* weight = product ? model.draft.constant(node.inputs[1]) : nullptr;
+        const Tensor* weight = product ? model.constant(node.inputs[1]) : nullptr;
         const auto matrix = weight ? matrixOf(*weight, o.algorithm) : std::nullopt;
         if (!matrix)
             continue;

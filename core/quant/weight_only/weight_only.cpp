@@ -44,30 +44,112 @@ Tensor storedReals(DType type, Shape shape, const std::vector<float>& values)
     return out;
 }
 
+/// Writes one graph; subgraphs have writers of their own, which put constants where the weights are.
 class WeightOnlyWriter {
 public:
-    WeightOnlyWriter(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads)
+    WeightOnlyWriter(FloatModel& model, const Recipe& recipe, const ReadyBlocks* ready, size_t threads,
+        WeightOnlyWriter* outer = nullptr)
         : m_model(model)
         , m_draft(model.draft)
         , m_recipe(recipe)
         , m_ready(ready)
         , m_threads(threads)
+        , m_outer(outer)
+        , m_home(this)
     {
         if (!recipe.weightOnly.dequantizeForm)
             m_draft.opsets.emplace(kMicrosoftDomain, kMicrosoftVersion);
     }
 
+    Status write()
+    {
+        QS_TRY(const std::vector<BlockProduct> products, blockProducts(m_model, m_recipe, m_threads));
+        noteEightBits(products);
+        auto next = products.begin();
+        for (size_t n = 0; n < m_draft.nodes.size(); ++n) {
+            bool written = next != products.end() && next->node == n;
+            if (written) {
+                QS_CHECK(product(*next++));
+            } else if (m_model.chosen[n] && m_draft.nodes[n].is("Gather")) {
+                QS_TRY(written, table(m_draft.nodes[n]));
+            }
+            m_changed |= written;
+            if (!written) {
+                DraftNode node = m_draft.nodes[n];
+                if (entersSubgraphs(m_recipe))
+                    QS_CHECK(bodies(node));
+                m_nodes.push_back(std::move(node));
+            }
+        }
+        m_draft.nodes = std::move(m_nodes);
+        m_draft.dropUnusedConstants();
+        return {};
+    }
+
+private:
+    void noteEightBits(const std::vector<BlockProduct>& products)
+    {
+        const auto eightBits = [](const BlockProduct& p) {
+            return p.rules.bits == 8 && p.rules.algorithm == WeightOnlyAlgorithm::HalfQuadratic;
+        };
+        if (std::ranges::any_of(products, eightBits))
+            m_model.warnings.push_back(
+                "ONNX Runtime's CPU kernels take the real zero points of hqq with 2 and 4 bits only, "
+                "so it cannot run this file; another algorithm has 8 bits");
+    }
+
+    /// Weights that the node's subgraphs multiply with.
+    Status bodies(DraftNode& node)
+    {
+        const Attributes before = node.attributes;
+        const auto replace = [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
+            FloatModel inner = FloatModel::ofBody(*body, m_recipe, m_model);
+            WeightOnlyWriter writer(inner, m_recipe, m_ready, m_threads, this);
+            QS_CHECK(writer.write());
+            m_model.warnings.insert(m_model.warnings.end(), inner.warnings.begin(), inner.warnings.end());
+            if (!writer.m_changed)
+                return body;
+            node.attributesChanged = m_changed = true;
+            QS_TRY(const auto model, inner.draft.build());
+            return std::shared_ptr<const Graph>(model, &model->graph);
+        };
+        for (const auto& [name, value] : before.all()) {
+            if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value)) {
+                QS_TRY(auto body, replace(*one));
+                node.attributes.set(name, std::move(body));
+            } else if (const auto* list = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value)) {
+                std::vector<std::shared_ptr<const Graph>> all;
+                for (const auto& each : *list) {
+                    QS_TRY(auto body, replace(each));
+                    all.push_back(std::move(body));
+                }
+                node.attributes.set(name, std::move(all));
+            }
+        }
+        return {};
+    }
+
+    /// The writer of the graph that holds the weight.
+    WeightOnlyWriter& homeOf(const std::string& weight)
+    {
+        WeightOnlyWriter* home = this;
+        while (!home->m_draft.constant(weight) && home->m_outer)
+            home = home->m_outer;
+        return *home;
+    }
+
     Status product(const BlockProduct& p)
     {
         const DraftNode node = m_draft.nodes[p.node];
+        m_home = &homeOf(p.weight);
         m_base = baseName(p.weight,
             std::to_string(p.rules.bits) + (p.rules.symmetric ? "s" : "u") + std::to_string(p.rules.blockSize));
         std::optional<BlockMatrix> m; // where no other node made the same constants
-        if (m_written.insert(m_base).second) {
+        if (m_home->m_written.insert(m_base).second) {
             QS_TRY(m, blocksOf(p));
         }
-        const Shape shape = m_draft.constant(p.weight)->shape();
-        m_realType = m_draft.constant(p.weight)->dtype();
+        const Shape shape = m_model.constant(p.weight)->shape();
+        m_realType = m_model.constant(p.weight)->dtype();
         const bool reshapes = needsRank(m_draft, node.inputs[0], shape);
         DraftNode target = node;
         if (reshapes)
@@ -82,7 +164,7 @@ public:
             restoreRank(m_draft,
                 { node.inputs[0], target.outputs.front(), node.outputs.front(), shape,
                     (named ? node.name : p.weight) + form + std::to_string(p.rules.bits) },
-                nodes);
+                m_nodes);
         }
         return {};
     }
@@ -90,7 +172,7 @@ public:
     /// Whether the node's table is one that became blocks.
     Result<bool> table(const DraftNode& node)
     {
-        const Tensor* table = node.hasInput(0) ? m_draft.constant(node.inputs[0]) : nullptr;
+        const Tensor* table = node.hasInput(0) ? m_model.constant(node.inputs[0]) : nullptr;
         const bool real = table && (table->dtype() == DType::Float32 || table->dtype() == DType::Float16);
         if (!real || table->count() == 0 || table->rank() == 0)
             return false;
@@ -107,31 +189,29 @@ public:
                     + std::to_string(o.tableAxis),
                 {}, node.name, node.inputs[0], "give another --quantize-axis, or exclude the node" };
         const bool symmetric = isSigned(m_recipe.weightType);
+        m_home = &homeOf(node.inputs[0]);
         m_base = baseName(node.inputs[0], "table");
         const std::string codes = m_base + "_Q4", scales = m_base + "_scales", zeros = m_base + "_zero_points";
         DraftNode made { NodeId(), node.name + "_Q4", "GatherBlockQuantized", kMicrosoftDomain,
             { codes, node.inputs[1], scales }, node.outputs, {}, false, node.origin };
-        if (m_written.insert(m_base).second) {
+        if (m_home->m_written.insert(m_base).second) {
             auto blocks = quantizeTable(*table, static_cast<size_t>(axis), o.blockSize, symmetric, m_threads);
             if (!blocks)
                 return ofTensor(std::move(blocks).issue(), node.inputs[0]);
-            m_draft.setConstant(codes, std::move(blocks->codes));
-            m_draft.setConstant(scales, std::move(blocks->scales));
+            m_home->m_draft.setConstant(codes, std::move(blocks->codes));
+            m_home->m_draft.setConstant(scales, std::move(blocks->scales));
             if (blocks->zeroPoints)
-                m_draft.setConstant(zeros, std::move(*blocks->zeroPoints));
+                m_home->m_draft.setConstant(zeros, std::move(*blocks->zeroPoints));
         }
         if (!symmetric)
             made.inputs.push_back(zeros);
         made.attributes.set("gather_axis", node.attributes.integer("axis", 0));
         made.attributes.set("quantize_axis", axis);
         made.attributes.set("block_size", o.blockSize);
-        nodes.push_back(std::move(made));
+        m_nodes.push_back(std::move(made));
         return true;
     }
 
-    std::vector<DraftNode> nodes;
-
-private:
     static Issue ofTensor(Issue issue, const std::string& name)
     {
         issue.tensor = name;
@@ -143,7 +223,7 @@ private:
     std::string baseName(const std::string& weight, const std::string& kind)
     {
         std::string name = weight;
-        for (int i = 2; m_bases.emplace(name, kind).first->second != kind; ++i)
+        for (int i = 2; m_home->m_bases.emplace(name, kind).first->second != kind; ++i)
             name = weight + "_" + std::to_string(i);
         return name;
     }
@@ -170,12 +250,12 @@ private:
         const std::string zeros = m_base + (grouped ? "_zp" : "_zero_points");
         if (m) {
             const Shape perBlock = half ? Shape { m->columns * m->blocks } : Shape { m->columns, m->blocks };
-            m_draft.setConstant(codes, packedColumns(*m, rules));
-            m_draft.setConstant(scales, storedReals(m_realType, perBlock, m->scales));
+            m_home->m_draft.setConstant(codes, packedColumns(*m, rules));
+            m_home->m_draft.setConstant(scales, storedReals(m_realType, perBlock, m->scales));
             if (half)
-                m_draft.setConstant(zeros, storedReals(m_realType, perBlock, m->realZeros));
+                m_home->m_draft.setConstant(zeros, storedReals(m_realType, perBlock, m->realZeros));
             else if (!rules.symmetric)
-                m_draft.setConstant(zeros, packedZeroPoints(*m, rules));
+                m_home->m_draft.setConstant(zeros, packedZeroPoints(*m, rules));
         }
         DraftNode made { NodeId(), node.name + "_Q" + bits, "MatMulNBits", kMicrosoftDomain,
             { node.inputs[0], codes, scales }, node.outputs, {}, false, node.origin };
@@ -187,7 +267,7 @@ private:
         made.attributes.set("block_size", rules.blockSize);
         if (m_recipe.weightOnly.accuracyLevel != 0)
             made.attributes.set("accuracy_level", m_recipe.weightOnly.accuracyLevel);
-        nodes.push_back(std::move(made));
+        m_nodes.push_back(std::move(made));
     }
 
     void dequantize(const DraftNode& node, const std::optional<BlockMatrix>& m, const BlockProduct& p)
@@ -200,38 +280,38 @@ private:
         DraftNode product = node;
         product.name = node.name + "_matmul_Q4";
         product.inputs[1] = byRows ? output + "_transposed" : output;
-        nodes.push_back(std::move(product));
+        m_nodes.push_back(std::move(product));
     }
 
     void dequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, bool byRows)
     {
         const std::string codes = m_base + "_DQ_Q4", scales = m_base + "_DQ_scales", zeros = m_base + "_DQ_zero_points";
         const DType type = p.rules.symmetric ? DType::Int4 : DType::UInt4;
-        m_draft.setConstant(codes,
+        m_home->m_draft.setConstant(codes,
             byRows ? fourBits(m.codes, { m.columns, m.rows }, type)
                    : fourBits(turned(m.codes, m.rows, m.columns), { m.rows, m.columns }, type));
         std::vector<float> byBlock(m.scales.size());
         for (size_t b = 0; b < static_cast<size_t>(m.blocks); ++b)
             for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
                 byBlock[b * static_cast<size_t>(m.columns) + c] = m.scales[m.at(c, b)];
-        m_draft.setConstant(
+        m_home->m_draft.setConstant(
             scales, storedReals(m_realType, byRows ? Shape { m.columns, 1 } : Shape { m.blocks, m.columns }, byBlock));
         DraftNode pair { NodeId(), node.name + "_DQ_Q4", "DequantizeLinear", "", { codes, scales },
             { codes + "_output" }, {}, false, node.origin };
         if (!p.rules.symmetric) {
-            m_draft.setConstant(
+            m_home->m_draft.setConstant(
                 zeros, fourBits(turned(m.zeroPoints, m.blocks, m.columns), { m.blocks, m.columns }, type));
             pair.inputs.push_back(zeros);
         }
         pair.attributes.set("axis", int64_t(byRows ? 1 : 0));
         pair.attributes.set("block_size", p.rules.blockSize);
-        nodes.push_back(std::move(pair));
+        m_home->m_nodes.push_back(std::move(pair));
         if (!byRows)
             return;
         DraftNode transpose { NodeId(), "", "Transpose", "", { codes + "_output" }, { codes + "_output_transposed" },
             {}, false, NodeId() };
         transpose.attributes.set("perm", std::vector<int64_t> { 1, 0 });
-        nodes.push_back(std::move(transpose));
+        m_home->m_nodes.push_back(std::move(transpose));
     }
 
     FloatModel& m_model;
@@ -239,6 +319,10 @@ private:
     const Recipe& m_recipe;
     const ReadyBlocks* m_ready;
     size_t m_threads;
+    WeightOnlyWriter* m_outer; ///< of the graph around; null: this is the main graph
+    WeightOnlyWriter* m_home; ///< that of the weight at hand
+    std::vector<DraftNode> m_nodes;
+    bool m_changed = false;
     std::string m_base; ///< of the weight at hand
     DType m_realType = DType::Float32; ///< of the weight at hand
     std::map<std::string, std::string> m_bases; ///< what each base name stands for
@@ -251,28 +335,7 @@ Status quantizeWeightsOnly(FloatModel& model, const Recipe& recipe, const ReadyB
 {
     if (recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq && !ready)
         return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
-    QS_TRY(const std::vector<BlockProduct> products, blockProducts(model, recipe, threads));
-    const auto eightBits = [](const BlockProduct& p) {
-        return p.rules.bits == 8 && p.rules.algorithm == WeightOnlyAlgorithm::HalfQuadratic;
-    };
-    if (std::ranges::any_of(products, eightBits))
-        model.warnings.push_back("ONNX Runtime's CPU kernels take the real zero points of hqq with 2 and 4 bits only, "
-                                 "so it cannot run this file; another algorithm has 8 bits");
-    WeightOnlyWriter writer(model, recipe, ready, threads);
-    auto next = products.begin();
-    for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
-        bool written = next != products.end() && next->node == n;
-        if (written) {
-            QS_CHECK(writer.product(*next++));
-        } else if (model.chosen[n] && model.draft.nodes[n].is("Gather")) {
-            QS_TRY(written, writer.table(model.draft.nodes[n]));
-        }
-        if (!written)
-            writer.nodes.push_back(model.draft.nodes[n]);
-    }
-    model.draft.nodes = std::move(writer.nodes);
-    model.draft.dropUnusedConstants();
-    return {};
+    return WeightOnlyWriter(model, recipe, ready, threads).write();
 }
 
 } // namespace qs

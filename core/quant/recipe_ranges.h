@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/quant/calibration_data.h"
+#include "core/quant/recipe.h"
+
+namespace qs {
+
+/// What the recipe's calibrator and those of single tensors need.
+CollectOptions neededBy(const Recipe& recipe);
+/// What serves both, when they take samples in chunks of one size; else what `needed` asks for.
+CollectOptions both(const CollectOptions& needed, const CollectOptions& also);
+bool covers(const CalibrationData& data, const Recipe& recipe);
+
+/// The range of every tensor by the calibrator that the recipe names for it. Issues: as of rangesFor().
+Result<Ranges> rangesFor(const CalibrationData& data, const Recipe& recipe);
+
+/// The range that a calibrator gives a tensor from what was seen of it. Issue: nothing was, or not what that calibrator
+/// needs.
+Result<TensorRange> rangeBy(
+    const std::string& tensor, const CalibrationData& seen, const CalibratorOptions& calibrator);
+
+} // namespace qs
