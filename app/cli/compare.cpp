@@ -24,6 +24,7 @@ struct CompareCommand {
     std::string ranges;
     RecipeOptions recipe;
     LadderOptions ladder;
+    std::string saveMap;
     std::optional<int64_t> tryRemedies;
     DataOptions data;
     ComparisonOutput output;
@@ -90,9 +91,13 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
         inputs.rangesPath = o.ranges;
         inputs.calibrationCache = o.recipe.calibrationCache;
         QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
+        QS_TRY(inputs.calibration, calibrationRequest(o.recipe, o.ranges, o.data, common));
     }
     inputs.nodeAlone = o.local;
     QS_TRY(inputs.shard, shardOf(o, common));
+    if (inputs.shard && !inputs.calibration.spec.empty())
+        return badUse("a shard's state file does not keep samples for calibration beside its own",
+            "quantize with them first, and compare the file");
     inputs.histograms = !o.output.html.empty() || inputs.shard; // nothing else shows them; merge may
     QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
     QS_TRY(inputs.data, dataRequest(o.data, common));
@@ -100,6 +105,16 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
     QS_TRY(inputs.memoryLimit, memoryLimit(common));
     QS_TRY(inputs.carry, carryPairs(common));
     return inputs;
+}
+
+/// All pairs in the form that --map reads.
+std::string mapOf(const Snapshot& s)
+{
+    ManualLinks links;
+    for (const ValuePair& pair : s.alignment->values)
+        links.pairs.emplace_back(
+            s.floatModel->graph().value(pair.floatValue).name, s.quantModel->graph().value(pair.quantValue).name);
+    return manualLinksJson(links);
 }
 
 Result<int> compare(const CompareCommand& o, Context& context)
@@ -112,11 +127,12 @@ Result<int> compare(const CompareCommand& o, Context& context)
         return badUse("--framework and --device follow one quantized model over all samples",
             "leave out --shard, --carry and --reference");
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
-    std::vector<std::string> read { files.floatPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess };
+    std::vector<std::string> read { files.floatPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess,
+        o.recipe.calibrationData };
     read.insert(read.end(), { o.ladder.framework, o.ladder.device });
     read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
-    QS_CHECK(
-        checkWritable({ context.common.json, o.output.csv, o.output.html, o.state, o.recipe.calibrationCache }, read));
+    QS_CHECK(checkWritable(
+        { context.common.json, o.output.csv, o.output.html, o.state, o.saveMap, o.recipe.calibrationCache }, read));
     if (files.quantPaths.size() > 1) // the float model's values serve both
         inputs.activationCache = memoryLimitOrDefault(inputs.memoryLimit) / 4;
     std::vector<SnapshotPtr> snapshots;
@@ -136,6 +152,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
             withTriedRemedies(snapshots.back(), size_t(*o.tryRemedies), progressBar(context.common), context.cancel));
         clearProgress(context.common);
     }
+    if (!o.saveMap.empty())
+        QS_CHECK(writeOutput(o.saveMap, mapOf(*snapshots.back())));
     QS_TRY(const auto ladder, ladderOf(o.ladder, *snapshots.back(), context));
     return writeComparison(snapshots, o.output, context, ladder ? &*ladder : nullptr);
 }
@@ -151,11 +169,13 @@ Command addCompare(CLI::App& app, Context& context)
         "float model that two quantized files A B are compared by: what B does "
         "otherwise than A, largest consequence first");
     addRecipeOptions(app, o->recipe);
+    addCalibrationData(app, o->recipe);
     app.add_option("--ranges", o->ranges, "without QUANT: take ranges of activations from this file");
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);
     addComparisonOutput(app, o->output);
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
+    app.add_option("--save-map", o->saveMap, "write the pairs that were compared in the form that --map reads");
     app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_option("--try-remedies", o->tryRemedies,
         "quantize anew with each of the first N remedies that a recipe can make, and tell what it gains at the output "

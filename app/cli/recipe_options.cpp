@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/recipe_options.h"
 
+#include "core/quant/recipe_edit.h"
 #include "core/quant/recipe_json.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace qs::cli {
 
@@ -12,13 +14,11 @@ namespace {
 Result<DType> codeType(const std::string& option, const std::string& name)
 {
     for (DType type : { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int4, DType::UInt4, DType::Int2,
-             DType::UInt2 })
+             DType::UInt2, DType::Float8E4M3FN })
         if (dtypeName(type) == name)
             return type;
-    if (name.starts_with("float8"))
-        return badUse(option + " '" + name + "' cannot be written", "use int8 or uint8, which take as many bits");
-    return badUse(
-        option + " '" + name + "' is not known", "use int8, uint8, int16, uint16, int4, uint4, int2 or uint2");
+    return badUse(option + " '" + name + "' is not known",
+        "use int8, uint8, int16, uint16, int4, uint4, int2, uint2 or float8e4m3fn");
 }
 
 std::vector<std::string> commaList(const std::vector<std::string>& options)
@@ -38,9 +38,9 @@ Status applyCalibration(const RecipeOptions& o, Recipe& recipe)
 {
     if (!o.method.empty()) {
         const auto method = calibrationMethodOf(o.method);
-        if (!method || *method == CalibrationMethod::Distribution)
-            return badUse(
-                "--method '" + o.method + "' is not known", "use minmax, moving-average, percentile, entropy or mse");
+        if (!method)
+            return badUse("--method '" + o.method + "' is not known",
+                "use minmax, moving-average, percentile, entropy, mse or distribution");
         recipe.calibration.method = *method;
     }
     if (o.percentile) {
@@ -53,6 +53,33 @@ Status applyCalibration(const RecipeOptions& o, Recipe& recipe)
             return badUse("--bins must lie between 1 and 16777216", "leave it out for the method's own number");
         recipe.calibration.bins = static_cast<size_t>(*o.bins);
     }
+    return {};
+}
+
+/// NAME=METHOD or NAME=percentile:P; names may hold equals signs.
+Status applyTensorCalibrator(const std::string& text, Recipe& recipe)
+{
+    const auto wrong = [&] {
+        return badUse("--tensor-calibrator '" + text + "' is not known",
+            "write NAME=METHOD with minmax, moving-average, percentile, percentile:99.9, entropy or mse");
+    };
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+        return wrong();
+    const std::string asked = text.substr(equals + 1), name = asked.substr(0, asked.find(':'));
+    const auto method = calibrationMethodOf(name);
+    if (!method || *method == CalibrationMethod::Distribution)
+        return wrong();
+    CalibratorOptions calibrator = recipe.calibration;
+    calibrator.method = *method;
+    if (asked.size() > name.size()) {
+        const char *begin = asked.data() + name.size() + 1, *end = asked.data() + asked.size();
+        const auto [stop, error] = std::from_chars(begin, end, calibrator.percentile);
+        if (*method != CalibrationMethod::Percentile || error != std::errc() || stop != end
+            || !(calibrator.percentile >= 0 && calibrator.percentile <= 100))
+            return wrong();
+    }
+    recipe = withCalibrator(std::move(recipe), text.substr(0, equals), calibrator);
     return {};
 }
 
@@ -118,6 +145,9 @@ Status applyFormat(const RecipeOptions& o, Recipe& recipe)
 Status applyCorrections(const RecipeOptions& o, Recipe& recipe)
 {
     recipe.corrections.equalize = o.equalize.value_or(recipe.corrections.equalize);
+    recipe.corrections.equalizeClips = o.equalizeClips.value_or(recipe.corrections.equalizeClips);
+    if (recipe.corrections.equalizeClips && !recipe.corrections.equalize)
+        return badUse("--equalize-clips is a part of equalization", "add --equalize");
     recipe.corrections.adaround = o.adaround.value_or(recipe.corrections.adaround);
     recipe.corrections.biasCorrection = o.biasCorrection.value_or(recipe.corrections.biasCorrection);
     recipe.smoothQuant = o.smoothQuant.value_or(recipe.smoothQuant);
@@ -135,9 +165,10 @@ bool RecipeOptions::any() const
     return !file.empty() || ortDefaults || !format.empty() || !method.empty() || !activationType.empty()
         || !weightType.empty() || !form.empty() || !algorithm.empty() || accuracyLevel || quantizeAxis || channelWise
         || percentile || bins || blockSize || perChannel || reduceRange || symmetricActivations || symmetricWeights
-        || preprocessGraph || equalize || smoothQuant || smoothQuantFolding || smoothQuantAlpha || adaround
-        || biasCorrection || completeOverrides || !calibrationCache.empty() || !opTypes.empty() || !exclude.empty()
-        || !include.empty() || !preparation.empty();
+        || preprocessGraph || equalize || equalizeClips || smoothQuant || smoothQuantFolding || smoothQuantAlpha
+        || adaround || biasCorrection || completeOverrides || !calibrationCache.empty() || !calibrationData.empty()
+        || calibrationLimit || !opTypes.empty() || !exclude.empty() || !include.empty() || !preparation.empty()
+        || !tensorCalibrators.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -150,10 +181,12 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     app.add_option("--accuracy-level", o.accuracyLevel, "weight-only: attribute of MatMulNBits, 1 to 4");
     app.add_option("--quantize-axis", o.quantizeAxis,
         "weight-only with --op-types Gather: axis of the blocks in a table (1 if not given)");
-    app.add_option("--method", o.method, "how ranges are chosen: minmax, moving-average, percentile, entropy or mse");
+    app.add_option("--method", o.method,
+        "how ranges are chosen: minmax, moving-average, percentile, entropy or mse; distribution for float8e4m3fn");
     app.add_option("--percentile", o.percentile, "share of the values that a range holds, in percent");
     app.add_option("--bins", o.bins, "bins of the histograms");
-    app.add_option("--activation-type", o.activationType, "int8, uint8, int16 or uint16");
+    app.add_option(
+        "--activation-type", o.activationType, "int8, uint8, int16 or uint16; float8e4m3fn together with such weights");
     app.add_option(
         "--weight-type", o.weightType, "int8, uint8, int16, uint16, int4 or uint4; weight-only: int2 or uint2, too");
     const auto flag = [&](const std::string& name, std::optional<bool>& value, const char* help) {
@@ -169,6 +202,8 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     flag("channel-wise", o.channelWise, "weight-only with --form dequantize: one block a column");
     flag("preprocess-graph", o.preprocessGraph, "fold constants and BatchNormalization first");
     flag("equalize", o.equalize, "equalize the ranges of weights across layers first");
+    flag("equalize-clips", o.equalizeClips,
+        "with --equalize: a Clip from 0 on (Relu6) that stands between two layers becomes a Relu");
     flag("smooth-quant", o.smoothQuant, "move outliers of activations into weights first (SmoothQuant)");
     app.add_option("--smooth-quant-alpha", o.smoothQuantAlpha, "share of them that is moved, from 0 to 1");
     flag("smooth-quant-folding", o.smoothQuantFolding, "without new nodes where earlier constants take the factors");
@@ -178,16 +213,25 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
         "qdq: give the nodes around a tensor that a recipe overrides its type, too, and convert at the borders");
     app.add_option("--preparation", o.preparation,
         "only these preparation passes, by comma: fold_constants, remove_unused, fold_batch_norm, fuse_layer_norm, "
-        "fuse_gelu, infer_shapes");
+        "fuse_gelu, keep_attention, infer_shapes");
     const auto list = [&](const char* name, std::vector<std::string>& values, const char* help) {
         app.add_option(name, values, help)->allow_extra_args(false);
     };
     list("--op-types", o.opTypes, "operator types to quantize, by comma");
     list("--exclude", o.exclude, "nodes that stay float: names, globs or re:REGEX, by comma");
     list("--include", o.include, "only these nodes are quantized");
+    list("--tensor-calibrator", o.tensorCalibrators,
+        "NAME=METHOD or NAME=percentile:P: how the range of this activation is chosen, in place of --method");
     app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
     app.add_option("--calibration-cache", o.calibrationCache,
         "file that keeps what calibration found: read where model, samples and method are the same, else written");
+}
+
+void addCalibrationData(CLI::App& app, RecipeOptions& o)
+{
+    app.add_option("--calibration-data", o.calibrationData,
+        "samples to find ranges with, given as --data, which then only judges; those of --data if not given");
+    app.add_option("--calibration-limit", o.calibrationLimit, "use the first N of them");
 }
 
 namespace {
@@ -199,18 +243,34 @@ Status applyPreparation(const RecipeOptions& o, Recipe& recipe)
         return {};
     if (o.preprocessGraph == false)
         return badUse("--preparation names passes that --no-preprocess-graph leaves out", "give one of them");
-    recipe.preparation = { true, false, false, false, false, false, false };
+    recipe.preparation = { true, false, false, false, false, false, false, false };
     for (const std::string& pass : commaList(o.preparation)) {
         bool* chosen = preparationSwitch(recipe.preparation, pass);
         if (!chosen)
             return badUse("--preparation '" + pass + "' is not known",
-                "use fold_constants, remove_unused, fold_batch_norm, fuse_layer_norm, fuse_gelu or infer_shapes");
+                "use fold_constants, remove_unused, fold_batch_norm, fuse_layer_norm, fuse_gelu, keep_attention or "
+                "infer_shapes");
         *chosen = true;
     }
     return {};
 }
 
 } // namespace
+
+Result<DataRequest> calibrationRequest(
+    const RecipeOptions& o, const std::string& rangesPath, DataOptions data, const CommonOptions& common)
+{
+    if (o.calibrationData.empty() && o.calibrationLimit)
+        return badUse("--calibration-limit counts the samples of --calibration-data, which is not given",
+            "add --calibration-data, or use --limit");
+    if (o.calibrationData.empty())
+        return DataRequest {};
+    if (!rangesPath.empty())
+        return badUse("with --ranges nothing is calibrated, so --calibration-data has no use", "give one of them");
+    data.data = o.calibrationData;
+    data.limit = o.calibrationLimit;
+    return dataRequest(data, common);
+}
 
 Status checkCalibrationCache(const RecipeOptions& o, const std::string& rangesPath)
 {
@@ -240,6 +300,8 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
     Recipe& recipe = chosen.recipe;
     QS_CHECK(applyFormat(o, recipe));
     QS_CHECK(applyCalibration(o, recipe));
+    for (const std::string& text : o.tensorCalibrators)
+        QS_CHECK(applyTensorCalibrator(text, recipe));
     recipe.perChannel = o.perChannel.value_or(recipe.perChannel);
     recipe.reduceRange = o.reduceRange.value_or(recipe.reduceRange);
     recipe.symmetricActivations = o.symmetricActivations.value_or(recipe.symmetricActivations);

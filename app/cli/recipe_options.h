@@ -11,25 +11,32 @@ namespace qs::cli {
 struct RecipeOptions {
     std::string file; ///< --recipe
     std::string calibrationCache; ///< --calibration-cache; no part of the recipe
+    std::string calibrationData; ///< --calibration-data; no part of the recipe
+    std::optional<int64_t> calibrationLimit;
     bool ortDefaults = false;
     std::string format, method, activationType, weightType, form, algorithm;
     std::optional<double> percentile;
     std::optional<int64_t> bins, blockSize, accuracyLevel, quantizeAxis;
     std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph, channelWise;
-    std::optional<bool> equalize, smoothQuant, smoothQuantFolding, adaround, biasCorrection;
+    std::optional<bool> equalize, equalizeClips, smoothQuant, smoothQuantFolding, adaround, biasCorrection;
     std::optional<bool> completeOverrides;
     std::optional<double> smoothQuantAlpha;
-    std::vector<std::string> opTypes, exclude, include, preparation;
+    std::vector<std::string> opTypes, exclude, include, preparation, tensorCalibrators;
     /// Any of them was given.
     bool any() const;
 };
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& options);
+/// --calibration-data, for commands whose --data are those that results are judged by.
+void addCalibrationData(CLI::App& app, RecipeOptions& options);
 
 struct ChosenRecipe {
     Recipe recipe;
     std::string start; ///< what it began with: a file's path, "quantscope" or "onnxruntime"
 };
+/// The samples of --calibration-data, read as `data` says; empty without the option. Issue: beside ranges from a file.
+Result<DataRequest> calibrationRequest(
+    const RecipeOptions& options, const std::string& rangesPath, DataOptions data, const CommonOptions& common);
 /// An Issue where a calibration cache is given beside ranges, which make it idle.
 Status checkCalibrationCache(const RecipeOptions& options, const std::string& rangesPath);
 /// The recipe file, ONNX Runtime's defaults or the preset quantscope (or `begin`), then each option over it.

@@ -36,11 +36,12 @@ Result<int> sensitivity(const SensitivityCommand& o, Context& context)
     inputs.recipe = chosen.recipe;
     QS_TRY(inputs.profile, arithmeticProfile(o.arithmetic));
     QS_TRY(inputs.data, dataRequest(o.data, context.common));
+    QS_TRY(inputs.calibration, calibrationRequest(o.recipe, o.ranges, o.data, context.common));
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
     QS_CHECK(checkWritable({ context.common.json, o.recipe.calibrationCache },
-        { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+        { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess, o.recipe.calibrationData }));
     const ProgressFn progress = progressBar(context.common);
     QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progress, context.cancel));
     QS_TRY(const Sensitivity measured, sensitivityOf(*snapshot, *by, o.units, progress, context.cancel));
@@ -64,6 +65,7 @@ Command addSensitivity(CLI::App& app, Context& context)
     app.add_option("--by", o->by, "what is quantized alone and left out: node, tensor (qdq format) or type");
     app.add_option("--units", o->units, "measure only these (names or patterns)");
     addRecipeOptions(app, o->recipe);
+    addCalibrationData(app, o->recipe);
     app.add_option("--ranges", o->ranges, "take ranges of activations from this file, not from the data");
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);

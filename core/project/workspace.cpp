@@ -47,6 +47,7 @@ public:
         m_next.timing.matchMs = matching.ms();
         const Stopwatch running;
         QS_CHECK(compare());
+        QS_CHECK(compareOther());
         m_next.timing.runMs = running.ms();
         return SnapshotPtr(std::make_shared<Snapshot>(std::move(m_next)));
     }
@@ -85,7 +86,12 @@ private:
             m_next.*model = (*m_previous).*model;
         } else {
             report(phase);
-            QS_TRY(m_next.*model, loadModel(path, planOptions()));
+            QS_TRY(auto imported, importModel(path));
+            if (m_cancel.cancelled())
+                return cancelled();
+            m_next.*model = loadedModel(std::move(imported), planOptions());
+            if (model == &Snapshot::floatModel)
+                m_next.floatModel->draft = std::make_shared<const GraphDraft>(m_next.floatModel->model);
         }
         for (const auto& [id, issue] : (m_next.*model)->plan->unsupported())
             m_next.warnings.push_back(issueText(issue));
@@ -186,7 +192,9 @@ private:
                 QS_TRY(m_next.calibrationData, openData(m_next.inputs.calibration, specs));
             }
         }
-        m_next.warnings.insert(m_next.warnings.end(), m_next.data->warnings().begin(), m_next.data->warnings().end());
+        for (const auto& data : { m_next.data, m_next.calibrationData })
+            if (data)
+                m_next.warnings.insert(m_next.warnings.end(), data->warnings().begin(), data->warnings().end());
         return {};
     }
 
@@ -197,19 +205,24 @@ private:
         if (m_cancel.cancelled())
             return cancelled();
         const bool same = m_previous && m_previous->alignment && m_previous->inputs.floatPath == m_next.inputs.floatPath
-            && sameQuantized() && m_previous->inputs.mapPath == m_next.inputs.mapPath && m_next.inputs.mapPath.empty();
+            && sameQuantized() && m_previous->inputs.mapPath == m_next.inputs.mapPath && m_next.inputs.mapPath.empty()
+            && m_previous->inputs.links == m_next.inputs.links;
         if (same) {
             m_next.alignment = m_previous->alignment;
             return {};
         }
         report("match");
-        ManualPairs manual;
+        ManualLinks manual;
         if (!m_next.inputs.mapPath.empty()) {
-            QS_TRY(manual, readManualPairs(m_next.inputs.mapPath));
+            QS_TRY(manual, readManualLinks(m_next.inputs.mapPath));
         }
+        const ManualLinks& links = m_next.inputs.links; // they come later, so they have the last word
+        manual.pairs.insert(manual.pairs.end(), links.pairs.begin(), links.pairs.end());
+        manual.apart.insert(manual.apart.end(), links.apart.begin(), links.apart.end());
         QS_CHECK(checkInterface());
         QS_TRY(m_next.alignment,
-            align(*m_next.floatModel->plan, *m_next.quantModel->plan, *m_next.quantModel->quant, manual));
+            align(*m_next.floatModel->plan, *m_next.quantModel->plan, *m_next.quantModel->quant, manual,
+                m_next.quantization != nullptr));
         return matchNumbers();
     }
 
@@ -295,6 +308,39 @@ private:
         }
         if (const auto warning = nonFiniteWarning(*m_next.comparison))
             m_next.warnings.push_back(*warning);
+        return {};
+    }
+
+    /// The second quantized model over the same samples; what the first had run serves it, too.
+    Status compareOther()
+    {
+        const OtherQuantized& other = m_next.inputs.other;
+        if (!other.given() || !m_next.comparison)
+            return {};
+        Inputs inputs = m_next.inputs;
+        inputs.other = {};
+        inputs.links = {}; // those of the first
+        inputs.mapPath.clear();
+        inputs.quantPath = other.path;
+        inputs.recipe = other.recipe;
+        inputs.histograms = inputs.nodeAlone = false;
+        SnapshotPtr snapshot = m_previous && m_previous->other ? m_previous->other->snapshot : nullptr;
+        const bool known = snapshot && sameInputs(snapshot->inputs, inputs) && snapshot->data == m_next.data
+            && snapshot->floatModel->model == m_next.floatModel->model;
+        if (!known) {
+            Snapshot first;
+            first.inputs = m_next.inputs;
+            first.floatModel = m_next.floatModel;
+            first.data = m_next.data;
+            first.calibrationData = m_next.calibrationData;
+            first.caches = m_next.caches;
+            QS_TRY(snapshot,
+                buildSnapshot(inputs, std::make_shared<const Snapshot>(std::move(first)), m_progress, m_cancel));
+        }
+        auto found = std::make_shared<OtherComparison>();
+        found->differences = parameterDifferences(*m_next.comparison, *snapshot->comparison);
+        found->snapshot = std::move(snapshot);
+        m_next.other = std::move(found);
         return {};
     }
 

@@ -126,7 +126,8 @@ void addTypes(std::vector<RecipeField>& fields)
     fields.push_back(choice<DType>("activation_type", fieldText("Activations"),
         fieldText("Type of the codes of activations"), QS_FIELD(activationType),
         { { QStringLiteral("int8"), DType::Int8 }, { QStringLiteral("uint8"), DType::UInt8 },
-            { QStringLiteral("int16"), DType::Int16 }, { QStringLiteral("uint16"), DType::UInt16 } },
+            { QStringLiteral("int16"), DType::Int16 }, { QStringLiteral("uint16"), DType::UInt16 },
+            { QStringLiteral("float8e4m3fn"), DType::Float8E4M3FN } },
         calibrated));
     fields.push_back(flag("symmetric_activations", fieldText("Activations: symmetric"),
         fieldText("Zero points of activations stand in the middle of the codes"), QS_FIELD(symmetricActivations),
@@ -135,7 +136,7 @@ void addTypes(std::vector<RecipeField>& fields)
         QS_FIELD(weightType),
         { { QStringLiteral("int8"), DType::Int8 }, { QStringLiteral("uint8"), DType::UInt8 },
             { QStringLiteral("int4"), DType::Int4 }, { QStringLiteral("uint4"), DType::UInt4 },
-            { QStringLiteral("int16"), DType::Int16 } }));
+            { QStringLiteral("int16"), DType::Int16 }, { QStringLiteral("float8e4m3fn"), DType::Float8E4M3FN } }));
     using Symmetric = std::optional<bool>;
     fields.push_back(choice<Symmetric>("symmetric_weights", fieldText("Weights: symmetric"),
         fieldText("Default: signed types are"), QS_FIELD(symmetricWeights),
@@ -182,6 +183,9 @@ void addCorrections(std::vector<RecipeField>& fields)
     fields.push_back(flag("corrections.equalize", fieldText("Equalize layers"),
         fieldText("Evens out the ranges of channels between neighbouring layers"), QS_FIELD(corrections.equalize),
         calibrated));
+    fields.push_back(flag("corrections.equalize_clips", fieldText("Equalize: Clip as Relu"),
+        fieldText("A Clip from 0 on (Relu6) between two layers becomes a Relu, so that they can be equalized"),
+        QS_FIELD(corrections.equalizeClips), [](const Recipe& r) { return calibrated(r) && r.corrections.equalize; }));
     fields.push_back(flag("corrections.adaround", fieldText("Round by outputs"),
         fieldText("Weights are rounded up or down by what it does to the outputs of their layer"),
         QS_FIELD(corrections.adaround), calibrated));
