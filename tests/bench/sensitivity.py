@@ -3,15 +3,17 @@
 """Time of `sensitivity` beside the loop that people write with ONNX Runtime's quantizer, in the same run.
 
     sensitivity.py MODEL.onnx --data FILE.npz [--arithmetic NAME] [--units N] [--types Conv,Add,...] [--rounds N]
-                   [--threads N] [--cli PATH]
+                   [--threads N] [--processor] [--cli PATH]
 
 The loop quantizes each node alone and leaves each out, with ranges that were calibrated once before, makes a session
 and runs all samples. It is timed on N nodes spread over the model and extrapolated to all of the given types; ours does
 all of them. The exclusions that it tries afterwards are not counted, since the loop tries none. Wall time, the same
-number of threads (with one: under `taskset -c 1`); the least of the rounds, taken in turns. Needs a Python with onnx, onnxruntime and numpy."""
+number of threads (with one: under `taskset -c 1`), or with --processor the processor time, which other work on the
+machine leaves alone; the least of the rounds, taken in turns. Needs a Python with onnx, onnxruntime and numpy."""
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,14 +22,26 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+class Clock:
+    """Seconds since it was made: of all, or of the processor for this process or for its children."""
+
+    def __init__(self, processor, children=False):
+        usage = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
+        self.now = (lambda: sum(resource.getrusage(usage)[:2])) if processor else time.perf_counter
+        self.start = self.now()
+
+    def seconds(self):
+        return self.now() - self.start
+
+
 def ours(arguments, ranges, nodes):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        start = time.perf_counter()
+        clock, wall = Clock(arguments.processor, children=True), Clock(False)
         subprocess.run([arguments.cli, "sensitivity", arguments.model, "--data", arguments.data, "--threads",
                         str(arguments.threads), "--ort-defaults", "--ranges", ranges, "--quiet", "--json", out.name,
                         "--arithmetic", arguments.arithmetic, "--units", *nodes], check=True, stdout=subprocess.DEVNULL)
-        elapsed, result = time.perf_counter() - start, json.load(open(out.name))
-        return elapsed - result["time_ms"]["exclusions"] / 1e3, result
+        elapsed, result = clock.seconds(), json.load(open(out.name))
+        return elapsed * (1 - result["time_ms"]["exclusions"] / 1e3 / wall.seconds()), result
 
 
 class Loop:
@@ -90,13 +104,13 @@ class Loop:
     def time(self, result):
         step = max(1, len(self.nodes) // self.arguments.units)
         chosen = self.nodes[step // 2::step][:self.arguments.units]
-        start, worst = time.perf_counter(), 0
+        clock, worst = Clock(self.arguments.processor), 0
         for name in chosen:
             both = self.one(only=[name]), self.one(without=[name])
             unit = next(u for u in result["units"] if u["name"] == name)
             for theirs, mine in zip(both, (unit["output_sqnr_alone_db"], unit["output_sqnr_without_db"])):
                 worst = max(worst, abs(theirs - mine) if theirs is not None and mine is not None else 0)
-        return (time.perf_counter() - start) / len(chosen) * len(self.nodes), worst
+        return clock.seconds() / len(chosen) * len(self.nodes), worst
 
 
 def main():
@@ -106,6 +120,7 @@ def main():
     parser.add_argument("--units", type=int, default=3)
     parser.add_argument("--types", default="Conv,Add,Gemm,GlobalAveragePool,MatMul,MaxPool,AveragePool")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--arithmetic", default="simulated")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--cli", default=os.path.join(HERE, "../../build/release/bin/quantscope-cli"))

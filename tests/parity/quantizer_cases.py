@@ -36,6 +36,10 @@ STATIC = {
                                                          "HardSigmoid", "ReduceMean", "Relu", "Clip", "Softmax", "Concat"]},
 }
 
+# ONNX Runtime has no histograms of float16 this fine; Softmax stays float, since it forgets its deviation.
+FLOAT8 = {"activation": "float8e4m3fn", "weight": "float8e4m3fn", "when": lambda net: "half" not in net.name,
+          "exclude": lambda net: [n.name for n in net.model.graph.node if n.op_type == "Softmax"]}
+
 QDQ = {
     "pairs for weights": {"extra": {"AddQDQPairToWeight": True}},
     "pairs for weights per-channel": {"per_channel": True, "extra": {"AddQDQPairToWeight": True}},
@@ -61,6 +65,10 @@ QDQ = {
     "blocks of 4 bits": {"activation": "uint8", "weight": "uint4", "extra": {"BlockSize": 8},
                          "when": lambda net: net.name in ("nbits", "floatops")},
     "blocks per-channel": {"per_channel": True, "extra": {"BlockSize": 16}, "when": lambda net: net.name in ("nbits", "floatops")},
+    "float8": FLOAT8,
+    "float8 per-channel": {**FLOAT8, "per_channel": True},
+    "float8 pairs for weights": {**FLOAT8, "extra": {"AddQDQPairToWeight": True}},
+    "float8 keep removable": {**FLOAT8, "extra": {"QDQKeepRemovableActivations": True, "QuantizeBias": False}},
     "symmetric a16": {"activation": "int16", "weight": "int8", "extra": {"ActivationSymmetric": True}},
 }
 
@@ -118,6 +126,8 @@ OVERRIDES = {
     "act type": {"overrides": override(("Add", 0, True, [{"quant_type": U8}]), ("Gemm", 0, True, [{"quant_type": U8}]))},
     "act 16": {"activation": "uint8", "overrides": override(("Conv", 0, True, [{"quant_type": QuantType.QUInt16}]))},
     "weight type": {"overrides": override(("Conv", 1, False, [{"quant_type": U8}]), ("MatMul", 1, False, [{"quant_type": I16}]))},
+    "weight float8": {"overrides": override(("Conv", 1, False, [{"quant_type": QuantType.QFLOAT8E4M3FN}]),
+                                            ("MatMul", 1, False, [{"quant_type": QuantType.QFLOAT8E4M3FN}]))},
     "weight reduced": {"overrides": override(("Conv", 1, False, [{"reduce_range": True, "symmetric": True}]))},
     "weight range": {"overrides": override(("Conv", 1, False, [{"rmin": -0.3, "rmax": 0.4}]),
                                             ("Gemm", 1, False, [{"rmin": -0.3, "rmax": 0.4}]))},

@@ -125,7 +125,51 @@ def half_tables_net():
     return tables_net(np.float16)
 
 
-NETS = {"blocks": blocks_net, "blocks_half": lambda: blocks_net(dtype=np.float16),
+def bodies_net(opset=17):
+    """MatMuls in the branches of an If, one inside the other, and in a Loop: weights of their own and of the graph
+    around them, one of which nobody else reads."""
+    b = Builder(opset, seed=5)
+    b.input("x", [3, 32])
+    b.input("mask_on", [], TensorProto.BOOL)
+    b.rand("outside", [32, 32])
+    b.rand("alone", [32, 32])
+    b.node("MatMul", ["x", "outside"], "m")
+    b.node("If", ["mask_on"], "chosen", then_branch=branch(b, "then", "outside"), else_branch=branch(b, "else", "alone"))
+    b.node("Loop", [b.const("trips", np.array(2, np.int64)), b.const("go", np.array(True)), "chosen"], "y",
+           body=loop_body(b))
+    b.output("y")
+    return b.make()
+
+
+def branch(b, name, weight):
+    own = Builder(b.opset, seed=len(name))
+    own.node("MatMul", ["m", weight], name + "_a")
+    own.node("MatMul", [name + "_a", own.rand("w", [32, 32])], name + "_b")
+    own.node("Relu", [name + "_b"], name + "_out")
+    own.output(name + "_out")
+    return onnx.helper.make_graph(own.nodes, name, [], own.outputs, own.constants)
+
+
+def loop_body(b):
+    own = Builder(b.opset, seed=9)
+    own.input("i", [], TensorProto.INT64)
+    own.input("go_on", [], TensorProto.BOOL)
+    own.input("state", [3, 32])
+    own.node("Identity", ["go_on"], "still")
+    own.node("If", ["go_on"], "inner", then_branch=inner_branch(b, "deep_then"), else_branch=inner_branch(b, "deep_else"))
+    own.output("inner")
+    go_out = onnx.helper.make_tensor_value_info("still", TensorProto.BOOL, [])
+    return onnx.helper.make_graph(own.nodes, "body", own.inputs, [go_out, own.outputs[0]], own.constants)
+
+
+def inner_branch(b, name):
+    own = Builder(b.opset, seed=len(name))
+    own.node("MatMul", ["state", own.rand(name + "_w", [32, 32], 0.1)], name + "_out")
+    own.output(name + "_out")
+    return onnx.helper.make_graph(own.nodes, name, [], own.outputs, own.constants)
+
+
+NETS = {"blocks": blocks_net, "bodies": bodies_net, "blocks_half": lambda: blocks_net(dtype=np.float16),
         "blocks_even": lambda: blocks_net(sizes=(64, 128)), "tables": tables_net, "tables_half": half_tables_net}
 
 
