@@ -98,6 +98,7 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
     std::optional<RememberedPairs> remembered;
     if (options.pairs && options.carry.empty() && options.shard.whole() && !options.nodeAlone && !pair.writtenPlan)
         remembered.emplace(*options.pairs, pair, shared.outputs, options.histograms, measured);
+    shared.keepFew = std::ranges::find(measured.knownPairs, true) != measured.knownPairs.end();
     QS_CHECK(Lockstep::prepare(shared, options));
     // State is carried from sample to sample, so these run in order on one worker.
     const size_t threads = options.carry.empty() ? std::max<size_t>(std::min(options.threads, feeds), 1) : size_t(1);

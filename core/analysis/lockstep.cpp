@@ -2,6 +2,7 @@
 #include "core/analysis/lockstep.h"
 
 #include "core/analysis/classes.h"
+#include "core/analysis/feed_inputs.h"
 #include "core/analysis/node_alone.h"
 #include "core/engine/content_key.h"
 #include "core/tensor/convert.h"
@@ -87,37 +88,8 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
 Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
     std::vector<Tensor>& state, bool byFloatName)
 {
-    // The feed follows the float file's inputs without the carried ones.
-    const Graph& fg = m_shared.pair->floatPlan->graph();
-    std::vector<ValueId> feedInputs;
-    for (ValueId in : fg.inputs())
-        if (std::ranges::none_of(m_shared.floatCarry, [&](const auto& c) { return c.input == in; }))
-            feedInputs.push_back(in);
-    const Graph& g = plan.graph();
-    std::vector<Tensor> inputs(g.inputs().size());
-    std::vector<bool> used(feedInputs.size(), false);
-    auto isCarried
-        = [&](ValueId id) { return std::ranges::any_of(carry, [&](const auto& c) { return c.input == id; }); };
-    for (size_t i = 0; i < inputs.size(); ++i)
-        for (size_t k = 0; k < feedInputs.size(); ++k)
-            if (!used[k] && !isCarried(g.inputs()[i]) && fg.value(feedInputs[k]).name == g.value(g.inputs()[i]).name) {
-                inputs[i] = feed.inputs[k];
-                used[k] = true;
-            }
-    for (size_t i = 0, k = 0; i < inputs.size() && !byFloatName; ++i) {
-        if (inputs[i].valid() || isCarried(g.inputs()[i]))
-            continue;
-        while (k < used.size() && used[k])
-            ++k;
-        if (k < used.size()) {
-            inputs[i] = feed.inputs[k];
-            used[k] = true;
-        }
-    }
-    for (size_t c = 0; c < carry.size(); ++c) {
-        const auto position = std::ranges::find(g.inputs(), carry[c].input) - g.inputs().begin();
-        inputs[size_t(position)] = c < state.size() && state[c].valid() ? state[c] : initialState(plan, carry[c]);
-    }
+    const auto inputs
+        = feedInputs(plan, m_shared.pair->floatPlan->graph(), m_shared.floatCarry, feed, carry, state, byFloatName);
     m_bound = m_shared.activations ? sampleKey(inputs) : Hash128 {};
     return execution.bind(inputs);
 }
@@ -161,6 +133,7 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
         QS_CHECK(bind(*stages, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_quantState, false));
         check.emplace(q, *m_shared.quantSchedule, *stages, *m_shared.stageSchedule, m_shared.borders);
     }
+    m_unkeptBytes = 0;
     m_check = check ? &*check : nullptr;
     m_checked = check ? &q : nullptr;
     const auto& pairs = m_shared.measured->pairs;
@@ -200,6 +173,22 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
     return {};
 }
 
+/// Keeping costs memory that was never touched before. What is small beside what was computed since the last kept one
+/// is the place to go on from: the narrow ends of blocks, of which the wide inside is quickly made again.
+bool Lockstep::isWorthKeeping(const PairPlan& pair, const Tensor& value)
+{
+    constexpr uint64_t kTimes = 4;
+    if (!m_shared.keepFew)
+        return true;
+    if (!pair.codes.valid())
+        return false;
+    m_unkeptBytes += value.byteCount();
+    if (m_unkeptBytes < kTimes * value.byteCount())
+        return false;
+    m_unkeptBytes = 0;
+    return true;
+}
+
 /// Codes are a ninth of what stands around them, and what reads them follows quickly.
 void Lockstep::keepQuantized(const PairPlan& pair, const Execution& q)
 {
@@ -207,7 +196,8 @@ void Lockstep::keepQuantized(const PairPlan& pair, const Execution& q)
         return;
     const Plan& plan = *m_shared.pair->quantPlan;
     const ValueId id = pair.codes.valid() ? pair.codes : pair.y;
-    if (const Hash128* key = plan.constant(id) ? nullptr : plan.key(id))
+    const Hash128* key = plan.constant(id) ? nullptr : plan.key(id);
+    if (key && isWorthKeeping(pair, q.get(id)))
         m_shared.activations->keep(*key, m_bound, q.get(id));
 }
 

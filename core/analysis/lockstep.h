@@ -7,6 +7,10 @@
 
 namespace qs {
 
+/// The parameters of a pair's quantizer in this run; computed ones are read, and their mean s^2 is added to
+/// scaleSquare.
+QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSquare);
+
 /// Runs one feed through both plans, pair by pair in the float model's order, and hands each pair's tensors to the
 /// sums as soon as both exist. One a worker; keeps its buffers.
 class Lockstep {
@@ -23,6 +27,7 @@ public:
         std::vector<CarryLink> floatCarry, quantCarry;
         Measured* measured = nullptr;
         ActivationCache* activations = nullptr; ///< of earlier runs; not for samples that carry state
+        bool keepFew = false; ///< of the quantized model's codes: another run after an edit, one of many
         uint64_t poolBytes = UINT64_MAX; ///< limit for each model's tensors in each worker
         size_t teamThreads = 1; ///< that each worker has for the nodes of its sample
     };
@@ -48,6 +53,7 @@ private:
     void measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params, PairRun whole,
         PairHistograms* histograms, PairMeter::Counts counts);
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
+    bool isWorthKeeping(const PairPlan& pair, const Tensor& value);
     void keepQuantized(const PairPlan& pair, const Execution& q); ///< for runs to come
     void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);
 
@@ -56,6 +62,7 @@ private:
     WorkerTeam m_team;
     std::vector<float> m_x, m_y, m_p, m_scratch;
     std::vector<Tensor> m_floatState, m_quantState, m_writtenState;
+    uint64_t m_unkeptBytes = 0; ///< codes of this feed since those that were kept last
     Hash128 m_bound; ///< sampleKey of the last bind(), when there is a cache
     ImplementationCheck* m_check = nullptr; ///< follows the integer execution of the current feed
     const Execution* m_checked = nullptr;

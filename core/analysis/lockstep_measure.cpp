@@ -13,21 +13,6 @@ namespace qs {
 
 namespace {
 
-/// The parameters of a pair's quantizer; computed ones are read, and scaleSquare becomes their mean s^2.
-QuantParams paramsOf(const PairPlan& plan, const Execution& q, double& scaleSquare)
-{
-    QuantParams params = plan.params;
-    if (!plan.dynamicScale.valid())
-        return params;
-    params.scale = toFloats(q.get(plan.dynamicScale));
-    params.zeroPoint.clear();
-    for (int64_t z : plan.dynamicZero.valid() ? toInts(q.get(plan.dynamicZero)) : std::vector<int64_t> { 0 })
-        params.zeroPoint.push_back(static_cast<int32_t>(z));
-    for (float s : params.scale)
-        scaleSquare += double(s) * s / double(params.scale.size());
-    return params;
-}
-
 bool areBytes(const Tensor& codes)
 {
     return codes.valid() && isInteger(codes.dtype()) && dtypeBits(codes.dtype()) == 8;
@@ -60,6 +45,20 @@ void countCodes(const Tensor& codes, Histogram* values, const QuantParams& param
 }
 
 } // namespace
+
+QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSquare)
+{
+    QuantParams params = plan.params;
+    if (!plan.dynamicScale.valid())
+        return params;
+    params.scale = toFloats(q.get(plan.dynamicScale));
+    params.zeroPoint.clear();
+    for (int64_t z : plan.dynamicZero.valid() ? toInts(q.get(plan.dynamicZero)) : std::vector<int64_t> { 0 })
+        params.zeroPoint.push_back(static_cast<int32_t>(z));
+    for (float s : params.scale)
+        scaleSquare += double(s) * s / double(params.scale.size());
+    return params;
+}
 
 /// Measures x, y and p (null = none), which lie in one order, sample by sample.
 void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params,
@@ -99,7 +98,7 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
         return {};
     const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
     double scaleSquare = 0;
-    const QuantParams params = paramsOf(plan, q, scaleSquare);
+    const QuantParams params = pairParams(plan, q, scaleSquare);
     const Layout order = params.scale.size() > 1 || xt.shape() != yt.shape() ? Layout::Plain : yt.layout();
     Tensor keepX, keepY, keepP;
     PairRun whole;

@@ -42,30 +42,31 @@ PairMeter::PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, 
 
 void PairMeter::addRun(const PairRun& run)
 {
+    const size_t stride = (run.n / kInheritedElements) | 1; // odd, so that it does not keep to a few channels
     for (size_t begin = 0; begin < run.n; begin += kBlock) {
         const PairRun block = blockOf(run, begin);
         const uint64_t before = m_sums.nonFinite;
         addPairSums(m_sums, m_extremes, block);
-        if (m_histograms)
-            count(block, m_sums.nonFinite == before && std::isfinite(m_extremes.highError - m_extremes.lowError));
+        if (!m_histograms)
+            continue;
+        count(block, m_sums.nonFinite == before && std::isfinite(m_extremes.highError - m_extremes.lowError));
+        if (run.p && run.quantizer)
+            countInherited(block, begin, stride);
     }
-    if (m_histograms && run.p && run.quantizer)
-        countInherited(run);
 }
 
-void PairMeter::countInherited(const PairRun& run)
+void PairMeter::countInherited(const PairRun& block, size_t begin, size_t stride)
 {
-    const PairQuantizer& q = *run.quantizer;
+    const PairQuantizer& q = *block.quantizer;
     const double low = double(q.scale) * (double(q.low) - q.zeroPoint);
     const double high = double(q.scale) * (double(q.high) - q.zeroPoint);
     if (!(high > low))
         return;
     if (!m_histograms->inherited.hasRange())
         m_histograms->inherited = InheritedBins(low, high);
-    const size_t stride = (run.n / kInheritedElements) | 1; // odd, so that it does not keep to a few channels
-    for (size_t i = 0; i < run.n; i += stride) {
-        const float a = std::clamp(run.p[i], run.activation.low, run.activation.high);
-        m_histograms->inherited.add(a, double(a) - run.x[i]);
+    for (size_t i = (begin + stride - 1) / stride * stride - begin; i < block.n; i += stride) {
+        const float a = std::clamp(block.p[i], block.activation.low, block.activation.high);
+        m_histograms->inherited.add(a, double(a) - block.x[i]);
     }
 }
 

@@ -37,7 +37,8 @@ public:
 private:
     PairRun blockOf(const PairRun& run, size_t begin) const;
     void count(const PairRun& block, bool known);
-    void countInherited(const PairRun& run);
+    /// Of elements that are multiples of `stride` in the whole run, whose element `begin` is the block's first.
+    void countInherited(const PairRun& block, size_t begin, size_t stride);
     const float* activated(const PairRun& block) const;
 
     PairSums& m_sums;

@@ -3,6 +3,7 @@
 
 #include "core/data/forms.h"
 
+#include <atomic>
 #include <filesystem>
 
 namespace qs {
@@ -41,14 +42,21 @@ Result<Form> formOf(const std::string& spec)
     return isTestDataFolder(spec) ? Form::TestData : Form::Images;
 }
 
+std::atomic<uint64_t> lastIdentity = 0;
+
 } // namespace
+
+DataSource::DataSource()
+    : m_identity(++lastIdentity)
+{
+}
 
 Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, const std::vector<InputSpec>& inputs)
 {
     for (const InputSpec& input : inputs)
         if (isContainer(input.dtype)) {
-            Issue issue = badInput("is a " + std::string(dtypeName(input.dtype)) + ", which data files cannot hold", {},
-                "give a model whose inputs are tensors");
+            Issue issue = badInput("it is a " + std::string(dtypeName(input.dtype)) + ", which data files cannot hold",
+                {}, "give a model whose inputs are tensors");
             issue.tensor = input.name;
             return issue;
         }

@@ -39,7 +39,10 @@ struct Feed {
 /// Safe to read from several threads.
 class DataSource {
 public:
+    DataSource();
     virtual ~DataSource() = default;
+    /// Differs from that of every other source that was ever opened.
+    uint64_t identity() const { return m_identity; }
     size_t samples() const { return m_samples; }
     size_t feeds() const { return m_feeds; }
     virtual Result<Feed> feed(size_t index) const = 0;
@@ -56,6 +59,9 @@ protected:
     size_t m_feeds = 0;
     std::vector<int64_t> m_labels;
     std::vector<std::string> m_warnings;
+
+private:
+    uint64_t m_identity;
 };
 
 /// Opens any of the four forms and checks it against the inputs; the limit is applied (labels cut too).

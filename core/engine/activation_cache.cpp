@@ -6,18 +6,13 @@
 
 namespace qs {
 
-namespace {
-
-/// In storage of its own, since a pool's block would keep the pool's whole chunk.
-Tensor ownCopy(const Tensor& tensor)
+Tensor ActivationCache::ownCopy(const Tensor& tensor)
 {
-    Tensor copy = Tensor::allocate(tensor.dtype(), tensor.shape(), tensor.layout());
+    Tensor copy = m_pool.allocate(tensor.dtype(), tensor.shape(), tensor.layout());
     if (tensor.byteCount() > 0)
         std::memcpy(copy.fill<std::byte>().data(), tensor.bytes().data(), tensor.byteCount());
     return copy;
 }
-
-} // namespace
 
 void ActivationCache::beginPass()
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/hash.h"
-#include "core/tensor/tensor.h"
+#include "core/tensor/buffer_pool.h"
 
 #include <cstdint>
 #include <list>
@@ -41,9 +41,11 @@ private:
     };
     using Entries = std::list<Entry>; ///< longest unused first
     bool makeRoom(uint64_t bytes);
+    Tensor ownCopy(const Tensor& tensor);
 
     mutable std::mutex m_mutex;
     const uint64_t m_budget;
+    BufferPool m_pool { UINT64_MAX, BufferPool::Pages::Large }; ///< its own, since a block keeps its pool's whole chunk
     uint64_t m_used = 0;
     uint64_t m_pass = 0;
     Entries m_entries;

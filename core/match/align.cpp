@@ -41,15 +41,17 @@ public:
     {
     }
 
-    Result<Alignment> run(const ManualPairs& manual)
+    Result<Alignment> run(const ManualLinks& manual, bool oneNetwork)
     {
-        QS_CHECK(seedManual(manual));
+        QS_CHECK(seedManual(manual.pairs));
         seedNames();
         seedBorders();
         pairNodesOfNames();
         extendByTopology(m_f, m_q, m_found);
-        QS_CHECK(sameNetwork());
+        if (!oneNetwork)
+            QS_CHECK(sameNetwork());
         emitValues();
+        keepApart(manual.apart);
         emitWeights();
         listUnmatched();
         return std::move(m_result);
@@ -252,6 +254,14 @@ private:
         }
     }
 
+    void keepApart(const ManualPairs& apart)
+    {
+        for (const auto& [floatName, quantName] : apart)
+            std::erase_if(m_result.values,
+                [&, f = fg().findValue(floatName), q = qg().findValue(quantName)](
+                    const ValuePair& pair) { return pair.floatValue == f && pair.quantValue == q; });
+    }
+
     void emitWeights()
     {
         for (size_t n = 0; n < fg().nodes().size(); ++n) {
@@ -298,8 +308,7 @@ private:
             const Tensor* b = storedCodes(m_q.plan(), qz);
             if (!b || b->count() != a->count() || qz.params.scale.empty())
                 continue;
-            const auto likeness = weightLikeness(toFloats(*a), dequantized(*b, qz.params), a->shape(), b->shape());
-            pairWeight(fn.inputs[operand.floatSlot], *quantizer, f, q, likeness.transposed);
+            pairWeight(fn.inputs[operand.floatSlot], *quantizer, f, q, isTransposed(*a, *b, qz));
         }
     }
 
@@ -340,13 +349,20 @@ private:
             if (!b || b->count() != value.initializer->count() || m_view.quantizers()[*quantizer].params.scale.empty())
                 continue;
             const auto& qz = m_view.quantizers()[*quantizer];
-            const auto likeness = weightLikeness(
-                toFloats(*value.initializer), dequantized(*b, qz.params), value.initializer->shape(), b->shape());
             const ValueId reads = qz.dequantized.valid() ? qz.dequantized : qz.codes;
             const auto& uses = qg().value(reads).uses;
             pairWeight(ValueId(v), *quantizer, value.uses[0].node, uses.empty() ? NodeId() : uses[0].node,
-                likeness.transposed);
+                isTransposed(*value.initializer, *b, qz));
         }
+    }
+
+    /// Whether rows and columns are exchanged; only of square matrices the numbers have to tell.
+    static bool isTransposed(const Tensor& weight, const Tensor& codes, const Quantizer& q)
+    {
+        const Shape &a = weight.shape(), &b = codes.shape();
+        if (a.size() != 2 || b.size() != 2 || a[0] != b[1] || a[1] != b[0] || weight.count() == 0)
+            return false;
+        return a != b || weightLikeness(toFloats(weight), dequantized(codes, q.params), a, b).transposed;
     }
 
     void listUnmatched()
@@ -389,10 +405,10 @@ private:
 
 } // namespace
 
-Result<Alignment> align(
-    const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView, const ManualPairs& manual)
+Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView,
+    const ManualLinks& manual, bool oneNetwork)
 {
-    return Aligner(floatPlan, quantPlan, quantView).run(manual);
+    return Aligner(floatPlan, quantPlan, quantView).run(manual, oneNetwork);
 }
 
 } // namespace qs

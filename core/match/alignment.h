@@ -58,13 +58,26 @@ struct Alignment {
 /// Names that the user linked by hand: float tensor, quantized tensor.
 using ManualPairs = std::vector<std::pair<std::string, std::string>>;
 
+/// What the user said of pairs.
+struct ManualLinks {
+    ManualPairs pairs; ///< made by hand
+    ManualPairs apart; ///< found by us, but not two forms of one tensor
+    bool empty() const { return pairs.empty() && apart.empty(); }
+    bool operator==(const ManualLinks&) const = default;
+};
+
 /// Pairs the values of both graphs: by hand, by name, by ONNX Runtime's suffixes, through Q/DQ units, then by topology
 /// from what is paired, with similar weights as anchors. An Issue when a manual name does not exist or the files are
-/// not two forms of one network.
-Result<Alignment> align(
-    const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView, const ManualPairs& manual);
+/// not two forms of one network, unless `oneNetwork` says that they are.
+Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView,
+    const ManualLinks& manual, bool oneNetwork = false);
 
-/// Reads {"pairs":[{"float":"","quantized":""}]}.
-Result<ManualPairs> readManualPairs(const std::string& path);
+/// Reads {"pairs":[{"float":"","quantized":""}]}, and "apart" in the same form where it is there.
+Result<ManualLinks> readManualLinks(const std::string& path);
+/// With this pair made by hand, in place of others of the float tensor.
+ManualLinks withLink(ManualLinks links, const std::string& floatName, const std::string& quantName);
+/// Without this pair: one that was made by hand is forgotten, another is kept apart.
+ManualLinks withoutLink(ManualLinks links, const std::string& floatName, const std::string& quantName);
+std::string manualLinksJson(const ManualLinks& links); ///< what readManualLinks() reads
 
 } // namespace qs

@@ -96,7 +96,10 @@ std::string CanonicalGraph::opClass(NodeId id) const
 
 bool CanonicalGraph::isHeavy(NodeId id) const
 {
-    return oneOf(floatOpType(graph().node(id)), { "Conv", "ConvTranspose", "MatMul", "Gemm" }) && !weight(id).empty();
+    if (!oneOf(floatOpType(graph().node(id)), { "Conv", "ConvTranspose", "MatMul", "Gemm" }))
+        return false;
+    const auto [t, q] = storedWeight(id);
+    return t && t->count() > 0 && (isFloat(t->dtype()) || q);
 }
 
 std::pair<const Tensor*, const Quantizer*> CanonicalGraph::storedWeight(NodeId id) const

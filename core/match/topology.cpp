@@ -31,8 +31,6 @@ public:
         , m_q(q)
         , m_found(found)
     {
-        collectWeights(f, m_weightsF);
-        collectWeights(q, m_weightsQ);
     }
 
     void run()
@@ -51,20 +49,31 @@ public:
 private:
     using Weights = std::map<NodeId, std::vector<float>>;
 
-    static void collectWeights(const CanonicalGraph& g, Weights& weights)
+    static std::vector<NodeId> heavyNodes(const CanonicalGraph& g)
     {
+        std::vector<NodeId> nodes;
         for (size_t n = 0; n < g.graph().nodes().size(); ++n)
             if (g.isHeavy(NodeId(n)))
-                weights[NodeId(n)] = g.weight(NodeId(n));
+                nodes.emplace_back(n);
+        return nodes;
+    }
+
+    /// Made when it is first looked at: where names tell, none is.
+    static const std::vector<float>& weightOf(const CanonicalGraph& g, NodeId id, Weights& known)
+    {
+        const auto [it, isNew] = known.try_emplace(id);
+        if (isNew)
+            it->second = g.weight(id);
+        return it->second;
     }
 
     double likeness(NodeId f, NodeId q) const
     {
-        const auto a = m_weightsF.find(f), b = m_weightsQ.find(q);
-        if (a == m_weightsF.end() || b == m_weightsQ.end())
+        if (!m_f.isHeavy(f) || !m_q.isHeavy(q))
             return 0;
         const auto sa = m_f.weightShape(f), sb = m_q.weightShape(q);
-        return sa && sb ? weightLikeness(a->second, b->second, *sa, *sb).cosine : 0;
+        return sa && sb ? weightLikeness(weightOf(m_f, f, m_weightsF), weightOf(m_q, q, m_weightsQ), *sa, *sb).cosine
+                        : 0;
     }
 
     ValueId output(const CanonicalGraph& g, NodeId id) const { return g.graph().node(id).outputs[0]; }
@@ -204,12 +213,13 @@ private:
     /// Heavy nodes that are still single: pair those whose weights are alike and unlike all others.
     void anchorByWeights()
     {
-        for (const auto& [f, weights] : m_weightsF) {
+        const std::vector<NodeId> candidates = heavyNodes(m_q);
+        for (const NodeId f : heavyNodes(m_f)) {
             if (m_found.nodes.contains(f))
                 continue;
             NodeId best;
             double first = 0, second = 0;
-            for (const auto& [q, other] : m_weightsQ) {
+            for (const NodeId q : candidates) {
                 if (m_found.taken.contains(q))
                     continue;
                 const double l = likeness(f, q);
@@ -232,7 +242,7 @@ private:
     const CanonicalGraph& m_f;
     const CanonicalGraph& m_q;
     Correspondence& m_found;
-    Weights m_weightsF, m_weightsQ;
+    mutable Weights m_weightsF, m_weightsQ;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/compare.h"
+#include "core/analysis/parameter_difference.h"
 #include "core/data/data_source.h"
 #include "core/engine/activation_cache.h"
 #include "core/engine/plan.h"
@@ -16,6 +17,14 @@ namespace qs {
 
 class PairMemory;
 
+/// A second quantized model beside the first: a file, or what a recipe makes of the float model.
+struct OtherQuantized {
+    std::string path; ///< "" = by the recipe
+    std::optional<Recipe> recipe;
+    bool given() const { return !path.empty() || recipe; }
+    bool operator==(const OtherQuantized&) const = default;
+};
+
 /// What the user opened.
 struct Inputs {
     std::string floatPath; ///< empty = none yet
@@ -26,6 +35,8 @@ struct Inputs {
     DataRequest data; ///< empty spec = none yet
     DataRequest calibration; ///< with a recipe: samples to find ranges with; empty spec: those of `data`
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
+    ManualLinks links; ///< manual pairs that are in no file
+    OtherQuantized other; ///< to be compared with the first
     std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
     bool compare = true; ///< false: models and data are only made ready
     bool run = true; ///< false: values are paired, but neither model is run
@@ -43,6 +54,7 @@ struct LoadedModel {
     std::shared_ptr<const Model> model;
     std::shared_ptr<const Plan> plan;
     std::shared_ptr<const QuantView> quant;
+    std::shared_ptr<const GraphDraft> draft; ///< of the float model, which edits of a recipe ask; of others null
     const Graph& graph() const { return model->graph; }
 };
 
@@ -58,6 +70,14 @@ struct EngineCaches {
     std::shared_ptr<const Quantization> quantization; ///< the last one of this float model, from these samples
 };
 
+struct Snapshot;
+
+/// The second quantized model over the same samples.
+struct OtherComparison {
+    std::shared_ptr<const Snapshot> snapshot; ///< with a comparison
+    std::vector<ParameterDifference> differences; ///< of it (b) from the first (a)
+};
+
 /// One immutable state of the work; views keep a pointer and swap to the next. Parts that do not exist yet are empty.
 struct Snapshot {
     Inputs inputs;
@@ -67,6 +87,7 @@ struct Snapshot {
     std::shared_ptr<const DataSource> data, calibrationData; ///< the second: null where ranges are found with the first
     std::optional<Alignment> alignment;
     std::optional<Comparison> comparison;
+    std::shared_ptr<const OtherComparison> other; ///< null without Inputs::other
     std::shared_ptr<const Measured> measured; ///< with Inputs::shard
     EngineCaches caches;
     Timing timing;

@@ -10,6 +10,10 @@
 #include <mutex>
 #include <new>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace qs {
 
 namespace {
@@ -20,10 +24,17 @@ constexpr size_t kChunkBytes = 0; ///< every block is an allocation of its own, 
 constexpr size_t kChunkBytes = size_t(32) << 20;
 #endif
 constexpr size_t kAlignment = 64;
+constexpr size_t kLargePage = size_t(2) << 20;
 
 /// Gives the lowest free place in a few large chunks: what is used again and again stays small and in the caches.
 class Arena {
 public:
+    explicit Arena(BufferPool::Pages pages)
+        : m_pages(pages)
+    {
+    }
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
     ~Arena()
     {
         for (const auto& [begin, chunk] : m_chunks)
@@ -36,7 +47,7 @@ public:
             if (it->second >= bytes)
                 return carve(it, bytes);
         const size_t size = std::max(bytes, kChunkBytes);
-        auto* chunk = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+        auto* chunk = allocateChunk(size);
         if (!chunk)
             return nullptr;
         m_chunks.emplace(chunk, size);
@@ -62,6 +73,20 @@ public:
 
 private:
     using FreeList = std::map<std::byte*, size_t>;
+
+    std::byte* allocateChunk(size_t bytes) const
+    {
+        const bool large = m_pages == BufferPool::Pages::Large && bytes >= kLargePage;
+        const size_t alignment = large ? kLargePage : kAlignment;
+        auto* chunk
+            = static_cast<std::byte*>(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
+#ifdef __linux__
+        if (chunk && large)
+            madvise(chunk, bytes, MADV_HUGEPAGE); // a wish: without it, it is slower
+#endif
+        return chunk;
+    }
+
     std::byte* carve(FreeList::iterator place, size_t bytes)
     {
         std::byte* const block = place->first;
@@ -71,6 +96,7 @@ private:
             m_free.emplace(block + bytes, left);
         return block;
     }
+    const BufferPool::Pages m_pages;
     FreeList m_free; ///< by address, never two that touch within a chunk
     std::map<std::byte*, size_t> m_chunks;
 };
@@ -79,6 +105,10 @@ private:
 
 /// Blocks come back from whichever thread drops the last tensor, hence the lock.
 struct BufferPool::State {
+    explicit State(Pages pages)
+        : arena(pages)
+    {
+    }
     std::mutex mutex;
     Arena arena;
     uint64_t limit = UINT64_MAX; ///< for inUse
@@ -105,8 +135,8 @@ struct BufferPool::State {
     }
 };
 
-BufferPool::BufferPool(uint64_t limitBytes)
-    : m_state(std::make_shared<State>())
+BufferPool::BufferPool(uint64_t limitBytes, Pages pages)
+    : m_state(std::make_shared<State>(pages))
 {
     m_state->limit = limitBytes;
 }

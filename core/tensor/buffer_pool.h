@@ -11,7 +11,11 @@ namespace qs {
 /// outlive the pool and may be released on any thread. Throws std::bad_alloc where memory or the limit ends.
 class BufferPool {
 public:
-    explicit BufferPool(uint64_t limitBytes = UINT64_MAX);
+    enum class Pages {
+        Usual,
+        Large, ///< where the system has such: for what is written once and kept, which costs a fault a page
+    };
+    explicit BufferPool(uint64_t limitBytes = UINT64_MAX, Pages pages = Pages::Usual);
     Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain);
     /// The same elements in the asked layout (no copy when it already is).
     Tensor toLayout(const Tensor& t, Layout layout);
