@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity.h"
 
-#include "core/analysis/sensitivity_units.h"
-#include "core/base/stopwatch.h"
-
+#include "core/analysis/exclusion_search.h"
+#include "core/analysis/unit_blocks.h"
+#include "core/base/long_work.h"
 #include "core/base/name_pattern.h"
+#include "core/base/stopwatch.h"
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace qs {
 
@@ -154,48 +156,107 @@ private:
         m_byNoise = order([&](size_t a, size_t b) { return units[a].alone.noise > units[b].alone.noise; });
     }
 
-    /// Of rows.
-    Exclusion exclusion(const Indices& units, const OutputScore& score) const
+    using Choices = std::vector<Indices>; ///< units, ascending
+
+    Result<std::vector<OutputScore>> measureWithout(const Choices& choices)
     {
-        Exclusion result { {}, {}, score };
-        int64_t left = unitMacs();
-        for (const size_t u : units) {
-            const QuantizedUnit& unit = m_units->units()[m_chosen[u]];
-            result.excluded.push_back(unit.name);
-            left -= unit.macs;
-        }
-        if (m_units->macsKnown())
-            result.quantizedMacShare = m_units->totalMacs() > 0 ? double(left) / double(m_units->totalMacs()) : 0;
-        return result;
+        const auto plan = [&](size_t variant) { return planOf(m_units->without(choices[variant])); };
+        return m_runs->measure(choices.size(), plan, "exclusions", m_progress, m_cancel);
     }
 
-    /// Of each size the better of both orders; what is no better than fewer exclusions is left away.
+    /// Measures and keeps for the front.
+    Status tryAll(const Choices& choices)
+    {
+        QS_TRY(const auto scores, measureWithout(choices));
+        for (size_t c = 0; c < choices.size(); ++c)
+            m_tried.push_back({ choices[c], scores[c] });
+        return {};
+    }
+
+    /// Of each size the first ones of both orders.
+    Choices firstOnes() const
+    {
+        Choices choices;
+        for (const size_t n : triedSizes(m_result.units.size()))
+            for (const Indices* order : { &m_bySaving, &m_byNoise }) {
+                Indices units;
+                for (size_t i = 0; i < n; ++i)
+                    units.push_back(m_chosen[(*order)[i]]);
+                std::ranges::sort(units);
+                choices.push_back(std::move(units));
+            }
+        return choices;
+    }
+
+    /// Blocks are whole, so they are left alone where only some units are asked for.
+    Choices blocks() const
+    {
+        Choices choices;
+        if (m_chosen.size() == m_units->units().size())
+            for (UnitBlock& block : unitBlocks(m_units->prepared(), m_inputs.by, m_units->units()))
+                choices.push_back(std::move(block.units));
+        return choices;
+    }
+
     Status exclude()
     {
-        const auto sizes = triedSizes(m_result.units.size());
-        std::vector<Indices> tried;
-        for (const size_t n : sizes)
-            for (const Indices* order : { &m_bySaving, &m_byNoise })
-                tried.emplace_back(order->begin(), order->begin() + std::ptrdiff_t(n));
-        const auto plan = [&](size_t variant) {
-            Indices units;
-            for (const size_t u : tried[variant])
-                units.push_back(m_chosen[u]);
-            std::ranges::sort(units);
-            return planOf(m_units->without(units));
-        };
-        QS_TRY(const auto scores, m_runs->measure(tried.size(), plan, "exclusions", m_progress, m_cancel));
-        m_result.pareto.push_back(exclusion({}, m_result.quantized));
-        for (size_t t = 0; t + 1 < tried.size(); t += 2) {
-            const size_t better = scores[t + 1].noise < scores[t].noise ? t + 1 : t;
-            if (scores[better].noise < m_result.pareto.back().score.noise)
-                m_result.pareto.push_back(exclusion(tried[better], scores[better]));
-        }
+        QS_CHECK(tryAll(firstOnes()));
+        const size_t firstBlock = m_tried.size();
+        QS_CHECK(tryAll(blocks()));
+        std::vector<ExclusionMove> moves;
+        for (size_t row = 0; row < m_result.units.size(); ++row)
+            moves.push_back({ { m_chosen[row] }, m_result.units[row].without });
+        for (size_t b = firstBlock; b < m_tried.size(); ++b)
+            moves.push_back({ m_tried[b].units, m_tried[b].score });
+        ExclusionCosts costs;
+        const auto& units = m_units->units();
+        for (const QuantizedUnit& unit : units) // what needs no work costs something, too
+            costs.units.push_back(
+                double(unit.macs) / double(std::max<int64_t>(unitMacs(), 1)) + 1 / double(units.size()));
+        costs.measure = [this](const Choices& choices) { return measureWithout(choices); };
+        QS_TRY(const auto searched, searchExclusions(m_result.quantized, std::move(moves), costs));
+        m_tried.insert(m_tried.end(), searched.begin(), searched.end());
+        fillFront();
         std::vector<UnitSensitivity> ranked;
         for (const size_t u : m_bySaving)
             ranked.push_back(std::move(m_result.units[u]));
         m_result.units = std::move(ranked);
         return {};
+    }
+
+    int64_t macsOf(const Indices& units) const
+    {
+        return std::accumulate(units.begin(), units.end(), int64_t(0),
+            [&](int64_t sum, size_t unit) { return sum + m_units->units()[unit].macs; });
+    }
+
+    /// Of all that was tried, what no other choice beats in work and in noise.
+    void fillFront()
+    {
+        m_tried.insert(m_tried.begin(), { {}, m_result.quantized });
+        std::ranges::stable_sort(m_tried, {}, [&](const MeasuredExclusion& e) {
+            return std::tuple(m_units->macsKnown() ? macsOf(e.units) : 0, e.units.size(), e.score.noise);
+        });
+        std::vector<size_t> rank(m_units->units().size(), 0);
+        for (size_t i = 0; i < m_bySaving.size(); ++i)
+            rank[m_chosen[m_bySaving[i]]] = i;
+        for (const MeasuredExclusion& e : m_tried)
+            if (m_result.pareto.empty() || e.score.noise < m_result.pareto.back().score.noise)
+                m_result.pareto.push_back(exclusion(e, rank));
+    }
+
+    /// Names in the order of the ranking.
+    Exclusion exclusion(const MeasuredExclusion& measured, const std::vector<size_t>& rank) const
+    {
+        Indices units = measured.units;
+        std::ranges::sort(units, {}, [&](size_t unit) { return rank[unit]; });
+        Exclusion result { {}, {}, measured.score };
+        for (const size_t unit : units)
+            result.excluded.push_back(m_units->units()[unit].name);
+        if (m_units->macsKnown())
+            result.quantizedMacShare
+                = m_units->totalMacs() > 0 ? double(unitMacs() - macsOf(units)) / double(m_units->totalMacs()) : 0;
+        return result;
     }
 
     const SensitivityInputs& m_inputs;
@@ -208,6 +269,7 @@ private:
     Sensitivity m_result;
     Indices m_chosen; ///< unit of each row
     Indices m_bySaving, m_byNoise; ///< rows
+    std::vector<MeasuredExclusion> m_tried;
 };
 
 } // namespace
@@ -228,6 +290,7 @@ std::optional<UnitKind> unitKindOf(std::string_view name)
 Result<Sensitivity> measureSensitivity(
     const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
+    beginLongWork("sensitivity");
     return SensitivityRun(inputs, progress, cancel).run();
 }
 

@@ -41,7 +41,9 @@ struct Sensitivity {
     size_t samples = 0;
     OutputScore quantized; ///< all units
     std::vector<UnitSensitivity> units; ///< what buys most first
-    std::vector<Exclusion> pareto; ///< nothing excluded first; exclusions grow, the noise falls
+    /// Nothing excluded first; the quantized work shrinks (where it is not known, the number of exclusions grows), the
+    /// noise falls.
+    std::vector<Exclusion> pareto;
     double unitsMs = 0, exclusionsMs = 0; ///< how long it took
 };
 
@@ -60,8 +62,9 @@ struct SensitivityInputs {
 };
 
 /// Quantizes each unit alone and leaves each out, exactly as the recipe with that include or exclude would, with the
-/// ranges kept as they are; then leaves out more and more of those that buy most. A unit that changes nothing costs no
-/// run. Issues: what quantizing and running report; by tensor: a format other than Q/DQ.
+/// ranges kept as they are; then leaves out more and more of what buys most, single units and whole blocks (unitBlocks,
+/// searchExclusions), measuring each choice. A unit that changes nothing costs no run. Issues: what quantizing and
+/// running report; by tensor: a format other than Q/DQ.
 Result<Sensitivity> measureSensitivity(
     const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel);
 

@@ -9,5 +9,7 @@ int runNumbersTests(int argc, char** argv);
 int runFindingsTests(int argc, char** argv);
 int runIntegerTests(int argc, char** argv);
 int runNoiseSplitTests(int argc, char** argv);
+int runPairDetailTests(int argc, char** argv);
+int runExclusionTests(int argc, char** argv);
 
 } // namespace qs::test
