@@ -147,6 +147,39 @@ private slots:
             numbersOf(QByteArray::fromStdString(compareJson(*session.snapshot(), {}))));
     }
 
+    /// Whenever it comes, the older snapshot is there whole, and the next run gives what it would have given.
+    void cancelLeavesTheOlderSnapshot()
+    {
+        Session session(realBuild());
+        session.setAutoRun(false);
+        Inputs inputs = exampleInputs();
+        inputs.quantPath.clear();
+        QSignalSpy settled(&session, &Session::settled);
+        session.openInputs(inputs);
+        QVERIFY(settled.wait(60000));
+        const SnapshotPtr older = session.snapshot();
+        Recipe next = session.recipe().recipe();
+        next.calibration.method = CalibrationMethod::Mse;
+        next.perChannel = true;
+        session.recipe().apply(QStringLiteral("Several at once"), next);
+        for (const int ms : { 0, 1, 2, 4, 8, 16, 32, 64 }) {
+            session.run();
+            QTest::qWait(ms);
+            session.cancel();
+            QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
+            if (session.snapshot() != older)
+                break; // it was done before
+            QVERIFY(session.comparison() && !session.comparison()->partial);
+            QVERIFY(session.needsRun());
+        }
+        session.run();
+        QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
+        inputs.recipe = next;
+        const auto whole = buildSnapshot(inputs, nullptr, {}, {});
+        QVERIFY(whole.ok());
+        QCOMPARE(untimed(*session.snapshot()), untimed(**whole));
+    }
+
     void workComesBackAfterACrash()
     {
         QTemporaryDir folder;

@@ -44,6 +44,7 @@ LoadedModel chain(const Options& options, const std::string& path)
     loaded.plan = Plan::make(model);
     loaded.quant = std::make_shared<QuantView>(
         QuantView::of(model->graph, [&loaded](ValueId id) { return loaded.plan->constant(id); }));
+    loaded.draft = std::make_shared<const GraphDraft>(model);
     return loaded;
 }
 

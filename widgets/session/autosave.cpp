@@ -32,6 +32,7 @@ Autosave::Autosave(Session& session, const QString& folder, QObject* parent)
 {
     m_pool.setMaxThreadCount(1);
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &Autosave::save);
+    connect(&session.recipe(), &RecipeHistory::linksChanged, this, &Autosave::save);
     connect(&session.runs(), &RunList::changed, this, &Autosave::save);
 }
 

@@ -21,6 +21,7 @@ struct Session::Opening {
     // Of a project:
     RunTree runs;
     std::map<std::string, FileMark> marks;
+    QString project; ///< its path; empty: none
     QString layout;
     std::vector<std::string> warnings;
 };

@@ -13,19 +13,25 @@ constexpr int kMostSteps = 1000;
 
 class RecipeHistory::Edit : public QUndoCommand {
 public:
-    Edit(RecipeHistory& history, const QString& text, const Recipe& next, const QString& mergeKey, quint64 step)
+    /// What the edit changes.
+    struct State {
+        Recipe recipe;
+        ManualLinks links;
+        bool operator==(const State&) const = default;
+    };
+    Edit(RecipeHistory& history, const QString& text, State next, const QString& mergeKey, quint64 step)
         : QUndoCommand(text)
         , m_history(history)
-        , m_before(history.m_recipe)
-        , m_after(next)
+        , m_before { history.m_recipe, history.m_links }
+        , m_after(std::move(next))
         , m_mergeKey(mergeKey)
         , m_step(step)
     {
     }
     quint64 step() const { return m_step; }
 
-    void undo() override { m_history.m_recipe = m_before; }
-    void redo() override { m_history.m_recipe = m_after; }
+    void undo() override { put(m_before); }
+    void redo() override { put(m_after); }
     int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
     bool mergeWith(const QUndoCommand* other) override
     {
@@ -39,8 +45,14 @@ public:
     }
 
 private:
+    void put(const State& state)
+    {
+        m_history.m_recipe = state.recipe;
+        m_history.m_links = state.links;
+    }
+
     RecipeHistory& m_history;
-    Recipe m_before, m_after;
+    State m_before, m_after;
     QString m_mergeKey;
     quint64 m_step;
 };
@@ -61,7 +73,20 @@ RecipeHistory::~RecipeHistory() { m_stack.disconnect(this); } // it empties itse
 void RecipeHistory::apply(const QString& text, const Recipe& next, const QString& mergeKey)
 {
     if (m_editable && !(next == m_recipe))
-        m_stack.push(new Edit(*this, text, next, mergeKey, m_nextStep++));
+        m_stack.push(new Edit(*this, text, { next, m_links }, mergeKey, m_nextStep++));
+}
+
+void RecipeHistory::applyLinks(const QString& text, const ManualLinks& next)
+{
+    if (!(next == m_links))
+        m_stack.push(new Edit(*this, text, { m_recipe, next }, {}, m_nextStep++));
+}
+
+void RecipeHistory::resumeLinks(const ManualLinks& links)
+{
+    m_links = links;
+    m_stack.clear();
+    tell();
 }
 
 void RecipeHistory::reset(const RecipeBase& base)
@@ -93,10 +118,13 @@ quint64 RecipeHistory::step() const
 
 void RecipeHistory::tell()
 {
-    if (m_recipe == m_told)
-        return;
+    const bool otherLinks = !(m_links == m_toldLinks), otherRecipe = !(m_recipe == m_told);
+    m_toldLinks = m_links;
     m_told = m_recipe;
-    emit recipeChanged();
+    if (otherRecipe)
+        emit recipeChanged();
+    if (otherLinks)
+        emit linksChanged();
 }
 
 } // namespace qs

@@ -16,7 +16,8 @@ std::vector<RecipeNode> nodesOf(const Snapshot& snapshot)
 {
     if (snapshot.quantization)
         return recipeNodes(snapshot.quantization->prepared);
-    return snapshot.floatModel ? recipeNodes(GraphDraft(snapshot.floatModel->model)) : std::vector<RecipeNode> {};
+    return snapshot.floatModel && snapshot.floatModel->draft ? recipeNodes(*snapshot.floatModel->draft)
+                                                             : std::vector<RecipeNode> {};
 }
 
 std::string recipeName(const Graph& graph, NodeId id)

@@ -48,6 +48,8 @@ Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
     result.side = place.side;
     result.sample = place.sample;
     result.channel = place.channel;
+    if (place.sample && (!to.data || *place.sample >= to.data->samples()))
+        result.sample.reset();
     if (!before || !now)
         return {};
     if (place.value.valid())
@@ -61,7 +63,11 @@ Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
         if (it != rows.end())
             result.weight = size_t(it - rows.begin());
     }
-    return result.empty() ? Place {} : result;
+    if (!result.empty())
+        return result;
+    Place sampleAlone;
+    sampleAlone.sample = result.sample;
+    return sampleAlone;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/session.h"
 
+#include "core/base/atomic_file.h"
 #include "widgets/models/formatting.h"
 #include "widgets/session/file_roles.h"
 #include "widgets/session/report_file.h"
@@ -32,6 +33,7 @@ Session::Session(BuildFn build, QObject* parent)
             m_suggested = {};
     });
     connect(&m_history, &RecipeEdits::recipeChanged, this, &Session::recipeEdited);
+    connect(&m_history, &RecipeHistory::linksChanged, this, &Session::recipeEdited);
     m_sizeTimer.setSingleShot(true);
     m_sizeTimer.setInterval(kSizeDelayMs);
     connect(&m_sizeTimer, &QTimer::timeout, this, &Session::findFileBytes);
@@ -79,6 +81,20 @@ void Session::openData(const QString& spec, const QString& preprocess, std::opti
     openInputs(inputs);
 }
 
+void Session::openOther(const OtherQuantized& other)
+{
+    Inputs inputs = m_wanted;
+    inputs.other = other;
+    openInputs(inputs);
+}
+
+void Session::setArithmetic(ArithmeticProfile profile)
+{
+    Inputs inputs = m_wanted;
+    inputs.profile = profile;
+    openInputs(inputs);
+}
+
 void Session::openFiles(const QStringList& paths)
 {
     JobRequest request;
@@ -104,6 +120,21 @@ void Session::exportReport(const QString& path)
     request.title = tr("Write %1").arg(fileName(path.toStdString()));
     request.process = [snapshot = m_snapshot, path](const JobContext&) -> Result<std::function<void()>> {
         QS_CHECK(writeReport(*snapshot, path.toStdString()));
+        return std::function<void()>([] {});
+    };
+    request.failed = [this](const Issue& issue) { emit failed(issue); };
+    m_jobs.start(std::move(request));
+}
+
+void Session::exportLinks(const QString& path)
+{
+    JobRequest request;
+    request.tag = QStringLiteral("links");
+    request.title = tr("Write %1").arg(fileName(path.toStdString()));
+    request.process = [links = m_history.links(), path](const JobContext&) -> Result<std::function<void()>> {
+        QS_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
+        QS_CHECK(file.write(manualLinksJson(links)));
+        QS_CHECK(file.commit());
         return std::function<void()>([] {});
     };
     request.failed = [this](const Issue& issue) { emit failed(issue); };

@@ -52,11 +52,16 @@ public:
     void openFloat(const QString& path); ///< replaces everything when a float model was open
     void openQuantized(const QString& path);
     void openData(const QString& spec, const QString& preprocess = {}, std::optional<size_t> limit = {});
+    /// A second quantized model to compare the first with; none: takes it away.
+    void openOther(const OtherQuantized& other);
+    void setArithmetic(ArithmeticProfile profile); ///< of the quantized model; runs it again
+    ArithmeticProfile arithmetic() const { return m_wanted.profile; }
     /// Files of any role (dropped, or named on a start page): the roles are found out by a job, then they are opened.
     void openFiles(const QStringList& paths);
     void reload(); ///< reads everything again
     /// Writes what is compared now to an HTML, JSON or CSV file; failed() says what went wrong.
     void exportReport(const QString& path);
+    void exportLinks(const QString& path); ///< the pairs made by hand, as a map file; failed() where that fails
 
     /// The whole work as it is now, to be saved.
     Project project(const QString& layout = {}) const;
@@ -89,6 +94,7 @@ signals:
     void needsRunChanged(bool needs);
     void projectSaved(const QString& path);
     void layoutFound(const QString& layout); ///< of a project that was opened
+    void projectOpened(const QString& path);
     void autoRunChanged(bool on);
 
 private:

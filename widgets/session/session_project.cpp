@@ -11,6 +11,7 @@ Project Session::project(const QString& layout) const
     Project project;
     project.inputs = m_files;
     project.inputs.recipe = m_history.recipe();
+    project.inputs.links = m_history.links();
     project.base = m_history.recipeBase();
     project.runs = m_runs.tree();
     project.layout = layout.toStdString();
@@ -45,12 +46,13 @@ void Session::openProject(const QString& path)
     request.process = [this, path](const JobContext&) -> Result<std::function<void()>> {
         QS_TRY(Project project, readProject(path.toStdString()));
         auto warnings = changedFiles(project);
-        return std::function<void()>([this, project = std::move(project), warnings = std::move(warnings)] {
+        return std::function<void()>([this, path, project = std::move(project), warnings = std::move(warnings)] {
             Opening opening = openingOf(project.inputs);
             opening.base = project.base;
             opening.otherModels = true;
             opening.runs = project.runs;
             opening.marks = project.files;
+            opening.project = path;
             opening.layout = QString::fromStdString(project.layout);
             opening.warnings = warnings;
             open(opening, m_complete);

@@ -35,10 +35,9 @@ Inputs inputsFor(const Inputs& files, const Recipe& recipe, const Recipe& base)
     const bool untouched = recipe == base;
     if (files.floatPath.empty() || (untouched && (!files.quantPath.empty() || files.data.spec.empty())))
         return inputs;
-    if (!files.quantPath.empty()) { // pairs given by hand are those of that file
-        inputs.quantPath.clear();
-        inputs.mapPath.clear();
-    }
+    inputs.quantPath.clear();
+    inputs.mapPath.clear(); // pairs given by hand are those of that file
+    inputs.links = {};
     inputs.recipe = recipe;
     return inputs;
 }
@@ -65,6 +64,8 @@ Session::Opening Session::openingOf(const Inputs& inputs) const
     opening.files = inputs;
     opening.files.recipe.reset();
     opening.otherModels = inputs.floatPath != m_files.floatPath || inputs.quantPath != m_files.quantPath;
+    if (!opening.otherModels)
+        opening.files.links = m_history.links();
     opening.base
         = opening.otherModels ? RecipeBase { quantscopeRecipe(), ValueOrigin::Preset } : m_history.recipeBase();
     opening.recipe = inputs.recipe ? *inputs.recipe : opening.otherModels ? opening.base.recipe : m_history.recipe();
@@ -86,7 +87,9 @@ void Session::open(const Opening& opening, const SnapshotPtr& previous)
 Inputs Session::inputsNow() const
 {
     const bool untouched = m_history.recipe() == m_history.base();
-    return untouched && !m_presetFits ? m_files : inputsFor(m_files, m_history.recipe(), m_history.base());
+    Inputs files = m_files;
+    files.links = m_history.links();
+    return untouched && !m_presetFits ? files : inputsFor(files, m_history.recipe(), m_history.base());
 }
 
 void Session::start(const Inputs& inputs, const SnapshotPtr& previous, const std::optional<Opening>& opening)
@@ -149,6 +152,8 @@ void Session::succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers, co
         readRecipe();
         if (!opening->layout.isEmpty())
             emit layoutFound(opening->layout);
+        if (!opening->project.isEmpty())
+            emit projectOpened(opening->project);
     }
     emit settled();
 }
@@ -250,6 +255,7 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     m_presetFits = snapshot.inputs.recipe.has_value() || !m_files.quantPath.empty() || m_files.data.spec.empty();
     if (opening.otherModels) {
         m_history.reset(opening.base);
+        m_history.resumeLinks(opening.files.links);
         m_runs.restore(opening.runs);
         m_fileMarks = opening.marks;
         m_kept.clear();

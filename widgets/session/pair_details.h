@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pair_detail.h"
+#include "widgets/session/session.h"
+
+#include <QObject>
+
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace qs {
+
+/// What looking at single samples of a compared snapshot needs; takes a moment, so only on a worker thread.
+DetailInputs detailInputs(const Snapshot& snapshot);
+
+/// The selected pair of tensors, element by element: of the selected sample, else of the first ones. Made by a job
+/// while somebody watches.
+class PairDetails : public QObject {
+    Q_OBJECT
+public:
+    explicit PairDetails(Session& session, QObject* parent = nullptr);
+
+    void watch(const QObject* who, bool watches);
+    /// Null: nothing that could be shown is selected, or it is not ready.
+    std::shared_ptr<const PairDetail> detail() const { return m_detail; }
+    /// The row it speaks of, or will; null without one.
+    const ActivationRow* row() const;
+    QString samplesText() const; ///< "sample 3", "the first 16 of 64 samples"
+    QString hint() const; ///< why there is nothing to see
+
+    static constexpr size_t kMostSamples = 16; ///< without a selected one
+
+signals:
+    void changed();
+
+private:
+    std::vector<size_t> samples() const;
+    void refresh();
+
+    Session& m_session;
+    std::set<const QObject*> m_watchers;
+    std::shared_ptr<const PairDetail> m_detail;
+    QString m_problem;
+    /// What m_detail is of, or what runs.
+    struct Asked {
+        const Snapshot* snapshot = nullptr;
+        size_t row = 0;
+        std::optional<size_t> sample;
+        bool operator==(const Asked&) const = default;
+    };
+    std::optional<Asked> m_asked;
+};
+
+} // namespace qs
