@@ -53,7 +53,8 @@ private slots:
     /// The same numbers with and without a file between.
     void compareMakesTheSameModel()
     {
-        const QStringList recipe { "--per-channel", "--method", "percentile", "--percentile", "99.9" };
+        const QStringList recipe { "--per-channel", "--method", "percentile", "--percentile", "99.9",
+            "--tensor-calibrator", "image=percentile:98.5" };
         QS_EXPECT(0, {}, QStringList { "quantize", kFloat, "-o", path("same.onnx"), "--data", kData } + recipe);
         const json written
             = parsed(quantscope({ "compare", kFloat, path("same.onnx"), "--data", kData, "--json", "-" }).out);
@@ -131,6 +132,10 @@ private slots:
                                         << QStringList { kFloat, "--data", kData, "--method", "best" };
         QTest::newRow("percentile") << 2 << QStringList { "--percentile" }
                                     << QStringList { kFloat, "--data", kData, "--percentile", "101" };
+        for (const char* wrong : { "input", "=minmax", "input=best", "input=entropy:3", "input=percentile:101" })
+            QTest::addRow("tensor calibrator %s", wrong)
+                << 2 << QStringList { "--tensor-calibrator" }
+                << QStringList { kFloat, "--data", kData, "--tensor-calibrator", wrong };
         QTest::newRow("block size") << 2 << QStringList { "--block-size" }
                                     << QStringList { kFloat, "--format", "weight-only", "--block-size", "17" };
         QTest::newRow("type") << 2 << QStringList { "--weight-type" }
