@@ -280,7 +280,7 @@ void ModelWriter::inputs()
             }
             info.set_name(name);
             const ValueType& type = source.value(source.findValue(name)).type;
-            if (type.dtype != DType::Undefined && type.container.empty())
+            if (canWrite(type))
                 writeType(*info.mutable_type(), type);
         }
     };
@@ -300,7 +300,7 @@ void ModelWriter::valueInfos()
             *m_model.mutable_graph()->add_value_info() = std::move(info);
     }
     for (const auto& [name, type] : m_draft.types)
-        if (made.contains(name) && type.dtype != DType::Undefined) {
+        if (made.contains(name) && canWrite(type)) {
             auto& info = *m_model.mutable_graph()->add_value_info();
             info.set_name(name);
             writeType(*info.mutable_type(), type);

@@ -81,7 +81,7 @@ private:
 void writeValueInfo(onnx::ValueInfoProto& proto, const Value& value)
 {
     proto.set_name(value.name);
-    if (value.type.dtype != DType::Undefined && value.type.container.empty())
+    if (canWrite(value.type))
         writeType(*proto.mutable_type(), value.type);
 }
 
@@ -118,8 +118,17 @@ void writeTensor(onnx::TensorProto& proto, const std::string& name, const Tensor
     proto.set_raw_data(bytes.data(), bytes.size());
 }
 
+bool canWrite(const ValueType& type)
+{
+    if (type.dtype == DType::Sequence)
+        return type.element && canWrite(*type.element);
+    return type.dtype != DType::Undefined && !isContainer(type.dtype) && type.container.empty();
+}
+
 void writeType(onnx::TypeProto& proto, const ValueType& type)
 {
+    if (type.dtype == DType::Sequence)
+        return writeType(*proto.mutable_sequence_type()->mutable_elem_type(), *type.element);
     auto& tensor = *proto.mutable_tensor_type();
     tensor.set_elem_type(static_cast<int>(type.dtype));
     if (!type.dims)

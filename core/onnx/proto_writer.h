@@ -10,6 +10,8 @@ namespace qs {
 void writeTensor(onnx::TensorProto& proto, const std::string& name, const Tensor& tensor);
 /// The same without elements, for those that go elsewhere.
 void writeTensorHeader(onnx::TensorProto& proto, const std::string& name, const Tensor& tensor);
+/// Enough is known of the type to write it: a tensor's element type, or that of a sequence's elements.
+bool canWrite(const ValueType& type);
 void writeType(onnx::TypeProto& proto, const ValueType& type);
 /// Issue: an attribute of a kind that is only carried, not understood.
 Status writeAttributes(onnx::NodeProto& proto, const Attributes& attributes, const std::string& node);

@@ -125,6 +125,28 @@ private slots:
         QCOMPARE(out.graph().value_info_size(), 0); // of a value that exists no more
     }
 
+    void typesOfSequences()
+    {
+        write(path("in.onnx"), annotated());
+        const auto model = importModel(path("in.onnx"));
+        QVERIFY(model.ok());
+        for (const bool known : { true, false }) {
+            GraphDraft draft(*model);
+            ValueType type { DType::Sequence, std::nullopt, "sequence" };
+            if (known)
+                type.element = std::make_shared<const ValueType>(ValueType { DType::Int8, Dims { { 4, {} } }, {} });
+            draft.types["r"] = type;
+            QVERIFY(exportModel(draft, path("out.onnx")).ok());
+            const onnx::ModelProto out = read(path("out.onnx"));
+            QCOMPARE(out.graph().value_info_size(), known ? 1 : 0);
+            if (!known)
+                continue;
+            const auto& element = out.graph().value_info(0).type().sequence_type().elem_type().tensor_type();
+            QCOMPARE(element.elem_type(), int(onnx::TensorProto::INT8));
+            QCOMPARE(element.shape().dim(0).dim_value(), int64_t(4));
+        }
+    }
+
     void oldFormatListsConstantsAsInputs()
     {
         auto proto = annotated();
