@@ -131,7 +131,7 @@ std::vector<ValueId> demanded(const Plan& plan, bool allTensors)
             const Value& value = graph.value(id);
             const bool computed = value.producer.valid() && !plan.constant(id);
             const bool input = std::ranges::find(graph.inputs(), id) != graph.inputs().end();
-            if ((computed || input) && value.type.container.empty() && !plan.hidden(id) && !plan.blocked(id))
+            if ((computed || input) && plan.container(id).empty() && !plan.hidden(id) && !plan.blocked(id))
                 wanted.push_back(id);
         }
     }

@@ -70,11 +70,10 @@ Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Plan& plan,
         wanted.assign(graph.outputs().begin(), graph.outputs().end());
     }
     std::erase_if(wanted, [&](ValueId id) {
-        const bool skip = !graph.value(id).type.container.empty();
-        if (skip)
-            warnings.push_back(
-                "tensor '" + graph.value(id).name + "' is a " + graph.value(id).type.container + " and is left out");
-        return skip;
+        const std::string container = plan.container(id);
+        if (!container.empty())
+            warnings.push_back("tensor '" + graph.value(id).name + "' is a " + container + " and is left out");
+        return !container.empty();
     });
     return wanted;
 }
@@ -195,6 +194,13 @@ Result<int> run(const RunCommand& o, Context& context)
                 const std::lock_guard lock(mutex);
                 addPairCounts(pairCounts, execution.pairCounts());
             }
+            for (size_t i = 0; i < wanted.size(); ++i)
+                if (const DType type = execution.get(wanted[i]).dtype(); isContainer(type)) {
+                    Issue issue = badInput("turns out to be a " + std::string(dtypeName(type)) + ", not a tensor",
+                        o.model, "leave it out with --tensors");
+                    issue.tensor = names[i];
+                    return issue;
+                }
             if (writer) {
                 std::vector<Tensor> tensors;
                 for (ValueId id : wanted)

@@ -29,15 +29,15 @@ std::string valueInfo(const std::string& name, const std::vector<int64_t>& dims,
 
 } // namespace
 
-OnnxBytes& OnnxBytes::node(
-    const std::string& type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs)
+OnnxBytes& OnnxBytes::node(const std::string& type, const std::vector<std::string>& inputs,
+    const std::vector<std::string>& outputs, const std::string& domain)
 {
     std::string node;
     for (const std::string& in : inputs)
         node += text(1, in);
     for (const std::string& out : outputs)
         node += text(2, out);
-    m_graph += text(1, node + text(4, type));
+    m_graph += text(1, node + text(4, type) + (domain.empty() ? "" : text(7, domain)));
     return *this;
 }
 
@@ -53,6 +53,13 @@ OnnxBytes& OnnxBytes::output(const std::string& name, const std::vector<int64_t>
     return *this;
 }
 
+OnnxBytes& OnnxBytes::sequenceOutput(const std::string& name)
+{
+    const std::string element = text(1, number(1, 1)); // TypeProto of a float tensor
+    m_graph += text(12, text(1, name) + text(2, text(4, text(1, element))));
+    return *this;
+}
+
 OnnxBytes& OnnxBytes::floats(
     const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values)
 {
@@ -65,9 +72,9 @@ OnnxBytes& OnnxBytes::floats(
     return *this;
 }
 
-std::string OnnxBytes::model(int64_t opset) const
+std::string OnnxBytes::model(int64_t opset, int64_t irVersion) const
 {
-    return number(1, 8) + text(7, m_graph + text(2, "main")) + text(8, number(2, opset));
+    return number(1, irVersion) + text(7, m_graph + text(2, "main")) + text(8, number(2, opset));
 }
 
 } // namespace qs::test

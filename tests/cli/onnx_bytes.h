@@ -10,13 +10,14 @@ namespace qs::test {
 
 class OnnxBytes {
 public:
-    OnnxBytes& node(
-        const std::string& type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+    OnnxBytes& node(const std::string& type, const std::vector<std::string>& inputs,
+        const std::vector<std::string>& outputs, const std::string& domain = {});
     /// A size below 0 is written as the name "N".
     OnnxBytes& input(const std::string& name, const std::vector<int64_t>& dims, int64_t type = 1);
     OnnxBytes& output(const std::string& name, const std::vector<int64_t>& dims);
+    OnnxBytes& sequenceOutput(const std::string& name); ///< of float tensors
     OnnxBytes& floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values);
-    std::string model(int64_t opset = 17) const;
+    std::string model(int64_t opset = 17, int64_t irVersion = 8) const;
 
 private:
     std::string m_graph;

@@ -4,6 +4,7 @@
 /// One function a test class of this executable.
 namespace qs::test {
 
+int runAnyModelTests(int argc, char** argv);
 int runArithmeticTests(int argc, char** argv);
 int runBadUseTests(int argc, char** argv);
 int runBenchTests(int argc, char** argv);
