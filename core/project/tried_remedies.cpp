@@ -6,12 +6,15 @@
 #include "core/project/workspace.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
 namespace qs {
 
 namespace {
+
+constexpr double kSameDb = 0.5; ///< at the output: a recipe makes what the file is
 
 /// SQNR of the worst output; nothing where all are exact.
 Number outputDb(const Comparison& c)
@@ -46,19 +49,18 @@ struct BaseRecipe {
     Recipe as; ///< makes what the file is
 };
 
-std::optional<BaseRecipe> baseRecipe(const Snapshot& s)
+/// What may have made the quantized model, most likely first.
+std::vector<BaseRecipe> baseRecipes(const Snapshot& s)
 {
     if (s.inputs.recipe)
-        return BaseRecipe { *s.inputs.recipe, *s.inputs.recipe };
-    auto back = readExample(s.floatModel->model, s.quantModel->model);
-    if (!back.ok() || !back->differences) {
-        const GraphDraft draft(s.floatModel->model);
-        if (auto named = readBack(s.quantModel->model, &draft, floatNames(s)); named.ok())
-            back = std::move(named);
-    }
-    if (!back.ok())
-        return std::nullopt;
-    return BaseRecipe { back->recipe, recipeWithRanges(*back) };
+        return { { *s.inputs.recipe, *s.inputs.recipe } };
+    const GraphDraft draft(s.floatModel->model);
+    std::vector<BaseRecipe> recipes;
+    for (const auto& back :
+        { readExample(s.floatModel->model, s.quantModel->model), readBack(s.quantModel->model, &draft, floatNames(s)) })
+        if (back.ok())
+            recipes.push_back({ back->recipe, recipeWithRanges(*back) });
+    return recipes;
 }
 
 /// Those that were tried change places with each other within a severity: the largest gain first.
@@ -83,9 +85,8 @@ auto changeKey(const Remedy& r) { return std::tuple(r.kind, r.node, r.tensor, r.
 
 class RemedyTrials {
 public:
-    RemedyTrials(const SnapshotPtr& snapshot, BaseRecipe base, const ProgressFn& progress, const CancelToken& cancel)
+    RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel)
         : m_last(snapshot)
-        , m_base(std::move(base))
         , m_draft(snapshot->floatModel->model)
         , m_before(outputDb(*snapshot->comparison))
         , m_progress(progress)
@@ -94,8 +95,25 @@ public:
         m_inputs = snapshot->inputs;
         m_inputs.quantPath.clear();
         m_inputs.mapPath.clear();
+        m_inputs.links = {};
+        m_inputs.other = {};
         m_inputs.histograms = m_inputs.nodeAlone = false;
         m_inputs.activationCache = memoryLimitOrDefault(m_inputs.memoryLimit) / 4;
+    }
+
+    /// Takes the first recipe that makes what the quantized model is, by its output; false where none does.
+    Result<bool> findBase(std::vector<BaseRecipe> recipes)
+    {
+        for (BaseRecipe& recipe : recipes) {
+            m_base = std::move(recipe);
+            if (m_inputs.recipe) // it made the model
+                return true;
+            QS_TRY(const Number db, outputOf(m_base.as));
+            m_inputs.recipe.reset();
+            if (db && m_before && std::abs(*db - *m_before) <= kSameDb)
+                return true;
+        }
+        return false;
     }
 
     /// dB gained; nothing where it cannot be tried.
@@ -104,22 +122,27 @@ public:
         const auto key = changeKey(change);
         if (const auto known = m_known.find(key); known != m_known.end())
             return known->second;
-        m_inputs.recipe = change.kind == RemedyKind::Requantize ? m_base.fresh : withRemedy(m_base.as, change, m_draft);
-        const auto tried = buildSnapshot(m_inputs, m_last, m_progress, m_cancel);
-        if (m_cancel.cancelled())
-            return cancelled();
-        Number gained;
-        if (tried.ok() && (*tried)->comparison) {
-            m_last = *tried;
-            const Number after = outputDb(*m_last->comparison);
-            if (after && m_before)
-                gained = *after - *m_before;
-        }
+        QS_TRY(const Number after,
+            outputOf(change.kind == RemedyKind::Requantize ? m_base.fresh : withRemedy(m_base.as, change, m_draft)));
+        const Number gained = after && m_before ? Number(*after - *m_before) : Number();
         m_known.emplace(key, gained);
         return gained;
     }
 
 private:
+    /// SQNR of the output; nothing where the recipe fails.
+    Result<Number> outputOf(Recipe recipe)
+    {
+        m_inputs.recipe = std::move(recipe);
+        const auto tried = buildSnapshot(m_inputs, m_last, m_progress, m_cancel);
+        if (m_cancel.cancelled())
+            return cancelled();
+        if (!tried.ok() || !(*tried)->comparison)
+            return Number();
+        m_last = *tried;
+        return outputDb(*m_last->comparison);
+    }
+
     SnapshotPtr m_last; ///< its float model, data and caches serve the next one
     BaseRecipe m_base;
     GraphDraft m_draft;
@@ -137,11 +160,11 @@ Result<SnapshotPtr> withTriedRemedies(
 {
     if (most == 0 || !snapshot->comparison || snapshot->inputs.shard)
         return snapshot;
-    auto base = baseRecipe(*snapshot);
-    if (!base)
+    RemedyTrials trials(snapshot, progress, cancel);
+    QS_TRY(const bool known, trials.findBase(baseRecipes(*snapshot)));
+    if (!known)
         return snapshot;
     auto next = std::make_shared<Snapshot>(*snapshot);
-    RemedyTrials trials(snapshot, std::move(*base), progress, cancel);
     size_t tried = 0;
     for (Finding& f : next->comparison->findings) {
         if (f.change.kind == RemedyKind::None)

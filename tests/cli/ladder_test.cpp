@@ -85,6 +85,16 @@ private slots:
         QCOMPARE(d["learning_curve"].back()["settled_share"], json(1.0));
     }
 
+    void mapThatWasSavedIsRead()
+    {
+        const QString map = file("map.json");
+        const json before = compared({ kQdq, "--data", kData, "--save-map", map });
+        const json after = compared({ kQdq, "--data", kData, "--map", map });
+        QCOMPARE(after["outputs"], before["outputs"]);
+        QCOMPARE(after["activations"].size(), before["activations"].size());
+        QCOMPARE(after["activations"][0]["match"]["method"], json("manual"));
+    }
+
     void refusesWhatCannotBe()
     {
         const QStringList base { "compare", kFloat, kQdq, "--data", kData };
