@@ -77,6 +77,14 @@ DataRequest dataOf(const ProjectJson& json, const Paths& paths)
     return data;
 }
 
+ManualPairs pairsOf(const ProjectJson& list)
+{
+    ManualPairs pairs;
+    for (const ProjectJson& pair : list)
+        pairs.emplace_back(pair.value("float", std::string()), pair.value("quantized", std::string()));
+    return pairs;
+}
+
 ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
 {
     ProjectJson json { { "float", paths.stored(inputs.floatPath) }, { "quantized", paths.stored(inputs.quantPath) },
@@ -87,6 +95,10 @@ ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
         json["ranges"] = paths.stored(inputs.rangesPath);
     if (!inputs.mapPath.empty())
         json["map"] = paths.stored(inputs.mapPath);
+    if (!inputs.links.empty())
+        json["links"] = ProjectJson::parse(manualLinksJson(inputs.links));
+    if (!inputs.other.path.empty())
+        json["other"] = paths.stored(inputs.other.path);
     if (!inputs.carry.empty())
         json["carry"] = inputs.carry;
     json["arithmetic"] = std::string(profileName(inputs.profile));
@@ -103,6 +115,11 @@ Inputs inputsOf(const ProjectJson& json, const Paths& paths)
     inputs.calibration = dataOf(json.value("calibration", ProjectJson::object()), paths);
     inputs.rangesPath = paths.used(json.value("ranges", std::string()));
     inputs.mapPath = paths.used(json.value("map", std::string()));
+    if (const auto links = json.find("links"); links != json.end()) {
+        inputs.links.pairs = pairsOf(links->value("pairs", ProjectJson::array()));
+        inputs.links.apart = pairsOf(links->value("apart", ProjectJson::array()));
+    }
+    inputs.other.path = paths.used(json.value("other", std::string()));
     inputs.carry = json.value("carry", inputs.carry);
     inputs.nodeAlone = json.value("local", false);
     for (ArithmeticProfile profile : kProfiles)
@@ -223,8 +240,9 @@ std::optional<FileMark> lookAt(const std::string& path)
 std::vector<std::string> namedFiles(const Inputs& inputs)
 {
     std::vector<std::string> paths;
-    for (const std::string* path : { &inputs.floatPath, &inputs.quantPath, &inputs.data.spec, &inputs.data.preprocess,
-             &inputs.calibration.spec, &inputs.calibration.preprocess, &inputs.rangesPath, &inputs.mapPath })
+    for (const std::string* path :
+        { &inputs.floatPath, &inputs.quantPath, &inputs.data.spec, &inputs.data.preprocess, &inputs.calibration.spec,
+            &inputs.calibration.preprocess, &inputs.rangesPath, &inputs.mapPath, &inputs.other.path })
         if (!path->empty() && !path->starts_with("random:"))
             paths.push_back(*path);
     return paths;

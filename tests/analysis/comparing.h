@@ -31,7 +31,7 @@ private:
 
 inline ComparePair pairOf(const Prepared& f, const Prepared& q, const ManualPairs& manual = {})
 {
-    auto alignment = align(*f.plan, *q.plan, *q.view, manual);
+    auto alignment = align(*f.plan, *q.plan, *q.view, { manual, {} });
     if (!alignment.ok())
         qFatal("%s", issueText(alignment.issue()).c_str());
     return { f.plan, q.plan, q.view, std::make_shared<const Alignment>(std::move(alignment).value()) };

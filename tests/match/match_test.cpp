@@ -74,7 +74,7 @@ Prepared quantizedChain()
 
 Result<Alignment> alignOf(const Prepared& f, const Prepared& q, const ManualPairs& manual = {})
 {
-    return align(*f.plan, *q.plan, *q.view, manual);
+    return align(*f.plan, *q.plan, *q.view, { manual, {} });
 }
 
 /// Pairs as text: "float=quantized" in order.
@@ -119,6 +119,7 @@ private slots:
     void pairsScaledSums();
     void pairsBlockWeights();
     void manualPairsWin();
+    void pairsAreKeptApart();
     void refusesWrongMaps();
     void refusesAnotherNetwork();
     void listsUnmatched();
@@ -471,9 +472,42 @@ void MatchTests::manualPairsWin()
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(R"({"pairs":[{"float":"a","quantized":"b"},{"float":"c","quantized":"d"}]})");
     file.close();
-    const auto pairs = readManualPairs(path.toStdString());
+    const auto pairs = readManualLinks(path.toStdString());
     QVERIFY(pairs.ok());
-    QCOMPARE(*pairs, (ManualPairs { { "a", "b" }, { "c", "d" } }));
+    QCOMPARE(pairs->pairs, (ManualPairs { { "a", "b" }, { "c", "d" } }));
+    QVERIFY(pairs->apart.empty());
+}
+
+void MatchTests::pairsAreKeptApart()
+{
+    const Prepared f = convChain(), q = quantizedChain();
+    const auto found = alignOf(f, q);
+    QVERIFY2(found.ok(), qPrintable(sentence(found)));
+    const ValuePair* pair = pairOf(f, *found, "r1");
+    QVERIFY(pair);
+    const ManualLinks links { { { "c1", "c1" } }, { { "r1", q.plan->graph().value(pair->quantValue).name } } };
+    const auto apart = align(*f.plan, *q.plan, *q.view, links);
+    QVERIFY2(apart.ok(), qPrintable(sentence(apart)));
+    QVERIFY(!pairOf(f, *apart, "r1"));
+    QVERIFY(std::ranges::find(apart->unmatchedFloat, pair->floatValue) != apart->unmatchedFloat.end());
+    QCOMPARE(apart->values.size(), found->values.size() - 1);
+
+    const ManualLinks linked = withLink(links, "r1", links.apart[0].second);
+    QVERIFY(linked.apart.empty());
+    QCOMPARE(linked.pairs.size(), size_t(2));
+    QCOMPARE(withLink(linked, "c1", "other").pairs.size(), size_t(2)); // in place of its first partner
+    QVERIFY(withoutLink(linked, "c1", "c1").apart.empty());
+    QVERIFY(withoutLink(withoutLink(linked, "r1", links.apart[0].second), "r1", links.apart[0].second).apart
+        == links.apart);
+
+    QTemporaryDir folder;
+    QFile file(folder.filePath("map.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(manualLinksJson(links).c_str());
+    file.close();
+    const auto read = readManualLinks(file.fileName().toStdString());
+    QVERIFY(read.ok());
+    QVERIFY(*read == links);
 }
 
 void MatchTests::refusesWrongMaps()
@@ -500,13 +534,13 @@ void MatchTests::refusesWrongMaps()
         QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
         file.write(text);
         file.close();
-        const auto pairs = readManualPairs(path);
+        const auto pairs = readManualLinks(path);
         QVERIFY2(!pairs.ok(), text);
         QCOMPARE(pairs.issue().file, path);
         QVERIFY(!pairs.issue().remedy.empty());
     }
-    QVERIFY(!readManualPairs(path + ".missing").ok());
-    QVERIFY(!readManualPairs(folder.path().toStdString()).ok());
+    QVERIFY(!readManualLinks(path + ".missing").ok());
+    QVERIFY(!readManualLinks(folder.path().toStdString()).ok());
 }
 
 void MatchTests::refusesAnotherNetwork()
