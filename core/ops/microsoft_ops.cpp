@@ -112,6 +112,8 @@ void registerMicrosoftOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "TransposeMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
     r.add({ kMicrosoftDomain, "NhwcMaxPool", inferNhwcMaxPool, Tolerance::Exact });
     r.add({ kMicrosoftDomain, "QLinearConv", inferQLinearConv, Tolerance::OneStep, qlinearConvMacs });
+    for (const char* type : { "MoE", "QMoE" })
+        r.add({ kMicrosoftDomain, type, inferSame, Tolerance::Accumulation });
     registerBlockQuantizedOps(r);
     registerMicrosoftAttentionOps(r);
 }

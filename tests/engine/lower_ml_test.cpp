@@ -75,6 +75,7 @@ private slots:
     void supportVectors();
     void features();
     void categories();
+    void experts();
 };
 
 void LowerMlTests::treesAddUp()
@@ -259,6 +260,34 @@ void LowerMlTests::categories()
     QVERIFY(close(numbers(run(mapper)), { 11, -1, 10 }));
     mapper.inputs = { Tensor::of<int64_t>({ 2 }, { 10, 3 }) };
     QCOMPARE((*run(mapper))[0].stringData(), (Texts { "b", "_Unused" }));
+}
+
+void LowerMlTests::experts()
+{
+    // Two experts of one unit; the second doubles. Each token takes the better one, with its share or wholly.
+    const Tensor x = rows(1, { 3, -1 }), logits = rows(2, { 0, std::log(3.0f), 5, 0 });
+    const Tensor in = Tensor::of<float>({ 2, 1, 1 }, { 1, 2 }), out = Tensor::of<float>({ 2, 1, 1 }, { 1, 1 });
+    NodeCase c
+        = makeCase("MoE", { x, logits, in, {}, out, Tensor::of<float>({ 2, 1 }, { 0.5f, 0 }) }, 1, kMicrosoftDomain);
+    const double share = 1 / (1 + std::exp(-5.0));
+    QVERIFY(close(numbers(run(c)), { 0.75 * 6, share * 0.5 }));
+    c.node.attributes.set("activation_type", std::string("identity"));
+    c.node.attributes.set("normalize_routing_weights", int64_t(1));
+    QVERIFY(close(numbers(run(c)), { 6, -0.5 }));
+    c.node.attributes.set("k", int64_t(3));
+    QVERIFY(refusal(c).contains("2 experts"));
+
+    // Codes of four bits, two a byte: (9 - 8) * 0.5 and (6 - 8) * 0.5.
+    Tensor codes = Tensor::of<uint8_t>({ 1, 2, 1 }, { 0x69, 0x69 });
+    const Tensor scale = Tensor::of<float>({ 1, 2 }, { 0.5f, 0.5f });
+    NodeCase q
+        = makeCase("QMoE", { rows(2, { 4, 2 }), rows(1, { 7 }), codes, scale, {}, codes, scale }, 1, kMicrosoftDomain);
+    q.node.attributes.set("activation_type", std::string("identity"));
+    QVERIFY(close(numbers(run(q)), { 0, 0 }));
+    q.inputs[0] = rows(2, { 4, 0 });
+    QVERIFY(close(numbers(run(q)), { -1, -1 }));
+    q.node.attributes.set("quant_type", std::string("fp8"));
+    QVERIFY(refusal(q).contains("fp8"));
 }
 
 int runLowerMlTests(int argc, char** argv)

@@ -318,6 +318,7 @@ void lowerMicrosoft(LoweringRegistry& r)
     lowerBlockProducts(r);
     lowerGatherQuantized(r);
     lowerMicrosoftAttention(r);
+    lowerMicrosoftExperts(r);
 }
 
 } // namespace qs

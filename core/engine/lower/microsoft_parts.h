@@ -11,6 +11,7 @@ void lowerMicrosoftFused(LoweringRegistry&); ///< FusedConv, FusedGemm, FusedMat
 void lowerMicrosoftEmbedding(LoweringRegistry&); ///< EmbedLayerNormalization, QEmbedLayerNormalization
 void lowerBlockProducts(LoweringRegistry&); ///< MatMulNBits, MatMulBnb4
 void lowerGatherQuantized(LoweringRegistry&); ///< GatherBlockQuantized
+void lowerMicrosoftExperts(LoweringRegistry&); ///< MoE, QMoE
 void lowerMicrosoftAttention(LoweringRegistry&); ///< Attention, QAttention, MultiHeadAttention, GroupQueryAttention
 
 } // namespace qs

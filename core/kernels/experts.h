@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Mixtures of experts. Sources: Shazeer, GLU Variants Improve Transformer; ONNX Runtime's operators MoE and QMoE.
+namespace qs {
+
+/// Gelu: its tanh approximation, as ONNX Runtime has it here.
+enum class ExpertActivation : uint8_t { Relu, Gelu, Silu, Swiglu, Identity };
+struct ExpertFunction {
+    ExpertActivation kind = ExpertActivation::Relu;
+    double alpha = 1, beta = 0, limit = 0; ///< of Swiglu, whose operands stay within `limit`
+};
+
+/// out[i] = function(gate[i * step]), times linear[i * step] where there is one (Swiglu: plus beta).
+void activateExpert(
+    const ExpertFunction& f, const double* gate, const double* linear, size_t step, size_t count, double* out) noexcept;
+
+/// The `k` experts with the largest logits (the first of equal ones) and their shares: softmax over all of them, or
+/// what `weights` says where it is not null; summing to 1 when normalized.
+void chooseExperts(const double* logits, const double* weights, size_t experts, size_t k, bool normalize,
+    size_t* chosen, double* share) noexcept;
+
+/// y = W x + bias (may be null) of `rows` x `depth` weights.
+void expertProduct(const float* w, const double* bias, const double* x, size_t rows, size_t depth, double* y) noexcept;
+
+} // namespace qs
