@@ -84,7 +84,10 @@ def tree_classifier(d):
     one = classes == 2 and d.chance(0.7)
     positive = d.chance(0.5)
     rows(d, forest(d, "class", classes, one, positive), d.type("T1", among=(T.FLOAT, T.DOUBLE, T.INT32, T.INT64)))
-    labels(d, classes)
+    if classes == 2 and not one:
+        d.set(classlabels_int64s=[0, 1])  # ONNX Runtime says 1 and 0 whatever integers the labels are
+    else:
+        labels(d, classes)
     if d.chance(0.3):
         d.set(base_values=[d.real(-1, 1) for _ in range(1 if one else classes)])
     d.maybe(0.5, post_transform=d.pick(TRANSFORMS))

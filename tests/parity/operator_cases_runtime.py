@@ -269,3 +269,45 @@ def linear(d):
     d.x(size, kind, 0, 9)
     if channel:
         d.set(axis=axis)
+
+
+def experts(d, hidden):
+    """Attributes that both forms share; returns experts, inner size, rows of the first product and whether a third one is."""
+    count, inner = d.integer(2, 5), hidden * d.integer(1, 2)
+    name = d.pick(["relu", "gelu", "silu", "identity", "swiglu"])
+    d.set(k=d.integer(1, 2), activation_type=name, normalize_routing_weights=d.integer(0, 1))
+    fused = name == "swiglu"
+    if fused:
+        d.set(swiglu_fusion=1, activation_alpha=d.pick([1.0, 1.702]), activation_beta=d.pick([0.0, 1.0]))
+        d.maybe(swiglu_limit=d.real(1, 7))
+    return count, inner, 2 * inner if fused else inner
+
+
+@case("MoE", domain=MS)
+def mixture(d):
+    hidden, tokens = d.pick([4, 8]), d.integer(1, 5)
+    count, inner, first = experts(d, hidden)
+    d.x([tokens, hidden] if d.chance(0.5) else [1, tokens, hidden], FLOAT, specials=False)
+    d.x([tokens, count], FLOAT, specials=False)
+    d.x([count, first, hidden], FLOAT, -0.5, 0.5)
+    d.x([count, first], FLOAT, specials=False) if d.chance(0.5) else d.absent()
+    d.x([count, hidden, inner], FLOAT, -0.5, 0.5)
+    if d.chance(0.5):
+        d.x([count, hidden], FLOAT, specials=False)
+
+
+@case("QMoE", domain=MS)
+def mixture_of_codes(d):
+    hidden, tokens, bits = d.pick([32, 64]), d.integer(1, 5), d.pick([4, 8])
+    count, inner, first = experts(d, hidden)
+    block = d.pick([0, 0, 16, 32])
+    kind = FLOAT
+    d.x([tokens, hidden], kind, specials=False)
+    d.x([tokens, count], kind, specials=False)
+    for rows, depth in ((first, hidden), (hidden, inner)):
+        d.x([count, rows, depth * bits // 8], T.UINT8, 0, 255, stored=True)
+        d.x([count, rows, depth // block] if block else [count, rows], kind, 0.01, 0.03, stored=True)
+        d.x([count, rows], kind, specials=False, stored=True) if d.chance(0.5) else d.absent()
+    d.set(expert_weight_bits=bits)
+    if block:
+        d.set(block_size=block)

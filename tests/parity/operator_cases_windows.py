@@ -248,7 +248,8 @@ def quantize(d):
     scale, axis, block = scales_for(d, shape)
     set_axis(d, axis, block)
     d.x(shape, kind, -20 if kind == T.INT32 else None, 20 if kind == T.INT32 else None, specials=False)
-    d.x(scale, d.chosen.get("T2", kind) if d.version >= 23 else T.FLOAT if d.version < 19 else kind, 0.02, 0.3)
+    number = d.chosen.get("T2", kind) if d.version >= 23 else T.FLOAT if d.version < 19 else kind
+    d.x(scale, number, *((1, 3) if number == T.INT32 else (0.02, 0.3)))
     integers = goal in (T.INT8, T.UINT8, T.INT16, T.UINT16, *PACKED)
     if not integers or d.chance(0.8):
         d.x(scale, goal, *((0, 9) if integers else (0, 0)))
