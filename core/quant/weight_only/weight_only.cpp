@@ -44,6 +44,30 @@ Tensor storedReals(DType type, Shape shape, const std::vector<float>& values)
     return out;
 }
 
+size_t readsOf(const Graph& body, const std::string& name)
+{
+    size_t count = 0;
+    for (const Node& node : body.nodes()) {
+        for (ValueId in : node.inputs)
+            count += in.valid() && body.value(in).name == name;
+        for (const auto& inner : subgraphs(node.attributes))
+            count += readsOf(*inner, name);
+    }
+    return count;
+}
+
+/// Slots that read the value, those in subgraphs included.
+size_t readsOf(const std::vector<DraftNode>& nodes, const std::string& name)
+{
+    size_t count = 0;
+    for (const DraftNode& node : nodes) {
+        count += static_cast<size_t>(std::ranges::count(node.inputs, name));
+        for (const auto& body : subgraphs(node.attributes))
+            count += readsOf(*body, name);
+    }
+    return count;
+}
+
 /// Writes one graph; subgraphs have writers of their own, which put constants where the weights are.
 class WeightOnlyWriter {
 public:
@@ -275,15 +299,18 @@ private:
         const std::string codes = m_base + "_DQ_Q4", output = codes + "_output";
         // For accelerators that want one scale a row, ONNX Runtime stores the matrix the other way round.
         const bool byRows = m_recipe.weightOnly.channelWise && p.rules.symmetric;
-        if (m)
-            dequantizer(node, *m, p, byRows);
+        if (m) {
+            WeightOnlyWriter& readers = readsOf(m_home->m_draft.nodes, p.weight) > 1 ? *m_home : *this;
+            dequantizer(node, *m, p, byRows, readers.m_nodes);
+        }
         DraftNode product = node;
         product.name = node.name + "_matmul_Q4";
         product.inputs[1] = byRows ? output + "_transposed" : output;
         m_nodes.push_back(std::move(product));
     }
 
-    void dequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, bool byRows)
+    void dequantizer(
+        const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, bool byRows, std::vector<DraftNode>& out)
     {
         const std::string codes = m_base + "_DQ_Q4", scales = m_base + "_DQ_scales", zeros = m_base + "_DQ_zero_points";
         const DType type = p.rules.symmetric ? DType::Int4 : DType::UInt4;
@@ -305,13 +332,13 @@ private:
         }
         pair.attributes.set("axis", int64_t(byRows ? 1 : 0));
         pair.attributes.set("block_size", p.rules.blockSize);
-        m_home->m_nodes.push_back(std::move(pair));
+        out.push_back(std::move(pair));
         if (!byRows)
             return;
         DraftNode transpose { NodeId(), "", "Transpose", "", { codes + "_output" }, { codes + "_output_transposed" },
             {}, false, NodeId() };
         transpose.attributes.set("perm", std::vector<int64_t> { 1, 0 });
-        m_home->m_nodes.push_back(std::move(transpose));
+        out.push_back(std::move(transpose));
     }
 
     FloatModel& m_model;
