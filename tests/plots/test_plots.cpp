@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/channel_chart.h"
+#include "widgets/plots/heat_map.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
+#include "widgets/plots/point_chart.h"
 
 #include <QLabel>
 #include <QSignalSpy>
@@ -36,7 +39,7 @@ LineData sampleLines()
     return { { "a", "b, c", "d", "e" },
         { { "accumulated", { 30, gap, 12, -5 }, QColor("#0072b2"), false, false },
             { "ideal", { 41, 40, 40, 39 }, Qt::gray, true, true } },
-        "dB", "nothing" };
+        "dB", {}, {}, "nothing" };
 }
 
 } // namespace
@@ -53,6 +56,8 @@ private slots:
     void keysChooseItems();
     void clicksChooseItems();
     void selectionOutOfRangeIsDropped();
+    void pointsAreMarkedAndChosen();
+    void channelsAndMaps();
 };
 
 void TestPlots::savesPictures_data()
@@ -125,13 +130,13 @@ void TestPlots::keysChooseItems()
 {
     LineChart chart;
     chart.setData(sampleLines());
-    QSignalSpy clicks(&chart, &LineChart::itemClicked);
+    QSignalSpy clicks(&chart, &LineChart::itemChosen);
     QTest::keyClick(&chart, Qt::Key_Right);
-    QCOMPARE(chart.selected(), std::optional<size_t>(0));
+    QCOMPARE(chart.chosen(), std::optional<size_t>(0));
     QTest::keyClick(&chart, Qt::Key_Right);
     QTest::keyClick(&chart, Qt::Key_Left);
     QTest::keyClick(&chart, Qt::Key_Left);
-    QCOMPARE(chart.selected(), std::optional<size_t>(0));
+    QCOMPARE(chart.chosen(), std::optional<size_t>(0));
     QCOMPARE(clicks.count(), 4);
 }
 
@@ -144,22 +149,73 @@ void TestPlots::clicksChooseItems()
     chart.show();
     QVERIFY(QTest::qWaitForWindowExposed(&chart));
     QTest::qWait(20);
-    QSignalSpy clicks(&chart, &LineChart::itemClicked);
+    QSignalSpy clicks(&chart, &LineChart::itemChosen);
     QWidget* canvas = chart.childAt(200, 100);
     QVERIFY(canvas);
     QTest::mouseClick(canvas, Qt::LeftButton, {}, QPoint(200, 100));
     QCOMPARE(clicks.count(), 1);
-    QVERIFY(chart.selected() == std::optional<size_t>(1) || chart.selected() == std::optional<size_t>(2));
+    QVERIFY(chart.chosen() == std::optional<size_t>(1) || chart.chosen() == std::optional<size_t>(2));
 }
 
 void TestPlots::selectionOutOfRangeIsDropped()
 {
     LineChart chart;
     chart.setData(sampleLines());
-    chart.setSelected(3);
-    QCOMPARE(chart.selected(), std::optional<size_t>(3));
-    chart.setSelected(4);
-    QVERIFY(!chart.selected());
+    chart.setChosen(3);
+    QCOMPARE(chart.chosen(), std::optional<size_t>(3));
+    chart.setChosen(4);
+    QVERIFY(!chart.chosen());
+}
+
+void TestPlots::pointsAreMarkedAndChosen()
+{
+    PointChart chart;
+    PointData data;
+    data.joined = false;
+    data.points = { { 1, 2, "a, b", false }, { 2, 3, "c", true } };
+    data.lines = { { 0, 0, 3, 3 } };
+    chart.setData(data);
+    QSignalSpy chosen(&chart, &PointChart::itemChosen);
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QCOMPARE(chart.chosen(), std::optional<size_t>(0));
+    QCOMPARE(chosen.count(), 0); // only marked
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QTest::keyClick(&chart, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].toULongLong(), 1ULL);
+    QCOMPARE(chart.csv(), QString("x,y,text\n1,2,\"a, b\"\n2,3,c\n"));
+    chart.setData(data);
+    QVERIFY(!chart.chosen());
+}
+
+void TestPlots::channelsAndMaps()
+{
+    ChannelChart channels;
+    channels.resize(400, 240);
+    ChannelData data;
+    data.channels = { { -1, 1, {}, Qt::red, "first" }, { -2, 3, PlotRange { -4, 4 }, Qt::red, "second" },
+        { 0, 0, {}, {}, "third" } };
+    channels.setData(data);
+    channels.setStyle({});
+    QTest::keyClick(&channels, Qt::Key_Left);
+    QCOMPARE(channels.chosen(), std::optional<size_t>(2));
+    data.channels.pop_back();
+    channels.setData(data);
+    QVERIFY(!channels.chosen());
+    QCOMPARE(channels.csv(), QString("channel,low,high,text\n0,-1,1,first\n1,-2,3,second\n"));
+
+    HeatMap map;
+    HeatData cells;
+    cells.rows = 2;
+    cells.columns = 2;
+    cells.values = { 0, 0.5, 1, qQNaN() };
+    cells.rowStep = 3;
+    map.setData(cells);
+    map.setStyle({});
+    QCOMPARE(map.csv(), QString("row,column,value\n0,0,0\n0,1,0.5\n3,0,1\n3,1,nan\n"));
+    const QTemporaryDir folder;
+    QVERIFY(map.exportTo(folder.filePath("map.png")));
+    QVERIFY(channels.exportTo(folder.filePath("channels.svg")));
 }
 
 QTEST_MAIN(TestPlots)

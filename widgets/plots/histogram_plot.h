@@ -49,6 +49,7 @@ private:
     void addHandle(double x);
     void addTicks();
     void placeTickLabels();
+    void turnTickLabels(const std::vector<size_t>& byPosition);
     double shownCount(const HistogramSeries& series, size_t bin) const;
     void addSeries(const HistogramSeries& series);
     void addRange();

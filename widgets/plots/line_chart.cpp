@@ -22,30 +22,18 @@ bool standsAlone(const std::vector<double>& values, size_t i)
 } // namespace
 
 LineChart::LineChart(QWidget* parent)
-    : PlotWidget(parent)
-    , m_marker(new QCPItemStraightLine(&plot()))
+    : ChoicePlot(Arrows::Choose, parent)
 {
     setAccessibleName(tr("Line chart"));
     placeLegendBelow();
     plot().axisRect()->setRangeDrag(Qt::Horizontal | Qt::Vertical);
-    m_marker->setVisible(false);
 }
-
-LineChart::~LineChart() = default;
 
 void LineChart::setData(const LineData& data)
 {
     m_data = data;
-    if (m_selected && *m_selected >= data.items.size())
-        m_selected.reset();
+    itemsChanged();
     rebuild();
-}
-
-void LineChart::setSelected(std::optional<size_t> item)
-{
-    m_selected = item && *item < m_data.items.size() ? item : std::nullopt;
-    placeMarker();
-    plot().replot(QCustomPlot::rpQueuedReplot);
 }
 
 void LineChart::rebuild()
@@ -54,12 +42,19 @@ void LineChart::rebuild()
     showMessage(m_data.items.empty() ? m_data.emptyText : QString());
     for (const LineSeries& series : m_data.series)
         addSeries(series);
-    plot().xAxis->setTickLabels(false);
-    plot().xAxis->setTicks(false);
+    const bool named = !m_data.ticks.empty();
+    plot().xAxis->setTickLabels(named);
+    plot().xAxis->setTicks(named);
+    plot().xAxis->setLabel(m_data.xLabel);
+    if (named) {
+        const auto names = QSharedPointer<QCPAxisTickerText>::create();
+        for (size_t i = 0; i < m_data.ticks.size(); ++i)
+            names->addTick(double(i), m_data.ticks[i]);
+        plot().xAxis->setTicker(names);
+    }
     plot().xAxis->grid()->setVisible(false);
     useLinearTicks(*plot().yAxis);
-    m_marker->setPen(QPen(plotStyle().accent, 1.6, Qt::DotLine));
-    placeMarker();
+    markChosen();
     resetView();
 }
 
@@ -98,17 +93,6 @@ void LineChart::addSeries(const LineSeries& series)
     dots->removeFromLegend();
 }
 
-void LineChart::placeMarker()
-{
-    m_marker->setVisible(m_selected.has_value());
-    if (!m_selected)
-        return;
-    for (QCPItemPosition* point : { m_marker->point1, m_marker->point2 })
-        point->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    m_marker->point1->setCoords(double(*m_selected), 0);
-    m_marker->point2->setCoords(double(*m_selected), 1);
-}
-
 void LineChart::fitAxes()
 {
     double low = 0, high = 0;
@@ -129,46 +113,13 @@ void LineChart::fitAxes()
     plot().xAxis->setRange(-side, last + side);
 }
 
-std::optional<size_t> LineChart::itemAt(double x) const
+QString LineChart::itemText(size_t item) const
 {
-    const double nearest = std::round(x);
-    if (nearest < 0 || nearest >= double(m_data.items.size()))
-        return std::nullopt;
-    return static_cast<size_t>(nearest);
-}
-
-std::optional<std::pair<double, QString>> LineChart::readout(double x, double) const
-{
-    const auto item = itemAt(x);
-    if (!item)
-        return std::nullopt;
-    QString text = m_data.items[*item];
+    QString text = m_data.items[item];
     for (const LineSeries& series : m_data.series)
-        if (*item < series.values.size() && std::isfinite(series.values[*item]))
-            text += QStringLiteral("\n%1: %2 %3").arg(series.name, number(series.values[*item]), m_data.unit);
-    return std::pair(double(*item), text);
-}
-
-void LineChart::clicked(double x, double)
-{
-    if (const auto item = itemAt(x)) {
-        setSelected(item);
-        emit itemClicked(*item);
-    }
-}
-
-void LineChart::keyPressEvent(QKeyEvent* event)
-{
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    if (step == 0 || m_data.items.empty()) {
-        PlotWidget::keyPressEvent(event);
-        return;
-    }
-    const auto last = static_cast<qsizetype>(m_data.items.size()) - 1;
-    const qsizetype from = m_selected ? static_cast<qsizetype>(*m_selected) : (step > 0 ? -1 : last + 1);
-    const auto to = static_cast<size_t>(std::clamp<qsizetype>(from + step, 0, last));
-    setSelected(to);
-    emit itemClicked(to);
+        if (item < series.values.size() && std::isfinite(series.values[item]))
+            text += QStringLiteral("\n%1: %2 %3").arg(series.name, number(series.values[item]), m_data.unit);
+    return text;
 }
 
 QString LineChart::csv() const

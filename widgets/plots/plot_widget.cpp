@@ -13,25 +13,36 @@
 #include <QSaveFile>
 #include <QSvgGenerator>
 
+#include <algorithm>
+#include <cmath>
+
 namespace qs {
 
 namespace {
 
+constexpr int kMostTicks = 5, kTickWidth = 80, kTickHeight = 34; ///< pixels of the plot for each
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 
 /// Ticks with the texts of the rest of the window.
 class TextTicker : public QCPAxisTicker {
 public:
-    explicit TextTicker(std::function<QString(double)> text)
+    TextTicker(std::function<QString(double)> text, bool whole)
         : m_text(std::move(text))
+        , m_whole(whole)
     {
     }
 
 protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override { return m_text(tick); }
+    double getTickStep(const QCPRange& range) override
+    {
+        const double step = QCPAxisTicker::getTickStep(range);
+        return m_whole ? std::max(1.0, std::round(step)) : step;
+    }
 
 private:
     std::function<QString(double)> m_text;
+    bool m_whole;
 };
 
 } // namespace
@@ -105,12 +116,20 @@ QString PlotWidget::number(double value) const
     return m_style.number ? m_style.number(value) : QString::number(value, 'g', 4);
 }
 
-void PlotWidget::useLinearTicks(QCPAxis& axis)
+void PlotWidget::useLinearTicks(QCPAxis& axis, TickNumbers numbers)
 {
     // steps like 0.30000000000000004 are rounded before they become text
     const auto text = [this](double tick) { return number(std::abs(tick) < 1e-12 ? 0 : tick); };
-    axis.setTicker(QSharedPointer<QCPAxisTicker>(new TextTicker(text)));
-    axis.ticker()->setTickCount(5);
+    axis.setTicker(QSharedPointer<QCPAxisTicker>(new TextTicker(text, numbers == TickNumbers::Whole)));
+    axis.ticker()->setTickCount(tickCount(axis));
+}
+
+/// As many as have room for their texts.
+int PlotWidget::tickCount(const QCPAxis& axis) const
+{
+    const bool across = axis.orientation() == Qt::Horizontal;
+    const int room = across ? width() / kTickWidth : height() / kTickHeight;
+    return std::clamp(room, 2, kMostTicks);
 }
 
 void PlotWidget::placeLegendBelow()
@@ -183,6 +202,9 @@ bool PlotWidget::eventFilter(QObject* watched, QEvent* event)
 void PlotWidget::resizeEvent(QResizeEvent* event)
 {
     m_plot->setGeometry(rect());
+    for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis })
+        if (dynamic_cast<TextTicker*>(axis->ticker().data()))
+            axis->ticker()->setTickCount(tickCount(*axis));
     m_message->setGeometry(rect());
     QWidget::resizeEvent(event);
 }

@@ -43,7 +43,8 @@ protected:
     /// Message instead of a plot; empty = show the plot.
     void showMessage(const QString& text);
     /// Ticks at round numbers, written by number().
-    void useLinearTicks(QCPAxis& axis);
+    enum class TickNumbers { Any, Whole };
+    void useLinearTicks(QCPAxis& axis, TickNumbers numbers = TickNumbers::Any);
     /// Puts the legend into a row below the axes.
     void placeLegendBelow();
 
@@ -53,6 +54,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    int tickCount(const QCPAxis& axis) const;
     void applyStyle();
     void moveCrosshair(const QPoint& position);
     void hideCrosshair();

@@ -11,12 +11,12 @@ namespace qs {
 namespace {
 
 constexpr double kReach = 14; ///< pixels from a point that still choose it
-constexpr double kPointSize = 8, kMarkedSize = 12;
+constexpr double kPointSize = 8, kMarkedSize = 13;
 
 } // namespace
 
 PointChart::PointChart(QWidget* parent)
-    : PlotWidget(parent)
+    : ChoicePlot(Arrows::Mark, parent)
 {
     setAccessibleName(tr("Points"));
     plot().legend->setVisible(false);
@@ -25,15 +25,26 @@ PointChart::PointChart(QWidget* parent)
 void PointChart::setData(const PointData& data)
 {
     m_data = data;
-    m_marked.reset();
     setAccessibleDescription(data.points.empty() ? data.emptyText : data.yLabel);
+    forgetChoice();
     rebuild();
 }
 
-void PointChart::setMarked(std::optional<size_t> point)
+void PointChart::addPoints(const std::vector<size_t>& points, Look look, const QColor& colour, double size)
 {
-    m_marked = point && *point < m_data.points.size() ? point : std::nullopt;
-    rebuild();
+    QVector<double> x, y;
+    for (const size_t i : points) {
+        x << m_data.points[i].x;
+        y << m_data.points[i].y;
+    }
+    const bool line = look == Look::Line;
+    QCPGraph* graph = plot().addGraph();
+    graph->setLineStyle(line ? QCPGraph::lsLine : QCPGraph::lsNone);
+    graph->setPen(QPen(colour, 1.4));
+    graph->setScatterStyle(QCPScatterStyle(
+        QCPScatterStyle::ssCircle, colour, look == Look::Filled ? colour : plotStyle().background, size));
+    graph->setAdaptiveSampling(false);
+    graph->setData(x, y);
 }
 
 void PointChart::rebuild()
@@ -44,23 +55,21 @@ void PointChart::rebuild()
     useLinearTicks(*plot().yAxis);
     plot().xAxis->setLabel(m_data.xLabel);
     plot().yAxis->setLabel(m_data.yLabel);
-    const auto add = [this](const QVector<double>& x, const QVector<double>& y, double size, bool line) {
+    for (const PlotLine& line : m_data.lines) {
         QCPGraph* graph = plot().addGraph();
-        graph->setLineStyle(line ? QCPGraph::lsLine : QCPGraph::lsNone);
-        graph->setPen(QPen(plotStyle().accent, 1.4));
-        graph->setScatterStyle(QCPScatterStyle(
-            QCPScatterStyle::ssCircle, plotStyle().accent, line ? plotStyle().background : plotStyle().accent, size));
-        graph->setAdaptiveSampling(false);
-        graph->setData(x, y);
-    };
-    QVector<double> x, y;
-    for (const PointData::Point& point : m_data.points) {
-        x << point.x;
-        y << point.y;
+        graph->setPen(QPen(plotStyle().muted, 1, Qt::DashLine));
+        graph->setData({ line.x1, line.x2 }, { line.y1, line.y2 });
     }
-    add(x, y, kPointSize, true);
-    if (m_marked)
-        add({ m_data.points[*m_marked].x }, { m_data.points[*m_marked].y }, kMarkedSize, false);
+    std::vector<size_t> plain, standing;
+    for (size_t i = 0; i < m_data.points.size(); ++i)
+        (m_data.points[i].stands ? standing : plain).push_back(i);
+    addPoints(plain, m_data.joined ? Look::Line : Look::Hollow, plotStyle().accent, kPointSize);
+    addPoints(standing, Look::Filled, plotStyle().clipping, kPointSize);
+    if (chosen())
+        addPoints({ *chosen() }, m_data.joined ? Look::Filled : Look::Hollow, plotStyle().accent, kMarkedSize);
+    if (chosen() && !m_data.joined)
+        addPoints({ *chosen() }, Look::Filled,
+            m_data.points[*chosen()].stands ? plotStyle().clipping : plotStyle().accent, kPointSize);
     resetView();
 }
 
@@ -77,7 +86,7 @@ void PointChart::fitAxes()
     plot().xAxis->setRangeReversed(m_data.xReversed);
 }
 
-std::optional<size_t> PointChart::pointAt(double x, double y) const
+std::optional<size_t> PointChart::itemAt(double x, double y) const
 {
     std::optional<size_t> best;
     double nearest = kReach;
@@ -91,38 +100,6 @@ std::optional<size_t> PointChart::pointAt(double x, double y) const
         }
     }
     return best;
-}
-
-std::optional<std::pair<double, QString>> PointChart::readout(double x, double y) const
-{
-    const auto point = pointAt(x, y);
-    if (!point)
-        return std::nullopt;
-    return std::pair(m_data.points[*point].x, m_data.points[*point].text);
-}
-
-void PointChart::clicked(double x, double y)
-{
-    const auto point = pointAt(x, y);
-    if (!point)
-        return;
-    setMarked(point);
-    emit pointChosen(*point);
-}
-
-void PointChart::keyPressEvent(QKeyEvent* event)
-{
-    const size_t count = m_data.points.size();
-    if (count > 0 && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right)) {
-        const bool forward = event->key() == Qt::Key_Right;
-        const size_t now = m_marked.value_or(forward ? count - 1 : 1);
-        return setMarked((now + (forward ? 1 : count - 1)) % count);
-    }
-    if (m_marked && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) {
-        emit pointChosen(*m_marked);
-        return;
-    }
-    PlotWidget::keyPressEvent(event);
 }
 
 QString PointChart::csv() const

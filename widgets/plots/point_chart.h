@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/plots/plot_widget.h"
+#include "widgets/plots/choice_plot.h"
 
 namespace qs {
 
-/// Points joined by a line; a click, or Enter on the one that the arrow keys mark, chooses one.
-class PointChart : public PlotWidget {
+/// Points, joined by a line or not; a click, or Enter on the one that the arrow keys mark, chooses one.
+class PointChart : public ChoicePlot {
     Q_OBJECT
 public:
     explicit PointChart(QWidget* parent = nullptr);
 
-    void setData(const PointData& data);
+    void setData(const PointData& data); ///< nothing is chosen then
     const PointData& data() const { return m_data; }
-    std::optional<size_t> marked() const { return m_marked; }
-    void setMarked(std::optional<size_t> point); ///< emits nothing
     QString csv() const override;
-
-signals:
-    void pointChosen(size_t point);
 
 protected:
     void rebuild() override;
     void fitAxes() override;
-    std::optional<std::pair<double, QString>> readout(double x, double y) const override;
-    void clicked(double x, double y) override;
-    void keyPressEvent(QKeyEvent* event) override;
+    size_t itemCount() const override { return m_data.points.size(); }
+    std::optional<size_t> itemAt(double x, double y) const override; ///< nearest within reach
+    double xOf(size_t item) const override { return m_data.points[item].x; }
+    QString itemText(size_t item) const override { return m_data.points[item].text; }
+    void markChosen() override { rebuild(); }
 
 private:
-    std::optional<size_t> pointAt(double x, double y) const; ///< nearest within reach
+    enum class Look { Line, Hollow, Filled };
+    void addPoints(const std::vector<size_t>& points, Look look, const QColor& colour, double size);
 
     PointData m_data;
-    std::optional<size_t> m_marked;
 };
 
 } // namespace qs

@@ -59,14 +59,49 @@ struct HistogramData {
     QString emptyText; ///< shown when there is no series
 };
 
+struct PlotLine {
+    double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+};
+
 struct PointData {
     struct Point {
         double x = 0, y = 0;
         QString text; ///< beside the pointer
+        bool stands = false; ///< in the colour that warns, filled
     };
-    std::vector<Point> points; ///< joined in this order
+    std::vector<Point> points;
+    bool joined = true; ///< in this order
+    std::vector<PlotLine> lines; ///< thin and dashed, behind the points
     QString xLabel, yLabel;
     bool xReversed = false;
+    QString emptyText;
+};
+
+/// Colour of a share 0..1 of a scale.
+using ColourOf = std::function<QColor(double)>;
+
+/// A picture of numbers, first row at the top.
+struct HeatData {
+    size_t rows = 0, columns = 0;
+    std::vector<double> values; ///< row-major; NaN = none
+    double low = 0, high = 1; ///< ends of the colours
+    ColourOf colour;
+    QString rowName, columnName, valueName; ///< for the text beside the pointer: "y", "x", "RMS error"
+    double rowStep = 1, columnStep = 1; ///< rows and columns of the data that a cell stands for
+    QString emptyText;
+};
+
+/// Ranges of numbered channels above a strip of colours.
+struct ChannelData {
+    struct Channel {
+        double low = 0, high = 0; ///< of the values
+        std::optional<PlotRange> representable;
+        QColor colour; ///< of its cell in the strip; invalid = none
+        QString text; ///< beside the pointer
+    };
+    std::vector<Channel> channels;
+    std::optional<PlotRange> representable; ///< one for all
+    QString xLabel, yLabel, stripLabel;
     QString emptyText;
 };
 
@@ -82,6 +117,8 @@ struct LineData {
     std::vector<QString> items; ///< names along x
     std::vector<LineSeries> series;
     QString unit; ///< "dB"
+    std::vector<QString> ticks; ///< short names below the items; empty = none
+    QString xLabel;
     QString emptyText;
 };
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/heat_map.h"
+
+#include <qcustomplot.h>
+
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr int kColourStops = 16;
+
+QCPColorGradient gradientOf(const ColourOf& colour)
+{
+    QCPColorGradient gradient;
+    gradient.clearColorStops();
+    for (int i = 0; i <= kColourStops; ++i) {
+        const double share = double(i) / kColourStops;
+        gradient.setColorStopAt(share, colour ? colour(share) : QColor::fromHslF(0, 0, float(share)));
+    }
+    gradient.setNanHandling(QCPColorGradient::nhTransparent);
+    return gradient;
+}
+
+} // namespace
+
+HeatMap::HeatMap(QWidget* parent)
+    : PlotWidget(parent)
+    , m_map(new QCPColorMap(plot().xAxis, plot().yAxis))
+{
+    setAccessibleName(tr("Map"));
+    plot().legend->setVisible(false);
+    plot().yAxis->setRangeReversed(true);
+    plot().xAxis->grid()->setVisible(false);
+    plot().yAxis->grid()->setVisible(false);
+    m_map->setInterpolate(false);
+    m_map->setTightBoundary(false);
+}
+
+void HeatMap::setData(const HeatData& data)
+{
+    m_data = data;
+    setAccessibleDescription(data.values.empty() ? data.emptyText : data.valueName);
+    rebuild();
+}
+
+void HeatMap::rebuild()
+{
+    showMessage(m_data.values.empty() ? m_data.emptyText : QString());
+    useLinearTicks(*plot().xAxis, TickNumbers::Whole);
+    useLinearTicks(*plot().yAxis, TickNumbers::Whole);
+    plot().xAxis->setLabel(m_data.columnName);
+    plot().yAxis->setLabel(m_data.rowName);
+    const int rows = int(m_data.rows), columns = int(m_data.columns);
+    m_map->data()->setSize(columns, rows);
+    const double down = m_data.rowStep, across = m_data.columnStep;
+    // centres of the first and last cell
+    m_map->data()->setRange(QCPRange(across / 2 - 0.5, (columns - 0.5) * across - 0.5),
+        QCPRange(down / 2 - 0.5, (rows - 0.5) * down - 0.5));
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c)
+            m_map->data()->setCell(c, r, m_data.values[size_t(r) * m_data.columns + size_t(c)]);
+    m_map->setGradient(gradientOf(m_data.colour));
+    m_map->setDataRange(QCPRange(m_data.low, m_data.high));
+    resetView();
+}
+
+void HeatMap::fitAxes()
+{
+    plot().xAxis->setRange(-0.5, double(m_data.columns) * m_data.columnStep - 0.5);
+    plot().yAxis->setRange(-0.5, double(m_data.rows) * m_data.rowStep - 0.5);
+}
+
+std::optional<std::pair<double, QString>> HeatMap::readout(double x, double y) const
+{
+    const double column = std::floor((x + 0.5) / m_data.columnStep), row = std::floor((y + 0.5) / m_data.rowStep);
+    if (column < 0 || row < 0 || column >= double(m_data.columns) || row >= double(m_data.rows))
+        return std::nullopt;
+    const double value = m_data.values[size_t(row) * m_data.columns + size_t(column)];
+    if (std::isnan(value))
+        return std::nullopt;
+    return std::pair(x,
+        QStringLiteral("%1 %2, %3 %4\n%5 %6")
+            .arg(m_data.rowName)
+            .arg(row * m_data.rowStep)
+            .arg(m_data.columnName)
+            .arg(column * m_data.columnStep)
+            .arg(m_data.valueName, number(value)));
+}
+
+QString HeatMap::csv() const
+{
+    QString text = QStringLiteral("row,column,value\n");
+    for (size_t i = 0; i < m_data.values.size(); ++i)
+        text += QStringLiteral("%1,%2,%3\n")
+                    .arg(double(i / m_data.columns) * m_data.rowStep)
+                    .arg(double(i % m_data.columns) * m_data.columnStep)
+                    .arg(m_data.values[i], 0, 'g', 17);
+    return text;
+}
+
+} // namespace qs

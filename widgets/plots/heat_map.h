@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/plots/plot_widget.h"
+
+class QCPColorMap;
+
+namespace qs {
+
+/// Numbers over rows and columns as colours.
+class HeatMap : public PlotWidget {
+    Q_OBJECT
+public:
+    explicit HeatMap(QWidget* parent = nullptr);
+
+    void setData(const HeatData& data);
+    const HeatData& data() const { return m_data; }
+    QString csv() const override;
+
+protected:
+    void rebuild() override;
+    void fitAxes() override;
+    std::optional<std::pair<double, QString>> readout(double x, double y) const override;
+    void clicked(double, double) override { }
+
+private:
+    HeatData m_data;
+    QCPColorMap* m_map; ///< owned by the plot
+};
+
+} // namespace qs
