@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
+#include "widgets/models/difference_model.h"
 #include "widgets/models/finding_model.h"
 #include "widgets/models/job_model.h"
+#include "widgets/models/match_model.h"
 #include "widgets/models/output_model.h"
+#include "widgets/models/sample_model.h"
+#include "widgets/models/saturation_model.h"
 #include "widgets/models/tensor_model.h"
-#include "widgets/models/unmatched_model.h"
 #include "widgets/models/weight_model.h"
 
 #include <QAbstractItemModelTester>
@@ -47,12 +50,42 @@ std::unique_ptr<ColumnModel> makeModel(const QString& name)
         return std::make_unique<WeightModel>();
     if (name == QLatin1String("outputs"))
         return std::make_unique<OutputModel>();
-    return std::make_unique<UnmatchedModel>();
+    if (name == QLatin1String("samples"))
+        return std::make_unique<SampleModel>();
+    if (name == QLatin1String("difference"))
+        return std::make_unique<DifferenceModel>();
+    if (name == QLatin1String("saturation"))
+        return std::make_unique<SaturationModel>();
+    return std::make_unique<MatchModel>();
 }
 
+/// Samples that nobody reads.
+class NamedSamples final : public DataSource {
+public:
+    explicit NamedSamples(size_t count)
+    {
+        m_samples = m_feeds = count;
+        m_labels.assign(count, 1);
+    }
+    Result<Feed> feed(size_t) const override { return Feed(); }
+};
+
+/// With something in the tables that other snapshots leave empty: tensors without a partner, samples, a second model,
+/// saturated sums.
 SnapshotPtr withUnmatched(const SnapshotPtr& base, size_t count)
 {
     auto copy = std::make_shared<Snapshot>(*base);
+    copy->data = std::make_shared<NamedSamples>(base->comparison->samples);
+    auto other = std::make_shared<OtherComparison>();
+    other->snapshot = base;
+    for (size_t i = 0; i < count; ++i) {
+        TensorParameters a { "q", { DType::Int8, { 0.5F }, { 0 }, {}, 0 }, false, 20.0, 30.0 }, b = a;
+        b.params.scale[0] = 0.25F * float(i);
+        other->differences.push_back({ "t" + std::to_string(i), "n", "Conv", ParameterDifference::Kind::Activation, a,
+            i % 3 == 0 ? std::nullopt : std::optional(b), i == 2, 0.5 * double(i), double(i) });
+        copy->comparison->saturation.push_back({ NodeId(0), "n" + std::to_string(i), "Conv", 100, { 0, i, 2 } });
+    }
+    copy->other = other;
     const auto values = base->floatModel->graph().values();
     for (size_t i = 0; i < std::min(count, values.size()); ++i) {
         copy->alignment->unmatchedFloat.push_back(ValueId(i));
@@ -69,7 +102,7 @@ private slots:
     void columnModels_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* name : { "tensors", "weights", "outputs", "unmatched" })
+        for (const char* name : { "tensors", "weights", "outputs", "matching", "samples", "difference", "saturation" })
             QTest::newRow(name) << QString::fromLatin1(name);
     }
     void columnModels()

@@ -5,6 +5,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace qs {
@@ -84,6 +85,18 @@ QString percentText(const Number& fraction)
 }
 
 QString countText(quint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
+
+QString bytesText(quint64 bytes)
+{
+    static constexpr std::array kUnits { "B", "kB", "MB", "GB" };
+    double value = double(bytes);
+    size_t unit = 0;
+    while (value >= 1000 && unit + 1 < kUnits.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    return numberText(value) + u' ' + QLatin1String(kUnits[unit]);
+}
 
 QString durationText(double milliseconds)
 {

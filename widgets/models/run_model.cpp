@@ -219,18 +219,6 @@ void RunModel::setRuns(const RunTree& tree)
     }
 }
 
-QString bytesText(uint64_t bytes)
-{
-    static constexpr std::array kUnits { "B", "kB", "MB", "GB" };
-    double value = double(bytes);
-    size_t unit = 0;
-    while (value >= 1000 && unit + 1 < kUnits.size()) {
-        value /= 1000;
-        ++unit;
-    }
-    return numberText(value) + u' ' + QLatin1String(kUnits[unit]);
-}
-
 std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after)
 {
     const RunDifference difference = runDifference(before, after);

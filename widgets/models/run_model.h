@@ -45,7 +45,6 @@ private:
     RunTree m_tree;
 };
 
-QString bytesText(uint64_t bytes); ///< "3.4 MB"
 /// What one number of two runs became: "0.5 → 27.9 dB".
 struct NumberChange {
     QString title, before, after;

@@ -2,17 +2,16 @@
 #pragma once
 
 #include "widgets/models/column_model.h"
-#include "widgets/models/place.h"
 
 namespace qs {
 
-/// Values of both graphs without a partner: the float file's, then the quantized file's.
-class UnmatchedModel : public ColumnModel {
+/// Nodes whose sums saturate in 16 bits under the arithmetic of CPUs without wide dot products.
+class SaturationModel : public ColumnModel {
     Q_OBJECT
 public:
-    enum Column { Tensor, File, Op, ShapeColumn, Node, ColumnCount };
-    explicit UnmatchedModel(QObject* parent = nullptr);
-    Place place(int row) const;
+    enum Column { Node, Op, Share, WorstChannel, Channels, Pairs, ColumnCount };
+    explicit SaturationModel(QObject* parent = nullptr);
+    const SaturationRow& at(int row) const { return current().comparison->saturation[size_t(row)]; }
 
 protected:
     int countOf(const Snapshot& snapshot) const override;
@@ -21,6 +20,7 @@ protected:
     QString text(int row, int column) const override;
     Number number(int row, int column) const override;
     QString filterText(int row) const override;
+    QVariant extra(int row, int column, int role) const override;
 };
 
 } // namespace qs
