@@ -44,7 +44,8 @@ public:
         model->graph = std::move(graph).value();
         const auto plan = Plan::make(model);
         const auto constants = [plan](ValueId id) { return plan->constant(id); };
-        return { model, plan, std::make_shared<QuantView>(QuantView::of(model->graph, constants)) };
+        return { model, plan, std::make_shared<QuantView>(QuantView::of(model->graph, constants)),
+            std::make_shared<const GraphDraft>(model) };
     }
 
 private:

@@ -308,7 +308,7 @@ void TestGraphViews::layerChartFollowsAndSets()
     small.load();
     QCOMPARE(panel.chart().data().items.size(), size_t(3));
     small.session.selection().selectActivation(1);
-    QCOMPARE(panel.chart().selected(), std::optional<size_t>(1));
+    QCOMPARE(panel.chart().chosen(), std::optional<size_t>(1));
     QTest::keyClick(&panel.chart(), Qt::Key_Right);
     QCOMPARE(small.session.selection().current().activation, std::optional<size_t>(2));
 }

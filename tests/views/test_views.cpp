@@ -93,8 +93,9 @@ private slots:
             QVERIFY2(dock->isHidden(), qPrintable(dock->objectName()));
         openAndWait(session, somePair());
         QVERIFY(!start->isVisible());
-        for (const QDockWidget* dock : window.findChildren<QDockWidget*>())
-            QVERIFY2(!dock->isHidden(), qPrintable(dock->objectName()));
+        for (const char* panel : { "findings", "inspector", "distribution", "layer-chart", "tensors", "samples" })
+            QVERIFY2(!window.findChild<QDockWidget*>(QStringLiteral("dock-") + panel)->isHidden(), panel);
+        QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("dock-graph-2"))->isHidden());
         QVERIFY(window.windowTitle().startsWith(QStringLiteral("micro_kws")));
         openAndWait(session, {});
         QVERIFY(start->isVisible());

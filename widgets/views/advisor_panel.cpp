@@ -70,7 +70,7 @@ AdvisorPanel::AdvisorPanel(Session& session, RecipeView& recipe, Advisor& adviso
     setContent(content);
     buildHeader();
     buildTables();
-    connect(m_curve, &PointChart::pointChosen, this, &AdvisorPanel::applyPoint);
+    connect(m_curve, &PointChart::itemChosen, this, &AdvisorPanel::applyPoint);
     connect(&advisor, &Advisor::changed, this, &AdvisorPanel::refresh);
     const auto useTheme = [this] { m_curve->setStyle(plotStyleOf(m_session.theme())); };
     connect(&session, &Session::themeChanged, this, useTheme);

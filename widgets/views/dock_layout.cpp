@@ -9,16 +9,15 @@
 #include <QMainWindow>
 #include <QSettings>
 
-#include <array>
+#include <algorithm>
+#include <set>
 
 namespace qs {
 
 namespace {
 
 const QString kStateKey = QStringLiteral("window/docks");
-constexpr int kStateVersion = 3;
-/// Panels that share a place with the tensors.
-constexpr std::array kTabbedBelow { "weights", "outputs", "matching", "runs", "advisor", "jobs" };
+constexpr int kStateVersion = 4;
 
 } // namespace
 
@@ -55,98 +54,111 @@ QDockWidget* DockLayout::add(Panel* panel, Qt::DockWidgetArea area)
 
 QDockWidget* DockLayout::dock(const char* panelName) const { return m_docks.at(QLatin1String(panelName)); }
 
+/// Which panels a layout shows, and where; the rest waits behind the last group, closed.
+struct DockLayout::Arrangement {
+    Groups left, right, bottom; ///< from top to bottom; bottom: from left to right
+    int leftWidth = 0, leftLeast = 0, rightWidth = 0, rightLeast = 0; ///< percent of the window; pixels
+    int bottomHeight = 0; ///< percent
+    std::vector<int> leftHeights, rightHeights, bottomWidths; ///< percent, one a group
+};
+
+DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
+{
+    Arrangement a;
+    switch (name) {
+    case LayoutName::Inspect:
+        a.left = { { "findings", "what-if" } };
+        a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
+        a.bottom
+            = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
+        a.leftWidth = 21, a.leftLeast = 230, a.rightWidth = 30, a.rightLeast = 320;
+        a.rightHeights = { 24, 34 }, a.bottomWidths = { 24, 55 }, a.bottomHeight = 33;
+        break;
+    case LayoutName::Compare:
+        a.left = { { "graph-2" } };
+        a.right = { { "inspector" }, { "distribution", "channels", "error-map", "layer-chart" } };
+        a.bottom = { { "tensors", "weights", "difference", "matching", "samples", "outputs", "saturation", "jobs" } };
+        a.leftWidth = 33, a.leftLeast = 260, a.rightWidth = 28, a.rightLeast = 300;
+        a.rightHeights = { 24, 34 }, a.bottomHeight = 36;
+        break;
+    case LayoutName::WhatIf:
+        a.left = { { "findings" }, { "what-if" } };
+        a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
+        a.bottom = { { "layer-chart" }, { "tensors", "weights", "outputs", "samples", "runs", "advisor", "jobs" } };
+        a.leftWidth = 20, a.leftLeast = 280, a.rightWidth = 25, a.rightLeast = 300;
+        a.leftHeights = { 26, 64 }, a.rightHeights = { 26, 34 }, a.bottomWidths = { 24, 55 }, a.bottomHeight = 30;
+        break;
+    case LayoutName::Teach: // few things, large
+        a.left = { { "findings", "what-if" } };
+        a.right = { { "inspector" }, { "distribution", "channels" } };
+        a.bottom = { { "layer-chart" } };
+        a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
+        a.rightHeights = { 32, 48 }, a.bottomHeight = 20;
+        break;
+    }
+    return a;
+}
+
 void DockLayout::apply(LayoutName name)
 {
     m_shown = true;
+    const Arrangement a = arrangementOf(name);
     for (QDockWidget* widget : m_order) {
         widget->setFloating(false);
         m_window.removeDockWidget(widget);
     }
-    if (name == LayoutName::Inspect)
-        arrangeInspect();
-    else if (name == LayoutName::Compare)
-        arrangeCompare();
-    else
-        arrangeWhatIf();
+    std::set<QDockWidget*> placed;
+    for (const Groups* groups : { &a.left, &a.right, &a.bottom })
+        for (const auto& group : *groups)
+            for (const char* panel : group)
+                placed.insert(dock(panel));
+    place(a.left, Qt::LeftDockWidgetArea, Qt::Vertical);
+    place(a.right, Qt::RightDockWidgetArea, Qt::Vertical);
+    place(a.bottom, Qt::BottomDockWidgetArea, Qt::Horizontal);
+    for (QDockWidget* widget : m_order) {
+        if (!placed.count(widget))
+            m_window.tabifyDockWidget(dock(a.bottom.back().front()), widget);
+        widget->setVisible(placed.count(widget) > 0);
+    }
+    for (const Groups* groups : { &a.left, &a.right, &a.bottom })
+        for (const auto& group : *groups)
+            dock(group.front())->raise();
+    m_window.layout()->activate();
+    const int width = m_window.width(), height = m_window.height();
+    m_window.resizeDocks({ dock(a.left[0][0]), dock(a.right[0][0]) }, // together: one would take from the other
+        { std::max(a.leftLeast, width * a.leftWidth / 100), std::max(a.rightLeast, width * a.rightWidth / 100) },
+        Qt::Horizontal);
+    share(a.bottom, a.bottomWidths, Qt::Horizontal);
+    m_window.resizeDocks({ dock(a.bottom.back()[0]) }, { height * a.bottomHeight / 100 }, Qt::Vertical);
+    share(a.left, a.leftHeights, Qt::Vertical);
+    share(a.right, a.rightHeights, Qt::Vertical);
     refreshTitles();
 }
 
-/// Inspector above the distribution.
-void DockLayout::arrangeRight()
+/// Groups beside each other first, then their tabs: what is split off a tab would become a tab itself.
+void DockLayout::place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along)
 {
-    m_window.addDockWidget(Qt::RightDockWidgetArea, dock("inspector"));
-    m_window.splitDockWidget(dock("inspector"), dock("distribution"), Qt::Vertical);
+    for (size_t i = 0; i < groups.size(); ++i) {
+        if (i == 0)
+            m_window.addDockWidget(area, dock(groups[i].front()));
+        else
+            m_window.splitDockWidget(dock(groups[i - 1].front()), dock(groups[i].front()), along);
+    }
+    for (const auto& group : groups)
+        for (size_t i = 1; i < group.size(); ++i)
+            m_window.tabifyDockWidget(dock(group.front()), dock(group[i]));
 }
 
-/// Layer chart beside the tables.
-void DockLayout::arrangeBottom()
+void DockLayout::share(const Groups& groups, const std::vector<int>& percent, Qt::Orientation along)
 {
-    m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("layer-chart"));
-    m_window.splitDockWidget(dock("layer-chart"), dock("tensors"), Qt::Horizontal);
-    for (const char* name : kTabbedBelow)
-        m_window.tabifyDockWidget(dock("tensors"), dock(name));
-}
-
-void DockLayout::arrangeInspect()
-{
-    m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
-    m_window.tabifyDockWidget(dock("findings"), dock("what-if"));
-    arrangeRight();
-    arrangeBottom();
-    for (QDockWidget* widget : m_order)
-        widget->show();
-    dock("tensors")->raise();
-    dock("findings")->raise();
-    m_window.layout()->activate();
-    const int width = m_window.width(), height = m_window.height();
-    m_window.resizeDocks({ dock("findings") }, { std::max(230, width * 21 / 100) }, Qt::Horizontal);
-    m_window.resizeDocks({ dock("inspector") }, { std::max(320, width * 30 / 100) }, Qt::Horizontal);
-    m_window.resizeDocks(
-        { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
-    m_window.resizeDocks({ dock("tensors") }, { height * 33 / 100 }, Qt::Vertical);
-    m_window.resizeDocks(
-        { dock("inspector"), dock("distribution") }, { height * 24 / 100, height * 34 / 100 }, Qt::Vertical);
-}
-
-/// The recipe at the left from top to bottom, findings above it.
-void DockLayout::arrangeWhatIf()
-{
-    m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
-    m_window.splitDockWidget(dock("findings"), dock("what-if"), Qt::Vertical);
-    arrangeRight();
-    arrangeBottom();
-    for (QDockWidget* widget : m_order)
-        widget->show();
-    dock("tensors")->raise();
-    m_window.layout()->activate();
-    const int width = m_window.width(), height = m_window.height();
-    m_window.resizeDocks({ dock("what-if") }, { std::max(280, width * 20 / 100) }, Qt::Horizontal);
-    m_window.resizeDocks({ dock("inspector") }, { std::max(300, width * 25 / 100) }, Qt::Horizontal);
-    m_window.resizeDocks(
-        { dock("layer-chart"), dock("tensors") }, { width * 24 / 100, width * 55 / 100 }, Qt::Horizontal);
-    m_window.resizeDocks({ dock("tensors") }, { height * 30 / 100 }, Qt::Vertical);
-    m_window.resizeDocks({ dock("findings"), dock("what-if") }, { height * 26 / 100, height * 64 / 100 }, Qt::Vertical);
-    m_window.resizeDocks(
-        { dock("inspector"), dock("distribution") }, { height * 26 / 100, height * 34 / 100 }, Qt::Vertical);
-}
-
-void DockLayout::arrangeCompare()
-{
-    m_window.addDockWidget(Qt::BottomDockWidgetArea, dock("tensors"));
-    for (const char* name : kTabbedBelow)
-        m_window.tabifyDockWidget(dock("tensors"), dock(name));
-    m_window.addDockWidget(Qt::RightDockWidgetArea, dock("distribution"));
-    m_window.splitDockWidget(dock("distribution"), dock("layer-chart"), Qt::Vertical);
-    m_window.tabifyDockWidget(dock("distribution"), dock("inspector"));
-    m_window.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
-    m_window.tabifyDockWidget(dock("findings"), dock("what-if"));
-    for (QDockWidget* widget : m_order)
-        widget->setVisible(widget != dock("findings") && widget != dock("what-if"));
-    dock("tensors")->raise();
-    dock("distribution")->raise();
-    const int width = m_window.width(), height = m_window.height();
-    m_window.resizeDocks({ dock("distribution") }, { width * 36 / 100 }, Qt::Horizontal);
-    m_window.resizeDocks({ dock("tensors") }, { height * 42 / 100 }, Qt::Vertical);
+    const int whole = along == Qt::Vertical ? m_window.height() : m_window.width();
+    QList<QDockWidget*> docks;
+    QList<int> sizes;
+    for (size_t i = 0; i < percent.size(); ++i) {
+        docks << dock(groups[i].front());
+        sizes << whole * percent[i] / 100;
+    }
+    m_window.resizeDocks(docks, sizes, along);
 }
 
 bool DockLayout::raise(const QString& panelName)

@@ -14,7 +14,7 @@ namespace qs {
 
 class Panel;
 
-enum class LayoutName { Inspect, Compare, WhatIf };
+enum class LayoutName { Inspect, Compare, WhatIf, Teach };
 
 /// Puts panels into docks, arranges them in named layouts, and remembers the arrangement.
 class DockLayout : public QObject {
@@ -39,11 +39,11 @@ public:
 
 private:
     QDockWidget* dock(const char* panelName) const;
-    void arrangeInspect();
-    void arrangeCompare();
-    void arrangeWhatIf();
-    void arrangeRight();
-    void arrangeBottom();
+    struct Arrangement;
+    static Arrangement arrangementOf(LayoutName name);
+    using Groups = std::vector<std::vector<const char*>>; ///< panels in tabs, the first in front
+    void place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);
+    void share(const Groups& groups, const std::vector<int>& percent, Qt::Orientation along);
     void refreshTitles();
 
     QMainWindow& m_window;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMaxCards = 100;
 constexpr int kStripeWidth = 5;
+constexpr double kLeastGainDb = 0.05; ///< that is worth saying
 
 QColor severityColour(const Theme& theme, Severity severity)
 {
@@ -65,9 +66,13 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
 
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);
-    m_apply->setText(tr("Apply"));
+    const Number gain = finding.measuredGainDb ? finding.measuredGainDb : finding.expectedGainDb;
+    m_apply->setText(gain && *gain > kLeastGainDb ? tr("Apply %1").arg(signedDecibelText(*gain)) : tr("Apply"));
+    m_gainOf = !gain             ? QString()
+        : finding.measuredGainDb ? tr("measured at the worst output")
+                                 : tr("expected at this tensor");
     connect(m_apply, &QPushButton::clicked, this, &FindingCard::applyRequested);
-    buttons->addWidget(m_apply);
+    column->addWidget(m_apply, 0, Qt::AlignLeft); // beside the others it would be wider than the panel
     setApplied(edit);
     if (finding.activation || finding.weight || !finding.node.empty() || !finding.tensor.empty()) {
         auto* show = new QPushButton(tr("Show"), this);
@@ -98,7 +103,8 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
 void FindingCard::setApplied(const QString& edit)
 {
     m_apply->setVisible(!edit.isEmpty());
-    m_apply->setToolTip(tr("%1, as one step that can be undone").arg(edit));
+    const QString gain = m_gainOf.isEmpty() ? QString() : QStringLiteral("\n") + tr("Gain: %1").arg(m_gainOf);
+    m_apply->setToolTip(tr("%1, as one step that can be undone").arg(edit) + gain);
     m_apply->setAccessibleName(edit);
 }
 
@@ -174,10 +180,10 @@ QString FindingsPanel::editText(const Finding& finding) const
     const SnapshotPtr snapshot = m_session.snapshot();
     const RemedyKind kind = finding.change.kind;
     const bool editsSomething = kind != RemedyKind::None && kind != RemedyKind::Requantize;
-    if (!editsSomething || !edits.editable() || !snapshot->floatModel)
+    if (!editsSomething || !edits.editable() || !snapshot->floatModel || !snapshot->floatModel->draft)
         return {};
-    const GraphDraft draft(snapshot->floatModel->model);
-    return withRemedy(edits.recipe(), finding.change, draft) == edits.recipe() ? QString() : remedyText(finding.change);
+    const bool done = withRemedy(edits.recipe(), finding.change, *snapshot->floatModel->draft) == edits.recipe();
+    return done ? QString() : remedyText(finding.change);
 }
 
 void FindingsPanel::refreshEdits()
@@ -189,11 +195,10 @@ void FindingsPanel::refreshEdits()
 void FindingsPanel::apply(const Finding& finding)
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    if (!snapshot->floatModel)
+    if (!snapshot->floatModel || !snapshot->floatModel->draft)
         return;
-    const GraphDraft draft(snapshot->floatModel->model);
     RecipeEdits& edits = m_session.recipe();
-    edits.apply(remedyText(finding.change), withRemedy(edits.recipe(), finding.change, draft));
+    edits.apply(remedyText(finding.change), withRemedy(edits.recipe(), finding.change, *snapshot->floatModel->draft));
 }
 
 void FindingsPanel::show(const Finding& finding)

@@ -29,6 +29,7 @@ private:
     Severity m_severity;
     const Session& m_session;
     QPushButton* m_apply;
+    QString m_gainOf; ///< what the gain on the button is of
 };
 
 /// What is wrong, most important first.

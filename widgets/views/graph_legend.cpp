@@ -19,8 +19,9 @@ namespace qs {
 
 namespace {
 
+constexpr int kWhoseWidth = 140; ///< pixels for the name of a sample
 constexpr int kBlocks = 10;
-constexpr int kBarHeight = 10, kScaleWidth = 160, kLegendMargin = 12, kGap = 8;
+constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
 {
@@ -50,8 +51,9 @@ GraphLegend::GraphLegend(QWidget* parent)
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
-void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& theme)
+void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& theme, const QString& whose)
 {
+    m_whose = whose;
     m_metric = metric;
     m_limits = limits;
     m_theme = theme;
@@ -75,25 +77,27 @@ void GraphLegend::paintEvent(QPaintEvent*)
         x += painter.fontMetrics().horizontalAdvance(text) + kGap;
     };
     write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
+    if (!m_whose.isEmpty())
+        write(QStringLiteral("· ") + painter.fontMetrics().elidedText(m_whose, Qt::ElideMiddle, kWhoseWidth));
     x += kGap;
     write(QStringLiteral("%1 ≤ %2").arg(highIsGood ? worse : better, numberText(m_limits.first)));
-    const int top = (height() - kBarHeight) / 2;
+    const int top = (height() - kLegendBar) / 2;
     for (int i = 0; i < kBlocks; ++i) {
         const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
-        painter.fillRect(QRect(x + kScaleWidth * i / kBlocks, top, kScaleWidth / kBlocks, kBarHeight),
+        painter.fillRect(QRect(x + kScaleWidth * i / kBlocks, top, kScaleWidth / kBlocks, kLegendBar),
             metricColour(m_theme, m_metric, value, m_limits));
     }
     x += kScaleWidth + kGap;
     write(QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse));
     const QString without = tr("no number");
-    const int needed = kGap + 2 * kBarHeight + kGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
+    const int needed = kGap + 2 * kLegendBar + kGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
     if (x + needed <= width()) {
         x += kGap;
         painter.setBrush(m_theme.raised);
         painter.setPen(m_theme.border);
-        painter.drawRect(QRect(x, top, 2 * kBarHeight, kBarHeight));
+        painter.drawRect(QRect(x, top, 2 * kLegendBar, kLegendBar));
         painter.setPen(m_theme.muted);
-        x += 2 * kBarHeight + kGap;
+        x += 2 * kLegendBar + kGap;
         write(without);
     }
     if (hasFocus()) {

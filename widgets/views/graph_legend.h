@@ -17,7 +17,8 @@ class GraphLegend : public QWidget {
     Q_OBJECT
 public:
     explicit GraphLegend(QWidget* parent = nullptr);
-    void setScale(Metric metric, ColourLimits limits, const Theme& theme);
+    /// `whose`: what the numbers are of, where not of all samples.
+    void setScale(Metric metric, ColourLimits limits, const Theme& theme, const QString& whose = {});
     void editLimits();
     QSize sizeHint() const override { return { 420, 26 }; }
     QSize minimumSizeHint() const override { return { 160, 26 }; }
@@ -34,6 +35,7 @@ private:
     Metric m_metric = Metric::Accumulated;
     ColourLimits m_limits { 0, 40 };
     Theme m_theme = Theme::light();
+    QString m_whose;
 };
 
 /// Colour of a number within limits.

@@ -116,13 +116,15 @@ const LoadedModel* modelOf(const Snapshot& snapshot, Side side)
     return model ? &*model : nullptr;
 }
 
-std::vector<BoxNumber> boxNumbers(const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric)
+std::vector<BoxNumber> boxNumbers(
+    const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric, std::optional<size_t> sample)
 {
     std::vector<BoxNumber> numbers(graph.boxes.size());
     const LoadedModel* model = modelOf(snapshot, side);
     if (!model)
         return numbers;
     const RowOfValue rows = snapshot.comparison ? rowsOf(*snapshot.comparison, side) : RowOfValue();
+    const bool ofOneSample = sample && metric == Metric::Accumulated;
     for (size_t b = 0; b < numbers.size(); ++b) {
         BoxNumber& number = numbers[b];
         number.blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
@@ -130,6 +132,11 @@ std::vector<BoxNumber> boxNumbers(const Snapshot& snapshot, Side side, const Fol
         if (!number.row)
             continue;
         const ActivationRow& row = snapshot.comparison->activations[*number.row];
+        if (ofOneSample && *sample - snapshot.comparison->firstSample < row.sampleSqnrDb.size()) {
+            number.value = row.sampleSqnrDb[*sample - snapshot.comparison->firstSample];
+            number.text = number.value ? decibelText(number.value) : QString();
+            continue;
+        }
         number.value = metricValue(metric, row);
         number.exact = metricExact(metric, row);
         number.text = numberOf(metric, row);

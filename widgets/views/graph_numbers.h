@@ -22,7 +22,9 @@ struct BoxNumber {
     bool blocked = false; ///< cannot run
 };
 
-std::vector<BoxNumber> boxNumbers(const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric);
+/// Of one sample, where the metric is known for single ones, else of all.
+std::vector<BoxNumber> boxNumbers(
+    const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric, std::optional<size_t> sample = {});
 
 /// Names, shapes, all numbers and, where it cannot run, the reason (rich text).
 QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t box);

@@ -30,8 +30,8 @@ namespace qs {
 
 namespace {
 
-const QString kLayoutTag = QStringLiteral("layout");
 constexpr int kSearchMargin = 10;
+constexpr int kWholeHeader = 700; ///< pixels below which the header leaves texts out
 
 bool contains(const std::string& text, const QString& wanted)
 {
@@ -58,10 +58,13 @@ Place placeOf(Side side, NodeId node)
 
 } // namespace
 
-GraphPanel::GraphPanel(Session& session, RecipeView& recipe, QWidget* parent)
-    : Panel(QStringLiteral("graph"), tr("Graph"), parent)
+GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget* parent)
+    : Panel(pane == Pane::First ? QStringLiteral("graph") : QStringLiteral("graph-2"),
+        pane == Pane::First ? tr("Graph") : tr("Second graph"), parent)
     , m_session(session)
     , m_recipe(recipe)
+    , m_pane(pane)
+    , m_layoutTag(QStringLiteral("layout-") + objectName())
     , m_canvas(new GraphCanvas(this))
     , m_minimap(new Minimap(*m_canvas))
     , m_legend(new GraphLegend(this))
@@ -99,6 +102,11 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, QWidget* parent)
         refreshLook();
     });
     connectSession();
+    if (m_pane == Pane::Second)
+        connect(this, &Panel::lookedAtChanged, this, [this](bool now) {
+            if (now)
+                takeSnapshot(m_session.snapshot());
+        });
     takeSnapshot(m_session.snapshot());
 }
 
@@ -108,6 +116,8 @@ void GraphPanel::buildHeader()
 {
     m_chips->setExclusive(true);
     for (const Metric metric : { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone }) {
+        if (m_pane == Pane::Second)
+            break; // coloured as the first
         const MetricInfo info = metricInfo(metric);
         auto* chip = new QPushButton(info.title, this);
         chip->setCheckable(true);
@@ -123,13 +133,12 @@ void GraphPanel::buildHeader()
     m_which->addItem(tr("Float"), static_cast<int>(Side::Float));
     m_which->setToolTip(tr("Which of the two graphs is drawn"));
     m_which->setAccessibleName(m_which->toolTip());
-    connect(m_which, &QComboBox::activated, this, [this] {
-        m_sideChosen = true;
-        setSide(static_cast<Side>(m_which->currentData().toInt()));
-    });
+    connect(
+        m_which, &QComboBox::activated, this, [this] { setSide(static_cast<Side>(m_which->currentData().toInt())); });
     header()->addEndTool(m_which);
 
     m_fold->setChecked(true);
+    m_fold->setAccessibleName(tr("fold Q/DQ"));
     m_fold->setToolTip(tr("On: quantizers are badges on the edges, constants belong to their node. Off: every node."));
     connect(m_fold, &QCheckBox::toggled, this, [this](bool on) { setMode(on ? FoldMode::Folded : FoldMode::Raw); });
     header()->addEndTool(m_fold);
@@ -181,10 +190,12 @@ void GraphPanel::takeSnapshot(const SnapshotPtr& now)
 void GraphPanel::chooseSide()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
+    const bool quantized = m_pane == Pane::First ? snapshot->quantModel.has_value() : !snapshot->floatModel;
     if (!m_sideChosen || !modelOf(*snapshot, m_side))
-        m_side = snapshot->quantModel ? Side::Quantized : Side::Float;
+        m_side = quantized ? Side::Quantized : Side::Float;
     m_which->setCurrentIndex(m_which->findData(static_cast<int>(m_side)));
-    m_which->setVisible(snapshot->floatModel && snapshot->quantModel);
+    m_which->setVisible(m_pane == Pane::First && snapshot->floatModel && snapshot->quantModel);
+    header()->setInfo(m_pane == Pane::First ? QString() : m_side == Side::Float ? tr("float") : tr("quantized"));
 }
 
 void GraphPanel::refreshChips()
@@ -200,9 +211,11 @@ void GraphPanel::refreshChips()
 void GraphPanel::setSide(Side side)
 {
     m_side = side;
-    m_which->setCurrentIndex(m_which->findData(static_cast<int>(side)));
+    m_sideChosen = true;
+    chooseSide();
     requestScene();
     refreshLook();
+    emit sideChanged(m_side);
 }
 
 void GraphPanel::setMode(FoldMode mode)
@@ -221,11 +234,13 @@ GraphPanel::Shows GraphPanel::shows() const
 
 void GraphPanel::requestScene()
 {
+    if (resting())
+        return;
     const SnapshotPtr snapshot = m_session.snapshot();
     const LoadedModel* model = modelOf(*snapshot, m_side);
     const std::optional<SceneKey> wanted = model ? std::optional(SceneKey(model->model.get(), m_mode)) : std::nullopt;
     if (!wanted) {
-        m_session.jobs().cancelTag(kLayoutTag);
+        m_session.jobs().cancelTag(m_layoutTag);
         m_shown.reset();
         showScene(nullptr);
         m_canvas->setMessage(emptyText());
@@ -235,7 +250,7 @@ void GraphPanel::requestScene()
         return;
     m_shown = wanted;
     if (const auto known = m_scenes.find(*wanted); known != m_scenes.end()) {
-        m_session.jobs().cancelTag(kLayoutTag);
+        m_session.jobs().cancelTag(m_layoutTag);
         showScene(known->second);
         return;
     }
@@ -244,7 +259,7 @@ void GraphPanel::requestScene()
         showScene(nullptr);
     m_canvas->setMessage(tr("Laying out %1 nodes…").arg(model->graph().nodes().size()));
     JobRequest job;
-    job.tag = kLayoutTag;
+    job.tag = m_layoutTag;
     job.title = tr("Lay out the graph");
     job.visibility = Visibility::Hidden;
     job.process = [panel = QPointer(this), loaded = *model, key = *wanted, fonts = GraphFonts::of(font())](
@@ -282,6 +297,14 @@ void GraphPanel::showScene(const std::shared_ptr<const GraphScene>& scene)
     placeOverlays();
 }
 
+std::optional<size_t> GraphPanel::sampleShown() const
+{
+    const auto sample = m_session.selection().current().sample;
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const bool known = snapshot->comparison && snapshot->data && m_session.metric() == Metric::Accumulated;
+    return known && sample && *sample < snapshot->data->samples() ? sample : std::nullopt;
+}
+
 ColourLimits GraphPanel::limits() const
 {
     const auto changed = m_limits.find(m_session.metric());
@@ -296,13 +319,15 @@ void GraphPanel::refreshLook()
     const SnapshotPtr snapshot = m_session.snapshot();
     const LoadedModel* model = modelOf(*snapshot, m_side);
     const bool ofOther = m_shown && (!model || model->model.get() != m_shown->first); // takeSnapshot() is still to come
-    if (m_waiting || ofOther) // the picture speaks of another graph than the snapshot
+    if (m_waiting || ofOther || resting()) // the picture speaks of another graph than the snapshot
         return;
     const Metric metric = m_session.metric();
     GraphLook look;
     look.theme = m_session.theme();
     look.fonts = GraphFonts::of(font());
-    m_legend->setScale(metric, limits(), look.theme);
+    const auto sample = sampleShown();
+    m_legend->setScale(
+        metric, limits(), look.theme, sample ? QString::fromStdString(snapshot->data->sampleName(*sample)) : QString());
     m_legend->setVisible(m_canvas->scene() && !availableMetrics(*snapshot).empty());
     const GraphScene* scene = m_canvas->scene();
     if (!scene) {
@@ -310,7 +335,7 @@ void GraphPanel::refreshLook()
         return;
     }
     const FoldedGraph& graph = scene->graph();
-    const std::vector<BoxNumber> numbers = boxNumbers(*snapshot, m_side, graph, metric);
+    const std::vector<BoxNumber> numbers = boxNumbers(*snapshot, m_side, graph, metric, sample);
     const double best = metricScale(metric).better == Better::Higher ? limits().second : limits().first;
     look.boxes.resize(numbers.size());
     for (size_t b = 0; b < numbers.size(); ++b) {
@@ -338,8 +363,10 @@ void GraphPanel::placeOverlays()
 
 bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
 {
-    if (watched == m_canvas && event->type() == QEvent::Resize)
+    if (watched == m_canvas && event->type() == QEvent::Resize) {
         placeOverlays();
+        m_fold->setText(width() < kWholeHeader ? QString() : tr("fold Q/DQ"));
+    }
     if (watched == m_canvas && event->type() == QEvent::ContextMenu) {
         if (m_canvas->look().hovered)
             chooseBox(*m_canvas->look().hovered);

@@ -32,7 +32,9 @@ class Session;
 class GraphPanel : public Panel {
     Q_OBJECT
 public:
-    GraphPanel(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
+    /// The second pane shows the graph that the first does not.
+    enum class Pane { First, Second };
+    GraphPanel(Session& session, RecipeView& recipe, Pane pane = Pane::First, QWidget* parent = nullptr);
     ~GraphPanel() override;
 
     Side side() const { return m_side; }
@@ -45,6 +47,9 @@ public:
     /// Boxes that match the search, in the drawing's order.
     const std::vector<uint32_t>& matches() const { return m_matches; }
     bool exportTo(const QString& path) const;
+
+signals:
+    void sideChanged(qs::Side side);
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -75,8 +80,13 @@ private:
     ColourLimits limits() const;
     QString emptyText() const;
 
+    bool resting() const { return m_pane == Pane::Second && !lookedAt(); } ///< nobody sees it, so nothing is laid out
+    std::optional<size_t> sampleShown() const; ///< that the colours are of; none: all
+
     Session& m_session;
     RecipeView& m_recipe;
+    const Pane m_pane;
+    const QString m_layoutTag; ///< of its jobs
     GraphCanvas* m_canvas;
     Minimap* m_minimap;
     GraphLegend* m_legend;

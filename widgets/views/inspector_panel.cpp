@@ -23,7 +23,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kRowHeight = 20;
+constexpr int kInspectorRow = 20;
 constexpr int kSectionHeight = 26;
 constexpr int kMaxKeyWidth = 150;
 constexpr int kTextMargin = 4;
@@ -63,9 +63,9 @@ public:
         if (index.data(InspectorModel::SectionRole).toBool())
             return { option.rect.width(), kSectionHeight };
         if (index.column() == 0)
-            return { option.rect.width(), kRowHeight };
+            return { option.rect.width(), kInspectorRow };
         QTextLayout text(cell.text, cell.font);
-        return { option.rect.width(), std::max(kRowHeight, arrange(text, cell.rect.width()) + 2 * kRowGap) };
+        return { option.rect.width(), std::max(kInspectorRow, arrange(text, cell.rect.width()) + 2 * kRowGap) };
     }
 
     /// Keys stand beside the first line of their value.
@@ -83,7 +83,7 @@ public:
                 : words,
             cell.font);
         const int height = arrange(text, cell.rect.width());
-        const int top = height + 2 * kRowGap <= kRowHeight ? (kRowHeight - height) / 2 : kRowGap;
+        const int top = height + 2 * kRowGap <= kInspectorRow ? (kInspectorRow - height) / 2 : kRowGap;
         text.draw(painter, cell.rect.topLeft() + QPoint(kTextMargin, top));
     }
 
@@ -127,8 +127,8 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     m_table->horizontalHeader()->hide();
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setMinimumSectionSize(kRowHeight);
-    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    m_table->verticalHeader()->setMinimumSectionSize(kInspectorRow);
+    m_table->verticalHeader()->setDefaultSectionSize(kInspectorRow);
     auto* content = new QWidget(this);
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);

@@ -17,8 +17,7 @@ LayerChartPanel::LayerChartPanel(Session& session, QWidget* parent)
 {
     setContent(m_chart);
     setFocusProxy(m_chart);
-    connect(
-        m_chart, &LineChart::itemClicked, this, [this](size_t row) { m_session.selection().selectActivation(row); });
+    connect(m_chart, &LineChart::itemChosen, this, [this](size_t row) { m_session.selection().selectActivation(row); });
     connect(&m_session, &Session::snapshotChanged, this, &LayerChartPanel::refresh);
     connect(&m_session, &Session::themeChanged, this, &LayerChartPanel::applyTheme);
     connect(&m_session.selection(), &Selection::changed, this, &LayerChartPanel::followSelection);
@@ -33,15 +32,21 @@ void LayerChartPanel::applyTheme()
 
 void LayerChartPanel::refresh()
 {
-    const LineData lines = layerChartData(*m_session.snapshot(), m_session.theme());
+    m_sample = m_session.selection().current().sample;
+    const LineData lines = layerChartData(*m_session.snapshot(), m_session.theme(), m_sample);
     header()->setInfo(lines.items.empty() ? QString() : tr("SQNR in dB by layer"));
     m_chart->setData(lines);
     followSelection();
 }
 
-void LayerChartPanel::followSelection() { m_chart->setSelected(m_session.selection().current().activation); }
+void LayerChartPanel::followSelection()
+{
+    if (m_sample != m_session.selection().current().sample)
+        return refresh();
+    m_chart->setChosen(m_session.selection().current().activation);
+}
 
-LineData layerChartData(const Snapshot& snapshot, const Theme& theme)
+LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optional<size_t> sample)
 {
     LineData data;
     data.unit = QStringLiteral("dB");
@@ -60,6 +65,15 @@ LineData layerChartData(const Snapshot& snapshot, const Theme& theme)
         ideal.values.push_back(orGap(row.idealSqnrDb));
     }
     data.series = { ideal, accumulated, added };
+    const Comparison& c = *snapshot.comparison;
+    if (sample && snapshot.data && *sample - c.firstSample < c.samples && *sample < snapshot.data->samples()) {
+        LineSeries one { toQt(snapshot.data->sampleName(*sample)), {}, theme.noiseSeries, false, false };
+        for (const ActivationRow& row : c.activations) {
+            const size_t at = *sample - c.firstSample;
+            one.values.push_back(orGap(at < row.sampleSqnrDb.size() ? row.sampleSqnrDb[at] : Number()));
+        }
+        data.series.push_back(one);
+    }
     if (data.items.empty())
         data.emptyText = LayerChartPanel::tr("The two models have no tensor in common.");
     return data;

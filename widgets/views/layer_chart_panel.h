@@ -25,9 +25,11 @@ private:
 
     Session& m_session;
     LineChart* m_chart;
+    std::optional<size_t> m_sample; ///< that the chart shows
 };
 
 /// One item a row of Comparison::activations.
-LineData layerChartData(const Snapshot& snapshot, const Theme& theme);
+/// With a line for a sample of its own, where one is given.
+LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optional<size_t> sample = {});
 
 } // namespace qs

@@ -5,9 +5,12 @@
 #include "widgets/models/formulas.h"
 #include "widgets/session/advisor.h"
 #include "widgets/views/advisor_panel.h"
+#include "widgets/views/channels_panel.h"
+#include "widgets/views/difference_panel.h"
 #include "widgets/views/distribution_panel.h"
 #include "widgets/views/dock_layout.h"
 #include "widgets/views/error_bar.h"
+#include "widgets/views/error_map_panel.h"
 #include "widgets/views/findings_panel.h"
 #include "widgets/views/graph_canvas.h"
 #include "widgets/views/graph_panel.h"
@@ -15,12 +18,16 @@
 #include "widgets/views/inspector_panel.h"
 #include "widgets/views/jobs_panel.h"
 #include "widgets/views/layer_chart_panel.h"
+#include "widgets/views/matching_panel.h"
 #include "widgets/views/open_dialogs.h"
 #include "widgets/views/progress_strip.h"
+#include "widgets/views/recovery_bar.h"
 #include "widgets/views/runs_panel.h"
+#include "widgets/views/samples_panel.h"
 #include "widgets/views/start_page.h"
 #include "widgets/views/style.h"
 #include "widgets/views/table_panel.h"
+#include "widgets/views/weight_lab_panel.h"
 #include "widgets/views/what_if_panel.h"
 #include "widgets/views/window_menus.h"
 
@@ -64,7 +71,8 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_strip(new HeaderStrip(session, *m_recipe, this))
     , m_centre(new QStackedWidget(this))
     , m_errorBar(new ErrorBar(this))
-    , m_graph(new GraphPanel(session, *m_recipe, this))
+    , m_recovery(new RecoveryBar(session, this))
+    , m_graph(new GraphPanel(session, *m_recipe, GraphPanel::Pane::First, this))
     , m_status(new QLabel(this))
 {
     setObjectName(QStringLiteral("mainWindow"));
@@ -86,7 +94,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     if (m_memory == WindowMemory::Remembered)
         m_theme = themeChoiceFromName(QSettings().value(kThemeKey).toString()).value_or(ThemeChoice::System);
     m_theme = theme.value_or(m_theme);
-    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe,
+    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching,
         [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); } });
     connectSession();
@@ -117,6 +125,7 @@ void MainWindow::buildCentre()
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(6);
+    column->addWidget(m_recovery);
     column->addWidget(m_errorBar);
     column->addWidget(m_centre, 1);
     setCentralWidget(centre);
@@ -125,15 +134,27 @@ void MainWindow::buildCentre()
 void MainWindow::buildDocks()
 {
     m_tensors = makeTensorsPanel(m_session, *m_recipe, this);
+    m_matching = new MatchingPanel(m_session, this);
+    auto* details = new PairDetails(m_session, this);
+    auto* second = new GraphPanel(m_session, *m_recipe, GraphPanel::Pane::Second, this);
+    connect(m_graph, &GraphPanel::sideChanged, second,
+        [second](Side side) { second->setSide(side == Side::Float ? Side::Quantized : Side::Float); });
+    m_layout->add(second, Qt::LeftDockWidgetArea);
     m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
     m_layout->add(new WhatIfPanel(m_session, *m_recipe, this), Qt::LeftDockWidgetArea);
     m_layout->add(new InspectorPanel(m_session, *m_recipe, this), Qt::RightDockWidgetArea);
     m_layout->add(new DistributionPanel(m_session, m_session.recipe(), this), Qt::RightDockWidgetArea);
+    m_layout->add(new ChannelsPanel(m_session, *details, this), Qt::RightDockWidgetArea);
+    m_layout->add(new ErrorMapPanel(m_session, *details, this), Qt::RightDockWidgetArea);
     m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_tensors, Qt::BottomDockWidgetArea);
     m_layout->add(makeWeightsPanel(m_session, *m_recipe, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeOutputsPanel(m_session, this), Qt::BottomDockWidgetArea);
-    m_layout->add(makeMatchingPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new WeightLabPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new SamplesPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(m_matching, Qt::BottomDockWidgetArea);
+    m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(makeSaturationPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new AdvisorPanel(m_session, *m_recipe, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
@@ -196,7 +217,7 @@ void MainWindow::saveProject(const QString& path)
 {
     if (path.isEmpty())
         return askWhereToSave(m_session, this, [this](const QString& chosen) { saveProject(chosen); });
-    m_session.saveProject(path, m_layout->state());
+    m_session.saveProject(path, layoutState());
 }
 
 QString MainWindow::statusText() const
@@ -218,9 +239,11 @@ QString MainWindow::statusText() const
 
 QStringList MainWindow::viewNames()
 {
-    return { QStringLiteral("graph"), QStringLiteral("tensors"), QStringLiteral("weights"), QStringLiteral("inspector"),
-        QStringLiteral("distribution"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
-        QStringLiteral("outputs"), QStringLiteral("matching"), QStringLiteral("what-if"), QStringLiteral("runs"),
+    return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("tensors"), QStringLiteral("weights"),
+        QStringLiteral("weight-lab"), QStringLiteral("inspector"), QStringLiteral("distribution"),
+        QStringLiteral("channels"), QStringLiteral("error-map"), QStringLiteral("layer-chart"),
+        QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"),
+        QStringLiteral("difference"), QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"),
         QStringLiteral("advisor"), QStringLiteral("jobs") };
 }
 
@@ -228,6 +251,8 @@ bool MainWindow::showView(const QString& name)
 {
     if (name == QLatin1String("what-if"))
         m_layout->apply(LayoutName::WhatIf);
+    if (name == QLatin1String("graph-2") || name == QLatin1String("difference"))
+        m_layout->apply(LayoutName::Compare);
     if (name != m_graph->objectName())
         return m_layout->raise(name);
     m_graph->canvas().setFocus(Qt::OtherFocusReason);
@@ -241,6 +266,10 @@ void MainWindow::setThemeChoice(ThemeChoice choice)
         QSettings().setValue(kThemeKey, themeName(choice));
     refreshTheme();
 }
+
+void MainWindow::offerRecovery(const QStringList& paths) { m_recovery->offer(paths); }
+
+QString MainWindow::layoutState() const { return m_layout->state(); }
 
 void MainWindow::refreshTheme()
 {

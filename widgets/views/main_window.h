@@ -17,7 +17,9 @@ class Advisor;
 class ErrorBar;
 class GraphPanel;
 class HeaderStrip;
+class MatchingPanel;
 class RecipeView;
+class RecoveryBar;
 class TablePanel;
 
 /// Whether the window takes its size, arrangement and theme from last time and leaves them for next time.
@@ -35,8 +37,13 @@ public:
     /// Brings a panel to the front ("layer-chart"); false for an unknown name.
     bool showView(const QString& name);
     void setThemeChoice(ThemeChoice choice);
+    /// Asks about work that other processes left behind (Autosave::lost).
+    void offerRecovery(const QStringList& paths);
+    QString layoutState() const; ///< for a project file
     GraphPanel& graph() const { return *m_graph; }
     TablePanel& tensors() const { return *m_tensors; }
+    MatchingPanel& matching() const { return *m_matching; }
+    DockLayout& layoutOfPanels() const { return *m_layout; }
     RecipeView& recipe() const { return *m_recipe; }
     Advisor& advisor() const { return *m_advisor; }
     ErrorBar& errorBar() const { return *m_errorBar; }
@@ -71,8 +78,10 @@ private:
     HeaderStrip* m_strip;
     QStackedWidget* m_centre;
     ErrorBar* m_errorBar;
+    RecoveryBar* m_recovery;
     GraphPanel* m_graph;
     TablePanel* m_tensors = nullptr;
+    MatchingPanel* m_matching = nullptr;
     QLabel* m_status;
     bool m_docksShown = false;
 };

@@ -15,7 +15,7 @@ namespace qs {
 namespace {
 
 constexpr int kMapMargin = 10;
-constexpr double kPadding = 6;
+constexpr double kMapPadding = 6;
 constexpr double kShortSide = 56, kLongSide = 190; ///< of the drawing; very long graphs are squeezed
 
 QSize sizeFor(const QRectF& bounds, const QSize& room)
@@ -25,7 +25,7 @@ QSize sizeFor(const QRectF& bounds, const QSize& room)
     const double width = std::clamp(std::sqrt(area * aspect), kShortSide, kLongSide);
     const double height = std::clamp(std::sqrt(area / aspect), kShortSide, kLongSide);
     return QSizeF(
-        std::min(width, room.width() * 0.3) + 2 * kPadding, std::min(height, room.height() * 0.5) + 2 * kPadding)
+        std::min(width, room.width() * 0.3) + 2 * kMapPadding, std::min(height, room.height() * 0.5) + 2 * kMapPadding)
         .toSize();
 }
 
@@ -73,7 +73,10 @@ void Minimap::follow()
     update();
 }
 
-QRectF Minimap::drawing() const { return QRectF(rect()).adjusted(kPadding, kPadding, -kPadding, -kPadding); }
+QRectF Minimap::drawing() const
+{
+    return QRectF(rect()).adjusted(kMapPadding, kMapPadding, -kMapPadding, -kMapPadding);
+}
 
 void Minimap::paintEvent(QPaintEvent*)
 {

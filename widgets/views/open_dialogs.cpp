@@ -50,6 +50,14 @@ void askForQuantized(Session& session, QWidget* parent)
         [&session](const QString& path) { session.openQuantized(path); });
 }
 
+void askForOther(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open the second quantized model"), modelFilter(), QFileDialog::ExistingFile,
+        [&session](const QString& path) {
+            session.openOther({ path.toStdString(), std::nullopt });
+        });
+}
+
 void askForData(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open data"), tr("Arrays (*.npz *.npy);;All files (*)"), QFileDialog::ExistingFile,
@@ -84,6 +92,16 @@ void askForReport(Session& session, QWidget* parent)
         }
     });
     QObject::connect(dialog, &QFileDialog::fileSelected, &session, &Session::exportReport);
+    dialog->open();
+}
+
+void askForLinksFile(Session& session, QWidget* parent)
+{
+    auto* dialog = new QFileDialog(parent, tr("Export links"), startFolder(session), tr("Map of pairs (*.json)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("json"));
+    QObject::connect(dialog, &QFileDialog::fileSelected, &session, &Session::exportLinks);
     dialog->open();
 }
 

@@ -22,6 +22,10 @@ void askForReport(Session& session, QWidget* parent);
 void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent);
 /// A recipe to go on with.
 void askForRecipe(Session& session, QWidget* parent);
+/// A second quantized file, to compare with the first.
+void askForOther(Session& session, QWidget* parent);
+/// Where to write the pairs made by hand.
+void askForLinksFile(Session& session, QWidget* parent);
 void askForProject(Session& session, QWidget* parent);
 /// Where to save the project.
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/override_editor.h"
 
-#include "core/analysis/range_candidates.h"
 #include "core/quant/recipe_edit.h"
 #include "widgets/models/formatting.h"
 #include "widgets/models/node_tree_model.h"
@@ -39,6 +38,17 @@ std::optional<double> numberIn(const QLineEdit& field)
     return ok && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+/// Of the list that names calibrators: the first is "as all", the last "given".
+int calibratorIndex(const TensorOverride& override)
+{
+    const QuantOverride said = override.parts.empty() ? QuantOverride {} : override.parts.front();
+    if (said.lowest || said.scale || !override.calibrator)
+        return said.lowest || said.scale ? int(kOverrideMethods.size()) + 1 : 0;
+    const auto method = std::ranges::find(kOverrideMethods, override.calibrator->method);
+    return method == kOverrideMethods.end() ? int(kOverrideMethods.size()) + 1
+                                            : int(method - kOverrideMethods.begin()) + 1;
+}
+
 } // namespace
 
 OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* parent)
@@ -58,21 +68,44 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(12, 6, 10, 8);
     column->setSpacing(4);
-    auto* first = new QHBoxLayout;
+    column->addLayout(buildFirstRow());
+    column->addWidget(m_fields);
+    buildFields();
+    connectFields();
+    connect(&m_recipe, &RecipeView::changed, this, &OverrideEditor::refresh);
+    connect(&session, &Session::snapshotChanged, this, &OverrideEditor::refresh);
+    connect(&session.selection(), &Selection::changed, this, &OverrideEditor::refresh);
+    refresh();
+}
+
+QHBoxLayout* OverrideEditor::buildFirstRow()
+{
+    auto* row = new QHBoxLayout;
     m_origin->setObjectName(QStringLiteral("formLabel"));
     m_reset->setText(QStringLiteral("↺"));
     m_reset->setProperty("reset", true);
     m_reset->setAccessibleName(tr("Reset what is said of this tensor"));
-    first->addWidget(m_quantize);
-    first->addWidget(m_origin, 1);
-    first->addWidget(m_reset);
-    first->addWidget(m_more);
     m_more->setText(tr("Override ▾"));
     m_more->setCheckable(true);
     m_more->setToolTip(tr("Type, range, scale and zero point of this tensor alone"));
+    row->addWidget(m_quantize);
+    row->addWidget(m_origin, 1);
+    row->addWidget(m_reset);
+    row->addWidget(m_more);
     connect(m_more, &QToolButton::toggled, this, &OverrideEditor::refresh);
-    column->addLayout(first);
-    column->addWidget(m_fields);
+    connect(m_reset, &QToolButton::clicked, this, [this] {
+        const RecipeEdits& edits = m_session.recipe();
+        apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
+    });
+    connect(m_quantize, &QCheckBox::clicked, this, [this] {
+        m_recipe.toggle(m_session.selection().current());
+        refresh();
+    });
+    return row;
+}
+
+void OverrideEditor::buildFields()
+{
     auto* grid = new QGridLayout(m_fields);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(6);
@@ -81,25 +114,19 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     m_highest = addNumber(grid, 0, 2, tr("highest"));
     m_scale = addNumber(grid, 1, 0, tr("scale"));
     m_zeroPoint = addNumber(grid, 1, 2, tr("zero point"));
-    const auto addCombo = [&](QComboBox* combo, int row, int at, const QString& name, const QStringList& items) {
-        auto* label = new QLabel(name, m_fields);
-        label->setObjectName(QStringLiteral("formLabel"));
-        combo->setAccessibleName(name);
-        combo->addItems(items);
-        combo->setMinimumContentsLength(5);
-        combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        grid->addWidget(label, row, at);
-        grid->addWidget(combo, row, at + 1);
-    };
     QStringList types { tr("as all") };
     for (const DType type : kOverrideTypes)
         types << toQt(dtypeName(type));
-    addCombo(m_type, 2, 0, tr("type"), types);
-    addCombo(m_symmetric, 2, 2, tr("symmetric"), { tr("as all"), tr("off"), tr("on") });
-    addCombo(m_calibrator, 3, 0, tr("range by"),
+    addChoice(grid, m_type, 2, 0, tr("type"), types);
+    addChoice(grid, m_symmetric, 2, 2, tr("symmetric"), { tr("as all"), tr("off"), tr("on") });
+    addChoice(grid, m_calibrator, 3, 0, tr("range by"),
         { tr("as all"), tr("min-max"), tr("percentile"), tr("entropy"), tr("MSE"), tr("given") });
     grid->setColumnStretch(1, 1);
     grid->setColumnStretch(3, 1);
+}
+
+void OverrideEditor::connectFields()
+{
     for (QLineEdit* field : { m_lowest, m_highest })
         connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyRange);
     for (QLineEdit* field : { m_scale, m_zeroPoint })
@@ -113,18 +140,19 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
         apply(tr("Symmetry of %1"), withSymmetry(m_session.recipe().recipe(), tensor(), symmetric));
     });
     connect(m_calibrator, &QComboBox::activated, this, &OverrideEditor::applyCalibrator);
-    connect(m_reset, &QToolButton::clicked, this, [this] {
-        const RecipeEdits& edits = m_session.recipe();
-        apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
-    });
-    connect(m_quantize, &QCheckBox::clicked, this, [this] {
-        m_recipe.toggle(m_session.selection().current());
-        refresh();
-    });
-    connect(&m_recipe, &RecipeView::changed, this, &OverrideEditor::refresh);
-    connect(&session, &Session::snapshotChanged, this, &OverrideEditor::refresh);
-    connect(&session.selection(), &Selection::changed, this, &OverrideEditor::refresh);
-    refresh();
+}
+
+void OverrideEditor::addChoice(
+    QGridLayout* grid, QComboBox* combo, int row, int column, const QString& name, const QStringList& items)
+{
+    auto* label = new QLabel(name, m_fields);
+    label->setObjectName(QStringLiteral("formLabel"));
+    combo->setAccessibleName(name);
+    combo->addItems(items);
+    combo->setMinimumContentsLength(5);
+    combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    grid->addWidget(label, row, column);
+    grid->addWidget(combo, row, column + 1);
 }
 
 QLineEdit* OverrideEditor::addNumber(QGridLayout* grid, int row, int column, const QString& name)
@@ -204,9 +232,9 @@ void OverrideEditor::refreshTensor(const std::string& name)
     const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
     m_type->setCurrentIndex(type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1);
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
-    m_calibrator->setCurrentIndex(said.lowest || said.scale ? m_calibrator->count() - 1 : 0);
+    m_calibrator->setCurrentIndex(calibratorIndex(it == edits.recipe().tensors.end() ? TensorOverride {} : it->second));
     m_calibrator->setEnabled(!constant());
-    for (const auto& origin : { origins.range, origins.scale, origins.type, origins.symmetric })
+    for (const auto& origin : { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric })
         if (origin) {
             m_origin->setText(originText(*origin));
             m_reset->setToolTip(tr("Forget what is set here for %1").arg(toQt(name)));
@@ -239,31 +267,17 @@ void OverrideEditor::applyScale()
     apply(tr("Scale of %1"), withScale(m_session.recipe().recipe(), tensor(), *scale, int64_t(*zero)));
 }
 
-/// "as all" takes the range back; a method puts it where that one would.
+/// "as all" takes back what was given; "given" is only ever shown.
 void OverrideEditor::applyCalibrator(int index)
 {
-    const std::string name = tensor();
     const RecipeEdits& edits = m_session.recipe();
-    if (index == 0) {
-        Recipe next = edits.recipe();
-        if (const auto it = next.tensors.find(name); it != next.tensors.end())
-            for (QuantOverride& part : it->second.parts) {
-                part.lowest = part.highest = part.scale = std::nullopt;
-                part.zeroPoint.reset();
-            }
-        return apply(tr("Calibrate %1 as all"), next);
-    }
+    if (index == 0)
+        return apply(tr("Calibrate %1 as all"), withCalibrator(edits.recipe(), tensor(), std::nullopt));
     if (size_t(index) > kOverrideMethods.size())
         return refresh();
-    const SnapshotPtr snapshot = m_session.snapshot();
-    const auto& quantization = snapshot->quantization;
-    const CalibrationData* seen = quantization && quantization->kept ? &quantization->kept->data : nullptr;
-    const ActivationRow& row = snapshot->comparison->activations[*m_session.selection().current().activation];
-    const auto found = rangeCandidate(row, edits.recipe(), seen, kOverrideMethods[size_t(index) - 1]);
-    if (found)
-        apply(tr("Range of %1"), withRange(edits.recipe(), name, found->lowest, found->highest));
-    else
-        refresh();
+    CalibratorOptions calibrator = edits.recipe().calibration;
+    calibrator.method = kOverrideMethods[size_t(index) - 1];
+    apply(tr("Calibrator of %1"), withCalibrator(edits.recipe(), tensor(), calibrator));
 }
 
 } // namespace qs

@@ -8,6 +8,7 @@
 class QCheckBox;
 class QComboBox;
 class QGridLayout;
+class QHBoxLayout;
 class QLabel;
 class QLineEdit;
 class QToolButton;
@@ -22,6 +23,11 @@ public:
     OverrideEditor(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
 
 private:
+    QHBoxLayout* buildFirstRow();
+    void buildFields();
+    void connectFields();
+    void addChoice(
+        QGridLayout* grid, QComboBox* combo, int row, int column, const QString& name, const QStringList& items);
     QLineEdit* addNumber(QGridLayout* grid, int row, int column, const QString& name);
     void refresh();
     void refreshTensor(const std::string& tensor);

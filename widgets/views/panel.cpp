@@ -3,6 +3,7 @@
 
 #include "widgets/views/elided_label.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
@@ -70,6 +71,34 @@ Panel::Panel(const QString& name, const QString& title, QWidget* parent)
 }
 
 void Panel::setContent(QWidget* content) { m_layout->addWidget(content, 1); }
+
+void Panel::showEvent(QShowEvent* event)
+{
+    QFrame::showEvent(event);
+    refreshLookedAt();
+}
+
+void Panel::hideEvent(QHideEvent* event)
+{
+    QFrame::hideEvent(event);
+    refreshLookedAt();
+}
+
+void Panel::changeEvent(QEvent* event)
+{
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::EnabledChange) // docks behind a tab are disabled
+        refreshLookedAt();
+}
+
+void Panel::refreshLookedAt()
+{
+    const bool now = isVisible() && isEnabled();
+    if (now == m_lookedAt)
+        return;
+    m_lookedAt = now;
+    emit lookedAtChanged(now);
+}
 
 void Panel::showHeaderInside() { m_layout->insertWidget(0, m_header); }
 

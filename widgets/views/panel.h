@@ -43,10 +43,23 @@ public:
     PanelHeader* header() const { return m_header; }
     void setContent(QWidget* content);
     void showHeaderInside();
+    /// Visible, and not behind another tab.
+    bool lookedAt() const { return m_lookedAt; }
+
+signals:
+    void lookedAtChanged(bool lookedAt);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
+    void refreshLookedAt();
+
     PanelHeader* m_header;
     QVBoxLayout* m_layout;
+    bool m_lookedAt = false;
 };
 
 } // namespace qs

@@ -12,6 +12,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QSplitter>
 #include <QTableView>
 #include <QTimer>
 #include <QToolButton>
@@ -58,6 +59,7 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     , m_columns(new QToolButton(this))
     , m_empty(new QLabel(m_table))
     , m_rest(new QSpacerItem(0, 0, QSizePolicy::Minimum, QSizePolicy::Fixed))
+    , m_splitter(new QSplitter(Qt::Horizontal, this))
     , m_reveal(new QTimer(this))
 {
     m_setup.model->setParent(this);
@@ -74,7 +76,9 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     column->addItem(m_rest);
     if (m_setup.footer)
         buildFooter(column);
-    setContent(content);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(content);
+    setContent(m_splitter);
     if (m_setup.worstColumn >= 0)
         sortWorstFirst(m_setup.worstColumn);
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) {
@@ -168,6 +172,21 @@ bool TablePanel::toggleNodes()
     return !members.empty();
 }
 
+std::vector<int> TablePanel::chosenRows() const
+{
+    std::vector<int> rows;
+    for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
+        rows.push_back(m_proxy->mapToSource(index).row());
+    return rows;
+}
+
+void TablePanel::addBeside(QWidget* widget, int percent)
+{
+    m_splitter->addWidget(widget);
+    m_splitter->setStretchFactor(0, 100 - percent);
+    m_splitter->setStretchFactor(m_splitter->count() - 1, percent);
+}
+
 void TablePanel::buildHeader()
 {
     m_filter->setPlaceholderText(tr("Filter"));
@@ -197,8 +216,12 @@ void TablePanel::buildFooter(QVBoxLayout* column)
     footer->setTextFormat(Qt::RichText);
     footer->setContentsMargins(8, 2, 8, 3);
     footer->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    const auto fill = [this, footer] { footer->setText(m_setup.footer(m_session.theme())); };
+    const auto fill = [this, footer] {
+        footer->setText(m_setup.footer(m_session.theme()));
+        footer->setToolTip(footer->text());
+    };
     connect(&m_session, &Session::themeChanged, footer, fill);
+    connect(&m_session, &Session::snapshotChanged, footer, fill);
     fill();
     column->addWidget(footer);
 }
@@ -374,6 +397,10 @@ void TablePanel::showRowMenu(const QPoint& position)
     QMenu menu(this);
     if (m_setup.recipe && m_session.recipe().editable() && m_table->currentIndex().isValid()) {
         menu.addAction(tr("Quantize or leave in float"), QKeySequence(Qt::Key_E), this, &TablePanel::toggleNodes);
+        menu.addSeparator();
+    }
+    if (!actions().isEmpty()) {
+        menu.addActions(actions());
         menu.addSeparator();
     }
     connect(menu.addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { copyRows(TableFormat::Tsv); });

@@ -11,6 +11,7 @@
 class QLabel;
 class QLineEdit;
 class QSpacerItem;
+class QSplitter;
 class QTableView;
 class QTimer;
 class QToolButton;
@@ -48,8 +49,11 @@ public:
     void focusFilter();
     /// Leaves the nodes of the chosen rows in float, or quantizes them again; false where there are none.
     bool toggleNodes();
+    std::vector<int> chosenRows() const; ///< of the model
 
 protected:
+    /// A widget at the right of the table; its share of the width in percent.
+    void addBeside(QWidget* widget, int percent);
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -76,6 +80,7 @@ private:
     QToolButton* m_columns;
     QLabel* m_empty; ///< over the rows
     QSpacerItem* m_rest;
+    QSplitter* m_splitter;
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled
     bool m_narrow = false; ///< columns have their least widths
     bool m_following = false; ///< the selection leads, not the user
@@ -84,6 +89,6 @@ private:
 TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* parent);
 TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* parent);
 TablePanel* makeOutputsPanel(Session& session, QWidget* parent);
-TablePanel* makeMatchingPanel(Session& session, QWidget* parent);
+TablePanel* makeSaturationPanel(Session& session, QWidget* parent);
 
 } // namespace qs

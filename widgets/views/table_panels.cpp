@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/formatting.h"
 #include "widgets/models/output_model.h"
+#include "widgets/models/saturation_model.h"
 #include "widgets/models/tensor_model.h"
-#include "widgets/models/unmatched_model.h"
 #include "widgets/models/weight_model.h"
 #include "widgets/session/recipe_view.h"
 #include "widgets/views/table_panel.h"
@@ -43,12 +43,6 @@ template <class Row> auto nodesOfRows(Session& session, RecipeView& recipe, std:
         const std::string& node = (comparison->*rows)[size_t(row)].node;
         return node.empty() ? std::nullopt : recipe.find(node);
     };
-}
-
-QString unmatchedEmptyText(const Snapshot& snapshot)
-{
-    return snapshot.alignment ? TablePanel::tr("Every tensor that is compared has its partner; none is left over.")
-                              : TablePanel::tr("Open a float and a quantized model to match their tensors.");
 }
 
 } // namespace
@@ -132,29 +126,31 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
     return new TablePanel(session, std::move(setup), parent);
 }
 
-TablePanel* makeMatchingPanel(Session& session, QWidget* parent)
+TablePanel* makeSaturationPanel(Session& session, QWidget* parent)
 {
-    auto* model = new UnmatchedModel;
+    auto* model = new SaturationModel;
     TablePanel::Setup setup;
-    setup.name = QStringLiteral("matching");
-    setup.title = TablePanel::tr("Matching");
+    setup.name = QStringLiteral("saturation");
+    setup.title = TablePanel::tr("Saturation");
     setup.model = model;
-    setup.select = [model](Selection& selection, int row) { selection.select(model->place(row)); };
-    setup.rowOf = [model](const Place& place) -> std::optional<size_t> {
-        for (int row = 0; !place.activation && place.value.valid() && row < model->rowCount(); ++row) {
-            const Place there = model->place(row);
-            if (there.side == place.side && there.value == place.value)
-                return size_t(row);
-        }
-        return {};
-    };
-    setup.emptyText = unmatchedEmptyText;
+    setup.worstColumn = SaturationModel::Share;
+    setup.select
+        = [model](Selection& selection, int row) { selection.selectNode(Side::Quantized, model->at(row).quantNode); };
     setup.info = [](const Snapshot& snapshot) {
-        if (!snapshot.alignment)
-            return QString();
-        return TablePanel::tr("%1 pairs · without a partner: %2 float, %3 quantized")
-            .arg(countText(snapshot.alignment->values.size()), countText(snapshot.alignment->unmatchedFloat.size()),
-                countText(snapshot.alignment->unmatchedQuant.size()));
+        const size_t count = snapshot.comparison ? snapshot.comparison->saturation.size() : 0;
+        return count == 0 ? QString() : TablePanel::tr("%1 nodes whose sums can saturate").arg(countText(count));
+    };
+    setup.emptyText = [](const Snapshot& snapshot) {
+        if (snapshot.inputs.profile != ArithmeticProfile::IntegerAvx2)
+            return TablePanel::tr(
+                "Choose Recipe ▸ Arithmetic ▸ integer-avx2 to see where sums of CPUs without wide dot "
+                "products saturate.");
+        return snapshot.comparison ? TablePanel::tr("No node of this model can saturate.")
+                                   : nothingComparedText(snapshot);
+    };
+    setup.footer = [](const Theme&) {
+        return TablePanel::tr("Pairs of products whose sum needs more than 16 bits · remedies: findings, or reduce the "
+                              "range of weights in What-if");
     };
     return new TablePanel(session, std::move(setup), parent);
 }

@@ -10,6 +10,7 @@
 #include "widgets/views/graph_panel.h"
 #include "widgets/views/header_strip.h"
 #include "widgets/views/help_texts.h"
+#include "widgets/views/matching_panel.h"
 #include "widgets/views/open_dialogs.h"
 #include "widgets/views/start_page.h"
 #include "widgets/views/table_panel.h"
@@ -20,6 +21,7 @@
 #include <QMenuBar>
 #include <QUndoStack>
 
+#include <algorithm>
 #include <array>
 
 namespace qs {
@@ -65,6 +67,8 @@ void buildFileMenu(const WindowParts& parts)
     add(menu, tr("Open &float…"), QKeySequence::Open, window, [session, window] { askForFloat(*session, window); });
     add(menu, tr("Open &quantized…"), QKeySequence(QStringLiteral("Ctrl+Shift+O")), window,
         [session, window] { askForQuantized(*session, window); });
+    add(menu, tr("Compare with a &second quantized…"), {}, window,
+        [session, window] { askForOther(*session, window); });
     add(menu, tr("Open &data…"), QKeySequence(QStringLiteral("Ctrl+D")), window,
         [session, window] { askForData(*session, window); });
     add(menu, tr("Open data f&older…"), QKeySequence(QStringLiteral("Ctrl+Shift+D")), window,
@@ -163,6 +167,22 @@ void addHandOver(QMenu* menu, const WindowParts& parts)
             [session, recipe, window, kind = what] { askForHandOver(*session, *recipe, kind, window); });
 }
 
+/// How a runtime computes: what the quantized model is run with.
+void addArithmetic(QMenu* menu, Session* session)
+{
+    QMenu* inner = menu->addMenu(tr("&Arithmetic"));
+    auto* choices = new QActionGroup(inner);
+    for (const ArithmeticProfile profile :
+        { ArithmeticProfile::Simulated, ArithmeticProfile::Integer, ArithmeticProfile::IntegerAvx2 }) {
+        QAction* action = choices->addAction(toQt(profileName(profile)));
+        action->setCheckable(true);
+        inner->addAction(action);
+        QObject::connect(action, &QAction::triggered, session, [session, profile] { session->setArithmetic(profile); });
+        QObject::connect(inner, &QMenu::aboutToShow, action,
+            [action, session, profile] { action->setChecked(session->arithmetic() == profile); });
+    }
+}
+
 void buildRecipeMenu(const WindowParts& parts)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&Recipe"));
@@ -182,6 +202,7 @@ void buildRecipeMenu(const WindowParts& parts)
     QAction* reset = add(menu, tr("Rese&t all settings"), {}, session,
         [session] { session->recipe().apply(tr("Reset all settings"), Recipe(session->recipe().base())); });
     menu->addSeparator();
+    addArithmetic(menu, session);
     QAction* open = add(menu, tr("&Open recipe…"), {}, &parts.window,
         [session, window = &parts.window] { askForRecipe(*session, window); });
     QMenu* handOver = menu->addMenu(tr("&Hand over"));
@@ -211,6 +232,9 @@ void buildEditMenu(const WindowParts& parts)
     add(menu, tr("Copy tensors as &Markdown"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), tensors,
         [tensors] { tensors->copyRows(TableFormat::Markdown); });
     menu->addSeparator();
+    QMenu* matching = menu->addMenu(tr("&Pairs of tensors"));
+    matching->addActions({ parts.matching.linkAction(), parts.matching.unlinkAction() });
+    menu->addSeparator();
     add(menu, tr("&Find in the graph"), QKeySequence(QKeySequence::Find), graph, [graph] { graph->openSearch(); });
     add(menu, tr("Fi&lter tensors"), QKeySequence(QStringLiteral("Ctrl+L")), tensors, [tensors, layout] {
         layout->raise(tensors->objectName());
@@ -218,6 +242,28 @@ void buildEditMenu(const WindowParts& parts)
     });
     QAction* go = add(menu, tr("&Go to node or tensor"), {}, strip, [strip] { strip->focusSearch(); });
     go->setShortcuts({ QKeySequence(QStringLiteral("Ctrl+Shift+P")), QKeySequence(QStringLiteral("Ctrl+G")) });
+}
+
+/// To the next sample of the data, or back.
+void stepSample(Session& session, int step)
+{
+    const auto& data = session.snapshot()->data;
+    if (!data || data->samples() == 0)
+        return;
+    const auto last = int64_t(data->samples()) - 1;
+    const auto now = session.selection().current().sample;
+    const int64_t to = now ? int64_t(*now) + step : step > 0 ? 0 : last;
+    session.selection().selectSample(size_t(std::clamp<int64_t>(to, 0, last)));
+}
+
+void addSampleSteps(QMenu* menu, Session* session)
+{
+    add(menu, tr("Ne&xt sample"), QKeySequence(QStringLiteral("Ctrl+]")), session,
+        [session] { stepSample(*session, 1); });
+    add(menu, tr("&Previous sample"), QKeySequence(QStringLiteral("Ctrl+[")), session,
+        [session] { stepSample(*session, -1); });
+    add(menu, tr("&All samples"), QKeySequence(QStringLiteral("Ctrl+\\")), session,
+        [session] { session->selection().selectSample(std::nullopt); });
 }
 
 void buildGoMenu(const WindowParts& parts)
@@ -238,6 +284,8 @@ void buildGoMenu(const WindowParts& parts)
     add(menu, tr("&Worse tensor"), QKeySequence(Qt::Key_BracketLeft), tensors, [tensors] { tensors->walk(-1); });
     add(menu, tr("&Next tensor of the worst list"), QKeySequence(Qt::Key_BracketRight), tensors,
         [tensors] { tensors->walk(1); });
+    menu->addSeparator();
+    addSampleSteps(menu, &parts.session);
     menu->addSeparator();
     add(menu, tr("&Nothing selected"), QKeySequence(QStringLiteral("Ctrl+Shift+A")), selection, &Selection::clear);
 }
@@ -290,6 +338,8 @@ void buildLayoutMenu(const WindowParts& parts)
         [layout] { layout->apply(LayoutName::Compare); });
     add(menu, tr("&What-if"), QKeySequence(QStringLiteral("Ctrl+Alt+3")), layout,
         [layout] { layout->apply(LayoutName::WhatIf); });
+    add(menu, tr("&Teach"), QKeySequence(QStringLiteral("Ctrl+Alt+4")), layout,
+        [layout] { layout->apply(LayoutName::Teach); });
     menu->addSeparator();
     add(menu, tr("&Reset"), {}, layout, [layout] { layout->apply(LayoutName::Inspect); });
 }

@@ -13,6 +13,7 @@ namespace qs {
 class DockLayout;
 class GraphPanel;
 class HeaderStrip;
+class MatchingPanel;
 class RecipeView;
 class TablePanel;
 
@@ -26,6 +27,7 @@ struct WindowParts {
     TablePanel& tensors;
     HeaderStrip& strip;
     RecipeView& recipe;
+    MatchingPanel& matching;
     std::function<void(const QString& path)> saveProject; ///< empty path: asks for one
     std::function<ThemeChoice()> theme;
     std::function<void(ThemeChoice)> setTheme;

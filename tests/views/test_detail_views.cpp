@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/channel_chart.h"
+#include "widgets/plots/heat_map.h"
+#include "widgets/plots/line_chart.h"
+#include "widgets/plots/point_chart.h"
+#include "widgets/views/channels_panel.h"
+#include "widgets/views/difference_panel.h"
+#include "widgets/views/dock_layout.h"
+#include "widgets/views/error_map_panel.h"
+#include "widgets/views/graph_canvas.h"
+#include "widgets/views/graph_numbers.h"
+#include "widgets/views/graph_panel.h"
+#include "widgets/views/link_dialog.h"
+#include "widgets/views/main_window.h"
+#include "widgets/views/matching_panel.h"
+#include "widgets/views/samples_panel.h"
+#include "widgets/views/style.h"
+#include "widgets/views/weight_lab_panel.h"
+
+#include <QAbstractItemModelTester>
+#include <QAction>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeView>
+#include <QUndoStack>
+
+#include <cmath>
+
+using namespace qs;
+
+namespace {
+
+constexpr int kPatience = 60'000;
+const std::string kExamples = QS_SOURCE_DIR "/resources/examples/";
+
+Result<SnapshotPtr> build(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
+    const CancelToken& cancel, const PartialFn& partial)
+{
+    return buildSnapshot(inputs, previous, progress, cancel, partial);
+}
+
+/// A window with the bundled example, compared.
+struct Example {
+    Session session { build };
+    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
+
+    Example()
+    {
+        window.resize(1600, 1000);
+        window.show();
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.quantPath = kExamples + "digits_qdq_narrow.onnx";
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        inputs.data.limit = 40;
+        session.openInputs(inputs);
+    }
+    bool ready()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.jobs().idle() && session.comparison() && !session.comparison()->partial; },
+            kPatience);
+    }
+    template <class Panel> Panel& panel() { return *window.findChild<Panel*>(); }
+    size_t rowOf(const std::string& opType) const
+    {
+        const auto& rows = session.snapshot()->comparison->activations;
+        return size_t(std::ranges::find(rows, opType, &ActivationRow::opType) - rows.begin());
+    }
+};
+
+} // namespace
+
+class TestDetailViews : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+        setUpApplication(*qApp);
+    }
+
+    void samples()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        QVERIFY(e.window.showView(QStringLiteral("samples")));
+        auto& panel = e.panel<SamplesPanel>();
+        QCOMPARE(panel.model()->rowCount(), 40);
+        QCOMPARE(panel.scatter().data().points.size(), size_t(40));
+        panel.table()->setCurrentIndex(panel.table()->model()->index(0, 0)); // the least margin in the quantized model
+        const auto sample = e.session.selection().current().sample;
+        QVERIFY(sample);
+        QVERIFY(e.ready());
+        QTRY_VERIFY(panel.detailText().contains(QStringLiteral("<table")));
+        QCOMPARE(panel.scatter().chosen(), sample);
+        const FoldedGraph& graph = e.window.graph().canvas().scene()->graph();
+        const auto all = boxNumbers(*e.session.snapshot(), Side::Quantized, graph, Metric::Accumulated);
+        const auto one = boxNumbers(*e.session.snapshot(), Side::Quantized, graph, Metric::Accumulated, sample);
+        size_t differ = 0;
+        for (size_t b = 0; b < all.size(); ++b) {
+            if (!one[b].row)
+                continue;
+            const ActivationRow& row = e.session.comparison()->activations[*one[b].row];
+            QVERIFY(one[b].value == row.sampleSqnrDb[*sample]);
+            differ += one[b].value != all[b].value;
+        }
+        QVERIFY(differ > 3);
+        for (size_t b = 0; b < one.size(); ++b)
+            QCOMPARE(e.window.graph().canvas().look().boxes[b].number, one[b].text);
+        e.session.selection().selectSample(std::nullopt);
+        for (size_t b = 0; b < all.size(); ++b)
+            QCOMPARE(e.window.graph().canvas().look().boxes[b].number, all[b].text);
+    }
+
+    void channelsAndErrorMap()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        e.session.selection().selectActivation(e.rowOf("Conv"));
+        QVERIFY(e.window.showView(QStringLiteral("channels")));
+        auto& channels = e.panel<ChannelsPanel>();
+        QTRY_VERIFY_WITH_TIMEOUT(!channels.chart().data().channels.empty(), kPatience);
+        const ActivationRow& row = e.session.comparison()->activations[e.rowOf("Conv")];
+        QCOMPARE(channels.chart().data().channels.size(), size_t(row.shape[1]));
+        QVERIFY(channels.summary().contains(QStringLiteral("range ratio")));
+        QTest::keyClick(&channels.chart(), Qt::Key_Right);
+        QCOMPARE(e.session.selection().current().channel, std::optional<size_t>(0));
+        QVERIFY(e.window.showView(QStringLiteral("error-map")));
+        auto& map = e.panel<ErrorMapPanel>();
+        QTRY_VERIFY_WITH_TIMEOUT(!map.map().data().values.empty(), kPatience);
+        QCOMPARE(map.map().data().rows, size_t(row.shape[2]));
+        QVERIFY(map.map().data().high > 0);
+        QVERIFY(!map.bands().data().items.empty());
+        QVERIFY(map.map().csv().startsWith(QStringLiteral("row,column,value\n0,0,")));
+
+        const auto& weights = e.session.comparison()->weights;
+        const auto weight = std::ranges::find(weights, false, &WeightRow::bias) - weights.begin();
+        e.session.selection().selectWeight(size_t(weight));
+        QCOMPARE(channels.chart().data().channels.size(), weights[size_t(weight)].channelAbsMax.size());
+        QVERIFY(map.map().data().values.empty()); // says why
+        QVERIFY(!map.map().data().emptyText.isEmpty());
+    }
+
+    void linksByHand()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        QVERIFY(e.window.showView(QStringLiteral("matching")));
+        auto& panel = e.panel<MatchingPanel>();
+        const QAbstractItemModelTester tester(panel.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const size_t pairs = e.session.snapshot()->alignment->values.size();
+        e.session.selection().selectActivation(e.rowOf("Conv"));
+        const std::string name = e.session.comparison()->activations[e.rowOf("Conv")].name;
+        QCOMPARE(panel.chosenRows().size(), size_t(1));
+        const QString partner = static_cast<const MatchModel*>(panel.model())->quantName(panel.chosenRows()[0]);
+        QVERIFY(panel.unlinkAction()->isEnabled());
+        panel.unlinkAction()->trigger();
+        QVERIFY(e.ready());
+        QCOMPARE(e.session.snapshot()->alignment->values.size(), pairs - 1);
+        QCOMPARE(e.session.recipe().stack().undoText(), QStringLiteral("Unlink ") + QString::fromStdString(name));
+
+        panel.link(QString::fromStdString(name), partner);
+        QVERIFY(e.ready());
+        const auto& values = e.session.snapshot()->alignment->values;
+        QCOMPARE(values.size(), pairs);
+        QVERIFY(std::ranges::any_of(values, [](const ValuePair& pair) { return pair.method == MatchMethod::Manual; }));
+        const QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("map.json"));
+        e.session.exportLinks(path);
+        QVERIFY(e.ready());
+        const auto read = readManualLinks(path.toStdString());
+        QVERIFY(read.ok());
+        QVERIFY(*read == e.session.recipe().links());
+        e.session.recipe().stack().undo();
+        e.session.recipe().stack().undo();
+        QVERIFY(e.ready());
+        QVERIFY(e.session.recipe().links().empty());
+        QCOMPARE(e.session.snapshot()->alignment->values.size(), pairs);
+    }
+
+    void asksForAPartner()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        const auto& pair = e.session.snapshot()->alignment->values[2];
+        const std::string name = e.session.snapshot()->floatModel->graph().value(pair.floatValue).name;
+        LinkDialog dialog(*e.session.snapshot(), Side::Float, pair.floatValue, QString::fromStdString(name));
+        dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+        QSignalSpy chosen(&dialog, &LinkDialog::chosen);
+        QVERIFY(dialog.list()->model()->rowCount() > 5);
+        QTest::keyClick(dialog.list(), Qt::Key_Down);
+        QMetaObject::invokeMethod(&dialog, "accept");
+        QCOMPARE(chosen.size(), 1);
+        const auto quantValue
+            = e.session.snapshot()->quantModel->graph().findValue(chosen[0][0].toString().toStdString());
+        QVERIFY(quantValue.valid());
+    }
+
+    void comparesTwoQuantizedFiles()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        QVERIFY(e.window.showView(QStringLiteral("difference")));
+        auto& panel = e.panel<DifferencePanel>();
+        QCOMPARE(panel.model()->rowCount(), 0);
+        e.session.openOther({ kExamples + "digits_qdq.onnx", std::nullopt });
+        QVERIFY(e.ready());
+        QVERIFY(panel.model()->rowCount() > 5);
+        const auto& differences = e.session.snapshot()->other->differences;
+        QVERIFY(!differences.front().same);
+        QVERIFY(differences.front().gainDb > 3); // the narrow range is the fault of the first
+        panel.table()->setCurrentIndex(panel.table()->model()->index(0, 0));
+        const Place place = e.session.selection().current();
+        QCOMPARE(e.session.snapshot()->floatModel->graph().value(place.value).name, differences.front().name);
+        e.session.openOther({});
+        QVERIFY(e.ready());
+        QCOMPARE(panel.model()->rowCount(), 0);
+    }
+
+    void secondGraphShowsTheOther()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        auto* second = e.window.findChild<GraphPanel*>(QStringLiteral("graph-2"));
+        QVERIFY(!second->canvas().scene()); // nobody looks
+        e.window.layoutOfPanels().apply(LayoutName::Compare);
+        QVERIFY(e.ready());
+        QTRY_VERIFY(second->canvas().scene());
+        QCOMPARE(second->side(), Side::Float);
+        e.session.selection().selectActivation(e.rowOf("Conv"));
+        QVERIFY(second->canvas().look().selected);
+        QVERIFY(e.window.graph().canvas().look().selected);
+        e.window.graph().setSide(Side::Float);
+        QCOMPARE(second->side(), Side::Quantized);
+        for (const LayoutName name : { LayoutName::Teach, LayoutName::WhatIf, LayoutName::Inspect })
+            e.window.layoutOfPanels().apply(name);
+        QVERIFY(!second->isVisible());
+    }
+
+    void weightsInTheLaboratory()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        e.session.selection().selectActivation(e.rowOf("Conv"));
+        QVERIFY(e.window.showView(QStringLiteral("weight-lab")));
+        auto& panel = e.panel<WeightLabPanel>();
+        const QAbstractItemModelTester tester(&panel.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QTRY_VERIFY_WITH_TIMEOUT(panel.model().rowCount() >= 8, kPatience);
+        for (int row = 0; row < panel.model().rowCount(); ++row)
+            QVERIFY(panel.model().index(row, WeightLabModel::Sqnr).data().toString().contains(QStringLiteral("dB")));
+        QVERIFY(panel.summary().contains(QStringLiteral("range ratio")));
+    }
+
+    void saturatedSums()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        e.session.setArithmetic(ArithmeticProfile::IntegerAvx2);
+        QVERIFY(e.ready());
+        QCOMPARE(e.session.comparison()->profile, ArithmeticProfile::IntegerAvx2);
+        QVERIFY(e.window.showView(QStringLiteral("saturation")));
+        auto* panel = e.window.findChild<TablePanel*>(QStringLiteral("saturation"));
+        QCOMPARE(size_t(panel->model()->rowCount()), e.session.comparison()->saturation.size());
+    }
+};
+
+QTEST_MAIN(TestDetailViews)
+#include "test_detail_views.moc"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/channels_panel.h"
+
+#include "widgets/models/formatting.h"
+#include "widgets/plots/channel_chart.h"
+#include "widgets/views/channel_data.h"
+#include "widgets/views/plot_theme.h"
+
+#include <QButtonGroup>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace qs {
+
+ChannelsPanel::ChannelsPanel(Session& session, PairDetails& details, QWidget* parent)
+    : Panel(QStringLiteral("channels"), tr("Channels"), parent)
+    , m_session(session)
+    , m_details(details)
+    , m_chart(new ChannelChart(this))
+    , m_summary(new QLabel(this))
+    , m_chips(new QButtonGroup(this))
+{
+    m_summary->setObjectName(QStringLiteral("tableFooter"));
+    m_summary->setContentsMargins(8, 2, 8, 3);
+    m_summary->setWordWrap(true);
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_chart, 1);
+    column->addWidget(m_summary);
+    setContent(content);
+    setFocusProxy(m_chart);
+    buildChips();
+    connect(m_chart, &ChannelChart::itemChosen, this, [this](size_t channel) {
+        if (m_session.selection().current().channel != channel)
+            m_session.selection().selectChannel(channel);
+    });
+    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(this, now); });
+    connect(&m_details, &PairDetails::changed, this, &ChannelsPanel::refresh);
+    connect(&m_session, &Session::snapshotChanged, this, &ChannelsPanel::followSelection);
+    connect(&m_session.selection(), &Selection::changed, this, &ChannelsPanel::followSelection);
+    connect(&m_session, &Session::themeChanged, this, [this] {
+        m_chart->setStyle(plotStyleOf(m_session.theme()));
+        refresh();
+    });
+    m_chart->setStyle(plotStyleOf(m_session.theme()));
+    followSelection();
+}
+
+void ChannelsPanel::buildChips()
+{
+    const std::pair<Of, QString> names[] { { Of::Tensor, tr("Tensor") }, { Of::Weight, tr("Weight") } };
+    for (const auto& [of, name] : names) {
+        auto* chip = new QPushButton(name, this);
+        chip->setCheckable(true);
+        chip->setProperty("chip", true);
+        chip->setToolTip(of == Of::Tensor ? tr("Channels of the selected tensor")
+                                          : tr("Output channels of the weight that the selected node uses"));
+        m_chips->addButton(chip, int(of));
+        header()->addTool(chip);
+    }
+    connect(m_chips, &QButtonGroup::idClicked, this, [this](int id) {
+        m_of = Of(id);
+        refresh();
+    });
+}
+
+const WeightRow* ChannelsPanel::weight() const
+{
+    const Comparison* comparison = m_session.comparison();
+    const Place& place = m_session.selection().current();
+    if (!comparison)
+        return nullptr;
+    if (place.weight && *place.weight < comparison->weights.size())
+        return &comparison->weights[*place.weight];
+    if (!place.node.valid() || place.side != Side::Float)
+        return nullptr;
+    const auto it = std::ranges::find_if(
+        comparison->weights, [&](const WeightRow& row) { return row.floatNode == place.node && !row.bias; });
+    return it == comparison->weights.end() ? nullptr : &*it;
+}
+
+void ChannelsPanel::followSelection()
+{
+    if (m_session.selection().current().weight)
+        m_of = Of::Weight;
+    else if (!weight())
+        m_of = Of::Tensor;
+    refresh();
+}
+
+void ChannelsPanel::refresh()
+{
+    const WeightRow* of = weight();
+    m_chips->button(int(Of::Tensor))->setEnabled(m_details.row());
+    m_chips->button(int(Of::Weight))->setEnabled(of);
+    m_chips->button(int(m_of))->setChecked(true);
+    ChannelView view;
+    if (m_of == Of::Weight && of) {
+        view = channelsOfWeight(*of, m_session.theme());
+        header()->setInfo(toQt(of->name));
+        view.data.emptyText = tr("This weight has no channels.");
+    } else if (const auto detail = m_details.detail(); detail && m_details.row()) {
+        view = channelsOfTensor(*m_details.row(), *detail, m_session.theme());
+        header()->setInfo(toQt(m_details.row()->name) + QStringLiteral(" · ") + m_details.samplesText());
+    } else {
+        view.data.emptyText = m_details.hint();
+        header()->setInfo({});
+    }
+    m_summary->setText(view.summary);
+    m_summary->setVisible(!view.summary.isEmpty());
+    m_chart->setData(view.data);
+    m_chart->setChosen(m_session.selection().current().channel);
+}
+
+QString ChannelsPanel::summary() const { return m_summary->text(); }
+
+} // namespace qs

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/weight_lab_panel.h"
+
+#include "widgets/models/error_text.h"
+#include "widgets/models/formatting.h"
+#include "widgets/plots/channel_chart.h"
+#include "widgets/views/channel_data.h"
+#include "widgets/views/plot_theme.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QPointer>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+const QString kLabTag = QStringLiteral("weight-lab");
+constexpr int kLabRowHeight = 24;
+constexpr int kLabTableChars = 64; ///< that a row needs
+
+/// The way that the file stores the weight is written in bold.
+class StoredDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->font.setBold(index.data(WeightLabModel::StoredRole).toBool());
+        option->state &= ~QStyle::State_HasFocus;
+    }
+};
+
+QString labSummary(const WeightLab& lab)
+{
+    QStringList parts;
+    if (lab.rangeRatio)
+        parts << WeightLabPanel::tr("range ratio %1").arg(numberText(lab.rangeRatio));
+    parts << WeightLabPanel::tr("%1 of the elements lie beyond half the range").arg(percentText(lab.outlierShare))
+          << WeightLabPanel::tr("99 % need %1 of it").arg(percentText(lab.bulkRange));
+    if (lab.equalized && lab.equalized->rangeRatio)
+        parts << WeightLabPanel::tr("equalized: range ratio %1").arg(numberText(lab.equalized->rangeRatio));
+    return parts.join(QStringLiteral(" · "));
+}
+
+} // namespace
+
+WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
+    : Panel(QStringLiteral("weight-lab"), tr("Weight lab"), parent)
+    , m_session(session)
+    , m_chart(new ChannelChart(this))
+    , m_table(new QTableView(this))
+    , m_summary(new QLabel(this))
+{
+    m_summary->setObjectName(QStringLiteral("tableFooter"));
+    m_summary->setContentsMargins(8, 2, 8, 3);
+    m_summary->setWordWrap(true);
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    buildTable();
+    auto* splitter = new QSplitter(Qt::Horizontal, this);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_table);
+    splitter->addWidget(m_chart);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(splitter, 1);
+    column->addWidget(m_summary);
+    setContent(content);
+    setFocusProxy(m_table);
+    connect(&session, &Session::snapshotChanged, this, &WeightLabPanel::request);
+    connect(&session.selection(), &Selection::changed, this, &WeightLabPanel::request);
+    connect(this, &Panel::lookedAtChanged, this, &WeightLabPanel::request);
+    connect(&session, &Session::themeChanged, this, [this] {
+        m_chart->setStyle(plotStyleOf(m_session.theme()));
+        m_shown.reset();
+        request();
+    });
+    m_chart->setStyle(plotStyleOf(session.theme()));
+    request();
+}
+
+void WeightLabPanel::buildTable()
+{
+    m_table->setModel(&m_model);
+    m_table->setItemDelegate(new StoredDelegate(m_table));
+    m_table->setAccessibleName(tr("Ways to store the weight"));
+    m_table->setShowGrid(false);
+    m_table->setMinimumWidth(QFontMetrics(font()).averageCharWidth() * kLabTableChars);
+    m_table->setWordWrap(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setTabKeyNavigation(false);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(kLabRowHeight);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_table->horizontalHeader()->setSectionResizeMode(WeightLabModel::Way, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setHighlightSections(false);
+}
+
+std::optional<size_t> WeightLabPanel::weight() const
+{
+    const Comparison* comparison = m_session.comparison();
+    const Place& place = m_session.selection().current();
+    if (!comparison)
+        return std::nullopt;
+    if (place.weight && *place.weight < comparison->weights.size())
+        return place.weight;
+    const auto it = std::ranges::find_if(comparison->weights, [&](const WeightRow& row) {
+        return place.side == Side::Float && place.node.valid() && row.floatNode == place.node && !row.bias;
+    });
+    return it == comparison->weights.end() ? std::nullopt : std::optional(size_t(it - comparison->weights.begin()));
+}
+
+void WeightLabPanel::showHint(const QString& text)
+{
+    m_lab.reset();
+    m_model.setLab(nullptr, {});
+    ChannelData none;
+    none.emptyText = text;
+    m_chart->setData(none);
+    m_table->hide();
+    m_summary->hide();
+}
+
+void WeightLabPanel::request()
+{
+    if (!lookedAt())
+        return;
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const bool ready = snapshot->comparison && !snapshot->comparison->partial;
+    const Shown wanted { snapshot.get(), ready ? weight() : std::nullopt };
+    if (m_shown == wanted)
+        return;
+    m_shown = wanted;
+    m_session.jobs().cancelTag(kLabTag);
+    header()->setInfo({});
+    if (!wanted.row)
+        return showHint(ready ? tr("Choose a weight, or a node that has one.")
+                              : tr("Open a float model, its quantized counterpart and data to compare them."));
+    header()->setInfo(toQt(snapshot->comparison->weights[*wanted.row].name));
+    JobRequest job;
+    job.tag = kLabTag;
+    job.title = tr("Try other ways to store the weight");
+    job.visibility = Visibility::Hidden;
+    job.process
+        = [self = QPointer(this), snapshot, wanted, known = m_previewOf.lock() == snapshot ? m_preview : nullptr](
+              const JobContext&) -> Result<std::function<void()>> {
+        auto preview = known;
+        if (!preview) { // what cannot be equalized has no such column
+            auto made = previewEqualization(snapshot->floatModel->model, snapshot->comparison->weights);
+            preview = std::make_shared<const EqualizationPreview>(made ? std::move(*made) : EqualizationPreview {});
+        }
+        auto lab = weightLab(*snapshot->floatModel->plan, snapshot->comparison->weights[*wanted.row], preview.get());
+        return std::function<void()>([self, snapshot, wanted, preview, lab = std::move(lab)] {
+            if (!self)
+                return;
+            self->m_preview = preview;
+            self->m_previewOf = snapshot;
+            if (self->m_shown == wanted)
+                self->show(lab);
+        });
+    };
+    job.failed = [self = QPointer(this), wanted](const Issue& issue) {
+        if (self && self->m_shown == wanted)
+            self->showHint(issueHeadline(issue));
+    };
+    m_session.jobs().start(std::move(job));
+}
+
+void WeightLabPanel::show(const std::optional<WeightLab>& lab)
+{
+    if (!lab)
+        return showHint(tr("Nothing can be tried with this weight: it is a bias, a vector, or not finite."));
+    const WeightRow& row = m_session.comparison()->weights[*m_shown->row];
+    m_lab = std::make_shared<const WeightLab>(*lab);
+    m_model.setLab(m_lab, row.params);
+    ChannelView view = channelsOfWeight(row, m_session.theme());
+    for (size_t c = 0; c < std::min(view.data.channels.size(), lab->channels.size()); ++c) {
+        view.data.channels[c].low = lab->channels[c].lowest;
+        view.data.channels[c].high = lab->channels[c].highest;
+    }
+    view.data.yLabel = tr("float range");
+    m_chart->setData(view.data);
+    m_summary->setText(labSummary(*lab));
+    m_summary->show();
+    m_table->show();
+}
+
+QString WeightLabPanel::summary() const { return m_summary->text(); }
+
+} // namespace qs
