@@ -6,7 +6,6 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace qs {
 
@@ -22,8 +21,6 @@ namespace {
 
 /// More parts than anybody splits a tensor into, each an allocation of its own.
 constexpr int64_t kMostParts = 1 << 20;
-
-std::vector<Tensor> copyOf(std::span<const Tensor> items) { return { items.begin(), items.end() }; }
 
 /// Place in a sequence; negative ones count from `size`, and `size` itself is a place when `end` says so.
 Result<size_t> placeIn(const Tensor& position, size_t size, bool end)
@@ -105,7 +102,7 @@ Status runErase(const Node&, KernelMode, StepContext& s)
     if (s.input(1)) {
         QS_TRY(place, placeIn(s.in(1), items.size(), false));
     }
-    std::vector<Tensor> shorter = copyOf(items);
+    std::vector<Tensor> shorter(items.begin(), items.end());
     shorter.erase(shorter.begin() + std::ptrdiff_t(place));
     s.setOutput(0, makeSequence(std::move(shorter), elementTypeOf(s.in(0))));
     return {};
