@@ -60,19 +60,6 @@ qs::Status choosePlatform(const qs::GuiOptions& options)
     return {};
 }
 
-/// Goes on with work that a process left behind. Its file goes when the work is open; from then on it is this
-/// session's to keep.
-void recover(qs::Session& session, const QString& path)
-{
-    const auto once = Qt::ConnectionType(Qt::SingleShotConnection);
-    const auto forget = [&session, path] {
-        if (session.snapshot()->floatModel) // else the files are gone, and the next start may find them
-            qs::Autosave::discard(path);
-    };
-    QObject::connect(&session, &qs::Session::settled, &session, forget, once);
-    session.openProject(path);
-}
-
 int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
 {
     int code = 0;
@@ -161,12 +148,11 @@ int main(int argc, char** argv)
         session.openInputs(options.inputs); // works while the window is being built
     else if (!options.session.isEmpty())
         session.openProject(options.session);
-    else if (!lost.isEmpty())
-        recover(session, lost.front());
     std::optional<qs::Autosave> autosave;
     if (!forScreenshot)
         autosave.emplace(session);
     qs::MainWindow window(
         session, options.theme, forScreenshot ? qs::WindowMemory::Fresh : qs::WindowMemory::Remembered);
+    window.offerRecovery(lost);
     return forScreenshot ? runForScreenshot(options, session, window) : runInteractively(options, session, window);
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long the window is blocked by what people do: a scripted session of edits, selections and views, in which every
+// event that the GUI thread handles is timed (painting, too).
+//   QT_QPA_PLATFORM=offscreen bench_window FLOAT DATA [--calibration DATA] [--quantized FILE] [--size 1600x1000]
+#include "core/base/issue_text.h"
+#include "core/project/workspace.h"
+#include "core/quant/recipe_edit.h"
+#include "widgets/session/advisor.h"
+#include "widgets/views/main_window.h"
+#include "widgets/views/style.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QMetaEnum>
+#include <QThread>
+#include <QTimer>
+#include <QUndoStack>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <vector>
+
+using namespace qs;
+
+namespace {
+
+double threadMs()
+{
+    timespec now {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
+}
+
+/// What one stretch of handling took: by the clock, and of processor time, which other processes do not lengthen.
+struct Span {
+    double wallMs = 0, cpuMs = 0;
+    void keepLonger(const Span& other)
+    {
+        wallMs = std::max(wallMs, other.wallMs);
+        cpuMs = std::max(cpuMs, other.cpuMs);
+    }
+};
+
+class Stopped {
+public:
+    Stopped() { m_clock.start(); }
+    Span span() const { return { double(m_clock.nsecsElapsed()) * 1e-6, threadMs() - m_cpu }; }
+
+private:
+    QElapsedTimer m_clock;
+    double m_cpu = threadMs();
+};
+
+/// Times events of the outermost event loop.
+class TimedApplication : public QApplication {
+public:
+    using QApplication::QApplication;
+    bool notify(QObject* receiver, QEvent* event) override
+    {
+        if (!m_timing || m_depth > 0 || QThread::currentThread() != thread())
+            return QApplication::notify(receiver, event);
+        ++m_depth;
+        const QEvent::Type type = event->type();
+        const std::string name = receiver->metaObject()->className();
+        const Stopped watch;
+        const bool handled = QApplication::notify(receiver, event);
+        note(watch.span(), name + " " + QMetaEnum::fromType<QEvent::Type>().valueToKey(type));
+        --m_depth;
+        return handled;
+    }
+    /// A call by the script, as a handler of a click would be.
+    void call(const std::function<void()>& work)
+    {
+        ++m_depth;
+        const Stopped watch;
+        work();
+        note(watch.span(), "the action itself");
+        --m_depth;
+    }
+    void begin() { m_timing = true; }
+    void beginAction() { m_action = {}; }
+    Span action() const { return m_action; }
+    const std::vector<Span>& events() const { return m_events; }
+    const std::map<std::string, Span>& longest() const { return m_longest; }
+
+private:
+    void note(const Span& span, const std::string& what)
+    {
+        m_events.push_back(span);
+        m_action.keepLonger(span);
+        m_longest[what].keepLonger(span);
+    }
+    bool m_timing = false;
+    int m_depth = 0;
+    Span m_action;
+    std::vector<Span> m_events;
+    std::map<std::string, Span> m_longest;
+};
+
+[[noreturn]] void giveUp(const QString& text)
+{
+    std::fprintf(stderr, "error: %s\n", qPrintable(text));
+    std::exit(1);
+}
+
+double share(std::vector<double> values, double part)
+{
+    if (values.empty())
+        return 0;
+    std::ranges::sort(values);
+    return values[size_t(part * double(values.size() - 1))];
+}
+
+void print(const char* what, const std::vector<Span>& spans)
+{
+    std::vector<double> wall, cpu;
+    for (const Span& span : spans) {
+        wall.push_back(span.wallMs);
+        cpu.push_back(span.cpuMs);
+    }
+    std::printf("%-26s %6zu   clock: median %6.2f p95 %6.2f most %6.2f ms   processor: median %6.2f p95 %6.2f most "
+                "%6.2f ms\n",
+        what, spans.size(), share(wall, 0.5), share(wall, 0.95), share(wall, 1), share(cpu, 0.5), share(cpu, 0.95),
+        share(cpu, 1));
+}
+
+class Script {
+public:
+    Script(TimedApplication& application, Session& session, MainWindow& window)
+        : m_application(application)
+        , m_session(session)
+        , m_window(window)
+    {
+    }
+
+    /// Does something, then handles events until nothing is left to do.
+    void act(const char* kind, const std::function<void()>& work)
+    {
+        m_application.beginAction();
+        m_application.call(work);
+        settle();
+        m_actions[kind].push_back(m_application.action());
+    }
+
+    void settle()
+    {
+        QElapsedTimer quiet;
+        quiet.start();
+        while (quiet.elapsed() < 80) { // delayed work, such as what waits for a selection to stay
+            QEventLoop loop;
+            QTimer::singleShot(10, &loop, &QEventLoop::quit);
+            loop.exec();
+            if (!m_session.jobs().idle())
+                quiet.restart();
+        }
+    }
+
+    void run()
+    {
+        RecipeHistory& recipe = m_session.recipe();
+        act("open", [] {});
+        const size_t tensors = m_session.comparison()->activations.size();
+        for (size_t i = 0; i < 12; ++i)
+            act("select a tensor", [&] { m_session.selection().selectActivation(i * (tensors - 1) / 11); });
+        for (const QString& view : MainWindow::viewNames())
+            act("show a view", [&] { m_window.showView(view); });
+        for (size_t i = 0; i < 8; ++i) {
+            act("select a tensor", [&] { m_session.selection().selectActivation((i * 37 + 5) % tensors); });
+            act("exclude a node", [&] { m_window.recipe().toggle(m_session.selection().current()); });
+        }
+        const std::string dragged = m_session.comparison()->activations[tensors / 2].name;
+        for (int i = 0; i < 10; ++i)
+            act("drag a range", [&] {
+                recipe.apply(QStringLiteral("Range"), withRange(recipe.recipe(), dragged, -1, 2 + 0.1 * i),
+                    QStringLiteral("drag"));
+            });
+        while (recipe.stack().canUndo() && m_actions["undo"].size() < 10)
+            act("undo", [&] { recipe.stack().undo(); });
+        while (recipe.stack().canRedo() && m_actions["redo"].size() < 10)
+            act("redo", [&] { recipe.stack().redo(); });
+        for (const ThemeChoice theme : { ThemeChoice::Dark, ThemeChoice::Light })
+            act("change the theme", [&] { m_window.setThemeChoice(theme); });
+    }
+
+    const std::map<std::string, std::vector<Span>>& actions() const { return m_actions; }
+
+private:
+    TimedApplication& m_application;
+    Session& m_session;
+    MainWindow& m_window;
+    std::map<std::string, std::vector<Span>> m_actions;
+};
+
+Inputs inputsFrom(const QStringList& arguments, QSize& size)
+{
+    if (arguments.size() < 3)
+        giveUp(QStringLiteral("give FLOAT DATA [--calibration DATA] [--quantized FILE] [--size 1600x1000]"));
+    Inputs inputs;
+    inputs.floatPath = arguments[1].toStdString();
+    inputs.data.spec = arguments[2].toStdString();
+    for (qsizetype i = 3; i + 1 < arguments.size(); i += 2) {
+        const std::string value = arguments[i + 1].toStdString();
+        if (arguments[i] == QLatin1String("--calibration"))
+            inputs.calibration.spec = value;
+        else if (arguments[i] == QLatin1String("--quantized"))
+            inputs.quantPath = value;
+        else if (arguments[i] == QLatin1String("--size"))
+            size = { arguments[i + 1].section(u'x', 0, 0).toInt(), arguments[i + 1].section(u'x', 1, 1).toInt() };
+        else
+            giveUp(QStringLiteral("unknown option ") + arguments[i]);
+    }
+    return inputs;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    TimedApplication application(argc, argv);
+    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("quantscope-bench"));
+    setUpApplication(application);
+    QSize size(1600, 1000);
+    const Inputs inputs = inputsFrom(application.arguments(), size);
+    Session session(
+        [](const Inputs& asked, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
+            const PartialFn& partial) { return buildSnapshot(asked, previous, progress, cancel, partial); });
+    QObject::connect(
+        &session, &Session::failed, [](const Issue& issue) { giveUp(QString::fromStdString(issueText(issue))); });
+    MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+    window.resize(size);
+    window.show();
+    Script script(application, session, window);
+    application.begin();
+    session.openInputs(inputs);
+    script.settle();
+    if (!session.comparison())
+        giveUp(QStringLiteral("there is no comparison"));
+    script.run();
+    print("every event", application.events());
+    std::vector<Span> all;
+    for (const auto& [kind, spans] : script.actions()) {
+        print(kind.c_str(), spans);
+        all.insert(all.end(), spans.begin(), spans.end());
+    }
+    print("longest of each action", all);
+    std::vector<std::pair<double, std::string>> longest;
+    for (const auto& [what, span] : application.longest())
+        longest.emplace_back(span.cpuMs, what);
+    std::ranges::sort(longest, std::greater<>());
+    std::printf("longest handlers:\n");
+    for (size_t i = 0; i < std::min<size_t>(longest.size(), 12); ++i)
+        std::printf("  %7.2f ms  %s\n", longest[i].first, longest[i].second.c_str());
+    return 0;
+}
