@@ -3,6 +3,7 @@
 
 #include "core/tensor/convert.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -23,20 +24,41 @@ Tensor forNumpy(const Tensor& t)
     return plain;
 }
 
-std::string npyHeader(DType type, const Shape& shape, size_t samples)
+std::string npyHeader(const std::string& typeName, const Shape& shape, size_t samples)
 {
     std::string sizes = "(" + std::to_string(samples) + ",";
     for (int64_t d : shape)
         sizes += " " + std::to_string(d) + ",";
     if (!shape.empty())
         sizes.pop_back();
-    std::string dict = "{'descr': '" + npyTypeName(type) + "', 'fortran_order': False, 'shape': " + sizes + "), }";
+    std::string dict = "{'descr': '" + typeName + "', 'fortran_order': False, 'shape': " + sizes + "), }";
     dict.append(63 - (10 + dict.size()) % 64, ' ');
     dict += '\n';
     std::string header("\x93NUMPY\x01\x00", 8);
     header += static_cast<char>(dict.size() & 0xff);
     header += static_cast<char>(dict.size() >> 8);
     return header + dict;
+}
+
+/// Code points of a text in UTF-8; what is none becomes the replacement character.
+std::u32string codePoints(const std::string& text)
+{
+    std::u32string out;
+    for (size_t i = 0; i < text.size();) {
+        const auto first = static_cast<unsigned char>(text[i++]);
+        const size_t more = first < 0x80 ? 0
+            : first < 0xc0               ? 4
+            : first < 0xe0               ? 1
+            : first < 0xf0               ? 2
+            : first < 0xf8               ? 3
+                                         : 4;
+        char32_t point = more == 0 ? first : first & (0x3fu >> more);
+        size_t read = 0;
+        for (; more < 4 && read < more && i < text.size() && (text[i] & 0xc0) == 0x80; ++read)
+            point = point << 6 | (static_cast<unsigned char>(text[i++]) & 0x3fu);
+        out += read == more ? point : U'\ufffd';
+    }
+    return out;
 }
 
 Issue writeIssue(const std::string& path, const std::string& why)
@@ -93,6 +115,7 @@ struct NpzWriter::State {
         std::string header;
         uint64_t begin = 0;
         size_t bytes = 0; ///< of one sample
+        std::vector<Tensor> texts; ///< by sample: strings are laid out at the end, when the longest is known
     };
     std::mutex mutex;
     std::vector<Region> regions; ///< empty until the first sample
@@ -102,7 +125,9 @@ struct NpzWriter::State {
         if (temporary)
             std::fclose(temporary);
     }
+    uint64_t end = 0; ///< of what is laid out
     Status layOut(const std::vector<Tensor>& tensors);
+    Status layOutTexts(Region& region);
     Status put(const void* data, size_t bytes, uint64_t at) const;
 };
 
@@ -124,17 +149,44 @@ Status NpzWriter::State::put(const void* data, size_t bytes, uint64_t at) const
 
 Status NpzWriter::State::layOut(const std::vector<Tensor>& tensors)
 {
-    uint64_t at = 0;
-    for (size_t i = 0; i < tensors.size(); ++i) {
+    for (const Tensor& tensor : tensors) {
         Region r;
-        r.type = tensors[i].dtype();
-        r.shape = tensors[i].shape();
-        r.header = npyHeader(r.type, r.shape, samples);
-        r.begin = at;
-        r.bytes = tensors[i].byteCount();
-        at += r.header.size() + uint64_t(r.bytes) * samples;
-        QS_CHECK(put(r.header.data(), r.header.size(), r.begin));
+        r.type = tensor.dtype();
+        r.shape = tensor.shape();
+        if (r.type == DType::String) {
+            r.texts.resize(samples);
+        } else {
+            r.header = npyHeader(npyTypeName(r.type), r.shape, samples);
+            r.begin = end;
+            r.bytes = tensor.byteCount();
+            end += r.header.size() + uint64_t(r.bytes) * samples;
+            QS_CHECK(put(r.header.data(), r.header.size(), r.begin));
+        }
         regions.push_back(std::move(r));
+    }
+    return {};
+}
+
+Status NpzWriter::State::layOutTexts(Region& r)
+{
+    size_t width = 1;
+    for (const Tensor& t : r.texts)
+        for (const std::string& text : t.valid() ? t.stringData() : std::vector<std::string> {})
+            width = std::max(width, codePoints(text).size());
+    r.header = npyHeader("<U" + std::to_string(width), r.shape, samples);
+    r.begin = end;
+    r.bytes = static_cast<size_t>(elementCount(r.shape).value_or(0)) * width * sizeof(char32_t);
+    end += r.header.size() + uint64_t(r.bytes) * samples;
+    QS_CHECK(put(r.header.data(), r.header.size(), r.begin));
+    for (size_t sample = 0; sample < samples; ++sample) {
+        std::u32string all;
+        if (r.texts[sample].valid())
+            for (const std::string& text : r.texts[sample].stringData()) {
+                all += codePoints(text);
+                all.append(width - codePoints(text).size(), U'\0');
+            }
+        QS_CHECK(
+            put(all.data(), all.size() * sizeof(char32_t), r.begin + r.header.size() + uint64_t(r.bytes) * sample));
     }
     return {};
 }
@@ -175,13 +227,17 @@ Status NpzWriter::add(size_t sample, const std::vector<Tensor>& tensors)
             QS_CHECK(m_state->layOut(ready));
     }
     for (size_t i = 0; i < ready.size(); ++i) {
-        const State::Region& r = m_state->regions[i];
+        State::Region& r = m_state->regions[i];
         if (ready[i].shape() != r.shape || ready[i].dtype() != r.type) {
             Issue issue = badInput("has shape " + shapeText(ready[i].shape()) + " for sample " + std::to_string(sample)
                     + " and " + shapeText(r.shape) + " for another, so the samples do not stack",
                 {}, "use --limit 1");
             issue.tensor = m_state->names[i];
             return issue;
+        }
+        if (r.type == DType::String) {
+            r.texts[sample] = ready[i];
+            continue;
         }
         QS_CHECK(
             m_state->put(ready[i].bytes().data(), r.bytes, r.begin + r.header.size() + uint64_t(r.bytes) * sample));
@@ -192,6 +248,9 @@ Status NpzWriter::add(size_t sample, const std::vector<Tensor>& tensors)
 Status NpzWriter::finish()
 {
     QS_TRY(AtomicFile file, AtomicFile::create(m_state->path));
+    for (State::Region& r : m_state->regions)
+        if (r.type == DType::String)
+            QS_CHECK(m_state->layOutTexts(r));
     std::fflush(m_state->temporary);
     int code = 0;
     zip_t* zip = zip_open(file.temporaryPath().c_str(), ZIP_TRUNCATE | ZIP_CREATE, &code);

@@ -15,7 +15,7 @@ namespace qs {
 
 /// Writes one array a name, each with a leading sample axis, sample by sample in any order and from several threads:
 /// samples go to an unnamed temporary file and become the npz at the end. int4/int2 become int8, uint4/uint2 uint8,
-/// bfloat16 and float8 float32.
+/// bfloat16 and float8 float32, strings as many UTF-32 characters as the longest one has.
 class NpzWriter {
 public:
     static Result<NpzWriter> create(const std::string& path, std::vector<std::string> names, size_t samples);

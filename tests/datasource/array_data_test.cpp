@@ -2,6 +2,7 @@
 #include "core/base/issue_text.h"
 #include "core/base/parallel.h"
 #include "core/data/data_source.h"
+#include "core/data/npz_writer.h"
 #include "core/tensor/convert.h"
 #include "tests/datasource/array_bytes.h"
 
@@ -67,6 +68,21 @@ class ArrayDataTest : public QObject {
     }
 
 private slots:
+    void textsAreWritten()
+    {
+        auto writer = NpzWriter::create(path("texts.npz"), { "s" }, 2);
+        QVERIFY(writer);
+        QVERIFY(writer->add(1, { Tensor::strings({ 2 }, { "abc", "\xc3\xa9" }) }));
+        QVERIFY(writer->add(0, { Tensor::strings({ 2 }, { "", "x" }) }));
+        QVERIFY(writer->finish());
+        QFile file(QString::fromStdString(path("texts.npz")));
+        QVERIFY(file.open(QFile::ReadOnly));
+        const QByteArray bytes = file.readAll();
+        const std::u32string expected(U"\0\0\0x\0\0abc\u00e9\0\0", 12);
+        QVERIFY(bytes.contains("'descr': '<U3'") && bytes.contains("'shape': (2, 2)"));
+        QVERIFY(bytes.contains(QByteArray(reinterpret_cast<const char*>(expected.data()), 48)));
+    }
+
     void itemsAndCompleteInputs()
     {
         const std::string file = npz({ { "x.npy", npy("<f4", "(4, 3)", floats(12)) } });
