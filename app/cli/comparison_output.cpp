@@ -65,12 +65,14 @@ Result<int> writeComparison(
     ReportInfo info { peakMemoryBytes(), context.common.verbose,
         snapshots.size() > 1 ? snapshots.front().get() : nullptr };
     info.ladder = ladder;
-    std::optional<WeightLaboratory> laboratory;
+    std::vector<WeightLaboratory> laboratories;
     if (!o.html.empty() || !context.common.json.empty()) {
         QS_TRY(const size_t threads, threadCount(context.common));
-        laboratory
-            = weightLaboratory(*timed.floatModel->plan, timed.floatModel->model, timed.comparison->weights, threads);
-        info.laboratory = &*laboratory;
+        for (const SnapshotPtr& s : snapshots)
+            laboratories.push_back(
+                weightLaboratory(*s->floatModel->plan, s->floatModel->model, s->comparison->weights, threads));
+        info.laboratory = &laboratories.back();
+        info.otherLaboratory = &laboratories.front();
     }
     std::vector<std::pair<std::string, std::string>> files;
     if (!o.csv.empty())

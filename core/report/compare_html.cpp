@@ -139,8 +139,10 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
         out += section("From the framework to the device", html::ladderTable(*info.ladder));
     out += cards(s) + section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
         + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
-        + section("Outputs", html::outputTable(c)) + section("Samples", html::samplesSection(s))
-        + section("Activations, lowest SQNR first", html::activationTable(c));
+        + section("Outputs", html::outputTable(c));
+    if (const std::string samples = html::samplesSection(s); !samples.empty())
+        out += section("Samples", samples);
+    out += section("Activations, lowest SQNR first", html::activationTable(c));
     if (!c.weights.empty())
         out += section("Weights, lowest SQNR first", html::weightTable(c));
     if (info.laboratory && !c.weights.empty())

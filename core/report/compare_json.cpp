@@ -285,7 +285,7 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
     if (info.ladder)
         json["ladder"] = ladderJson(*info.ladder);
     if (info.other) {
-        json["a"] = document(*info.other, info.peakMemoryBytes, nullptr);
+        json["a"] = document(*info.other, info.peakMemoryBytes, info.otherLaboratory);
         json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -24,6 +24,8 @@ std::string momentCells(const std::optional<InputMoments>& m)
 
 std::string inputTable(const Comparison& c)
 {
+    if (c.inputs.empty())
+        return {};
     std::string out = openTable("inputs",
         { { "input", "name in the float file; channels of pictures below it", false }, { "mean", "over all samples" },
             { "deviation", "standard deviation over all samples" }, { "range", "smallest and largest value", false },

@@ -17,7 +17,8 @@ struct ReportInfo {
     /// Where two quantized files are compared: the first one against the same float model; the snapshot is the second.
     const Snapshot* other = nullptr;
     const Ladder* ladder = nullptr; ///< from a framework's values to a device's
-    const WeightLaboratory* laboratory = nullptr; ///< JSON and HTML: of the snapshot's weights
+    /// JSON and HTML: of the snapshot's weights, and of the other's.
+    const WeightLaboratory *laboratory = nullptr, *otherLaboratory = nullptr;
 };
 
 /// The snapshot must hold a comparison. Formats are those of the command line contract.

@@ -259,6 +259,55 @@ private slots:
         QVERIFY(page.find("nan") == std::string::npos && page.find("inf\"") == std::string::npos);
     }
 
+    void samplesWeightsAndLadderAsHtml()
+    {
+        Snapshot s = makeSnapshot();
+        Comparison& c = *s.comparison;
+        c.inputs.push_back({ kWildName, InputMoments { 0.5, 1, -25, 2 }, { {}, {} }, std::pair(-1.0, 1.0), "<odd>" });
+        c.duplicates = { { 0, 1 } };
+        c.coverage = CalibrationCoverage { 100, 0.25, 2, 1, kWildName, 0.5 };
+        c.rangeGrowth = { { 1, 0.5, 0 }, { 2, 1, 1 } };
+        c.outputs[0].sampleSqnrDb = { 3.5, std::nullopt };
+        c.floatClass = { 1, 2 };
+        c.quantClass = { 1, 0 };
+        c.floatMargin = { 1, std::nan("") };
+        c.quantMargin = { 0.5, -1 };
+        WeightLaboratory laboratory;
+        WeightLab lab;
+        lab.channels = { { -1, 2, 0.1, std::nullopt, std::nullopt, std::nullopt }, { 0, 0, 0, 0.5, 3, 30.0 } };
+        lab.trials.push_back({ DType::Int4, true, false, 20.0, false, { 20.0, std::nullopt }, 20.0 });
+        lab.equalized = EqualizedTrial { 1.5, { 1, 2 }, lab.trials };
+        laboratory.weights = { lab };
+        laboratory.preview = { {}, 1, { kWildName } };
+        Ladder ladder;
+        LadderRow row;
+        row.step = LadderStep::Device;
+        row.name = kWildName;
+        row.rule = "at least 40 dB";
+        ladder.rows = { row };
+        ladder.firstApart = 0;
+        ReportInfo info;
+        info.laboratory = &laboratory;
+        info.ladder = &ladder;
+        const std::string page = compareHtml(s, info);
+        QXmlStreamReader reader(QByteArray::fromStdString(page));
+        int tables = 0;
+        while (!reader.atEnd())
+            if (reader.readNext() == QXmlStreamReader::StartElement)
+                tables += reader.name() == u"table";
+        QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+        QCOMPARE(tables, 9);
+        QVERIFY(page.find("nan") == std::string::npos);
+        const json d = json::parse(compareJson(s, info));
+        QCOMPARE(d["inputs"][0]["channels"].size(), size_t(2));
+        QCOMPARE(d["learning_curve"][1]["settled_share"], json(1.0));
+        QCOMPARE(d["weights"][0]["laboratory"]["trials"][0]["dtype"], json("int4"));
+        QCOMPARE(d["ladder"]["ends_at"]["step"], json("integer -> device"));
+        const std::string table = compareTable(s, info);
+        for (const char* part : { "<odd>", "25.0 % of the values", "1 sample equals", "agreement ends" })
+            QVERIFY2(table.find(part) != std::string::npos, part);
+    }
+
     void emptyComparison()
     {
         Snapshot s = makeSnapshot();
