@@ -2,8 +2,8 @@
 #include "core/analysis/channel_major.h"
 #include "core/analysis/weight_lab.h"
 #include "core/match/canonical.h"
-#include "core/tensor/convert.h"
 #include "core/quant/weights.h"
+#include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 
 #include <cmath>
