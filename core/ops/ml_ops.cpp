@@ -92,7 +92,7 @@ Result<Facts> inferFloats(const InferContext& c)
     return Facts { fact(DType::Float32, c.inputs[0].dims) };
 }
 
-Result<Facts> inferNormalizer(const InferContext& c)
+Result<Facts> inferRowNormalizer(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Fact& x = c.inputs[0];
@@ -101,7 +101,7 @@ Result<Facts> inferNormalizer(const InferContext& c)
     return Facts { fact(DType::Float32, Dims { rowsOf(x), x.dims->back() }) };
 }
 
-Result<Facts> inferOneHot(const InferContext& c)
+Result<Facts> inferHotCategories(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     const Attributes& a = c.node.attributes;
@@ -150,8 +150,8 @@ void registerMlOps(OpRegistry& r)
     r.add({ kMlDomain, "Imputer", inferSame, Tolerance::Exact });
     r.add({ kMlDomain, "LinearClassifier", inferClassifier, Tolerance::Accumulation, modelMacs });
     r.add({ kMlDomain, "LinearRegressor", inferRegressor, Tolerance::Accumulation, modelMacs });
-    r.add({ kMlDomain, "Normalizer", inferNormalizer, Tolerance::Accumulation });
-    r.add({ kMlDomain, "OneHotEncoder", inferOneHot, Tolerance::Exact });
+    r.add({ kMlDomain, "Normalizer", inferRowNormalizer, Tolerance::Accumulation });
+    r.add({ kMlDomain, "OneHotEncoder", inferHotCategories, Tolerance::Exact });
     r.add({ kMlDomain, "SVMClassifier", inferClassifier, Tolerance::Accumulation, modelMacs });
     r.add({ kMlDomain, "SVMRegressor", inferRegressor, Tolerance::Accumulation, modelMacs });
     r.add({ kMlDomain, "Scaler", inferFloats, Tolerance::OneUlp });

@@ -242,7 +242,7 @@ Status runAttention(const AttentionStep& step, StepContext& c)
     return {};
 }
 
-Result<LoweredNode> lowerAttention(const LowerContext& context)
+Result<LoweredNode> lowerDotAttention(const LowerContext& context)
 {
     QS_CHECK(needFloat(context.inputType(0)));
     const Attributes& a = context.node.attributes;
@@ -262,7 +262,7 @@ Result<LoweredNode> lowerAttention(const LowerContext& context)
 
 void lowerAttentions(LoweringRegistry& r)
 {
-    r.add("", "Attention", lowerAttention);
+    r.add("", "Attention", lowerDotAttention);
     lowerFlexAttention(r);
     lowerTokenMixing(r);
 }

@@ -87,7 +87,7 @@ Result<LoweredNode> lowerImputer(const LowerContext& context)
 
 enum class RowNorm { Greatest, Absolute, Euclidean };
 
-Result<LoweredNode> lowerNormalizer(const LowerContext& context)
+Result<LoweredNode> lowerRowNormalizer(const LowerContext& context)
 {
     static const std::map<std::string, RowNorm> names { { "MAX", RowNorm::Greatest }, { "L1", RowNorm::Absolute },
         { "L2", RowNorm::Euclidean } };
@@ -114,7 +114,7 @@ Result<LoweredNode> lowerNormalizer(const LowerContext& context)
         "rows" };
 }
 
-Status runOneHot(const Node& node, KernelMode, StepContext& c)
+Status runHotCategories(const Node& node, KernelMode, StepContext& c)
 {
     const auto* texts = node.attributes.get<std::vector<std::string>>("cats_strings");
     const std::vector<int64_t> integers = node.attributes.integers("cats_int64s");
@@ -207,8 +207,8 @@ void lowerMlFeatures(LoweringRegistry& r)
 {
     r.add(kMlDomain, "Scaler", lowerScaler);
     r.add(kMlDomain, "Imputer", lowerImputer);
-    r.add(kMlDomain, "Normalizer", lowerNormalizer);
-    r.add(kMlDomain, "OneHotEncoder", copying<runOneHot>);
+    r.add(kMlDomain, "Normalizer", lowerRowNormalizer);
+    r.add(kMlDomain, "OneHotEncoder", copying<runHotCategories>);
     r.add(kMlDomain, "CategoryMapper", copying<runCategories>);
     r.add(kMlDomain, "FeatureVectorizer", copying<runFeatureVectors>);
 }

@@ -67,7 +67,7 @@ Status needTrees(const Trees& trees, size_t needed)
 /// Places of (tree, node) pairs.
 using NodePlaces = std::map<std::pair<int64_t, int64_t>, size_t>;
 
-Result<size_t> placeOf(const NodePlaces& places, int64_t tree, int64_t node)
+Result<size_t> nodePlace(const NodePlaces& places, int64_t tree, int64_t node)
 {
     const auto it = places.find({ tree, node });
     if (it == places.end())
@@ -101,8 +101,8 @@ Result<NodePlaces> readNodes(const Attributes& a, Ensemble& e)
                 + (rule ? " has a negative feature" : " has the unknown mode " + (*modes)[i]));
         TreeNode node { *rule, elementOr(missing, i) != 0, static_cast<size_t>(features[i]), values[i] };
         if (*rule != TreeRule::Leaf) {
-            QS_TRY(node.whenTrue, placeOf(places, treeIds[i], yes[i]));
-            QS_TRY(node.whenFalse, placeOf(places, treeIds[i], no[i]));
+            QS_TRY(node.whenTrue, nodePlace(places, treeIds[i], yes[i]));
+            QS_TRY(node.whenFalse, nodePlace(places, treeIds[i], no[i]));
             isChild[node.whenTrue] = isChild[node.whenFalse] = true;
             e.features = std::max(e.features, node.feature + 1);
         }
@@ -128,7 +128,7 @@ Status readVotes(const Attributes& a, const std::string& what, const NodePlaces&
         if (targets[i] < 0 || static_cast<size_t>(targets[i]) >= e.targets)
             return badInput(
                 "a leaf speaks of target " + std::to_string(targets[i]) + " of " + std::to_string(e.targets));
-        QS_TRY(const size_t leaf, placeOf(places, treeIds[i], nodes[i]));
+        QS_TRY(const size_t leaf, nodePlace(places, treeIds[i], nodes[i]));
         if (e.trees.nodes[leaf].rule != TreeRule::Leaf)
             continue; // ONNX Runtime, too, reads the weights of leaves only
         byLeaf[leaf].push_back({ static_cast<size_t>(targets[i]), weights[i] });
