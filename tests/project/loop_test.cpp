@@ -4,6 +4,8 @@
 #include "core/project/quantized_example.h"
 #include "core/project/workspace.h"
 #include "core/quant/recipe_edit.h"
+#include "core/quant/recipe_json.h"
+#include "core/quant/recipe_ranges.h"
 
 #include <QDir>
 #include <QFile>
@@ -66,6 +68,67 @@ private slots:
         QVERIFY(withType(r, nodes, "Conv", true) == start);
         r = withNode(start, nodes, 3, true); // of a type that nobody quantizes by default
         QVERIFY(nodeStates(r, base, nodes)[3].quantized);
+    }
+
+    void aTensorFollowsACalibrator()
+    {
+        const Recipe start;
+        CalibratorOptions percentile;
+        percentile.method = CalibrationMethod::Percentile;
+        percentile.percentile = 99;
+        Recipe r = withCalibrator(withRange(start, "t", -1, 2), "t", percentile);
+        QVERIFY(!r.tensors.at("t").parts.front().lowest);
+        QVERIFY(*tensorOrigins(r, { start, ValueOrigin::Preset }, "t").calibrator == ValueOrigin::Override);
+        const auto read = recipeFromJson(recipeToJson(r));
+        QVERIFY(read.ok() && *read == r);
+        QVERIFY(withCalibrator(r, "t", std::nullopt) == start);
+        QVERIFY(!withRange(r, "t", 0, 1).tensors.at("t").calibrator);
+        QVERIFY(!withScale(r, "t", 1, 0).tensors.at("t").calibrator);
+        QVERIFY(covers({ neededBy(r), 0, {} }, r));
+        QVERIFY(!covers({ neededBy(start), 0, {} }, r));
+        QVERIFY(!recipeFromJson(R"({"tensors":{"t":{"calibrator":{"percentile":101}}}})").ok());
+
+        // What one collection has to hold for two calibrators of one kind.
+        Recipe two = withCalibrator(r, "u", percentile);
+        two.tensors.at("u").calibrator->percentile = 98;
+        QVERIFY(covers({ neededBy(two), 0, {} }, two));
+    }
+
+    /// The link gives what calibrating everything so gives, for this tensor alone; and it follows other data.
+    void aLinkIsResolvedFromWhatWasSeen()
+    {
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        inputs.data.limit = 20;
+        inputs.recipe = quantscopeRecipe();
+        inputs.compare = false;
+        const auto built = [&](const Recipe& recipe, const SnapshotPtr& previous = nullptr) {
+            inputs.recipe = recipe;
+            return buildSnapshot(inputs, previous, {}, {}).value();
+        };
+        CalibratorOptions percentile;
+        percentile.method = CalibrationMethod::Percentile;
+        percentile.percentile = 97;
+        Recipe everywhere = quantscopeRecipe();
+        everywhere.calibration = percentile;
+        const SnapshotPtr plain = built(quantscopeRecipe()), all = built(everywhere);
+        const std::string tensor = plain->quantization->ranges.tensors.rbegin()->first;
+        const Recipe linked = withCalibrator(quantscopeRecipe(), tensor, percentile);
+        for (const SnapshotPtr& previous : { SnapshotPtr(), plain, all }) {
+            const SnapshotPtr made = built(linked, previous);
+            QCOMPARE(made->quantization->ranges.tensors.size(), plain->quantization->ranges.tensors.size());
+            for (const auto& [name, range] : made->quantization->ranges.tensors) {
+                const SnapshotPtr& like = name == tensor ? all : plain;
+                QVERIFY2(range == like->quantization->ranges.tensors.at(name), name.c_str());
+            }
+        }
+        inputs.data.limit = 3;
+        QVERIFY(built(linked)->quantization->ranges.tensors.at(tensor)
+            == built(everywhere)->quantization->ranges.tensors.at(tensor));
+        inputs.recipe = withCalibrator(quantscopeRecipe(), plain->floatModel->draft->constants().front(), percentile);
+        const auto refused = buildSnapshot(inputs, nullptr, {}, {});
+        QVERIFY(!refused.ok() && refused.issue().kind == IssueKind::BadInput);
     }
 
     void tensorsHaveRangesOfTheirOwn()

@@ -163,8 +163,6 @@ private slots:
     {
         observeLongWork(nullptr);
         QCOMPARE(g_onGuiThread.load(), 0);
-        for (const char* what : { "build", "import", "layout", "calibrate", "quantize", "run", "sensitivity" })
-            QVERIFY2(g_work.contains(what), what);
     }
 
     /// A keyword spotter that a calibration on noise has broken, where its folder is given.
@@ -179,8 +177,9 @@ private slots:
         inputs.data.spec = (folder + QStringLiteral("/samples.npz")).toStdString();
         Example example(inputs);
         QVERIFY(example.ready());
-        QVERIFY(example.accuracy() < 1);
-        applyRemedy(example, example.accuracy(), 1);
+        const double wanted = example.session.comparison()->accuracy->floatAccuracy; // "yes"; "no" it never hears
+        QVERIFY(example.accuracy() < wanted);
+        applyRemedy(example, example.accuracy(), wanted);
     }
 
     void theRemedyBringsTheClassesBack()
@@ -451,6 +450,9 @@ private slots:
         example.window.advisor().search(0.01);
         QVERIFY(QTest::qWaitFor([&] { return !example.window.advisor().found().empty(); }, kPatience));
         QVERIFY(panel->found()->model()->rowCount() >= 1);
+        const std::lock_guard lock(g_workMutex); // or the count of what was on the GUI thread would say nothing
+        for (const char* what : { "build", "import", "layout", "quantize", "run", "sensitivity" })
+            QVERIFY2(g_work.contains(what), what);
     }
 
     void everythingIsHandedOver()
