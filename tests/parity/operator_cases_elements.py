@@ -212,7 +212,7 @@ def softmax(d):
 @case("LpNormalization")
 def lp_normalization(d):
     shape = d.shape(low=1)
-    d.x(shape, d.type())
+    d.x(shape, d.type(), specials=False)  # squares are summed in double here
     d.maybe(axis=d.axis(len(shape)), p=d.integer(1, 2))
 
 

@@ -76,6 +76,7 @@ KNOWN = [
     (REFERENCE_ALONE, "GroupNormalization", "bfloat16", "it computes in bfloat16"),
     (REFERENCE_ALONE, "LpNormalization", "bfloat16", "it computes in bfloat16"),
     (REFERENCE_ALONE, "LSTM", "input_forget", "gates are not coupled"),
+    (REFERENCE_ALONE, "LpPool", "dilations", "dilations are left out"),
     (REFERENCE_ALONE, "MaxPool", "shape", "pads of three axes are mixed up"),
     (REFERENCE_ALONE, "ReduceSum", "bfloat16", "it sums in bfloat16"),
     (REFERENCE_ALONE, "Shape", "end=-", "an end before the first axis counts from the last"),
@@ -109,6 +110,7 @@ KNOWN = [
     (RUNTIME_ALONE, "LpPool", "shape", "dilations are left out of SAME sizes"),
     (RUNTIME_ALONE, "AveragePool", "shape", "dilations are left out of SAME sizes"),
     (RUNTIME_ALONE, "ReduceLogSumExp", "int", "integers are rounded on the way"),
+    (RUNTIME_ALONE, "StringSplit", "shape", "an empty text has no part"),
     (RUNTIME_ALONE, "NonZero", "shape", "the standard says 0 x N for a scalar"),
 ]
 EXACT_BITS = (*FLOAT8, *FLOAT4)
