@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/graph_layout.h"
 
+#include "core/base/long_work.h"
 #include "core/layout/badges.h"
 #include "core/layout/piece_layout.h"
 
@@ -124,6 +125,7 @@ LayoutSize estimatedBoxSize(const DisplayBox& box)
 
 Result<GraphLayout> layoutGraph(const FoldedGraph& graph, const LayoutOptions& options, const CancelToken& cancel)
 {
+    beginLongWork("layout");
     return Assembly(graph, options).run(cancel);
 }
 
