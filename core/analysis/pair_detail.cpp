@@ -10,6 +10,7 @@ namespace qs {
 
 namespace {
 
+constexpr size_t kMostBands = 12; ///< below a thousandth of the largest values nothing is told apart
 constexpr int kLowestExponent = -30, kHighestExponent = 40; ///< of magnitudes that are told apart
 
 /// Elements of one sample, added to channels, places and magnitudes.
@@ -46,15 +47,17 @@ public:
             m_detail.map.error.push_back(place.rmse());
             m_detail.map.signal.push_back(place.count ? std::sqrt(place.xx / double(place.count)) : 0);
         }
-        const auto used = [](const PartSums& band) { return band.count > 0; };
-        const auto first = std::ranges::find_if(m_bands, used) - m_bands.begin();
-        for (size_t i = size_t(first); i < m_bands.size(); ++i) {
+        size_t last = m_bands.size();
+        while (last > 0 && m_bands[last - 1].count == 0)
+            --last;
+        const size_t first = last > kMostBands ? last - kMostBands : 0;
+        for (size_t i = 0; i < first; ++i) // all smaller ones, and zero, are counted with the first
+            m_bands[first].merge(m_bands[i]);
+        for (size_t i = first; i < last; ++i) {
             const int exponent = kLowestExponent + int(i);
             m_detail.bands.push_back(
-                { i == 0 ? 0 : std::ldexp(1.0, exponent), std::ldexp(1.0, exponent + 1), m_bands[i] });
+                { i == first ? 0 : std::ldexp(1.0, exponent), std::ldexp(1.0, exponent + 1), m_bands[i] });
         }
-        while (!m_detail.bands.empty() && !used(m_detail.bands.back().sums))
-            m_detail.bands.pop_back();
     }
 
 private:
@@ -120,6 +123,20 @@ void PartSums::add(float x, float y)
     xx += double(x) * x;
     ee += error * error;
     maxError = std::max(maxError, std::fabs(error));
+}
+
+void PartSums::merge(const PartSums& other)
+{
+    if (other.count == 0)
+        return;
+    lowX = count ? std::min(lowX, other.lowX) : other.lowX;
+    highX = count ? std::max(highX, other.highX) : other.highX;
+    lowY = count ? std::min(lowY, other.lowY) : other.lowY;
+    highY = count ? std::max(highY, other.highY) : other.highY;
+    count += other.count;
+    xx += other.xx;
+    ee += other.ee;
+    maxError = std::max(maxError, other.maxError);
 }
 
 Number PartSums::sqnrDb() const { return powerRatioDb(xx, ee); }

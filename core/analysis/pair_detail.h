@@ -15,6 +15,7 @@ struct PartSums {
     double maxError = 0;
     double lowX = 0, highX = 0, lowY = 0, highY = 0; ///< 0 when empty
     void add(float x, float y);
+    void merge(const PartSums& other);
     Number sqnrDb() const; ///< empty when equal or without signal
     bool exact() const { return count > 0 && ee == 0; }
     double rmse() const;
@@ -40,7 +41,7 @@ struct PairDetail {
     size_t channelAxis = 0;
     std::vector<PartSums> channels; ///< by index of that axis; one where the tensor has none
     ErrorMap map;
-    std::vector<MagnitudeBand> bands; ///< ascending, a factor of two each; without empty ends
+    std::vector<MagnitudeBand> bands; ///< ascending, a factor of two each, up to the largest; the first holds the rest
     size_t samples = 0;
     /// What scales per channel would gain over one, by the ranges of the channels alone, dB; empty with one channel.
     Number perChannelGainDb() const;

@@ -152,8 +152,8 @@ private slots:
         auto& panel = e.panel<MatchingPanel>();
         const QAbstractItemModelTester tester(panel.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         const size_t pairs = e.session.snapshot()->alignment->values.size();
-        e.session.selection().selectActivation(e.rowOf("Conv"));
-        const std::string name = e.session.comparison()->activations[e.rowOf("Conv")].name;
+        e.session.selection().selectActivation(e.rowOf("MaxPool"));
+        const std::string name = e.session.comparison()->activations[e.rowOf("MaxPool")].name;
         QCOMPARE(panel.chosenRows().size(), size_t(1));
         const QString partner = static_cast<const MatchModel*>(panel.model())->quantName(panel.chosenRows()[0]);
         QVERIFY(panel.unlinkAction()->isEnabled());
@@ -247,7 +247,8 @@ private slots:
         e.session.selection().selectActivation(e.rowOf("Conv"));
         QVERIFY(e.window.showView(QStringLiteral("weight-lab")));
         auto& panel = e.panel<WeightLabPanel>();
-        const QAbstractItemModelTester tester(&panel.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const QAbstractItemModelTester tester(
+            panel.findChild<QTableView*>()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         QTRY_VERIFY_WITH_TIMEOUT(panel.model().rowCount() >= 8, kPatience);
         for (int row = 0; row < panel.model().rowCount(); ++row)
             QVERIFY(panel.model().index(row, WeightLabModel::Sqnr).data().toString().contains(QStringLiteral("dB")));

@@ -25,19 +25,19 @@ std::vector<ColumnSpec> sampleColumns()
                "flipped "
                "ones first."),
             QStringLiteral("888 → 888"), number, up },
-        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), number, up },
-        { tr("float margin"),
-            tr("First output: the float model's class over the next best, in the float model. A small margin flips "
-               "easily."),
-            QStringLiteral("−88.8"), number, up },
         { tr("quantized margin"),
             tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
                "is another one."),
             QStringLiteral("−88.88"), number, up },
+        { tr("float margin"),
+            tr("First output: the float model's class over the next best, in the float model. A small margin flips "
+               "easily."),
+            QStringLiteral("−88.8"), number, up },
         { tr("output SQNR"),
             tr("SQNR of this sample's worst output, dB. Higher is better. ")
                 + metricInfo(Metric::Accumulated).definition,
             QStringLiteral("output SQNR88"), ColumnKind::Bar, up },
+        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), number, up },
     };
 }
 

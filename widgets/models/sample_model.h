@@ -9,7 +9,7 @@ namespace qs {
 class SampleModel : public ColumnModel {
     Q_OBJECT
 public:
-    enum Column { Sample, Class, Label, FloatMargin, QuantMargin, Sqnr, ColumnCount };
+    enum Column { Sample, Class, QuantMargin, FloatMargin, Sqnr, Label, ColumnCount };
     explicit SampleModel(QObject* parent = nullptr);
     size_t sampleOf(int row) const; ///< number among all samples
     bool flipped(int row) const; ///< the class differs between the models

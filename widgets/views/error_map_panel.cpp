@@ -109,7 +109,7 @@ LineData magnitudeData(const PairDetail& detail, const Theme& theme)
     data.unit = QStringLiteral("dB");
     data.xLabel = ErrorMapPanel::tr("magnitude");
     data.emptyText = ErrorMapPanel::tr("This tensor has no elements.");
-    LineSeries series { ErrorMapPanel::tr("SQNR by magnitude, dB"), {}, theme.floatSeries, false, true };
+    LineSeries series { ErrorMapPanel::tr("SQNR, dB"), {}, theme.floatSeries, false, true };
     double all = 0;
     for (const MagnitudeBand& band : detail.bands)
         all += band.sums.ee;
