@@ -117,6 +117,36 @@ private slots:
         QVERIFY(script.contains("activation_type=QuantType.QInt8"));
     }
 
+    void floatsOfEightBits()
+    {
+        QS_EXPECT(0, {},
+            { "quantize", kFloat, "-o", path("f8.onnx"), "--data", kData, "--activation-type", "float8e4m3fn",
+                "--weight-type", "float8e4m3fn", "--method", "distribution", "--script", path("f8.py"), "--quiet" });
+        QVERIFY(contentOf(path("f8.py")).contains("weight_type=QuantType.QFLOAT8E4M3FN"));
+        QVERIFY(contentOf(path("f8.py")).contains("CalibrationMethod.Distribution"));
+    }
+
+    void calibratesWithSamplesOfTheirOwn()
+    {
+        const auto compared = [&](const QStringList& more) {
+            const Outcome o = quantscope(
+                QStringList { "compare", kFloat, "--data", kData, "--ort-defaults", "--json", "-" } + more);
+            return o.code == 0 ? parsed(o.out)["outputs"] : json();
+        };
+        const json plain = compared({});
+        QVERIFY(!plain.empty());
+        QVERIFY(compared({ "--calibration-data", kData }) == plain);
+        const json few = compared({ "--calibration-data", kData, "--calibration-limit", "1" });
+        QVERIFY(!few.empty() && few != plain);
+        QS_EXPECT(2, {}, { "compare", kFloat, "--data", kData, "--ort-defaults", "--calibration-limit", "1" });
+        QS_EXPECT(2, {},
+            { "compare", kFloat, "--data", kData, "--ort-defaults", "--calibration-data", kData, "--shard", "1/2",
+                "--state", path("s.qstate") });
+        QS_EXPECT(0, {},
+            { "sensitivity", kFloat, "--data", kData, "--ort-defaults", "--calibration-data", kData, "--by", "type",
+                "--quiet" });
+    }
+
     void refusals_data()
     {
         QTest::addColumn<int>("code");
@@ -161,9 +191,18 @@ private slots:
         QTest::newRow("no such key") << 3 << QStringList { "unknown key", "perchannel" }
                                      << QStringList { kFloat, "--data", kData, "--recipe",
                                             text("key.json", R"({"perchannel":true})") };
-        QTest::newRow("float8") << 2 << QStringList { "float8e4m3fn", "int8" }
-                                << QStringList { kFloat, "--data", kData, "--activation-type", "float8e4m3fn" };
-        QTest::newRow("float8 in a recipe") << 3 << QStringList { "weight_type", "float8" }
+        QTest::newRow("float8 of activations alone")
+            << 2 << QStringList { "float8e4m3fn for activations and weights" }
+            << QStringList { kFloat, "--data", kData, "--activation-type", "float8e4m3fn" };
+        QTest::newRow("float8 with ranges") << 3 << QStringList { "deviation", "--method distribution" }
+                                            << QStringList { kFloat, "--data", kData, "--activation-type",
+                                                   "float8e4m3fn", "--weight-type", "float8e4m3fn" };
+        QTest::newRow("float8 that is not written")
+            << 2 << QStringList { "--weight-type", "float8e5m2" }
+            << QStringList { kFloat, "--data", kData, "--weight-type", "float8e5m2" };
+        QTest::newRow("clips without equalization")
+            << 2 << QStringList { "--equalize" } << QStringList { kFloat, "--data", kData, "--equalize-clips" };
+        QTest::newRow("float8 in a recipe") << 2 << QStringList { "float8" }
                                             << QStringList { kFloat, "--data", kData, "--recipe",
                                                    text("float8.json", R"({"weight_type":"float8e4m3fn"})") };
         QTest::newRow("completed operators")
