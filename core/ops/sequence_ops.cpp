@@ -95,7 +95,7 @@ Result<Facts> inferSplit(const InferContext& c)
     return Facts { sequenceFact(std::move(part)) };
 }
 
-Result<Facts> inferConcat(const InferContext& c)
+Result<Facts> inferConcatFromSequence(const InferContext& c)
 {
     QS_CHECK(needSequence(c, 0));
     const bool newAxis = c.node.attributes.integer("new_axis", 0) != 0;
@@ -167,7 +167,7 @@ void registerSequenceOps(OpRegistry& r)
     r.add({ "", "SequenceErase", inferErase, Tolerance::Exact });
     r.add({ "", "SequenceLength", inferLength, Tolerance::Exact });
     r.add({ "", "SplitToSequence", inferSplit, Tolerance::Exact });
-    r.add({ "", "ConcatFromSequence", inferConcat, Tolerance::Exact });
+    r.add({ "", "ConcatFromSequence", inferConcatFromSequence, Tolerance::Exact });
     r.add({ "", "Optional", inferOptional, Tolerance::Exact });
     r.add({ "", "OptionalGetElement", inferGetElement, Tolerance::Exact });
     r.add({ "", "OptionalHasElement", inferHasElement, Tolerance::Exact });
