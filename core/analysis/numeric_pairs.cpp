@@ -215,9 +215,11 @@ private:
             const ValueId q = m_quants[k].first;
             const bool alone = likeness == Likeness::Same ? partners[x] == 1 && users[k] == 1 : true;
             const double confidence = (alone ? 1 : kSeveral) * sure * (likeness == Likeness::Same ? 1 : kSeveral);
+            const auto quantizer = m_pair.quantView->ofValue(q);
+            const ValueId shown = quantizer ? m_pair.quantView->quantizers()[*quantizer].shown() : q;
+            if (std::ranges::count(m_alignment.apart, std::pair(x, shown)) > 0)
+                continue;
             if (likeness == Likeness::Same && !paired.contains(x) && !used.contains(q)) {
-                const auto quantizer = m_pair.quantView->ofValue(q);
-                const ValueId shown = quantizer ? m_pair.quantView->quantizers()[*quantizer].shown() : q;
                 m_alignment.values.push_back({ x, shown, MatchMethod::Numeric, confidence, quantizer, NodeId() });
                 paired.insert(x);
                 used.insert(q);

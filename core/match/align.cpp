@@ -51,6 +51,7 @@ public:
         if (!oneNetwork)
             QS_CHECK(sameNetwork());
         emitValues();
+        markManual(manual.pairs);
         keepApart(manual.apart);
         emitWeights();
         listUnmatched();
@@ -254,12 +255,25 @@ private:
         }
     }
 
+    /// A pair made by hand stays one where the value shown is another than the one named: inside a Q/DQ unit.
+    void markManual(const ManualPairs& manual)
+    {
+        for (const auto& [floatName, quantName] : manual) {
+            const auto pair = std::ranges::find(m_result.values, fg().findValue(floatName), &ValuePair::floatValue);
+            if (pair == m_result.values.end() || m_q.root(pair->quantValue) != m_q.root(qg().findValue(quantName)))
+                continue;
+            pair->method = MatchMethod::Manual;
+            pair->confidence = 1;
+        }
+    }
+
     void keepApart(const ManualPairs& apart)
     {
         for (const auto& [floatName, quantName] : apart)
-            std::erase_if(m_result.values,
-                [&, f = fg().findValue(floatName), q = qg().findValue(quantName)](
-                    const ValuePair& pair) { return pair.floatValue == f && pair.quantValue == q; });
+            m_result.apart.emplace_back(fg().findValue(floatName), qg().findValue(quantName));
+        std::erase_if(m_result.values, [&](const ValuePair& pair) {
+            return std::ranges::count(m_result.apart, std::pair(pair.floatValue, pair.quantValue)) > 0;
+        });
     }
 
     void emitWeights()

@@ -144,16 +144,24 @@ private slots:
         QVERIFY(!map.map().data().emptyText.isEmpty());
     }
 
+    void linksByHand_data()
+    {
+        QTest::addColumn<std::string>("type");
+        QTest::newRow("inside a unit") << std::string("Conv");
+        QTest::newRow("found by its numbers, too") << std::string("MaxPool");
+    }
+
     void linksByHand()
     {
+        QFETCH(std::string, type);
         Example e;
         QVERIFY(e.ready());
         QVERIFY(e.window.showView(QStringLiteral("matching")));
         auto& panel = e.panel<MatchingPanel>();
         const QAbstractItemModelTester tester(panel.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         const size_t pairs = e.session.snapshot()->alignment->values.size();
-        e.session.selection().selectActivation(e.rowOf("Conv"));
-        const std::string name = e.session.comparison()->activations[e.rowOf("Conv")].name;
+        e.session.selection().selectActivation(e.rowOf(type.c_str()));
+        const std::string name = e.session.comparison()->activations[e.rowOf(type.c_str())].name;
         QCOMPARE(panel.chosenRows().size(), size_t(1));
         const QString partner = static_cast<const MatchModel*>(panel.model())->quantName(panel.chosenRows()[0]);
         QVERIFY(panel.unlinkAction()->isEnabled());
@@ -166,6 +174,10 @@ private slots:
         QVERIFY(e.ready());
         QCOMPARE(e.session.snapshot()->alignment->values.size(), pairs);
         QCOMPARE(e.session.recipe().links().pairs.size(), size_t(1));
+        const auto& linked = e.session.comparison()->activations;
+        const auto row = std::ranges::find(linked, name, &ActivationRow::name);
+        QVERIFY(row != linked.end());
+        QCOMPARE(row->method, MatchMethod::Manual);
         const QTemporaryDir folder;
         const QString path = folder.filePath(QStringLiteral("map.json"));
         e.session.exportLinks(path);
