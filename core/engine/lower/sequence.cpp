@@ -142,7 +142,7 @@ Result<std::vector<int64_t>> partSizes(const Tensor* split, int64_t whole)
     return sizes;
 }
 
-Status runSplit(const Node& node, KernelMode mode, StepContext& s)
+Status runSplitToSequence(const Node& node, KernelMode mode, StepContext& s)
 {
     const Tensor& x = s.in(0);
     QS_TRY(const size_t axis, axisOf(node.attributes.integer("axis", 0), x.rank()));
@@ -249,7 +249,7 @@ void lowerSequences(LoweringRegistry& r)
     r.add("", "SequenceInsert", onContainers<runInsert>);
     r.add("", "SequenceErase", onContainers<runErase>);
     r.add("", "SequenceLength", onContainers<runLength>);
-    r.add("", "SplitToSequence", makingContainers<runSplit>);
+    r.add("", "SplitToSequence", makingContainers<runSplitToSequence>);
     r.add("", "ConcatFromSequence", onContainers<runConcatSequence>);
     r.add("", "Optional", onContainers<runOptional>);
     r.add("", "OptionalGetElement", onContainers<runGetElement>);

@@ -65,7 +65,7 @@ Words partsOf(const std::string& text, const std::string& delimiter, int64_t mos
     }
 }
 
-Status runSplit(const Node& node, KernelMode, StepContext& s)
+Status runStringSplit(const Node& node, KernelMode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
     QS_CHECK(needText(s, 1));
@@ -167,7 +167,7 @@ template <RunFn run> Result<LoweredNode> text(const LowerContext& context)
 void lowerText(LoweringRegistry& r)
 {
     r.add("", "StringConcat", text<runConcat>);
-    r.add("", "StringSplit", text<runSplit>);
+    r.add("", "StringSplit", text<runStringSplit>);
     r.add("", "StringNormalizer", lowerNormalizer);
     r.add("", "RegexFullMatch", lowerMatch);
     lowerTfIdf(r);
