@@ -20,13 +20,13 @@ import collections
 import concurrent.futures
 import fnmatch
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import venv
 import warnings
+
+import environment
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES = ["numpy", "onnx", "onnxruntime", "ml_dtypes"]
@@ -45,14 +45,7 @@ try:
     import operator_cases_windows  # noqa: F401
     from operator_draw import CASES, FLOAT4, FLOAT8, PACKED, Draw, to_tensor
 except ImportError:
-    folder = ROOT / "build" / "parity-venv"
-    python = folder / "bin" / "python"
-    if pathlib.Path(sys.prefix) == folder:
-        raise
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
+    environment.run_again(__file__, PACKAGES)
 
 CHUNK = 250
 MAX_OPSET = {"": min(onnx.defs.onnx_opset_version(), 27), "ai.onnx.ml": 5, "com.microsoft": 1}
@@ -64,7 +57,7 @@ KNOWN = [
     (REFERENCE_ALONE, "AffineGrid", "is float64", "the result has the input's type"),
     (REFERENCE_ALONE, "AffineGrid", "is float16", "the result has the input's type"),
     (REFERENCE_ALONE, "Det", "is bfloat16", "the result has the input's type"),
-        (REFERENCE_ALONE, "Reduce*", "int32, not int64", "sums of a scalar keep its type"),
+    (REFERENCE_ALONE, "Reduce*", "int32, not int64", "sums of a scalar keep its type"),
     (REFERENCE_ALONE, "Reduce*", "uint32, not uint64", "sums of a scalar keep its type"),
     (REFERENCE_ALONE, "Cast*", "to=24", "float8e8m0 has no negative numbers"),
     (REFERENCE_ALONE, "Cast*", "e8m0", "NaN as an integer is anything"),

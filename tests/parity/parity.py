@@ -24,7 +24,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import venv
+
+import environment
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES = ["numpy", "onnx", "onnxruntime"]
@@ -39,14 +40,7 @@ try:
     import onnx
     import onnxruntime as ort
 except ImportError:
-    folder = ROOT / "build" / "parity-venv"
-    python = folder / "bin" / "python"
-    if pathlib.Path(sys.prefix) == folder:
-        raise
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
+    environment.run_again(__file__, PACKAGES)
 
 
 def session(model):

@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import venv
+
+import environment
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = "onnx==1.22.0"
@@ -25,11 +26,7 @@ LEAST = {"node": 1640, "simple": 21, "pytorch-converted": 82, "pytorch-operator"
 
 def test_data():
     """Folder of the package's test data."""
-    folder = ROOT / "build" / "standard-venv"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE], check=True)
+    python = environment.python_with([PACKAGE], "standard-venv")
     where = "import onnx, pathlib; print(pathlib.Path(onnx.__file__).parent / 'backend' / 'test' / 'data')"
     said = subprocess.run([python, "-c", where], check=True, capture_output=True, text=True)
     return python, pathlib.Path(said.stdout.strip())
