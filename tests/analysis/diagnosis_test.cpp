@@ -7,6 +7,7 @@
 #include "core/engine/execution.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
+#include "tests/support/tensors.h"
 
 #include <QTemporaryDir>
 
@@ -27,14 +28,6 @@ std::vector<float> uniform(size_t n, uint32_t seed, float low = -1, float high =
     return x;
 }
 
-std::vector<int8_t> codesOf(const std::vector<float>& values, float scale)
-{
-    std::vector<int8_t> codes;
-    for (const float v : values)
-        codes.push_back(int8_t(std::clamp(std::nearbyint(v / scale), -127.f, 127.f)));
-    return codes;
-}
-
 const std::vector<float> kWeights = uniform(12, 5);
 const Tensor kFloatWeight = Tensor::of<float>({ 4, 3 }, kWeights);
 
@@ -53,7 +46,7 @@ Prepared productOnCodes()
         .input("x", { 2, 4 })
         .constant("xs", Tensor::scalar(1.f / 127))
         .constant("xz", Tensor::scalar<int8_t>(0))
-        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, codesOf(kWeights, 1.f / 127)))
+        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, symmetricCodes(kWeights, { 1.f / 127 })))
         .constant("ws", Tensor::scalar(1.f / 127))
         .constant("wz", Tensor::scalar<int8_t>(0))
         .constant("ys", Tensor::scalar(3.f / 255))
@@ -69,7 +62,7 @@ Prepared dynamicProduct()
 {
     return SmallModel("q")
         .input("x", { 2, 4 })
-        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, codesOf(kWeights, 1.f / 127)))
+        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, symmetricCodes(kWeights, { 1.f / 127 })))
         .constant("w_scale", Tensor::scalar(1.f / 127))
         .constant("w_zero_point", Tensor::scalar<int8_t>(0))
         .node("DynamicQuantizeLinear", { "x" }, { "x_quantized", "x_scale", "x_zero_point" })
@@ -158,7 +151,7 @@ void DiagnosisTests::batchNormalizationIsFoldedFirst()
     const float scale = 1.f / 127;
     SmallModel model("q");
     model.input("x", { 1, 2, 2, 2 }).qdq<int8_t>("x", "x_dq", 1.f / 64, 0);
-    model.weight("w", { 2, 2, 1, 1 }, codesOf(folded, scale), { scale });
+    model.weight("w", { 2, 2, 1, 1 }, symmetricCodes(folded, { scale }), { scale });
     model.constant("bias", Tensor::of<float>({ 2 }, bias));
     const Prepared q = model.node("Conv", { "x_dq", "w", "bias" }, { "c2" })
                            .qdq<int8_t>("c2", "y", 1.f / 32, 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
+#include "tests/support/tensors.h"
 
 #include <cmath>
-#include <random>
 
 using namespace qs;
 using namespace qs::test;
@@ -11,16 +11,6 @@ using namespace qs::test;
 namespace {
 
 constexpr int64_t kCount = 512;
-
-std::vector<float> normals(size_t n, uint32_t seed)
-{
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal;
-    std::vector<float> v(n);
-    for (float& f : v)
-        f = normal(random);
-    return v;
-}
 
 FixedData normalData() { return FixedData({ Tensor::of<float>({ kCount }, normals(kCount, 9)) }); }
 
@@ -72,16 +62,6 @@ ConvPair convPair(const std::vector<float>& weight, const std::vector<int8_t>& c
     return { std::move(f), std::move(q) };
 }
 
-std::vector<int8_t> codesOf(const std::vector<float>& weight, const std::vector<float>& scales)
-{
-    std::vector<int8_t> codes;
-    const size_t channel = weight.size() / scales.size();
-    for (size_t i = 0; i < weight.size(); ++i)
-        codes.push_back(
-            static_cast<int8_t>(std::clamp(std::nearbyint(weight[i] / scales[i / channel]), -127.f, 127.f)));
-    return codes;
-}
-
 FixedData pictures() { return FixedData({ Tensor::of<float>({ 1, 1, 8, 8 }, normals(64, 4)) }); }
 
 double number(const Finding& f, const std::string& key)
@@ -121,7 +101,7 @@ void FindingsTests::healthyPairHasNone()
     QVERIFY2(c.findings.empty(), qPrintable(rulesOf(c)));
     const auto w = normals(72, 3);
     const std::vector<float> scale { 0.025f };
-    const ConvPair pair = convPair(w, codesOf(w, scale), scale);
+    const ConvPair pair = convPair(w, symmetricCodes(w, scale), scale);
     const Comparison conv = compared(pair.f, pair.q, pictures());
     QVERIFY2(std::ranges::none_of(conv.findings, [](const Finding& f) { return f.severity != Severity::Note; }),
         qPrintable(rulesOf(conv)));
@@ -219,7 +199,7 @@ void FindingsTests::channelImbalance()
     for (size_t i = 9; i < w.size(); ++i)
         w[i] *= 0.01f;
     const std::vector<float> scale { 0.025f };
-    const ConvPair pair = convPair(w, codesOf(w, scale), scale);
+    const ConvPair pair = convPair(w, symmetricCodes(w, scale), scale);
     const Comparison c = compared(pair.f, pair.q, pictures());
     QCOMPARE(c.weights.size(), size_t(1));
     QVERIFY(*c.weights[0].rangeRatio > 20);
@@ -232,7 +212,7 @@ void FindingsTests::channelImbalance()
     for (size_t i = 0; i < half.size(); ++i)
         half[i] = i < 9 && i > 0 ? 0 : i == 0 ? 40.f : half[i] * 0.3f;
     const std::vector<float> wide { 40.f / 127 };
-    const ConvPair worse = convPair(half, codesOf(half, wide), wide);
+    const ConvPair worse = convPair(half, symmetricCodes(half, wide), wide);
     const Comparison c2 = compared(worse.f, worse.q, pictures());
     const Finding* f = findingOf(c2, "channel_imbalance");
     QVERIFY2(f, qPrintable(rulesOf(c2)));
@@ -246,7 +226,7 @@ void FindingsTests::channelImbalance()
     for (size_t k = 0; k < 8; ++k)
         for (size_t i = 0; i < 9; ++i)
             scales[k] = std::max(scales[k], std::fabs(half[k * 9 + i]) / 127);
-    const ConvPair good = convPair(half, codesOf(half, scales), scales);
+    const ConvPair good = convPair(half, symmetricCodes(half, scales), scales);
     QVERIFY(!findingOf(compared(good.f, good.q, pictures()), "channel_imbalance"));
 }
 
@@ -254,7 +234,7 @@ void FindingsTests::weightsDiffer()
 {
     const auto w = normals(72, 3);
     const std::vector<float> scale { 0.025f };
-    auto codes = codesOf(w, scale);
+    auto codes = symmetricCodes(w, scale);
     for (size_t i = 0; i < codes.size(); i += 3)
         codes[i] = static_cast<int8_t>(codes[i] / 2 + 5);
     const ConvPair pair = convPair(w, codes, scale);

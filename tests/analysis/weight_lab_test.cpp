@@ -5,24 +5,14 @@
 #include "core/quant/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
+#include "tests/support/tensors.h"
 
 #include <cmath>
-#include <random>
 
 using namespace qs;
 using namespace qs::test;
 
 namespace {
-
-std::vector<float> normalFloats(size_t n, uint32_t seed)
-{
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal;
-    std::vector<float> values(n);
-    for (float& v : values)
-        v = normal(random);
-    return values;
-}
 
 /// Two layers whose channels differ tenfold, with a Relu between.
 Prepared twoLayers(const Tensor& first, const Tensor& second)
@@ -75,8 +65,8 @@ void WeightLabTests::trialsEqualTheQuantizer_data()
 void WeightLabTests::trialsEqualTheQuantizer()
 {
     QFETCH(int, axis);
-    const Tensor weight = Tensor::of<float>({ 5, 7, 3 }, normalFloats(105, 11));
-    const Prepared model = twoLayers(weight, Tensor::of<float>({ 1, 5, 1, 1 }, normalFloats(5, 3)));
+    const Tensor weight = Tensor::of<float>({ 5, 7, 3 }, normals(105, 11));
+    const Prepared model = twoLayers(weight, Tensor::of<float>({ 1, 5, 1, 1 }, normals(5, 3)));
     const auto lab = weightLab(*model.plan, rowFor(model, "w1", axis));
     QVERIFY(lab);
     QCOMPARE(lab->trials.size(), size_t(8));
@@ -120,11 +110,11 @@ void WeightLabTests::channelsAndOutliers()
 
 void WeightLabTests::equalization()
 {
-    auto first = normalFloats(4 * 3, 1);
+    auto first = normals(4 * 3, 1);
     for (size_t i = 0; i < 3; ++i)
         first[i] *= 50; // one channel far above the others
     const Prepared model
-        = twoLayers(Tensor::of<float>({ 4, 3, 1, 1 }, first), Tensor::of<float>({ 2, 4, 1, 1 }, normalFloats(8, 2)));
+        = twoLayers(Tensor::of<float>({ 4, 3, 1, 1 }, first), Tensor::of<float>({ 2, 4, 1, 1 }, normals(8, 2)));
     const std::vector<WeightRow> rows { rowFor(model, "w1", 0), rowFor(model, "w2", 0) };
     const auto laboratory = weightLaboratory(*model.plan, std::make_shared<const Model>(model.plan->model()), rows, 2);
     QVERIFY2(laboratory.note.empty(), laboratory.note.c_str());

@@ -1,108 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/issue_text.h"
-#include "core/match/alignment.h"
 #include "core/match/canonical.h"
 #include "core/match/names.h"
 #include "core/match/topology.h"
-#include "tests/support/small_model.h"
+#include "tests/match/chains.h"
 
-#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 using namespace qs;
-using qs::test::Prepared;
-using qs::test::SmallModel;
-
-namespace {
-
-std::vector<float> randomFloats(size_t n, uint32_t seed)
-{
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal;
-    std::vector<float> values(n);
-    for (float& v : values)
-        v = normal(random);
-    return values;
-}
-
-/// Codes of a weight with one symmetric scale.
-std::vector<int8_t> rounded(const std::vector<float>& values, float scale)
-{
-    std::vector<int8_t> codes;
-    for (float v : values)
-        codes.push_back(static_cast<int8_t>(std::clamp(std::nearbyint(v / scale), -127.f, 127.f)));
-    return codes;
-}
-
-const Shape kWeight { 4, 2, 3, 3 };
-const std::vector<float> kW1 = randomFloats(72, 1), kW2 = randomFloats(144, 2), kW3 = randomFloats(12, 3);
-const std::vector<SmallModel::Attribute> kPads { { "pads", std::vector<int64_t> { 1, 1, 1, 1 } } };
-
-/// x -> Conv -> Relu -> Conv -> y
-Prepared convChain()
-{
-    return SmallModel("float.onnx")
-        .input("x", { 1, 2, 5, 5 })
-        .constant("w1", Tensor::of<float>(kWeight, kW1))
-        .constant("w2", Tensor::of<float>({ 4, 4, 3, 3 }, kW2))
-        .node("Conv", { "x", "w1" }, { "c1" }, kPads)
-        .node("Relu", { "c1" }, { "r1" })
-        .node("Conv", { "r1", "w2" }, { "y" }, kPads)
-        .output("y")
-        .finish();
-}
-
-/// What ONNX Runtime's quantizer makes of convChain: the Relu is gone, the range does its work.
-Prepared quantizedChain()
-{
-    return SmallModel("quant.onnx")
-        .input("x", { 1, 2, 5, 5 })
-        .weight("w1", kWeight, rounded(kW1, 0.03f), { 0.03f })
-        .weight("w2", { 4, 4, 3, 3 }, rounded(kW2, 0.03f), { 0.03f })
-        .qdq<uint8_t>("x", "x_DequantizeLinear_Output", 0.02f, 128)
-        .node("Conv", { "x_DequantizeLinear_Output", "w1" }, { "c1" }, kPads)
-        .qdq<uint8_t>("c1", "r1_DequantizeLinear_Output", 0.05f, 0)
-        .node("Conv", { "r1_DequantizeLinear_Output", "w2" }, { "y_QuantizeLinear_Input" }, kPads)
-        .qdq<uint8_t>("y_QuantizeLinear_Input", "y", 0.1f, 100)
-        .output("y")
-        .finish();
-}
-
-Result<Alignment> alignOf(const Prepared& f, const Prepared& q, const ManualPairs& manual = {})
-{
-    return align(*f.plan, *q.plan, *q.view, { manual, {} });
-}
-
-/// Pairs as text: "float=quantized" in order.
-QStringList pairsOf(const Prepared& f, const Prepared& q, const Alignment& a)
-{
-    QStringList list;
-    for (const ValuePair& p : a.values)
-        list << QString::fromStdString(f.graph().value(p.floatValue).name + "=" + q.graph().value(p.quantValue).name);
-    return list;
-}
-
-const ValuePair* pairOf(const Prepared& f, const Alignment& a, const std::string& name)
-{
-    const auto it = std::ranges::find(a.values, f.value(name), &ValuePair::floatValue);
-    return it == a.values.end() ? nullptr : &*it;
-}
-
-QStringList namesOf(const Prepared& m, const std::vector<ValueId>& values)
-{
-    QStringList list;
-    for (ValueId v : values)
-        list << QString::fromStdString(m.graph().value(v).name);
-    return list;
-}
-
-QString sentence(const Result<Alignment>& r) { return r ? QString() : QString::fromStdString(issueText(r.issue())); }
-
-} // namespace
+using namespace qs::test;
 
 class MatchTests : public QObject {
     Q_OBJECT
@@ -118,9 +26,6 @@ private slots:
     void pairsQLinearForms();
     void pairsScaledSums();
     void pairsBlockWeights();
-    void manualPairsWin();
-    void pairsAreKeptApart();
-    void refusesWrongMaps();
     void refusesAnotherNetwork();
     void listsUnmatched();
     void likenessOfWeights();
@@ -195,8 +100,8 @@ void MatchTests::pairsByTopology()
     const Prepared f = convChain();
     const Prepared q = SmallModel("q")
                            .input("in", { 1, 2, 5, 5 })
-                           .weight("k1", kWeight, rounded(kW1, 0.03f), { 0.03f })
-                           .weight("k2", { 4, 4, 3, 3 }, rounded(kW2, 0.03f), { 0.03f })
+                           .weight("k1", kWeight, symmetricCodes(kW1, { 0.03f }), { 0.03f })
+                           .weight("k2", { 4, 4, 3, 3 }, symmetricCodes(kW2, { 0.03f }), { 0.03f })
                            .node("Conv", { "in", "k1" }, { "v1" }, kPads)
                            .node("Relu", { "v1" }, { "v2" })
                            .qdq<int8_t>("v2", "v2_dq", 0.05f, -128)
@@ -292,7 +197,7 @@ void MatchTests::gemmIsMatMulAndAdd()
                            .finish();
     const Prepared q = SmallModel("q")
                            .input("x", { 2, 4 })
-                           .weight("k", { 4, 3 }, rounded(kW3, 0.02f), { 0.02f })
+                           .weight("k", { 4, 3 }, symmetricCodes(kW3, { 0.02f }), { 0.02f })
                            .constant("b2", bias)
                            .node("MatMul", { "x", "k" }, { "m" })
                            .node("Add", { "m", "b2" }, { "s" })
@@ -357,8 +262,8 @@ void MatchTests::pairsQLinearForms()
     for (const char* name : { "w1", "w2" })
         m.constant(std::string(name) + "_scale", Tensor::scalar(0.03f))
             .constant(std::string(name) + "_zero_point", Tensor::scalar(int8_t(0)));
-    m.constant("w1_quantized", Tensor::of<int8_t>(kWeight, rounded(kW1, 0.03f)));
-    m.constant("w2_quantized", Tensor::of<int8_t>({ 4, 4, 3, 3 }, rounded(kW2, 0.03f)));
+    m.constant("w1_quantized", Tensor::of<int8_t>(kWeight, symmetricCodes(kW1, { 0.03f })));
+    m.constant("w2_quantized", Tensor::of<int8_t>({ 4, 4, 3, 3 }, symmetricCodes(kW2, { 0.03f })));
     m.node("QuantizeLinear", { "x", "x_scale", "x_zero_point" }, { "x_quantized" });
     m.node("QLinearConv",
         { "x_quantized", "x_scale", "x_zero_point", "w1_quantized", "w1_scale", "w1_zero_point", "c1_scale",
@@ -404,7 +309,7 @@ void MatchTests::pairsScaledSums()
         m.input("x", { 2, 4 });
         m.constant("xs", Tensor::scalar(0.05f)).constant("xz", Tensor::scalar(uint8_t(120)));
         m.constant("ws", Tensor::of<float>({ 3 }, { 0.03f, 0.02f, 0.04f }));
-        m.constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, rounded(kW3, 0.03f)));
+        m.constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, symmetricCodes(kW3, { 0.03f })));
         m.node("QuantizeLinear", { "x", "xs", "xz" }, { "xq" });
         m.node("MatMulInteger", { "xq", "w_quantized", "xz" }, { "sums" });
         m.node("Cast", { "sums" }, { "floats" }, { { "to", int64_t(DType::Float32) } });
@@ -458,98 +363,13 @@ void MatchTests::pairsBlockWeights()
             QVERIFY(std::abs(stored[c * 4 + k] - std::clamp(kW3[k * 3 + c], -2.4f, 2.1f)) < 0.16f);
 }
 
-void MatchTests::manualPairsWin()
-{
-    const Prepared f = convChain(), q = quantizedChain();
-    const auto a = alignOf(f, q, { { "r1", "c1" } });
-    QVERIFY2(a.ok(), qPrintable(sentence(a)));
-    QCOMPARE(pairOf(f, *a, "r1")->method, MatchMethod::Manual);
-    QCOMPARE(pairOf(f, *a, "r1")->confidence, 1.0);
-
-    QTemporaryDir folder;
-    const QString path = folder.filePath("map.json");
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(R"({"pairs":[{"float":"a","quantized":"b"},{"float":"c","quantized":"d"}]})");
-    file.close();
-    const auto pairs = readManualLinks(path.toStdString());
-    QVERIFY(pairs.ok());
-    QCOMPARE(pairs->pairs, (ManualPairs { { "a", "b" }, { "c", "d" } }));
-    QVERIFY(pairs->apart.empty());
-}
-
-void MatchTests::pairsAreKeptApart()
-{
-    const Prepared f = convChain(), q = quantizedChain();
-    const auto found = alignOf(f, q);
-    QVERIFY2(found.ok(), qPrintable(sentence(found)));
-    const ValuePair* pair = pairOf(f, *found, "r1");
-    QVERIFY(pair);
-    const ManualLinks links { { { "c1", "c1" } }, { { "r1", q.plan->graph().value(pair->quantValue).name } } };
-    const auto apart = align(*f.plan, *q.plan, *q.view, links);
-    QVERIFY2(apart.ok(), qPrintable(sentence(apart)));
-    QVERIFY(!pairOf(f, *apart, "r1"));
-    QVERIFY(std::ranges::find(apart->unmatchedFloat, pair->floatValue) != apart->unmatchedFloat.end());
-    QCOMPARE(apart->values.size(), found->values.size() - 1);
-
-    const ManualLinks linked = withLink(links, "r1", links.apart[0].second);
-    QVERIFY(linked.apart.empty());
-    QCOMPARE(linked.pairs.size(), size_t(2));
-    QCOMPARE(withLink(linked, "c1", "other").pairs.size(), size_t(2)); // in place of its first partner
-    QVERIFY(withoutLink(linked, "c1", "c1").apart.empty());
-    QVERIFY(withoutLink(withoutLink(linked, "r1", links.apart[0].second), "r1", links.apart[0].second).apart
-        == links.apart);
-
-    QTemporaryDir folder;
-    QFile file(folder.filePath("map.json"));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(manualLinksJson(links).c_str());
-    file.close();
-    const auto read = readManualLinks(file.fileName().toStdString());
-    QVERIFY(read.ok());
-    QVERIFY(*read == links);
-}
-
-void MatchTests::refusesWrongMaps()
-{
-    const Prepared f = convChain(), q = quantizedChain();
-    const auto noFloat = alignOf(f, q, { { "nobody", "c1" } });
-    QVERIFY(!noFloat.ok());
-    QVERIFY2(sentence(noFloat).contains("float.onnx") && sentence(noFloat).contains("nobody"),
-        qPrintable(sentence(noFloat)));
-    const auto noQuant = alignOf(f, q, { { "r1", "nothing" } });
-    QVERIFY(!noQuant.ok());
-    QVERIFY2(sentence(noQuant).contains("quant.onnx") && sentence(noQuant).contains("nothing"),
-        qPrintable(sentence(noQuant)));
-    const auto unequal = alignOf(f, q, { { "c1", "x_DequantizeLinear_Output" } });
-    QVERIFY(!unequal.ok());
-    QVERIFY2(
-        sentence(unequal).contains("1x4x5x5") && sentence(unequal).contains("1x2x5x5"), qPrintable(sentence(unequal)));
-
-    QTemporaryDir folder;
-    const std::string path = folder.filePath("map.json").toStdString();
-    for (const char* text : { "", "[]", "{", "{\"pairs\":1}", "{\"pairs\":[1]}", "{\"pairs\":[{\"float\":\"a\"}]}",
-             "{\"pairs\":[{\"float\":1,\"quantized\":\"b\"}]}" }) {
-        QFile file(QString::fromStdString(path));
-        QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-        file.write(text);
-        file.close();
-        const auto pairs = readManualLinks(path);
-        QVERIFY2(!pairs.ok(), text);
-        QCOMPARE(pairs.issue().file, path);
-        QVERIFY(!pairs.issue().remedy.empty());
-    }
-    QVERIFY(!readManualLinks(path + ".missing").ok());
-    QVERIFY(!readManualLinks(folder.path().toStdString()).ok());
-}
-
 void MatchTests::refusesAnotherNetwork()
 {
     const Prepared f = convChain();
     const Prepared other = SmallModel("other.onnx")
                                .input("x", { 1, 2, 5, 5 })
-                               .constant("v1", Tensor::of<float>(kWeight, randomFloats(72, 77)))
-                               .constant("v2", Tensor::of<float>({ 4, 4, 3, 3 }, randomFloats(144, 78)))
+                               .constant("v1", Tensor::of<float>(kWeight, normals(72, 77)))
+                               .constant("v2", Tensor::of<float>({ 4, 4, 3, 3 }, normals(144, 78)))
                                .node("Conv", { "x", "v1" }, { "c1" }, kPads)
                                .node("Relu", { "c1" }, { "r1" })
                                .node("Conv", { "r1", "v2" }, { "y" }, kPads)
@@ -603,5 +423,9 @@ void MatchTests::likenessOfWeights()
     QCOMPARE(weightLikeness(a, zeros, { 2, 3 }, { 2, 3 }).cosine, 0.0);
 }
 
-QTEST_APPLESS_MAIN(MatchTests)
+int runMatchTests(int argc, char** argv)
+{
+    MatchTests test;
+    return QTest::qExec(&test, argc, argv);
+}
 #include "match_test.moc"
