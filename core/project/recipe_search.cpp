@@ -72,6 +72,9 @@ Result<std::vector<FoundRecipe>> searchRecipes(
             break;
         Inputs inputs = start->inputs;
         inputs.quantPath.clear();
+        inputs.mapPath.clear();
+        inputs.links = {};
+        inputs.other = {};
         inputs.rangesPath.clear();
         inputs.recipe = recipe;
         inputs.histograms = false;

@@ -206,7 +206,8 @@ private:
             return cancelled();
         const bool same = m_previous && m_previous->alignment && m_previous->inputs.floatPath == m_next.inputs.floatPath
             && sameQuantized() && m_previous->inputs.mapPath == m_next.inputs.mapPath && m_next.inputs.mapPath.empty()
-            && m_previous->inputs.links == m_next.inputs.links;
+            && m_previous->inputs.links == m_next.inputs.links && sameSource() // values of samples pair what is left
+            && m_previous->inputs.run == m_next.inputs.run;
         if (same) {
             m_next.alignment = m_previous->alignment;
             return {};
