@@ -110,6 +110,9 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
         QS_TRY(shared.poolBytes, memoryPerWorker(beside, options.memoryLimit, threads));
     }
     const size_t inputs = pair.floatPlan->graph().inputs().size();
+    const auto knownInputs = remembered ? options.pairs->inputs() : nullptr;
+    if (knownInputs)
+        measured.inputs = *knownInputs;
     std::vector<std::unique_ptr<Lockstep>> workers(threads);
     std::mutex mutex;
     size_t finished = 0;
@@ -119,7 +122,8 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
             workers[worker] = std::make_unique<Lockstep>(shared);
         QS_TRY(Feed feed, rememberedFeed(data, firstFeed + index, inputs, shared.activations));
         feed.firstSample -= measured.firstSample;
-        measured.inputs.add(feed);
+        if (!knownInputs)
+            measured.inputs.add(feed);
         QS_CHECK(workers[worker]->run(feed, cancel));
         const std::lock_guard lock(mutex);
         ++finished;
@@ -133,19 +137,18 @@ Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const D
         }
         return {};
     };
-    const auto knownInputs = remembered ? options.pairs->inputs() : nullptr;
-    if (remembered && remembered->complete() && knownInputs) {
+    if (remembered && remembered->complete() && knownInputs)
         std::ranges::fill(measured.done, uint8_t(1));
-        measured.inputs = *knownInputs;
-    } else
+    else
         QS_CHECK(parallelTry(feeds, threads, cancel, one));
     if (options.prove && firstFeed == 0 && feeds > 0 && options.carry.empty()) {
-        QS_TRY(const Feed first, data.feed(0));
+        QS_TRY(const Feed first, rememberedFeed(data, 0, inputs, shared.activations));
         measured.proof = proveNetwork(pair, first.inputs, options.memoryLimit, cancel);
     }
     if (remembered) {
         remembered->keep();
-        options.pairs->keepInputs(std::make_shared<const InputStatistics>(measured.inputs));
+        if (!knownInputs)
+            options.pairs->keepInputs(std::make_shared<const InputStatistics>(measured.inputs));
     }
     return result;
 }
