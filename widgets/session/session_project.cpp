@@ -50,6 +50,7 @@ void Session::openProject(const QString& path)
             Opening opening = openingOf(project.inputs);
             opening.base = project.base;
             opening.otherModels = true;
+            opening.files.links = project.inputs.links;
             opening.runs = project.runs;
             opening.marks = project.files;
             opening.project = path;
