@@ -36,6 +36,7 @@
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QFile>
 #include <QFileInfo>
 #include <QLabel>
 #include <QSettings>
@@ -179,6 +180,10 @@ void MainWindow::connectSession()
         refreshTitle();
         m_status->setText(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
     });
+    connect(&m_session, &Session::projectOpened, this, [this](const QString& path) {
+        setWindowFilePath(QFile::exists(path) ? path : QString()); // a recovered one is gone
+        refreshTitle();
+    });
     connect(&m_session, &Session::layoutFound, m_layout, &DockLayout::showState);
     connect(&m_session.recipe().stack(), &QUndoStack::cleanChanged, this, &MainWindow::refreshTitle);
     connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
@@ -187,7 +192,7 @@ void MainWindow::connectSession()
 void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
 {
     const bool open = now->floatModel || now->quantModel;
-    if (!open)
+    if (!open || now->inputs.floatPath != before->inputs.floatPath)
         setWindowFilePath({});
     refreshTitle();
     m_status->setText(statusText());
