@@ -212,6 +212,8 @@ void SamplesPanel::requestDetail()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
     const auto sample = m_session.selection().current().sample;
+    if (m_shown.snapshot != snapshot.get())
+        m_shown = {}; // its address may come again
     if (!lookedAt())
         return;
     const Shown wanted { snapshot.get(), sample };
