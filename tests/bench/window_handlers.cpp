@@ -161,7 +161,6 @@ public:
     void run()
     {
         RecipeHistory& recipe = m_session.recipe();
-        act("open", [] {});
         const size_t tensors = m_session.comparison()->activations.size();
         for (size_t i = 0; i < 12; ++i)
             act("select a tensor", [&] { m_session.selection().selectActivation(i * (tensors - 1) / 11); });
@@ -235,8 +234,7 @@ int main(int argc, char** argv)
     window.show();
     Script script(application, session, window);
     application.begin();
-    session.openInputs(inputs);
-    script.settle();
+    script.act("open", [&] { session.openInputs(inputs); });
     if (!session.comparison())
         giveUp(QStringLiteral("there is no comparison"));
     script.run();
