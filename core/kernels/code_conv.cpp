@@ -40,13 +40,6 @@ bool readsInPlace(const IntegerConv& c, bool isSigned)
     return everyPosition && !isSigned && c.inChannels / c.groups % 4 == 0;
 }
 
-template <class T> std::span<const T> groupOf(std::span<const T> list, int64_t group, int64_t columns)
-{
-    if (list.size() <= 1)
-        return list;
-    return list.subspan(static_cast<size_t>(group * columns), static_cast<size_t>(columns));
-}
-
 } // namespace
 
 CodeConvWeights packCodeConv(const IntegerConv& conv, Codes w, std::span<const int32_t> wZero, CodeProducts products)
@@ -60,16 +53,9 @@ CodeConvWeights packCodeConv(const IntegerConv& conv, Codes w, std::span<const i
         packed.dotDepthwise = packDepthwise(w, wZero, conv.inChannels, conv.kernel[0] * conv.kernel[1], conv.kernel[2]);
         return packed;
     }
-    const int64_t taps = conv.taps(), channels = conv.inChannels / conv.groups, depth = taps * channels;
-    const int64_t columns = conv.outChannels / conv.groups;
-    std::vector<uint8_t> turned(static_cast<size_t>(depth * columns));
+    const int64_t columns = conv.outChannels / conv.groups, depth = conv.taps() * (conv.inChannels / conv.groups);
     for (int64_t g = 0; g < conv.groups; ++g) {
-        const Codes from = w.from(g * columns * depth);
-        for (int64_t m = 0; m < columns; ++m)
-            for (int64_t c = 0; c < channels; ++c)
-                for (int64_t tap = 0; tap < taps; ++tap)
-                    turned[static_cast<size_t>(m * depth + tap * channels + c)]
-                        = from.data[(m * channels + c) * taps + tap];
+        const std::vector<uint8_t> turned = channelsLastWeights(conv, w, g);
         packed.dots.push_back(
             packDots({ { turned.data(), w.isSigned }, depth, columns, 1, depth }, groupOf(wZero, g, columns)));
     }

@@ -104,6 +104,20 @@ int64_t IntegerConv::inputPosition(const Triple& at, int64_t tap) const
     return position;
 }
 
+std::vector<uint8_t> channelsLastWeights(const IntegerConv& conv, Codes w, int64_t group)
+{
+    const int64_t taps = conv.taps(), channels = conv.inChannels / conv.groups;
+    const int64_t depth = taps * channels, columns = conv.outChannels / conv.groups;
+    const Codes from = w.from(group * columns * depth);
+    std::vector<uint8_t> turned(static_cast<size_t>(depth * columns));
+    for (int64_t m = 0; m < columns; ++m)
+        for (int64_t c = 0; c < channels; ++c)
+            for (int64_t tap = 0; tap < taps; ++tap)
+                turned[static_cast<size_t>(m * depth + tap * channels + c)]
+                    = from.data[(m * channels + c) * taps + tap];
+    return turned;
+}
+
 PackedConvWeights packConvWeights(const IntegerConv& conv, Codes w, std::span<const int32_t> wZero)
 {
     PackedConvWeights packed;
@@ -117,17 +131,10 @@ PackedConvWeights packConvWeights(const IntegerConv& conv, Codes w, std::span<co
         return packed;
     }
     const int64_t depth = taps * channels, columns = conv.outChannels / conv.groups;
-    std::vector<uint8_t> turned(static_cast<size_t>(depth * columns));
     for (int64_t g = 0; g < conv.groups; ++g) {
-        const Codes from = w.from(g * columns * depth);
-        for (int64_t m = 0; m < columns; ++m)
-            for (int64_t c = 0; c < channels; ++c)
-                for (int64_t tap = 0; tap < taps; ++tap)
-                    turned[static_cast<size_t>(m * depth + tap * channels + c)]
-                        = from.data[(m * channels + c) * taps + tap];
-        const auto zeros
-            = wZero.size() > 1 ? wZero.subspan(static_cast<size_t>(g * columns), static_cast<size_t>(columns)) : wZero;
-        packed.groups.push_back(packCodes({ { turned.data(), w.isSigned }, depth, columns, 1, depth }, zeros));
+        const std::vector<uint8_t> turned = channelsLastWeights(conv, w, g);
+        packed.groups.push_back(
+            packCodes({ { turned.data(), w.isSigned }, depth, columns, 1, depth }, groupOf(wZero, g, columns)));
     }
     return packed;
 }

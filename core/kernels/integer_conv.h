@@ -27,6 +27,16 @@ struct IntegerConv {
 void integerConvReference(
     const IntegerConv& conv, Codes x, int32_t xZero, Codes w, std::span<const int32_t> wZero, int32_t* sums);
 
+/// Entries of one group of output channels; lists of one entry or none hold for all.
+template <class T> std::span<const T> groupOf(std::span<const T> list, int64_t group, int64_t columns)
+{
+    if (list.size() <= 1)
+        return list;
+    return list.subspan(static_cast<size_t>(group * columns), static_cast<size_t>(columns));
+}
+/// Weights of one group as [M / groups, taps, C / groups], the order in which gathered inputs stand.
+std::vector<uint8_t> channelsLastWeights(const IntegerConv& conv, Codes w, int64_t group);
+
 /// Weights [M, C / groups, kernel] in the order in which integerConvRows() reads them.
 struct PackedConvWeights {
     std::vector<PackedCodes> groups; ///< one a group; depth = taps x channels of the group

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/kernels/dot_product.h"
 #include "tests/kernels/random_data.h"
+
+#include <QTest>
 
 /// Random numbers for tests of integer kernels, with the ends of ranges as often as what lies between.
 namespace qs::test {
@@ -11,6 +14,18 @@ inline int seeds(int all)
 {
     const char* most = std::getenv("QS_TEST_SEEDS");
     return most ? std::min(all, std::atoi(most)) : all;
+}
+
+/// Columns "seed" and "dots": the fastest products of this CPU, and for some seeds those of CPUs without dot products.
+inline void addProductSeeds(int all)
+{
+    QTest::addColumn<int>("seed");
+    QTest::addColumn<bool>("dots");
+    for (int seed = 0; seed < seeds(all); ++seed) {
+        QTest::addRow("seed %d", seed) << seed << true;
+        if (hasDotProducts() && seed % 4 == 0)
+            QTest::addRow("seed %d, pairs", seed) << seed << false;
+    }
 }
 
 inline int32_t zeroPoint(RandomData& random, bool isSigned)

@@ -121,16 +121,7 @@ void IntegerProductTests::productEqualsReference()
     QCOMPARE(sums, expected);
 }
 
-void IntegerProductTests::packedProductEqualsReference_data()
-{
-    QTest::addColumn<int>("seed");
-    QTest::addColumn<bool>("dots");
-    for (int seed = 0; seed < test::seeds(300); ++seed) {
-        QTest::addRow("seed %d", seed) << seed << true;
-        if (hasDotProducts() && seed % 4 == 0)
-            QTest::addRow("seed %d, pairs", seed) << seed << false;
-    }
-}
+void IntegerProductTests::packedProductEqualsReference_data() { test::addProductSeeds(300); }
 
 void IntegerProductTests::packedProductEqualsReference()
 {
