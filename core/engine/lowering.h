@@ -198,6 +198,8 @@ struct LowerContext {
     std::span<const std::string> captureNames = {}; ///< of Node::captures
     SubPlanFn subPlan = {};
     PairSaturation saturation = PairSaturation::None;
+    bool wideQuotients = false; ///< QuantizeLinear divides float16 in float32, as ONNX Runtime does (integer profiles)
+    int64_t channelBlock = 0; ///< of com.microsoft.nchwc nodes: channels in a block of the graph's images and filters
 
     const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
     DType inputType(size_t i) const { return i < inputTypes.size() ? inputTypes[i] : DType::Undefined; }

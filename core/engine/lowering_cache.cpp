@@ -90,6 +90,8 @@ Result<std::shared_ptr<const LoweredNode>> lowerShared(const LowerContext& conte
     const Hash128 key = KeyBuilder()
                             .add(loweringKey(*own, context.node, context.inputTypes, constants))
                             .add(static_cast<int64_t>(context.saturation))
+                            .add(static_cast<int64_t>(context.wideQuotients))
+                            .add(context.channelBlock)
                             .key();
     if (auto known = cache->find(key))
         return known;

@@ -66,6 +66,11 @@ std::string operatorList()
     for (const LeftOutOperator& o : leftOutOperators())
         text += "| " + domainName(std::string(o.domain)) + "." + std::string(o.type) + " | " + std::string(o.why)
             + " | " + std::string(o.remedy) + " |\n";
+    text += "\n## Left out element types\n\nAll others of the standard run, at every version of the operator.\n\n"
+            "| operator | element types | why |\n|---|---|---|\n";
+    for (const LeftOutTypes& o : leftOutTypes())
+        text += "| " + domainName(std::string(o.domain)) + "." + std::string(o.type) + " | " + std::string(o.elements)
+            + " | " + std::string(o.why) + " |\n";
     return text;
 }
 

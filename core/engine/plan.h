@@ -93,6 +93,7 @@ private:
     std::shared_ptr<const Model> m_model;
     std::shared_ptr<const Graph> m_graph;
     InferredFacts m_facts;
+    int64_t m_channelBlock = 0; ///< see LowerContext
     std::vector<Step> m_steps;
     std::map<NodeId, FusedUnit> m_units; ///< by last node
     std::vector<bool> m_hidden; ///< by value

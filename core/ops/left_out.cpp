@@ -15,8 +15,6 @@ constexpr const char* kForInference = "export the model for inference";
 constexpr const char* kOrdered = "its tensors are laid out for one kind of GPU";
 constexpr const char* kForCpu = "quantize the model for the CPU";
 
-constexpr const char* kNchwcDomain = "com.microsoft.nchwc";
-constexpr const char* kForOneCpu = "its tensors and weights lie as the CPU needs them that the file was written on";
 constexpr const char* kLowerLevel = "let ONNX Runtime write the file at level ORT_ENABLE_EXTENDED or below";
 
 constexpr std::array kLeftOut {
@@ -34,19 +32,28 @@ constexpr std::array kLeftOut {
     LeftOutOperator { kMicrosoftDomain, "QOrderedLongformerAttention", kOrdered, kForCpu },
     LeftOutOperator { kMicrosoftDomain, "QOrderedMatMul", kOrdered, kForCpu },
     LeftOutOperator { kMicrosoftDomain, "NhwcFusedConv", "it exists for half floats on ARM CPUs", kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "AveragePool", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "Conv", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "GlobalAveragePool", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "GlobalMaxPool", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "MaxPool", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "ReorderInput", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "ReorderOutput", kForOneCpu, kLowerLevel },
-    LeftOutOperator { kNchwcDomain, "Upsample", kForOneCpu, kLowerLevel },
+};
+
+constexpr const char* kComplex = "complex64, complex128";
+constexpr const char* kOnlyMoved = "complex numbers are moved, not computed with";
+constexpr const char* kNoNumbers = "texts are no numbers";
+
+constexpr std::array kLeftOutTypes {
+    LeftOutTypes { "", "Col2Im", kComplex, kOnlyMoved },
+    LeftOutTypes { "", "Col2Im", "string", kNoNumbers },
+    LeftOutTypes { "", "GridSample", kComplex, kOnlyMoved },
+    LeftOutTypes { "", "GridSample", "string", kNoNumbers },
+    LeftOutTypes { "", "Resize, Upsample (not nearest)", kComplex, kOnlyMoved },
+    LeftOutTypes { "", "Resize, Upsample (not nearest)", "string", kNoNumbers },
+    LeftOutTypes { "", "ScatterElements, ScatterND (reduction=mul)", "string", kNoNumbers },
+    LeftOutTypes { "", "Unique", kComplex, "complex numbers have no order" },
 };
 
 } // namespace
 
 std::span<const LeftOutOperator> leftOutOperators() { return kLeftOut; }
+
+std::span<const LeftOutTypes> leftOutTypes() { return kLeftOutTypes; }
 
 const LeftOutOperator* leftOut(const Node& node)
 {

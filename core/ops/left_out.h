@@ -15,7 +15,14 @@ struct LeftOutOperator {
     std::string_view remedy;
 };
 
+/// Element types that the standard allows for an operator that runs with all others.
+struct LeftOutTypes {
+    std::string_view domain, type, elements;
+    std::string_view why;
+};
+
 std::span<const LeftOutOperator> leftOutOperators();
+std::span<const LeftOutTypes> leftOutTypes();
 /// Null for all others.
 const LeftOutOperator* leftOut(const Node& node);
 

@@ -102,6 +102,68 @@ std::optional<int64_t> qlinearConvMacs(const InferContext& c, std::span<const Fa
     return macsAs(c, "QLinearConv", outputs);
 }
 
+/// Of com.microsoft.nchwc: as the operator of ai.onnx with the same name.
+Result<Facts> inferNamesake(const InferContext& c) { return inferAs(c, c.node.opType.c_str()); }
+
+std::optional<int64_t> namesakeMacs(const InferContext& c, std::span<const Fact> outputs)
+{
+    return macsAs(c, c.node.opType.c_str(), outputs);
+}
+
+/// ReorderInput and ReorderOutput: channels move to the second place or the last one, and there are more or fewer.
+Result<Facts> inferReorder(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    Fact out = fact(c.inputs[0].dtype, c.inputs[0].dims);
+    if (!out.dims)
+        return Facts { out };
+    if (out.dims->size() < 3)
+        return inferIssue(c.node, "the input " + dimsText(*out.dims) + " is no image");
+    const bool last = c.node.attributes.integer("channels_last", 0) != 0;
+    Dims& dims = *out.dims;
+    if (c.node.opType == "ReorderOutput") {
+        dims[1] = Dim { c.node.attributes.integer("channels", 0), {} };
+        if (last)
+            std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+        return Facts { out };
+    }
+    constexpr int64_t kLargestBlock = 16; // whole blocks of any CPU
+    if (last)
+        std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+    if (!dims[1].known() || dims[1].value % kLargestBlock != 0)
+        dims[1] = unknownDim();
+    return Facts { out };
+}
+
+Result<Facts> inferBlockedUpsample(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    Fact out = fact(c.inputs[0].dtype, c.inputs[0].dims);
+    const std::vector<int64_t> scales = c.node.attributes.integers("scales");
+    if (out.dims && out.dims->size() != scales.size())
+        return inferIssue(c.node, std::to_string(scales.size()) + " scales do not fit " + dimsText(*out.dims));
+    for (size_t i = 0; out.dims && i < scales.size(); ++i) {
+        Dim& dim = (*out.dims)[i];
+        if (scales[i] < 1 || (dim.known() && __builtin_mul_overflow(dim.value, scales[i], &dim.value)))
+            return inferIssue(c.node, "a scale of " + std::to_string(scales[i]) + " is not possible");
+        if (!dim.known() && scales[i] != 1)
+            dim = unknownDim();
+    }
+    return Facts { out };
+}
+
+void registerNchwcOps(OpRegistry& r)
+{
+    r.add({ kNchwcDomain, "Conv", inferNamesake, Tolerance::Accumulation, namesakeMacs });
+    r.add({ kNchwcDomain, "MaxPool", inferNamesake, Tolerance::Exact });
+    r.add({ kNchwcDomain, "AveragePool", inferNamesake, Tolerance::Accumulation });
+    r.add({ kNchwcDomain, "GlobalMaxPool", inferNamesake, Tolerance::Exact });
+    r.add({ kNchwcDomain, "GlobalAveragePool", inferNamesake, Tolerance::Accumulation });
+    r.add({ kNchwcDomain, "Upsample", inferBlockedUpsample, Tolerance::Accumulation });
+    r.add({ kNchwcDomain, "ReorderInput", inferReorder, Tolerance::Exact });
+    r.add({ kNchwcDomain, "ReorderOutput", inferReorder, Tolerance::Exact });
+}
+
 } // namespace
 
 void registerMicrosoftOps(OpRegistry& r)
@@ -116,6 +178,7 @@ void registerMicrosoftOps(OpRegistry& r)
         r.add({ kMicrosoftDomain, type, inferSame, Tolerance::Accumulation });
     registerBlockQuantizedOps(r);
     registerMicrosoftAttentionOps(r);
+    registerNchwcOps(r);
 }
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/convert.h"
+#include "tests/engine/net.h"
 #include "tests/engine/qdq_nets.h"
 #include "tests/support/tensors.h"
 
@@ -51,6 +52,7 @@ private slots:
     void hidesOnlyInnerValues();
     void equalsTheQLinearOperator();
     void quantizesFloatConstants();
+    void dividesHalfFloatsAsTheProfileSays();
 };
 
 void IntegerUnitsTests::fuses_data()
@@ -176,6 +178,30 @@ void IntegerUnitsTests::quantizesFloatConstants()
     const auto y = run(plan, { plan->graph().findValue("y_q") }, { Tensor::of<float>({ 1, 1, 1, 2 }, { 0, 1 }) });
     QVERIFY(!y.empty());
     QCOMPARE(toInts(y[0]), (std::vector<int64_t> { 100, 0, 126, 156, 86, 241 }));
+}
+
+/// 0.625 / 0.05 in float16 is 12.5, which rounds to 12: the standard. In float32 it is a little more: ONNX Runtime.
+void IntegerUnitsTests::dividesHalfFloatsAsTheProfileSays()
+{
+    const auto half = [](const Shape& shape, float value) {
+        Tensor t = Tensor::allocate(DType::Float16, shape);
+        t.fill<uint16_t>()[0] = floatToFloat16(value);
+        return t;
+    };
+    for (const ArithmeticProfile profile :
+        { ArithmeticProfile::Simulated, ArithmeticProfile::Integer, ArithmeticProfile::IntegerAvx2 }) {
+        const auto plan = Net()
+                              .input("x", DType::Float16)
+                              .constant("s", half({}, 0.05f))
+                              .constant("z", Tensor::scalar<int8_t>(0))
+                              .opset(21)
+                              .op("QuantizeLinear", { "x", "s", "z" }, { "y" })
+                              .output("y")
+                              .plan({ .profile = profile });
+        const auto made = runNet(plan, { half({ 1 }, 0.625f) });
+        QVERIFY(made.ok());
+        QCOMPARE(int((*made)[0].data<int8_t>()[0]), profile == ArithmeticProfile::Simulated ? 12 : 13);
+    }
 }
 
 } // namespace

@@ -72,7 +72,7 @@ public:
             return nullptr;
         return std::make_shared<const Graph>(std::move(*built));
     }
-    std::shared_ptr<const Plan> plan()
+    std::shared_ptr<const Plan> plan(const PlanOptions& options = {})
     {
         auto model = std::make_shared<Model>();
         model->path = "net.onnx";
@@ -80,7 +80,7 @@ public:
         if (!built.ok())
             return nullptr;
         model->graph = std::move(*built);
-        return Plan::make(model);
+        return Plan::make(model, options);
     }
 
 private:

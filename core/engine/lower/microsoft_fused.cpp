@@ -319,6 +319,7 @@ void lowerMicrosoft(LoweringRegistry& r)
     lowerGatherQuantized(r);
     lowerMicrosoftAttention(r);
     lowerMicrosoftExperts(r);
+    lowerNchwc(r);
 }
 
 } // namespace qs

@@ -12,6 +12,7 @@ void lowerMicrosoftEmbedding(LoweringRegistry&); ///< EmbedLayerNormalization, Q
 void lowerBlockProducts(LoweringRegistry&); ///< MatMulNBits, MatMulBnb4
 void lowerGatherQuantized(LoweringRegistry&); ///< GatherBlockQuantized
 void lowerMicrosoftExperts(LoweringRegistry&); ///< MoE, QMoE
+void lowerNchwc(LoweringRegistry&); ///< com.microsoft.nchwc
 void lowerMicrosoftAttention(LoweringRegistry&); ///< Attention, QAttention, MultiHeadAttention, GroupQueryAttention
 
 } // namespace qs

@@ -10,7 +10,9 @@
 #include <algorithm>
 
 /// com.microsoft DynamicQuantizeLSTM: before each product the left matrix is quantized to uint8 over the range of all
-/// its numbers, the sums are exact, f32(sum) * f32(left scale * weight scale). Source: ONNX Runtime.
+/// its numbers, the sums are exact, f32(sum) * f32(left scale * weight scale). Source: ONNX Runtime with one thread;
+/// with more it may take parts of the batch apart, each with a range of its own, so its results depend on how many
+/// there are.
 namespace qs {
 
 namespace {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/graph.h"
+
+namespace qs {
+
+/// Channels in a block of the images and filters of com.microsoft.nchwc nodes, 8 or 16; 0 in a graph without such
+/// nodes. Files do not say it. It follows from the sizes of filters and outputs where only one of the two is possible,
+/// else from the filters' elements; where these do not tell, either, it is that of this CPU, as ONNX Runtime takes it.
+int64_t channelBlockOf(const Graph& graph);
+
+} // namespace qs
