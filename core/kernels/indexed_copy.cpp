@@ -118,9 +118,9 @@ template <class T> T reduced(T a, T b, ScatterReduction reduction)
         else
             return a * b;
     case ScatterReduction::Min:
-        return b < a ? b : a;
+        return b < a || b != b ? b : a; // NaN once seen stays
     default:
-        return b > a ? b : a;
+        return b > a || b != b ? b : a;
     }
 }
 

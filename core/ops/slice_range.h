@@ -11,7 +11,8 @@ struct SliceRange {
     int64_t start, step, count;
 };
 
-/// Numpy slicing of an axis of `size`; step is not 0.
+/// Slicing of an axis of `size`, as Slice clamps it: like numpy's, but backwards a start before the first element is
+/// that one. Step is not 0.
 inline SliceRange sliceRange(int64_t size, int64_t start, int64_t end, int64_t step)
 {
     const auto fit
@@ -20,7 +21,9 @@ inline SliceRange sliceRange(int64_t size, int64_t start, int64_t end, int64_t s
         const int64_t a = fit(start, 0, size), b = fit(end, 0, size);
         return { a, step, b > a ? (b - a - 1) / step + 1 : 0 };
     }
-    const int64_t a = fit(start, -1, size - 1), b = fit(end, -1, size - 1);
+    if (size == 0)
+        return { 0, step, 0 };
+    const int64_t a = fit(start, 0, size - 1), b = fit(end, -1, size - 1);
     const uint64_t back = uint64_t(0) - static_cast<uint64_t>(step);
     return { a, step, a > b ? static_cast<int64_t>(static_cast<uint64_t>(a - b - 1) / back) + 1 : 0 };
 }

@@ -41,6 +41,7 @@ class LowerMovementTests : public QObject {
     Q_OBJECT
 private slots:
     void movesStrings();
+    void reducesStrings();
     void movesPackedCodes();
     void padsStringsAndNumbers();
     void concatKeepsChannelsLast();
@@ -64,6 +65,22 @@ void LowerMovementTests::movesStrings()
     NodeCase reshape = makeCase("Reshape", { words, ints({ -1 }) });
     QCOMPARE(run(reshape)->outputs[0].shape(), Shape { 4 });
     QCOMPARE(run(reshape)->outputs[0].stringData().size(), size_t(4));
+}
+
+void LowerMovementTests::reducesStrings()
+{
+    const Tensor words = Tensor::strings({ 3 }, { "b", "d", "f" }), more = Tensor::strings({ 3 }, { "x", "c", "g" });
+    const auto scattered = [&](const char* type, const Tensor& places, const char* reduction) {
+        return run(with(makeCase(type, { words, places, more }), "reduction", std::string(reduction)));
+    };
+    const Tensor rows = Tensor::of<int64_t>({ 3, 1 }, { 0, 0, -1 });
+    QCOMPARE(scattered("ScatterElements", ints({ 0, 0, -1 }), "add")->outputs[0].stringData(),
+        (std::vector<std::string> { "bxc", "d", "fg" }));
+    QCOMPARE(
+        scattered("ScatterND", rows, "max")->outputs[0].stringData(), (std::vector<std::string> { "x", "d", "g" }));
+    QCOMPARE(
+        scattered("ScatterND", rows, "min")->outputs[0].stringData(), (std::vector<std::string> { "b", "d", "f" }));
+    QVERIFY(!scattered("ScatterND", rows, "mul").ok());
 }
 
 void LowerMovementTests::movesPackedCodes()

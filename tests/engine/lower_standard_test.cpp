@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -65,6 +66,7 @@ private slots:
     void lookups();
     void randomNumbers();
     void bits();
+    void layerStatistics();
     void survey();
 };
 
@@ -243,6 +245,13 @@ void LowerStandardTests::vision()
     unpool.inputs[1] = Tensor::of<int64_t>({ 1, 1, 1, 2 }, { 5, 8 });
     QVERIFY(refusal(unpool).contains("index 8"));
 
+    Tensor truths = Tensor::allocate(DType::Bool, { 1, 2, 3 });
+    std::ranges::copy(std::vector<uint8_t> { 1, 0, 0, 1, 0, 1 }, truths.fill<uint8_t>().begin());
+    const auto image = run(makeCase("Col2Im", { truths, ints({ 1, 4 }), ints({ 1, 2 }) }));
+    QVERIFY(image.ok());
+    QCOMPARE((*image)[0].dtype(), DType::Bool);
+    QCOMPARE(toInts((*image)[0]), (std::vector<int64_t> { 1, 1, 0, 1 }));
+
     NodeCase roi = makeCase("RoiAlign", { noise({ 1, 2, 6, 6 }), noise({ 3, 4 }), ints({ 0, 0, 1 }) });
     QVERIFY(refusal(roi).contains("sample 1"));
     const NodeCase deformed = makeCase("DeformConv",
@@ -340,10 +349,23 @@ void LowerStandardTests::bits()
     QVERIFY(refusal(c).contains("size"));
 }
 
+/// Their type is stash_type's, whatever the input's.
+void LowerStandardTests::layerStatistics()
+{
+    const NodeCase c = makeCase(
+        "LayerNormalization", { Tensor::of<double>({ 1, 2 }, { 1, 3 }), Tensor::of<double>({ 2 }, { 1, 1 }) }, 3);
+    QCOMPARE((*run(c))[0].dtype(), DType::Float64);
+    QCOMPARE((*run(c))[1].dtype(), DType::Float32);
+    QCOMPARE(toFloats((*run(c))[1]), (std::vector<float> { 2 }));
+    QCOMPARE((*run(with(c, "stash_type", int64_t(DType::BFloat16))))[2].dtype(), DType::BFloat16);
+    QVERIFY(refusal(with(c, "stash_type", int64_t(DType::Int8))).contains("stash_type"));
+}
+
 void LowerStandardTests::survey()
 {
     const auto conv = surveyKernels("Conv");
-    QCOMPARE(conv.size(), size_t(1));
+    QCOMPARE(conv.size(), size_t(2)); // of ai.onnx and of com.microsoft.nchwc
+    QVERIFY(conv[0].domain.empty());
     QVERIFY(!conv[0].choices.empty() && conv[0].choices[0].types.front() == DType::Float32);
     QVERIFY(surveyKernels("Nonsense").empty());
     for (const OperatorKernels& k : surveyKernels())

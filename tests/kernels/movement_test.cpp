@@ -158,6 +158,13 @@ void MovementTests::reducesEveryType()
     QCOMPARE(reduced(ScatterReduction::Mul), int(int8_t(20000)));
     QCOMPARE(reduced(ScatterReduction::Min), 2);
     QCOMPARE(reduced(ScatterReduction::Max), 100);
+    const float nan = std::nanf("");
+    for (const std::vector<float>& updates : { std::vector<float> { 1, nan }, std::vector<float> { nan, 1 } })
+        for (const ScatterReduction r : { ScatterReduction::Min, ScatterReduction::Max }) {
+            float y = 0;
+            QVERIFY(scatterReduce(DType::Float32, bytesOf(updates.data()), bytesOf(&y), 1, blocks, r));
+            QVERIFY(std::isnan(y));
+        }
     uint8_t none[2] {};
     QVERIFY(!scatterReduce(DType::String, bytesOf(none), bytesOf(none), 1, blocks, ScatterReduction::Add));
 }

@@ -71,6 +71,10 @@ void MovementOpsTests::splitsAndSlices()
     QCOMPARE(dims(infer(makeNode("Slice", 5),
                  { ofShape({ 5, 6 }), ints({ 4 }), ints({ INT64_MIN }), ints({ 0 }), ints({ INT64_MIN }) })),
         "1x6");
+    // Backwards from before the first element: that one.
+    QCOMPARE(dims(infer(makeNode("Slice", 5),
+                 { ofShape({ 5, 6 }), ints({ -9 }), ints({ INT64_MIN }), ints({ 0 }), ints({ -1 }) })),
+        "1x6");
 }
 
 void MovementOpsTests::padsAndResizes()

@@ -25,6 +25,7 @@ struct BlockNormStep {
     int64_t axis;
     int64_t groups;
     bool perGroup; ///< GroupNormalization before opset 21: one scale a group
+    DType statistics; ///< type of LayerNormalization's mean and inverse deviation
 };
 
 /// Blocks of the tensor; scales as instance and group normalization have them.
@@ -123,7 +124,7 @@ template <class W> Result<Tensor> skipSum(const StepContext& c, size_t biasSlot)
     return sum;
 }
 
-/// Mean and inverse deviation of each block, float32 or float64: outputs 1 and 2; the inverse alone is output 1 of
+/// Mean and inverse deviation of each block: outputs 1 and 2; the inverse alone is output 1 of
 /// SimplifiedLayerNormalization.
 template <class W>
 void setStatistics(StepContext& c, const BlockNormStep& step, const Tensor& x, Tensor mean, Tensor inverse)
@@ -134,7 +135,8 @@ void setStatistics(StepContext& c, const BlockNormStep& step, const Tensor& x, T
     Shape shape = x.shape();
     for (size_t d = normalizedAxis(step.axis, x.rank()).value_or(0); d < x.rank(); ++d)
         shape[d] = 1;
-    const DType type = x.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+    const DType wide = x.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+    const DType type = step.kind == BlockKind::Layer ? step.statistics : wide;
     const size_t inverseSlot = simplified ? 1 : 2;
     if (c.outputCount() > 1 && !simplified)
         c.setOutput(1, fromWork<W>(c, mean.reshaped(shape), type));
@@ -197,7 +199,10 @@ template <BlockKind kKind> Result<LoweredNode> lowerBlockNorm(const LowerContext
     const Attributes& a = context.node.attributes;
     const float usualEpsilon = skips(kKind) ? 1e-12f : 1e-5f;
     const BlockNormStep step { kKind, context.mode, double(a.real("epsilon", usualEpsilon)), a.integer("axis", -1),
-        a.integer("num_groups", 1), kKind == BlockKind::Group && context.node.opset < 21 };
+        a.integer("num_groups", 1), kKind == BlockKind::Group && context.node.opset < 21,
+        static_cast<DType>(a.integer("stash_type", int64_t(DType::Float32))) };
+    if (kKind == BlockKind::Layer && !isComputedFloat(step.statistics))
+        return badInput("its stash_type is no float type", {}, "export the model again");
     return LoweredNode { [step](StepContext& c) -> Status {
                             if (!c.input(0))
                                 return badInput("the input is missing");

@@ -64,8 +64,8 @@ Status runColumns(const Node& node, KernelMode mode, StepContext& c)
     };
     if (isComputedFloat(x.dtype()))
         withFloatWork(x.dtype(), mode, run);
-    else if (isInteger(x.dtype()))
-        run(int64_t {});
+    else if (isInteger(x.dtype()) || x.dtype() == DType::Bool)
+        run(int64_t {}); // a sum of truths is true where one is
     else
         return unsupportedType(x.dtype());
     return {};

@@ -144,6 +144,35 @@ Status runGatherND(const Node& node, KernelMode, StepContext& s)
     return {};
 }
 
+Result<ScatterReduction> reductionOf(const std::string& name)
+{
+    if (name == "add")
+        return ScatterReduction::Add;
+    if (name == "mul")
+        return ScatterReduction::Mul;
+    if (name == "min")
+        return ScatterReduction::Min;
+    if (name == "max")
+        return ScatterReduction::Max;
+    return badInput("the reduction '" + name + "' is unknown");
+}
+
+/// A sum of texts joins them; smaller is what comes first by bytes.
+bool scatterTexts(std::span<const std::string> updates, std::vector<std::string>& out, size_t blockElements,
+    std::span<const int64_t> blocks, ScatterReduction reduction)
+{
+    if (reduction == ScatterReduction::Mul)
+        return false;
+    for (size_t i = 0; i < updates.size(); ++i) {
+        std::string& to = out[static_cast<size_t>(blocks[i / blockElements]) * blockElements + i % blockElements];
+        if (reduction == ScatterReduction::Add)
+            to += updates[i];
+        else
+            to = reduction == ScatterReduction::Min ? std::min(to, updates[i]) : std::max(to, updates[i]);
+    }
+    return true;
+}
+
 Status scatter(const Node& node, StepContext& s, const std::vector<int64_t>& blocks, int64_t blockElements)
 {
     const Tensor &data = s.in(0), &updates = s.in(2);
@@ -160,15 +189,14 @@ Status scatter(const Node& node, StepContext& s, const std::vector<int64_t>& blo
         s.setOutput(0, movable.back(out));
         return {};
     }
-    ScatterReduction kind = ScatterReduction::Add;
-    if (reduction == "mul")
-        kind = ScatterReduction::Mul;
-    else if (reduction == "min")
-        kind = ScatterReduction::Min;
-    else if (reduction == "max")
-        kind = ScatterReduction::Max;
-    else if (reduction != "add")
-        return badInput("the reduction '" + reduction + "' is unknown");
+    QS_TRY(const ScatterReduction kind, reductionOf(reduction));
+    if (data.dtype() == DType::String) {
+        std::vector<std::string> texts = data.stringData();
+        if (!scatterTexts(updates.stringData(), texts, static_cast<size_t>(blockElements), blocks, kind))
+            return badInput("texts cannot be multiplied");
+        s.setOutput(0, Tensor::strings(data.shape(), std::move(texts)));
+        return {};
+    }
     if (movable.dtype() != data.dtype()
         || !scatterReduce(
             data.dtype(), movable[1].bytes().data(), writable(out), static_cast<size_t>(blockElements), blocks, kind))
