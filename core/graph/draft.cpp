@@ -122,11 +122,11 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
 {
     const Graph& old = m_source->graph;
     GraphBuilder builder(old.name());
-    std::unordered_set<std::string> made;
-    for (const DraftNode& draft : nodes)
-        made.insert(draft.outputs.begin(), draft.outputs.end());
     if (const std::vector<std::string> outer = outerNames(old); !outer.empty()) {
         std::ranges::for_each(outer, [&](const std::string& name) { builder.allowOuter(name); });
+        std::unordered_set<std::string> made;
+        for (const DraftNode& draft : nodes)
+            made.insert(draft.outputs.begin(), draft.outputs.end());
         // A subgraph may come to read other values around it, constants that took the place of others.
         for (const DraftNode& draft : nodes)
             for (const std::string& in : draft.inputs)

@@ -89,10 +89,6 @@ double determinant(std::vector<double>& m, int64_t n)
     return result;
 }
 
-} // namespace
-
-namespace {
-
 /// Rows of a matrix beside its inverse in the making, n x 2n.
 void eliminate(std::vector<double>& rows, size_t n)
 {

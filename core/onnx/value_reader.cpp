@@ -16,22 +16,18 @@ Result<Tensor> ValueReader::tensor(const onnx::TensorProto& proto)
 Result<Tensor> ValueReader::sequence(const onnx::SequenceProto& proto)
 {
     std::vector<Tensor> items;
-    Status status;
-    const auto addAll = [&](const auto& list, auto&& read) {
+    const auto addAll = [&](const auto& list, auto&& read) -> Status {
         for (const auto& one : list) {
-            auto item = status ? read(one) : Result<Tensor>(Tensor());
-            if (!item)
-                status = std::move(item).issue();
-            else if (status)
-                items.push_back(std::move(*item));
+            QS_TRY(Tensor item, read(one));
+            items.push_back(std::move(item));
         }
+        return {};
     };
-    addAll(proto.tensor_values(), [&](const auto& p) { return tensor(p); });
-    addAll(proto.sparse_tensor_values(), [&](const auto& p) { return m_tensors.readSparse(p); });
-    addAll(proto.sequence_values(), [&](const auto& p) { return sequence(p); });
-    addAll(proto.map_values(), [&](const auto& p) { return map(p); });
-    addAll(proto.optional_values(), [&](const auto& p) { return optional(p); });
-    QS_CHECK(std::move(status));
+    QS_CHECK(addAll(proto.tensor_values(), [&](const auto& p) { return tensor(p); }));
+    QS_CHECK(addAll(proto.sparse_tensor_values(), [&](const auto& p) { return m_tensors.readSparse(p); }));
+    QS_CHECK(addAll(proto.sequence_values(), [&](const auto& p) { return sequence(p); }));
+    QS_CHECK(addAll(proto.map_values(), [&](const auto& p) { return map(p); }));
+    QS_CHECK(addAll(proto.optional_values(), [&](const auto& p) { return optional(p); }));
     const DType type = items.empty() ? DType::Undefined : items[0].dtype();
     for (const Tensor& item : items)
         if (item.dtype() != type && proto.optional_values_size() == 0)

@@ -260,6 +260,15 @@ void LowerMlTests::categories()
     QVERIFY(close(numbers(run(mapper)), { 11, -1, 10 }));
     mapper.inputs = { Tensor::of<int64_t>({ 2 }, { 10, 3 }) };
     QCOMPARE((*run(mapper))[0].stringData(), (Texts { "b", "_Unused" }));
+
+    const int64_t large = int64_t(1) << 53; // and the next one are the same as doubles
+    NodeCase label = mlCase("LabelEncoder", Tensor::of<int64_t>({ 3 }, { large + 1, large, 0 }));
+    label.node.attributes.set("keys_int64s", Integers { large, large + 1 });
+    label.node.attributes.set("values_strings", Texts { "even", "odd" });
+    QCOMPARE((*run(label))[0].stringData(), (Texts { "odd", "even", "_Unused" }));
+    NodeCase first = mlCase("LabelEncoder", words);
+    first.node.attributes.set("classes_strings", Texts { "b", "a" });
+    QVERIFY(close(numbers(run(first)), { 1, -1, 0 }));
 }
 
 void LowerMlTests::experts()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/attention_parts.h"
+#include "core/engine/lower/float_work.h"
 #include "core/engine/lower/inner_op.h"
 #include "core/engine/subgraph.h"
 #include "core/graph/domains.h"
@@ -21,20 +22,6 @@ struct FlexAttentionStep {
 
     Status run(StepContext& s) const;
 };
-
-Tensor scalarOf(DType type, float value)
-{
-    switch (type) {
-    case DType::Float64:
-        return Tensor::scalar<double>(value);
-    case DType::Float16:
-        return Tensor::scalar<uint16_t>(floatToFloat16(value)).reinterpreted(type);
-    case DType::BFloat16:
-        return Tensor::scalar<uint16_t>(floatToBFloat16(value)).reinterpreted(type);
-    default:
-        return Tensor::scalar<float>(value);
-    }
-}
 
 /// What the graph makes of the tensor, which must keep type and shape; the tensor itself without one.
 Result<Tensor> modified(const StepContext& s, const Subgraph* graph, const Tensor& t, const char* name)
@@ -65,7 +52,7 @@ Status FlexAttentionStep::run(StepContext& s) const
     const int64_t batch = q.dim(0), heads = q.dim(1), queries = q.dim(2), keyHeads = k.dim(1), keys = k.dim(2);
     const int64_t sharedRows = heads / keyHeads * queries; // of all query heads that share a key head
     const float whole = factor ? *factor : 1 / std::sqrt(static_cast<float>(q.dim(3)));
-    const Tensor root = scalarOf(type, std::sqrt(whole));
+    const Tensor root = fromWork<float>(s, Tensor::scalar<float>(std::sqrt(whole)), type);
     QS_TRY(const Tensor scaledQ, scale.run(s, { &q, &root }));
     QS_TRY(const Tensor scaledK, scale.run(s, { &k, &root }));
     QS_TRY(const Tensor turnedK, transpose.run(s, { &scaledK }));
@@ -95,18 +82,13 @@ Result<std::shared_ptr<const Subgraph>> modifier(
     return std::make_shared<const Subgraph>(std::move(made));
 }
 
-bool isFlexType(DType type)
-{
-    return type == DType::Float32 || type == DType::Float64 || type == DType::Float16 || type == DType::BFloat16;
-}
-
 Result<LoweredNode> lowerFlex(const LowerContext& c)
 {
     FlexAttentionStep step;
     step.type = c.inputType(0);
     const DType usual = step.type == DType::Float64 ? DType::Float64 : DType::Float32;
     const auto precision = static_cast<DType>(c.node.attributes.integer("softmax_precision", int64_t(usual)));
-    if (!isFlexType(step.type) || !isFlexType(precision))
+    if (!isComputedFloat(step.type) || !isComputedFloat(precision))
         return badInput("it is not possible with inputs of type " + std::string(dtypeName(step.type))
             + " and a softmax of type " + std::string(dtypeName(precision)));
     if (const auto* given = c.node.attributes.get<float>("scale"))

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace qs {
 
@@ -58,7 +59,7 @@ public:
             if (m_text)
                 m_words.emplace(keys.stringData()[static_cast<size_t>(i)], i);
             else
-                m_numbers.emplace(number(elementAsDouble(keys, i)), i);
+                m_numbers.emplace(number(keys, i), i);
     }
     bool fits(DType type) const { return (type == DType::String) == m_text; }
     /// -1 for none.
@@ -68,73 +69,101 @@ public:
             const auto it = m_words.find(x.stringData()[static_cast<size_t>(i)]);
             return it == m_words.end() ? -1 : it->second;
         }
-        const auto it = m_numbers.find(number(elementAsDouble(x, i)));
+        const auto it = m_numbers.find(number(x, i));
         return it == m_numbers.end() ? -1 : it->second;
     }
 
 private:
-    /// NaN first, so that numbers have an order.
-    static std::pair<bool, double> number(double v)
+    /// NaN first, so that numbers have an order. Wide enough for any 64-bit integer.
+    using Number = std::pair<bool, long double>;
+    static Number number(const Tensor& t, int64_t i)
     {
-        return std::isnan(v) ? std::pair(false, 0.0) : std::pair(true, v);
+        if (isInteger(t.dtype()))
+            return { true, static_cast<long double>(elementAsInt(t, i)) };
+        const double v = elementAsDouble(t, i);
+        return std::isnan(v) ? Number(false, 0) : Number(true, v);
     }
     bool m_text;
     std::map<std::string, int64_t> m_words;
-    std::map<std::pair<bool, double>, int64_t> m_numbers;
+    std::map<Number, int64_t> m_numbers;
 };
 
-/// The first version: one list of classes, which are coded by their places in it.
-Status runClassPlaces(const Node& node, KernelMode, StepContext& s)
-{
-    const auto* classes = node.attributes.get<Words>("classes_strings");
-    if (!classes)
-        return badInput("its classes_strings are missing");
-    const Tensor& x = s.in(0);
-    if (x.dtype() == DType::Int64) {
-        Words out;
-        for (int64_t v : x.data<int64_t>())
-            out.push_back(v >= 0 && v < std::ssize(*classes) ? (*classes)[static_cast<size_t>(v)]
-                                                             : node.attributes.text("default_string", "_Unused"));
-        s.setOutput(0, Tensor::strings(x.shape(), std::move(out)));
-        return {};
+/// Values by keys.
+class Lookup {
+public:
+    Lookup(const Tensor& keys, Tensor values, Tensor fallback)
+        : m_places(keys)
+        , m_values(std::move(values))
+        , m_fallback(std::move(fallback))
+    {
     }
-    if (x.dtype() != DType::String)
-        return unsupportedType(x.dtype());
-    Tensor out = s.allocate(DType::Int64, x.shape());
-    std::ranges::transform(x.stringData(), out.fill<int64_t>().begin(), [&](const std::string& word) {
-        const auto place = std::ranges::find(*classes, word) - classes->begin();
-        return place < std::ssize(*classes) ? place : node.attributes.integer("default_int64", -1);
-    });
-    s.setOutput(0, std::move(out));
-    return {};
+    bool fits(DType type) const { return m_places.fits(type); }
+    Tensor run(const StepContext& s, const Tensor& x) const;
+
+private:
+    KeyPlaces m_places;
+    Tensor m_values, m_fallback;
+};
+
+Tensor Lookup::run(const StepContext& s, const Tensor& x) const
+{
+    const Movable source({ &m_values, &m_fallback });
+    Tensor y = s.allocate(source.dtype(), x.shape());
+    const size_t bytes = source.elementBytes();
+    for (int64_t i = 0; i < x.count(); ++i) {
+        const int64_t place = m_places.find(x, i);
+        const std::byte* from
+            = place < 0 ? source[1].bytes().data() : source[0].bytes().data() + static_cast<size_t>(place) * bytes;
+        std::copy_n(from, bytes, writable(y) + static_cast<size_t>(i) * bytes);
+    }
+    return source.back(y);
+}
+
+/// Words become their numbers and numbers their words, whichever comes in.
+Result<LoweredNode> lowerWordNumbers(const Attributes& a, const Words& words, const std::vector<int64_t>& numbers)
+{
+    const Shape shape { static_cast<int64_t>(words.size()) };
+    const Tensor texts = Tensor::strings(shape, words), integers = Tensor::of<int64_t>(shape, numbers);
+    const Lookup toNumber(texts, integers, fallbackValue(a, DType::Int64));
+    const Lookup toWord(integers, texts, fallbackValue(a, DType::String));
+    return LoweredNode { [toNumber, toWord](StepContext& s) -> Status {
+                            const Tensor& x = s.in(0);
+                            if (x.dtype() != DType::String && x.dtype() != DType::Int64)
+                                return unsupportedType(x.dtype());
+                            s.setOutput(0, (x.dtype() == DType::String ? toNumber : toWord).run(s, x));
+                            return {};
+                        },
+        "lookup" };
+}
+
+Result<LoweredNode> lowerCategoryMapper(const LowerContext& context)
+{
+    const Attributes& a = context.node.attributes;
+    const auto* words = a.get<Words>("cats_strings");
+    const std::vector<int64_t> numbers = a.integers("cats_int64s");
+    if (!words || words->size() != numbers.size())
+        return badInput("its two lists of categories are missing or differ in length");
+    return lowerWordNumbers(a, *words, numbers);
 }
 
 Result<LoweredNode> lowerLabelEncoder(const LowerContext& context)
 {
     const Attributes& a = context.node.attributes;
-    if (a.has("classes_strings"))
-        return copying<runClassPlaces>(context);
+    if (const auto* classes = a.get<Words>("classes_strings")) { // version 1: coded by their places
+        std::vector<int64_t> places(classes->size());
+        std::iota(places.begin(), places.end(), 0);
+        return lowerWordNumbers(a, *classes, places);
+    }
     const Tensor keys = listAttribute(a, "keys"), values = listAttribute(a, "values");
     if (!keys.valid() || !values.valid() || keys.count() != values.count())
         return badInput("its keys and values are missing or differ in number");
-    const Tensor fallback = fallbackValue(a, values.dtype());
-    const auto places = std::make_shared<const KeyPlaces>(keys);
-    return LoweredNode { [=](StepContext& s) -> Status {
+    const Lookup lookup(keys, values, fallbackValue(a, values.dtype()));
+    return LoweredNode { [lookup](StepContext& s) -> Status {
                             const Tensor& x = s.in(0);
-                            if (!places->fits(x.dtype()))
+                            if (!lookup.fits(x.dtype()))
                                 return badInput(
                                     "its keys do not fit an input of type " + std::string(dtypeName(x.dtype())));
-                            const Movable source({ &values, &fallback });
-                            Tensor y = s.allocate(source.dtype(), x.shape());
-                            const size_t bytes = source.elementBytes();
-                            for (int64_t i = 0; i < x.count(); ++i) {
-                                const int64_t place = places->find(x, i);
-                                const std::byte* from = place < 0
-                                    ? source[1].bytes().data()
-                                    : source[0].bytes().data() + static_cast<size_t>(place) * bytes;
-                                std::copy_n(from, bytes, writable(y) + static_cast<size_t>(i) * bytes);
-                            }
-                            s.setOutput(0, source.back(y));
+                            s.setOutput(0, lookup.run(s, x));
                             return {};
                         },
         "lookup" };
@@ -189,6 +218,7 @@ Result<LoweredNode> lowerBinarizer(const LowerContext& context)
 void lowerMl(LoweringRegistry& r)
 {
     r.add(kMlDomain, "LabelEncoder", lowerLabelEncoder);
+    r.add(kMlDomain, "CategoryMapper", lowerCategoryMapper);
     r.add(kMlDomain, "ArrayFeatureExtractor", copying<runFeatures>);
     r.add(kMlDomain, "Binarizer", lowerBinarizer);
     lowerMlFeatures(r);

@@ -15,15 +15,15 @@ namespace {
 /// Element `i` of a list that has one element for all or one for each feature.
 template <class List> auto ofFeature(const List& list, size_t i) { return list.size() == 1 ? list[0] : list[i]; }
 
-/// Calls fn(in, out, feature) for the elements of rows of numbers; the output has type `type`.
-template <class Fn> Status eachFeature(StepContext& c, DType type, Fn fn)
+/// Elements of rows of numbers as fn(element, feature), computed as W; the output has type `type`.
+template <class W, class Fn> Status eachFeature(StepContext& c, DType type, Fn fn)
 {
-    const Tensor in = asWork<double>(c, c.in(0));
-    Tensor out = c.allocate(DType::Float64, in.shape());
+    const Tensor in = asWork<W>(c, c.in(0));
+    Tensor out = c.allocate(dtypeOf<W>(), in.shape());
     const auto width = static_cast<size_t>(in.rank() ? in.shape().back() : 1);
     for (size_t i = 0; i < static_cast<size_t>(in.count()); ++i)
-        out.fill<double>()[i] = fn(in.data<double>()[i], i % width);
-    c.setOutput(0, fromWork<double>(c, std::move(out), type));
+        out.fill<W>()[i] = fn(in.data<W>()[i], i % width);
+    c.setOutput(0, fromWork<W>(c, std::move(out), type));
     return {};
 }
 
@@ -43,7 +43,7 @@ Result<LoweredNode> lowerScaler(const LowerContext& context)
     return LoweredNode { [offset, scale](StepContext& c) -> Status {
                             QS_CHECK(needLength(offset.size(), c, "offsets"));
                             QS_CHECK(needLength(scale.size(), c, "scales"));
-                            return eachFeature(c, DType::Float32, [&](double x, size_t i) {
+                            return eachFeature<double>(c, DType::Float32, [&](double x, size_t i) {
                                 return (x - double(ofFeature(offset, i))) * double(ofFeature(scale, i));
                             });
                         },
@@ -63,21 +63,15 @@ Result<LoweredNode> lowerImputer(const LowerContext& context)
                             const Tensor& x = c.in(0);
                             if (isInteger(x.dtype()) && !integers.empty()) {
                                 QS_CHECK(needLength(integers.size(), c, "imputed values"));
-                                const Tensor in = asWork<int64_t>(c, x);
-                                Tensor out = c.allocate(DType::Int64, in.shape());
-                                const auto width = static_cast<size_t>(in.rank() ? in.shape().back() : 1);
-                                for (size_t i = 0; i < static_cast<size_t>(in.count()); ++i) {
-                                    const int64_t v = in.data<int64_t>()[i];
-                                    out.fill<int64_t>()[i] = v == missingInteger ? ofFeature(integers, i % width) : v;
-                                }
-                                c.setOutput(0, fromWork<int64_t>(c, std::move(out), x.dtype()));
-                                return {};
+                                return eachFeature<int64_t>(c, x.dtype(), [&](int64_t v, size_t i) {
+                                    return v == missingInteger ? ofFeature(integers, i) : v;
+                                });
                             }
                             if (reals.empty() || !isFloat(x.dtype()))
                                 return badInput("its imputed values do not fit elements of type "
                                     + std::string(dtypeName(x.dtype())));
                             QS_CHECK(needLength(reals.size(), c, "imputed values"));
-                            return eachFeature(c, x.dtype(), [&](double v, size_t i) {
+                            return eachFeature<double>(c, x.dtype(), [&](double v, size_t i) {
                                 const bool replace = std::isnan(missing) ? std::isnan(v) : v == double(missing);
                                 return replace ? double(ofFeature(reals, i)) : v;
                             });
@@ -140,39 +134,6 @@ Status runHotCategories(const Node& node, KernelMode, StepContext& c)
     return {};
 }
 
-Status runCategories(const Node& node, KernelMode, StepContext& c)
-{
-    const auto* texts = node.attributes.get<std::vector<std::string>>("cats_strings");
-    const std::vector<int64_t> integers = node.attributes.integers("cats_int64s");
-    if (!texts || texts->size() != integers.size())
-        return badInput("its two lists of categories are missing or differ in length");
-    const Tensor& x = c.in(0);
-    if (x.dtype() == DType::String) {
-        std::map<std::string, int64_t> places;
-        for (size_t i = 0; i < texts->size(); ++i)
-            places.emplace((*texts)[i], integers[i]);
-        Tensor out = c.allocate(DType::Int64, x.shape());
-        std::ranges::transform(x.stringData(), out.fill<int64_t>().begin(), [&](const std::string& s) {
-            const auto it = places.find(s);
-            return it == places.end() ? node.attributes.integer("default_int64", -1) : it->second;
-        });
-        c.setOutput(0, std::move(out));
-        return {};
-    }
-    if (x.dtype() != DType::Int64)
-        return unsupportedType(x.dtype());
-    std::map<int64_t, std::string> names;
-    for (size_t i = 0; i < texts->size(); ++i)
-        names.emplace(integers[i], (*texts)[i]);
-    std::vector<std::string> out;
-    for (int64_t v : x.data<int64_t>()) {
-        const auto it = names.find(v);
-        out.push_back(it == names.end() ? node.attributes.text("default_string", "_Unused") : it->second);
-    }
-    c.setOutput(0, Tensor::strings(x.shape(), std::move(out)));
-    return {};
-}
-
 /// Joins rows of several inputs; each takes as many places as `inputdimensions` says, filled up with zeros.
 Status runFeatureVectors(const Node& node, KernelMode, StepContext& c)
 {
@@ -209,7 +170,6 @@ void lowerMlFeatures(LoweringRegistry& r)
     r.add(kMlDomain, "Imputer", lowerImputer);
     r.add(kMlDomain, "Normalizer", lowerRowNormalizer);
     r.add(kMlDomain, "OneHotEncoder", copying<runHotCategories>);
-    r.add(kMlDomain, "CategoryMapper", copying<runCategories>);
     r.add(kMlDomain, "FeatureVectorizer", copying<runFeatureVectors>);
 }
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 /// Ensembles of decision trees.
 namespace qs {
