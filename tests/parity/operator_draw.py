@@ -12,10 +12,8 @@ FLOAT8 = (T.FLOAT8E4M3FN, T.FLOAT8E4M3FNUZ, T.FLOAT8E5M2, T.FLOAT8E5M2FNUZ)
 INTS = (T.INT8, T.UINT8, T.INT16, T.UINT16, T.INT32, T.UINT32, T.INT64, T.UINT64)
 PACKED = tuple(getattr(T, n) for n in ("INT4", "UINT4", "INT2", "UINT2") if hasattr(T, n))
 FLOAT4 = (T.FLOAT4E2M1,)
-PLAIN = (T.FLOAT, T.DOUBLE, T.FLOAT16, T.BOOL, T.STRING, *INTS)  # what numpy itself has
 WORDS = ["", "a", "B", "ab", "Zebra", "émile", "the quick fox", "x_1", "42", "Ärger", "a,b,c", "  pad "]
 TYPE_NAMES = {"float": "FLOAT"}
-KNOWN = {"": 0, "ai.onnx.ml": 0}
 
 
 def case(*names, domain=""):
