@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse.h"
 
+#include "core/engine/fuse/coded_results.h"
 #include "core/engine/fuse/conv_bands.h"
 #include "core/engine/fuse/element_chains.h"
 #include "core/engine/fuse/integer_units.h"
@@ -23,8 +24,12 @@ std::vector<FusedUnit> fuseUnits(const Plan& plan, const PlanOptions& options)
             taken[id.index()] = true;
     std::vector<FusedUnit> chains = elementChains(plan, taken);
     std::vector<FusedUnit> bands = convBands(plan, chains, taken);
-    std::ranges::move(chains, std::back_inserter(units));
-    std::ranges::move(bands, std::back_inserter(units));
+    std::vector<FusedUnit> floats;
+    std::ranges::move(chains, std::back_inserter(floats));
+    std::ranges::move(bands, std::back_inserter(floats));
+    std::vector<FusedUnit> coded = codedResults(plan, floats, taken);
+    std::ranges::move(floats, std::back_inserter(units));
+    std::ranges::move(coded, std::back_inserter(units));
     return units;
 }
 

@@ -36,11 +36,18 @@ public:
         m_builder.setInitializer(m_builder.value(name), floats(shape, spread));
         return name;
     }
-    std::string number(float value)
+    std::string number(float value) { return scalar(value); }
+    template <class T> std::string scalar(T value)
     {
         const std::string name = "constant" + std::to_string(m_constants++);
         m_builder.setInitializer(m_builder.value(name), Tensor::scalar(value));
         return name;
+    }
+    /// What codes of a type make of a value.
+    template <class T> std::string coded(const std::string& x, float scale, T zeroPoint)
+    {
+        const std::string s = scalar(scale), z = scalar(zeroPoint);
+        return op("DequantizeLinear", { op("QuantizeLinear", { x, s, z }), s, z });
     }
     std::string op(const std::string& type, const std::vector<std::string>& from, Attributes attributes = {})
     {
@@ -261,6 +268,10 @@ private slots:
     void valuesReadElsewhereStayOut();
     void bands_data();
     void bands();
+    void codes_data();
+    void codes();
+    void codesOfOtherResults();
+    void realsReadElsewhereAreMade();
 };
 
 /// Fused or not, on one thread or several: equal bits. `fused`: fewer tasks are expected.
@@ -285,20 +296,26 @@ void ElementChainsTests::convolutions_data()
             QTest::addRow("%s, %s", convCases()[c].name, follows()[f].first) << int(c) << int(f);
 }
 
+/// Of an input; `shape`: of the result.
+std::string convolution(ChainNet& net, const ConvCase& c, Shape& shape)
+{
+    const std::string x = net.input({ c.batch, c.channels, c.height, c.width });
+    const std::string w = net.constant({ c.filters, c.channels / c.groups, c.kernel, c.kernel }, 0.3f);
+    const auto out = [&](int64_t in, size_t axis) {
+        return (in + c.pads[axis] + c.pads[axis + 2] - (c.kernel - 1) * c.dilation - 1) / c.stride + 1;
+    };
+    shape = { c.batch, c.filters, out(c.height, 0), out(c.width, 1) };
+    return net.op(
+        "Conv", { x, w, net.constant({ c.filters }) }, convAttributes(c.groups, c.stride, c.pads, c.dilation));
+}
+
 void ElementChainsTests::convolutions()
 {
     QFETCH(int, conv);
     QFETCH(int, follow);
-    const ConvCase& c = convCases()[size_t(conv)];
     ChainNet net(uint32_t(100 * conv + follow));
-    const std::string x = net.input({ c.batch, c.channels, c.height, c.width });
-    const std::string w = net.constant({ c.filters, c.channels / c.groups, c.kernel, c.kernel }, 0.3f);
-    const std::string y
-        = net.op("Conv", { x, w, net.constant({ c.filters }) }, convAttributes(c.groups, c.stride, c.pads, c.dilation));
-    const auto out = [&](int64_t in, size_t axis) {
-        return (in + c.pads[axis] + c.pads[axis + 2] - (c.kernel - 1) * c.dilation - 1) / c.stride + 1;
-    };
-    const Shape shape { c.batch, c.filters, out(c.height, 0), out(c.width, 1) };
+    Shape shape;
+    const std::string y = convolution(net, convCases()[size_t(conv)], shape);
     compareRuns(net, follows()[size_t(follow)].second(net, y, shape));
 }
 
@@ -427,6 +444,77 @@ void ElementChainsTests::bands()
         QVERIFY2(sameBits(ran.output, reference.output), qPrintable(QString::number(threads) + " threads"));
         QCOMPARE(ran.tasks, tasks);
     }
+}
+
+std::string asCodes(ChainNet& n, DType type, const std::string& x)
+{
+    switch (type) {
+    case DType::UInt8:
+        return n.coded<uint8_t>(x, 0.031f, 128);
+    case DType::Int8:
+        return n.coded<int8_t>(x, 0.02f, -128);
+    case DType::UInt16:
+        return n.coded<uint16_t>(x, 0.0007f, 65535);
+    default:
+        return n.coded<int16_t>(x, 0.0001f, 17);
+    }
+}
+
+void ElementChainsTests::codes_data()
+{
+    QTest::addColumn<int>("conv");
+    QTest::addColumn<int>("follow");
+    QTest::addColumn<int>("type");
+    const DType types[] { DType::UInt8, DType::Int8, DType::UInt16, DType::Int16 };
+    for (size_t c = 0; c < convCases().size(); ++c)
+        for (size_t f = 0; f <= follows().size(); ++f) {
+            const DType type = types[(c + f) % 4];
+            const char* follow = f < follows().size() ? follows()[f].first : "nothing";
+            QTest::addRow("%s, %s, %s", convCases()[c].name, follow, std::string(dtypeName(type)).c_str())
+                << int(c) << int(f) << int(type);
+        }
+}
+
+void ElementChainsTests::codes()
+{
+    QFETCH(int, conv);
+    QFETCH(int, follow);
+    QFETCH(int, type);
+    const ConvCase& c = convCases()[size_t(conv)];
+    ChainNet net(uint32_t(1000 + 100 * conv + follow));
+    Shape shape;
+    std::string y = convolution(net, c, shape);
+    if (size_t(follow) < follows().size())
+        y = follows()[size_t(follow)].second(net, y, shape);
+    compareRuns(net, asCodes(net, DType(type), y));
+}
+
+void ElementChainsTests::codesOfOtherResults()
+{
+    ChainNet product(50);
+    const std::string row = product.input({ 130, 200 });
+    compareRuns(product, asCodes(product, DType::UInt8, product.op("MatMul", { row, product.constant({ 200, 60 }) })));
+    ChainNet computed(51);
+    const std::string a = computed.input({ 2, 3, 17, 8 });
+    compareRuns(
+        computed, asCodes(computed, DType::Int8, computed.op("MatMul", { a, computed.input({ 2, 3, 8, 21 }) })));
+    ChainNet sum(52); // of what may be replaced
+    const std::string x = sum.input({ 3, 1000, 17 });
+    compareRuns(sum, asCodes(sum, DType::Int8, sum.op("Add", { sum.op("Neg", { x }), sum.op("Exp", { x }) })));
+    ChainNet broadcast(53); // not made in pieces
+    const std::string column = broadcast.input({ 5, 1 });
+    compareRuns(
+        broadcast, asCodes(broadcast, DType::Int16, broadcast.op("Add", { column, broadcast.input({ 1, 6 }) })));
+    ChainNet empty(54);
+    compareRuns(empty, asCodes(empty, DType::UInt8, empty.op("Relu", { empty.input({ 2, 0, 3 }) })));
+}
+
+void ElementChainsTests::realsReadElsewhereAreMade()
+{
+    ChainNet net(55);
+    const std::string x = net.input({ 1, 3, 20, 20 });
+    const std::string y = net.op("Conv", { x, net.constant({ 8, 3, 1, 1 }) }, convAttributes(1, 1, { 0, 0, 0, 0 }));
+    compareRuns(net, net.op("Sub", { net.op("GlobalMaxPool", { y }), asCodes(net, DType::UInt8, y) }), false);
 }
 
 } // namespace

@@ -111,11 +111,15 @@ std::shared_ptr<Bound> bind(const Chain& chain, const StepContext& c, const Tens
     return bound;
 }
 
-PieceFn pieceFn(const Chain& chain, std::shared_ptr<Bound> bound)
+/// `then` (may be empty) is told of each piece behind the program.
+PieceFn pieceFn(const Chain& chain, std::shared_ptr<Bound> bound, PieceFn then)
 {
     float* scratch = bound->scratch.fill<float>().data();
-    return [&chain, bound = std::move(bound), scratch](float* y, size_t begin, size_t end, size_t worker) {
+    return [&chain, bound = std::move(bound), then = std::move(then), scratch](
+               float* y, size_t begin, size_t end, size_t worker) {
         chain.program->run(bound->operands, y, begin, end, scratch + worker * bound->scratchFloats);
+        if (then)
+            then(y, begin, end, worker);
     };
 }
 
@@ -181,7 +185,8 @@ Status runNodeByNode(const Chain& chain, size_t first, std::vector<Tensor>& resu
     return {};
 }
 
-Status runHeaded(const Chain& chain, StepContext& c)
+/// `last`: as in LoweredNode::runInPieces; may be empty.
+Status runHeaded(const Chain& chain, StepContext& c, const FinishFn& last)
 {
     std::vector<Tensor> results(chain.members.size());
     bool finished = false;
@@ -190,8 +195,10 @@ Status runHeaded(const Chain& chain, StepContext& c)
         finished = bound != nullptr;
         if (!bound)
             return Finish();
+        if (last)
+            return Finish { pieceFn(chain, std::move(bound), last(y).take), {}, {} };
         const std::optional<SumTail> tail = tailOf(chain, *bound);
-        return Finish { pieceFn(chain, std::move(bound)), tail, tail ? homeOf(chain, c, y) : Tensor() };
+        return Finish { pieceFn(chain, std::move(bound), {}), tail, tail ? homeOf(chain, c, y) : Tensor() };
     };
     QS_CHECK(runMember(chain, 0, results, c, &finish));
     if (!finished)
@@ -215,7 +222,7 @@ size_t widestOperand(const Chain& chain, const StepContext& c)
     return widest;
 }
 
-Status runHeadless(const Chain& chain, StepContext& c)
+Status runHeadless(const Chain& chain, StepContext& c, const FinishFn& last)
 {
     constexpr size_t kPiece = 16384; // elements
     for (const size_t input : chain.operands)
@@ -226,7 +233,7 @@ Status runHeadless(const Chain& chain, StepContext& c)
     if (like->dtype() == DType::Float32) {
         Tensor y = c.mayReplace(widest) ? *like : c.allocate(DType::Float32, like->shape(), like->layout());
         if (auto bound = bind(chain, c, y)) {
-            const PieceFn take = pieceFn(chain, std::move(bound));
+            const PieceFn take = pieceFn(chain, std::move(bound), last ? last(y).take : PieceFn());
             float* out = y.fill<float>().data();
             const auto count = static_cast<size_t>(y.count());
             c.parallel((count + kPiece - 1) / kPiece,
@@ -350,8 +357,10 @@ FusedUnit makeChainUnit(const Plan& plan, const std::vector<NodeId>& nodes)
     compile(*chain);
     unit.lowered.layouts = LayoutRule::Any;
     unit.lowered.replaces = true;
-    unit.lowered.run
-        = [chain](StepContext& c) { return chain->headed ? runHeaded(*chain, c) : runHeadless(*chain, c); };
+    unit.lowered.runInPieces = [chain](StepContext& c, const FinishFn& last) {
+        return chain->headed ? runHeaded(*chain, c, last) : runHeadless(*chain, c, last);
+    };
+    unit.lowered.run = [inPieces = unit.lowered.runInPieces](StepContext& c) { return inPieces(c, {}); };
     unit.lowered.kernel = chain->members[0].lowered.kernel;
     for (size_t i = 1; i < nodes.size(); ++i)
         unit.lowered.kernel += " + " + plan.graph().node(nodes[i]).opType;

@@ -30,7 +30,7 @@ struct RecurrentStep {
 };
 
 /// c = a * b^T with b of `columns` x `inner`.
-std::function<bool(const float*, float*)> product(
+std::function<bool(const float*, float*)> preparedProduct(
     const StepContext& c, FloatMatmul& matmul, int64_t rows, int64_t inner, int64_t columns, const float* b)
 {
     const ProductShape shape { rows, inner, columns, false, true };
@@ -67,10 +67,10 @@ RecurrentProducts RecurrentStep::productsOf(
     const float* third = rd + stateWidth * run.hidden;
     const DirectionProducts& packed = products[d];
     RecurrentProducts p;
-    p.input = product(c, *packed.input, run.length * run.batch, run.input, width, wd);
-    p.state = product(c, *packed.state, run.batch, run.hidden, stateWidth, rd);
+    p.input = preparedProduct(c, *packed.input, run.length * run.batch, run.input, width, wd);
+    p.state = preparedProduct(c, *packed.state, run.batch, run.hidden, stateWidth, rd);
     if (splits())
-        p.third = product(c, *packed.third, run.batch, run.hidden, run.hidden, third);
+        p.third = preparedProduct(c, *packed.third, run.batch, run.hidden, run.hidden, third);
     return p;
 }
 
