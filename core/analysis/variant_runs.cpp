@@ -88,7 +88,7 @@ Result<VariantRuns> VariantRuns::make(
     uint64_t cached = 0;
     for (const auto& base : runs.m_bases) {
         QS_TRY(auto schedule, outputsOf(base));
-        cached += schedule->estimatedValueBytes();
+        cached += schedule->estimatedKeptBytes(CacheUse::FindAndKeepCodes);
         schedules.push_back(std::move(schedule));
     }
     uint64_t each = UINT64_MAX;
@@ -136,7 +136,7 @@ Status VariantRuns::begin(Turn& turn, size_t first, size_t count, const CancelTo
         execution.useTeam(team);
         QS_CHECK(execution.bind((carried ? state : none).inputs(sample.feed.inputs)));
         if (turn.cache)
-            execution.useCache(*turn.cache, sample.key);
+            execution.useCache(*turn.cache, sample.key, CacheUse::FindAndKeepCodes);
         QS_CHECK(execution.runAll(cancel));
         if (carried)
             state.keep(execution);
@@ -152,7 +152,7 @@ Status VariantRuns::begin(Turn& turn, size_t first, size_t count, const CancelTo
         Parts parts(count);
         const auto fill = [&](size_t index, size_t worker) -> Status {
             CarriedState none(base, {});
-            return runSample({ baseSchedule, *m_pools[worker], turn, CacheUse::FindAndKeep, cancel, team }, index,
+            return runSample({ baseSchedule, *m_pools[worker], turn, CacheUse::FindAndKeepCodes, cancel, team }, index,
                 carried ? baseState : none, parts[index]);
         };
         QS_CHECK(parallelTry(count, alone ? 1 : workers, cancel, fill));

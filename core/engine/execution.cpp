@@ -89,12 +89,18 @@ uint64_t addBytes(uint64_t a, uint64_t b)
 
 } // namespace
 
-uint64_t Schedule::estimatedValueBytes() const
+bool Schedule::keeps(const Task& task, CacheUse use) const
+{
+    return use == CacheUse::FindAndKeep
+        || (use == CacheUse::FindAndKeepCodes && m_plan->graph().node(task.last).opType != "DequantizeLinear");
+}
+
+uint64_t Schedule::estimatedKeptBytes(CacheUse use) const
 {
     uint64_t bytes = 0;
     for (const Task& task : m_tasks)
         for (const ValueId out : task.outputs)
-            if (out.valid() && reads(out))
+            if (out.valid() && reads(out) && keeps(task, use))
                 bytes = addBytes(bytes, factBytes(m_plan->facts().of(out)));
     return bytes;
 }
@@ -187,7 +193,8 @@ void Execution::set(ValueId id, Tensor value)
 
 void Execution::useCache(ActivationCache& cache, Hash128 sample, CacheUse use)
 {
-    m_cache = use == CacheUse::FindAndKeep ? &cache : nullptr;
+    m_cache = use == CacheUse::Find ? nullptr : &cache;
+    m_use = use;
     m_sample = sample;
     const Plan& plan = m_schedule->plan();
     const auto& tasks = m_schedule->tasks();
@@ -315,6 +322,7 @@ Status Execution::step(const CancelToken* cancel)
         return {};
     }
     m_outputs.assign(task.outputs.size(), Tensor());
+    const bool keeps = m_cache && m_schedule->keeps(task, m_use);
     QS_CHECK(gather(task));
     QS_CHECK(run(task, cancel));
     if (cancel && cancel->cancelled())
@@ -326,7 +334,7 @@ Status Execution::step(const CancelToken* cancel)
         const ValueId out = task.outputs[i];
         if (!out.valid() || m_reads[out.index()] == 0)
             continue;
-        if (const Hash128* key = m_cache ? m_schedule->plan().key(out) : nullptr; key && m_outputs[i].valid())
+        if (const Hash128* key = keeps ? m_schedule->plan().key(out) : nullptr; key && m_outputs[i].valid())
             m_cache->keep(*key, m_sample, m_outputs[i]);
         m_values[out.index()] = std::move(m_outputs[i]);
     }

@@ -12,6 +12,13 @@
 
 namespace qs {
 
+/// What an execution does with values of earlier runs and for later ones.
+enum class CacheUse {
+    FindAndKeep, ///< what is made is kept for later runs
+    FindAndKeepCodes, ///< the same, but not what DequantizeLinear nodes make, which costs four times its codes
+    Find,
+};
+
 /// Values that an execution must produce and keep until they are taken.
 struct Demand {
     std::vector<ValueId> values;
@@ -38,24 +45,21 @@ public:
     const Demand& demand() const { return m_demand; }
     /// Most bytes of values alive at one time in one execution, from the inferred sizes (unknown sizes count as 1).
     uint64_t estimatedPeakBytes() const;
-    /// Bytes of all values that its tasks make and somebody reads, by the same sizes.
-    uint64_t estimatedValueBytes() const;
+    /// Bytes of the values that its tasks make and a cache would keep, by the same sizes.
+    uint64_t estimatedKeptBytes(CacheUse use) const;
     /// Bytes of the constants that its tasks read, each counted once.
     uint64_t constantBytes() const;
 
 private:
     friend class Execution;
     bool usesUnit(const FusedUnit& unit) const;
+    /// Whether a cache keeps what the task makes.
+    bool keeps(const Task& task, CacheUse use) const;
     std::shared_ptr<const Plan> m_plan;
     Demand m_demand;
     std::vector<Task> m_tasks; ///< in order
     std::vector<uint32_t> m_reads; ///< by value: scheduled uses, plus one when demanded
     std::vector<bool> m_unrounded; ///< by node
-};
-
-enum class CacheUse {
-    FindAndKeep, ///< what is made is kept for later runs
-    Find,
 };
 
 /// One run of a plan over one set of inputs, advanced step by step so that two plans can go in lockstep. A value is
@@ -98,6 +102,7 @@ private:
     BufferPool& m_pool;
     WorkerTeam* m_team = nullptr;
     ActivationCache* m_cache = nullptr; ///< where to keep what is made
+    CacheUse m_use = CacheUse::Find;
     Hash128 m_sample;
     std::vector<bool> m_passedOver; ///< by task; empty = none
     std::vector<uint32_t> m_reads;
