@@ -46,7 +46,12 @@ public:
         QS_CHECK(measureUnits());
         m_result.unitsMs = watch.lap();
         rank();
-        QS_CHECK(exclude());
+        if (m_inputs.exclusions)
+            QS_CHECK(exclude());
+        else
+            keepSingleExclusions();
+        fillFront();
+        sortUnits();
         m_result.exclusionsMs = watch.lap();
         return std::move(m_result);
     }
@@ -198,6 +203,12 @@ private:
         return choices;
     }
 
+    void keepSingleExclusions()
+    {
+        for (size_t row = 0; row < m_result.units.size(); ++row)
+            m_tried.push_back({ { m_chosen[row] }, m_result.units[row].without });
+    }
+
     Status exclude()
     {
         QS_CHECK(tryAll(firstOnes()));
@@ -216,12 +227,15 @@ private:
         costs.measure = [this](const Choices& choices) { return measureWithout(choices); };
         QS_TRY(const auto searched, searchExclusions(m_result.quantized, std::move(moves), costs));
         m_tried.insert(m_tried.end(), searched.begin(), searched.end());
-        fillFront();
+        return {};
+    }
+
+    void sortUnits()
+    {
         std::vector<UnitSensitivity> ranked;
         for (const size_t u : m_bySaving)
             ranked.push_back(std::move(m_result.units[u]));
         m_result.units = std::move(ranked);
-        return {};
     }
 
     int64_t macsOf(const Indices& units) const

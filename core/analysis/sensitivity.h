@@ -56,15 +56,16 @@ struct SensitivityInputs {
     std::shared_ptr<const DataSource> data;
     UnitKind by = UnitKind::Node;
     std::vector<std::string> only; ///< patterns of unit names: the others are not measured; empty: all are
+    bool exclusions = true; ///< false: only one unit at a time is left out, which needs about half the runs
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
     std::shared_ptr<LoweringCache> lowered; ///< null: one of its own
     VariantRuns::Options runs;
 };
 
 /// Quantizes each unit alone and leaves each out, exactly as the recipe with that include or exclude would, with the
-/// ranges kept as they are; then leaves out more and more of what buys most, single units and whole blocks (unitBlocks,
-/// searchExclusions), measuring each choice. A unit that changes nothing costs no run. Issues: what quantizing and
-/// running report; by tensor: a format other than Q/DQ.
+/// ranges kept as they are; then, where exclusions are asked for, leaves out more and more of what buys most, single
+/// units and whole blocks (unitBlocks, searchExclusions), measuring each choice. A unit that changes nothing costs no
+/// run. Issues: what quantizing and running report; by tensor: a format other than Q/DQ.
 Result<Sensitivity> measureSensitivity(
     const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel);
 

@@ -9,7 +9,7 @@
 namespace qs {
 
 Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const std::vector<std::string>& only,
-    const ProgressFn& progress, const CancelToken& cancel)
+    const ProgressFn& progress, const CancelToken& cancel, bool exclusions)
 {
     const Inputs& from = snapshot.inputs;
     if (!snapshot.quantization || !from.recipe)
@@ -23,6 +23,7 @@ Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const s
     inputs.data = snapshot.data;
     inputs.by = by;
     inputs.only = only;
+    inputs.exclusions = exclusions;
     inputs.profile = from.profile;
     inputs.lowered = snapshot.caches.lowered;
     const uint64_t limit = memoryLimitOrDefault(from.memoryLimit);

@@ -7,9 +7,9 @@
 namespace qs {
 
 /// What each unit of a snapshot's recipe does to the outputs, over the snapshot's samples, in its arithmetic, with the
-/// ranges it was quantized with. `only`: patterns of unit names; empty: all. The snapshot must hold a float model and
-/// data. Issues: it has no recipe, and what measureSensitivity reports.
+/// ranges it was quantized with. `only` and `exclusions` as in SensitivityInputs. The snapshot must hold a float model
+/// and data. Issues: it has no recipe, and what measureSensitivity reports.
 Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const std::vector<std::string>& only,
-    const ProgressFn& progress, const CancelToken& cancel);
+    const ProgressFn& progress, const CancelToken& cancel, bool exclusions = true);
 
 } // namespace qs

@@ -7,10 +7,11 @@
 
 The loop quantizes each node alone and leaves each out, with ranges that were calibrated once before, makes a session
 and runs all samples. It is timed on N nodes spread over the model and extrapolated to all of the given types; ours does
-all of them. The exclusions that it tries afterwards are not counted, since the loop tries none. Wall time, the same
+all of them (--units-only: without the exclusions of several, which the loop does not try either). Wall time, the same
 number of threads (with one: under `taskset -c 1`), or with --processor the processor time, which other work on the
 machine leaves alone; the least of the rounds, taken in turns. Needs a Python with onnx, onnxruntime and numpy."""
 import argparse
+import copy
 import json
 import os
 import resource
@@ -36,12 +37,11 @@ class Clock:
 
 def ours(arguments, ranges, nodes):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        clock, wall = Clock(arguments.processor, children=True), Clock(False)
+        clock = Clock(arguments.processor, children=True)
         subprocess.run([arguments.cli, "sensitivity", arguments.model, "--data", arguments.data, "--threads",
                         str(arguments.threads), "--ort-defaults", "--ranges", ranges, "--quiet", "--json", out.name,
-                        "--arithmetic", arguments.arithmetic, "--units", *nodes], check=True, stdout=subprocess.DEVNULL)
-        elapsed, result = clock.seconds(), json.load(open(out.name))
-        return elapsed * (1 - result["time_ms"]["exclusions"] / 1e3 / wall.seconds()), result
+                        "--arithmetic", arguments.arithmetic, "--units-only", "--units", *nodes], check=True, stdout=subprocess.DEVNULL)
+        return clock.seconds(), json.load(open(out.name))
 
 
 class Loop:
@@ -92,7 +92,7 @@ class Loop:
 
         types = sorted(set(QLinearOpsRegistry) | set(QDQRegistry))
         quantizer = QDQQuantizer(onnx.load(self.arguments.model), False, False, QuantType.QInt8, QuantType.QInt8,
-                                 self.ranges, choice.get("only", []), choice.get("without", []), types, {})
+                                 copy.deepcopy(self.ranges), choice.get("only", []), choice.get("without", []), types, {})
         quantizer.quantize_model()
         path = os.path.join(self.folder, "q.onnx")
         quantizer.model.save_model_to_file(path)

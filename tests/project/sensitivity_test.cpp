@@ -85,6 +85,7 @@ private slots:
     void anyThreadsAndBudget();
     void exclusions_data();
     void exclusions();
+    void unitsOnly();
     void onlySome();
     void cancels();
 };
@@ -170,6 +171,24 @@ void SensitivityTests::exclusions()
     // One quantizer alone makes less noise than all of them, or the model is not sane.
     for (const UnitSensitivity& unit : s.units)
         QVERIFY2(unit.alone.noise < 2 * s.quantized.noise, unit.name.c_str());
+}
+
+void SensitivityTests::unitsOnly()
+{
+    const SnapshotPtr snapshot = opened(recipeInputs());
+    const Sensitivity all = measured(snapshot, UnitKind::Node);
+    const auto few = sensitivityOf(*snapshot, UnitKind::Node, {}, {}, {}, false);
+    QVERIFY(few.ok());
+    QCOMPARE(few->units.size(), all.units.size());
+    for (size_t i = 0; i < all.units.size(); ++i) {
+        QCOMPARE(few->units[i].name, all.units[i].name);
+        QVERIFY(same(few->units[i].alone, all.units[i].alone) && same(few->units[i].without, all.units[i].without));
+    }
+    QVERIFY(few->pareto.size() > 1 && few->pareto.front().excluded.empty());
+    for (size_t i = 1; i < few->pareto.size(); ++i) {
+        QCOMPARE(few->pareto[i].excluded.size(), size_t(1));
+        QVERIFY(few->pareto[i].score.noise < few->pareto[i - 1].score.noise);
+    }
 }
 
 void SensitivityTests::onlySome()
