@@ -98,7 +98,7 @@ void fillParameters(const PairPlan& plan, double dynamicScaleSquare, ActivationR
         step2 = meanScaleSquare(row.params);
     if (step2 > 0 && row.signalPower)
         row.idealSqnrDb = powerRatioDb(*row.signalPower, step2 / 12);
-    if (!row.params.scale.empty() && isInteger(row.params.dtype)) {
+    if (!row.params.scale.empty()) {
         double low = row.params.low(0), high = row.params.high(0);
         for (size_t c = 1; c < row.params.scale.size(); ++c) {
             low = std::min(low, row.params.low(c));

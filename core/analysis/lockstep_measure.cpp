@@ -4,10 +4,12 @@
 #include "core/analysis/node_alone.h"
 #include "core/base/rounding.h"
 #include "core/kernels/bins.h"
+#include "core/kernels/quantize.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace qs {
 
@@ -44,6 +46,16 @@ void countCodes(const Tensor& codes, Histogram* values, const QuantParams& param
     }
 }
 
+/// What DynamicQuantizeLinear would do to these values; nothing where another node makes the scale.
+std::optional<PairQuantizer> dynamicQuantizer(const Graph& graph, const PairPlan& plan, const float* x, size_t n)
+{
+    const NodeId by = plan.dynamicScale.valid() ? graph.value(plan.dynamicScale).producer : NodeId();
+    if (!by.valid() || graph.node(by).opType != "DynamicQuantizeLinear")
+        return std::nullopt;
+    const DynamicScale own = dynamicScale(rangeWithZero(x, n));
+    return PairQuantizer { own.scale, own.zeroPoint, 0, 255 };
+}
+
 } // namespace
 
 QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSquare)
@@ -73,6 +85,7 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
     for (size_t d = axis + 1; d < shape.size(); ++d)
         inner *= size_t(shape[d]);
     whole.quantizer = integer ? &quantizer : nullptr;
+    const auto own = dynamicQuantizer(m_shared.pair->quantPlan->graph(), m.pairs[index], whole.x, whole.n);
     for (size_t s = 0; s < slices; ++s) {
         PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, counts, m_scratch);
         PairRun run = whole;
@@ -85,6 +98,14 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
             meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
         else
             meter.addRun(run);
+        if (own) { // by the scale that the float model's values would get
+            PairSums local;
+            PairExtremes unused;
+            run.quantizer = &*own;
+            run.activation = {};
+            addPairSums(local, unused, run);
+            m.sums[index * m.samples + feed.firstSample + s].localEe = local.localEe;
+        }
     }
 }
 

@@ -54,4 +54,11 @@ FloatRange rangeWithZero(const float* x, size_t n)
     return r;
 }
 
+DynamicScale dynamicScale(const FloatRange& range)
+{
+    const float scale = range.high == range.low ? 1.0f : (range.high - range.low) / 255.0f;
+    const float zero = 0.0f - range.low / scale;
+    return { scale, zero > 0 ? static_cast<uint8_t>(roundHalfEven(std::min(zero, 255.0f))) : uint8_t(0) };
+}
+
 } // namespace qs

@@ -38,4 +38,11 @@ struct FloatRange {
 };
 FloatRange rangeWithZero(const float* x, size_t n);
 
+/// Scale and zero point of uint8 codes over that range. Source: ONNX DynamicQuantizeLinear.
+struct DynamicScale {
+    float scale = 1;
+    uint8_t zeroPoint = 0;
+};
+DynamicScale dynamicScale(const FloatRange& range);
+
 } // namespace qs

@@ -9,6 +9,13 @@
 
 namespace qs {
 
+/// Lowest and highest value of codes before scale and zero point: of integers the codes, of float8 and float4 their
+/// finite values; none of other types.
+struct CodeValues {
+    double low = 0, high = 0;
+};
+CodeValues codeValues(DType type);
+
 /// Parameters of one quantizer: real = scale * (code - zero point). One scale (per tensor), one per index of `axis`
 /// (per channel), or one per block along `axis` (blockSize > 0; then scales lie row-major over the blocked shape).
 struct QuantParams {
@@ -19,10 +26,11 @@ struct QuantParams {
     int64_t blockSize = 0;
 
     bool perTensor() const { return scale.size() == 1; }
+    /// Of an integer type; nothing but 0 of others.
     CodeRange codes() const { return codeRange(dtype).value_or(CodeRange { 0, 0 }); }
     /// Real value of the lowest and highest code of channel c.
-    double low(size_t c = 0) const { return double(scale[c]) * double(codes().low - zeroPoint[c]); }
-    double high(size_t c = 0) const { return double(scale[c]) * double(codes().high - zeroPoint[c]); }
+    double low(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).low - zeroPoint[c]); }
+    double high(size_t c = 0) const { return double(scale[c]) * (codeValues(dtype).high - zeroPoint[c]); }
 };
 
 } // namespace qs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/convert.h"
+#include "core/tensor/quant_params.h"
 
 #include <algorithm>
 #include <array>
@@ -113,6 +114,19 @@ uint8_t encodeE8M0(float value)
 }
 
 } // namespace
+
+CodeValues codeValues(DType type)
+{
+    if (const auto codes = codeRange(type))
+        return { double(codes->low), double(codes->high) };
+    CodeValues values;
+    if (!isFloat(type) || dtypeBits(type) == 0 || dtypeBits(type) > 8)
+        return values;
+    for (const float v : decoded(type))
+        if (std::isfinite(v))
+            values = { std::min(values.low, double(v)), std::max(values.high, double(v)) };
+    return values;
+}
 
 float smallFloatToFloat(DType type, uint8_t bits) { return decoded(type)[bits]; }
 

@@ -38,6 +38,13 @@ Prepared twoStepsQuantized()
 
 const Tensor kSample = Tensor::of<float>({ 4 }, { 0.3f, -1.2f, 2.0f, 0.8f });
 
+Tensor smallFloatZero()
+{
+    Tensor t = Tensor::allocate(DType::Float8E4M3FN, {});
+    t.fill<uint8_t>()[0] = 0;
+    return t;
+}
+
 void verifySplit(const ActivationRow& row)
 {
     const double mse = *row.accumulated.rmse * *row.accumulated.rmse;
@@ -65,6 +72,8 @@ class NumbersTests : public QObject {
 private slots:
     void inputNumbers();
     void clippedTensor();
+    void dynamicQuantizersAreJudgedByTheirOwnScale();
+    void float8HasARange();
     void foldedReluHidesNoClipping();
     void increaseFollowsTheDefinition();
     void exactTensors();
@@ -139,6 +148,52 @@ void NumbersTests::clippedTensor()
     const ActivationRow& y = rowOf(c, "y");
     QVERIFY(!y.localSqnrDb && !y.qdqSqnrDb && !y.idealSqnrDb && !y.range && !y.clippedFraction);
     QVERIFY(close(y.noise.inherited, ee / 4));
+}
+
+void NumbersTests::dynamicQuantizersAreJudgedByTheirOwnScale()
+{
+    const auto model = [](bool quantized) {
+        SmallModel m(quantized ? "q" : "f");
+        m.input("x", { 4 });
+        if (quantized)
+            m.qdq<int8_t>("x", "x_dq", 2, 0);
+        m.node("Neg", { quantized ? "x_dq" : "x" }, { "a" });
+        if (quantized)
+            m.node("DynamicQuantizeLinear", { "a" }, { "a_q", "a_scale", "a_zero" })
+                .node("DequantizeLinear", { "a_q", "a_scale", "a_zero" }, { "a_dq" });
+        return m.node("Neg", { quantized ? "a_dq" : "a" }, { "y" }).output("y").finish();
+    };
+    const std::vector<float> x { 0.3f, -1.2f, 2.0f, 0.8f };
+    const Comparison c = compared(model(false), model(true), FixedData({ kSample }));
+    // -x lies in -2 .. 1.2, where 255 steps of 3.2 / 255 begin at -159 steps. The quantized model sees -2 .. 2.
+    const double scale = double((1.2f + 2.0f) / 255.0f);
+    double noise = 0, signal = 0;
+    for (const float v : x) {
+        const double back = std::nearbyint(-double(v) / scale) * scale;
+        noise += (back + v) * (back + v);
+        signal += double(v) * v;
+    }
+    const ActivationRow& a = rowOf(c, "a");
+    QVERIFY(a.dynamic);
+    QVERIFY(close(a.localSqnrDb, decibel(signal, noise), 1e-4));
+    QVERIFY(*a.localSqnrDb > *a.accumulated.sqnrDb + 20);
+}
+
+void NumbersTests::float8HasARange()
+{
+    const Prepared q = SmallModel("q")
+                           .input("x", { 4 })
+                           .constant("s", Tensor::scalar(0.01f))
+                           .constant("z", smallFloatZero())
+                           .node("QuantizeLinear", { "x", "s", "z" }, { "x_q" })
+                           .node("DequantizeLinear", { "x_q", "s", "z" }, { "x_dq" })
+                           .node("Neg", { "x_dq" }, { "a" })
+                           .node("Neg", { "a" }, { "y" })
+                           .output("y")
+                           .finish();
+    const ActivationRow& x = rowOf(compared(twoSteps(), q, FixedData({ kSample })), "x");
+    QVERIFY(x.range);
+    QVERIFY(close(x.range->first, -4.48) && close(x.range->second, 4.48));
 }
 
 void NumbersTests::foldedReluHidesNoClipping()

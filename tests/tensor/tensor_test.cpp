@@ -157,6 +157,14 @@ void TensorTests::typeTable()
     }
     QCOMPARE(codeRange(DType::Int8)->low, int64_t(-128));
     QCOMPARE(codeRange(DType::Int8)->high, int64_t(127));
+    const std::vector<std::pair<DType, std::pair<double, double>>> values { { DType::Int8, { -128, 127 } },
+        { DType::UInt4, { 0, 15 } }, { DType::Float8E4M3FN, { -448, 448 } }, { DType::Float8E4M3FNUZ, { -240, 240 } },
+        { DType::Float8E5M2, { -57344, 57344 } }, { DType::Float8E5M2FNUZ, { -57344, 57344 } },
+        { DType::Float4E2M1, { -6, 6 } }, { DType::Float32, { 0, 0 } }, { DType::Undefined, { 0, 0 } } };
+    for (const auto& [type, range] : values)
+        QCOMPARE(std::pair(codeValues(type).low, codeValues(type).high), range);
+    const QuantParams params { DType::Float8E4M3FN, { 0.5f }, { 0 }, std::nullopt, 0 };
+    QCOMPARE(std::pair(params.low(), params.high()), std::pair(-224.0, 224.0));
     QCOMPARE(codeRange(DType::UInt4)->high, int64_t(15));
     QCOMPARE(codeRange(DType::Int2)->low, int64_t(-2));
     QCOMPARE(codeRange(DType::UInt32)->high, int64_t(UINT32_MAX));

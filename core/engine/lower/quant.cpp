@@ -108,7 +108,6 @@ struct QuantAttributes {
     DType precision = DType::Undefined;
     Overflow overflow = Overflow::Saturate;
     bool reference = false;
-    bool wideQuotients = false;
 };
 
 QuantAttributes quantAttributes(const LowerContext& c)
@@ -121,13 +120,12 @@ QuantAttributes quantAttributes(const LowerContext& c)
     q.precision = static_cast<DType>(a.integer("precision", 0));
     q.overflow = a.integer("saturate", 1) ? Overflow::Saturate : Overflow::ToSpecial;
     q.reference = c.mode == KernelMode::Reference;
-    q.wideQuotients = c.wideQuotients;
     return q;
 }
 
 QuotientPrecision quotientPrecision(const QuantAttributes& q, DType x, DType scale)
 {
-    if (q.precision == DType::Float32 || (q.wideQuotients && x == DType::Float16))
+    if (q.precision == DType::Float32)
         return QuotientPrecision::Single;
     if (q.precision == DType::Float16 || (q.precision == DType::Undefined && x == scale && x == DType::Float16))
         return QuotientPrecision::Half;
@@ -297,7 +295,6 @@ Result<LoweredNode> lowerLinear(const LowerContext& c)
     return lowered;
 }
 
-/// Scale and zero point of uint8 codes over the range of all elements and zero. Source: ONNX DynamicQuantizeLinear.
 Result<LoweredNode> lowerDynamicQuantize(const LowerContext& c)
 {
     const bool reference = c.mode == KernelMode::Reference;
@@ -306,10 +303,8 @@ Result<LoweredNode> lowerDynamicQuantize(const LowerContext& c)
         const Tensor& x = s.in(0);
         if (x.dtype() != DType::Float32)
             return unsupportedType(x.dtype());
-        const FloatRange range = rangeWithZero(x.data<float>().data(), static_cast<size_t>(x.count()));
-        const float scale = range.high == range.low ? 1.0f : (range.high - range.low) / 255.0f;
-        const float zero = roundHalfEven(std::clamp(0.0f - range.low / scale, 0.0f, 255.0f));
-        const QuantVectors v { { scale }, { static_cast<int32_t>(zero) }, {} };
+        const auto [scale, zero] = dynamicScale(rangeWithZero(x.data<float>().data(), static_cast<size_t>(x.count())));
+        const QuantVectors v { { scale }, { zero }, {} };
         AxisView view;
         view.perTensor = true;
         view.inner = static_cast<size_t>(x.count());
@@ -320,7 +315,7 @@ Result<LoweredNode> lowerDynamicQuantize(const LowerContext& c)
             quantizeFastAs(x, y, view, v);
         s.setOutput(0, std::move(y));
         s.setOutput(1, Tensor::scalar(scale));
-        s.setOutput(2, Tensor::scalar(static_cast<uint8_t>(zero)));
+        s.setOutput(2, Tensor::scalar(zero));
         return {};
     };
     lowered.kernel = reference ? "reference" : "highway quantize";
