@@ -2,6 +2,7 @@
 #include "core/analysis/range_candidates.h"
 
 #include "core/quant/calibrators.h"
+#include "core/quant/recipe_ranges.h"
 #include "core/quant/scale.h"
 
 #include <algorithm>
@@ -74,12 +75,7 @@ std::optional<Interval> fromComparison(const Histogram& histogram, const Calibra
 std::optional<Interval> fromCalibration(
     const std::string& tensor, const CalibrationData& seen, const CalibratorOptions& calibrator)
 {
-    const auto it = std::ranges::find(seen.tensors, tensor, &TensorStatistics::name);
-    if (it == seen.tensors.end() || !seen.covers(calibrator))
-        return std::nullopt;
-    CalibrationData one { seen.collected, seen.feeds, { *it } };
-    const Result<Ranges> ranges = rangesFor(one, calibrator);
-    const TensorRange* range = ranges.ok() ? ranges->find(tensor) : nullptr;
+    const Result<TensorRange> range = rangeBy(tensor, seen, calibrator);
     return range ? std::optional(Interval { range->lowest, range->highest }) : std::nullopt;
 }
 

@@ -20,11 +20,8 @@ public:
     }
     /// Makes the node valid for `version`, being valid for the one before.
     Status step(DraftNode& node, int64_t version);
-    /// Refuses nodes of subgraphs that would have to change: those are no drafts.
-    Status checkSubgraphs(const Attributes& attributes, int64_t version);
 
 private:
-    Status checkSubgraph(const Graph& graph, int64_t version);
     using Rule = Status (OpsetRaiser::*)(DraftNode&);
     struct Change {
         int64_t version;
@@ -180,56 +177,87 @@ Status OpsetRaiser::step(DraftNode& node, int64_t version)
     return {};
 }
 
-Status OpsetRaiser::checkSubgraphs(const Attributes& attributes, int64_t version)
+/// By name, as far as they are known.
+Result<std::unordered_map<std::string, size_t>> ranksIn(const GraphDraft& draft)
 {
-    for (const auto& [name, value] : attributes.all())
-        if (const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&value); graph && *graph)
-            QS_CHECK(checkSubgraph(**graph, version));
+    QS_TRY(const auto built, draft.build());
+    const InferredFacts facts = inferFacts(built->graph);
+    const auto values = built->graph.values();
+    std::unordered_map<std::string, size_t> ranks;
+    for (size_t v = 0; v < values.size(); ++v)
+        if (const Fact& fact = facts.of(ValueId(v)); fact.dims)
+            ranks.emplace(values[v].name, fact.dims->size());
+    return ranks;
+}
+
+Result<bool> raise(GraphDraft& draft, int64_t version);
+
+/// The body for the later version; the same one where that changes none of its nodes.
+Result<std::shared_ptr<const Graph>> raisedBody(
+    const GraphDraft& outer, const std::shared_ptr<const Graph>& body, int64_t version)
+{
+    auto source = std::make_shared<Model>();
+    source->path = outer.source().path;
+    source->irVersion = outer.source().irVersion;
+    source->graph = *body;
+    source->opsetImports = outer.opsets;
+    GraphDraft draft(std::move(source));
+    QS_TRY(const bool changed, raise(draft, version));
+    if (!changed)
+        return body;
+    QS_TRY(const auto model, draft.build());
+    return std::shared_ptr<const Graph>(model, &model->graph);
+}
+
+Status raiseBodies(const GraphDraft& outer, DraftNode& node, int64_t version)
+{
+    const Attributes before = node.attributes;
+    const auto replaced = [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
+        QS_TRY(auto raised, raisedBody(outer, body, version));
+        node.attributesChanged |= raised != body;
+        return raised;
+    };
+    for (const auto& [name, value] : before.all()) {
+        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value); one && *one) {
+            QS_TRY(auto body, replaced(*one));
+            node.attributes.set(name, std::move(body));
+        } else if (const auto* list = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value)) {
+            std::vector<std::shared_ptr<const Graph>> bodies;
+            for (const auto& each : *list) {
+                QS_TRY(auto body, replaced(each));
+                bodies.push_back(std::move(body));
+            }
+            node.attributes.set(name, std::move(bodies));
+        }
+    }
     return {};
 }
 
-Status OpsetRaiser::checkSubgraph(const Graph& graph, int64_t version)
+/// Whether a node became another one.
+Result<bool> raise(GraphDraft& draft, int64_t version)
 {
-    for (const Node& node : graph.nodes()) {
-        DraftNode copy { NodeId(), node.name, node.opType, node.domain, {}, {}, node.attributes };
-        for (const ValueId in : node.inputs)
-            copy.inputs.push_back(in.valid() ? graph.value(in).name : std::string());
-        for (const ValueId out : node.outputs)
-            copy.outputs.push_back(out.valid() ? graph.value(out).name : std::string());
-        const auto inputs = copy.inputs;
-        if (node.domain.empty())
-            QS_CHECK(step(copy, version));
-        if (copy.attributesChanged || copy.inputs != inputs)
-            return refuse(copy);
-        QS_CHECK(checkSubgraphs(node.attributes, version));
+    QS_TRY(const auto ranks, ranksIn(draft));
+    const auto it = draft.opsets.find("");
+    const int64_t from = it == draft.opsets.end() ? 1 : it->second;
+    OpsetRaiser raiser(draft, ranks);
+    bool changed = false;
+    for (DraftNode& node : draft.nodes) {
+        const auto inputs = node.inputs;
+        for (int64_t v = from + 1; v <= version && node.domain.empty(); ++v)
+            QS_CHECK(raiser.step(node, v));
+        QS_CHECK(raiseBodies(draft, node, version));
+        changed = changed || node.attributesChanged || node.inputs != inputs;
     }
-    return {};
+    draft.opsets[""] = version;
+    return changed;
 }
 
 } // namespace
 
 Status raiseOpset(GraphDraft& draft, int64_t version)
 {
-    std::unordered_map<std::string, size_t> ranks;
-    {
-        QS_TRY(const auto built, draft.build());
-        const InferredFacts facts = inferFacts(built->graph);
-        const auto values = built->graph.values();
-        for (size_t v = 0; v < values.size(); ++v)
-            if (const Fact& fact = facts.of(ValueId(v)); fact.dims)
-                ranks.emplace(values[v].name, fact.dims->size());
-    }
-    const auto it = draft.opsets.find("");
-    const int64_t from = it == draft.opsets.end() ? 1 : it->second;
-    OpsetRaiser raiser(draft, ranks);
-    for (int64_t v = from + 1; v <= version; ++v)
-        for (DraftNode& node : draft.nodes) {
-            if (node.domain.empty())
-                QS_CHECK(raiser.step(node, v));
-            QS_CHECK(raiser.checkSubgraphs(node.attributes, v));
-        }
-    draft.opsets[""] = version;
-    return {};
+    const Result<bool> raised = raise(draft, version);
+    return raised ? Status {} : Status(raised.issue());
 }
 
 } // namespace qs

@@ -96,10 +96,10 @@ template <class T> void encode(std::span<const float> x, const QuantParams& p, c
 }
 
 /// One scale for each channel, by its deviation.
-Result<QuantParams> float8Params(std::span<const float> x, const Split& s, const ScaleRules& rules)
+Result<QuantParams> float8Params(
+    std::span<const float> x, const Split& s, const ScaleRules& rules, std::optional<int64_t> axis)
 {
-    QuantParams params;
-    params.dtype = rules.type;
+    QuantParams params { rules.type, {}, {}, axis, 0 };
     std::vector<float> values;
     for (int64_t c = 0; c < s.channels; ++c) {
         values.clear();
@@ -124,12 +124,9 @@ Result<QuantParams> weightParams(const Tensor& weight, const ScaleRules& rules, 
     if (!allFinite(x))
         return notFinite();
     const Split s(weight.shape(), axis);
+    if (isFloat8(rules.type))
+        return float8Params(x, s, rules, axis);
     QuantParams params { rules.type, {}, {}, axis, 0 };
-    if (isFloat8(rules.type)) {
-        QS_TRY(params, float8Params(x, s, rules));
-        params.axis = axis;
-        return params;
-    }
     for (int64_t c = 0; c < s.channels; ++c) {
         Extremes e;
         for (int64_t o = 0; o < s.outer; ++o)

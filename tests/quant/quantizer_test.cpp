@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/opsets.h"
 #include "core/quant/quantizer.h"
 #endif
 #include "core/tensor/convert.h"
@@ -269,6 +270,57 @@ private slots:
         QCOMPARE(made->draft.opsets.at(""), int64_t(21)); // the first with 16-bit pairs
         QCOMPARE(find(made->draft, "n_pool")->inputs.front(), std::string("relu_convert_DequantizeLinear_Output"));
         QCOMPARE(find(made->draft, "pool_QuantizeLinear")->inputs[1], std::string("relu_scale_convert"));
+    }
+
+    void bodiesAreRaised()
+    {
+        const auto branch = [](const std::string& name, const std::string& type) {
+            GraphBuilder b(name);
+            b.allowOuter("x");
+            Node node;
+            node.name = "n_" + name;
+            node.opType = type;
+            node.opset = 13;
+            node.inputs = { b.value("x") };
+            node.outputs = { b.value(name) };
+            if (type == "ReduceMean")
+                node.attributes.set("axes", std::vector<int64_t> { 1 });
+            b.addNode(std::move(node));
+            b.addOutput(b.value(name));
+            return std::make_shared<const Graph>(std::move(b).finish().value());
+        };
+        const auto kept = branch("kept", "Neg");
+        GraphBuilder b("net");
+        for (const char* name : { "go", "x" })
+            b.addInput(b.value(name));
+        b.setType(b.value("x"), { DType::Float32, toDims({ 2, 4 }), {} });
+        Node choice;
+        choice.name = "n_y";
+        choice.opType = "If";
+        choice.opset = 13;
+        choice.inputs = { b.value("go") };
+        choice.outputs = { b.value("y") };
+        choice.captures = { b.value("x") };
+        choice.attributes.set("then_branch", branch("mean", "ReduceMean"));
+        choice.attributes.set("else_branch", kept);
+        b.addNode(std::move(choice));
+        b.addOutput(b.value("y"));
+        auto model = std::make_shared<Model>();
+        model->graph = std::move(b).finish().value();
+        model->opsetImports[""] = 13;
+        GraphDraft draft(model);
+        QVERIFY(raiseOpset(draft, 21).ok());
+        const auto built = draft.build();
+        QVERIFY(built.ok());
+        const Attributes& attributes = (*built)->graph.nodes().front().attributes;
+        const auto body
+            = [&](const char* name) { return std::get<std::shared_ptr<const Graph>>(*attributes.find(name)); };
+        QVERIFY(body("else_branch") == kept);
+        const auto raised = body("then_branch");
+        const Node& mean = raised->nodes().front();
+        QVERIFY(!mean.attributes.has("axes") && mean.inputs.size() == 2);
+        QCOMPARE(toInts(*raised->value(mean.inputs[1]).initializer), std::vector<int64_t> { 1 });
+        QCOMPARE(mean.opset, int64_t(21));
     }
 
     void extremeConstantsStayFloat()

@@ -66,6 +66,8 @@ Ranges floatRanges(unsigned seed)
         const bool positive = name == std::string("r1") || random() % 4 == 0;
         range.lowest = positive ? 0 : -end(random);
         range.highest = end(random);
+        range.average = (range.lowest + range.highest) / 2; // for float8 alone
+        range.deviation = (range.highest - range.lowest) / 4;
         ranges.tensors[name] = range;
     }
     return ranges;
@@ -95,6 +97,22 @@ const std::vector<OptionSet>& optionSets()
         { "symmetric", [](R& r) { r.symmetricActivations = true; } },
         { "asymmetric weights", [](R& r) { r.symmetricWeights = false; } },
         { "4 bits", [](R& r) { r.weightType = DType::Int4; } },
+        { "float8", // whose scale needs values that differ: not the one of n_s1
+            [](R& r) {
+                r.activationType = r.weightType = DType::Float8E4M3FN;
+                r.exclude = { "n_s1" };
+            } },
+        { "float8 per channel",
+            [](R& r) {
+                r.activationType = r.weightType = DType::Float8E4M3FN;
+                r.perChannel = true;
+                r.exclude = { "n_s1" };
+            } },
+        { "float8 without a node",
+            [](R& r) {
+                r.activationType = r.weightType = DType::Float8E4M3FN;
+                r.exclude = { "n_c2", "n_s1" };
+            } },
         { "pairs for weights", [](R& r) { r.pairsForWeights = true; } },
         { "dedicated pairs", [](R& r) { r.dedicatedPairs = true; } },
         { "float biases", [](R& r) { r.quantizeBias = false; } },

@@ -95,7 +95,7 @@ void readConstants(const QuantizedFile& file, Recipe& recipe)
     const bool allMiddle = middle.contains(true) && !middle.contains(false);
     if (isSigned(recipe.weightType) && middle.contains(false))
         recipe.symmetricWeights = false;
-    else if (!isSigned(recipe.weightType) && allMiddle)
+    else if (!isSigned(recipe.weightType) && !isFloat8(recipe.weightType) && allMiddle)
         recipe.symmetricWeights = true;
     recipe.reduceRange = reducedCodes(file);
 }
@@ -113,7 +113,8 @@ void readActivations(const QuantizedFile& file, Recipe& recipe)
         recipe.dedicatedPairs = recipe.dedicatedPairs || tensor.pairs > 1;
     }
     recipe.activationType = most(types, recipe.activationType);
-    recipe.symmetricActivations = all > 0 && asymmetric == 0;
+    // Float8 has no zero point that could show it.
+    recipe.symmetricActivations = all > 0 && asymmetric == 0 && !isFloat8(recipe.activationType);
 }
 
 void readPairs(const QuantizedFile& file, Recipe& recipe)
