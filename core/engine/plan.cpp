@@ -4,8 +4,8 @@
 #include "core/engine/channel_block.h"
 #include "core/engine/content_key.h"
 #include "core/engine/fuse.h"
-#include "core/ops/fact_tools.h"
 #include "core/graph/domains.h"
+#include "core/ops/fact_tools.h"
 #include "core/ops/left_out.h"
 
 #include <algorithm>
@@ -76,8 +76,8 @@ std::shared_ptr<Plan> Plan::make(std::shared_ptr<const Model> model, std::shared
     plan->m_model = std::move(model);
     plan->m_graph = std::move(graph);
     plan->m_facts = inferFacts(plan->graph(), facts);
-    plan->m_steps.resize(plan->graph().nodes().size());
     plan->m_channelBlock = channelBlockOf(plan->graph());
+    plan->m_steps.resize(plan->graph().nodes().size());
     plan->m_constants.resize(plan->graph().values().size());
     if (options.cache)
         plan->m_keys.resize(plan->graph().values().size());
@@ -162,14 +162,14 @@ Result<std::shared_ptr<const LoweredNode>> Plan::lower(const Node& node, Step& s
         step.subPlans.push_back(subPlan(node, std::move(graph), inputs, options));
         return step.subPlans.back();
     };
+    // Said only to whom it concerns: what does not depend on the profile is shared by plans of several.
+    const bool wideQuotients = node.opType == "QuantizeLinear" && options.profile != ArithmeticProfile::Simulated;
     return lowerShared(
         { node, constants, types, options.mode, captureNames, makeSubPlan,
             options.profile == ArithmeticProfile::IntegerAvx2 ? PairSaturation::AsTyped : PairSaturation::None,
             wideQuotients, node.domain == kNchwcDomain ? m_channelBlock : 0 },
         options.cache.get(), m_graph, [&](size_t input) { return *keyOf(node.inputs[input]); });
 }
-    // Said only to whom it concerns: what does not depend on the profile is shared by plans of several.
-    const bool wideQuotients = node.opType == "QuantizeLinear" && options.profile != ArithmeticProfile::Simulated;
 
 /// Constants' keys follow from their elements, which are looked at once.
 const std::optional<Hash128>& Plan::keyOf(ValueId id)

@@ -108,6 +108,7 @@ struct QuantAttributes {
     DType precision = DType::Undefined;
     Overflow overflow = Overflow::Saturate;
     bool reference = false;
+    bool wideQuotients = false;
 };
 
 QuantAttributes quantAttributes(const LowerContext& c)
@@ -120,12 +121,13 @@ QuantAttributes quantAttributes(const LowerContext& c)
     q.precision = static_cast<DType>(a.integer("precision", 0));
     q.overflow = a.integer("saturate", 1) ? Overflow::Saturate : Overflow::ToSpecial;
     q.reference = c.mode == KernelMode::Reference;
+    q.wideQuotients = c.wideQuotients;
     return q;
 }
 
 QuotientPrecision quotientPrecision(const QuantAttributes& q, DType x, DType scale)
 {
-    if (q.precision == DType::Float32)
+    if (q.precision == DType::Float32 || (q.wideQuotients && x == DType::Float16))
         return QuotientPrecision::Single;
     if (q.precision == DType::Float16 || (q.precision == DType::Undefined && x == scale && x == DType::Float16))
         return QuotientPrecision::Half;
