@@ -4,6 +4,7 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <map>
@@ -26,6 +27,42 @@ constexpr size_t kChunkBytes = size_t(32) << 20;
 constexpr size_t kAlignment = 64;
 constexpr size_t kLargePage = size_t(2) << 20;
 
+/// Chunks of pools that have gone, for the next ones: pages that were written before cost no fault, and one run after
+/// an edit makes and drops its pools within a fraction of a second.
+class SpareChunks {
+public:
+    std::byte* take()
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_count == 0)
+            return nullptr;
+        return m_chunks[--m_count];
+    }
+    void give(std::byte* chunk)
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            if (m_count < m_chunks.size()) {
+                m_chunks[m_count++] = chunk;
+                return;
+            }
+        }
+        std::free(chunk);
+    }
+
+private:
+    std::mutex m_mutex;
+    std::array<std::byte*, 4> m_chunks {};
+    size_t m_count = 0;
+};
+
+/// Never destroyed: tensors of static storage may go after it.
+SpareChunks& spareChunks()
+{
+    static auto* const spare = new SpareChunks;
+    return *spare;
+}
+
 /// Gives the lowest free place in a few large chunks: what is used again and again stays small and in the caches.
 class Arena {
 public:
@@ -37,8 +74,12 @@ public:
     Arena& operator=(const Arena&) = delete;
     ~Arena()
     {
-        for (const auto& [begin, chunk] : m_chunks)
-            std::free(begin);
+        for (const auto& [begin, bytes] : m_chunks) {
+            if (bytes == kChunkBytes && m_pages == BufferPool::Pages::Usual)
+                spareChunks().give(begin);
+            else
+                std::free(begin);
+        }
     }
     /// Null when the system has no more memory.
     std::byte* take(size_t bytes)
@@ -76,6 +117,9 @@ private:
 
     std::byte* allocateChunk(size_t bytes) const
     {
+        if (bytes == kChunkBytes && m_pages == BufferPool::Pages::Usual)
+            if (std::byte* const spare = spareChunks().take())
+                return spare;
         const bool large = m_pages == BufferPool::Pages::Large && bytes >= kLargePage;
         const size_t alignment = large ? kLargePage : kAlignment;
         auto* chunk
