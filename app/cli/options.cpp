@@ -182,9 +182,7 @@ Status writeOutput(const std::string& path, const std::string& text)
         std::fflush(stdout);
         return {};
     }
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(text));
-    return file.commit();
+    return writeFile(path, text);
 }
 
 } // namespace qs::cli

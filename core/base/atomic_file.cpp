@@ -141,4 +141,11 @@ Status AtomicFile::commit()
     return {};
 }
 
+Status writeFile(const std::string& path, std::string_view bytes)
+{
+    QS_TRY(AtomicFile file, AtomicFile::create(path));
+    QS_CHECK(file.write(bytes));
+    return file.commit();
+}
+
 } // namespace qs

@@ -34,4 +34,7 @@ private:
     int m_slot = -1; ///< where removeTemporaries() finds the path; -1 = nowhere
 };
 
+/// The whole file, or what was there before.
+Status writeFile(const std::string& path, std::string_view bytes);
+
 } // namespace qs

@@ -329,9 +329,7 @@ Result<Project> projectFromJson(const std::string& text, const std::string& path
 
 Status writeProject(const Project& project, const std::string& path)
 {
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(projectToJson(project, path)));
-    return file.commit();
+    return writeFile(path, projectToJson(project, path));
 }
 
 Result<Project> readProject(const std::string& path)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/recipe_search.h"
 
+#include "core/project/same_inputs.h"
 #include "core/project/workspace.h"
 #include "core/quant/recipe_edit.h"
 
@@ -64,17 +65,14 @@ Result<std::vector<FoundRecipe>> searchRecipes(
     if (!start->floatModel || !start->data)
         return badInput("there is nothing to search with", {}, "open a float model and data first");
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    const auto candidates = searchCandidates(from, GraphDraft(start->floatModel->model));
+    const auto candidates = searchCandidates(from, *start->floatModel->draft);
     std::vector<FoundRecipe> found;
     SnapshotPtr last = start;
     for (const auto& [name, recipe] : candidates) {
         if (!found.empty() && std::chrono::steady_clock::now() > end)
             break;
-        Inputs inputs = start->inputs;
+        Inputs inputs = withoutPairsAndOther(start->inputs);
         inputs.quantPath.clear();
-        inputs.mapPath.clear();
-        inputs.links = {};
-        inputs.other = {};
         inputs.rangesPath.clear();
         inputs.recipe = recipe;
         inputs.histograms = false;

@@ -20,4 +20,12 @@ bool sameInputs(const Inputs& a, const Inputs& b)
     return sameData(a.data, b.data) && sameData(a.calibration, b.calibration) && rest(a) == rest(b);
 }
 
+Inputs withoutPairsAndOther(Inputs inputs)
+{
+    inputs.mapPath.clear();
+    inputs.links = {};
+    inputs.other = {};
+    return inputs;
+}
+
 } // namespace qs

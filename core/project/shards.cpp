@@ -263,9 +263,7 @@ Status writeShardState(const std::string& path, std::span<const SnapshotPtr> sna
         writeMeasured(*s->measured, measured);
         state.measured.push_back(measured.bytes());
     }
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(shardStateBytes(state)));
-    return file.commit();
+    return writeFile(path, shardStateBytes(state));
 }
 
 Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const MergeOptions& options,

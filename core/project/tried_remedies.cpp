@@ -3,6 +3,7 @@
 
 #include "core/project/memory.h"
 #include "core/project/quantized_example.h"
+#include "core/project/same_inputs.h"
 #include "core/project/workspace.h"
 
 #include <algorithm>
@@ -54,10 +55,9 @@ std::vector<BaseRecipe> baseRecipes(const Snapshot& s)
 {
     if (s.inputs.recipe)
         return { { *s.inputs.recipe, *s.inputs.recipe } };
-    const GraphDraft draft(s.floatModel->model);
     std::vector<BaseRecipe> recipes;
-    for (const auto& back :
-        { readExample(s.floatModel->model, s.quantModel->model), readBack(s.quantModel->model, &draft, floatNames(s)) })
+    for (const auto& back : { readExample(s.floatModel->model, s.quantModel->model),
+             readBack(s.quantModel->model, s.floatModel->draft.get(), floatNames(s)) })
         if (back.ok())
             recipes.push_back({ back->recipe, recipeWithRanges(*back) });
     return recipes;
@@ -87,16 +87,13 @@ class RemedyTrials {
 public:
     RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel)
         : m_last(snapshot)
-        , m_draft(snapshot->floatModel->model)
+        , m_draft(snapshot->floatModel->draft)
         , m_before(outputDb(*snapshot->comparison))
         , m_progress(progress)
         , m_cancel(cancel)
     {
-        m_inputs = snapshot->inputs;
+        m_inputs = withoutPairsAndOther(snapshot->inputs);
         m_inputs.quantPath.clear();
-        m_inputs.mapPath.clear();
-        m_inputs.links = {};
-        m_inputs.other = {};
         m_inputs.histograms = m_inputs.nodeAlone = false;
         m_inputs.activationCache = memoryLimitOrDefault(m_inputs.memoryLimit) / 4;
     }
@@ -123,7 +120,7 @@ public:
         if (const auto known = m_known.find(key); known != m_known.end())
             return known->second;
         QS_TRY(const Number after,
-            outputOf(change.kind == RemedyKind::Requantize ? m_base.fresh : withRemedy(m_base.as, change, m_draft)));
+            outputOf(change.kind == RemedyKind::Requantize ? m_base.fresh : withRemedy(m_base.as, change, *m_draft)));
         const Number gained = after && m_before ? Number(*after - *m_before) : Number();
         m_known.emplace(key, gained);
         return gained;
@@ -145,7 +142,7 @@ private:
 
     SnapshotPtr m_last; ///< its float model, data and caches serve the next one
     BaseRecipe m_base;
-    GraphDraft m_draft;
+    std::shared_ptr<const GraphDraft> m_draft;
     Number m_before;
     const ProgressFn& m_progress;
     const CancelToken& m_cancel;

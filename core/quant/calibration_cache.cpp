@@ -193,9 +193,7 @@ std::string calibrationBytes(const CalibrationData& data, Hash128 key)
 
 Status saveCalibration(const CalibrationData& data, Hash128 key, const std::string& path)
 {
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(calibrationBytes(data, key)));
-    return file.commit();
+    return writeFile(path, calibrationBytes(data, key));
 }
 
 Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, const std::string& path)

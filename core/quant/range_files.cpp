@@ -143,9 +143,7 @@ Result<std::string> formatRanges(const Ranges& ranges, RangeFormat format)
 Status writeRanges(const Ranges& ranges, const std::string& path)
 {
     QS_TRY(const std::string bytes, formatRanges(ranges, rangeFormatOf(path)));
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(bytes));
-    return file.commit();
+    return writeFile(path, bytes);
 }
 
 } // namespace qs

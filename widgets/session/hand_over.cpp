@@ -31,13 +31,6 @@ Finalize afterwards(const Status& status)
     return std::function<void()>([] {});
 }
 
-Status writeTextFile(const std::string& path, const std::string& text)
-{
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(text));
-    return file.commit();
-}
-
 /// The shown model's, or made anew for another recipe or form.
 Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const JobContext& job)
 {
@@ -65,7 +58,7 @@ Status writeScript(const Order& order, const Quantization& made)
     QS_TRY(const OrtScript script, ortScript(made.prepared, made.recipe, made.ranges, start, out));
     if (made.preparationChanged)
         QS_CHECK(exportModel(made.prepared, start));
-    return writeTextFile(order.path, script.text);
+    return writeFile(order.path, script.text);
 }
 
 Finalize deliver(const Order& order, const JobContext& job)
@@ -73,9 +66,9 @@ Finalize deliver(const Order& order, const JobContext& job)
     if (isOpened(order.shown->inputs, order.path))
         return badUse("the file would replace one that is open", "choose another name");
     if (order.what == HandOver::ExcludeList)
-        return afterwards(writeTextFile(order.path, order.excluded));
+        return afterwards(writeFile(order.path, order.excluded));
     if (order.what == HandOver::RecipeJson)
-        return afterwards(writeTextFile(order.path, recipeToJson(order.recipe)));
+        return afterwards(writeFile(order.path, recipeToJson(order.recipe)));
     QS_TRY(const auto made, quantized(order, job));
     if (order.what == HandOver::Script)
         return afterwards(writeScript(order, *made));

@@ -46,9 +46,7 @@ Status writeReport(const Snapshot& snapshot, const std::string& path)
     else
         return badUse("a report cannot be written as '" + fileName(path).toStdString() + "'",
             "choose a name that ends in .html, .json or .csv");
-    QS_TRY(AtomicFile file, AtomicFile::create(path));
-    QS_CHECK(file.write(text));
-    return file.commit();
+    return writeFile(path, text);
 }
 
 } // namespace qs

@@ -132,9 +132,7 @@ void Session::exportLinks(const QString& path)
     request.tag = QStringLiteral("links");
     request.title = tr("Write %1").arg(fileName(path.toStdString()));
     request.process = [links = m_history.links(), path](const JobContext&) -> Result<std::function<void()>> {
-        QS_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
-        QS_CHECK(file.write(manualLinksJson(links)));
-        QS_CHECK(file.commit());
+        QS_CHECK(writeFile(path.toStdString(), manualLinksJson(links)));
         return std::function<void()>([] {});
     };
     request.failed = [this](const Issue& issue) { emit failed(issue); };
