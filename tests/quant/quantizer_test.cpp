@@ -272,6 +272,16 @@ private slots:
         QCOMPARE(find(made->draft, "pool_QuantizeLinear")->inputs[1], std::string("relu_scale_convert"));
     }
 
+    void unknownTypesAreTold()
+    {
+        Recipe recipe;
+        recipe.opTypes = { "Conv", "Gemm", "Konv" }; // Gemm: not here, but ONNX Runtime knows it
+        const auto made = quantize(convNet(), recipe, convRanges());
+        QVERIFY(made.ok());
+        QCOMPARE(made->warnings.size(), size_t(1));
+        QVERIFY(made->warnings[0].find("'Konv'") != std::string::npos);
+    }
+
     void bodiesAreRaised()
     {
         const auto branch = [](const std::string& name, const std::string& type) {
