@@ -5,7 +5,9 @@
     taskset -c 1 calibration.py MODEL.onnx [--shape NAME=1x3x224x224] [--samples N] [--rounds N] [--cli PATH]
 
 Each measurement is a process of its own: processor time (the machine may be busy), wall time and peak memory; the least
-of the rounds, taken in turns. Needs a Python with onnx, onnxruntime and numpy. One thread each."""
+of the rounds, taken in turns. The float network alone (processor time of as many runs as samples, without the start) is
+what no calibration can do without: the last column is how much faster than theirs one would be that did nothing else.
+Needs a Python with onnx, onnxruntime and numpy. One thread each."""
 import argparse
 import os
 import subprocess
@@ -39,6 +41,19 @@ class Reader(CalibrationDataReader):
 sys.stdout = open("/dev/null", "w")
 quantize_static(model, out, Reader(), calibrate_method=getattr(CalibrationMethod, method))
 """
+NETWORK = r"""
+import sys
+import numpy as np
+import onnxruntime
+model, data, runs = sys.argv[1:]
+arrays = np.load(data, mmap_mode="r")
+arrays = {name: arrays[name] for name in arrays}
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+for i in range(int(runs)):
+    session.run(None, {name: array[i % len(array)] for name, array in arrays.items()})
+"""
 METHODS = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}
 
 
@@ -53,6 +68,22 @@ def measure(command):
     if status:
         sys.exit(f"{command[0]} failed: {error.decode()[-400:]}")
     return usage.ru_utime + usage.ru_stime, time.time() - start, usage.ru_maxrss * 1024
+
+
+def network(given, data):
+    """Processor seconds of the float network alone: ours and theirs."""
+    shapes = [part for text in given.shape for part in ("--shape", text)]
+
+    def ours(runs):
+        return measure([given.cli, "bench", given.model, "--threads", "1", "--warmup", "0", "--runs", str(runs), *shapes])
+
+    def theirs(runs):
+        return measure([sys.executable, "-c", NETWORK, given.model, data, str(runs)])
+
+    few = 2  # the start and the first run are not counted
+    found = [min((way(given.samples + few)[0] - way(few)[0] for _ in range(given.rounds))) for way in (ours, theirs)]
+    print(f"network    {found[0]:12.2f} {'':26} {found[1]:12.2f} {'':21} {found[1] / found[0]:9.1f}", flush=True)
+    return found[0]
 
 
 def main():
@@ -77,7 +108,8 @@ def main():
         data, out = os.path.join(folder, "data.npz"), os.path.join(folder, "out.onnx")
         np.savez(data, **arrays)
         print(f"{given.model}, {given.samples} samples, least of {given.rounds} rounds")
-        print("method      ours: cpu s  wall s     MB   theirs: cpu s  wall s     MB   cpu ratio  memory ratio")
+        print("method      ours: cpu s  wall s     MB   theirs: cpu s  wall s     MB   cpu ratio  memory ratio  bound")
+        alone = network(given, data)
         for method in given.methods.split(","):
             mine = [given.cli, "quantize", given.model, "-o", out, "--ort-defaults", "--method", method, "--data", data,
                     "--threads", "1", "--quiet"]
@@ -93,6 +125,7 @@ def main():
                 f"{best[w][0]:12.2f} {best[w][1]:7.2f} {best[w][2] / 1e6:6.0f}" for w in ("ours", "theirs") if w in best)
             if "theirs" in best:
                 line += f"   {best['theirs'][0] / best['ours'][0]:9.1f}  {best['theirs'][2] / best['ours'][2]:12.1f}"
+                line += f"   {best['theirs'][0] / alone:5.1f}"
             print(line, flush=True)
     return 0
 
