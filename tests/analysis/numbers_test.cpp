@@ -191,7 +191,8 @@ void NumbersTests::float8HasARange()
                            .node("Neg", { "a" }, { "y" })
                            .output("y")
                            .finish();
-    const ActivationRow& x = rowOf(compared(twoSteps(), q, FixedData({ kSample })), "x");
+    const Comparison c = compared(twoSteps(), q, FixedData({ kSample }));
+    const ActivationRow& x = rowOf(c, "x");
     QVERIFY(x.range);
     QVERIFY(close(x.range->first, -4.48) && close(x.range->second, 4.48));
 }
