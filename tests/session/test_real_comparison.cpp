@@ -220,6 +220,40 @@ private slots:
         QVERIFY(session.runs().tree().runs().size() >= 1);
     }
 
+    /// The models of the project are open already, so that nothing but the links is to be brought back.
+    void linksOfAProjectComeBack()
+    {
+        Session session(realBuild());
+        QSignalSpy saved(&session, &Session::projectSaved), opened(&session, &Session::projectOpened);
+        const auto settle = [&] {
+            if (session.needsRun())
+                session.run();
+            QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
+        };
+        session.openInputs(exampleInputs());
+        settle();
+        QVERIFY(session.snapshot()->alignment);
+        const ValuePair& pair = session.snapshot()->alignment->values.front();
+        const ManualLinks links = withoutLink({}, session.snapshot()->floatModel->graph().value(pair.floatValue).name,
+            session.snapshot()->quantModel->graph().value(pair.quantValue).name);
+        session.recipe().applyLinks(QStringLiteral("Keep apart"), links);
+        settle();
+        QVERIFY(session.snapshot()->inputs.links == links);
+        QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("work.qscope"));
+        session.saveProject(path, {});
+        QTRY_COMPARE(saved.size(), 1);
+        session.recipe().applyLinks(QStringLiteral("Pair again"), {});
+        settle();
+        QVERIFY(session.snapshot()->inputs.links.empty());
+        session.openProject(path);
+        QTRY_COMPARE_WITH_TIMEOUT(opened.size(), 1, 60000);
+        settle();
+        QVERIFY(session.recipe().links() == links);
+        QVERIFY(session.snapshot()->inputs.links == links);
+        QCOMPARE(session.snapshot()->alignment->apart.size(), size_t(1));
+    }
+
     void anImportedFileCanBeEdited()
     {
         Session session(realBuild());
