@@ -103,6 +103,7 @@ void DockLayout::apply(LayoutName name)
 {
     m_shown = true;
     const Arrangement a = arrangementOf(name);
+    m_arranging = true;
     for (QDockWidget* widget : m_order) {
         widget->setFloating(false);
         m_window.removeDockWidget(widget);
@@ -123,6 +124,8 @@ void DockLayout::apply(LayoutName name)
     for (const Groups* groups : { &a.left, &a.right, &a.bottom })
         for (const auto& group : *groups)
             dock(group.front())->raise();
+    m_arranging = false;
+    refreshTitles();
     m_window.layout()->activate();
     const int width = m_window.width(), height = m_window.height();
     m_window.resizeDocks({ dock(a.left[0][0]), dock(a.right[0][0]) }, // together: one would take from the other
@@ -199,6 +202,8 @@ QList<QAction*> DockLayout::toggleActions() const
 
 void DockLayout::refreshTitles()
 {
+    if (m_arranging) // each dock that comes or goes would ask for all titles
+        return;
     for (QDockWidget* widget : m_order) { // a tab says the title already
         if (auto* header = qobject_cast<PanelHeader*>(widget->titleBarWidget()))
             header->setTitleVisible(m_window.tabifiedDockWidgets(widget).isEmpty());

@@ -50,6 +50,7 @@ private:
     std::map<QString, QDockWidget*> m_docks;
     std::vector<QDockWidget*> m_order;
     QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged
+    bool m_arranging = false;
     bool m_shown = false;
 };
 
