@@ -4,6 +4,7 @@
 #include "core/analysis/measured.h"
 #include "core/analysis/pair_memory.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/base/parallel.h"
 #include "core/kernels/bins.h"
 #include "core/match/canonical.h"
@@ -216,7 +217,10 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     const auto& weights = pair.alignment->weights;
     const FoldedConstants folded(pair);
     std::vector<WeightRow> rows(weights.size());
+    const CancelToken cancel = cancelOfScope();
     parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)), [&](size_t i, size_t) {
+        if (cancel.cancelled())
+            return;
         rows[i] = memory && folded.empty() ? remembered(pair, weights[i], histograms, *memory)
                                            : makeRow(pair, weights[i], *folded.of(weights[i]), histograms);
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/plan.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/engine/channel_block.h"
 #include "core/engine/content_key.h"
 #include "core/engine/fuse.h"
@@ -109,6 +110,10 @@ void Plan::addNode(NodeId id, const PlanOptions& options, BufferPool& pool)
         step.blocked = nodeIssue(*m_model, node, std::move(issue));
         step.ownReason = own;
     };
+    if (stopAsked()) { // nobody will use this plan
+        block(cancelled(), true);
+        return;
+    }
     const Issue* cause = nullptr;
     for (ValueId in : node.inputs)
         if (in.valid() && !cause)
@@ -186,6 +191,8 @@ void Plan::makeKeys(const PlanOptions& options)
     for (size_t i = 0; i < graph().inputs().size(); ++i)
         m_keys[graph().inputs()[i].index()] = KeyBuilder().add("input").add(static_cast<int64_t>(i)).key();
     for (size_t n = 0; n < m_steps.size(); ++n) {
+        if (stopAsked())
+            return;
         if (m_steps[n].folded)
             continue; // its values have keys of their own
         const Node& node = graph().node(NodeId(n));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/alignment.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/match/names.h"
 #include "core/match/topology.h"
 #include "core/qdq/qlinear_signature.h"
@@ -165,6 +166,8 @@ private:
     {
         size_t heavy = 0, paired = 0, alike = 0;
         for (size_t n = 0; n < fg().nodes().size(); ++n) {
+            if (stopAsked())
+                return cancelled();
             if (!m_f.isHeavy(NodeId(n)))
                 continue;
             ++heavy;
@@ -278,7 +281,7 @@ private:
 
     void emitWeights()
     {
-        for (size_t n = 0; n < fg().nodes().size(); ++n) {
+        for (size_t n = 0; n < fg().nodes().size() && !stopAsked(); ++n) {
             const auto it = m_found.nodes.find(NodeId(n));
             if (it != m_found.nodes.end())
                 emitWeightsOf(NodeId(n), it->second);

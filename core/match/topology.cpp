@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/topology.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -80,6 +81,8 @@ private:
 
     void visit(NodeId id)
     {
+        if (stopAsked())
+            return;
         if (m_f.kind(id) == FlowKind::Same || m_found.nodes.contains(id) || m_f.graph().node(id).outputs.empty()
             || !output(m_f, id).valid())
             return;

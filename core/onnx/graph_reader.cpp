@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/onnx/graph_reader.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/onnx/type_reader.h"
 
 #include <algorithm>
@@ -60,8 +61,11 @@ Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& sco
         b.constants.insert(scope.resolve(tensor.values().name()));
     QS_CHECK(inputs(b, proto, scope));
     QS_CHECK(initializers(b, proto, scope));
-    for (const auto& n : proto.node())
+    for (const auto& n : proto.node()) {
+        if (stopAsked())
+            return cancelled();
         QS_CHECK(node(b, n, scope));
+    }
     QS_CHECK(outputs(b, proto, scope));
     for (const auto& info : proto.value_info())
         declareType(b, scope.resolve(info.name()), info.type());

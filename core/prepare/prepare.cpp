@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prepare/prepare.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/ops/infer.h"
 
 #include <algorithm>
@@ -54,6 +55,8 @@ Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vecto
     for (const auto& [name, pass] : kPasses) {
         if (std::ranges::find(skip, name) != skip.end())
             continue;
+        if (stopAsked())
+            return cancelled();
         QS_TRY(PassReport report, pass(draft));
         reports.push_back(std::move(report));
     }

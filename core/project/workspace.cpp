@@ -4,6 +4,7 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/numeric_pairs.h"
 #include "core/analysis/pair_memory.h"
+#include "core/base/cancel_scope.h"
 #include "core/base/issue_text.h"
 #include "core/base/parallel.h"
 #include "core/base/stopwatch.h"
@@ -34,6 +35,7 @@ public:
 
     Result<SnapshotPtr> run()
     {
+        const CancelScope scope(m_cancel);
         prepareCaches();
         const Stopwatch loading;
         QS_CHECK(load(m_next.inputs.floatPath, &Snapshot::floatModel, &Inputs::floatPath, "load float model"));
@@ -49,6 +51,8 @@ public:
         QS_CHECK(compare());
         QS_CHECK(compareOther());
         m_next.timing.runMs = running.ms();
+        if (m_cancel.cancelled()) // steps that cannot fail may have left things out
+            return cancelled();
         return SnapshotPtr(std::make_shared<Snapshot>(std::move(m_next)));
     }
 
@@ -92,6 +96,8 @@ private:
             m_next.*model = loadedModel(std::move(imported), planOptions());
             if (model == &Snapshot::floatModel)
                 m_next.floatModel->draft = std::make_shared<const GraphDraft>(m_next.floatModel->model);
+            if (m_cancel.cancelled())
+                return cancelled();
         }
         for (const auto& [id, issue] : (m_next.*model)->plan->unsupported())
             m_next.warnings.push_back(issueText(issue));
@@ -148,6 +154,8 @@ private:
             auto named = std::make_shared<Model>(*model); // people should not read it as the file
             named->path = m_next.inputs.floatPath + " by recipe";
             m_next.quantModel = loadedModel(std::move(named), planOptions());
+            if (m_cancel.cancelled())
+                return cancelled();
             m_next.quantization = std::make_shared<const Quantization>(std::move(made));
             m_next.caches.quantization = m_next.quantization;
         }
@@ -318,10 +326,7 @@ private:
         const OtherQuantized& other = m_next.inputs.other;
         if (!other.given() || !m_next.comparison)
             return {};
-        Inputs inputs = m_next.inputs;
-        inputs.other = {};
-        inputs.links = {}; // those of the first
-        inputs.mapPath.clear();
+        Inputs inputs = withoutPairsAndOther(m_next.inputs);
         inputs.quantPath = other.path;
         inputs.recipe = other.recipe;
         inputs.histograms = inputs.nodeAlone = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/quantized_constants.h"
 
+#include "core/base/cancel_scope.h"
+
 #include <type_traits>
 
 namespace qs {
@@ -47,6 +49,8 @@ Result<QuantParams> QuantizedConstants::params(
         if (const auto known = m_params.find(key.bytes()); known != m_params.end())
             return known->second.params;
     }
+    if (stopAsked())
+        return cancelled();
     QS_TRY(QuantParams made, weightParams(constant, rules, axis));
     const std::lock_guard lock(m_mutex);
     m_params.emplace(key.bytes(), Entry { constant, made, {} });

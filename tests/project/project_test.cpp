@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/atomic_file.h"
+#include "core/base/cancel_scope.h"
 #include "core/base/issue_text.h"
+#include "core/onnx/export.h"
+#include "core/onnx/import.h"
+#include "core/prepare/prepare.h"
 #include "core/project/memory.h"
 #include "core/project/model_info.h"
+#include "core/project/quantization.h"
 #include "core/project/workspace.h"
+#include "tests/support/small_model.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -11,6 +18,7 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <utility>
 
 using namespace qs;
 
@@ -51,11 +59,13 @@ private slots:
     void reusesUnchangedParts();
     void failureLeavesPrevious();
     void cancels();
+    void longStepsAskToStop();
     void partialSnapshots();
     void reportsProgress();
     void incrementalEqualsFromScratch_data();
     void incrementalEqualsFromScratch();
     void mapsByHand();
+    void samplesPairWhatIsLeft();
     void modelInfoOfTheExample();
     void dataInputsSkipCarried();
     void memoryLimits();
@@ -159,6 +169,43 @@ void ProjectTests::cancels()
     QCOMPARE(seen.load(), size_t(3));
 }
 
+/// Counted, not timed: who cancels waits for the next time that somebody asks.
+void ProjectTests::longStepsAskToStop()
+{
+    const CancelToken cancel;
+    const CancelScope scope(cancel);
+    size_t before = 0;
+    const auto asked = [&] { return scope.asked() - std::exchange(before, scope.asked()); };
+    const auto model = *importModel(example("digits_float.onnx"));
+    const size_t nodes = model->graph.nodes().size();
+    QVERIFY(asked() >= nodes);
+    QVERIFY(Plan::make(model)->unsupported().empty());
+    QVERIFY(asked() >= nodes);
+    PlanOptions withKeys;
+    withKeys.cache = std::make_shared<LoweringCache>();
+    QVERIFY(Plan::make(model, withKeys)->unsupported().empty());
+    QVERIFY(asked() >= 2 * nodes);
+    GraphDraft draft(model);
+    QVERIFY(prepareGraph(draft, {}).ok());
+    QVERIFY(asked() >= preparationPasses().size());
+    for (const RecipeFormat format : { RecipeFormat::Qdq, RecipeFormat::QOperator }) {
+        Recipe recipe = quantscopeRecipe();
+        recipe.format = format;
+        QuantizeInputs inputs;
+        inputs.model = model;
+        inputs.recipe = recipe;
+        inputs.data = build(exampleInputs())->data;
+        asked();
+        QVERIFY(quantizeModel(inputs, {}, cancel).ok());
+        QVERIFY(asked() >= nodes);
+    }
+    cancel.cancel();
+    QCOMPARE(importModel(example("digits_float.onnx")).issue().kind, IssueKind::Cancelled);
+    QCOMPARE(prepareGraph(draft, {}).issue().kind, IssueKind::Cancelled);
+    const auto plan = Plan::make(model); // nobody uses it
+    QCOMPARE(plan->unsupported().size(), nodes);
+}
+
 void ProjectTests::partialSnapshots()
 {
     std::mutex mutex;
@@ -259,6 +306,41 @@ void ProjectTests::mapsByHand()
     // Without the map it is as before.
     const SnapshotPtr back = build(exampleInputs(), mapped);
     QCOMPARE(std::ranges::count(back->alignment->values, MatchMethod::Manual, &ValuePair::method), std::ptrdiff_t(0));
+}
+
+/// Neither names nor structure pair a square that one file computes by Pow and the other by Mul.
+void ProjectTests::samplesPairWhatIsLeft()
+{
+    QTemporaryDir folder;
+    const auto written = [&](const char* name, test::SmallModel model) {
+        const test::Prepared made = model.node("Exp", { "square_" + std::string(name) }, { "e" }).output("e").finish();
+        const std::string path = folder.filePath(QString::fromLatin1(name)).toStdString() + ".onnx";
+        const std::shared_ptr<const Model> source(made.plan, &made.plan->model());
+        const auto bytes = exportToBytes(GraphDraft(source));
+        return bytes.ok() && writeFile(path, *bytes).ok() ? path : std::string();
+    };
+    Inputs inputs;
+    inputs.floatPath = written("float",
+        test::SmallModel({})
+            .input("x", { 2, 4 })
+            .constant("two", Tensor::scalar(2.f))
+            .node("Pow", { "x", "two" }, { "square_float" }));
+    inputs.quantPath = written("quantized",
+        test::SmallModel({})
+            .input("x", { 2, 4 })
+            .qdq<int8_t>("x", "x_dq", 1.f / 127, 0)
+            .node("Mul", { "x_dq", "x_dq" }, { "square_quantized" }));
+    QVERIFY(!inputs.floatPath.empty() && !inputs.quantPath.empty());
+    const SnapshotPtr without = build(inputs);
+    const auto byNumbers = [](const Snapshot& s) {
+        return std::ranges::count(s.alignment->values, MatchMethod::Numeric, &ValuePair::method);
+    };
+    QCOMPARE(byNumbers(*without), std::ptrdiff_t(0));
+    inputs.data.spec = "random:2";
+    const SnapshotPtr with = build(inputs, without), fresh = build(inputs);
+    QCOMPARE(byNumbers(*fresh), std::ptrdiff_t(1));
+    QCOMPARE(byNumbers(*with), std::ptrdiff_t(1));
+    QVERIFY(sameModel(with->floatModel, without->floatModel)); // only what the data change is made again
 }
 
 void ProjectTests::modelInfoOfTheExample()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/writer.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/qdq/name_tails.h"
 #include "core/quant/float8.h"
 #include "core/quant/opsets.h"
@@ -267,6 +268,8 @@ void QdqWriter::realBias(const BiasMark& mark)
 
 Status QdqWriter::tensor(const std::string& name)
 {
+    if (stopAsked())
+        return cancelled();
     const NamedParams original = m_parameters.original(name);
     if (!original.params)
         return Issue { IssueKind::BadInput,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qoperator/builder.h"
 
+#include "core/base/cancel_scope.h"
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
 #include "core/quant/tensor_params.h"
@@ -273,6 +274,8 @@ Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std
 {
     QOperatorBuilder builder(model, recipe);
     for (size_t n = 0; n < model.chosen.size(); ++n) {
+        if (stopAsked())
+            return cancelled();
         const DraftNode& node = model.draft.nodes[n];
         const bool known = node.domain.empty() || node.domain == kMicrosoftDomain;
         const auto rule = model.chosen[n] && known ? rules.find(node.opType) : rules.end();
