@@ -148,9 +148,12 @@ Result<int> compare(const CompareCommand& o, Context& context)
     if (inputs.shard)
         QS_CHECK(writeShardState(o.state, snapshots));
     if (o.tryRemedies) {
+        const auto said = std::ptrdiff_t(snapshots.back()->warnings.size());
         QS_TRY(snapshots.back(),
             withTriedRemedies(snapshots.back(), size_t(*o.tryRemedies), progressBar(context.common), context.cancel));
         clearProgress(context.common);
+        const auto& warnings = snapshots.back()->warnings;
+        printWarnings({ warnings.begin() + said, warnings.end() }, context.common);
     }
     if (!o.saveMap.empty())
         QS_CHECK(writeOutput(o.saveMap, mapOf(*snapshots.back())));

@@ -4,6 +4,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/stopwatch.h"
 #include "core/project/memory.h"
+#include "core/project/workspace.h"
 #include "core/report/report.h"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ Result<int> writeComparison(
         QS_TRY(const size_t threads, threadCount(context.common));
         for (const SnapshotPtr& s : snapshots)
             laboratories.push_back(
-                weightLaboratory(*s->floatModel->plan, s->floatModel->model, s->comparison->weights, threads));
+                weightLaboratory(foldedConstantsOf(*s), s->floatModel->model, s->comparison->weights, threads));
         info.laboratory = &laboratories.back();
         info.otherLaboratory = &laboratories.front();
     }

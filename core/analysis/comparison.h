@@ -124,6 +124,9 @@ struct Accuracy {
     double quantizedAccuracy = 0;
 };
 
+/// From this relative distance on two networks are not the same.
+inline constexpr double kSameNetwork = 1e-4;
+
 enum class Severity { Error, Warning, Note };
 std::string_view severityName(Severity severity);
 
@@ -133,6 +136,16 @@ struct EvidenceItem {
     std::optional<double> number;
     std::string text; ///< when it is no number
     std::string unit; ///< "dB", "%" ... for people
+};
+
+/// Where a finding holds.
+struct FindingPlace {
+    std::string node, tensor; ///< names of the float file where there is a partner
+    std::optional<size_t> activation, weight; ///< row index
+    std::vector<EvidenceItem> evidence;
+    Remedy change;
+    Number expectedGainDb;
+    double confidence = 1;
 };
 
 /// A rule that fired. See metrics, "Findings".
@@ -151,6 +164,31 @@ struct Finding {
     Number measuredGainDb; ///< of the SQNR of the worst output, where the remedy was tried
     double confidence = 1; ///< 0..1; below 1 the rule is not sure
     double rank = 0; ///< noise made here over signal power, for the order among equals
+    std::string cause; ///< within the rule: findings of one cause are told of as one
+    std::vector<FindingPlace> places; ///< of those, the worst first, which is told of above; empty: only there
+};
+/// Where a finding holds: its places, or its own.
+std::vector<FindingPlace> placesOf(const Finding& finding);
+/// All that applying its remedy changes.
+std::vector<Remedy> changesOf(const Finding& finding);
+
+/// Relative distance of a value of the bypassed quantized file from the float model's, |x - b| / |x|.
+struct ValueDistance {
+    ValueId floatValue;
+    double distance = 0;
+};
+
+/// How far the two files are apart without their quantizers, on one sample.
+struct NetworkDistance {
+    ValueDistance worstOutput;
+    std::optional<ValueDistance> firstApart; ///< in the float model's order, where the outputs differ
+};
+
+/// Whether the quantized file with its quantizers taken out is the float model.
+struct NetworkVerdict {
+    NetworkDistance distance;
+    bool storedWeights = false; ///< both with the weights of the quantized file, since these are others
+    bool same() const { return distance.worstOutput.distance <= kSameNetwork; }
 };
 
 /// Everything that one comparison measured.
@@ -171,6 +209,7 @@ struct Comparison {
     std::vector<std::vector<size_t>> duplicates; ///< samples whose inputs are equal, in groups
     std::optional<CalibrationCoverage> coverage; ///< nothing without static quantizers of activations
     std::vector<RangeGrowth> rangeGrowth; ///< after 1, 2, 4 ... and all samples
+    std::optional<NetworkVerdict> network; ///< on the first sample, where it was asked for and could be had
     std::vector<Finding> findings; ///< first = what to say to the user
     bool partial = false; ///< cancelled or still running: fewer samples than asked for
 };

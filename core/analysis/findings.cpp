@@ -91,7 +91,8 @@ Finding weightFinding(const Comparison& c, size_t index, std::string rule, Sever
 void fillFindings(const ComparePair& pair, const Measured& measured, Comparison& c)
 {
     std::vector<Finding> found;
-    findOtherNetwork(pair, measured, c, found);
+    c.network = networkVerdict(measured.proof, c);
+    findOtherNetwork(pair, c, found);
     findExtremeConstants(c, found);
     findJoins(pair, c, found);
     findBrokenPairs(c, found);
@@ -111,6 +112,7 @@ void fillFindings(const ComparePair& pair, const Measured& measured, Comparison&
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });
+    foldFindings(found);
     c.findings = std::move(found);
 }
 

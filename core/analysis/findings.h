@@ -10,8 +10,7 @@ namespace qs {
 
 /// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
 /// rule. Those that look at `found` come after the ones they look for.
-void findOtherNetwork(
-    const ComparePair& pair, const Measured& measured, const Comparison& c, std::vector<Finding>& found);
+void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
@@ -28,6 +27,14 @@ void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found)
 void findForms(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
+
+/// Share of a weight's elements off by more than rounding does, from which on it is another weight.
+inline constexpr double kDifferingShare = 0.001;
+/// What the proof tells, by what is known of the weights.
+std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);
+
+/// Findings of one rule and cause become one with a list of places, where there are several. Sorted as before.
+void foldFindings(std::vector<Finding>& found);
 
 /// A finding about an activation, with its place and rank filled in.
 Finding activationFinding(const Comparison& c, size_t row, std::string rule, Severity severity);

@@ -2,8 +2,10 @@
 #include "core/analysis/folded_constants.h"
 
 #include "core/prepare/prepare.h"
+#include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
+#include <set>
 
 namespace qs {
 
@@ -14,23 +16,68 @@ bool normalizes(const Graph& graph)
     return std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.is("BatchNormalization"); });
 }
 
+/// The single reader of what a node makes; invalid where there are none or several.
+NodeId onlyReader(const Graph& graph, NodeId id)
+{
+    const auto& outputs = graph.node(id).outputs;
+    if (outputs.empty() || !outputs[0].valid() || graph.isOutput(outputs[0]))
+        return {};
+    const auto& uses = graph.value(outputs[0]).uses;
+    return uses.size() == 1 ? uses[0].node : NodeId();
+}
+
+/// The node is followed by a BatchNormalization that its weight has not taken in. Training with simulated quantization
+/// stores weights that have, divides by the factor again, and keeps the normalization for what is left of it.
+bool keepsNormalization(const Plan& plan, NodeId id)
+{
+    const Graph& graph = plan.graph();
+    for (NodeId next = onlyReader(graph, id); next.valid(); next = onlyReader(graph, next)) {
+        const Node& node = graph.node(next);
+        if (node.is("BatchNormalization"))
+            return true;
+        const bool passes = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("Identity") || node.is("Cast")
+            || (node.is("Add")
+                && std::ranges::any_of(node.inputs, [&](ValueId in) { return in.valid() && plan.constant(in); }));
+        if (!passes)
+            return false; // a Div, too
+    }
+    return false;
+}
+
+/// Nodes of the float graph whose stored weights have taken in what stands behind them.
+std::set<NodeId> foldedNodes(const ComparePair& pair)
+{
+    std::set<NodeId> nodes;
+    const bool some = normalizes(pair.quantPlan->graph());
+    for (const WeightPair& weight : pair.alignment->weights)
+        if (!some || !keepsNormalization(*pair.quantPlan, weight.quantNode))
+            nodes.insert(weight.floatNode);
+    return nodes;
+}
+
 } // namespace
 
-FoldedConstants::FoldedConstants(const ComparePair& pair)
-    : m_plan(*pair.floatPlan)
+FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan)
+    : m_plan(std::move(floatPlan))
 {
-    if (!normalizes(m_plan.graph()) || normalizes(pair.quantPlan->graph()))
+}
+
+FoldedConstants::FoldedConstants(const ComparePair& pair)
+    : m_plan(pair.floatPlan)
+{
+    if (!normalizes(m_plan->graph()))
         return;
-    GraphDraft draft(std::make_shared<const Model>(m_plan.model()));
-    if (!foldConstants(draft).ok() || !foldBatchNorm(draft).ok())
+    const std::set<NodeId> folded = foldedNodes(pair);
+    GraphDraft draft(std::make_shared<const Model>(m_plan->model()));
+    if (folded.empty() || !foldConstants(draft).ok() || !foldBatchNorm(draft).ok())
         return;
     for (const DraftNode& node : draft.nodes) {
-        if (!node.origin.valid() || (node.opType != "Conv" && node.opType != "ConvTranspose"))
+        if (!folded.contains(node.origin) || (node.opType != "Conv" && node.opType != "ConvTranspose"))
             continue;
         for (const size_t slot : { size_t(1), size_t(2) }) {
             const Tensor* now = node.hasInput(slot) ? draft.constant(node.inputs[slot]) : nullptr;
-            const Node& before = m_plan.graph().node(node.origin);
-            const Tensor* old = before.hasInput(slot) ? m_plan.constant(before.inputs[slot]) : nullptr;
+            const Node& before = m_plan->graph().node(node.origin);
+            const Tensor* old = before.hasInput(slot) ? m_plan->constant(before.inputs[slot]) : nullptr;
             if (now && (!old || !std::ranges::equal(old->bytes(), now->bytes())))
                 m_changed.emplace(std::pair(node.origin, slot), *now);
         }
@@ -43,12 +90,14 @@ const Tensor* FoldedConstants::at(NodeId floatNode, size_t slot) const
     return it == m_changed.end() ? nullptr : &it->second;
 }
 
-const Tensor* FoldedConstants::of(const WeightPair& weight) const
+const Tensor* FoldedConstants::of(NodeId floatNode, ValueId constant) const
 {
-    const auto& inputs = m_plan.graph().node(weight.floatNode).inputs;
-    const auto slot = size_t(std::ranges::find(inputs, weight.floatValue) - inputs.begin());
-    const Tensor* folded = at(weight.floatNode, slot);
-    return folded ? folded : m_plan.constant(weight.floatValue);
+    const Tensor* folded = nullptr;
+    if (!m_changed.empty() && floatNode.valid()) {
+        const auto& inputs = m_plan->graph().node(floatNode).inputs;
+        folded = at(floatNode, size_t(std::ranges::find(inputs, constant) - inputs.begin()));
+    }
+    return folded ? folded : m_plan->constant(constant);
 }
 
 } // namespace qs

@@ -4,7 +4,6 @@
 #include "core/analysis/compare.h"
 
 #include <map>
-#include <optional>
 
 namespace qs {
 
@@ -12,15 +11,21 @@ namespace qs {
 /// BatchNormalization behind a Conv, they have taken it in.
 class FoldedConstants {
 public:
+    /// As the file has them.
+    explicit FoldedConstants(std::shared_ptr<const Plan> floatPlan);
     explicit FoldedConstants(const ComparePair& pair);
     /// The constant that stands for input `slot` of a node; null where it is as in the file, or none.
     const Tensor* at(NodeId floatNode, size_t slot) const;
-    /// The same for a paired constant: the file's own where nothing was folded.
-    const Tensor* of(const WeightPair& weight) const;
+    /// What a node reads as this constant: the file's own where nothing was folded; null where it is none.
+    const Tensor* of(NodeId floatNode, ValueId constant) const;
+    /// The same of a pair.
+    const Tensor* of(const WeightPair& weight) const { return of(weight.floatNode, weight.floatValue); }
+    /// It is as the file has it.
+    bool isOwn(const WeightPair& weight) const { return of(weight) == m_plan->constant(weight.floatValue); }
     bool empty() const { return m_changed.empty(); }
 
 private:
-    const Plan& m_plan;
+    std::shared_ptr<const Plan> m_plan;
     std::map<std::pair<NodeId, size_t>, Tensor> m_changed;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings.h"
 
-#include "core/analysis/network_proof.h"
 #include "core/match/canonical.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace qs {
@@ -18,7 +18,6 @@ namespace {
 /// Drift from which it is worth telling where it comes from.
 constexpr double kDriftedDb = 20;
 constexpr double kHealthyLocalDb = 6;
-constexpr double kRetrainedShare = 0.001; ///< as the rule about other weights has it
 
 bool onlyInherits(const ActivationRow& row)
 {
@@ -120,14 +119,26 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
     }
 }
 
-void findOtherNetwork(const ComparePair& pair, const Measured& m, const Comparison& c, std::vector<Finding>& found)
+std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
 {
     const bool retrained = std::ranges::any_of(
-        c.weights, [](const WeightRow& w) { return !w.bias && w.offByMoreThanHalfStep.value_or(0) > kRetrainedShare; });
-    if (!m.proof || m.proof->worstOutput.distance <= kSameNetwork || retrained)
+        c.weights, [](const WeightRow& w) { return !w.bias && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare; });
+    if (!proof)
+        return std::nullopt;
+    // Where weights are others, the float model's prove nothing unless the files agree with them.
+    const auto& own = proof->withFloatWeights;
+    if (own && (!retrained || own->worstOutput.distance <= kSameNetwork))
+        return NetworkVerdict { *own, false };
+    return proof->withStoredWeights ? std::optional(NetworkVerdict { *proof->withStoredWeights, true }) : std::nullopt;
+}
+
+void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    if (!c.network || c.network->same())
         return; // other weights are told of by themselves
     const Graph& graph = pair.floatPlan->graph();
-    ValueDistance place = m.proof->firstApart.value_or(m.proof->worstOutput);
+    const NetworkDistance& distance = c.network->distance;
+    ValueDistance place = distance.firstApart.value_or(distance.worstOutput);
     // What has no partner cannot be compared: where one is read here, the files part there.
     const auto& unmatched = pair.alignment->unmatchedFloat;
     if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid())
@@ -144,11 +155,12 @@ void findOtherNetwork(const ComparePair& pair, const Measured& m, const Comparis
         if (c.activations[i].floatValue == place.floatValue)
             f.activation = i;
     f.title = "The two files are not the same network";
-    f.summary = fmt::format("Without its quantizers and with the float model's weights, the quantized file is off by "
+    f.summary = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is off by "
                             "{:.2g} of the output's size on the first sample. They part at {} ({:.2g}).",
-        m.proof->worstOutput.distance, f.node.empty() ? f.tensor : f.node, place.distance);
-    f.evidence = { evidence("output_distance", m.proof->worstOutput.distance),
-        { "output", std::nullopt, graph.value(m.proof->worstOutput.floatValue).name, {} },
+        c.network->storedWeights ? "stored" : "float model's", distance.worstOutput.distance,
+        f.node.empty() ? f.tensor : f.node, place.distance);
+    f.evidence = { evidence("output_distance", distance.worstOutput.distance),
+        { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance) };
     f.remedy
         = "Look for an operator or attribute that the exporter changed there; nothing else is to be trusted before.";
@@ -156,40 +168,66 @@ void findOtherNetwork(const ComparePair& pair, const Measured& m, const Comparis
     found.push_back(std::move(f));
 }
 
+namespace {
+
+/// Values without a partner of one file that are not merely taken in by a partner behind them, as a Conv's output
+/// before the normalization or Relu that the other file has folded.
+std::vector<ValueId> leftAlone(
+    const CanonicalGraph& graph, const std::vector<ValueId>& unmatched, const std::set<ValueId>& paired)
+{
+    const auto takenIn = [&](ValueId value) {
+        for (ValueId root = graph.root(value); graph.readers(root).size() == 1;) {
+            const NodeId next = graph.readers(root)[0];
+            if (graph.kind(next) == FlowKind::Opaque || graph.graph().node(next).outputs.empty())
+                return false;
+            root = graph.root(graph.graph().node(next).outputs[0]);
+            if (paired.contains(root))
+                return true;
+        }
+        return false;
+    };
+    std::vector<ValueId> alone;
+    std::ranges::copy_if(unmatched, std::back_inserter(alone), [&](ValueId value) { return !takenIn(value); });
+    return alone;
+}
+
+} // namespace
+
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
 {
     const Alignment& a = *pair.alignment;
     if (a.unmatchedFloat.empty() && a.unmatchedQuant.empty())
         return;
-    const Graph& fg = pair.floatPlan->graph();
-    const Graph& qg = pair.quantPlan->graph();
-    Finding f;
-    f.rule = "unmatched";
-    const CanonicalGraph canonical(*pair.floatPlan, nullptr);
-    const bool heavy = std::ranges::any_of(a.unmatchedFloat, [&](ValueId v) {
-        const NodeId producer = fg.value(v).producer;
-        return producer.valid() && canonical.isHeavy(producer)
-            && std::ranges::none_of(a.values, [&](const ValuePair& p) {
-                   // A folded activation or bias behind it stands for it.
-                   const NodeId next = fg.value(p.floatValue).producer;
-                   return next.valid() && !fg.node(next).inputs.empty() && fg.node(next).inputs[0] == v;
-               });
+    const CanonicalGraph f(*pair.floatPlan, nullptr), q(*pair.quantPlan, pair.quantView.get());
+    std::set<ValueId> pairedFloat, pairedQuant;
+    for (const ValuePair& p : a.values) {
+        pairedFloat.insert(f.root(p.floatValue));
+        pairedQuant.insert(q.root(p.quantValue));
+    }
+    const auto ofFloat = leftAlone(f, a.unmatchedFloat, pairedFloat);
+    const auto ofQuant = leftAlone(q, a.unmatchedQuant, pairedQuant);
+    if (ofFloat.empty() && ofQuant.empty())
+        return;
+    const bool heavy = std::ranges::any_of(ofFloat, [&](ValueId v) {
+        const NodeId producer = f.graph().value(v).producer;
+        return producer.valid() && f.isHeavy(producer);
     });
-    f.severity = heavy ? Severity::Warning : Severity::Note;
-    f.title = fmt::format("{} values without a partner", a.unmatchedFloat.size() + a.unmatchedQuant.size());
-    f.summary
+    Finding finding;
+    finding.rule = "unmatched";
+    finding.severity = heavy ? Severity::Warning : Severity::Note;
+    finding.title = fmt::format("{} values without a partner", ofFloat.size() + ofQuant.size());
+    finding.summary
         = fmt::format("{} of the float file and {} of the quantized file could not be paired and are not compared.",
-            a.unmatchedFloat.size(), a.unmatchedQuant.size());
-    const bool fromFloat = !a.unmatchedFloat.empty();
-    const Graph& g = fromFloat ? fg : qg;
-    const ValueId first = fromFloat ? a.unmatchedFloat[0] : a.unmatchedQuant[0];
-    f.tensor = g.value(first).name;
+            ofFloat.size(), ofQuant.size());
+    const Graph& g = ofFloat.empty() ? q.graph() : f.graph();
+    const ValueId first = ofFloat.empty() ? ofQuant[0] : ofFloat[0];
+    finding.tensor = g.value(first).name;
     if (const NodeId producer = g.value(first).producer; producer.valid())
-        f.node = g.node(producer).name;
-    f.evidence.push_back(evidence("float", double(a.unmatchedFloat.size())));
-    f.evidence.push_back(evidence("quantized", double(a.unmatchedQuant.size())));
-    f.remedy = "Link them by hand with a map file (--map) if they stand for the same tensors.";
-    found.push_back(std::move(f));
+        finding.node = g.node(producer).name;
+    finding.evidence.push_back(evidence("float", double(ofFloat.size())));
+    finding.evidence.push_back(evidence("quantized", double(ofQuant.size())));
+    finding.remedy = "Link them by hand with a map file (--map) if they stand for the same tensors.";
+    found.push_back(std::move(finding));
 }
 
 } // namespace qs

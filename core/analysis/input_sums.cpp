@@ -45,8 +45,8 @@ void addRun(std::span<const float> values, InputSums& sums)
 std::span<const std::byte> slice(const Tensor& t, const Feed& feed, size_t s)
 {
     const auto all = t.bytes();
-    const size_t part = all.size() / feed.samples;
-    return feed.samples > 1 && all.size() % feed.samples == 0 ? all.subspan(s * part, part) : all;
+    const size_t slices = feed.slicesOf(all.size()), part = all.size() / slices;
+    return slices > 1 ? all.subspan(s * part, part) : all;
 }
 
 } // namespace
@@ -100,8 +100,7 @@ void InputStatistics::add(const Feed& feed)
         const std::vector<float> converted = floats ? std::vector<float>() : toFloats(plain);
         const std::span<const float> x = floats ? plain.data<float>() : std::span<const float>(converted);
         const FedInput& input = inputs[i];
-        const bool split = feed.samples > 1 && x.size() % feed.samples == 0;
-        const size_t slices = split ? feed.samples : 1, size = x.size() / slices;
+        const size_t slices = feed.slicesOf(x.size()), size = x.size() / slices;
         const bool coloured
             = input.channels > 1 && plain.rank() == 4 && plain.dim(input.channelAxis) == int64_t(input.channels);
         const Channels channels = coloured ? channelsOf(plain.shape(), int64_t(input.channelAxis)) : Channels {};

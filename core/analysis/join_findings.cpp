@@ -57,6 +57,7 @@ Finding joinFinding(const Comparison& c, const Node& join, const Branch& small, 
         c, small.row, "scale_mismatch_at_join", small.sqnrDb < kSpoiledBranchDb ? Severity::Warning : Severity::Note);
     const double ratio = large.width / small.width;
     f.node = join.name;
+    f.cause = join.name;
     f.title = fmt::format("Branches of {} need very different scales", join.name);
     f.summary = fmt::format("{} is {:.1f} times as wide as {}, which loses {:.1f} bits to the common scale and is left "
                             "with {:.1f} dB.",

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <set>
 
 namespace qs {
 
@@ -217,8 +216,7 @@ private:
         const float* x = asFloats(xt, Layout::Plain, isInteger(xt.dtype()) ? rung.params : nullptr, first, keepX);
         const float* y = asFloats(yt, Layout::Plain, isInteger(yt.dtype()) ? rung.params : nullptr, second, keepY);
         const auto count = size_t(xt.count());
-        const bool split = feed.samples > 1 && count % feed.samples == 0;
-        const size_t slices = split ? feed.samples : 1, slice = count / slices;
+        const size_t slices = feed.slicesOf(count), slice = count / slices;
         const double step = rung.params ? 1.01 * double(rung.params->scale[0]) : 0;
         for (size_t s = 0; s < slices; ++s) {
             const float *a = x + s * slice, *b = y + s * slice;
@@ -226,7 +224,7 @@ private:
             addPairSums(sums.sums[feed.firstSample + s], a, b, nullptr, slice, nullptr, {});
             for (size_t i = 0; i < slice && step > 0; ++i)
                 sums.beyond[feed.firstSample + s] += !(std::fabs(double(b[i]) - a[i]) <= step);
-            if (rung.output && slice > 1 && (feed.samples == 1 || split))
+            if (rung.output && slice > 1 && slices == feed.samples)
                 sums.agree[feed.firstSample + s] = argmax(a, slice) == argmax(b, slice);
         }
     }
@@ -254,7 +252,6 @@ private:
         LadderRow row;
         row.step = rung.step;
         row.name = rung.name;
-        row.output = rung.output;
         row.similarity = similarityOf(all);
         if (all.xx > 0 || all.ee == 0)
             row.relative = all.ee == 0 ? 0 : std::sqrt(all.ee / all.xx);

@@ -24,7 +24,6 @@ std::string_view ladderStepName(LadderStep step); ///< "framework -> float"
 struct LadderRow {
     LadderStep step = LadderStep::Float;
     std::string name; ///< of the value on the later side
-    bool output = false; ///< of the model
     Similarity similarity;
     Number relative; ///< |x - y| / |x|
     Number beyondStep; ///< share of elements more than one quantization step apart, where there is a step

@@ -245,12 +245,11 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
     const float* x = asFloats(xt, Layout::Plain, nullptr, m_x, keepX);
     const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
     const auto count = static_cast<size_t>(xt.count());
-    const bool split = feed.samples > 1 && count % feed.samples == 0;
-    const size_t slices = split ? feed.samples : 1, slice = count / slices;
+    const size_t slices = feed.slicesOf(count), slice = count / slices;
     for (size_t s = 0; s < slices; ++s) {
         const size_t at = index * m.samples + feed.firstSample + s;
         addPairSums(m.outputSums[at], x + s * slice, y + s * slice, nullptr, slice, nullptr, {});
-        if (slice < 2 || (feed.samples > 1 && !split))
+        if (slice < 2 || slices != feed.samples)
             continue;
         m.floatClass[at] = argmax(x + s * slice, slice);
         m.quantClass[at] = argmax(y + s * slice, slice);

@@ -77,7 +77,7 @@ void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape
     PairRun whole, PairHistograms* histograms, PairMeter::Counts counts)
 {
     Measured& m = *m_shared.measured;
-    const size_t slices = feed.samples > 1 && whole.n % feed.samples == 0 ? feed.samples : 1;
+    const size_t slices = feed.slicesOf(whole.n);
     const bool integer = params.codes().high > params.codes().low && !params.scale.empty();
     const PairQuantizer quantizer = integer ? quantizerOf(params, 0) : PairQuantizer {};
     const size_t axis = std::min<size_t>(size_t(params.axis.value_or(1)), shape.empty() ? 0 : shape.size() - 1);
@@ -149,7 +149,7 @@ Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& f
     if (shared.shape.empty())
         shared.shape = xt.shape();
     lock.unlock();
-    const size_t slices = feed.samples > 1 && whole.n % feed.samples == 0 ? feed.samples : 1;
+    const size_t slices = feed.slicesOf(whole.n);
     std::fill_n(m.scaleSquares.begin() + ptrdiff_t(index * m.samples + feed.firstSample), slices, scaleSquare);
     if (m_shared.nodeAlone)
         measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);

@@ -40,16 +40,11 @@ struct PairShared {
     Shape shape;
 };
 
-/// Relative distance of a value of the bypassed quantized file from the float model's, |x - b| / |x|.
-struct ValueDistance {
-    ValueId floatValue;
-    double distance = 0;
-};
-
-/// What the quantized file computes with its quantizers taken out and the float model's weights, on one sample.
+/// What the two files compute without quantizers, on one sample.
 struct NetworkProof {
-    ValueDistance worstOutput;
-    std::optional<ValueDistance> firstApart; ///< in the float model's order, where the outputs differ
+    std::optional<NetworkDistance> withFloatWeights; ///< both with the float model's
+    /// Both with what the quantized file stores: where the first are apart or cannot be had.
+    std::optional<NetworkDistance> withStoredWeights;
 };
 
 /// Sums by pair and sample, over one stretch of the samples; sample numbers within count from its first.

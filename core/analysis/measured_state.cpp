@@ -124,8 +124,11 @@ void writeProof(const std::optional<NetworkProof>& proof, ByteWriter& out)
         out.number<uint64_t>(d ? d->floatValue.index() : 0);
         out.number(d ? d->distance : 0.0);
     };
-    write(proof ? std::optional(proof->worstOutput) : std::nullopt);
-    write(proof ? proof->firstApart : std::nullopt);
+    for (const auto& distance :
+        { proof ? proof->withFloatWeights : std::nullopt, proof ? proof->withStoredWeights : std::nullopt }) {
+        write(distance ? std::optional(distance->worstOutput) : std::nullopt);
+        write(distance ? distance->firstApart : std::nullopt);
+    }
 }
 
 void mergeProof(ByteReader& in, const Graph& graph, std::optional<NetworkProof>& proof)
@@ -138,9 +141,14 @@ void mergeProof(ByteReader& in, const Graph& graph, std::optional<NetworkProof>&
             in.fail();
         return has && in.ok() ? std::optional(ValueDistance { ValueId(size_t(index)), distance }) : std::nullopt;
     };
-    const auto worst = read(), apart = read();
-    if (worst)
-        proof = NetworkProof { *worst, apart };
+    NetworkProof found;
+    for (auto* distance : { &found.withFloatWeights, &found.withStoredWeights }) {
+        const auto worst = read(), apart = read();
+        if (worst)
+            *distance = NetworkDistance { *worst, apart };
+    }
+    if (found.withFloatWeights || found.withStoredWeights)
+        proof = found;
 }
 
 } // namespace

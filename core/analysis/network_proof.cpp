@@ -2,6 +2,7 @@
 #include "core/analysis/network_proof.h"
 
 #include "core/analysis/bypass.h"
+#include "core/analysis/feed_inputs.h"
 #include "core/engine/execution.h"
 #include "core/tensor/convert.h"
 
@@ -12,104 +13,108 @@ namespace qs {
 
 namespace {
 
+/// 0 for tensors of different sizes: not the same tensor to begin with.
 double distanceOf(const Tensor& a, const Tensor& b)
 {
-    const std::vector<float> x = toFloats(a), y = toFloats(b);
+    return a.count() == b.count() ? relativeDistance(toFloats(a), toFloats(b)) : 0;
+}
+
+/// The two networks that are run, and how far their outputs are apart.
+struct TwoNetworks {
+    std::shared_ptr<const Plan> f, b; ///< `b`: of the quantized file, under its names
+    const ComparePair& pair;
+    const std::vector<PairPlan>& pairs;
+    uint64_t memoryLimit;
+    const CancelToken& cancel;
+
+    using ValueList = std::vector<std::pair<ValueId, ValueId>>;
+    /// The pair's values by name in the two networks; `at` tells which of the float model's values they are.
+    void add(ValueId x, ValueId y, ValueList& values, std::vector<ValueId>& at) const
+    {
+        const ValueId one = f->graph().findValue(pair.floatPlan->graph().value(x).name);
+        const ValueId other = b->graph().findValue(pair.quantPlan->graph().value(y).name);
+        if (!one.valid() || !other.valid() || f->blocked(one) || b->blocked(other) || b->constant(other))
+            return;
+        values.emplace_back(one, other);
+        at.push_back(x);
+    }
+
+    std::optional<std::vector<ValueDistance>> distances(
+        const ValueList& values, const std::vector<ValueId>& at, const std::vector<Tensor>& inputs) const
+    {
+        Feed feed;
+        feed.inputs = inputs;
+        Demand ofFloat, ofBypassed;
+        for (const auto& [x, y] : values) {
+            ofFloat.values.push_back(x);
+            ofBypassed.values.push_back(y);
+        }
+        const auto first = Schedule::make(f, std::move(ofFloat)), second = Schedule::make(b, std::move(ofBypassed));
+        if (values.empty() || !first.ok() || !second.ok())
+            return std::nullopt;
+        BufferPool pool(memoryLimit ? memoryLimit : UINT64_MAX);
+        Execution runF(*first, pool), runB(*second, pool);
+        const auto theirs = feedInputs(*b, pair.floatPlan->graph(), {}, feed, {}, {}, false);
+        if (!runF.bind(inputs).ok() || !runB.bind(theirs).ok() || !runF.runAll(cancel).ok()
+            || !runB.runAll(cancel).ok())
+            return std::nullopt;
+        std::vector<ValueDistance> found;
+        for (size_t i = 0; i < values.size(); ++i)
+            found.push_back({ at[i], distanceOf(runF.get(values[i].first), runB.get(values[i].second)) });
+        return found;
+    }
+
+    std::optional<NetworkDistance> distance(const std::vector<Tensor>& inputs) const
+    {
+        ValueList outputs, values;
+        std::vector<ValueId> atOutputs, atValues;
+        for (const OutputPair& out : pairOutputs(pair))
+            add(out.x, out.y, outputs, atOutputs);
+        const auto ofOutputs = distances(outputs, atOutputs, inputs);
+        if (!ofOutputs)
+            return std::nullopt;
+        NetworkDistance found { *std::ranges::max_element(*ofOutputs, {}, &ValueDistance::distance), {} };
+        if (found.worstOutput.distance <= kSameNetwork)
+            return found;
+        for (const PairPlan& p : pairs)
+            add(p.x, p.pair.quantValue, values, atValues);
+        if (const auto all = distances(values, atValues, inputs)) {
+            const auto apart
+                = std::ranges::find_if(*all, [](const ValueDistance& d) { return d.distance > kSameNetwork; });
+            if (apart != all->end())
+                found.firstApart = *apart;
+        }
+        return found;
+    }
+};
+
+} // namespace
+
+double relativeDistance(std::span<const float> x, std::span<const float> y)
+{
     double signal = 0, noise = 0;
     for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
         if (std::isfinite(x[i]) && std::isfinite(y[i])) {
             signal += double(x[i]) * x[i];
             noise += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
         }
-    if (x.size() != y.size())
-        return 0; // not the same tensor to begin with
     return noise == 0 ? 0 : signal > 0 ? std::sqrt(noise / signal) : HUGE_VAL;
 }
-
-/// Both models on the same inputs, with values to look at.
-class TwoRuns {
-public:
-    TwoRuns(std::shared_ptr<const Plan> f, std::shared_ptr<const Plan> b, uint64_t memoryLimit)
-        : m_f(std::move(f))
-        , m_b(std::move(b))
-        , m_pool(memoryLimit ? memoryLimit : UINT64_MAX)
-    {
-    }
-    bool run(const std::vector<std::pair<ValueId, ValueId>>& values, const std::vector<Tensor>& floatInputs,
-        const std::vector<Tensor>& quantInputs, const CancelToken& cancel)
-    {
-        Demand f, b;
-        for (const auto& [x, y] : values) {
-            f.values.push_back(x);
-            b.values.push_back(y);
-        }
-        const auto first = Schedule::make(m_f, std::move(f)), second = Schedule::make(m_b, std::move(b));
-        if (!first.ok() || !second.ok())
-            return false;
-        Execution runF(*first, m_pool), runB(*second, m_pool);
-        if (!runF.bind(floatInputs).ok() || !runB.bind(quantInputs).ok() || !runF.runAll(cancel).ok()
-            || !runB.runAll(cancel).ok())
-            return false;
-        for (const auto& [x, y] : values)
-            distances.push_back({ x, distanceOf(runF.get(x), runB.get(y)) });
-        return true;
-    }
-    std::vector<ValueDistance> distances;
-
-private:
-    std::shared_ptr<const Plan> m_f, m_b;
-    BufferPool m_pool;
-};
-
-/// The inputs in the order of another graph: by name, else by position.
-std::vector<Tensor> inputsFor(const Graph& graph, const Graph& floatGraph, const std::vector<Tensor>& inputs)
-{
-    std::vector<Tensor> list(graph.inputs().size());
-    for (size_t i = 0; i < list.size(); ++i) {
-        if (i < inputs.size())
-            list[i] = inputs[i];
-        for (size_t k = 0; k < std::min(inputs.size(), floatGraph.inputs().size()); ++k)
-            if (floatGraph.value(floatGraph.inputs()[k]).name == graph.value(graph.inputs()[i]).name)
-                list[i] = inputs[k];
-    }
-    return list;
-}
-
-} // namespace
 
 std::optional<NetworkProof> proveNetwork(
     const ComparePair& pair, const std::vector<Tensor>& inputs, uint64_t memoryLimit, const CancelToken& cancel)
 {
     const std::vector<PairPlan> pairs = planPairs(pair);
-    const auto found = bypassQuantizers(pair, pairs);
-    if (!found || found->ownConstants > 0)
-        return std::nullopt;
-    const auto& bypassed = found->plan;
-    const Graph& qg = pair.quantPlan->graph();
-    const std::vector<Tensor> theirs = inputsFor(bypassed->graph(), pair.floatPlan->graph(), inputs);
-    const auto partner = [&](ValueId id) { return bypassed->graph().findValue(qg.value(id).name); };
-    std::vector<std::pair<ValueId, ValueId>> outputs, values;
-    for (const OutputPair& out : pairOutputs(pair))
-        if (partner(out.y).valid() && !bypassed->blocked(partner(out.y)))
-            outputs.emplace_back(out.x, partner(out.y));
-    TwoRuns runs(pair.floatPlan, bypassed, memoryLimit);
-    if (outputs.empty() || !runs.run(outputs, inputs, theirs, cancel))
-        return std::nullopt;
     NetworkProof proof;
-    proof.worstOutput = *std::ranges::max_element(runs.distances, {}, &ValueDistance::distance);
-    if (proof.worstOutput.distance <= kSameNetwork)
+    if (const auto bypassed = bypassQuantizers(pair, pairs); bypassed && bypassed->ownConstants == 0)
+        proof.withFloatWeights
+            = TwoNetworks { pair.floatPlan, bypassed->plan, pair, pairs, memoryLimit, cancel }.distance(inputs);
+    if (proof.withFloatWeights && proof.withFloatWeights->worstOutput.distance <= kSameNetwork)
         return proof;
-    for (const PairPlan& p : pairs)
-        if (const ValueId y = partner(p.pair.quantValue); y.valid() && !bypassed->blocked(y) && !bypassed->constant(y))
-            values.emplace_back(p.x, y);
-    TwoRuns all(pair.floatPlan, bypassed, memoryLimit);
-    if (all.run(values, inputs, theirs, cancel)) {
-        const auto apart
-            = std::ranges::find_if(all.distances, [](const ValueDistance& d) { return d.distance > kSameNetwork; });
-        if (apart != all.distances.end())
-            proof.firstApart = *apart;
-    }
-    return proof;
+    if (const auto stored = bypassWithStoredWeights(pair, pairs))
+        proof.withStoredWeights
+            = TwoNetworks { stored->floatPlan, stored->quantPlan, pair, pairs, memoryLimit, cancel }.distance(inputs);
+    return proof.withFloatWeights || proof.withStoredWeights ? std::optional(proof) : std::nullopt;
 }
 
 } // namespace qs

@@ -3,13 +3,16 @@
 
 #include "core/analysis/measured.h"
 
+#include <span>
+
 namespace qs {
 
-/// From this on two networks are not the same.
-inline constexpr double kSameNetwork = 1e-4;
+/// |x - y| / |x| over what is finite in both; infinite where x is zero and y is not.
+double relativeDistance(std::span<const float> x, std::span<const float> y);
 
-/// Runs the bypassed file (see bypass.h) and the float model on one sample. Nothing where it cannot be made, or holds
-/// constants without a float partner. `inputs`: of one sample, in the float graph's order. `memoryLimit`: bytes of
+/// Runs the bypassed file (see bypass.h) and the float model on one sample, both with the float model's weights; where
+/// these differ, or stored constants have no float partner, with those that are stored. Nothing where neither can be
+/// made. `inputs`: of one sample, in the float graph's order. `memoryLimit`: bytes of
 /// tensors, 0 = none; beyond it nothing, or no place, is told.
 std::optional<NetworkProof> proveNetwork(
     const ComparePair& pair, const std::vector<Tensor>& inputs, uint64_t memoryLimit, const CancelToken& cancel);

@@ -3,6 +3,7 @@
 
 #include "core/analysis/bypass.h"
 #include "core/analysis/feed_inputs.h"
+#include "core/analysis/network_proof.h"
 #include "core/engine/execution.h"
 #include "core/match/numeric_state.h"
 #include "core/tensor/convert.h"
@@ -51,16 +52,6 @@ struct Fingerprint {
     }
 };
 
-double distanceBetween(const std::vector<float>& x, const std::vector<float>& y)
-{
-    double signal = 0, noise = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-        signal += double(x[i]) * x[i];
-        noise += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
-    }
-    return signal > 0 ? std::sqrt(noise / signal) : HUGE_VAL;
-}
-
 struct Values {
     std::vector<float> x;
     Shape shape;
@@ -100,7 +91,7 @@ Likeness likenessOf(const Values& a, const Values& b)
 {
     if (!a.print.tells() || !a.print.like(b.print))
         return Likeness::None;
-    if (distanceBetween(a.x, b.x) <= kSameValue)
+    if (relativeDistance(a.x, b.x) <= kSameValue)
         return Likeness::Same;
     if (a.shape.size() != b.shape.size() || a.shape.size() > kMostAxes)
         return Likeness::None;
@@ -110,7 +101,7 @@ Likeness likenessOf(const Values& a, const Values& b)
         bool fits = true;
         for (size_t i = 0; fits && i < axes.size(); ++i)
             fits = a.shape[axes[i]] == b.shape[i];
-        if (fits && distanceBetween(permuted(a, axes), b.x) <= kSameValue)
+        if (fits && relativeDistance(permuted(a, axes), b.x) <= kSameValue)
             return Likeness::Permuted;
     }
     return Likeness::None;

@@ -72,10 +72,12 @@ void findCoarseTensors(const Comparison& c, std::vector<Finding>& found)
         if (isCoarse(row)) {
             Finding f = activationFinding(c, i, sensitive ? "sensitive_operator" : "outliers", Severity::Warning);
             finishCoarse(row, sensitive, f);
+            f.cause = sensitive ? row.opType : std::string();
             found.push_back(std::move(f));
         } else if (sensitive && amplifies(row)) {
             Finding f = activationFinding(c, i, "sensitive_operator", Severity::Warning);
             f.rank = row.accumulated.sqnrDb ? std::pow(10.0, -*row.accumulated.sqnrDb / 10) : 0;
+            f.cause = row.opType + " amplifies";
             f.title = fmt::format("{} makes the noise grow", row.opType);
             f.summary
                 = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: {} is steep where the values lie.",

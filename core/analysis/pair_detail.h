@@ -3,7 +3,6 @@
 
 #include "core/analysis/compare.h"
 
-#include <array>
 #include <span>
 
 namespace qs {

@@ -3,9 +3,13 @@
 
 #include "core/quant/recipe_edit.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 namespace qs {
 
@@ -20,6 +24,24 @@ std::string shellQuoted(const std::string& text)
     for (const char c : text)
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
+}
+
+std::string optionOf(const Remedy& remedy)
+{
+    switch (remedy.kind) {
+    case RemedyKind::Recalibrate:
+        return "--data DATA";
+    case RemedyKind::PerChannel:
+        return "--per-channel";
+    case RemedyKind::ReduceRange:
+        return "--reduce-range";
+    case RemedyKind::ExcludeNode:
+        return "--exclude " + shellQuoted(remedy.node);
+    case RemedyKind::UnsignedActivations:
+        return "--activation-type uint8";
+    default:
+        return {};
+    }
 }
 
 } // namespace
@@ -53,22 +75,21 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     return recipe;
 }
 
-std::string remedyOptions(const Remedy& remedy)
+Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const GraphDraft& floatModel)
 {
-    switch (remedy.kind) {
-    case RemedyKind::Recalibrate:
-        return "--data DATA";
-    case RemedyKind::PerChannel:
-        return "--per-channel";
-    case RemedyKind::ReduceRange:
-        return "--reduce-range";
-    case RemedyKind::ExcludeNode:
-        return "--exclude " + shellQuoted(remedy.node);
-    case RemedyKind::UnsignedActivations:
-        return "--activation-type uint8";
-    default:
-        return {};
-    }
+    for (const Remedy& remedy : remedies)
+        recipe = withRemedy(std::move(recipe), remedy, floatModel);
+    return recipe;
+}
+
+std::string remedyOptions(std::span<const Remedy> remedies)
+{
+    std::vector<std::string> options;
+    for (const Remedy& remedy : remedies)
+        if (std::string option = optionOf(remedy);
+            !option.empty() && std::ranges::find(options, option) == options.end())
+            options.push_back(std::move(option));
+    return fmt::format("{}", fmt::join(options, " "));
 }
 
 } // namespace qs

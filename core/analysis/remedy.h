@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,12 +31,14 @@ struct Remedy {
     std::string node, tensor; ///< of the float file
     double low = 0, high = 0; ///< SetRange
     int64_t axis = 0; ///< PerChannel
+    bool operator==(const Remedy&) const = default;
 };
 
 /// The recipe with the remedy applied; the same one for None and Requantize.
 Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel);
+Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const GraphDraft& floatModel);
 
-/// Options of `quantscope-cli quantize` (or `compare FLOAT`) that do it; empty where there are none.
-std::string remedyOptions(const Remedy& remedy);
+/// Options of `quantscope-cli quantize` (or `compare FLOAT`) that do it, each said once; empty where there are none.
+std::string remedyOptions(std::span<const Remedy> remedies);
 
 } // namespace qs

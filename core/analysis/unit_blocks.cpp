@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 namespace qs {
 
@@ -20,11 +21,11 @@ public:
         : m_units(units)
     {
     }
-    void add(std::string name, UnitList members)
+    void add(UnitList members)
     {
         std::ranges::sort(members);
         if (members.size() > 1 && members.size() < m_units && m_known.insert(members).second)
-            m_blocks.push_back({ std::move(name), std::move(members) });
+            m_blocks.push_back({ std::move(members) });
     }
     std::vector<UnitBlock> take() { return std::move(m_blocks); }
 
@@ -42,7 +43,7 @@ void addScopes(BlockList& blocks, std::span<const QuantizedUnit> units)
              slash = units[u].name.find('/', slash + 1))
             members[units[u].name.substr(0, slash)].push_back(u);
     for (auto& [scope, list] : members)
-        blocks.add(scope + "/", std::move(list));
+        blocks.add(std::move(list));
 }
 
 /// Units by the nodes of the graph; nothing for other nodes.
@@ -95,10 +96,6 @@ void addStretches(BlockList& blocks, const GraphDraft& prepared, std::span<const
     const Graph& graph = (*built)->graph;
     const auto unitOf = unitsOf(graph, units);
     const auto cuts = passedByAll(graph);
-    const auto add = [&](const UnitList& members) {
-        if (!members.empty())
-            blocks.add(units[members.front()].name + " … " + units[members.back()].name, members);
-    };
     UnitList stretch, chain;
     for (size_t n = 0; n < unitOf.size(); ++n) {
         if (unitOf[n])
@@ -106,16 +103,16 @@ void addStretches(BlockList& blocks, const GraphDraft& prepared, std::span<const
         if (!cuts[n] && n + 1 < unitOf.size())
             continue;
         if (stretch.size() > 1) {
-            add(std::exchange(chain, {}));
-            add(stretch);
+            blocks.add(std::exchange(chain, {}));
+            blocks.add(stretch);
         } else {
             chain.insert(chain.end(), stretch.begin(), stretch.end());
             if (chain.size() == kLongestChain)
-                add(std::exchange(chain, {}));
+                blocks.add(std::exchange(chain, {}));
         }
         stretch.clear();
     }
-    add(chain);
+    blocks.add(std::move(chain));
 }
 
 } // namespace

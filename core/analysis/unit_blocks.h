@@ -7,7 +7,6 @@ namespace qs {
 
 /// Nodes that hang together: left in float as a whole, they have no quantizers between them.
 struct UnitBlock {
-    std::string name; ///< its scope with a slash, else its first and last unit
     std::vector<size_t> units; ///< indices, ascending; more than one, and not all
 };
 

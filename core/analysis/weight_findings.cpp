@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kWorthwhileDb = 6; ///< a bit
 constexpr double kPoorWeightDb = 25;
-constexpr double kDifferingShare = 0.001;
 constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
 constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
@@ -89,6 +88,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             continue;
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
         Finding f = weightFinding(c, i, "weights_differ", elements || unrelated ? Severity::Error : Severity::Warning);
+        f.cause = elements ? row.name : unrelated ? "unrelated" : "retrained"; // damage has a place of its own
         f.title = row.node + (elements ? " has damaged weights" : " has other weights");
         f.summary = elements
             ? fmt::format(
@@ -99,6 +99,9 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
                 100 * *row.offByMoreThanHalfStep,
                 unrelated ? "other weights, or a scale or axis that is not theirs"
                           : "retrained (quantization-aware), equalized or other weights");
+        if (!elements && c.network && c.network->storedWeights && c.network->same())
+            f.summary += " Given these weights, the float model computes what the quantized file does without its "
+                         "quantizers: the network is the same.";
         f.evidence = { evidence("off_by_more_than_half_step", *row.offByMoreThanHalfStep),
             evidence("max_abs_error", row.similarity.maxAbsError.value_or(0)),
             evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
@@ -168,6 +171,7 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
             continue;
         Finding f = weightFinding(c, i, "wrong_bias_scale", share > kRuinousBias ? Severity::Error : Severity::Warning);
         f.rank = share;
+        f.cause = wrong ? "wrong" : "own_scale";
         f.title = "The bias of " + row.node + (wrong ? " is wrong" : " has a scale of its own");
         f.summary = wrong
             ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output.",

@@ -202,9 +202,10 @@ Result<EqualizationPreview> previewEqualization(
     return preview;
 }
 
-std::optional<WeightLab> weightLab(const Plan& floatPlan, const WeightRow& row, const EqualizationPreview* preview)
+std::optional<WeightLab> weightLab(
+    const FoldedConstants& constants, const WeightRow& row, const EqualizationPreview* preview)
 {
-    const Tensor* constant = floatPlan.constant(row.floatValue);
+    const Tensor* constant = constants.of(row.floatNode, row.floatValue);
     if (!constant || row.bias || constant->rank() < 2 || constant->count() == 0)
         return std::nullopt;
     const Tensor weight = asFloat32(*constant);
@@ -227,8 +228,8 @@ std::optional<WeightLab> weightLab(const Plan& floatPlan, const WeightRow& row, 
     return lab;
 }
 
-WeightLaboratory weightLaboratory(
-    const Plan& floatPlan, std::shared_ptr<const Model> floatModel, const std::vector<WeightRow>& rows, size_t threads)
+WeightLaboratory weightLaboratory(const FoldedConstants& constants, std::shared_ptr<const Model> floatModel,
+    const std::vector<WeightRow>& rows, size_t threads)
 {
     WeightLaboratory laboratory;
     if (auto preview = previewEqualization(std::move(floatModel), rows); preview.ok())
@@ -237,7 +238,7 @@ WeightLaboratory weightLaboratory(
         laboratory.note = issueText(preview.issue());
     laboratory.weights.resize(rows.size());
     parallelFor(rows.size(), std::min(threads, std::max<size_t>(rows.size(), 1)),
-        [&](size_t i, size_t) { laboratory.weights[i] = weightLab(floatPlan, rows[i], &laboratory.preview); });
+        [&](size_t i, size_t) { laboratory.weights[i] = weightLab(constants, rows[i], &laboratory.preview); });
     return laboratory;
 }
 

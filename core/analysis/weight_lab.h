@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/compare.h"
+#include "core/analysis/folded_constants.h"
 
 #include <map>
 #include <optional>
@@ -61,7 +62,7 @@ Result<EqualizationPreview> previewEqualization(
 
 /// Nothing for biases, vectors and weights that are not finite. `preview` may be null.
 std::optional<WeightLab> weightLab(
-    const Plan& floatPlan, const WeightRow& row, const EqualizationPreview* preview = nullptr);
+    const FoldedConstants& constants, const WeightRow& row, const EqualizationPreview* preview = nullptr);
 
 /// All weights of a comparison.
 struct WeightLaboratory {
@@ -69,7 +70,7 @@ struct WeightLaboratory {
     EqualizationPreview preview;
     std::string note; ///< why nothing was equalized, where that failed
 };
-WeightLaboratory weightLaboratory(
-    const Plan& floatPlan, std::shared_ptr<const Model> floatModel, const std::vector<WeightRow>& rows, size_t threads);
+WeightLaboratory weightLaboratory(const FoldedConstants& constants, std::shared_ptr<const Model> floatModel,
+    const std::vector<WeightRow>& rows, size_t threads);
 
 } // namespace qs

@@ -221,8 +221,8 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
     parallelFor(weights.size(), std::min(threads, std::max<size_t>(weights.size(), 1)), [&](size_t i, size_t) {
         if (cancel.cancelled())
             return;
-        rows[i] = memory && folded.empty() ? remembered(pair, weights[i], histograms, *memory)
-                                           : makeRow(pair, weights[i], *folded.of(weights[i]), histograms);
+        rows[i] = memory && folded.isOwn(weights[i]) ? remembered(pair, weights[i], histograms, *memory)
+                                                     : makeRow(pair, weights[i], *folded.of(weights[i]), histograms);
     });
     return rows;
 }

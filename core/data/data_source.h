@@ -33,6 +33,8 @@ struct Feed {
     std::vector<Tensor> inputs; ///< one a model input, complete with batch axis
     size_t firstSample = 0;
     size_t samples = 1;
+    /// Parts, one a sample, that a tensor of so many elements falls into; 1 where it cannot be split.
+    size_t slicesOf(size_t elements) const { return samples > 1 && elements % samples == 0 ? samples : 1; }
 };
 
 /// Samples read one by one; nothing is kept in memory that grows with their number (labels and offsets aside).

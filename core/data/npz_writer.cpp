@@ -169,10 +169,14 @@ Status NpzWriter::State::layOut(const std::vector<Tensor>& tensors)
 
 Status NpzWriter::State::layOutTexts(Region& r)
 {
+    std::vector<std::vector<std::u32string>> texts(samples);
     size_t width = 1;
-    for (const Tensor& t : r.texts)
-        for (const std::string& text : t.valid() ? t.stringData() : std::vector<std::string> {})
-            width = std::max(width, codePoints(text).size());
+    for (size_t sample = 0; sample < samples; ++sample)
+        if (r.texts[sample].valid())
+            for (const std::string& text : r.texts[sample].stringData()) {
+                texts[sample].push_back(codePoints(text));
+                width = std::max(width, texts[sample].back().size());
+            }
     r.header = npyHeader("<U" + std::to_string(width), r.shape, samples);
     r.begin = end;
     r.bytes = static_cast<size_t>(elementCount(r.shape).value_or(0)) * width * sizeof(char32_t);
@@ -180,11 +184,10 @@ Status NpzWriter::State::layOutTexts(Region& r)
     QS_CHECK(put(r.header.data(), r.header.size(), r.begin));
     for (size_t sample = 0; sample < samples; ++sample) {
         std::u32string all;
-        if (r.texts[sample].valid())
-            for (const std::string& text : r.texts[sample].stringData()) {
-                all += codePoints(text);
-                all.append(width - codePoints(text).size(), U'\0');
-            }
+        for (std::u32string& text : texts[sample]) {
+            text.resize(width, U'\0');
+            all += text;
+        }
         QS_CHECK(
             put(all.data(), all.size() * sizeof(char32_t), r.begin + r.header.size() + uint64_t(r.bytes) * sample));
     }

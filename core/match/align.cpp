@@ -299,8 +299,12 @@ private:
         std::vector<Operand> list;
         const Node& qn = qg().node(q);
         if (const auto s = qlinearSignature(qn)) {
+            // What is no codes comes first as in the float operator; a Concat's own parameters are no input there.
+            const size_t first
+                = qn.opType == "QLinearConcat" || s->inputs.empty() ? 0 : size_t(s->inputs.front().codes);
             for (size_t i = 0; i < s->inputs.size(); ++i)
-                list.push_back({ i, qn.inputs[size_t(s->inputs[i].codes)] });
+                if (qn.hasInput(size_t(s->inputs[i].codes)))
+                    list.push_back({ first + i, qn.inputs[size_t(s->inputs[i].codes)] });
             if (s->bias >= 0 && qn.hasInput(size_t(s->bias)))
                 list.push_back({ 2, qn.inputs[size_t(s->bias)] });
         } else {

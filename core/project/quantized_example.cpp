@@ -2,9 +2,49 @@
 #include "core/project/quantized_example.h"
 
 #include "core/prepare/prepare.h"
+#include "core/project/workspace.h"
 #include "core/quant/recipe_edit.h"
 
 namespace qs {
+
+namespace {
+
+/// Float names of values that the quantized file calls otherwise.
+ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantized, const Alignment& alignment)
+{
+    ValueNames names;
+    const Graph &f = floatModel.graph(), &q = quantized.graph();
+    const auto nameAll = [&](uint32_t index, ValueId floatValue) {
+        const Quantizer& quantizer = quantized.quant->quantizers()[index];
+        for (const ValueId id : { quantizer.real, quantizer.codes, quantizer.dequantized })
+            if (id.valid())
+                names.try_emplace(q.value(id).name, f.value(floatValue).name);
+    };
+    for (const WeightPair& weight : alignment.weights)
+        nameAll(weight.quantizer, weight.floatValue);
+    // What a quantizer is of comes before other values that are the same number there.
+    for (const ValuePair& pair : alignment.values)
+        if (pair.quantizer)
+            nameAll(*pair.quantizer, pair.floatValue);
+    for (const ValuePair& pair : alignment.values)
+        names.try_emplace(q.value(pair.quantValue).name, f.value(pair.floatValue).name);
+    return names;
+}
+
+/// Nothing where the files cannot be paired.
+std::optional<ReadBack> readByPairs(
+    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
+{
+    const LoadedModel f = loadedModel(floatModel), q = loadedModel(quantized);
+    const auto alignment = align(*f.plan, *q.plan, *q.quant, {});
+    if (!alignment.ok())
+        return std::nullopt;
+    const GraphDraft draft(floatModel);
+    auto back = readBack(quantized, &draft, floatNames(f, q, *alignment));
+    return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
+}
+
+} // namespace
 
 Result<ReadBack> readExample(
     const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
@@ -13,6 +53,9 @@ Result<ReadBack> readExample(
     auto plain = readBack(quantized, &draft);
     if (!plain || plain->differences == 0)
         return plain;
+    if (!plain->differences) // it has names of its own
+        if (auto paired = readByPairs(floatModel, quantized))
+            return *std::move(paired);
     QS_TRY(const auto reports, prepareGraph(draft));
     size_t changes = 0;
     for (const PassReport& report : reports)

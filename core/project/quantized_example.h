@@ -6,7 +6,7 @@
 namespace qs {
 
 /// What makes of the float model what the quantized one is: read from that file, with and without graph preparation,
-/// whichever comes closer. Issues name the file.
+/// whichever comes closer; by paired values where it has names of its own. Issues name the file.
 Result<ReadBack> readExample(
     const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized);
 

@@ -6,16 +6,17 @@
 #include "core/project/same_inputs.h"
 #include "core/project/workspace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
+#include <optional>
 
 namespace qs {
 
 namespace {
 
-constexpr double kSameDb = 0.5; ///< at the output: a recipe makes what the file is
+constexpr double kSameDb = 3; ///< at the output: a recipe makes what the file is, but for how it rounds
 
 /// SQNR of the worst output; nothing where all are exact.
 Number outputDb(const Comparison& c)
@@ -27,40 +28,18 @@ Number outputDb(const Comparison& c)
     return worst;
 }
 
-/// Float names of values that the quantized file calls otherwise.
-ValueNames floatNames(const Snapshot& s)
-{
-    ValueNames names;
-    const Graph &f = s.floatModel->graph(), &q = s.quantModel->graph();
-    for (const ValuePair& pair : s.alignment->values) {
-        const std::string& name = f.value(pair.floatValue).name;
-        names.try_emplace(q.value(pair.quantValue).name, name);
-        if (!pair.quantizer)
-            continue;
-        const Quantizer& quantizer = s.quantModel->quant->quantizers()[*pair.quantizer];
-        for (const ValueId id : { quantizer.real, quantizer.codes, quantizer.dequantized })
-            if (id.valid())
-                names.try_emplace(q.value(id).name, name);
-    }
-    return names;
-}
-
 struct BaseRecipe {
     Recipe fresh; ///< finds its ranges anew
     Recipe as; ///< makes what the file is
 };
 
-/// What may have made the quantized model, most likely first.
-std::vector<BaseRecipe> baseRecipes(const Snapshot& s)
+/// What may have made the quantized model; nothing where that cannot be told.
+std::optional<BaseRecipe> baseRecipe(const Snapshot& s)
 {
     if (s.inputs.recipe)
-        return { { *s.inputs.recipe, *s.inputs.recipe } };
-    std::vector<BaseRecipe> recipes;
-    for (const auto& back : { readExample(s.floatModel->model, s.quantModel->model),
-             readBack(s.quantModel->model, s.floatModel->draft.get(), floatNames(s)) })
-        if (back.ok())
-            recipes.push_back({ back->recipe, recipeWithRanges(*back) });
-    return recipes;
+        return BaseRecipe { *s.inputs.recipe, *s.inputs.recipe };
+    const auto back = readExample(s.floatModel->model, s.quantModel->model);
+    return back.ok() ? std::optional(BaseRecipe { back->recipe, recipeWithRanges(*back) }) : std::nullopt;
 }
 
 /// Those that were tried change places with each other within a severity: the largest gain first.
@@ -81,8 +60,6 @@ void sortTried(std::vector<Finding>& findings)
     }
 }
 
-auto changeKey(const Remedy& r) { return std::tuple(r.kind, r.node, r.tensor, r.low, r.high, r.axis); }
-
 class RemedyTrials {
 public:
     RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel)
@@ -98,32 +75,32 @@ public:
         m_inputs.activationCache = memoryLimitOrDefault(m_inputs.memoryLimit) / 4;
     }
 
-    /// Takes the first recipe that makes what the quantized model is, by its output; false where none does.
-    Result<bool> findBase(std::vector<BaseRecipe> recipes)
+    /// Why the recipe does not stand for the quantized model; nothing where it does, by its output.
+    Result<std::optional<std::string>> takeBase(BaseRecipe recipe)
     {
-        for (BaseRecipe& recipe : recipes) {
-            m_base = std::move(recipe);
-            if (m_inputs.recipe) // it made the model
-                return true;
-            QS_TRY(const Number db, outputOf(m_base.as));
-            m_inputs.recipe.reset();
-            if (db && m_before && std::abs(*db - *m_before) <= kSameDb)
-                return true;
-        }
-        return false;
+        m_base = std::move(recipe);
+        if (m_inputs.recipe) // it made the model
+            return std::optional<std::string>();
+        const Number file = m_before;
+        QS_TRY(m_before, outputOf(m_base.as));
+        const auto text = [](const Number& db) { return db ? fmt::format("{:.1f} dB", *db) : std::string("no SQNR"); };
+        if (file && m_before && std::abs(*file - *m_before) <= kSameDb)
+            return std::optional<std::string>();
+        return std::optional(fmt::format("remedies were not tried: quantizing the float model as the file shows gives "
+                                         "{} at the output where the file has {}, so its weights were trained or "
+                                         "rounded otherwise; compare a model that a recipe makes (--recipe)",
+            text(m_before), text(file)));
     }
 
     /// dB gained; nothing where it cannot be tried.
-    Result<Number> gain(const Remedy& change)
+    Result<Number> gain(const std::vector<Remedy>& changes)
     {
-        const auto key = changeKey(change);
-        if (const auto known = m_known.find(key); known != m_known.end())
-            return known->second;
-        QS_TRY(const Number after,
-            outputOf(change.kind == RemedyKind::Requantize ? m_base.fresh : withRemedy(m_base.as, change, *m_draft)));
-        const Number gained = after && m_before ? Number(*after - *m_before) : Number();
-        m_known.emplace(key, gained);
-        return gained;
+        if (const auto known = std::ranges::find(m_known, changes, &Tried::changes); known != m_known.end())
+            return known->gain;
+        const bool anew = changes.front().kind == RemedyKind::Requantize;
+        QS_TRY(const Number after, outputOf(anew ? m_base.fresh : withRemedies(m_base.as, changes, *m_draft)));
+        m_known.push_back({ changes, after && m_before ? Number(*after - *m_before) : Number() });
+        return m_known.back().gain;
     }
 
 private:
@@ -147,7 +124,11 @@ private:
     const ProgressFn& m_progress;
     const CancelToken& m_cancel;
     Inputs m_inputs;
-    std::map<decltype(changeKey({})), Number> m_known;
+    struct Tried {
+        std::vector<Remedy> changes;
+        Number gain;
+    };
+    std::vector<Tried> m_known;
 };
 
 } // namespace
@@ -158,17 +139,25 @@ Result<SnapshotPtr> withTriedRemedies(
     if (most == 0 || !snapshot->comparison || snapshot->inputs.shard)
         return snapshot;
     RemedyTrials trials(snapshot, progress, cancel);
-    QS_TRY(const bool known, trials.findBase(baseRecipes(*snapshot)));
-    if (!known)
-        return snapshot;
     auto next = std::make_shared<Snapshot>(*snapshot);
+    const auto base = baseRecipe(*snapshot);
+    if (!base) {
+        next->warnings.push_back("remedies were not tried: the file does not show how it was quantized");
+        return SnapshotPtr(std::move(next));
+    }
+    QS_TRY(const auto unlike, trials.takeBase(*base));
+    if (unlike) {
+        next->warnings.push_back(*unlike);
+        return SnapshotPtr(std::move(next));
+    }
     size_t tried = 0;
     for (Finding& f : next->comparison->findings) {
-        if (f.change.kind == RemedyKind::None)
+        const bool formAlone = f.change.kind == RemedyKind::Requantize && f.severity == Severity::Note;
+        if (f.change.kind == RemedyKind::None || formAlone) // another form would gain what new ranges do
             continue;
         if (tried++ == most)
             break;
-        QS_TRY(f.measuredGainDb, trials.gain(f.change));
+        QS_TRY(f.measuredGainDb, trials.gain(changesOf(f)));
     }
     sortTried(next->comparison->findings);
     return SnapshotPtr(std::move(next));

@@ -2,6 +2,7 @@
 #include "core/project/workspace.h"
 
 #include "core/analysis/compare.h"
+#include "core/analysis/folded_constants.h"
 #include "core/analysis/numeric_pairs.h"
 #include "core/analysis/pair_memory.h"
 #include "core/base/cancel_scope.h"
@@ -397,6 +398,12 @@ ComparePair comparePairOf(const Snapshot& s)
         pair.quantPlan = Plan::make(s.quantModel->model, { KernelMode::Fast, s.inputs.profile, s.caches.lowered });
     }
     return pair;
+}
+
+FoldedConstants foldedConstantsOf(const Snapshot& s)
+{
+    return FoldedConstants({ s.floatModel->plan, s.quantModel->plan, s.quantModel->quant,
+        std::make_shared<const Alignment>(*s.alignment) });
 }
 
 std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry)

@@ -8,6 +8,8 @@
 
 namespace qs {
 
+class FoldedConstants;
+
 /// The one path from inputs to a Snapshot, for the command line and the window alike. Loads, pairs, and (when both
 /// models and data are there) runs both in lockstep. Parts whose inputs did not change are taken from `previous`.
 /// An Issue leaves `previous` as it was; cancellation is an Issue of kind Cancelled.
@@ -26,6 +28,9 @@ LoadedModel loadedModel(std::shared_ptr<const Model> model, const PlanOptions& o
 
 /// The two models of a snapshot that holds both and their alignment, ready to compare in its arithmetic.
 ComparePair comparePairOf(const Snapshot& snapshot);
+
+/// The float model's constants as the snapshot's quantized model stores them.
+FoldedConstants foldedConstantsOf(const Snapshot& snapshot);
 
 /// Numbers leave out what is not finite; nobody should overlook that. Nothing when all is finite.
 std::optional<std::string> nonFiniteWarning(const Comparison& comparison);

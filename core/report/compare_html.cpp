@@ -52,22 +52,40 @@ std::string cards(const Snapshot& s)
     return out + "</div>\n";
 }
 
-std::string evidence(const Finding& f)
+std::string evidenceText(const std::vector<EvidenceItem>& items)
 {
     std::string out;
-    for (const EvidenceItem& e : f.evidence) {
+    for (const EvidenceItem& e : items) {
         std::string key = e.key;
         std::replace(key.begin(), key.end(), '_', ' ');
         const std::string value = e.text.empty() ? text::number(e.number) : e.text;
         out += (out.empty() ? "" : " &#183; ") + escaped(key) + " " + shown(value)
             + (e.unit.empty() ? "" : " " + escaped(e.unit));
     }
-    return out.empty() ? out : "<p class=\"evidence\">" + out + "</p>";
+    return out;
+}
+
+std::string evidence(const Finding& f)
+{
+    const std::string text = evidenceText(f.evidence);
+    return text.empty() ? text : "<p class=\"evidence\">" + text + "</p>";
+}
+
+/// Where else a finding holds.
+std::string places(const Finding& f)
+{
+    if (f.places.empty())
+        return {};
+    std::string rows;
+    for (const FindingPlace& p : f.places)
+        rows += "<li>" + escaped(p.tensor.empty() ? p.node : p.tensor) + ": " + evidenceText(p.evidence) + "</li>";
+    return "<details><summary>" + escaped(text::counted(f.places.size(), "place")) + "</summary><ul class=\"evidence\">"
+        + rows + "</ul></details>";
 }
 
 std::string gainOf(const Finding& f)
 {
-    const std::string options = remedyOptions(f.change);
+    const std::string options = remedyOptions(changesOf(f));
     return (options.empty() ? "" : " <code>" + escaped(options) + "</code>")
         + (f.expectedGainDb ? " About " + shown(text::decibelUnit(f.expectedGainDb)) + " at this tensor." : "")
         + (f.measuredGainDb ? " Tried: " + shown(text::decibelUnit(f.measuredGainDb)) + " at the output." : "");
@@ -83,7 +101,7 @@ std::string findings(const Comparison& c)
         const std::string& place = f.tensor.empty() ? f.node : f.tensor;
         out += "<div class=\"finding " + severity + "\"><h3>" + escaped(f.title) + "<span class=\"tag\">"
             + escaped(severity + " \xc2\xb7 " + f.rule + (place.empty() ? "" : " \xc2\xb7 " + place))
-            + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f)
+            + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
             + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f) + "</p>") + "</div>\n";
     }
     return out;
@@ -137,7 +155,10 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
     }
     if (info.ladder)
         out += section("From the framework to the device", html::ladderTable(*info.ladder));
-    out += cards(s) + section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
+    out += cards(s);
+    if (c.network)
+        out += "<p class=\"muted\">" + shown(text::networkVerdict(*c.network)) + "</p>\n";
+    out += section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
         + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
         + section("Outputs", html::outputTable(c));
     if (const std::string samples = html::samplesSection(s); !samples.empty())

@@ -143,19 +143,39 @@ Json change(const Remedy& r)
         json["range"] = { jsonNumber(r.low), jsonNumber(r.high) };
     if (r.kind == RemedyKind::PerChannel)
         json["axis"] = r.axis;
-    json["options"] = remedyOptions(r);
+    json["options"] = remedyOptions(std::span(&r, 1));
+    return json;
+}
+
+Json evidenceJson(const std::vector<EvidenceItem>& items)
+{
+    Json json = Json::object();
+    for (const EvidenceItem& e : items)
+        json[e.key] = e.text.empty() ? jsonNumber(e.number) : Json(e.text);
     return json;
 }
 
 Json finding(const Finding& f)
 {
-    Json evidence = Json::object();
-    for (const EvidenceItem& e : f.evidence)
-        evidence[e.key] = e.text.empty() ? jsonNumber(e.number) : Json(e.text);
+    Json places = Json::array();
+    for (const FindingPlace& p : placesOf(f))
+        places.push_back({ { "node", p.node }, { "tensor", p.tensor }, { "evidence", evidenceJson(p.evidence) },
+            { "change", change(p.change) }, { "expected_gain_db", jsonNumber(p.expectedGainDb) } });
     return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
-        { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary }, { "evidence", evidence },
-        { "remedy", f.remedy }, { "change", change(f.change) }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
-        { "measured_gain_db", jsonNumber(f.measuredGainDb) }, { "confidence", f.confidence } };
+        { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary },
+        { "evidence", evidenceJson(f.evidence) }, { "remedy", f.remedy }, { "change", change(f.change) },
+        { "expected_gain_db", jsonNumber(f.expectedGainDb) }, { "measured_gain_db", jsonNumber(f.measuredGainDb) },
+        { "confidence", f.confidence }, { "places", places } };
+}
+
+/// Whether both files compute the same without quantizers.
+Json networkJson(const NetworkVerdict& v, const Graph& graph)
+{
+    const auto& apart = v.distance.firstApart;
+    return { { "same", v.same() }, { "weights", v.storedWeights ? "stored" : "float" },
+        { "output", graph.value(v.distance.worstOutput.floatValue).name },
+        { "output_distance", jsonNumber(v.distance.worstOutput.distance) },
+        { "first_apart", apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr) } };
 }
 
 /// One number an output.
@@ -254,6 +274,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     if (c.accuracy)
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
             { "quantized", c.accuracy->quantizedAccuracy }, { "flipped", c.flipped } };
+    json["network"] = c.network ? networkJson(*c.network, s.floatModel->graph()) : Json(nullptr);
     json["sample_details"] = sampleDetails(c);
     addSamplesJson(c, json);
     json["activations"] = rows(c.activations, activation);

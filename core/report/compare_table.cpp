@@ -145,7 +145,16 @@ std::string findingText(const Finding& f, bool verbose)
     if (!place.empty() && f.title.find(place) == std::string::npos)
         out += "      at " + name(place, kTextWidth) + "\n";
     out += wrapped(printable(f.summary), kTextWidth, "      ");
-    const std::string options = remedyOptions(f.change);
+    std::string others;
+    const size_t listed = verbose ? f.places.size() : std::min(f.places.size(), 1 + kShownNames);
+    for (size_t i = 1; i < listed; ++i) {
+        const FindingPlace& p = f.places[i];
+        others += (i > 1 ? ", " : "also at ") + name(p.node.empty() ? p.tensor : p.node, kNameWidth);
+    }
+    if (listed < f.places.size())
+        others += " and " + text::count(f.places.size() - listed) + " more";
+    out += wrapped(others, kTextWidth, "      ");
+    const std::string options = remedyOptions(changesOf(f));
     return out
         + wrapped(f.remedy.empty()
                 ? ""
@@ -285,7 +294,8 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
 {
     const Comparison& c = *s.comparison;
     std::string out = info.other ? differencesText(*info.other, s, info.verbose) : std::string();
-    out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c) + implementationText(c)
+    out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
+        + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.ladder ? ladderText(*info.ladder) : "") + findingsText(c, info.verbose) + samplesText(c)
         + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);

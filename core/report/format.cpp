@@ -148,6 +148,16 @@ std::string ladderVerdict(const Ladder& ladder)
                                                 : decibelUnit(row.similarity.sqnrDb, row.similarity.exact));
 }
 
+std::string networkVerdict(const NetworkVerdict& v)
+{
+    const std::string given = v.storedWeights ? " given the same weights" : "";
+    const double distance = v.distance.worstOutput.distance;
+    const std::string apart
+        = distance == 0 ? " (no difference)" : " (" + number(distance, 2) + " of the output's size apart)";
+    return v.same() ? "without quantizers both files compute the same" + given + apart
+                    : "without quantizers the files do not compute the same" + given + apart;
+}
+
 std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::optional<WorstChannel> worstChannel(const WeightRow& row)

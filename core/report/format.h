@@ -28,6 +28,8 @@ std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
 std::string counted(uint64_t n, std::string_view noun);
 /// Where agreement ends: "agreement ends at simulated -> integer, value 'logits' ..." or that it does not.
 std::string ladderVerdict(const Ladder& ladder);
+/// "without quantizers both files compute the same (3.1e-07 of the output's size apart)" or that they do not.
+std::string networkVerdict(const NetworkVerdict& verdict);
 std::string fileName(const std::string& path);
 
 /// The channel with the lowest SQNR and its number; empty without channels.

@@ -5,9 +5,7 @@
 #include "core/report/html_parts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <initializer_list>
 
 namespace qs::html {
 

@@ -4,7 +4,6 @@
 #include "core/report/html_parts.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace qs::html {
 

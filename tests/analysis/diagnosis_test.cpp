@@ -1,79 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass.h"
 #include "core/analysis/ladder.h"
-#include "core/analysis/network_proof.h"
 #include "core/analysis/numeric_pairs.h"
 #include "core/data/npz_writer.h"
 #include "core/engine/execution.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
 #include "tests/support/tensors.h"
 
 #include <QTemporaryDir>
-
-#include <random>
 
 using namespace qs;
 using namespace qs::test;
 
 namespace {
-
-std::vector<float> uniform(size_t n, uint32_t seed, float low = -1, float high = 1)
-{
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> values(low, high);
-    std::vector<float> x(n);
-    for (float& v : x)
-        v = values(random);
-    return x;
-}
-
-const std::vector<float> kWeights = uniform(12, 5);
-const Tensor kFloatWeight = Tensor::of<float>({ 4, 3 }, kWeights);
-
-/// x [2,4] -> MatMul -> Relu -> y
-Prepared product(bool other = false)
-{
-    SmallModel model("f");
-    model.input("x", { 2, 4 }).constant("w", kFloatWeight).node("MatMul", { "x", "w" }, { "m" });
-    return model.node(other ? "LeakyRelu" : "Relu", { "m" }, { "y" }).output("y").finish();
-}
-
-/// The same on codes; the range of the result does what the Relu did.
-Prepared productOnCodes()
-{
-    return SmallModel("q")
-        .input("x", { 2, 4 })
-        .constant("xs", Tensor::scalar(1.f / 127))
-        .constant("xz", Tensor::scalar<int8_t>(0))
-        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, symmetricCodes(kWeights, { 1.f / 127 })))
-        .constant("ws", Tensor::scalar(1.f / 127))
-        .constant("wz", Tensor::scalar<int8_t>(0))
-        .constant("ys", Tensor::scalar(3.f / 255))
-        .constant("yz", Tensor::scalar<int8_t>(-128))
-        .node("QuantizeLinear", { "x", "xs", "xz" }, { "x_quantized" })
-        .node("QLinearMatMul", { "x_quantized", "xs", "xz", "w_quantized", "ws", "wz", "ys", "yz" }, { "y_quantized" })
-        .node("DequantizeLinear", { "y_quantized", "ys", "yz" }, { "y" })
-        .output("y")
-        .finish();
-}
-
-Prepared dynamicProduct()
-{
-    return SmallModel("q")
-        .input("x", { 2, 4 })
-        .constant("w_quantized", Tensor::of<int8_t>({ 4, 3 }, symmetricCodes(kWeights, { 1.f / 127 })))
-        .constant("w_scale", Tensor::scalar(1.f / 127))
-        .constant("w_zero_point", Tensor::scalar<int8_t>(0))
-        .node("DynamicQuantizeLinear", { "x" }, { "x_quantized", "x_scale", "x_zero_point" })
-        .node("MatMulInteger", { "x_quantized", "w_quantized", "x_zero_point", "w_zero_point" }, { "sums" })
-        .node("Cast", { "sums" }, { "sums_float" }, { { "to", int64_t(1) } })
-        .node("Mul", { "x_scale", "w_scale" }, { "scales" })
-        .node("Mul", { "sums_float", "scales" }, { "m" })
-        .node("Relu", { "m" }, { "y" })
-        .output("y")
-        .finish();
-}
 
 FixedData samplesOf(size_t n, uint32_t seed = 1)
 {
@@ -83,20 +23,11 @@ FixedData samplesOf(size_t n, uint32_t seed = 1)
     return FixedData(std::move(tensors));
 }
 
-std::optional<NetworkProof> proofOf(const Prepared& f, const Prepared& q)
-{
-    return proveNetwork(pairOf(f, q), { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) }, 0, {});
-}
-
 } // namespace
 
 class DiagnosisTests : public QObject {
     Q_OBJECT
 private slots:
-    void provesOperatorsOnCodes();
-    void provesDynamicForms();
-    void batchNormalizationIsFoldedFirst();
-    void proofKeepsToMemory();
     void inputsAndCoverage();
     void duplicatesAndGrowth();
     void pairsByNumbers();
@@ -106,72 +37,6 @@ private slots:
     void ladderReadsCodes();
     void savedValuesThatDoNotFit();
 };
-
-void DiagnosisTests::provesOperatorsOnCodes()
-{
-    const auto same = proofOf(product(), productOnCodes());
-    QVERIFY(same);
-    QVERIFY2(same->worstOutput.distance <= kSameNetwork, qPrintable(QString::number(same->worstOutput.distance)));
-    const auto other = proofOf(product(true), productOnCodes());
-    QVERIFY(!other || other->worstOutput.distance > kSameNetwork);
-}
-
-void DiagnosisTests::provesDynamicForms()
-{
-    const auto same = proofOf(product(), dynamicProduct());
-    QVERIFY(same);
-    QVERIFY2(same->worstOutput.distance <= kSameNetwork, qPrintable(QString::number(same->worstOutput.distance)));
-    const auto other = proofOf(product(true), dynamicProduct());
-    QVERIFY(other);
-    QVERIFY(other->worstOutput.distance > kSameNetwork);
-}
-
-/// The float file keeps its BatchNormalization, the quantized one has taken it into weight and bias.
-void DiagnosisTests::batchNormalizationIsFoldedFirst()
-{
-    const std::vector<float> w { 0.5f, -0.25f, 1, 0.125f }, gamma { 2, 0.5f }, beta { 0.1f, -0.2f }, mean { 0.3f, 0 },
-        variance { 1, 4 };
-    const Prepared f = SmallModel("f")
-                           .input("x", { 1, 2, 2, 2 })
-                           .constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, w))
-                           .constant("g", Tensor::of<float>({ 2 }, gamma))
-                           .constant("b", Tensor::of<float>({ 2 }, beta))
-                           .constant("m", Tensor::of<float>({ 2 }, mean))
-                           .constant("v", Tensor::of<float>({ 2 }, variance))
-                           .node("Conv", { "x", "w" }, { "c" })
-                           .node("BatchNormalization", { "c", "g", "b", "m", "v" }, { "y" })
-                           .output("y")
-                           .finish();
-    std::vector<float> folded, bias;
-    for (size_t o = 0; o < 2; ++o) {
-        const float factor = gamma[o] / std::sqrt(variance[o] + 1e-5f);
-        folded.insert(folded.end(), { w[2 * o] * factor, w[2 * o + 1] * factor });
-        bias.push_back(beta[o] - mean[o] * factor);
-    }
-    const float scale = 1.f / 127;
-    SmallModel model("q");
-    model.input("x", { 1, 2, 2, 2 }).qdq<int8_t>("x", "x_dq", 1.f / 64, 0);
-    model.weight("w", { 2, 2, 1, 1 }, symmetricCodes(folded, { scale }), { scale });
-    model.constant("bias", Tensor::of<float>({ 2 }, bias));
-    const Prepared q = model.node("Conv", { "x_dq", "w", "bias" }, { "c2" })
-                           .qdq<int8_t>("c2", "y", 1.f / 32, 0)
-                           .output("y")
-                           .finish();
-    const auto proof = proveNetwork(pairOf(f, q), { Tensor::of<float>({ 1, 2, 2, 2 }, uniform(8, 9)) }, 0, {});
-    QVERIFY(proof);
-    QVERIFY2(proof->worstOutput.distance <= kSameNetwork, qPrintable(QString::number(proof->worstOutput.distance)));
-    const auto rows = compareWeights(pairOf(f, q), false, 1);
-    QCOMPARE(rows.size(), size_t(1));
-    QVERIFY(*rows[0].similarity.sqnrDb > 35);
-    QCOMPARE(*rows[0].offByMoreThanHalfStep, 0.0);
-}
-
-void DiagnosisTests::proofKeepsToMemory()
-{
-    const auto proof
-        = proveNetwork(pairOf(product(), dynamicProduct()), { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) }, 16, {});
-    QVERIFY(!proof);
-}
 
 void DiagnosisTests::inputsAndCoverage()
 {
@@ -405,7 +270,6 @@ void DiagnosisTests::ladderReadsCodes()
     const auto ofFloat = c.climb(c.saved(c.f.plan, "m", "m"), {});
     QVERIFY(ofFloat.ok());
     QCOMPARE(ofFloat->rows[0].name, std::string("m"));
-    QVERIFY(!ofFloat->rows[0].output);
     QVERIFY(ofFloat->rows[0].agrees);
 }
 

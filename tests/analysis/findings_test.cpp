@@ -91,6 +91,8 @@ private slots:
     void inherited();
     void channelImbalance();
     void weightsDiffer();
+    void oneCauseIsOneCard();
+    void rangesBehindTheInput();
     void unmatched();
     void mostSevereFirst();
 };
@@ -245,6 +247,70 @@ void FindingsTests::weightsDiffer()
     QCOMPARE(f->tensor, std::string("w"));
     QVERIFY(number(*f, "off_by_more_than_half_step") > 0.25);
     QVERIFY(!findingOf(c, "channel_imbalance"));
+}
+
+/// Three layers trained on, and one of them damaged besides: one card with all three, and one of its own.
+void FindingsTests::oneCauseIsOneCard()
+{
+    SmallModel f("f"), q("q");
+    f.input("x", { 1, 1, 8, 8 });
+    q.input("x", { 1, 1, 8, 8 });
+    const Shape shape { 1, 1, 3, 3 };
+    std::string from = "x";
+    for (const std::string layer : { "1", "2", "3", "4" }) {
+        const auto w = normals(9, uint32_t(layer[0]));
+        std::vector<float> other = w;
+        if (layer != "4")
+            for (float& v : other)
+                v += layer == "2" ? 0.4f : 0.2f;
+        f.constant("w" + layer, Tensor::of<float>(shape, w));
+        q.weight("w" + layer, shape, symmetricCodes(other, { 0.025f }), { 0.025f });
+        for (SmallModel* model : { &f, &q })
+            model->node(
+                "Conv", { from, "w" + layer }, { "y" + layer }, { { "pads", std::vector<int64_t> { 1, 1, 1, 1 } } });
+        from = "y" + layer;
+    }
+    const Comparison c = compared(f.output(from).finish(), q.output(from).finish(), pictures());
+    QCOMPARE(std::ranges::count(c.findings, "weights_differ", &Finding::rule), 1);
+    const Finding& card = *findingOf(c, "weights_differ");
+    verifyComplete(card);
+    QCOMPARE(card.tensor, std::string("w2")); // the worst
+    QCOMPARE(card.title, std::string("3 layers have other weights"));
+    QCOMPARE(card.places.size(), size_t(3));
+    QCOMPARE(card.places.front().tensor, std::string("w2"));
+    for (const FindingPlace& place : card.places) {
+        QVERIFY(place.weight && c.weights[*place.weight].name == place.tensor);
+        QVERIFY(std::ranges::count(place.evidence, "off_by_more_than_half_step", &EvidenceItem::key) == 1);
+    }
+    QCOMPARE(number(card, "places"), 3.0);
+    QCOMPARE(changesOf(card).size(), size_t(1)); // no recipe mends it
+}
+
+/// What was found with data that do not fit the input is one thing to mend, by the same remedy.
+void FindingsTests::rangesBehindTheInput()
+{
+    SmallModel f("f"), q("q");
+    f.input("x", { kCount });
+    q.input("x", { kCount }).qdq<int8_t>("x", "x_dq", 0.004f, 0);
+    std::string from = "x";
+    float scale = 0.004f;
+    for (const std::string value : { "a", "b", "c" }) {
+        scale /= 2; // of values that passed the last one, half are cut off
+        f.node("Neg", { from }, { value });
+        q.node("Neg", { from + "_dq" }, { value }).qdq<int8_t>(value, value + "_dq", scale, 0);
+        from = value;
+    }
+    const Comparison c = compared(f.node("Neg", { "c" }, { "y" }).output("y").finish(),
+        q.node("Neg", { "c_dq" }, { "y" }).output("y").finish(), normalData());
+    QCOMPARE(c.findings.front().rule, std::string("input_mismatch"));
+    QCOMPARE(std::ranges::count(c.findings, "range_too_small", &Finding::rule), 1);
+    const Finding& card = *findingOf(c, "range_too_small");
+    QCOMPARE(card.places.size(), size_t(3));
+    QCOMPARE(changesOf(card), (std::vector<Remedy> { c.findings.front().change }));
+    // Each range alone would be a change of its own.
+    const Comparison alone = compared(plain(), quantized(0.034f, 0.002f), normalData());
+    QCOMPARE(changesOf(alone.findings.front()), (std::vector<Remedy> { alone.findings.front().change }));
+    QCOMPARE(placesOf(alone.findings.front()).front().tensor, std::string("a"));
 }
 
 void FindingsTests::unmatched()

@@ -99,8 +99,9 @@ private slots:
     }
     void optionsOfRemedies()
     {
-        QCOMPARE(remedyOptions({ RemedyKind::ExcludeNode, "/a b", {}, 0, 0, 0 }), std::string("--exclude '/a b'"));
-        QCOMPARE(remedyOptions({ RemedyKind::PerChannel, {}, "w", 0, 0, 0 }), std::string("--per-channel"));
+        const std::vector<Remedy> remedies { { RemedyKind::ExcludeNode, "/a b", {}, 0, 0, 0 },
+            { RemedyKind::PerChannel, {}, "w", 0, 0, 0 }, { RemedyKind::PerChannel, {}, "v", 0, 0, 1 }, {} };
+        QCOMPARE(remedyOptions(remedies), std::string("--exclude '/a b' --per-channel"));
         QVERIFY(remedyOptions({}).empty());
     }
     void enoughFaults() { QVERIFY(plantedFaults().size() >= 40); }

@@ -50,6 +50,7 @@ private slots:
     void channelsAndOutliers();
     void equalization();
     void nothingToTry();
+    void normalizationIsFoldedFirst();
     void channelMajor();
 };
 
@@ -67,7 +68,7 @@ void WeightLabTests::trialsEqualTheQuantizer()
     QFETCH(int, axis);
     const Tensor weight = Tensor::of<float>({ 5, 7, 3 }, normals(105, 11));
     const Prepared model = twoLayers(weight, Tensor::of<float>({ 1, 5, 1, 1 }, normals(5, 3)));
-    const auto lab = weightLab(*model.plan, rowFor(model, "w1", axis));
+    const auto lab = weightLab(FoldedConstants(model.plan), rowFor(model, "w1", axis));
     QVERIFY(lab);
     QCOMPARE(lab->trials.size(), size_t(8));
     const auto x = toFloats(weight);
@@ -94,7 +95,7 @@ void WeightLabTests::channelsAndOutliers()
     WeightRow row = rowFor(model, "w1", 0);
     row.params = { DType::Int8, { 0.02f, 0.005f }, { 0, 0 }, 0, 0 };
     row.channelSqnrDb = { 30.0, std::nullopt };
-    const auto lab = weightLab(*model.plan, row);
+    const auto lab = weightLab(FoldedConstants(model.plan), row);
     QVERIFY(lab);
     QCOMPARE(lab->channels.size(), size_t(2));
     QCOMPARE(float(lab->channels[0].lowest), -2.f);
@@ -116,7 +117,8 @@ void WeightLabTests::equalization()
     const Prepared model
         = twoLayers(Tensor::of<float>({ 4, 3, 1, 1 }, first), Tensor::of<float>({ 2, 4, 1, 1 }, normals(8, 2)));
     const std::vector<WeightRow> rows { rowFor(model, "w1", 0), rowFor(model, "w2", 0) };
-    const auto laboratory = weightLaboratory(*model.plan, std::make_shared<const Model>(model.plan->model()), rows, 2);
+    const auto laboratory
+        = weightLaboratory(FoldedConstants(model.plan), std::make_shared<const Model>(model.plan->model()), rows, 2);
     QVERIFY2(laboratory.note.empty(), laboratory.note.c_str());
     QCOMPARE(laboratory.preview.pairs, size_t(1));
     const WeightLab& lab = *laboratory.weights[0];
@@ -130,13 +132,46 @@ void WeightLabTests::nothingToTry()
 {
     const Prepared model
         = twoLayers(Tensor::of<float>({ 1, 3, 1, 1 }, { 1, HUGE_VALF, 2 }), Tensor::of<float>({ 1, 1, 1, 1 }, { 0 }));
-    QVERIFY(!weightLab(*model.plan, rowFor(model, "w1", 0)));
-    const auto zeros = weightLab(*model.plan, rowFor(model, "w2", 0));
+    QVERIFY(!weightLab(FoldedConstants(model.plan), rowFor(model, "w1", 0)));
+    const auto zeros = weightLab(FoldedConstants(model.plan), rowFor(model, "w2", 0));
     QVERIFY(zeros);
     QVERIFY(zeros->trials[0].exact);
     WeightRow bias = rowFor(model, "w2", 0);
     bias.bias = true;
-    QVERIFY(!weightLab(*model.plan, bias));
+    QVERIFY(!weightLab(FoldedConstants(model.plan), bias));
+}
+
+/// The laboratory looks at the weight that the table compares: with the normalization taken in.
+void WeightLabTests::normalizationIsFoldedFirst()
+{
+    const auto w = normals(2 * 3, 5);
+    const Prepared f = SmallModel("f")
+                           .input("x", { 1, 3, 2, 2 })
+                           .constant("w", Tensor::of<float>({ 2, 3, 1, 1 }, w))
+                           .constant("scale", Tensor::of<float>({ 2 }, { 4, 0.25f }))
+                           .constant("zero", Tensor::of<float>({ 2 }, { 0, 0 }))
+                           .constant("one", Tensor::of<float>({ 2 }, { 1, 1 }))
+                           .node("Conv", { "x", "w" }, { "c" })
+                           .node("BatchNormalization", { "c", "scale", "zero", "zero", "one" }, { "y" })
+                           .output("y")
+                           .finish();
+    std::vector<float> folded = w;
+    for (size_t i = 0; i < folded.size(); ++i)
+        folded[i] *= i < 3 ? 4 : 0.25f;
+    SmallModel q("q");
+    q.input("x", { 1, 3, 2, 2 }).weight("w", { 2, 3, 1, 1 }, symmetricCodes(folded, { 0.06f }), { 0.06f });
+    const ComparePair pair = pairOf(f, q.node("Conv", { "x", "w" }, { "y" }).output("y").finish());
+    const auto rows = compareWeights(pair, false, 1);
+    QCOMPARE(rows.size(), size_t(1));
+    const auto lab = weightLab(FoldedConstants(pair), rows[0]);
+    QVERIFY(lab);
+    for (size_t channel = 0; channel < 2; ++channel)
+        QVERIFY(close(std::max(std::fabs(lab->channels[channel].lowest), std::fabs(lab->channels[channel].highest)),
+            rows[0].channelAbsMax[channel]));
+    const auto unfolded = weightLab(FoldedConstants(f.plan), rows[0]);
+    QVERIFY(unfolded->channels[0].highest != lab->channels[0].highest);
+    // One folded weight does not keep others from being remembered.
+    QVERIFY(!FoldedConstants(pair).isOwn(pair.alignment->weights[0]));
 }
 
 void WeightLabTests::channelMajor()

@@ -54,8 +54,8 @@ public:
         node.opType = type;
         node.domain = domain;
         node.opset = domain.empty() ? 17 : 1;
-        for (const std::string& in : inputs)
-            node.inputs.push_back(m_builder.value(in));
+        for (const std::string& in : inputs) // "" = absent
+            node.inputs.push_back(in.empty() ? ValueId() : m_builder.value(in));
         for (const std::string& out : outputs)
             node.outputs.push_back(m_builder.value(out));
         for (const auto& [name, value] : attributes)

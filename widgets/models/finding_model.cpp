@@ -15,7 +15,8 @@ namespace {
 bool sameText(const Finding& a, const Finding& b)
 {
     return a.rule == b.rule && a.severity == b.severity && a.title == b.title && a.summary == b.summary
-        && a.tensor == b.tensor && a.node == b.node && a.remedy == b.remedy && evidenceText(a) == evidenceText(b);
+        && a.tensor == b.tensor && a.node == b.node && a.remedy == b.remedy && evidenceText(a) == evidenceText(b)
+        && placesText(a) == placesText(b);
 }
 
 } // namespace
@@ -96,6 +97,22 @@ QString remedyText(const Remedy& remedy)
         return tr("Activations uint8");
     }
     return {};
+}
+
+QString remediesText(const std::vector<Remedy>& remedies)
+{
+    const QString first = remedyText(remedies.front());
+    return remedies.size() == 1 || first.isEmpty()
+        ? first
+        : FindingModel::tr("%1, and %2 more").arg(first, countText(quint64(remedies.size() - 1)));
+}
+
+QString placesText(const Finding& finding)
+{
+    QStringList names;
+    for (const FindingPlace& place : finding.places)
+        names << toQt(place.tensor.empty() ? place.node : place.tensor);
+    return names.join(QStringLiteral(", "));
 }
 
 QString severityText(Severity severity)

@@ -39,6 +39,9 @@ QString findingText(const std::string& text);
 QString severityText(Severity severity);
 /// A remedy as the name of an edit: "Recalibrate all activations"; "" for what no edit does.
 QString remedyText(const Remedy& remedy);
+/// The same for all that a finding changes: "Exclude a, and 3 more".
+QString remediesText(const std::vector<Remedy>& remedies);
+QString placesText(const Finding& finding); ///< "a, b, c"; "" where there is one only
 /// "clipped 50.2 % · to be gained 6.0 dB": evidence on one line.
 QString evidenceText(const Finding& finding);
 

@@ -57,6 +57,7 @@ constexpr auto kEvidenceLabels = std::to_array<EvidenceLabel>({
     { "distance_at_place", QT_TRANSLATE_NOOP("Evidence", "relative distance there") },
     { "scale_distance", QT_TRANSLATE_NOOP("Evidence", "relative distance of the scales") },
     { "source", QT_TRANSLATE_NOOP("Evidence", "source") },
+    { "places", QT_TRANSLATE_NOOP("Evidence", "places") },
     { "tensors", QT_TRANSLATE_NOOP("Evidence", "tensors that pass it on") },
     { "float", QT_TRANSLATE_NOOP("Evidence", "without a partner in the float file") },
     { "quantized", QT_TRANSLATE_NOOP("Evidence", "without a partner in the quantized file") },

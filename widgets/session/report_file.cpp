@@ -4,6 +4,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/parallel.h"
 #include "core/project/memory.h"
+#include "core/project/workspace.h"
 #include "core/report/report.h"
 #include "widgets/models/formatting.h"
 
@@ -33,7 +34,7 @@ Status writeReport(const Snapshot& snapshot, const std::string& path)
     WeightLaboratory laboratory;
     if (suffix != QLatin1String("csv")) {
         laboratory = weightLaboratory(
-            *snapshot.floatModel->plan, snapshot.floatModel->model, snapshot.comparison->weights, hardwareThreads());
+            foldedConstantsOf(snapshot), snapshot.floatModel->model, snapshot.comparison->weights, hardwareThreads());
         info.laboratory = &laboratory;
     }
     std::string text;

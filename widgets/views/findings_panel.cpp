@@ -85,6 +85,8 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     const QString evidence = evidenceText(finding);
     if (!evidence.isEmpty())
         explanation += (explanation.isEmpty() ? QString() : QStringLiteral("\n")) + tr("Measured: %1.").arg(evidence);
+    if (const QString places = placesText(finding); !places.isEmpty())
+        explanation += QStringLiteral("\n") + tr("Places, the worst first: %1.").arg(places);
     auto* explain = new QPushButton(tr("Explain"), this);
     explain->setProperty("link", true);
     explain->setCheckable(true);
@@ -182,8 +184,8 @@ QString FindingsPanel::editText(const Finding& finding) const
     const bool editsSomething = kind != RemedyKind::None && kind != RemedyKind::Requantize;
     if (!editsSomething || !edits.editable() || !snapshot->floatModel || !snapshot->floatModel->draft)
         return {};
-    const bool done = withRemedy(edits.recipe(), finding.change, *snapshot->floatModel->draft) == edits.recipe();
-    return done ? QString() : remedyText(finding.change);
+    const bool done = withRemedies(edits.recipe(), changesOf(finding), *snapshot->floatModel->draft) == edits.recipe();
+    return done ? QString() : remediesText(changesOf(finding));
 }
 
 void FindingsPanel::refreshEdits()
@@ -198,7 +200,8 @@ void FindingsPanel::apply(const Finding& finding)
     if (!snapshot->floatModel || !snapshot->floatModel->draft)
         return;
     RecipeEdits& edits = m_session.recipe();
-    edits.apply(remedyText(finding.change), withRemedy(edits.recipe(), finding.change, *snapshot->floatModel->draft));
+    const std::vector<Remedy> changes = changesOf(finding);
+    edits.apply(remediesText(changes), withRemedies(edits.recipe(), changes, *snapshot->floatModel->draft));
 }
 
 void FindingsPanel::show(const Finding& finding)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/weight_lab_panel.h"
 
+#include "core/project/workspace.h"
 #include "widgets/models/error_text.h"
 #include "widgets/models/formatting.h"
 #include "widgets/plots/channel_chart.h"
@@ -162,7 +163,7 @@ void WeightLabPanel::request()
             auto made = previewEqualization(snapshot->floatModel->model, snapshot->comparison->weights);
             preview = std::make_shared<const EqualizationPreview>(made ? std::move(*made) : EqualizationPreview {});
         }
-        auto lab = weightLab(*snapshot->floatModel->plan, snapshot->comparison->weights[*wanted.row], preview.get());
+        auto lab = weightLab(foldedConstantsOf(*snapshot), snapshot->comparison->weights[*wanted.row], preview.get());
         return std::function<void()>([self, snapshot, wanted, preview, lab = std::move(lab)] {
             if (!self)
                 return;

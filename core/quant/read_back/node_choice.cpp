@@ -82,7 +82,9 @@ bool Judge::hasQuantizedOutputs(const DraftNode& node) const
         if (readers.size() != 1)
             return false;
         const DraftNode& reader = m_model.draft.nodes[readers.front()];
-        return absorbed(reader) && quantized(reader.outputs.front());
+        // Other quantizers keep the Relu and quantize behind it alone.
+        const bool passed = absorbed(reader) || (m_file.ownNames && isClip(reader));
+        return passed && quantized(reader.outputs.front());
     });
 }
 

@@ -189,6 +189,7 @@ void FileReader::shareScales()
 QuantizedFile FileReader::read()
 {
     m_file.form = m_view.form();
+    m_file.ownNames = !m_names.empty();
     for (const Quantizer& q : m_view.quantizers())
         if (!convertedFrom(q))
             quantizer(q);
