@@ -109,6 +109,13 @@ uint64_t Schedule::estimatedPeakBytes() const
 {
     const Graph& graph = m_plan->graph();
     const auto bytesOf = [&](ValueId id) { return factBytes(m_plan->facts().of(id)); };
+    // A float result that its unit turns into codes is there while the unit runs.
+    const auto withinBytes = [&](const Task& task) {
+        const FusedUnit* unit = task.node == task.last ? nullptr : m_plan->unit(task.last);
+        const bool codes
+            = unit && unit->when == FusedUnit::When::Unobserved && graph.node(task.last).opType == "QuantizeLinear";
+        return codes ? bytesOf(graph.node(task.last).inputs[0]) : 0;
+    };
     std::vector<uint32_t> reads = m_reads;
     uint64_t live = 0, peak = 0;
     for (ValueId in : graph.inputs())
@@ -117,7 +124,7 @@ uint64_t Schedule::estimatedPeakBytes() const
         for (ValueId out : task.outputs)
             if (out.valid())
                 live = addBytes(live, bytesOf(out));
-        peak = std::max(peak, live);
+        peak = std::max(peak, addBytes(live, withinBytes(task)));
         for (auto list : { task.inputs, task.captures })
             for (ValueId in : list)
                 if (in.valid() && !m_plan->constant(in) && reads[in.index()] > 0 && --reads[in.index()] == 0)
