@@ -211,6 +211,8 @@ Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressF
     auto made = quantizeSteps(inputs, progress, cancel);
     if (made)
         return made;
+    if (cancel.cancelled()) // where it stopped is nobody's concern
+        return cancelled();
     Issue issue = std::move(made).issue();
     if (issue.file.empty() && issue.kind == IssueKind::BadInput)
         issue.file = inputs.model->path;
