@@ -71,7 +71,8 @@ KNOWN = {
        for algorithm in ("rtn", "k-quant", "gptq")},
     **{("weight-only 2 hqq", net): "PyTorch's vectorized power is off in the last bit now and then; it counts where errors "
                                    "exceed 0.17" for net in ("nbits", "blocks_even", "tables")},
-    ("override complete", "torch-speech"): "ONNX Runtime completes overrides of constants in Constant nodes as if they were activations",
+    **{("override complete", net): "ONNX Runtime completes overrides of constants in Constant nodes as if they were activations"
+       for net in ("torch-speech", "ppocr_v4_ch_PP-OCRv4_det_infer")},
     **{(case, "silero_vad_float_if"): "axes that become an input at opset 18 in bodies: ONNX's converter makes up Constants"
        for case in ("a16", "a8w16", "float8", "weight-only 4 pairs ")},
     ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
