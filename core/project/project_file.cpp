@@ -85,6 +85,13 @@ ManualPairs pairsOf(const ProjectJson& list)
     return pairs;
 }
 
+ProjectJson recipeJson(const Recipe& recipe) { return ProjectJson::parse(recipeToJson(recipe)); }
+
+Result<Recipe> recipeIn(const ProjectJson& json, const char* key)
+{
+    return recipeFromJson(json.value(key, ProjectJson::object()).dump());
+}
+
 ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
 {
     ProjectJson json { { "float", paths.stored(inputs.floatPath) }, { "quantized", paths.stored(inputs.quantPath) },
@@ -99,6 +106,8 @@ ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
         json["links"] = ProjectJson::parse(manualLinksJson(inputs.links));
     if (!inputs.other.path.empty())
         json["other"] = paths.stored(inputs.other.path);
+    else if (inputs.other.recipe)
+        json["other"] = { { "recipe", recipeJson(*inputs.other.recipe) } };
     if (!inputs.carry.empty())
         json["carry"] = inputs.carry;
     json["arithmetic"] = std::string(profileName(inputs.profile));
@@ -106,7 +115,7 @@ ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
     return json;
 }
 
-Inputs inputsOf(const ProjectJson& json, const Paths& paths)
+Result<Inputs> inputsOf(const ProjectJson& json, const Paths& paths)
 {
     Inputs inputs;
     inputs.floatPath = paths.used(json.value("float", std::string()));
@@ -119,7 +128,11 @@ Inputs inputsOf(const ProjectJson& json, const Paths& paths)
         inputs.links.pairs = pairsOf(links->value("pairs", ProjectJson::array()));
         inputs.links.apart = pairsOf(links->value("apart", ProjectJson::array()));
     }
-    inputs.other.path = paths.used(json.value("other", std::string()));
+    if (const auto other = json.find("other"); other != json.end() && other->is_string()) {
+        inputs.other.path = paths.used(other->get<std::string>());
+    } else if (other != json.end()) {
+        QS_TRY(inputs.other.recipe, recipeIn(*other, "recipe"));
+    }
     inputs.carry = json.value("carry", inputs.carry);
     inputs.nodeAlone = json.value("local", false);
     for (ArithmeticProfile profile : kProfiles)
@@ -167,13 +180,6 @@ RunNumbers numbersOf(const ProjectJson& json)
     return numbers;
 }
 
-ProjectJson recipeJson(const Recipe& recipe) { return ProjectJson::parse(recipeToJson(recipe)); }
-
-Result<Recipe> recipeIn(const ProjectJson& json, const char* key)
-{
-    return recipeFromJson(json.value(key, ProjectJson::object()).dump());
-}
-
 ProjectJson runsJson(const RunTree& tree)
 {
     ProjectJson list = ProjectJson::array();
@@ -208,7 +214,7 @@ Result<RunTree> runsOf(const ProjectJson& json)
 Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
 {
     Project project;
-    project.inputs = inputsOf(json.value("inputs", ProjectJson::object()), paths);
+    QS_TRY(project.inputs, inputsOf(json.value("inputs", ProjectJson::object()), paths));
     QS_TRY(project.inputs.recipe, recipeIn(json, "recipe"));
     const ProjectJson base = json.value("base", ProjectJson::object());
     QS_TRY(project.base.recipe, recipeIn(base, "recipe"));

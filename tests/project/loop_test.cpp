@@ -197,6 +197,15 @@ private slots:
         QVERIFY(file.readAll().contains("\"float\": \"m.onnx\"")); // the folder may be moved
         QVERIFY(QFile::resize(QString::fromStdString(model), 100));
         QCOMPARE(changedFiles(*back).size(), size_t(1));
+        const OtherQuantized others[]
+            = { { model, std::nullopt }, { {}, withRange(quantscopeRecipe(), "t", -1, 2) }, {} };
+        for (const OtherQuantized& other : others) {
+            project.inputs.other = other;
+            const auto again = projectFromJson(projectToJson(project, path), path);
+            QVERIFY(again.ok());
+            QVERIFY(again->inputs.other == other);
+        }
+        QVERIFY(!projectFromJson("{\"schema_version\": 1, \"inputs\": {\"other\": 5}}", path).ok());
         QVERIFY(!projectFromJson("{", path).ok());
         QVERIFY(!projectFromJson("{\"schema_version\": 99}", path).ok());
         QVERIFY(!projectFromJson("{\"schema_version\": 1, \"runs\": [{\"id\": \"x\"}]}", path).ok());

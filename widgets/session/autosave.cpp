@@ -34,6 +34,10 @@ Autosave::Autosave(Session& session, const QString& folder, QObject* parent)
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &Autosave::save);
     connect(&session.recipe(), &RecipeHistory::linksChanged, this, &Autosave::save);
     connect(&session.runs(), &RunList::changed, this, &Autosave::save);
+    connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now, const SnapshotPtr& before) {
+        if (now->inputs.other != before->inputs.other)
+            save();
+    });
 }
 
 Autosave::~Autosave()
