@@ -42,6 +42,10 @@ LineData sampleLines()
         "dB", {}, {}, "nothing" };
 }
 
+QStringList g_messages; ///< what Qt and the plotting library said
+
+void keepMessage(QtMsgType, const QMessageLogContext&, const QString& text) { g_messages << text; }
+
 } // namespace
 
 class TestPlots : public QObject {
@@ -58,6 +62,7 @@ private slots:
     void selectionOutOfRangeIsDropped();
     void pointsAreMarkedAndChosen();
     void channelsAndMaps();
+    void plotsWithoutRoomStaySilent();
 };
 
 void TestPlots::savesPictures_data()
@@ -216,6 +221,25 @@ void TestPlots::channelsAndMaps()
     const QTemporaryDir folder;
     QVERIFY(map.exportTo(folder.filePath("map.png")));
     QVERIFY(channels.exportTo(folder.filePath("channels.svg")));
+}
+
+void TestPlots::plotsWithoutRoomStaySilent()
+{
+    g_messages.clear();
+    const QtMessageHandler before = qInstallMessageHandler(keepMessage);
+    QWidget window;
+    window.resize(400, 300);
+    HistogramPlot plot(&window);
+    plot.setStyle({});
+    plot.setData(sampleHistogram());
+    window.show();
+    for (const QSize size : { QSize(300, 0), QSize(0, 200), QSize(300, 1), QSize(300, 200) }) {
+        plot.resize(size);
+        plot.resetView();
+        QTest::qWait(1); // what was queued is painted
+    }
+    qInstallMessageHandler(before);
+    QCOMPARE(g_messages.filter(QStringLiteral("painter")), QStringList());
 }
 
 QTEST_MAIN(TestPlots)

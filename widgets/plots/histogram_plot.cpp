@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kLogLeastTop = 200; ///< fewer decades would have odd ticks
 constexpr double kWidestView = 4; ///< a range is shown whole up to that many times the data's
+constexpr int kLowPlot = 190; ///< pixels of height below which bins need all the room there is
+constexpr int kSide = 15, kLabelGap = 6; ///< pixels around the axes; above the text there
 
 /// Bin of a series that holds x.
 std::optional<size_t> binAt(const HistogramSeries& series, double x)
@@ -81,14 +83,13 @@ void HistogramPlot::rebuild()
     const bool logarithmic = m_scale == AxisScale::Logarithmic;
     plot().yAxis->setScaleType(logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     if (logarithmic)
-        plot().yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog));
+        useLogarithmicTicks(*plot().yAxis);
     else
         useLinearTicks(*plot().yAxis);
     useLinearTicks(*plot().xAxis);
-    plot().yAxis->setNumberFormat(QStringLiteral("gb"));
-    plot().yAxis->setNumberPrecision(3);
     plot().yAxis->setLabel(QString());
-    plot().xAxis->setLabel(m_data.xLabel);
+    plot().xAxis->setLabel(m_low ? QString() : m_data.xLabel);
+    plot().axisRect()->setMinimumMargins({ kSide, fontMetrics().height() + kLabelGap, kSide, kSide });
     plot().xAxis->grid()->setVisible(false);
     for (const HistogramSeries& series : m_data.series)
         addSeries(series);
@@ -159,9 +160,18 @@ void HistogramPlot::fitAxes()
             for (size_t bin = 0; bin < series.counts.size(); ++bin)
                 top = std::max(top, shownCount(series, bin));
     if (m_scale == AxisScale::Logarithmic)
-        plot().yAxis->setRange(kLogFloor, std::max(kLogLeastTop, std::pow(top, 1.25) * 3));
+        plot().yAxis->setRange(kLogFloor, std::max(kLogLeastTop, top * 3));
     else
-        plot().yAxis->setRange(0, top * 1.3);
+        plot().yAxis->setRange(0, top * 1.05);
+}
+
+void HistogramPlot::resizeEvent(QResizeEvent* event)
+{
+    PlotWidget::resizeEvent(event);
+    if (const bool low = height() < kLowPlot; low != m_low) {
+        m_low = low;
+        rebuild();
+    }
 }
 
 std::optional<std::pair<double, QString>> HistogramPlot::readout(double x, double) const

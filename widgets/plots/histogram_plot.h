@@ -35,6 +35,7 @@ signals:
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void rebuild() override;
     void fitAxes() override;
     std::optional<std::pair<double, QString>> readout(double x, double y) const override;
@@ -65,6 +66,7 @@ private:
     QCPGraph* m_clipped = nullptr; ///< the filled bins beyond the range
     std::vector<QCPItemText*> m_tickLabels; ///< one a tick
     std::optional<End> m_held;
+    bool m_low = false; ///< there is little height
     QCPItemText* m_rangeLabel = nullptr;
     QCPItemText* m_observedLabel = nullptr;
 };

@@ -19,6 +19,7 @@ constexpr double kKeyStep = 0.01; ///< of the range
 constexpr double kTickAngle = -60, kTickTop = 0.72; ///< degrees; share of the axes from the top
 constexpr double kLeastTickRoom = 130; ///< pixels of height without which ticks have no texts
 constexpr double kTickDistance = 16; ///< pixels between texts of ticks that are told apart
+constexpr int kLabelPadding = 3;
 
 } // namespace
 
@@ -118,7 +119,7 @@ void HistogramPlot::addTicks()
     }
 }
 
-/// Ticks that lie too close for two texts share that of the first, which names them all.
+/// Ticks that lie too close for two texts share that of the first, which says how many more there are.
 void HistogramPlot::placeTickLabels()
 {
     const QRect area = plot().axisRect()->rect();
@@ -126,6 +127,8 @@ void HistogramPlot::placeTickLabels()
     std::iota(order.begin(), order.end(), size_t(0));
     std::ranges::stable_sort(order, {}, [this](size_t i) { return m_data.ticks[i].range.second; });
     QCPItemText* last = nullptr;
+    QString first; ///< text of the last that is shown
+    int more = 0; ///< ticks that share it
     double lastAt = 0;
     for (const size_t i : order) {
         QCPItemText* label = m_tickLabels[i];
@@ -135,11 +138,13 @@ void HistogramPlot::placeTickLabels()
         if (!label->visible())
             continue;
         if (last && at - lastAt < kTickDistance) {
-            last->setText(last->text() + QStringLiteral(", ") + label->text());
+            last->setText(tr("%1 +%2").arg(first).arg(++more)); // all of them would not fit
             label->setVisible(false);
             continue;
         }
         last = label;
+        first = label->text();
+        more = 0;
         lastAt = at;
     }
     turnTickLabels(order);
@@ -286,33 +291,32 @@ QCPItemText* HistogramPlot::addLabel(const QString& text, const QColor& colour, 
     label->setColor(colour);
     label->setText(text);
     label->setBrush(translucent(plotStyle().background, 215));
-    label->setPadding(QMargins(3, 1, 3, 1));
+    label->setPadding(QMargins(kLabelPadding, 1, kLabelPadding, 1));
     m_items.push_back(label);
     return label;
 }
 
-/// Labels stand in two lines at the top, beside the line they speak of, always inside the axes.
+/// Both share a line above the axes, where they hide nothing; where that is too narrow, the range's own stays.
 void HistogramPlot::placeLabels()
 {
     const QRect area = plot().axisRect()->rect();
-    const auto place = [&](QCPItemText* label, double x, int row) {
-        if (!label)
-            return;
-        const QFontMetrics metrics(label->font());
-        const int wide = metrics.horizontalAdvance(label->text()) + 10;
-        const double at = std::clamp(plot().xAxis->coordToPixel(x), double(area.left()), double(area.right()));
-        const bool rightSide = at + wide <= area.right();
-        const bool leftSide = !rightSide && at - wide >= area.left();
-        const double left = rightSide ? at + 3
-            : leftSide                ? at - 3 - wide
-                                      : std::max<double>(area.left(), area.right() - wide);
-        label->setPositionAlignment(Qt::AlignLeft | Qt::AlignTop);
-        label->position->setCoords(left, area.top() + 3 + row * (metrics.height() + 4));
+    const auto width = [](const QCPItemText* label) {
+        return label ? QFontMetrics(label->font()).horizontalAdvance(label->text()) + 2 * kLabelPadding : 0;
     };
-    if (m_data.representable)
-        place(m_rangeLabel, m_data.representable->second, 0);
-    if (m_data.observed)
-        place(m_observedLabel, m_data.observed->second, m_rangeLabel ? 1 : 0);
+    const auto place = [&](QCPItemText* label, int x) {
+        label->setClipToAxisRect(false);
+        label->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+        label->position->setCoords(x, area.top());
+    };
+    const int left
+        = m_rangeLabel ? std::max(0, std::min(area.left(), area.right() - width(m_rangeLabel))) : area.left();
+    if (m_rangeLabel)
+        place(m_rangeLabel, left);
+    if (m_observedLabel) {
+        const int right = area.right() - width(m_observedLabel);
+        m_observedLabel->setVisible(right >= left + width(m_rangeLabel));
+        place(m_observedLabel, right);
+    }
     placeTickLabels();
 }
 

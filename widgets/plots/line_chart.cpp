@@ -10,6 +10,7 @@ namespace qs {
 
 namespace {
 
+constexpr int kTickGap = 12, kBesideAxes = 60; ///< pixels between names; around the axes
 constexpr size_t kMostDots = 80; ///< above that, only values without neighbours are marked by dots
 
 /// True when a value stands between gaps, where a line would show nothing.
@@ -46,16 +47,39 @@ void LineChart::rebuild()
     plot().xAxis->setTickLabels(named);
     plot().xAxis->setTicks(named);
     plot().xAxis->setLabel(m_data.xLabel);
-    if (named) {
-        const auto names = QSharedPointer<QCPAxisTickerText>::create();
-        for (size_t i = 0; i < m_data.ticks.size(); ++i)
-            names->addTick(double(i), m_data.ticks[i]);
-        plot().xAxis->setTicker(names);
-    }
+    if (named)
+        plot().xAxis->setTicker(QSharedPointer<QCPAxisTickerText>::create());
     plot().xAxis->grid()->setVisible(false);
+    const bool one = m_data.series.size() == 1; // its name stands beside the axis
+    showLegend(!one);
+    plot().yAxis->setLabel(one ? m_data.series.front().name : QString());
+    placeTickNames();
     useLinearTicks(*plot().yAxis);
     markChosen();
     resetView();
+}
+
+/// As many names below the axis as have room beside each other.
+void LineChart::placeTickNames()
+{
+    const auto names = qSharedPointerDynamicCast<QCPAxisTickerText>(plot().xAxis->ticker());
+    if (!names || m_data.ticks.empty())
+        return;
+    const QFontMetrics metrics(plot().xAxis->tickLabelFont());
+    int widest = 1;
+    for (const QString& name : m_data.ticks)
+        widest = std::max(widest, metrics.horizontalAdvance(name) + kTickGap);
+    const auto room = size_t(std::max(1, (width() - kBesideAxes + kTickGap) / widest));
+    const size_t step = std::max<size_t>(1, (m_data.ticks.size() + room - 1) / room);
+    names->clear();
+    for (size_t i = 0; i < m_data.ticks.size(); i += step)
+        names->addTick(double(i), m_data.ticks[i]);
+}
+
+void LineChart::resizeEvent(QResizeEvent* event)
+{
+    ChoicePlot::resizeEvent(event);
+    placeTickNames();
 }
 
 void LineChart::addSeries(const LineSeries& series)

@@ -23,9 +23,11 @@ protected:
     double xOf(size_t item) const override { return double(item); }
     QString itemText(size_t item) const override;
     void markChosen() override { markByLine(); }
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void addSeries(const LineSeries& series);
+    void placeTickNames();
 
     LineData m_data;
 };

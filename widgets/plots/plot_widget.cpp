@@ -23,7 +23,18 @@ namespace {
 constexpr int kMostTicks = 5, kTickWidth = 80, kTickHeight = 34; ///< pixels of the plot for each
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 
-/// Ticks with the texts of the rest of the window.
+/// Decimals that tell multiples of a step apart; nothing for steps that are written with a power of ten.
+std::optional<int> decimalsOf(double step)
+{
+    constexpr int kMostDecimals = 4;
+    double scaled = step;
+    for (int decimals = 0; decimals <= kMostDecimals; ++decimals, scaled *= 10)
+        if (std::abs(scaled - std::round(scaled)) < 1e-6 * scaled && scaled > 0.5)
+            return decimals;
+    return std::nullopt;
+}
+
+/// Ticks with the texts of the rest of the window, all of them with as many decimals as their step needs.
 class TextTicker : public QCPAxisTicker {
 public:
     TextTicker(std::function<QString(double)> text, bool whole)
@@ -33,16 +44,25 @@ public:
     }
 
 protected:
-    QString getTickLabel(double tick, const QLocale&, QChar, int) override { return m_text(tick); }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override
+    {
+        constexpr double kMostPlain = 1e5;
+        if (std::abs(tick) < m_step * 1e-6) // steps like 0.30000000000000004 are rounded before they become text
+            return m_text(0);
+        const auto decimals = std::abs(tick) < kMostPlain ? decimalsOf(m_step) : std::nullopt;
+        return decimals ? QString::number(tick, 'f', *decimals).replace(u'-', QChar(0x2212)) : m_text(tick);
+    }
     double getTickStep(const QCPRange& range) override
     {
         const double step = QCPAxisTicker::getTickStep(range);
-        return m_whole ? std::max(1.0, std::round(step)) : step;
+        m_step = m_whole ? std::max(1.0, std::round(step)) : step;
+        return m_step;
     }
 
 private:
     std::function<QString(double)> m_text;
     bool m_whole;
+    double m_step = 1;
 };
 
 } // namespace
@@ -118,10 +138,17 @@ QString PlotWidget::number(double value) const
 
 void PlotWidget::useLinearTicks(QCPAxis& axis, TickNumbers numbers)
 {
-    // steps like 0.30000000000000004 are rounded before they become text
-    const auto text = [this](double tick) { return number(std::abs(tick) < 1e-12 ? 0 : tick); };
+    const auto text = [this](double tick) { return number(tick); };
     axis.setTicker(QSharedPointer<QCPAxisTicker>(new TextTicker(text, numbers == TickNumbers::Whole)));
     axis.ticker()->setTickCount(tickCount(axis));
+}
+
+void PlotWidget::useLogarithmicTicks(QCPAxis& axis)
+{
+    axis.setTicker(QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog));
+    axis.ticker()->setTickCount(tickCount(axis));
+    axis.setNumberFormat(QStringLiteral("gb"));
+    axis.setNumberPrecision(3);
 }
 
 /// As many as have room for their texts.
@@ -141,9 +168,18 @@ void PlotWidget::placeLegendBelow()
     row->setMargins(QMargins(8, 0, 8, 4));
     row->addElement(0, 0, m_plot->legend);
     m_plot->legend->setFillOrder(QCPLegend::foColumnsFirst);
-    m_plot->legend->setColumnSpacing(14);
+    m_plot->legend->setColumnSpacing(10);
+    m_plot->legend->setMargins({ 0, 4, 0, 4 });
+    m_plot->legend->setIconTextPadding(4);
     m_plot->plotLayout()->setRowStretchFactor(1, 0.001);
     m_plot->legend->setVisible(true);
+}
+
+void PlotWidget::showLegend(bool shown)
+{
+    m_plot->legend->setVisible(shown);
+    if (QCPLayoutElement* row = m_plot->legend->layout()) // a hidden one would keep its room
+        row->setMinimumSize(shown ? QSize(0, 0) : QSize(1, 1));
 }
 
 void PlotWidget::showMessage(const QString& text)
@@ -201,10 +237,11 @@ bool PlotWidget::eventFilter(QObject* watched, QEvent* event)
 
 void PlotWidget::resizeEvent(QResizeEvent* event)
 {
+    if (rect().isEmpty())
+        return QWidget::resizeEvent(event); // nothing can be painted, and nothing is seen
     m_plot->setGeometry(rect());
     for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis })
-        if (dynamic_cast<TextTicker*>(axis->ticker().data()))
-            axis->ticker()->setTickCount(tickCount(*axis));
+        axis->ticker()->setTickCount(tickCount(*axis));
     m_message->setGeometry(rect());
     QWidget::resizeEvent(event);
 }

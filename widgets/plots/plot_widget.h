@@ -45,8 +45,10 @@ protected:
     /// Ticks at round numbers, written by number().
     enum class TickNumbers { Any, Whole };
     void useLinearTicks(QCPAxis& axis, TickNumbers numbers = TickNumbers::Any);
+    void useLogarithmicTicks(QCPAxis& axis); ///< at powers of ten
     /// Puts the legend into a row below the axes.
     void placeLegendBelow();
+    void showLegend(bool shown); ///< where it was placed
 
     bool eventFilter(QObject* watched, QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;

@@ -101,7 +101,7 @@ struct ChannelData {
     };
     std::vector<Channel> channels;
     std::optional<PlotRange> representable; ///< one for all
-    QString xLabel, yLabel, stripLabel;
+    QString xLabel, yLabel;
     QString emptyText;
 };
 
