@@ -63,12 +63,13 @@ bool touches(const std::vector<RecipeChange>& changes, std::string_view field)
     });
 }
 
-QuantOverride firstPart(const TensorOverride* override)
-{
-    return override && !override->parts.empty() ? override->parts.front() : QuantOverride {};
-}
-
 } // namespace
+
+QuantOverride firstPart(const Recipe& recipe, const std::string& tensor)
+{
+    const auto it = recipe.tensors.find(tensor);
+    return it == recipe.tensors.end() || it->second.parts.empty() ? QuantOverride {} : it->second.parts.front();
+}
 
 std::string_view valueOriginName(ValueOrigin origin)
 {
@@ -146,7 +147,7 @@ TensorOrigins tensorOrigins(const Recipe& recipe, const RecipeBase& base, const 
         return it == r.tensors.end() ? nullptr : &it->second;
     };
     const TensorOverride *own = find(recipe), *before = find(base.recipe);
-    const QuantOverride now = firstPart(own), then = firstPart(before);
+    const QuantOverride now = firstPart(recipe, tensor), then = firstPart(base.recipe, tensor);
     const auto origin = [&](bool said, bool same) -> std::optional<ValueOrigin> {
         if (!said)
             return std::nullopt;

@@ -57,6 +57,9 @@ TriState triState(std::span<const NodeState> states, std::span<const size_t> mem
 /// Origin of the field with this path, as in recipeDiff ("calibration.method", "per_channel", "tensors.X").
 ValueOrigin settingOrigin(const Recipe& recipe, const RecipeBase& base, std::string_view field);
 
+/// What a recipe says of one tensor; where it says something for each channel, the first. Empty where it says nothing.
+QuantOverride firstPart(const Recipe& recipe, const std::string& tensor);
+
 /// What is said of one tensor in particular: where each part comes from; nullopt where the defaults hold for it.
 struct TensorOrigins {
     std::optional<ValueOrigin> type, range, scale, symmetric, reduceRange, axis, calibrator;

@@ -30,6 +30,7 @@
 #include <QMouseEvent>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QStyleOptionComboBox>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -291,8 +292,12 @@ private slots:
             QVERIFY(!dock(example.window, "findings")->isHidden());
             dock(example.window, "findings")->hide();
             QSignalSpy saved(&example.session, &Session::projectSaved);
+            example.session.openOther({ {}, example.session.recipe().recipe() });
+            QVERIFY(example.settled());
+            QVERIFY(example.window.windowFilePath().isEmpty());
             example.session.saveProject(path, example.window.layoutState());
             QVERIFY(QTest::qWaitFor([&] { return !saved.isEmpty(); }, kPatience));
+            QCOMPARE(example.window.windowFilePath(), path);
         }
         Session session(build);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
@@ -302,6 +307,45 @@ private slots:
         QVERIFY(QTest::qWaitFor([&] { return session.comparison() && session.jobs().idle(); }, kPatience));
         QVERIFY(dock(window, "findings")->isHidden());
         QVERIFY(!dock(window, "inspector")->isHidden());
+        QVERIFY(session.snapshot()->inputs.other.recipe);
+        QVERIFY(session.snapshot()->other);
+        QCOMPARE(window.windowFilePath(), path); // the next save goes there
+        QVERIFY(window.windowTitle().startsWith(QStringLiteral("work")));
+        Inputs others = bundledExample();
+        const QString elsewhere = folder.filePath(QStringLiteral("float.onnx"));
+        QVERIFY(QFile::copy(QString::fromStdString(others.floatPath), elsewhere));
+        others.floatPath = elsewhere.toStdString();
+        session.openInputs(others);
+        QVERIFY(QTest::qWaitFor([&] { return !session.busy() && session.jobs().idle(); }, kPatience));
+        QVERIFY(window.windowFilePath().isEmpty()); // other models are not that project's
+    }
+
+    void settingsAreReadInASmallWindow()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.window.resize(1280, 800);
+        example.window.showView(QStringLiteral("what-if"));
+        QApplication::processEvents();
+        RecipeForm& form = example.window.findChild<WhatIfPanel*>()->form();
+        const auto* calibrator = static_cast<QComboBox*>(form.editor("calibration.method"));
+        const auto* granularity = static_cast<QComboBox*>(form.editor("per_channel"));
+        for (const QComboBox* combo : { calibrator, granularity }) {
+            QStyleOptionComboBox option;
+            option.initFrom(combo);
+            const QRect text
+                = combo->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, combo);
+            QVERIFY(combo->fontMetrics().horizontalAdvance(combo->currentText()) <= text.width());
+        }
+        RecipeForm narrow(example.session);
+        const auto* label = narrow.findChild<QLabel*>(QStringLiteral("formLabel"));
+        const QWidget* format = narrow.editor("format");
+        narrow.resize(420, 900);
+        narrow.show();
+        QTRY_VERIFY(format->x() > label->geometry().right());
+        narrow.resize(240, 900);
+        QTRY_VERIFY(format->y() > label->geometry().bottom());
+        QVERIFY(format->geometry().right() <= narrow.width());
     }
 
     void aNodeIsExcludedByKeyCheckBoxAndPattern()

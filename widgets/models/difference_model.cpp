@@ -29,8 +29,8 @@ std::vector<ColumnSpec> differenceColumns()
                "be "
                "that of the better file. Sorted by size: the largest consequence first."),
             QStringLiteral("B gains, dB"), number, down },
-        { tr("A"), tr("Quantizer in the first file"), QStringLiteral("0.0239 * (q - -128) int8"), text },
-        { tr("B"), tr("Quantizer in the second file"), QStringLiteral("0.0239 * (q - -128) int8"), text },
+        { tr("A"), tr("Quantizer in the first file"), QStringLiteral("0.0239 * (q - -128) int8, per tensor"), text },
+        { tr("B"), tr("Quantizer in the second file"), QStringLiteral("0.0239 * (q - -128) int8, per tensor"), text },
         { tr("A SQNR"), tr("SQNR in the first file, dB: accumulated, or of the stored values"), QStringLiteral("−88.8"),
             number, up },
         { tr("B SQNR"), tr("SQNR in the second file, dB: accumulated, or of the stored values"),

@@ -33,7 +33,7 @@ std::vector<ColumnSpec> matchColumns()
         { tr("float op"), tr("Operator that makes the tensor in the float file"), QStringLiteral("MaxPool"), text },
         { tr("quantized op"), tr("Operator that makes the tensor in the quantized file"),
             QStringLiteral("DequantizeLinear"), text },
-        { tr("shape"), tr("Declared or inferred shape"), QStringLiteral("1×32×25×20"), text },
+        { tr("shape"), tr("Declared or inferred shape"), QStringLiteral("1×32×25×20"), text, up, false },
         { tr("node"), tr("Node that makes the tensor"), QStringLiteral("features/conv_2"), text, up, false },
     };
 }
@@ -142,7 +142,7 @@ const ActivationRow* MatchModel::compared(int row) const
         return nullptr;
     const auto& rows = current().comparison->activations;
     // Both lists follow the float graph, and few pairs cannot be compared: the row is near.
-    for (size_t i = std::min(size_t(row), rows.size()); i-- > 0;)
+    for (size_t i = std::min(size_t(row) + 1, rows.size()); i-- > 0;)
         if (rows[i].floatValue == at.floatValue)
             return &rows[i];
     const auto it = std::ranges::find(rows, at.floatValue, &ActivationRow::floatValue);

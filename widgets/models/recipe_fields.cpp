@@ -224,7 +224,7 @@ QString recipeFieldText(const RecipeField& field, const Recipe& recipe)
 {
     const double value = field.get(recipe);
     if (field.choices.empty())
-        return numberText(value, 6);
+        return QString::number(value, 'g', 8);
     return value < 0 ? QCoreApplication::translate("RecipeFields", "other") : field.choices[size_t(value)].text;
 }
 

@@ -37,7 +37,7 @@ std::vector<ColumnSpec> sampleColumns()
             tr("SQNR of this sample's worst output, dB. Higher is better. ")
                 + metricInfo(Metric::Accumulated).definition,
             QStringLiteral("output SQNR88"), ColumnKind::Bar, up },
-        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), number, up },
+        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), number, up, false },
     };
 }
 

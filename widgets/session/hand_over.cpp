@@ -25,12 +25,6 @@ struct Order {
 
 using Finalize = Result<std::function<void()>>;
 
-Finalize afterwards(const Status& status)
-{
-    QS_CHECK(status);
-    return std::function<void()>([] {});
-}
-
 /// The shown model's, or made anew for another recipe or form.
 Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const JobContext& job)
 {
@@ -61,18 +55,18 @@ Status writeScript(const Order& order, const Quantization& made)
     return writeFile(order.path, script.text);
 }
 
-Finalize deliver(const Order& order, const JobContext& job)
+Status deliver(const Order& order, const JobContext& job)
 {
     if (isOpened(order.shown->inputs, order.path))
         return badUse("the file would replace one that is open", "choose another name");
     if (order.what == HandOver::ExcludeList)
-        return afterwards(writeFile(order.path, order.excluded));
+        return writeFile(order.path, order.excluded);
     if (order.what == HandOver::RecipeJson)
-        return afterwards(writeFile(order.path, recipeToJson(order.recipe)));
+        return writeFile(order.path, recipeToJson(order.recipe));
     QS_TRY(const auto made, quantized(order, job));
     if (order.what == HandOver::Script)
-        return afterwards(writeScript(order, *made));
-    return afterwards(exportModel(made->draft, order.path));
+        return writeScript(order, *made);
+    return exportModel(made->draft, order.path);
 }
 
 /// Nodes that would be quantized by their type alone and are not.
@@ -106,7 +100,10 @@ void handOver(Session& session, const RecipeView& recipe, HandOver what, const Q
     if (what == HandOver::ExcludeList)
         order.excluded = excludedNames(recipe);
     startJob(session, RecipeView::tr("Write %1").arg(fileName(order.path)),
-        [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
+        [&session, path, order = std::move(order)](const JobContext& job) -> Finalize {
+            QS_CHECK(deliver(order, job));
+            return std::function<void()>([&session, path] { emit session.written(path); });
+        });
 }
 
 void readRecipeInto(Session& session, const QString& path)

@@ -16,8 +16,8 @@ enum class HandOver {
     RecipeJson,
 };
 
-/// Writes it in a job; Session::failed() says what went wrong. The model is quantized for it where the shown one was
-/// not made of this recipe and form.
+/// Writes it in a job; Session::written() says that it is there, Session::failed() what went wrong. The model is
+/// quantized for it where the shown one was not made of this recipe and form.
 void handOver(Session& session, const RecipeView& recipe, HandOver what, const QString& path);
 
 /// Makes the recipe of a JSON file the current one, as one edit.

@@ -39,15 +39,6 @@ void PairDetails::watch(const QObject* who, bool watches)
         refresh();
 }
 
-const ActivationRow* PairDetails::row() const
-{
-    const Comparison* comparison = m_session.comparison();
-    const Place& place = m_session.selection().current();
-    if (!comparison || place.weight || !place.activation || *place.activation >= comparison->activations.size())
-        return nullptr;
-    return &comparison->activations[*place.activation];
-}
-
 std::vector<size_t> PairDetails::samples() const
 {
     if (const auto sample = m_session.selection().current().sample)
@@ -76,7 +67,7 @@ QString PairDetails::hint() const
 {
     if (!m_session.comparison())
         return tr("Open a float model, its quantized counterpart and data to compare them.");
-    if (!row())
+    if (!m_session.selectedActivation())
         return tr("Choose a tensor that both models have.");
     return m_problem.isEmpty() ? tr("Looking closely…") : m_problem;
 }
@@ -86,8 +77,10 @@ void PairDetails::refresh()
     const SnapshotPtr snapshot = m_session.snapshot();
     const Place& place = m_session.selection().current();
     std::optional<Asked> wanted;
-    if (row() && snapshot->data && !snapshot->comparison->partial)
+    if (m_session.selectedActivation() && snapshot->data && !snapshot->comparison->partial)
         wanted = Asked { snapshot.get(), *place.activation, place.sample };
+    if (m_asked && m_asked->snapshot != snapshot.get())
+        m_asked.reset(); // its address may come again
     if (wanted && m_watchers.empty())
         return; // what is there is not shown
     if (wanted && wanted == m_asked)
@@ -101,7 +94,7 @@ void PairDetails::refresh()
         return;
     JobRequest job;
     job.tag = kDetailTag;
-    job.title = tr("Look closely at %1").arg(toQt(row()->name));
+    job.title = tr("Look closely at %1").arg(toQt(m_session.selectedActivation()->name));
     job.visibility = Visibility::Hidden;
     job.process = [self = QPointer(this), snapshot, index = *place.activation, wanted, list = samples()](
                       const JobContext& context) -> Result<std::function<void()>> {

@@ -23,10 +23,8 @@ public:
     explicit PairDetails(Session& session, QObject* parent = nullptr);
 
     void watch(const QObject* who, bool watches);
-    /// Null: nothing that could be shown is selected, or it is not ready.
+    /// Of Session::selectedActivation(). Null: nothing that could be shown is selected, or it is not ready.
     std::shared_ptr<const PairDetail> detail() const { return m_detail; }
-    /// The row it speaks of, or will; null without one.
-    const ActivationRow* row() const;
     QString samplesText() const; ///< "sample 3", "the first 16 of 64 samples"
     QString hint() const; ///< why there is nothing to see
 

@@ -128,18 +128,19 @@ void RecipeView::setQuantized(std::span<const size_t> members, bool quantized, c
     edits.apply(text, withNodes(edits.recipe(), m_nodes, members, quantized));
 }
 
-void RecipeView::toggle(size_t node)
-{
-    const size_t members[] = { node };
-    setQuantized(members, !m_now[node].quantized, toQt(m_nodes[node].name));
-}
-
 void RecipeView::toggleAll(const std::vector<Place>& places)
 {
     std::vector<size_t> members;
     for (const Place& place : places)
-        if (const auto node = nodeOf(place); node && std::ranges::find(members, *node) == members.end())
+        if (const auto node = nodeOf(place))
             members.push_back(*node);
+    toggleNodes(std::move(members));
+}
+
+void RecipeView::toggleNodes(std::vector<size_t> members)
+{
+    std::ranges::sort(members);
+    members.erase(std::ranges::unique(members).begin(), members.end());
     if (members.empty())
         return;
     const bool any = std::ranges::any_of(members, [this](size_t n) { return m_now[n].quantized; });

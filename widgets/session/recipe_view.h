@@ -39,10 +39,11 @@ public:
 
     /// One edit each; nothing happens where nothing can be edited.
     void setQuantized(std::span<const size_t> members, bool quantized, const QString& title);
-    void toggle(size_t node);
+    void toggle(size_t node) { toggleNodes({ node }); }
     void toggle(const Place& place) { toggleAll({ place }); }
     /// All of them quantized when none is, else all left in float.
     void toggleAll(const std::vector<Place>& places);
+    void toggleNodes(std::vector<size_t> members);
 
 signals:
     void changed();

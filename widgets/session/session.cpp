@@ -43,6 +43,29 @@ Session::~Session() = default;
 
 const Comparison* Session::comparison() const { return m_snapshot->comparison ? &*m_snapshot->comparison : nullptr; }
 
+const ActivationRow* Session::selectedActivation() const
+{
+    const Comparison* now = comparison();
+    const Place& place = m_selection.current();
+    const bool chosen = now && !place.weight && place.activation && *place.activation < now->activations.size();
+    return chosen ? &now->activations[*place.activation] : nullptr;
+}
+
+const WeightRow* Session::selectedWeight() const
+{
+    const Comparison* now = comparison();
+    const Place& place = m_selection.current();
+    if (!now)
+        return nullptr;
+    if (place.weight && *place.weight < now->weights.size())
+        return &now->weights[*place.weight];
+    if (!place.node.valid() || place.side != Side::Float)
+        return nullptr;
+    const auto it = std::ranges::find_if(
+        now->weights, [&](const WeightRow& row) { return row.floatNode == place.node && !row.bias; });
+    return it == now->weights.end() ? nullptr : &*it;
+}
+
 void Session::setMetric(Metric metric)
 {
     if (metric == m_metric)
@@ -118,9 +141,9 @@ void Session::exportReport(const QString& path)
     JobRequest request;
     request.tag = QStringLiteral("report");
     request.title = tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [snapshot = m_snapshot, path](const JobContext&) -> Result<std::function<void()>> {
+    request.process = [this, snapshot = m_snapshot, path](const JobContext&) -> Result<std::function<void()>> {
         QS_CHECK(writeReport(*snapshot, path.toStdString()));
-        return std::function<void()>([] {});
+        return std::function<void()>([this, path] { emit written(path); });
     };
     request.failed = [this](const Issue& issue) { emit failed(issue); };
     m_jobs.start(std::move(request));
@@ -131,9 +154,9 @@ void Session::exportLinks(const QString& path)
     JobRequest request;
     request.tag = QStringLiteral("links");
     request.title = tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [links = m_history.links(), path](const JobContext&) -> Result<std::function<void()>> {
+    request.process = [this, links = m_history.links(), path](const JobContext&) -> Result<std::function<void()>> {
         QS_CHECK(writeFile(path.toStdString(), manualLinksJson(links)));
-        return std::function<void()>([] {});
+        return std::function<void()>([this, path] { emit written(path); });
     };
     request.failed = [this](const Issue& issue) { emit failed(issue); };
     m_jobs.start(std::move(request));

@@ -37,6 +37,10 @@ public:
     SnapshotPtr snapshot() const { return m_snapshot; }
     const Comparison* comparison() const;
     Selection& selection() { return m_selection; }
+    /// The compared tensor that is selected; null: none is, or a weight.
+    const ActivationRow* selectedActivation() const;
+    /// The weight that is selected, or that the selected node uses; null: none.
+    const WeightRow* selectedWeight() const;
     JobList& jobs() { return m_jobs; }
     RecipeHistory& recipe() { return m_history; } ///< how it is changed, with the undo stack
     RunList& runs() { return m_runs; }
@@ -95,6 +99,7 @@ signals:
     void projectSaved(const QString& path);
     void layoutFound(const QString& layout); ///< of a project that was opened
     void projectOpened(const QString& path);
+    void written(const QString& path); ///< what was exported
     void autoRunChanged(bool on);
 
 private:

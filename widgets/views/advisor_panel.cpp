@@ -21,6 +21,7 @@ namespace {
 constexpr int kAdviceRowHeight = 24;
 constexpr int kAdviceNumberWidth = 84;
 constexpr int kDefaultSeconds = 20;
+constexpr int kLeastCurve = 150, kRoomForTypes = 900; ///< pixels
 
 QString exclusionText(const Exclusion& exclusion)
 {
@@ -36,10 +37,9 @@ QString exclusionText(const Exclusion& exclusion)
 
 } // namespace
 
-AdvisorPanel::AdvisorPanel(Session& session, RecipeView& recipe, Advisor& advisor, QWidget* parent)
+AdvisorPanel::AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent)
     : Panel(QStringLiteral("advisor"), tr("Advisor"), parent)
     , m_session(session)
-    , m_recipe(recipe)
     , m_advisor(advisor)
     , m_curve(new PointChart(this))
     , m_ranking(makeTable(m_sensitivity, tr("What leaving a node in float buys")))
@@ -59,8 +59,10 @@ AdvisorPanel::AdvisorPanel(Session& session, RecipeView& recipe, Advisor& adviso
     m_splitter->addWidget(m_ranking);
     m_splitter->addWidget(m_curve);
     m_splitter->addWidget(m_found);
+    m_curve->setMinimumWidth(kLeastCurve);
+    m_splitter->setSizes({ 400, 280, 320 }); // shares: what the widgets wish for would leave no room for numbers
     m_splitter->setStretchFactor(0, 4);
-    m_splitter->setStretchFactor(1, 4);
+    m_splitter->setStretchFactor(1, 3);
     m_splitter->setStretchFactor(2, 3);
     auto* content = new QWidget(this);
     auto* column = new QVBoxLayout(content);
@@ -161,6 +163,12 @@ void AdvisorPanel::refresh()
                                       "granularities for as long as you say.")
                             : tr("Open a float model and data to look for better recipes."));
     header()->setInfo(!m_shown ? QString() : tr("%1 samples").arg(countText(m_shown->samples)));
+}
+
+void AdvisorPanel::resizeEvent(QResizeEvent* event)
+{
+    Panel::resizeEvent(event);
+    m_ranking->setColumnHidden(SensitivityModel::Op, width() < kRoomForTypes);
 }
 
 void AdvisorPanel::refreshCurve()

@@ -21,10 +21,13 @@ class PointChart;
 class AdvisorPanel : public Panel {
     Q_OBJECT
 public:
-    AdvisorPanel(Session& session, RecipeView& recipe, Advisor& advisor, QWidget* parent = nullptr);
+    AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent = nullptr);
     PointChart& curve() const { return *m_curve; }
     QTableView* ranking() const { return m_ranking; }
     QTableView* found() const { return m_found; }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void buildHeader();
@@ -35,7 +38,6 @@ private:
     void applyPoint(size_t point);
 
     Session& m_session;
-    RecipeView& m_recipe;
     Advisor& m_advisor;
     SensitivityModel m_sensitivity;
     FoundRecipeModel m_foundModel;

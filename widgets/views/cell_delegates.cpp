@@ -2,6 +2,8 @@
 #include "widgets/views/cell_delegates.h"
 
 #include "widgets/session/recipe_view.h"
+#include "widgets/views/noise_bar.h"
+#include "widgets/views/table_header.h"
 
 #include <QApplication>
 #include <QMouseEvent>
@@ -76,6 +78,7 @@ bool CellDelegate::editorEvent(
     if (node && m_recipe->mark(m_recipe->nodes()[*node].name)) {
         QStyleOptionViewItem cell = option;
         initStyleOption(&cell, index);
+        cell.rect.setLeft(cell.rect.left() + kTextIndent);
         const QStyle* style = option.widget ? option.widget->style() : QApplication::style();
         const QRect check = style->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &cell, option.widget);
         if (check.contains(static_cast<QMouseEvent*>(event)->pos())) {
@@ -91,15 +94,19 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     QStyleOptionViewItem cell = option;
     initStyleOption(&cell, index);
     cell.state &= ~QStyle::State_HasFocus; // the whole row shows the selection
-    if (m_kind == ColumnKind::Text)
+    const QWidget* widget = option.widget;
+    const QStyle* style = widget ? widget->style() : QApplication::style();
+    if (m_kind == ColumnKind::Text) {
+        style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, widget); // also of what stays free
+        cell.rect.setLeft(cell.rect.left() + kTextIndent);
         shorten(&cell);
+    }
     const QRect area = cell.rect.adjusted(kMargin, 0, -kMargin, 0);
     const bool drawn = (m_kind == ColumnKind::Split && index.data(SplitRole).isValid())
         || (m_kind == ColumnKind::Strip && index.data(StripRole).isValid());
     if (drawn)
         cell.text.clear();
-    const QWidget* widget = option.widget;
-    (widget ? widget->style() : QApplication::style())->drawControl(QStyle::CE_ItemViewItem, &cell, painter, widget);
+    style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, widget);
     painter->save();
     if (m_kind == ColumnKind::Bar)
         paintBar(painter, area, index);
@@ -137,22 +144,10 @@ void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& in
 void CellDelegate::paintSplit(QPainter* painter, QRect area, const QModelIndex& index) const
 {
     const QVariantList shares = index.data(SplitRole).toList();
-    const Theme& theme = m_session.theme();
-    const std::array<QColor, 3> colours { theme.clipping, theme.rounding, theme.inherited };
-    double total = 0;
-    for (const QVariant& share : shares)
-        total += std::max(0.0, share.toDouble()); // parts that cancel have no width
-    if (total <= 0)
-        return;
-    const QRect bar = middle(area, kBarHeight);
-    double at = 0;
-    for (int i = 0; i < int(colours.size()) && i < shares.size(); ++i) {
-        const double next = at + std::max(0.0, shares[i].toDouble()) / total;
-        const int left = bar.left() + int(std::lround(at * bar.width()));
-        const int right = bar.left() + int(std::lround(next * bar.width()));
-        painter->fillRect(left, bar.top(), right - left, bar.height(), colours[size_t(i)]);
-        at = next;
-    }
+    std::array<double, 3> parts {};
+    for (size_t i = 0; i < parts.size(); ++i)
+        parts[i] = shares.value(qsizetype(i)).toDouble();
+    paintNoise(*painter, middle(area, kBarHeight), parts, m_session.theme());
 }
 
 void CellDelegate::paintStrip(QPainter* painter, QRect area, const QModelIndex& index) const

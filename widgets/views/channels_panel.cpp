@@ -70,34 +70,20 @@ void ChannelsPanel::buildChips()
     });
 }
 
-const WeightRow* ChannelsPanel::weight() const
-{
-    const Comparison* comparison = m_session.comparison();
-    const Place& place = m_session.selection().current();
-    if (!comparison)
-        return nullptr;
-    if (place.weight && *place.weight < comparison->weights.size())
-        return &comparison->weights[*place.weight];
-    if (!place.node.valid() || place.side != Side::Float)
-        return nullptr;
-    const auto it = std::ranges::find_if(
-        comparison->weights, [&](const WeightRow& row) { return row.floatNode == place.node && !row.bias; });
-    return it == comparison->weights.end() ? nullptr : &*it;
-}
-
 void ChannelsPanel::followSelection()
 {
     if (m_session.selection().current().weight)
         m_of = Of::Weight;
-    else if (!weight())
+    else if (!m_session.selectedWeight())
         m_of = Of::Tensor;
     refresh();
 }
 
 void ChannelsPanel::refresh()
 {
-    const WeightRow* of = weight();
-    m_chips->button(int(Of::Tensor))->setEnabled(m_details.row());
+    const WeightRow* of = m_session.selectedWeight();
+    const ActivationRow* tensor = m_session.selectedActivation();
+    m_chips->button(int(Of::Tensor))->setEnabled(tensor);
     m_chips->button(int(Of::Weight))->setEnabled(of);
     m_chips->button(int(m_of))->setChecked(true);
     ChannelView view;
@@ -105,9 +91,9 @@ void ChannelsPanel::refresh()
         view = channelsOfWeight(*of, m_session.theme());
         header()->setInfo(toQt(of->name));
         view.data.emptyText = tr("This weight has no channels.");
-    } else if (const auto detail = m_details.detail(); detail && m_details.row()) {
-        view = channelsOfTensor(*m_details.row(), *detail, m_session.theme());
-        header()->setInfo(toQt(m_details.row()->name) + QStringLiteral(" · ") + m_details.samplesText());
+    } else if (const auto detail = m_details.detail(); detail && tensor) {
+        view = channelsOfTensor(*tensor, *detail, m_session.theme());
+        header()->setInfo(toQt(tensor->name) + QStringLiteral(" · ") + m_details.samplesText());
     } else {
         view.data.emptyText = m_details.hint();
         header()->setInfo({});

@@ -24,7 +24,6 @@ private:
     void buildChips();
     void refresh();
     void followSelection();
-    const WeightRow* weight() const; ///< selected, or of the selected node
 
     Session& m_session;
     PairDetails& m_details;

@@ -87,6 +87,7 @@ DifferencePanel::DifferencePanel(Session& session, QWidget* parent)
     , m_choose(new QToolButton(this))
 {
     m_choose->setText(tr("Compare with"));
+    m_choose->setProperty("outlined", true);
     m_choose->setToolTip(tr("The second quantized model (B): a file, or a run"));
     m_choose->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(m_choose);

@@ -63,7 +63,7 @@ DistributionPanel::DistributionPanel(Session& session, RecipeEdits& edits, QWidg
     connect(m_plot, &HistogramPlot::rangeDragged, this, &DistributionPanel::preview);
     connect(m_plot, &HistogramPlot::rangeReleased, this, [this](const PlotRange& range) { setRange(range, {}); });
     connect(m_plot, &HistogramPlot::rangeStepped, this, [this](const PlotRange& range) {
-        if (const ActivationRow* at = row())
+        if (const ActivationRow* at = m_session.selectedActivation())
             setRange(range, QStringLiteral("range ") + toQt(at->name));
     });
     connect(&m_session, &Session::snapshotChanged, this, &DistributionPanel::refresh);
@@ -80,15 +80,6 @@ void DistributionPanel::applyTheme()
     refresh();
 }
 
-const ActivationRow* DistributionPanel::row() const
-{
-    const Comparison* comparison = m_session.comparison();
-    const Place& place = m_session.selection().current();
-    if (!comparison || place.weight || !place.activation || *place.activation >= comparison->activations.size())
-        return nullptr;
-    return &comparison->activations[*place.activation];
-}
-
 bool DistributionPanel::movable(const ActivationRow& row) const
 {
     const RecipeFormat format = m_edits.recipe().format;
@@ -99,10 +90,7 @@ bool DistributionPanel::movable(const ActivationRow& row) const
 
 std::optional<PlotRange> DistributionPanel::draftRange(const ActivationRow& row) const
 {
-    const auto asked = m_edits.recipe().tensors.find(row.name);
-    if (asked == m_edits.recipe().tensors.end() || asked->second.parts.empty())
-        return std::nullopt;
-    const QuantOverride& part = asked->second.parts.front();
+    const QuantOverride part = firstPart(m_edits.recipe(), row.name);
     if (!part.lowest || !part.highest)
         return std::nullopt;
     const QuantParams params = paramsForRange(row, m_edits.recipe(), *part.lowest, *part.highest);
@@ -116,7 +104,7 @@ void DistributionPanel::refresh()
     if (m_plot->dragging())
         return; // what is shown stays in the hand
     DistributionView view = distributionOf(*m_session.snapshot(), m_session.selection().current(), m_session.theme());
-    const ActivationRow* at = row();
+    const ActivationRow* at = m_session.selectedActivation();
     const bool canMove = at && movable(*at);
     view.data.movable = canMove;
     view.data.symmetric = canMove && symmetricRange(m_edits.recipe(), at->name);
@@ -137,7 +125,7 @@ void DistributionPanel::refresh()
 
 void DistributionPanel::preview(const PlotRange& range)
 {
-    const ActivationRow* at = row();
+    const ActivationRow* at = m_session.selectedActivation();
     if (!at)
         return;
     const QuantParams params = paramsForRange(*at, m_edits.recipe(), range.first, range.second);
@@ -150,7 +138,7 @@ void DistributionPanel::preview(const PlotRange& range)
 
 void DistributionPanel::setRange(const PlotRange& range, const QString& mergeKey)
 {
-    const ActivationRow* at = row();
+    const ActivationRow* at = m_session.selectedActivation();
     if (!at)
         return;
     const QString text = tr("Range of %1").arg(toQt(at->name));
@@ -161,7 +149,7 @@ void DistributionPanel::setRange(const PlotRange& range, const QString& mergeKey
 void DistributionPanel::requestTicks()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    const ActivationRow& at = *row();
+    const ActivationRow& at = *m_session.selectedActivation();
     if (!movable(at) || snapshot->comparison->partial) {
         m_session.jobs().cancelTag(kTicksTag);
         return;
@@ -177,7 +165,8 @@ void DistributionPanel::requestTicks()
         const CalibrationData* seen = quantization && quantization->kept ? &quantization->kept->data : nullptr;
         const auto candidates = rangeCandidates(tensor, recipe, seen);
         return std::function<void()>([panel, name = tensor.name, candidates] {
-            if (!panel || !panel->row() || panel->row()->name != name)
+            const ActivationRow* now = panel ? panel->m_session.selectedActivation() : nullptr;
+            if (!now || now->name != name)
                 return;
             panel->m_ticksOf = name;
             panel->showTicks(candidates);
@@ -192,7 +181,7 @@ void DistributionPanel::showTicks(const std::vector<RangeCandidate>& candidates)
     for (const RangeCandidate& candidate : candidates) {
         QString title = calibratorTitle(candidate.calibrator.method);
         if (candidate.calibrator.method == CalibrationMethod::Percentile)
-            title = numberText(candidate.calibrator.percentile, 6) + QStringLiteral(" %");
+            title = QString::number(candidate.calibrator.percentile, 'g', 8) + QStringLiteral(" %");
         ticks.push_back(
             { { candidate.lowest, candidate.highest }, title + u' ' + decibelText(candidate.noise.sqnrDb) });
     }

@@ -31,7 +31,6 @@ private:
     void setRange(const PlotRange& range, const QString& mergeKey);
     void requestTicks();
     void showTicks(const std::vector<RangeCandidate>& candidates);
-    const ActivationRow* row() const; ///< selected; null: none
     bool movable(const ActivationRow& row) const;
     std::optional<PlotRange> draftRange(const ActivationRow& row) const; ///< that the recipe asks for and no run has
 

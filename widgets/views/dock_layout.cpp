@@ -18,6 +18,7 @@ namespace {
 
 const QString kStateKey = QStringLiteral("window/docks");
 constexpr int kStateVersion = 4;
+constexpr int kAroundDocks = 24; ///< pixels: margins of the window and the lines between docks
 
 } // namespace
 
@@ -59,7 +60,8 @@ struct DockLayout::Arrangement {
     Groups left, right, bottom; ///< from top to bottom; bottom: from left to right
     int leftWidth = 0, leftLeast = 0, rightWidth = 0, rightLeast = 0; ///< percent of the window; pixels
     int bottomHeight = 0; ///< percent
-    std::vector<int> leftHeights, rightHeights, bottomWidths; ///< percent, one a group
+    std::vector<int> leftHeights, rightHeights; ///< percent of the window, one a group
+    std::vector<int> bottomWidths; ///< percent of what the left leaves, one a group
 };
 
 DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
@@ -72,12 +74,13 @@ DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
         a.bottom
             = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
         a.leftWidth = 21, a.leftLeast = 230, a.rightWidth = 30, a.rightLeast = 320;
-        a.rightHeights = { 24, 34 }, a.bottomWidths = { 24, 55 }, a.bottomHeight = 33;
+        a.rightHeights = { 24, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 33;
         break;
     case LayoutName::Compare:
         a.left = { { "graph-2" } };
-        a.right = { { "inspector" }, { "distribution", "channels", "error-map", "layer-chart" } };
-        a.bottom = { { "tensors", "weights", "difference", "matching", "samples", "outputs", "saturation", "jobs" } };
+        a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
+        a.bottom = { { "tensors", "weights", "difference", "matching", "samples", "outputs", "saturation",
+            "layer-chart", "jobs" } };
         a.leftWidth = 33, a.leftLeast = 260, a.rightWidth = 28, a.rightLeast = 300;
         a.rightHeights = { 24, 34 }, a.bottomHeight = 36;
         break;
@@ -85,8 +88,8 @@ DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
         a.left = { { "findings" }, { "what-if" } };
         a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
         a.bottom = { { "layer-chart" }, { "tensors", "weights", "outputs", "samples", "runs", "advisor", "jobs" } };
-        a.leftWidth = 20, a.leftLeast = 280, a.rightWidth = 25, a.rightLeast = 300;
-        a.leftHeights = { 26, 64 }, a.rightHeights = { 26, 34 }, a.bottomWidths = { 24, 55 }, a.bottomHeight = 30;
+        a.leftWidth = 20, a.leftLeast = 300, a.rightWidth = 25, a.rightLeast = 300;
+        a.leftHeights = { 26, 64 }, a.rightHeights = { 26, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
         break;
     case LayoutName::Teach: // few things, large
         a.left = { { "findings", "what-if" } };
@@ -128,13 +131,13 @@ void DockLayout::apply(LayoutName name)
     refreshTitles();
     m_window.layout()->activate();
     const int width = m_window.width(), height = m_window.height();
+    const int left = std::max(a.leftLeast, width * a.leftWidth / 100);
     m_window.resizeDocks({ dock(a.left[0][0]), dock(a.right[0][0]) }, // together: one would take from the other
-        { std::max(a.leftLeast, width * a.leftWidth / 100), std::max(a.rightLeast, width * a.rightWidth / 100) },
-        Qt::Horizontal);
-    share(a.bottom, a.bottomWidths, Qt::Horizontal);
+        { left, std::max(a.rightLeast, width * a.rightWidth / 100) }, Qt::Horizontal);
+    share(a.bottom, a.bottomWidths, width - left - kAroundDocks, Qt::Horizontal); // more would narrow the left
     m_window.resizeDocks({ dock(a.bottom.back()[0]) }, { height * a.bottomHeight / 100 }, Qt::Vertical);
-    share(a.left, a.leftHeights, Qt::Vertical);
-    share(a.right, a.rightHeights, Qt::Vertical);
+    share(a.left, a.leftHeights, height, Qt::Vertical);
+    share(a.right, a.rightHeights, height, Qt::Vertical);
     refreshTitles();
 }
 
@@ -152,9 +155,8 @@ void DockLayout::place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orient
             m_window.tabifyDockWidget(dock(group.front()), dock(group[i]));
 }
 
-void DockLayout::share(const Groups& groups, const std::vector<int>& percent, Qt::Orientation along)
+void DockLayout::share(const Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along)
 {
-    const int whole = along == Qt::Vertical ? m_window.height() : m_window.width();
     QList<QDockWidget*> docks;
     QList<int> sizes;
     for (size_t i = 0; i < percent.size(); ++i) {

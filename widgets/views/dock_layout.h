@@ -43,7 +43,7 @@ private:
     static Arrangement arrangementOf(LayoutName name);
     using Groups = std::vector<std::vector<const char*>>; ///< panels in tabs, the first in front
     void place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);
-    void share(const Groups& groups, const std::vector<int>& percent, Qt::Orientation along);
+    void share(const Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along);
     void refreshTitles();
 
     QMainWindow& m_window;

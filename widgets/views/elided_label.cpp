@@ -13,8 +13,10 @@ ElidedLabel::ElidedLabel(Qt::TextElideMode mode, QWidget* parent)
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
 }
 
-void ElidedLabel::paintEvent(QPaintEvent*)
+void ElidedLabel::paintEvent(QPaintEvent* event)
 {
+    if (Qt::mightBeRichText(text()))
+        return QLabel::paintEvent(event);
     QPainter painter(this);
     const QRect room = contentsRect();
     style()->drawItemText(&painter, room, int(alignment()), palette(), isEnabled(),

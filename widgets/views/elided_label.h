@@ -5,7 +5,7 @@
 
 namespace qs {
 
-/// One line of plain text that takes the room it gets and marks with an ellipsis what does not fit.
+/// One line of text that takes the room it gets and marks with an ellipsis what does not fit; rich text is cut.
 class ElidedLabel : public QLabel {
 public:
     explicit ElidedLabel(Qt::TextElideMode mode, QWidget* parent = nullptr);

@@ -72,7 +72,7 @@ void ErrorMapPanel::refresh()
     m_bands->setData(magnitudeData(*detail, m_session.theme()));
     header()->setInfo(
         tr("%1 · %2 · up to %3")
-            .arg(toQt(m_details.row()->name), m_details.samplesText(),
+            .arg(toQt(m_session.selectedActivation()->name), m_details.samplesText(),
                 m_relative->isChecked() ? percentText(m_map->data().high) : numberText(m_map->data().high)));
 }
 
@@ -120,10 +120,8 @@ LineData magnitudeData(const PairDetail& detail, const Theme& theme)
                                      numberText(sums.rmse()), percentText(all > 0 ? Number(sums.ee / all) : Number())));
         series.values.push_back(sums.sqnrDb().value_or(std::numeric_limits<double>::quiet_NaN()));
     }
-    // A name for each would not fit: about four of them.
-    const size_t step = std::max<size_t>(1, (detail.bands.size() + 3) / 4);
-    for (size_t i = 0; i < detail.bands.size(); ++i)
-        data.ticks.push_back(i % step == 0 ? numberText(detail.bands[i].low, 2) : QString());
+    for (const MagnitudeBand& band : detail.bands)
+        data.ticks.push_back(numberText(band.low, 2));
     data.series = { series };
     return data;
 }

@@ -4,11 +4,11 @@
 #include "core/base/name_pattern.h"
 #include "core/quant/recipe_edit.h"
 #include "widgets/models/formatting.h"
+#include "widgets/views/elided_combo.h"
+#include "widgets/views/elided_label.h"
 
 #include <QAction>
-#include <QComboBox>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QStyledItemDelegate>
@@ -53,19 +53,14 @@ private:
     const Session& m_session;
 };
 
-bool isPattern(const std::string& text, const std::vector<RecipeNode>& nodes)
-{
-    return std::ranges::find(nodes, text, &RecipeNode::name) == nodes.end();
-}
-
 } // namespace
 
 ExclusionTree::ExclusionTree(Session& session, RecipeView& recipe, QWidget* parent)
     : QWidget(parent)
     , m_session(session)
     , m_recipe(recipe)
-    , m_count(new QLabel(this))
-    , m_grouping(new QComboBox(this))
+    , m_count(new ElidedLabel(Qt::ElideRight, this))
+    , m_grouping(new ElidedCombo(this))
     , m_pattern(new QLineEdit(this))
     , m_patterns(new QWidget(this))
     , m_tree(new QTreeView(this))
@@ -101,6 +96,7 @@ QWidget* ExclusionTree::makeTitle()
     auto* label = new QLabel(tr("Quantized"), title);
     label->setObjectName(QStringLiteral("formSection"));
     m_count->setObjectName(QStringLiteral("formLabel"));
+    m_count->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_grouping->addItems({ tr("by scope"), tr("by type") });
     m_grouping->setAccessibleName(tr("Group nodes"));
     connect(m_grouping, &QComboBox::activated, this, [this](int index) {
@@ -110,7 +106,7 @@ QWidget* ExclusionTree::makeTitle()
         followSelection();
     });
     row->addWidget(label);
-    row->addWidget(m_count, 1, Qt::AlignRight);
+    row->addWidget(m_count, 1);
     row->addWidget(m_grouping);
     return title;
 }
@@ -182,8 +178,8 @@ void ExclusionTree::refreshPatterns()
         button->deleteLater(); // it may be the one that was clicked
     }
     for (const std::string& pattern : m_session.recipe().recipe().exclude) {
-        if (!isPattern(pattern, m_recipe.nodes()))
-            continue;
+        if (m_recipe.find(pattern))
+            continue; // the name of a node
         auto* button = new QPushButton(QStringLiteral("✕ ") + toQt(pattern), m_patterns);
         button->setProperty("chip", true);
         button->setToolTip(tr("Quantize what this pattern matches again"));

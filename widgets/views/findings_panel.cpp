@@ -30,6 +30,18 @@ QString severityIcon(Severity severity)
                                         : QStringLiteral("●");
 }
 
+/// What to open next to see findings.
+QString missingText(const Snapshot& snapshot)
+{
+    if (snapshot.floatModel && !snapshot.quantModel)
+        return FindingsPanel::tr("Open the quantized model next, or data alone to quantize this one (File menu).");
+    if (snapshot.quantModel && !snapshot.floatModel)
+        return FindingsPanel::tr("Open the float model next (File menu).");
+    if (snapshot.floatModel && !snapshot.data)
+        return FindingsPanel::tr("Open data next to compare the models (File menu).");
+    return FindingsPanel::tr("Open a float model, its quantized counterpart and data to compare them.");
+}
+
 QLabel* textLabel(const QString& text, const char* name, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
@@ -131,7 +143,7 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now, const SnapshotPtr& before) {
         m_model.setSnapshot(now);
         const auto stage = [](const Snapshot& s) { return !s.comparison ? 0 : s.comparison->partial ? 1 : 2; };
-        if (stage(*now) != stage(*before))
+        if (stage(*now) != stage(*before) || (!now->comparison && missingText(*now) != missingText(*before)))
             rebuild(); // the hint of an empty list differs
     });
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &FindingsPanel::refreshEdits);
@@ -162,9 +174,11 @@ void FindingsPanel::rebuild()
     else if (count == 0 && m_session.comparison() && m_session.comparison()->partial)
         hint = tr("Findings need the whole result; it is not complete.");
     else if (count == 0 && m_session.comparison())
-        hint = tr("No findings: nothing stands out.");
+        hint = m_session.snapshot()->inputs.recipe
+            ? tr("No findings: nothing stands out. File ▸ Export the quantized model writes it.")
+            : tr("No findings: nothing stands out.");
     else if (count == 0)
-        hint = tr("Open a float model, its quantized counterpart and data to compare them.");
+        hint = missingText(*m_session.snapshot());
     if (!hint.isEmpty()) {
         auto* label = textLabel(hint, "emptyHint", content);
         label->setContentsMargins(12, 10, 12, 10);

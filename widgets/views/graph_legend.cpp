@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kWhoseWidth = 140; ///< pixels for the name of a sample
 constexpr int kBlocks = 10;
+constexpr int kNarrow = 420; ///< pixels of width below which the scale stands alone
 constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
@@ -76,19 +77,24 @@ void GraphLegend::paintEvent(QPaintEvent*)
         painter.drawText(QRect(x, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
         x += painter.fontMetrics().horizontalAdvance(text) + kGap;
     };
-    write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
-    if (!m_whose.isEmpty())
+    const bool narrow = width() < kNarrow; // the name of the number is in the tool tip, too
+    if (!narrow)
+        write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
+    if (!m_whose.isEmpty() && !narrow)
         write(QStringLiteral("· ") + painter.fontMetrics().elidedText(m_whose, Qt::ElideMiddle, kWhoseWidth));
-    x += kGap;
+    x += narrow ? 0 : kGap;
     write(QStringLiteral("%1 ≤ %2").arg(highIsGood ? worse : better, numberText(m_limits.first)));
+    const QString end = QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse);
+    const int room = width() - x - kGap - painter.fontMetrics().horizontalAdvance(end) - kLegendMargin;
+    const int scale = std::clamp(room, kBlocks, kScaleWidth) / kBlocks * kBlocks;
     const int top = (height() - kLegendBar) / 2;
     for (int i = 0; i < kBlocks; ++i) {
         const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
-        painter.fillRect(QRect(x + kScaleWidth * i / kBlocks, top, kScaleWidth / kBlocks, kLegendBar),
+        painter.fillRect(QRect(x + scale * i / kBlocks, top, scale / kBlocks, kLegendBar),
             metricColour(m_theme, m_metric, value, m_limits));
     }
-    x += kScaleWidth + kGap;
-    write(QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse));
+    x += scale + kGap;
+    write(end);
     const QString without = tr("no number");
     const int needed = kGap + 2 * kLegendBar + kGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
     if (x + needed <= width()) {

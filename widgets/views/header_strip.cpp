@@ -49,7 +49,7 @@ QString projectLine(const Snapshot& snapshot)
     if (snapshot.floatModel)
         files << fileName(snapshot.inputs.floatPath);
     if (snapshot.quantModel)
-        files << fileName(snapshot.inputs.quantPath);
+        files << (snapshot.inputs.recipe ? HeaderStrip::tr("the recipe") : fileName(snapshot.inputs.quantPath));
     QStringList parts { files.join(QStringLiteral(" ⇄ ")) };
     if (snapshot.data) {
         QString spec = toQt(snapshot.inputs.data.spec);

@@ -26,7 +26,7 @@ namespace {
 constexpr int kInspectorRow = 20;
 constexpr int kSectionHeight = 26;
 constexpr int kMaxKeyWidth = 150;
-constexpr int kTextMargin = 4;
+constexpr int kTextMargin = 4, kKeyIndent = 8;
 constexpr int kRowGap = 2; ///< above and below a value of several lines
 
 /// Muted keys, fixed-pitch values, bold sections.
@@ -71,9 +71,15 @@ public:
     /// Keys stand beside the first line of their value.
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
-        if (index.data(InspectorModel::SectionRole).toBool())
-            return QStyledItemDelegate::paint(painter, option, index);
         QStyleOptionViewItem cell = option;
+        if (index.column() == 0) {
+            initStyleOption(&cell, index);
+            option.widget->style()->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, option.widget);
+            cell = option;
+            cell.rect.setLeft(cell.rect.left() + kKeyIndent);
+        }
+        if (index.data(InspectorModel::SectionRole).toBool())
+            return QStyledItemDelegate::paint(painter, cell, index);
         initStyleOption(&cell, index);
         const QString words = std::exchange(cell.text, QString());
         option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &cell, painter, option.widget);
@@ -183,7 +189,7 @@ void InspectorPanel::shapeRows()
         else
             keys = std::max(keys, metrics.horizontalAdvance(line.key));
     }
-    m_table->setColumnWidth(0, std::min(keys + 14, kMaxKeyWidth));
+    m_table->setColumnWidth(0, std::min(keys + 14, kMaxKeyWidth) + kKeyIndent);
     fitRows();
     m_table->scrollToTop();
 }

@@ -120,6 +120,7 @@ void MainWindow::buildCentre()
     connect(start, &StartPage::openExample, session, [session] { session->openInputs(exampleInputs()); });
     connect(start, &StartPage::openRecent, session, [session](const Inputs& inputs) { session->openInputs(inputs); });
     m_graph->showHeaderInside();
+    start->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored); // while it is hidden, it must not need room
     m_centre->addWidget(start);
     m_centre->addWidget(m_graph);
     auto* centre = new QWidget(this);
@@ -157,7 +158,7 @@ void MainWindow::buildDocks()
     m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeSaturationPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
-    m_layout->add(new AdvisorPanel(m_session, *m_recipe, *m_advisor, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
 }
 
@@ -180,6 +181,8 @@ void MainWindow::connectSession()
         refreshTitle();
         m_status->setText(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
     });
+    connect(&m_session, &Session::written, this,
+        [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
     connect(&m_session, &Session::projectOpened, this, [this](const QString& path) {
         setWindowFilePath(QFile::exists(path) ? path : QString()); // a recovered one is gone
         refreshTitle();

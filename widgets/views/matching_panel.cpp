@@ -18,7 +18,9 @@ QString matchingInfo(const Snapshot& snapshot)
     if (!snapshot.alignment)
         return {};
     const Alignment& found = *snapshot.alignment;
-    return TablePanel::tr("%1 pairs · without a partner: %2 float, %3 quantized")
+    if (found.unmatchedFloat.empty() && found.unmatchedQuant.empty())
+        return TablePanel::tr("%1 pairs, none left over").arg(countText(found.values.size()));
+    return TablePanel::tr("%1 pairs · left over: %2 float, %3 quantized")
         .arg(countText(found.values.size()), countText(found.unmatchedFloat.size()),
             countText(found.unmatchedQuant.size()));
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMapMargin = 10;
 constexpr double kMapPadding = 6;
+constexpr int kLeastCanvas = 360; ///< pixels of width below which the map would lie over the graph
 constexpr double kShortSide = 56, kLongSide = 190; ///< of the drawing; very long graphs are squeezed
 
 QSize sizeFor(const QRectF& bounds, const QSize& room)
@@ -60,7 +61,8 @@ void Minimap::forget()
 void Minimap::follow()
 {
     const GraphScene* scene = m_canvas.scene();
-    const bool needed = scene && scene->boxCount() > 0 && !m_canvas.visibleArea().contains(scene->bounds());
+    const bool needed = scene && scene->boxCount() > 0 && m_canvas.width() >= kLeastCanvas
+        && !m_canvas.visibleArea().contains(scene->bounds());
     setVisible(needed);
     if (!needed)
         return;

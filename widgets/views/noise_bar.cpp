@@ -5,13 +5,14 @@
 
 #include <QPainter>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 namespace qs {
 
 namespace {
 
+constexpr double kLeastShare = 0.001; ///< that is named where there is not room for all
 constexpr int kNoiseMargin = 12, kNoiseBarHeight = 8, kNoiseGap = 4;
 
 struct Part {
@@ -31,6 +32,22 @@ double totalOf(const NoiseSplit& split)
 }
 
 } // namespace
+
+void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>& parts, const Theme& theme)
+{
+    double total = 0;
+    for (const double part : parts)
+        total += std::max(0.0, part); // parts that cancel have no width
+    const std::array<QColor, 3> colours { theme.clipping, theme.rounding, theme.inherited };
+    double at = 0;
+    for (size_t i = 0; total > 0 && i < colours.size(); ++i) {
+        const double next = at + std::max(0.0, parts[i]) / total;
+        const int left = bar.left() + int(std::lround(at * bar.width()));
+        const int right = bar.left() + int(std::lround(next * bar.width()));
+        painter.fillRect(left, bar.top(), right - left, bar.height(), colours[i]);
+        at = next;
+    }
+}
 
 NoiseBar::NoiseBar(QWidget* parent)
     : QWidget(parent)
@@ -55,12 +72,17 @@ void NoiseBar::setNoise(const NoiseSplit& split, const Number& sqnrDb, const QSt
     update();
 }
 
-QString NoiseBar::text() const
+QString NoiseBar::text() const { return text(0); }
+
+QString NoiseBar::text(double leastShare) const
 {
     QStringList words { m_note + u' ' + decibelText(m_sqnrDb) };
     const double total = totalOf(m_split);
-    for (const Part& part : partsOf(m_split))
-        words << part.name + u' ' + percentText(total > 0 && part.value ? Number(*part.value / total) : Number());
+    for (const Part& part : partsOf(m_split)) {
+        const Number share = total > 0 && part.value ? Number(*part.value / total) : Number();
+        if (std::abs(share.value_or(0)) >= leastShare)
+            words << part.name + u' ' + percentText(share);
+    }
     return words.join(QStringLiteral(" · "));
 }
 
@@ -72,21 +94,14 @@ void NoiseBar::paintEvent(QPaintEvent*)
     const QRect area = rect().adjusted(kNoiseMargin, kNoiseGap, -kNoiseMargin, -kNoiseGap);
     const QRect bar(area.left(), area.top(), area.width(), kNoiseBarHeight);
     painter.fillRect(bar, m_theme.raised);
-    double positive = 0;
-    for (const Part& part : partsOf(m_split))
-        positive += std::max(0.0, part.value.value_or(0));
-    const std::array<QColor, 3> colours { m_theme.clipping, m_theme.rounding, m_theme.inherited };
-    double at = 0;
-    for (size_t i = 0; positive > 0 && i < colours.size(); ++i) {
-        const double next = at + std::max(0.0, partsOf(m_split)[i].value.value_or(0)) / positive;
-        const int left = bar.left() + int(std::lround(at * bar.width()));
-        painter.fillRect(
-            left, bar.top(), bar.left() + int(std::lround(next * bar.width())) - left, bar.height(), colours[i]);
-        at = next;
-    }
+    paintNoise(painter, bar,
+        { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.inherited.value_or(0) }, m_theme);
     painter.setPen(m_theme.text);
     const QRect line(area.left(), bar.bottom() + kNoiseGap, area.width(), fontMetrics().height());
-    painter.drawText(line, Qt::AlignLeft, fontMetrics().elidedText(text(), Qt::ElideRight, line.width()));
+    const QString whole = text();
+    const bool fits = fontMetrics().horizontalAdvance(whole) <= line.width();
+    painter.drawText(
+        line, Qt::AlignLeft, fontMetrics().elidedText(fits ? whole : text(kLeastShare), Qt::ElideRight, line.width()));
 }
 
 } // namespace qs

@@ -6,7 +6,14 @@
 
 #include <QWidget>
 
+#include <array>
+
+class QPainter;
+
 namespace qs {
+
+/// Fills a bar with the shares of clipping, rounding and inherited noise; parts below 0 have no width.
+void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>& parts, const Theme& theme);
 
 /// Noise by origin as a bar, with the shares in words below it.
 class NoiseBar : public QWidget {
@@ -24,6 +31,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    QString text(double leastShare) const; ///< without the parts below this share
+
     Theme m_theme = Theme::light();
     NoiseSplit m_split;
     Number m_sqnrDb;

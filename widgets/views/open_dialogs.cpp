@@ -34,6 +34,19 @@ void ask(const Session& session, QWidget* parent, const QString& title, const QS
     dialog->open();
 }
 
+/// Asks where to write; a name without an ending gets the suffix.
+QFileDialog* askToWrite(const Session& session, QWidget* parent, const QString& title, const QString& filter,
+    const QString& suffix, std::function<void(const QString&)> chosen)
+{
+    auto* dialog = new QFileDialog(parent, title, startFolder(session), filter);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(suffix);
+    QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
+    dialog->open();
+    return dialog;
+}
+
 QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
 
 } // namespace
@@ -80,29 +93,21 @@ void askForDataFolder(Session& session, QWidget* parent)
 void askForReport(Session& session, QWidget* parent)
 {
     static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };
-    auto* dialog = new QFileDialog(parent, tr("Export report"), startFolder(session));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setNameFilters({ tr("Page to read (*.html)"), tr("All numbers (*.json)"), tr("Table of rows (*.csv)") });
-    dialog->setDefaultSuffix(QLatin1String(kSuffixes.front()));
+    const QStringList filters { tr("Page to read (*.html)"), tr("All numbers (*.json)"), tr("Table of rows (*.csv)") };
+    QFileDialog* dialog = askToWrite(session, parent, tr("Export report"), filters.join(QStringLiteral(";;")),
+        QLatin1String(kSuffixes.front()), [&session](const QString& path) { session.exportReport(path); });
     QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         for (const char* suffix : kSuffixes) {
             if (filter.contains(QLatin1String(suffix)))
                 dialog->setDefaultSuffix(QLatin1String(suffix));
         }
     });
-    QObject::connect(dialog, &QFileDialog::fileSelected, &session, &Session::exportReport);
-    dialog->open();
 }
 
 void askForLinksFile(Session& session, QWidget* parent)
 {
-    auto* dialog = new QFileDialog(parent, tr("Export links"), startFolder(session), tr("Map of pairs (*.json)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("json"));
-    QObject::connect(dialog, &QFileDialog::fileSelected, &session, &Session::exportLinks);
-    dialog->open();
+    askToWrite(session, parent, tr("Export links"), tr("Map of pairs (*.json)"), QStringLiteral("json"),
+        [&session](const QString& path) { session.exportLinks(path); });
 }
 
 void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent)
@@ -119,13 +124,8 @@ void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, Q
         { HandOver::RecipeJson, tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json") },
     } };
     const Kind& kind = kinds[size_t(what)];
-    auto* dialog = new QFileDialog(parent, kind.title, startFolder(session), kind.filter);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(kind.suffix);
-    QObject::connect(dialog, &QFileDialog::fileSelected, dialog,
+    askToWrite(session, parent, kind.title, kind.filter, kind.suffix,
         [&session, &recipe, what](const QString& path) { handOver(session, recipe, what, path); });
-    dialog->open();
 }
 
 void askForRecipe(Session& session, QWidget* parent)
@@ -142,12 +142,8 @@ void askForProject(Session& session, QWidget* parent)
 
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
 {
-    auto* dialog = new QFileDialog(parent, tr("Save project"), startFolder(session), tr("Projects (*.qscope)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("qscope"));
-    QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
-    dialog->open();
+    askToWrite(
+        session, parent, tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), std::move(chosen));
 }
 
 QStringList droppedFiles(const QMimeData* data)

@@ -4,10 +4,10 @@
 #include "core/quant/recipe_edit.h"
 #include "widgets/models/formatting.h"
 #include "widgets/models/node_tree_model.h"
+#include "widgets/views/elided_combo.h"
 #include "widgets/views/elided_label.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -23,6 +23,7 @@ namespace {
 constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
 constexpr std::array kOverrideMethods { CalibrationMethod::MinMax, CalibrationMethod::Percentile,
     CalibrationMethod::Entropy, CalibrationMethod::Mse };
+constexpr int kTitleWidth = 84; ///< pixels of a node's name
 const QLocale kOverrideLocale = QLocale::c();
 
 QString numberField(const std::optional<double>& value)
@@ -39,14 +40,17 @@ std::optional<double> numberIn(const QLineEdit& field)
 }
 
 /// Of the list that names calibrators: the first is "as all", the last "given".
-int calibratorIndex(const TensorOverride& override)
+int calibratorIndex(const Recipe& recipe, const std::string& tensor)
 {
-    const QuantOverride said = override.parts.empty() ? QuantOverride {} : override.parts.front();
-    if (said.lowest || said.scale || !override.calibrator)
-        return said.lowest || said.scale ? int(kOverrideMethods.size()) + 1 : 0;
-    const auto method = std::ranges::find(kOverrideMethods, override.calibrator->method);
-    return method == kOverrideMethods.end() ? int(kOverrideMethods.size()) + 1
-                                            : int(method - kOverrideMethods.begin()) + 1;
+    constexpr int kGiven = int(kOverrideMethods.size()) + 1;
+    const QuantOverride said = firstPart(recipe, tensor);
+    if (said.lowest || said.scale)
+        return kGiven;
+    const auto override = recipe.tensors.find(tensor);
+    if (override == recipe.tensors.end() || !override->second.calibrator)
+        return 0;
+    const auto method = std::ranges::find(kOverrideMethods, override->second.calibrator->method);
+    return method == kOverrideMethods.end() ? kGiven : int(method - kOverrideMethods.begin()) + 1;
 }
 
 } // namespace
@@ -57,9 +61,9 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     , m_recipe(recipe)
     , m_quantize(new QCheckBox(this))
     , m_origin(new ElidedLabel(Qt::ElideRight, this))
-    , m_type(new QComboBox(this))
-    , m_symmetric(new QComboBox(this))
-    , m_calibrator(new QComboBox(this))
+    , m_type(new ElidedCombo(this))
+    , m_symmetric(new ElidedCombo(this))
+    , m_calibrator(new ElidedCombo(this))
     , m_reset(new QToolButton(this))
     , m_more(new QToolButton(this))
     , m_fields(new QWidget(this))
@@ -149,8 +153,6 @@ void OverrideEditor::addChoice(
     label->setObjectName(QStringLiteral("formLabel"));
     combo->setAccessibleName(name);
     combo->addItems(items);
-    combo->setMinimumContentsLength(5);
-    combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     grid->addWidget(label, row, column);
     grid->addWidget(combo, row, column + 1);
 }
@@ -195,7 +197,7 @@ void OverrideEditor::refresh()
     if (node) {
         const NodeState& state = m_recipe.states()[*node];
         const QString title = toQt(m_recipe.nodes()[*node].name);
-        m_quantize->setText(tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, 120)));
+        m_quantize->setText(tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, kTitleWidth)));
         m_quantize->setToolTip(tr("%1: %2 (E)").arg(title, originText(state.origin, state.by)));
         m_quantize->setChecked(state.quantized);
     }
@@ -211,9 +213,7 @@ void OverrideEditor::refresh()
 void OverrideEditor::refreshTensor(const std::string& name)
 {
     const RecipeEdits& edits = m_session.recipe();
-    const auto it = edits.recipe().tensors.find(name);
-    const QuantOverride said
-        = it == edits.recipe().tensors.end() || it->second.parts.empty() ? QuantOverride {} : it->second.parts.front();
+    const QuantOverride said = firstPart(edits.recipe(), name);
     const TensorOrigins origins = tensorOrigins(edits.recipe(), edits.recipeBase(), name);
     m_lowest->setText(numberField(said.lowest));
     m_highest->setText(numberField(said.highest));
@@ -232,7 +232,7 @@ void OverrideEditor::refreshTensor(const std::string& name)
     const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
     m_type->setCurrentIndex(type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1);
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
-    m_calibrator->setCurrentIndex(calibratorIndex(it == edits.recipe().tensors.end() ? TensorOverride {} : it->second));
+    m_calibrator->setCurrentIndex(calibratorIndex(edits.recipe(), name));
     m_calibrator->setEnabled(!constant());
     for (const auto& origin : { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric })
         if (origin) {

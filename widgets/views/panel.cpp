@@ -72,6 +72,8 @@ Panel::Panel(const QString& name, const QString& title, QWidget* parent)
 
 void Panel::setContent(QWidget* content) { m_layout->addWidget(content, 1); }
 
+void Panel::addFooter(QWidget* footer) { m_layout->addWidget(footer); }
+
 void Panel::showEvent(QShowEvent* event)
 {
     QFrame::showEvent(event);

@@ -42,6 +42,7 @@ public:
     Panel(const QString& name, const QString& title, QWidget* parent = nullptr);
     PanelHeader* header() const { return m_header; }
     void setContent(QWidget* content);
+    void addFooter(QWidget* footer); ///< below the content
     void showHeaderInside();
     /// Visible, and not behind another tab.
     bool lookedAt() const { return m_lookedAt; }

@@ -4,8 +4,8 @@
 #include "widgets/models/formatting.h"
 #include "widgets/models/node_tree_model.h"
 #include "widgets/models/recipe_fields.h"
+#include "widgets/views/elided_combo.h"
 
-#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QLabel>
@@ -13,12 +13,16 @@
 #include <QToolButton>
 #include <QWheelEvent>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
 
 constexpr int kResetWidth = 20;
+constexpr int kSpacing = 6;
 constexpr int kLeastField = 66;
+constexpr int kFieldBeside = 104; ///< a field that stands beside its label shows the usual choices whole
 
 /// Scrolling over a form must not change what is in it.
 template <class Editor> class Calm : public Editor {
@@ -50,27 +54,25 @@ RecipeForm::RecipeForm(Session& session, QWidget* parent)
     setAttribute(Qt::WA_StyledBackground);
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(12, 8, 8, 8);
-    grid->setHorizontalSpacing(6);
+    grid->setHorizontalSpacing(kSpacing);
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
     grid->setColumnMinimumWidth(2, kResetWidth);
-    int row = 0;
     for (const RecipeField& field : recipeFields())
-        m_lines.push_back(makeLine(field, row++));
-    grid->setRowStretch(row, 1);
+        m_lines.push_back(makeLine(field));
+    arrange(false);
+    grid->setRowStretch(2 * int(m_lines.size()), 1);
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &RecipeForm::refresh);
     connect(&session, &Session::snapshotChanged, this, &RecipeForm::refresh);
     refresh();
 }
 
-RecipeForm::Line RecipeForm::makeLine(const RecipeField& field, int row)
+RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
 {
-    auto* grid = static_cast<QGridLayout*>(layout());
     Line line { &field, new QLabel(field.label, this) };
     line.label->setToolTip(field.toolTip);
     if (field.section) {
         line.label->setObjectName(QStringLiteral("formSection"));
-        grid->addWidget(line.label, row, 0, 1, 3);
         return line;
     }
     line.label->setObjectName(QStringLiteral("formLabel"));
@@ -86,9 +88,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field, int row)
                 choose(field, value);
         });
     } else {
-        line.combo = new Calm<QComboBox>(this);
-        line.combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-        line.combo->setMinimumContentsLength(5);
+        line.combo = new Calm<ElidedCombo>(this);
         line.combo->setPlaceholderText(tr("other"));
         for (const RecipeChoice& choice : field.choices)
             line.combo->addItem(choice.text);
@@ -103,10 +103,41 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field, int row)
     line.reset->setProperty("reset", true);
     line.reset->setAccessibleName(tr("Reset %1").arg(field.title));
     connect(line.reset, &QToolButton::clicked, this, [this, &field] { reset(field); });
-    grid->addWidget(line.label, row, 0);
-    grid->addWidget(line.widget(), row, 1);
-    grid->addWidget(line.reset, row, 2);
     return line;
+}
+
+/// Each label beside its field, or above it where there is not room for both. Every line has two rows, so that the
+/// arrangement can change.
+void RecipeForm::arrange(bool stacked)
+{
+    auto* grid = static_cast<QGridLayout*>(layout());
+    int row = 0;
+    for (const Line& line : m_lines) {
+        const int beside = stacked ? row + 1 : row;
+        if (line.field->section || stacked)
+            grid->addWidget(line.label, row, 0, 1, 3);
+        else
+            grid->addWidget(line.label, row, 0);
+        if (QWidget* editor = line.widget()) {
+            grid->addWidget(editor, beside, stacked ? 0 : 1, 1, stacked ? 2 : 1);
+            grid->addWidget(line.reset, beside, 2);
+        }
+        row += 2;
+    }
+    m_stacked = stacked;
+}
+
+void RecipeForm::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    int labels = 0;
+    for (const Line& line : m_lines)
+        if (!line.field->section && !line.label->isHidden())
+            labels = std::max(labels, line.label->sizeHint().width());
+    const QMargins margins = layout()->contentsMargins();
+    const int room = width() - margins.left() - margins.right() - labels - kResetWidth - 2 * kSpacing;
+    if (const bool stacked = room < kFieldBeside; stacked != m_stacked)
+        arrange(stacked);
 }
 
 QWidget* RecipeForm::editor(const std::string& path) const

@@ -25,6 +25,9 @@ public:
     /// Editor of a setting, by its path ("calibration.method"); null when there is none.
     QWidget* editor(const std::string& path) const;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     struct Line {
         const RecipeField* field;
@@ -34,7 +37,8 @@ private:
         QToolButton* reset = nullptr;
         QWidget* widget() const;
     };
-    Line makeLine(const RecipeField& field, int row);
+    Line makeLine(const RecipeField& field);
+    void arrange(bool stacked);
     void refresh();
     void refreshLine(const Line& line);
     void choose(const RecipeField& field, double value);
@@ -42,6 +46,7 @@ private:
 
     Session& m_session;
     std::vector<Line> m_lines;
+    bool m_stacked = false; ///< labels stand above their fields
     bool m_filling = false; ///< while the editors follow the recipe
 };
 

@@ -4,6 +4,7 @@
 #include "widgets/models/formatting.h"
 
 #include <QAction>
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QScrollArea>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kRunRowHeight = 24;
 constexpr int kLeastDifferenceWidth = 220;
+constexpr int kLeastName = 170, kNoteWidth = 140;
 constexpr int kMostSettings = 12; ///< of a comparison
 
 /// The run that is shown now is written in bold.
@@ -91,17 +93,39 @@ void RunsPanel::buildTree()
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
     setFocusProxy(m_tree);
     QHeaderView* sections = m_tree->header();
-    sections->setStretchLastSection(true);
-    sections->setSectionResizeMode(RunModel::Name, QHeaderView::Interactive);
-    const QFontMetrics metrics(font());
-    m_tree->setColumnWidth(RunModel::Name, metrics.averageCharWidth() * 34);
-    for (const int column : { RunModel::Sqnr, RunModel::Accuracy, RunModel::Agreement, RunModel::Macs, RunModel::Size })
-        m_tree->setColumnWidth(column, metrics.horizontalAdvance(QStringLiteral("agreement")) + 26);
+    sections->setStretchLastSection(false);
+    sections->setSectionResizeMode(RunModel::Name, QHeaderView::Stretch);
+    m_tree->viewport()->installEventFilter(this);
     connect(&m_model, &RunModel::renamed, &m_session.runs(), &RunList::rename);
     connect(&m_model, &RunModel::annotated, &m_session.runs(), &RunList::annotate);
     connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::refreshComparison);
     connect(&m_model, &QAbstractItemModel::modelReset, m_tree, &QTreeView::expandAll);
     connect(m_tree, &QTreeView::doubleClicked, m_restore, &QAction::trigger);
+}
+
+bool RunsPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_tree->viewport() && event->type() == QEvent::Resize)
+        fitColumns();
+    return Panel::eventFilter(watched, event);
+}
+
+/// Shows the columns that have room beside the name, those first that say most; the rest is in the comparison.
+void RunsPanel::fitColumns()
+{
+    const QAbstractItemView* cells = m_tree;
+    int room = m_tree->viewport()->width() - kLeastName;
+    for (const int column :
+        { RunModel::Sqnr, RunModel::Accuracy, RunModel::Macs, RunModel::Size, RunModel::Agreement, RunModel::Note }) {
+        const int needed = column == RunModel::Note
+            ? kNoteWidth
+            : std::max(m_tree->header()->sectionSizeHint(column), cells->sizeHintForColumn(column));
+        m_tree->setColumnHidden(column, needed > room);
+        if (needed > room)
+            continue;
+        m_tree->setColumnWidth(column, needed);
+        room -= needed;
+    }
 }
 
 void RunsPanel::buildActions()
@@ -150,6 +174,7 @@ void RunsPanel::refresh()
     const RunTree& tree = m_session.runs().tree();
     m_model.setRuns(tree);
     m_tree->expandAll();
+    fitColumns();
     const auto count = tree.runs().size();
     header()->setInfo(count == 0 ? QString() : count == 1 ? tr("1 run") : tr("%1 runs").arg(countText(count)));
     refreshComparison();

@@ -21,9 +21,13 @@ public:
     /// Text of what is compared below the tree.
     QString comparison() const;
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     void buildTree();
     void buildActions();
+    void fitColumns();
     void refresh();
     void refreshComparison();
     std::vector<RunId> chosen() const; ///< in the order of the tree

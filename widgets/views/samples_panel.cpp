@@ -28,8 +28,8 @@ namespace {
 const QString kSampleTag = QStringLiteral("sample-detail");
 constexpr int kPictureSide = 112; ///< pixels of the chosen sample's picture
 constexpr size_t kMostClasses = 5;
-constexpr int kDetailWidth = 190;
-constexpr int kWideEnough = 900; ///< for table, scatter and the chosen sample; below it one of the last two
+constexpr int kDetailWidth = 190, kLeastScatter = 150;
+constexpr int kWideEnough = 1000; ///< for table, scatter and the chosen sample; below it one of the last two
 
 /// The name of a sample beside its picture.
 class PictureDelegate : public CellDelegate {
@@ -79,7 +79,7 @@ QString coverageText(const Snapshot& snapshot)
         parts << TablePanel::tr("after %1 samples ranges have %2 of their width")
                      .arg(countText(before.samples), percentText(before.meanShare));
     }
-    return parts.join(QStringLiteral(" · ")).toHtmlEscaped();
+    return parts.join(QStringLiteral(" · "));
 }
 
 TablePanel::Setup samplesSetup(Session& session)
@@ -148,6 +148,7 @@ SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
 void SamplesPanel::buildBeside()
 {
     m_scatter->setAccessibleName(tr("Margins of the float model against the quantized one"));
+    m_scatter->setMinimumWidth(kLeastScatter);
     addBeside(m_scatter, 30);
     m_picture->setAlignment(Qt::AlignCenter);
     m_picture->setContentsMargins(8, 8, 8, 0);
@@ -195,6 +196,10 @@ void SamplesPanel::arrange()
     const bool wide = width() >= kWideEnough, chosen = m_session.selection().current().sample.has_value();
     m_scatter->setVisible(!m_scatter->data().points.empty() && (wide || !chosen));
     m_single->setVisible(wide || chosen || m_scatter->data().points.empty());
+    if (wide)
+        shareWidth({ 60, 40 });
+    else
+        shareWidth({ 100, 100 }); // one of them is hidden
 }
 
 void SamplesPanel::followSample()

@@ -33,6 +33,7 @@ QString filledStyleSheet(const Theme& theme)
         { "@warning", theme.warning } } };
     for (const auto& [name, colour] : names)
         text.replace(QLatin1String(name), colour.name());
+    text.replace(QLatin1String("@shade"), theme.dark ? QLatin1String("dark") : QLatin1String("light"));
     return text;
 }
 

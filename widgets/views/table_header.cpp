@@ -32,6 +32,8 @@ int TableHeader::titleWidth(const QString& title) const
 void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int logicalIndex) const
 {
     QHeaderView::initStyleOptionForIndex(option, logicalIndex);
+    if (option->textAlignment & Qt::AlignLeft)
+        option->text.prepend(QStringLiteral("  ")); // about kTextIndent
     if (logicalIndex == sortIndicatorSection())
         option->text += sortIndicatorOrder() == Qt::DescendingOrder ? kDown : kUp;
 }

@@ -5,6 +5,8 @@
 
 namespace qs {
 
+inline constexpr int kTextIndent = 8; ///< before texts: numbers of the column before end at its edge
+
 /// Column titles; the sorted one carries a triangle behind its text, where a narrow section still shows it.
 class TableHeader : public QHeaderView {
 public:

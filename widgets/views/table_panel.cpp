@@ -3,6 +3,7 @@
 
 #include "widgets/session/recipe_view.h"
 #include "widgets/views/cell_delegates.h"
+#include "widgets/views/elided_label.h"
 #include "widgets/views/table_header.h"
 
 #include <QClipboard>
@@ -12,6 +13,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
 #include <QTimer>
@@ -74,11 +76,12 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     column->setSpacing(0);
     column->addWidget(m_table, 1);
     column->addItem(m_rest);
-    if (m_setup.footer)
-        buildFooter(column);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(content);
+    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sharedByHand = true; });
     setContent(m_splitter);
+    if (m_setup.footer)
+        addFooter(makeFooter());
     if (m_setup.worstColumn >= 0)
         sortWorstFirst(m_setup.worstColumn);
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) {
@@ -157,18 +160,10 @@ bool TablePanel::toggleNodes()
     if (!m_setup.recipe)
         return false;
     std::vector<size_t> members;
-    bool any = false;
-    for (const QModelIndex& index : m_table->selectionModel()->selectedRows()) {
-        const auto node = m_setup.nodeOf(m_proxy->mapToSource(index).row());
-        if (!node || std::ranges::find(members, *node) != members.end())
-            continue;
-        members.push_back(*node);
-        any = any || m_setup.recipe->states()[*node].quantized;
-    }
-    if (members.size() == 1)
-        m_setup.recipe->toggle(members[0]);
-    else
-        m_setup.recipe->setQuantized(members, !any, tr("%1 nodes").arg(members.size()));
+    for (const int row : chosenRows())
+        if (const auto node = m_setup.nodeOf(row))
+            members.push_back(*node);
+    m_setup.recipe->toggleNodes(members);
     return !members.empty();
 }
 
@@ -209,13 +204,11 @@ void TablePanel::buildHeader()
     header()->addEndTool(m_columns);
 }
 
-void TablePanel::buildFooter(QVBoxLayout* column)
+QWidget* TablePanel::makeFooter()
 {
-    auto* footer = new QLabel(this);
+    auto* footer = new ElidedLabel(Qt::ElideRight, this);
     footer->setObjectName(QStringLiteral("tableFooter"));
-    footer->setTextFormat(Qt::RichText);
     footer->setContentsMargins(8, 2, 8, 3);
-    footer->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     const auto fill = [this, footer] {
         footer->setText(m_setup.footer(m_session.theme()));
         footer->setToolTip(footer->text());
@@ -223,7 +216,7 @@ void TablePanel::buildFooter(QVBoxLayout* column)
     connect(&m_session, &Session::themeChanged, footer, fill);
     connect(&m_session, &Session::snapshotChanged, footer, fill);
     fill();
-    column->addWidget(footer);
+    return footer;
 }
 
 /// Least room for the title and a usual cell; bars and strips may shrink to their title.
@@ -232,7 +225,8 @@ int TablePanel::widthOf(int column, bool narrow) const
     const ColumnSpec& spec = m_setup.model->column(column);
     const bool drawn = spec.kind == ColumnKind::Split || spec.kind == ColumnKind::Strip;
     const int cell = narrow && drawn ? 0 : QFontMetrics(font()).horizontalAdvance(spec.typical);
-    return std::max(cell + (narrow ? kNarrowPadding : kCellPadding), m_sections->titleWidth(spec.title));
+    const int indent = spec.kind == ColumnKind::Text ? kTextIndent : 0;
+    return std::max(cell + (narrow ? kNarrowPadding : kCellPadding), m_sections->titleWidth(spec.title)) + indent;
 }
 
 void TablePanel::fitColumns()
@@ -254,6 +248,9 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event)
 
 void TablePanel::fillFirstColumn()
 {
+    if (m_textsNarrowed)
+        fitColumns();
+    m_textsNarrowed = false;
     int others = 0, natural = 0;
     for (int column = 1; column < m_setup.model->columnCount(); ++column) {
         if (m_table->isColumnHidden(column))
@@ -267,7 +264,54 @@ void TablePanel::fillFirstColumn()
         fitColumns();
         return fillFirstColumn();
     }
+    if (const int over = others + kFirstColumnMinimum - width; over > 0 && m_narrow)
+        others -= narrowTexts(over);
     m_table->setColumnWidth(0, std::max(width - others, kFirstColumnMinimum));
+}
+
+/// Texts may end with an ellipsis before the table has to be scrolled: each gives way in the measure of what it has
+/// beyond its title. Returns the pixels that this gave.
+int TablePanel::narrowTexts(int wanted)
+{
+    std::vector<std::pair<int, int>> spare; // column, pixels
+    int all = 0;
+    for (int column = 1; column < m_setup.model->columnCount(); ++column) {
+        const ColumnSpec& spec = m_setup.model->column(column);
+        const int beyond = m_table->columnWidth(column) - m_sections->titleWidth(spec.title) - kTextIndent;
+        if (m_table->isColumnHidden(column) || spec.kind != ColumnKind::Text || beyond <= 0)
+            continue;
+        spare.emplace_back(column, beyond);
+        all += beyond;
+    }
+    if (all < wanted)
+        return 0; // it has to be scrolled anyway
+    int given = 0;
+    for (const auto& [column, beyond] : spare) {
+        const int less = (wanted * beyond + all - 1) / all;
+        m_table->setColumnWidth(column, m_table->columnWidth(column) - less);
+        given += less;
+    }
+    m_textsNarrowed = given > 0;
+    return given;
+}
+
+int TablePanel::usefulWidth() const
+{
+    int width = kFirstColumnWanted + m_table->verticalScrollBar()->sizeHint().width() + 2;
+    for (int column = 1; column < m_setup.model->columnCount(); ++column)
+        if (!m_table->isColumnHidden(column))
+            width += widthOf(column, false);
+    return width;
+}
+
+void TablePanel::shareWidth(const std::vector<int>& beside)
+{
+    if (m_sharedByHand)
+        return;
+    QList<int> sizes { std::min(usefulWidth(), m_splitter->width()) };
+    for (const int percent : beside)
+        sizes << (m_splitter->width() - sizes[0]) * percent / 100;
+    m_splitter->setSizes(sizes);
 }
 
 void TablePanel::sortWorstFirst(int column)

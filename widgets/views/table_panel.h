@@ -15,7 +15,6 @@ class QSplitter;
 class QTableView;
 class QTimer;
 class QToolButton;
-class QVBoxLayout;
 
 namespace qs {
 
@@ -33,7 +32,7 @@ public:
         std::function<void(Selection&, int row)> select; ///< the user chose this row of the model
         std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
         std::function<QString(const Snapshot&)> info; ///< header text
-        std::function<QString(const Theme&)> footer; ///< rich text below the table: units, legend
+        std::function<QString(const Theme&)> footer; ///< a line below the table: units, legend; may be rich text
         RecipeView* recipe = nullptr; ///< rows have a check box: whether it quantizes their node
         std::function<std::optional<size_t>(int row)> nodeOf; ///< of the recipe, for a row of the model
         std::function<QString(const Snapshot&)> emptyText; ///< shown instead of rows when there are none
@@ -54,6 +53,9 @@ public:
 protected:
     /// A widget at the right of the table; its share of the width in percent.
     void addBeside(QWidget* widget, int percent);
+    /// The table gets what its columns need, and the widgets beside it these shares of the rest; not after the user
+    /// shared the width.
+    void shareWidth(const std::vector<int>& beside);
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -62,11 +64,13 @@ private:
     void fitColumns();
     int widthOf(int column, bool narrow) const;
     void fillFirstColumn();
+    int narrowTexts(int wanted);
+    int usefulWidth() const;
     void follow(const Place& place);
     void keepRowsWhole();
     void reveal();
     void showInfo();
-    void buildFooter(QVBoxLayout* column);
+    QWidget* makeFooter();
     void showRecipe();
     void showColumnMenu(const QPoint& position);
     void showRowMenu(const QPoint& position);
@@ -83,6 +87,8 @@ private:
     QSplitter* m_splitter;
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled
     bool m_narrow = false; ///< columns have their least widths
+    bool m_textsNarrowed = false; ///< some are cut, to avoid scrolling
+    bool m_sharedByHand = false; ///< the user moved the line between the table and what stands beside it
     bool m_following = false; ///< the selection leads, not the user
 };
 

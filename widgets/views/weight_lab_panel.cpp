@@ -11,6 +11,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPointer>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QTableView>
@@ -24,7 +25,6 @@ namespace {
 
 const QString kLabTag = QStringLiteral("weight-lab");
 constexpr int kLabRowHeight = 24;
-constexpr int kLabTableChars = 64; ///< that a row needs
 
 /// The way that the file stores the weight is written in bold.
 class StoredDelegate : public QStyledItemDelegate {
@@ -60,23 +60,23 @@ WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
     , m_chart(new ChannelChart(this))
     , m_table(new QTableView(this))
     , m_summary(new QLabel(this))
+    , m_splitter(new QSplitter(Qt::Horizontal, this))
 {
     m_summary->setObjectName(QStringLiteral("tableFooter"));
     m_summary->setContentsMargins(8, 2, 8, 3);
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
     buildTable();
-    auto* splitter = new QSplitter(Qt::Horizontal, this);
-    splitter->setChildrenCollapsible(false);
-    splitter->addWidget(m_table);
-    splitter->addWidget(m_chart);
-    splitter->setStretchFactor(0, 3);
-    splitter->setStretchFactor(1, 2);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(m_table);
+    m_splitter->addWidget(m_chart);
+    m_splitter->setStretchFactor(0, 0);
+    m_splitter->setStretchFactor(1, 1);
     auto* content = new QWidget(this);
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addWidget(splitter, 1);
+    column->addWidget(m_splitter, 1);
     column->addWidget(m_summary);
     setContent(content);
     setFocusProxy(m_table);
@@ -98,7 +98,6 @@ void WeightLabPanel::buildTable()
     m_table->setItemDelegate(new StoredDelegate(m_table));
     m_table->setAccessibleName(tr("Ways to store the weight"));
     m_table->setShowGrid(false);
-    m_table->setMinimumWidth(QFontMetrics(font()).averageCharWidth() * kLabTableChars);
     m_table->setWordWrap(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -110,23 +109,8 @@ void WeightLabPanel::buildTable()
     m_table->horizontalHeader()->setHighlightSections(false);
 }
 
-std::optional<size_t> WeightLabPanel::weight() const
-{
-    const Comparison* comparison = m_session.comparison();
-    const Place& place = m_session.selection().current();
-    if (!comparison)
-        return std::nullopt;
-    if (place.weight && *place.weight < comparison->weights.size())
-        return place.weight;
-    const auto it = std::ranges::find_if(comparison->weights, [&](const WeightRow& row) {
-        return place.side == Side::Float && place.node.valid() && row.floatNode == place.node && !row.bias;
-    });
-    return it == comparison->weights.end() ? std::nullopt : std::optional(size_t(it - comparison->weights.begin()));
-}
-
 void WeightLabPanel::showHint(const QString& text)
 {
-    m_lab.reset();
     m_model.setLab(nullptr, {});
     ChannelData none;
     none.emptyText = text;
@@ -137,11 +121,13 @@ void WeightLabPanel::showHint(const QString& text)
 
 void WeightLabPanel::request()
 {
+    const SnapshotPtr snapshot = m_session.snapshot();
+    if (m_shown && m_shown->snapshot != snapshot.get())
+        m_shown.reset(); // its address may come again
     if (!lookedAt())
         return;
-    const SnapshotPtr snapshot = m_session.snapshot();
     const bool ready = snapshot->comparison && !snapshot->comparison->partial;
-    const Shown wanted { snapshot.get(), ready ? weight() : std::nullopt };
+    const Shown wanted { snapshot.get(), ready ? m_session.selectedWeight() : nullptr };
     if (m_shown == wanted)
         return;
     m_shown = wanted;
@@ -150,7 +136,7 @@ void WeightLabPanel::request()
     if (!wanted.row)
         return showHint(ready ? tr("Choose a weight, or a node that has one.")
                               : tr("Open a float model, its quantized counterpart and data to compare them."));
-    header()->setInfo(toQt(snapshot->comparison->weights[*wanted.row].name));
+    header()->setInfo(toQt(wanted.row->name));
     JobRequest job;
     job.tag = kLabTag;
     job.title = tr("Try other ways to store the weight");
@@ -163,7 +149,7 @@ void WeightLabPanel::request()
             auto made = previewEqualization(snapshot->floatModel->model, snapshot->comparison->weights);
             preview = std::make_shared<const EqualizationPreview>(made ? std::move(*made) : EqualizationPreview {});
         }
-        auto lab = weightLab(foldedConstantsOf(*snapshot), snapshot->comparison->weights[*wanted.row], preview.get());
+        auto lab = weightLab(foldedConstantsOf(*snapshot), *wanted.row, preview.get());
         return std::function<void()>([self, snapshot, wanted, preview, lab = std::move(lab)] {
             if (!self)
                 return;
@@ -184,9 +170,8 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
 {
     if (!lab)
         return showHint(tr("Nothing can be tried with this weight: it is a bias, a vector, or not finite."));
-    const WeightRow& row = m_session.comparison()->weights[*m_shown->row];
-    m_lab = std::make_shared<const WeightLab>(*lab);
-    m_model.setLab(m_lab, row.params);
+    const WeightRow& row = *m_shown->row;
+    m_model.setLab(std::make_shared<const WeightLab>(*lab), row.params);
     ChannelView view = channelsOfWeight(row, m_session.theme());
     for (size_t c = 0; c < std::min(view.data.channels.size(), lab->channels.size()); ++c) {
         view.data.channels[c].low = lab->channels[c].lowest;
@@ -197,6 +182,17 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
     m_summary->setText(labSummary(*lab));
     m_summary->show();
     m_table->show();
+    showWholeTable();
+}
+
+/// The table gets the room that its texts need, and the chart the rest.
+void WeightLabPanel::showWholeTable()
+{
+    const QAbstractItemView* cells = m_table;
+    int needed = m_table->verticalScrollBar()->sizeHint().width() + 2 * m_table->frameWidth();
+    for (int column = 0; column < m_model.columnCount(); ++column)
+        needed += std::max(m_table->horizontalHeader()->sectionSizeHint(column), cells->sizeHintForColumn(column)) + 1;
+    m_splitter->setSizes({ needed, std::max(0, m_splitter->width() - needed) });
 }
 
 QString WeightLabPanel::summary() const { return m_summary->text(); }

@@ -7,6 +7,7 @@
 #include "widgets/views/panel.h"
 
 class QLabel;
+class QSplitter;
 class QTableView;
 
 namespace qs {
@@ -26,22 +27,22 @@ private:
     void buildTable();
     void request();
     void show(const std::optional<WeightLab>& lab);
-    std::optional<size_t> weight() const; ///< selected, or of the selected node
     void showHint(const QString& text);
+    void showWholeTable();
 
     Session& m_session;
     WeightLabModel m_model;
     ChannelChart* m_chart;
     QTableView* m_table;
     QLabel* m_summary;
+    QSplitter* m_splitter;
     /// What is shown, or asked for.
     struct Shown {
         const Snapshot* snapshot = nullptr;
-        std::optional<size_t> row;
+        const WeightRow* row = nullptr; ///< of the snapshot
         bool operator==(const Shown&) const = default;
     };
     std::optional<Shown> m_shown;
-    std::shared_ptr<const WeightLab> m_lab;
     /// The equalization of the snapshot that was looked at last, which all its weights share.
     std::shared_ptr<const EqualizationPreview> m_preview;
     std::weak_ptr<const Snapshot> m_previewOf;

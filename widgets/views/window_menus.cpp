@@ -59,7 +59,30 @@ void fillRecent(QMenu* menu, const WindowParts& parts)
     add(menu, tr("Clear list"), {}, recent, [recent] { recent->clear(); });
 }
 
-void buildFileMenu(const WindowParts& parts)
+/// What others can go on with: the model as the recipe quantizes it, and the recipe in other words.
+QMenu* makeExportMenu(const WindowParts& parts)
+{
+    const std::array<std::pair<HandOver, QString>, 5> names { {
+        { HandOver::Qdq, tr("ONNX with Q/&DQ pairs…") },
+        { HandOver::QOperator, tr("ONNX with Q&Operators…") },
+        { HandOver::Script, tr("ONNX Runtime &script…") },
+        { HandOver::ExcludeList, tr("List of &nodes_to_exclude…") },
+        { HandOver::RecipeJson, tr("Recipe as &JSON…") },
+    } };
+    Session* session = &parts.session;
+    RecipeView* recipe = &parts.recipe;
+    QMainWindow* window = &parts.window;
+    auto* menu = new QMenu(tr("Expor&t the quantized model"), window);
+    for (const auto& [what, name] : names)
+        add(menu, name, {}, window,
+            [session, recipe, window, kind = what] { askForHandOver(*session, *recipe, kind, window); });
+    const auto enable = [menu, session] { menu->setEnabled(session->recipe().editable()); };
+    QObject::connect(recipe, &RecipeView::changed, menu, enable);
+    enable();
+    return menu;
+}
+
+void buildFileMenu(const WindowParts& parts, QMenu* exports)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&File"));
     QMainWindow* window = &parts.window;
@@ -89,6 +112,7 @@ void buildFileMenu(const WindowParts& parts)
     menu->addSeparator();
     QAction* report = add(menu, tr("E&xport report…"), QKeySequence(QStringLiteral("Ctrl+E")), window,
         [session, window] { askForReport(*session, window); });
+    menu->addMenu(exports);
     menu->addSeparator();
     QAction* reload
         = add(menu, tr("Re&load"), QKeySequence(QKeySequence::Refresh), window, [session] { session->reload(); });
@@ -150,23 +174,6 @@ void toggleFocused(RecipeView& recipe, Session& session)
     recipe.toggle(session.selection().current());
 }
 
-void addHandOver(QMenu* menu, const WindowParts& parts)
-{
-    const std::array<std::pair<HandOver, QString>, 5> names { {
-        { HandOver::Qdq, tr("Export ONNX, Q/&DQ…") },
-        { HandOver::QOperator, tr("Export ONNX, Q&Operator…") },
-        { HandOver::Script, tr("Save ONNX Runtime &script…") },
-        { HandOver::ExcludeList, tr("Save &nodes_to_exclude…") },
-        { HandOver::RecipeJson, tr("Save recipe as &JSON…") },
-    } };
-    Session* session = &parts.session;
-    RecipeView* recipe = &parts.recipe;
-    QMainWindow* window = &parts.window;
-    for (const auto& [what, name] : names)
-        add(menu, name, {}, window,
-            [session, recipe, window, kind = what] { askForHandOver(*session, *recipe, kind, window); });
-}
-
 /// How a runtime computes: what the quantized model is run with.
 void addArithmetic(QMenu* menu, Session* session)
 {
@@ -183,7 +190,7 @@ void addArithmetic(QMenu* menu, Session* session)
     }
 }
 
-void buildRecipeMenu(const WindowParts& parts)
+void buildRecipeMenu(const WindowParts& parts, QMenu* exports)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&Recipe"));
     Session* session = &parts.session;
@@ -205,14 +212,12 @@ void buildRecipeMenu(const WindowParts& parts)
     addArithmetic(menu, session);
     QAction* open = add(menu, tr("&Open recipe…"), {}, &parts.window,
         [session, window = &parts.window] { askForRecipe(*session, window); });
-    QMenu* handOver = menu->addMenu(tr("&Hand over"));
-    addHandOver(handOver, parts);
+    menu->addMenu(exports);
     const auto enable = [=] {
         const bool editable = session->recipe().editable();
         run->setEnabled(session->needsRun());
         for (QAction* action : { toggle, reset, open })
             action->setEnabled(editable);
-        handOver->setEnabled(editable);
     };
     QObject::connect(recipe, &RecipeView::changed, menu, enable);
     QObject::connect(session, &Session::needsRunChanged, menu, enable);
@@ -359,9 +364,10 @@ void buildHelpMenu(const WindowParts& parts)
 
 void buildMenus(const WindowParts& parts)
 {
-    buildFileMenu(parts);
+    QMenu* exports = makeExportMenu(parts);
+    buildFileMenu(parts, exports);
     buildEditMenu(parts);
-    buildRecipeMenu(parts);
+    buildRecipeMenu(parts, exports);
     buildGoMenu(parts);
     buildViewMenu(parts);
     buildLayoutMenu(parts);
