@@ -2,6 +2,7 @@
 // What is left of the work when the process is killed. Called with "child FOLDER" it is the process to kill: it edits
 // and says so, line by line.
 #include "core/project/workspace.h"
+#include "tests/support/real_build.h"
 #include "widgets/session/autosave.h"
 #include "widgets/session/session.h"
 
@@ -15,24 +16,19 @@
 #include <cstdio>
 
 using namespace qs;
+using qs::test::realBuild;
 
 namespace {
 
 constexpr int kPatience = 60'000;
 constexpr int kEdits = 200; ///< more than anybody waits for
 
-BuildFn crashBuild()
-{
-    return [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
-               const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); };
-}
-
 /// The recipe after so many edits.
 double percentileAfter(int edits) { return 90 + 0.01 * edits; }
 
 int runChild(const QString& folder)
 {
-    Session session(crashBuild());
+    Session session(realBuild());
     Autosave autosave(session, folder);
     session.setAutoRun(false);
     Inputs inputs;
@@ -95,7 +91,7 @@ private slots:
         const double kept = project->inputs.recipe->calibration.percentile;
         QVERIFY2(kept >= percentileAfter(seen - 1) - 1e-9, qPrintable(QString::number(kept)));
 
-        Session session(crashBuild());
+        Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled), opened(&session, &Session::projectOpened);
         session.openProject(lost.front());
         QVERIFY(settled.wait(kPatience));

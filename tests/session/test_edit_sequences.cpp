@@ -4,6 +4,7 @@
 #include "core/project/same_inputs.h"
 #include "core/quant/recipe_edit.h"
 #include "core/report/report.h"
+#include "tests/support/real_build.h"
 #include "tests/support/small_model.h"
 #include "widgets/session/session.h"
 
@@ -20,6 +21,7 @@
 #include <set>
 
 using namespace qs;
+using qs::test::realBuild;
 using qs::test::SmallModel;
 
 namespace {
@@ -86,12 +88,6 @@ SmallModel branchesNet()
         { { "kernel_shape", std::vector<int64_t> { 2, 2 } }, { "strides", std::vector<int64_t> { 2, 2 } } });
     m.node("Conv", { "mp", "wl" }, { "y" }, { { "kernel_shape", std::vector<int64_t> { 2, 2 } } });
     return m.output("y");
-}
-
-BuildFn realBuild()
-{
-    return [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
-               const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); };
 }
 
 /// Everything of the report but times and memory.

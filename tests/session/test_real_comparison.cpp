@@ -2,6 +2,7 @@
 #include "core/project/workspace.h"
 #include "core/quant/recipe_edit.h"
 #include "core/report/report.h"
+#include "tests/support/real_build.h"
 #include "widgets/session/autosave.h"
 #include "widgets/session/report_file.h"
 #include "widgets/session/session.h"
@@ -17,6 +18,7 @@
 #include <QThread>
 
 using namespace qs;
+using qs::test::realBuild;
 
 namespace {
 
@@ -36,12 +38,6 @@ std::string untimed(const Snapshot& snapshot)
     Snapshot copy = snapshot;
     copy.timing = {};
     return compareJson(copy, {}) + compareCsv(copy);
-}
-
-BuildFn realBuild()
-{
-    return [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
-               const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); };
 }
 
 /// A report without what differs from run to run.
@@ -78,9 +74,7 @@ private slots:
 
     void reportsAreThoseOfTheCommandLine()
     {
-        Session session(
-            [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
-                const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); });
+        Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled), failed(&session, &Session::failed);
         QTemporaryDir folder;
         session.exportReport(folder.filePath(QStringLiteral("early.csv")));
@@ -105,9 +99,7 @@ private slots:
 
     void whatWasOpenStaysOpenAfterABadFile()
     {
-        Session session(
-            [](const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel,
-                const PartialFn& partial) { return buildSnapshot(inputs, previous, progress, cancel, partial); });
+        Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled), failed(&session, &Session::failed);
         session.openInputs(exampleInputs());
         QVERIFY(settled.wait(60000));
