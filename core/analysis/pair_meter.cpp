@@ -10,7 +10,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kBlock = 32768; ///< elements that stay in the second cache from the sums to the histograms
-constexpr size_t kInheritedElements = 1024; ///< of a run are enough for means by bin
+constexpr size_t kInheritedElements = 4096; ///< of a run are enough for means by bin
 
 } // namespace
 
