@@ -35,7 +35,7 @@ void writeZip(const std::string& path, const Members& members, Packing packing)
         std::abort();
 }
 
-void writeFile(const std::string& path, const std::string& bytes)
+void writeBytes(const std::string& path, const std::string& bytes)
 {
     std::ofstream file(path, std::ios::binary);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

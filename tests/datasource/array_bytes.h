@@ -32,6 +32,6 @@ template <class T> std::vector<T> counting(size_t n)
 enum class Packing { Stored, Deflated };
 using Members = std::vector<std::pair<std::string, std::string>>; ///< name, bytes
 void writeZip(const std::string& path, const Members& members, Packing packing = Packing::Stored);
-void writeFile(const std::string& path, const std::string& bytes);
+void writeBytes(const std::string& path, const std::string& bytes);
 
 } // namespace qs::testing

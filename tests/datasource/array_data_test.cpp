@@ -141,7 +141,7 @@ private slots:
         const QString missing = refusal(npz({ { "a.npy", array }, { "x.npy", array } }), { x, y });
         QVERIFY2(missing.contains("'y'") && missing.contains("'a'") && missing.contains("'x'"), qPrintable(missing));
         QVERIFY(!refusal(npz({ { "a.npy", array }, { "b.npy", array } }), { x }).isEmpty());
-        writeFile(path("one.npy"), array);
+        writeBytes(path("one.npy"), array);
         QVERIFY(opened(path("one.npy"), { x }));
         QVERIFY(refusal(path("one.npy"), { x, y }).contains("2 inputs"));
         QVERIFY(!refusal(npz({ { "x.npy", array }, { "x", array } }), { x }).isEmpty());
@@ -265,30 +265,30 @@ private slots:
         const auto good = npy("<f4", "(3, 2)", floats(6));
         QVERIFY(refusal(npz({ { "x.npy", good.substr(0, good.size() - 4) } }), { x }).contains("promises"));
         QVERIFY(refusal(npz({ { "x.npy", good + "more" } }, Packing::Deflated), { x }).contains("promises"));
-        writeFile(path("short.npy"), good.substr(0, good.size() - 1));
+        writeBytes(path("short.npy"), good.substr(0, good.size() - 1));
         QVERIFY(refusal(path("short.npy"), { x }).contains("promises"));
         QVERIFY(
             refusal(npz({ { "x.npy", npy("|O", "(3, 2)", std::string(48, 'x')) } }), { x }).contains("object array"));
         QVERIFY(!refusal(npz({ { "x.npy", npy("<f4", "(3, 1152921504606846976)", "") } }), { x }).isEmpty());
         QVERIFY(!refusal(npz({ { "x.npy", npy("<f4", "(-3, 2)", "") } }), { x }).isEmpty());
         QVERIFY(!refusal(npz({ { "x.npy", "no array" } }), { x }).isEmpty());
-        writeFile(path("text.npz"), "hello");
+        writeBytes(path("text.npz"), "hello");
         QVERIFY(refusal(path("text.npz"), { x }).contains("neither"));
         QVERIFY(!refusal(path("missing.npz"), { x }).isEmpty());
-        writeFile(path("empty.npz"), "");
+        writeBytes(path("empty.npz"), "");
         QVERIFY(!refusal(path("empty.npz"), { x }).isEmpty());
         npz({ { "x.npy", good } });
         QFile whole(QString::fromStdString(path("data.npz")));
         QVERIFY(whole.open(QIODevice::ReadOnly));
         const std::string bytes = whole.readAll().toStdString();
         for (size_t length = 0; length < bytes.size(); length += 7) {
-            writeFile(path("cut.npz"), bytes.substr(0, length));
+            writeBytes(path("cut.npz"), bytes.substr(0, length));
             QVERIFY(!refusal(path("cut.npz"), { x }).isEmpty());
         }
         for (size_t at = 0; at < bytes.size(); ++at) { // any answer, but no crash
             std::string changed = bytes;
             changed[at] = static_cast<char>(changed[at] ^ 0x55);
-            writeFile(path("changed.npz"), changed);
+            writeBytes(path("changed.npz"), changed);
             refusal(path("changed.npz"), { x });
         }
     }

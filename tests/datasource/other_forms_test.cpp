@@ -40,7 +40,7 @@ class OtherFormsTest : public QObject {
         DataRequest r;
         r.spec = spec;
         if (!json.empty()) {
-            writeFile(path(".preprocess.json"), json);
+            writeBytes(path(".preprocess.json"), json);
             r.preprocess = path(".preprocess.json");
         }
         return r;
@@ -74,8 +74,8 @@ private slots:
             const std::string folder = "test_data_set_" + std::to_string(set);
             makeFolder(folder);
             const auto value = static_cast<float>(set);
-            writeFile(path(folder + "/input_0.pb"), proto("x", 1, { 1, 2 }, bytesOf<float>({ value, 1 })));
-            writeFile(path(folder + "/input_1.pb"), proto("", 7, { 1 }, bytesOf<int64_t>({ set })));
+            writeBytes(path(folder + "/input_0.pb"), proto("x", 1, { 1, 2 }, bytesOf<float>({ value, 1 })));
+            writeBytes(path(folder + "/input_1.pb"), proto("", 7, { 1 }, bytesOf<int64_t>({ set })));
         }
         const std::vector<InputSpec> inputs { input("x", DType::Float32, toDims({ 1, 2 })),
             input("n", DType::Int64, { Dim {} }) };
@@ -90,13 +90,13 @@ private slots:
         QVERIFY(refusal(request(path("")), { inputs[0], inputs[1], input("z", DType::Float32, {}) }).contains("'z'"));
         std::string broken = proto("x", 1, { 1, 2 }, bytesOf<float>({ 1, 2 }));
         for (size_t length = 0; length < broken.size(); ++length) {
-            writeFile(path("test_data_set_0/input_0.pb"), broken.substr(0, length));
+            writeBytes(path("test_data_set_0/input_0.pb"), broken.substr(0, length));
             QVERIFY(!refusal(request(path("")), inputs).isEmpty());
         }
         for (size_t at = 0; at < broken.size(); ++at) { // any answer, but no crash
             std::string changed = broken;
             changed[at] = static_cast<char>(changed[at] ^ 0x8f);
-            writeFile(path("test_data_set_0/input_0.pb"), changed);
+            writeBytes(path("test_data_set_0/input_0.pb"), changed);
             refusal(request(path("")), inputs);
         }
     }
@@ -166,18 +166,18 @@ private slots:
         QVERIFY(data.ok());
         QVERIFY(data.value()->labels() == std::vector<int64_t>({ 0, 1, 1 }));
         QCOMPARE(data.value()->sampleName(1), std::string("dog/0.png"));
-        writeFile(path("labels.csv"),
+        writeBytes(path("labels.csv"),
             "\xef\xbb\xbf"
             "file,label\r\ndog/0.png,7\r\n\"cat/2.png\",3\r\ndog/1.png,8\r\n");
         data = openData(request(path(""), json), { x });
         QVERIFY(data.ok());
         QVERIFY(data.value()->labels() == std::vector<int64_t>({ 3, 7, 8 }));
-        writeFile(path("labels.csv"), "dog/0.png,7\ncat/2.png,3\n");
+        writeBytes(path("labels.csv"), "dog/0.png,7\ncat/2.png,3\n");
         QVERIFY(refusal(request(path(""), json), { x }).contains("dog/1.png"));
-        writeFile(path("labels.csv"), "dog/0.png,seven\n");
+        writeBytes(path("labels.csv"), "dog/0.png,seven\n");
         QVERIFY(refusal(request(path(""), json), { x }).contains("seven"));
         QFile::remove(QString::fromStdString(path("labels.csv")));
-        writeFile(path("dog/notes.txt"), "hello");
+        writeBytes(path("dog/notes.txt"), "hello");
         QVERIFY(refusal(request(path(""), json), { x }).contains("notes.txt"));
     }
 
@@ -200,7 +200,7 @@ private slots:
         QVERIFY(file.open(QIODevice::ReadOnly));
         const std::string bytes = file.readAll().toStdString();
         for (const size_t less : { size_t(1), size_t(13), bytes.size() / 2, bytes.size() }) {
-            writeFile(path(name), bytes.substr(0, bytes.size() - less));
+            writeBytes(path(name), bytes.substr(0, bytes.size() - less));
             const QString text = refusal(request(path(""), json), { x });
             QVERIFY2(text.contains("a." + ending), qPrintable(text));
         }
