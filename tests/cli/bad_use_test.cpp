@@ -50,7 +50,7 @@ private:
     QString path(const QString& name) const { return m_folder.filePath(name); }
     QString file(const QString& name, const std::string& bytes) const
     {
-        writeFile(path(name).toStdString(), bytes);
+        writeBytes(path(name).toStdString(), bytes);
         return path(name);
     }
     QTemporaryDir m_folder;
@@ -206,7 +206,7 @@ void BadUseTests::lyingArchive()
         writeZip(path("lie.npz").toStdString(), { { "image.npy", npy("<f4", shape, std::string(512, '\0')) } });
         QS_EXPECT(3, QStringList { "lie.npz" }, running(path("lie.npz")));
         QS_EXPECT(3, QStringList { "lie.npz" }, comparing({ "--data", path("lie.npz") }));
-        writeFile(path("lie.npy").toStdString(), npy("<f4", shape, std::string(512, '\0')));
+        writeBytes(path("lie.npy").toStdString(), npy("<f4", shape, std::string(512, '\0')));
         QS_EXPECT(3, QStringList { "lie.npy" }, running(path("lie.npy")));
     }
     const std::string half = contentOf(kData).left(contentOf(kData).size() / 2).toStdString();
