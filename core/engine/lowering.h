@@ -150,12 +150,13 @@ using StepFn = std::function<Status(StepContext&)>;
 /// Called from several threads at once, for different elements.
 using PieceFn = std::function<void(float* y, size_t begin, size_t end, size_t worker)>;
 /// What becomes of an output made in pieces: `take` of each piece, or instead and with equal bits, `tail` of each
-/// element where there is one.
+/// element and then `behindTail` of each piece, where there is a tail.
 struct Finish {
     PieceFn take; ///< empty: leave the output alone
     std::optional<SumTail> tail;
     Tensor
         home; ///< where there is a tail: memory of the output's type, shape and layout to use instead; may be invalid
+    PieceFn behindTail; ///< may be empty
 };
 /// Asked when a float32 output is allocated and its shape and layout are known.
 using FinishFn = std::function<Finish(const Tensor& y)>;

@@ -63,7 +63,7 @@ Status runCoded(const CodedUnit& unit, StepContext& c)
         return { [&unit, out](const float* piece, size_t begin, size_t end, size_t) {
                     encodePiece(unit.coder, piece, out, begin, end);
                 },
-            {}, {} };
+            {}, {}, {} };
     };
     QS_CHECK(unit.head.runInPieces(own, finish));
     if (!codes.valid()) {

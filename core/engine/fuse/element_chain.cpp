@@ -195,10 +195,9 @@ Status runHeaded(const Chain& chain, StepContext& c, const FinishFn& last)
         finished = bound != nullptr;
         if (!bound)
             return Finish();
-        if (last)
-            return Finish { pieceFn(chain, std::move(bound), last(y).take), {}, {} };
+        const PieceFn behind = last ? last(y).take : PieceFn();
         const std::optional<SumTail> tail = tailOf(chain, *bound);
-        return Finish { pieceFn(chain, std::move(bound), {}), tail, tail ? homeOf(chain, c, y) : Tensor() };
+        return Finish { pieceFn(chain, std::move(bound), behind), tail, tail ? homeOf(chain, c, y) : Tensor(), behind };
     };
     QS_CHECK(runMember(chain, 0, results, c, &finish));
     if (!finished)

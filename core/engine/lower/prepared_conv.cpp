@@ -27,7 +27,7 @@ Status runPrepared(const StepContext& c, const PreparedConv& conv, const float* 
     const Finish then = finish ? finish(y) : Finish();
     const bool tailed = then.tail && conv.takesTail();
     const SumTail tail = tailed ? *then.tail : SumTail();
-    const bool takes = then.take && !tailed;
+    const PieceFn& take = tailed ? then.behindTail : then.take;
     if (tailed && then.home.valid())
         y = then.home;
     const size_t scratchBytes = (conv.scratchBytes() + 63) / 64 * 64;
@@ -39,13 +39,13 @@ Status runPrepared(const StepContext& c, const PreparedConv& conv, const float* 
     c.parallel(pieces.size(), [&](size_t i, size_t worker) {
         if (!conv.run(i, x, out, memory + worker * scratchBytes, tail))
             failed = true;
-        else if (takes && conv.contiguous())
-            then.take(out, pieces[i].begin, pieces[i].end, worker);
+        else if (take && conv.contiguous())
+            take(out, pieces[i].begin, pieces[i].end, worker);
     });
     if (failed)
         return internalError("the convolution failed: out of memory");
-    if (takes && !conv.contiguous())
-        finishInPieces(c, y, then.take);
+    if (take && !conv.contiguous())
+        finishInPieces(c, y, take);
     return {};
 }
 
