@@ -158,6 +158,8 @@ Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data
 {
     const std::vector<WeightRow> weights
         = compareWeights(pair, options.histograms, options.threads, options.pairs.get());
+    if (cancel.cancelled()) // rows are missing
+        return cancelled();
     MeasuredFn soFar;
     if (partial)
         soFar = [&](Measured& m) { partial(summarize(pair, options.profile, m, data.labels(), weights)); };

@@ -55,7 +55,7 @@ using MeasuredFn = std::function<void(Measured&)>;
 /// second, from a worker thread.
 Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const DataSource& data,
     const CompareOptions& options, const ProgressFn& progress, const CancelToken& cancel, const MeasuredFn& partial);
-/// Needs no data.
+/// Needs no data. Rows are missing (left empty) where the scope was cancelled on the way.
 std::vector<WeightRow> compareWeights(
     const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory = nullptr);
 /// The numbers that follow, of the samples that are done. Sums are added in sample order: equal bits for any number of

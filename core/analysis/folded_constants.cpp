@@ -45,12 +45,12 @@ bool keepsNormalization(const Plan& plan, NodeId id)
 }
 
 /// Nodes of the float graph whose stored weights have taken in what stands behind them.
-std::set<NodeId> foldedNodes(const ComparePair& pair)
+std::set<NodeId> foldedNodes(const Plan& quantPlan, std::span<const WeightPair> weights)
 {
     std::set<NodeId> nodes;
-    const bool some = normalizes(pair.quantPlan->graph());
-    for (const WeightPair& weight : pair.alignment->weights)
-        if (!some || !keepsNormalization(*pair.quantPlan, weight.quantNode))
+    const bool some = normalizes(quantPlan.graph());
+    for (const WeightPair& weight : weights)
+        if (!some || !keepsNormalization(quantPlan, weight.quantNode))
             nodes.insert(weight.floatNode);
     return nodes;
 }
@@ -63,11 +63,17 @@ FoldedConstants::FoldedConstants(std::shared_ptr<const Plan> floatPlan)
 }
 
 FoldedConstants::FoldedConstants(const ComparePair& pair)
-    : m_plan(pair.floatPlan)
+    : FoldedConstants(pair.floatPlan, *pair.quantPlan, pair.alignment->weights)
+{
+}
+
+FoldedConstants::FoldedConstants(
+    std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, std::span<const WeightPair> weights)
+    : m_plan(std::move(floatPlan))
 {
     if (!normalizes(m_plan->graph()))
         return;
-    const std::set<NodeId> folded = foldedNodes(pair);
+    const std::set<NodeId> folded = foldedNodes(quantPlan, weights);
     GraphDraft draft(std::make_shared<const Model>(m_plan->model()));
     if (folded.empty() || !foldConstants(draft).ok() || !foldBatchNorm(draft).ok())
         return;

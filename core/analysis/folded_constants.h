@@ -4,6 +4,7 @@
 #include "core/analysis/compare.h"
 
 #include <map>
+#include <span>
 
 namespace qs {
 
@@ -14,6 +15,8 @@ public:
     /// As the file has them.
     explicit FoldedConstants(std::shared_ptr<const Plan> floatPlan);
     explicit FoldedConstants(const ComparePair& pair);
+    /// `weights`: how the two models' constants are paired.
+    FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, std::span<const WeightPair> weights);
     /// The constant that stands for input `slot` of a node; null where it is as in the file, or none.
     const Tensor* at(NodeId floatNode, size_t slot) const;
     /// What a node reads as this constant: the file's own where nothing was folded; null where it is none.

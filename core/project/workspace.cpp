@@ -300,6 +300,8 @@ private:
         options.profile = m_next.inputs.profile;
         options.prove = !m_next.quantization; // what a recipe made is the same network
         const ComparePair pair = comparePairOf(m_next);
+        if (m_cancel.cancelled()) // that plan may lack steps
+            return cancelled();
         std::function<void(Comparison)> partial;
         if (m_partial)
             partial = [this](Comparison c) {
@@ -310,8 +312,10 @@ private:
         if (m_next.inputs.shard) {
             options.shard = *m_next.inputs.shard;
             QS_TRY(const auto measured, measureModels(pair, *m_next.data, options, m_progress, m_cancel, {}));
-            m_next.comparison = summarize(pair, options.profile, *measured, m_next.data->labels(),
-                compareWeights(pair, options.histograms, options.threads));
+            auto weights = compareWeights(pair, options.histograms, options.threads);
+            if (m_cancel.cancelled())
+                return cancelled();
+            m_next.comparison = summarize(pair, options.profile, *measured, m_next.data->labels(), std::move(weights));
             m_next.measured = measured;
         } else {
             QS_TRY(m_next.comparison, compareModels(pair, *m_next.data, options, m_progress, m_cancel, partial));
@@ -402,8 +406,7 @@ ComparePair comparePairOf(const Snapshot& s)
 
 FoldedConstants foldedConstantsOf(const Snapshot& s)
 {
-    return FoldedConstants({ s.floatModel->plan, s.quantModel->plan, s.quantModel->quant,
-        std::make_shared<const Alignment>(*s.alignment) });
+    return FoldedConstants(s.floatModel->plan, *s.quantModel->plan, s.alignment->weights);
 }
 
 std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry)

@@ -59,6 +59,7 @@ private slots:
     void reusesUnchangedParts();
     void failureLeavesPrevious();
     void cancels();
+    void cancelsWhereAllIsRemembered();
     void longStepsAskToStop();
     void partialSnapshots();
     void reportsProgress();
@@ -167,6 +168,25 @@ void ProjectTests::cancels()
     QVERIFY(!during.ok());
     QCOMPARE(during.issue().kind, IssueKind::Cancelled);
     QCOMPARE(seen.load(), size_t(3));
+}
+
+/// Nothing is left to run, and the rows of the weights are missing.
+void ProjectTests::cancelsWhereAllIsRemembered()
+{
+    Inputs inputs = exampleInputs();
+    inputs.activationCache = uint64_t(64) << 20;
+    const SnapshotPtr snapshot = build(inputs);
+    CompareOptions options;
+    options.pairs = snapshot->caches.pairs;
+    QVERIFY(options.pairs && snapshot->comparison->weights.size() > 2);
+    const CancelToken cancel;
+    const CancelScope scope(cancel);
+    const ComparePair pair = comparePairOf(*snapshot);
+    QVERIFY(compareModels(pair, *snapshot->data, options, {}, cancel, {}).ok());
+    cancel.cancel();
+    const auto result = compareModels(pair, *snapshot->data, options, {}, cancel, {});
+    QVERIFY(!result.ok());
+    QCOMPARE(result.issue().kind, IssueKind::Cancelled);
 }
 
 /// Counted, not timed: who cancels waits for the next time that somebody asks.
