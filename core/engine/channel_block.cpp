@@ -13,8 +13,6 @@ namespace {
 
 constexpr int64_t kSmall = 8, kLarge = 16;
 
-int64_t filledUp(int64_t channels, int64_t block) { return (channels + block - 1) / block * block; }
-
 const Tensor* filterOf(const Graph& graph, const Node& node)
 {
     if (!node.is("Conv", kNchwcDomain) || !node.hasInput(1))

@@ -23,6 +23,9 @@ void unblockFilter(const BlockedFilter& f, const float* blocked, float* plain);
 /// sqrt(2 * all elements), what it is for numbers without any order. `perFilter`: elements of one filter.
 double blockSpread(int64_t filters, int64_t perFilter, int64_t block, const float* blocked);
 
+/// Channels of as many whole blocks as hold these.
+inline int64_t filledUp(int64_t channels, int64_t block) { return (channels + block - 1) / block * block; }
+
 /// Channels in a block on this CPU.
 int64_t nativeChannelBlock();
 

@@ -122,7 +122,7 @@ Result<Facts> inferReorder(const InferContext& c)
     const bool last = c.node.attributes.integer("channels_last", 0) != 0;
     Dims& dims = *out.dims;
     if (c.node.opType == "ReorderOutput") {
-        dims[1] = Dim { c.node.attributes.integer("channels", 0), {} };
+        dims[1] = knownDim(c.node.attributes.integer("channels", 0));
         if (last)
             std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
         return Facts { out };

@@ -2,8 +2,10 @@
 #include "core/engine/fuse/coded_results.h"
 
 #include "core/engine/fuse/element_chain.h"
+#include "core/engine/fuse/reader_counts.h"
 #include "core/engine/lower/element_types.h"
 #include "core/kernels/quantize.h"
+#include "core/tensor/convert.h"
 
 #include <array>
 #include <optional>
@@ -81,7 +83,7 @@ public:
         : m_plan(plan)
         , m_graph(plan.graph())
         , m_taken(taken)
-        , m_readers(m_graph.values().size(), 0)
+        , m_readers(readerCounts(m_graph))
         , m_units(m_graph.nodes().size(), nullptr)
     {
         for (const FusedUnit& unit : units) {
@@ -89,11 +91,6 @@ public:
                 m_taken[id.index()] = true;
             m_units[unit.nodes.back().index()] = &unit; // of several that end here, the last one counts
         }
-        for (const Node& node : m_graph.nodes())
-            for (const auto& list : { node.inputs, node.captures })
-                for (const ValueId in : list)
-                    if (in.valid())
-                        ++m_readers[in.index()];
     }
 
     std::vector<FusedUnit> find() const
@@ -120,23 +117,10 @@ private:
         if (node.opType != "QuantizeLinear" || !scale || !zero || scale->dtype() != DType::Float32
             || node.attributes.integer("block_size", 0) != 0 || node.attributes.integer("precision", 0) != 0)
             return {};
-        Coder coder { zero->dtype(), scale->data<float>()[0], 0 };
-        switch (coder.type) {
-        case DType::UInt8:
-            coder.zeroPoint = zero->data<uint8_t>()[0];
-            return coder;
-        case DType::Int8:
-            coder.zeroPoint = zero->data<int8_t>()[0];
-            return coder;
-        case DType::UInt16:
-            coder.zeroPoint = zero->data<uint16_t>()[0];
-            return coder;
-        case DType::Int16:
-            coder.zeroPoint = zero->data<int16_t>()[0];
-            return coder;
-        default:
+        const DType type = zero->dtype();
+        if (!isInteger(type) || (dtypeBits(type) != 8 && dtypeBits(type) != 16))
             return {};
-        }
+        return Coder { type, scale->data<float>()[0], static_cast<int32_t>(elementAsInt(*zero, 0)) };
     }
 
     /// What ends with this node and gives its result in pieces.

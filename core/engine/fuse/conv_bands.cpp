@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/conv_bands.h"
 
+#include "core/engine/fuse/reader_counts.h"
 #include "core/engine/lower/conv_parts.h"
 #include "core/engine/lower/float_work.h"
 #include "core/engine/lower/prepared_conv.h"
@@ -150,18 +151,13 @@ public:
         , m_graph(plan.graph())
         , m_taken(taken)
         , m_chains(m_graph.nodes().size(), nullptr)
-        , m_readers(m_graph.values().size(), 0)
+        , m_readers(readerCounts(m_graph))
     {
         for (const FusedUnit& chain : chains)
             for (NodeId id : chain.nodes) {
                 m_chains[id.index()] = &chain;
                 m_taken[id.index()] = true;
             }
-        for (const Node& node : m_graph.nodes())
-            for (const auto& list : { node.inputs, node.captures })
-                for (ValueId in : list)
-                    if (in.valid())
-                        ++m_readers[in.index()];
     }
 
     std::vector<FusedUnit> find()

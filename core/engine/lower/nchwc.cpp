@@ -37,13 +37,14 @@ Result<LoweredNode> lowerAs(const LowerContext& c, Node node, std::vector<InnerO
     return LoweredNode { std::move(run), kernel, layouts };
 }
 
+constexpr const char* kLowerLevel = "let ONNX Runtime write the file at level ORT_ENABLE_EXTENDED or below";
+
 /// The filter as filters x channels x kernel.
 Result<Tensor> plainFilter(const LowerContext& c)
 {
     const Tensor* w = c.constant(1);
     if (!w || w->dtype() != DType::Float32 || w->rank() < 3)
-        return badInput("its filter is no float32 constant of the file", {},
-            "let ONNX Runtime write the file at level ORT_ENABLE_EXTENDED or below");
+        return badInput("its filter is no float32 constant of the file", {}, kLowerLevel);
     const int64_t groups = c.node.attributes.integer("group", 1);
     BlockedFilter f { w->dim(0), w->dim(1), product(w->shape(), 2, w->rank()), c.channelBlock };
     // Each channel apart, or fewer of them than a block has: the image is read channel by channel.
@@ -51,7 +52,7 @@ Result<Tensor> plainFilter(const LowerContext& c)
     if (f.block < 1 || f.filters % f.block != 0 || (f.blockedInput && f.channels % f.block != 0))
         return badInput("a filter of shape " + shapeText(w->shape()) + " does not fill blocks of "
                 + std::to_string(f.block) + " channels",
-            {}, "let ONNX Runtime write the file at level ORT_ENABLE_EXTENDED or below");
+            {}, kLowerLevel);
     Tensor plain = Tensor::allocate(DType::Float32, w->shape());
     unblockFilter(f, toPlain(*w).data<float>().data(), plain.fill<float>().data());
     return plain;
@@ -138,7 +139,7 @@ Result<LoweredNode> lowerReorderInput(const LowerContext& c)
         QS_CHECK(needImage(s));
         const Tensor& x = s.in(0);
         const int64_t channels = last ? x.shape().back() : x.dim(1);
-        const int64_t filled = (channels + block - 1) / block * block;
+        const int64_t filled = filledUp(channels, block);
         if (!last && filled == channels) {
             s.setOutput(0, x);
             return {};
