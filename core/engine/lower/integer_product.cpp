@@ -2,7 +2,6 @@
 #include "core/engine/lower/integer_parts.h"
 #include "core/graph/domains.h"
 
-#include "core/base/rounding.h"
 #include "core/engine/lower/movement.h"
 #include "core/engine/lower/row_parts.h"
 #include "core/kernels/code_product.h"
@@ -550,10 +549,8 @@ DynamicCodes quantizeDynamically(const StepContext& s)
 {
     const Tensor& x = s.in(0);
     const auto n = static_cast<size_t>(x.count());
-    const FloatRange range = rangeWithZero(x.data<float>().data(), n);
-    DynamicCodes d;
-    d.scale = range.high == range.low ? 1.0f : (range.high - range.low) / 255.0f;
-    d.zeroPoint = static_cast<int32_t>(roundHalfEven(std::clamp(0.0f - range.low / d.scale, 0.0f, 255.0f)));
+    const DynamicScale made = dynamicScale(rangeWithZero(x.data<float>().data(), n));
+    DynamicCodes d { {}, made.scale, made.zeroPoint };
     d.codes = s.allocate(DType::UInt8, x.shape());
     quantizeFast<uint8_t>(x.data<float>().data(), { &d.scale, &d.zeroPoint, 0 }, d.codes.fill<uint8_t>().data(), n);
     return d;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/rounding.h"
 #include "core/engine/lower/element_types.h"
 #include "core/engine/lower/integer_parts.h"
 #include "core/engine/lower/recurrent_parts.h"
@@ -104,9 +103,9 @@ bool QuantizedProduct::run(const float* left, float* out)
 {
     const int64_t depth = weights.depth(), columns = weights.columns();
     const auto count = size_t(rows * depth);
-    const FloatRange range = rangeWithZero(left, count);
-    const float scale = range.high == range.low ? 1.0f : (range.high - range.low) / 255.0f;
-    const auto zero = int32_t(roundHalfEven(std::clamp(0.0f - range.low / scale, 0.0f, 255.0f)));
+    const DynamicScale made = dynamicScale(rangeWithZero(left, count));
+    const float scale = made.scale;
+    const int32_t zero = made.zeroPoint;
     quantizeFast<uint8_t>(left, { &scale, &zero, 0 }, codes.fill<uint8_t>().data(), count);
     const Codes a { codes.data<uint8_t>().data(), false };
     int32_t* s = sums.fill<int32_t>().data();
