@@ -61,6 +61,7 @@ Result<std::vector<Tensor>> InnerOp::runAll(
             given[i] = &plain[i];
         }
     StepContext inner(given, outputs, outer.pool(), {}, outer.cancelToken());
+    inner.useTeam(outer.team());
     inner.askUnrounded(unrounded);
     inner.askPairCounts(outer.pairCounts());
     QS_CHECK(m_lowered.run(inner));
