@@ -34,6 +34,30 @@ std::vector<std::shared_ptr<const Graph>> subgraphs(const Attributes& attributes
     return all;
 }
 
+Status replaceSubgraphs(DraftNode& node, const BodyFn& made)
+{
+    const auto replaced = [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
+        QS_TRY(auto other, made(body));
+        node.attributesChanged |= other != body;
+        return other;
+    };
+    const Attributes before = node.attributes;
+    for (const auto& [name, value] : before.all()) {
+        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value); one && *one) {
+            QS_TRY(auto body, replaced(*one));
+            node.attributes.set(name, std::move(body));
+        } else if (const auto* list = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value)) {
+            std::vector<std::shared_ptr<const Graph>> bodies;
+            for (const auto& each : *list) {
+                QS_TRY(auto body, replaced(each));
+                bodies.push_back(std::move(body));
+            }
+            node.attributes.set(name, std::move(bodies));
+        }
+    }
+    return {};
+}
+
 GraphDraft::GraphDraft(std::shared_ptr<const Model> source)
     : opsets(source->opsetImports)
     , producer(source->producer)
@@ -182,6 +206,16 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
     model->metadata = metadata;
     model->fileNodes = nodes.size();
     return std::shared_ptr<const Model>(std::move(model));
+}
+
+GraphDraft draftOfBody(const GraphDraft& outer, const Graph& body)
+{
+    auto source = std::make_shared<Model>();
+    source->path = outer.source().path;
+    source->irVersion = outer.source().irVersion;
+    source->graph = body;
+    source->opsetImports = outer.opsets;
+    return GraphDraft(std::move(source));
 }
 
 } // namespace qs

@@ -3,6 +3,7 @@
 
 #include "core/graph/graph.h"
 
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -27,6 +28,9 @@ struct DraftNode {
 std::vector<std::string> outerNames(const Graph& body);
 /// The subgraphs of a node, those of lists included.
 std::vector<std::shared_ptr<const Graph>> subgraphs(const Attributes& attributes);
+using BodyFn = std::function<Result<std::shared_ptr<const Graph>>(const std::shared_ptr<const Graph>& body)>;
+/// What `made` returns takes the place of each subgraph of the node; the same one stands for no change.
+Status replaceSubgraphs(DraftNode& node, const BodyFn& made);
 
 /// An editable copy of a model's main graph, by names: what passes and the quantizer work on. Constants share the
 /// storage of the source. A draft is a value; build() makes the immutable model, export writes it with all that the
@@ -70,5 +74,8 @@ private:
     std::vector<std::string> m_order, m_inputOrder, m_outputOrder;
     std::unordered_set<std::string> m_inputs, m_outputs, m_captured, m_changed;
 };
+
+/// Of a subgraph of `outer`, with its file and versions.
+GraphDraft draftOfBody(const GraphDraft& outer, const Graph& body);
 
 } // namespace qs

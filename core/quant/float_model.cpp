@@ -139,12 +139,7 @@ Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Rang
 
 FloatModel FloatModel::ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer)
 {
-    auto source = std::make_shared<Model>();
-    source->path = outer.draft.source().path;
-    source->irVersion = outer.draft.source().irVersion;
-    source->graph = body;
-    source->opsetImports = outer.draft.opsets;
-    FloatModel model { .draft = GraphDraft(std::move(source)), .leftOut = outer.leftOut, .outer = &outer };
+    FloatModel model { .draft = draftOfBody(outer.draft, body), .leftOut = outer.leftOut, .outer = &outer };
     for (const DraftNode& node : model.draft.nodes)
         model.chosen.push_back(isChosenType(node.opType, recipe) && !model.leftOut.contains(node.name));
     return model;

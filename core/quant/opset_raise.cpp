@@ -196,41 +196,12 @@ Result<bool> raise(GraphDraft& draft, int64_t version);
 Result<std::shared_ptr<const Graph>> raisedBody(
     const GraphDraft& outer, const std::shared_ptr<const Graph>& body, int64_t version)
 {
-    auto source = std::make_shared<Model>();
-    source->path = outer.source().path;
-    source->irVersion = outer.source().irVersion;
-    source->graph = *body;
-    source->opsetImports = outer.opsets;
-    GraphDraft draft(std::move(source));
+    GraphDraft draft = draftOfBody(outer, *body);
     QS_TRY(const bool changed, raise(draft, version));
     if (!changed)
         return body;
     QS_TRY(const auto model, draft.build());
     return std::shared_ptr<const Graph>(model, &model->graph);
-}
-
-Status raiseBodies(const GraphDraft& outer, DraftNode& node, int64_t version)
-{
-    const Attributes before = node.attributes;
-    const auto replaced = [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
-        QS_TRY(auto raised, raisedBody(outer, body, version));
-        node.attributesChanged |= raised != body;
-        return raised;
-    };
-    for (const auto& [name, value] : before.all()) {
-        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value); one && *one) {
-            QS_TRY(auto body, replaced(*one));
-            node.attributes.set(name, std::move(body));
-        } else if (const auto* list = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value)) {
-            std::vector<std::shared_ptr<const Graph>> bodies;
-            for (const auto& each : *list) {
-                QS_TRY(auto body, replaced(each));
-                bodies.push_back(std::move(body));
-            }
-            node.attributes.set(name, std::move(bodies));
-        }
-    }
-    return {};
 }
 
 /// Whether a node became another one.
@@ -245,7 +216,7 @@ Result<bool> raise(GraphDraft& draft, int64_t version)
         const auto inputs = node.inputs;
         for (int64_t v = from + 1; v <= version && node.domain.empty(); ++v)
             QS_CHECK(raiser.step(node, v));
-        QS_CHECK(raiseBodies(draft, node, version));
+        QS_CHECK(replaceSubgraphs(node, [&](const auto& body) { return raisedBody(draft, body, version); }));
         changed = changed || node.attributesChanged || node.inputs != inputs;
     }
     draft.opsets[""] = version;

@@ -3,6 +3,7 @@
 
 #include "core/quant/float8.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/quant_params.h"
 
 #include <cmath>
 
@@ -62,8 +63,7 @@ std::optional<TensorRange> impliedRange(const ScaleZero& wanted, const ScaleRule
         range.dtype = rules.real;
         range.average = 0.0f;
         range.deviation = impliedDeviation(wanted.scale, rules.real);
-        constexpr float kLargestCode = 448;
-        range.highest = roundedTo(rules.real, double(wanted.scale) * kLargestCode);
+        range.highest = roundedTo(rules.real, double(wanted.scale) * codeValues(rules.type).high);
         range.lowest = -range.highest;
         return range.deviation ? std::optional(range) : std::nullopt;
     }

@@ -125,32 +125,18 @@ private:
     /// Weights that the node's subgraphs multiply with.
     Status bodies(DraftNode& node)
     {
-        const Attributes before = node.attributes;
-        const auto replace = [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
-            FloatModel inner = FloatModel::ofBody(*body, m_recipe, m_model);
-            WeightOnlyWriter writer(inner, m_recipe, m_ready, m_threads, this);
-            QS_CHECK(writer.write());
-            m_model.warnings.insert(m_model.warnings.end(), inner.warnings.begin(), inner.warnings.end());
-            if (!writer.m_changed)
-                return body;
-            node.attributesChanged = m_changed = true;
-            QS_TRY(const auto model, inner.draft.build());
-            return std::shared_ptr<const Graph>(model, &model->graph);
-        };
-        for (const auto& [name, value] : before.all()) {
-            if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value)) {
-                QS_TRY(auto body, replace(*one));
-                node.attributes.set(name, std::move(body));
-            } else if (const auto* list = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value)) {
-                std::vector<std::shared_ptr<const Graph>> all;
-                for (const auto& each : *list) {
-                    QS_TRY(auto body, replace(each));
-                    all.push_back(std::move(body));
-                }
-                node.attributes.set(name, std::move(all));
-            }
-        }
-        return {};
+        return replaceSubgraphs(
+            node, [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
+                FloatModel inner = FloatModel::ofBody(*body, m_recipe, m_model);
+                WeightOnlyWriter writer(inner, m_recipe, m_ready, m_threads, this);
+                QS_CHECK(writer.write());
+                m_model.warnings.insert(m_model.warnings.end(), inner.warnings.begin(), inner.warnings.end());
+                if (!writer.m_changed)
+                    return body;
+                m_changed = true;
+                QS_TRY(const auto model, inner.draft.build());
+                return std::shared_ptr<const Graph>(model, &model->graph);
+            });
     }
 
     /// The writer of the graph that holds the weight.
