@@ -31,7 +31,7 @@ BypassBuilder::BypassBuilder(const ComparePair& pair, const std::vector<PairPlan
     : m_pair(pair)
     , m_plan(pair.writtenPlan ? *pair.writtenPlan : *pair.quantPlan)
     , m_weights(weights)
-    , m_folded(pair)
+    , m_folded(weights == Weights::Stored ? FoldedConstants(pair.floatPlan) : FoldedConstants(pair)) // not read then
     , m_draft(std::make_shared<const Model>(m_plan.model()))
 {
     for (const PairPlan& p : pairs)

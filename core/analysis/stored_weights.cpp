@@ -1,35 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass_builder.h"
+#include "core/graph/draft_links.h"
 #include "core/prepare/prepare.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <utility>
 
 /// Two networks that differ in their weights, given the same ones.
 namespace qs {
 
 namespace {
 
-/// Who makes and who reads each value of a draft.
-struct Links {
-    explicit Links(const GraphDraft& draft)
-    {
-        for (size_t n = 0; n < draft.nodes.size(); ++n)
-            for (const std::string& in : draft.nodes[n].inputs)
-                readers[in].push_back(n);
-    }
-    std::unordered_map<std::string, std::vector<size_t>> readers;
-
-    /// The only reader of what a node makes.
-    std::optional<size_t> behind(const GraphDraft& draft, const DraftNode& node) const
-    {
-        const auto it = node.outputs.empty() ? readers.end() : readers.find(node.outputs[0]);
-        const bool single = it != readers.end() && it->second.size() == 1 && !draft.isOutput(node.outputs[0]);
-        return single ? std::optional(it->second[0]) : std::nullopt;
-    }
-};
+/// The only reader of what a node makes.
+std::optional<size_t> behind(const DraftLinks& links, const DraftNode& node)
+{
+    const bool single = !node.outputs.empty() && links.readOnce(node.outputs[0]);
+    return single ? std::optional(links.readers(node.outputs[0])[0]) : std::nullopt;
+}
 
 /// Values of a constant, one a channel; empty for another one.
 std::vector<double> perChannel(const Tensor* t, size_t channels)
@@ -56,13 +45,13 @@ public:
         m_shift.resize(channels, 0);
     }
 
-    void fold(const Links& links)
+    void fold(const DraftLinks& links)
     {
         if (!m_ready)
             return;
         size_t last = m_conv;
-        for (auto next = links.behind(m_draft, m_draft.nodes[m_conv]); next && take(m_draft.nodes[*next], last);
-             next = links.behind(m_draft, m_draft.nodes[*next]))
+        for (auto next = behind(links, m_draft.nodes[m_conv]); next && take(m_draft.nodes[*next], last);
+             next = behind(links, m_draft.nodes[*next]))
             last = *next;
         if (last == m_conv)
             return;
@@ -113,7 +102,7 @@ bool foldAll(GraphDraft& draft)
 {
     if (!foldConstants(draft).ok() || !removeUnused(draft).ok())
         return false;
-    const Links links(draft);
+    const DraftLinks links(draft);
     for (size_t n = 0; n < draft.nodes.size(); ++n)
         if (draft.nodes[n].is("Conv"))
             ScaledConv(draft, n).fold(links);
