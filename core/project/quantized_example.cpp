@@ -5,6 +5,8 @@
 #include "core/project/workspace.h"
 #include "core/quant/recipe_edit.h"
 
+#include <functional>
+
 namespace qs {
 
 namespace {
@@ -31,30 +33,23 @@ ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantize
     return names;
 }
 
-/// Nothing where the files cannot be paired.
-std::optional<ReadBack> readByPairs(
-    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
+std::optional<ReadBack> readByPairs(const LoadedModel& f, const LoadedModel& q, const Alignment& alignment)
 {
-    const LoadedModel f = loadedModel(floatModel), q = loadedModel(quantized);
-    const auto alignment = align(*f.plan, *q.plan, *q.quant, {});
-    if (!alignment.ok())
-        return std::nullopt;
-    const GraphDraft draft(floatModel);
-    auto back = readBack(quantized, &draft, floatNames(f, q, *alignment));
+    const GraphDraft draft(f.model);
+    auto back = readBack(q.model, &draft, floatNames(f, q, alignment));
     return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
 }
 
-} // namespace
-
-Result<ReadBack> readExample(
-    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
+/// `byPairs`: nothing where the files cannot be paired.
+Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
+    const std::shared_ptr<const Model>& quantized, const std::function<std::optional<ReadBack>()>& byPairs)
 {
     GraphDraft draft(floatModel);
     auto plain = readBack(quantized, &draft);
     if (!plain || plain->differences == 0)
         return plain;
     if (!plain->differences) // it has names of its own
-        if (auto paired = readByPairs(floatModel, quantized))
+        if (auto paired = byPairs())
             return *std::move(paired);
     QS_TRY(const auto reports, prepareGraph(draft));
     size_t changes = 0;
@@ -69,6 +64,26 @@ Result<ReadBack> readExample(
         return plain;
     prepared->recipe.preparation.enabled = true;
     return prepared;
+}
+
+} // namespace
+
+Result<ReadBack> readExample(
+    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
+{
+    return readClosest(floatModel, quantized, [&]() -> std::optional<ReadBack> {
+        const LoadedModel f = loadedModel(floatModel), q = loadedModel(quantized);
+        const auto alignment = align(*f.plan, *q.plan, *q.quant, {});
+        return alignment.ok() ? readByPairs(f, q, *alignment) : std::nullopt;
+    });
+}
+
+Result<ReadBack> readExample(const Snapshot& s)
+{
+    if (!s.alignment)
+        return readExample(s.floatModel->model, s.quantModel->model);
+    return readClosest(s.floatModel->model, s.quantModel->model,
+        [&] { return readByPairs(*s.floatModel, *s.quantModel, *s.alignment); });
 }
 
 Recipe recipeWithRanges(const ReadBack& back) { return withRanges(back.recipe, back.ranges); }

@@ -38,7 +38,7 @@ std::optional<BaseRecipe> baseRecipe(const Snapshot& s)
 {
     if (s.inputs.recipe)
         return BaseRecipe { *s.inputs.recipe, *s.inputs.recipe };
-    const auto back = readExample(s.floatModel->model, s.quantModel->model);
+    const auto back = readExample(s);
     return back.ok() ? std::optional(BaseRecipe { back->recipe, recipeWithRanges(*back) }) : std::nullopt;
 }
 

@@ -304,7 +304,7 @@ void Session::readRecipe()
     request.title = tr("Read the recipe of %1").arg(fileName(shown->inputs.quantPath));
     request.visibility = Visibility::Hidden;
     request.process = [this, shown](const JobContext&) -> Result<std::function<void()>> {
-        QS_TRY(const ReadBack back, readExample(shown->floatModel->model, shown->quantModel->model));
+        QS_TRY(const ReadBack back, readExample(*shown));
         std::string note = describeReadBack(back);
         for (const std::string& sentence : back.undetermined)
             note += "\n" + sentence;
