@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/real_build.h"
 #include "widgets/plots/channel_chart.h"
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/line_chart.h"
@@ -29,21 +30,16 @@
 #include <cmath>
 
 using namespace qs;
+using qs::test::realBuild;
 
 namespace {
 
 constexpr int kPatience = 60'000;
 const std::string kExamples = QS_SOURCE_DIR "/resources/examples/";
 
-Result<SnapshotPtr> build(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
-    const CancelToken& cancel, const PartialFn& partial)
-{
-    return buildSnapshot(inputs, previous, progress, cancel, partial);
-}
-
 /// A window with the bundled example, compared.
 struct Example {
-    Session session { build };
+    Session session { realBuild() };
     MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
 
     Example()
