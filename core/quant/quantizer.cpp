@@ -55,7 +55,7 @@ Status checkTypes(const Recipe& recipe)
     return {};
 }
 
-/// Types that neither the model nor a list of ONNX Runtime's has are most likely misspelt.
+/// Types that neither the model nor a list of ONNX Runtime's has are most likely meant for another model.
 void tellUnknownTypes(FloatModel& model, const Recipe& recipe)
 {
     const auto& usual = defaultOpTypes(recipe.format);

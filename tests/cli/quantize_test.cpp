@@ -158,6 +158,8 @@ private slots:
                                       << QStringList { "none.onnx", "--data", kData };
         QTest::newRow("unknown node") << 3 << QStringList { "no-such-node" }
                                       << QStringList { kFloat, "--data", kData, "--exclude", "no-such-node" };
+        QTest::newRow("unknown type") << 3 << QStringList { "no operator is called 'Bogus'" }
+                                      << QStringList { kFloat, "--data", kData, "--op-types", "Conv,Bogus" };
         QTest::newRow("unknown method") << 2 << QStringList { "--method" }
                                         << QStringList { kFloat, "--data", kData, "--method", "best" };
         QTest::newRow("percentile") << 2 << QStringList { "--percentile" }

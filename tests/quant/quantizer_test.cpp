@@ -275,11 +275,14 @@ private slots:
     void unknownTypesAreTold()
     {
         Recipe recipe;
-        recipe.opTypes = { "Conv", "Gemm", "Konv" }; // Gemm: not here, but ONNX Runtime knows it
+        recipe.opTypes = { "Conv", "Gemm", "Erf" }; // Gemm: not here, but in ONNX Runtime's list
         const auto made = quantize(convNet(), recipe, convRanges());
         QVERIFY(made.ok());
         QCOMPARE(made->warnings.size(), size_t(1));
-        QVERIFY(made->warnings[0].find("'Konv'") != std::string::npos);
+        QVERIFY(made->warnings[0].find("'Erf'") != std::string::npos);
+        recipe.opTypes = { "Conv", "Konv" };
+        const auto misspelt = quantize(convNet(), recipe, convRanges());
+        QVERIFY(!misspelt.ok() && misspelt.issue().what.find("'Konv'") != std::string::npos);
     }
 
     void bodiesAreRaised()
