@@ -63,6 +63,9 @@ private slots:
     void pointsAreMarkedAndChosen();
     void channelsAndMaps();
     void plotsWithoutRoomStaySilent();
+    void drawsWhenPainted();
+    void zoomSurvivesAnotherHeight();
+    void ticksSuitTheNewSize();
 };
 
 void TestPlots::savesPictures_data()
@@ -240,6 +243,71 @@ void TestPlots::plotsWithoutRoomStaySilent()
     }
     qInstallMessageHandler(before);
     QCOMPARE(g_messages.filter(QStringLiteral("painter")), QStringList());
+}
+
+/// The widget that the plotting library draws on.
+static QWidget* canvasOf(const PlotWidget& plot)
+{
+    for (QWidget* child : plot.findChildren<QWidget*>())
+        if (child->inherits("QCustomPlot"))
+            return child;
+    return nullptr;
+}
+
+void TestPlots::drawsWhenPainted()
+{
+    QWidget window;
+    window.resize(500, 400);
+    HistogramPlot plot(&window);
+    plot.resize(300, 200);
+    plot.setStyle({});
+    plot.hide();
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    QSignalSpy drawn(canvasOf(plot), SIGNAL(afterReplot()));
+    plot.setData(sampleHistogram());
+    plot.resize(310, 210);
+    plot.resize(320, 220);
+    QTest::qWait(1);
+    QCOMPARE(drawn.count(), 0); // nobody sees it
+    plot.show();
+    plot.resetView();
+    plot.resize(330, 230);
+    QTRY_COMPARE(drawn.count(), 1); // once for all of it
+    plot.setScale(AxisScale::Linear);
+    QTRY_COMPARE(drawn.count(), 2);
+}
+
+void TestPlots::zoomSurvivesAnotherHeight()
+{
+    HistogramPlot plot;
+    plot.resize(400, 300);
+    plot.setStyle({});
+    plot.setData(sampleHistogram());
+    const QImage whole = plot.grab().toImage();
+    QTest::keyClick(&plot, Qt::Key_Plus);
+    const QImage zoomed = plot.grab().toImage();
+    QVERIFY(zoomed != whole);
+    plot.resize(400, 120); // too low for the text below the axis
+    plot.grab();
+    plot.resize(400, 300);
+    QCOMPARE(plot.grab().toImage(), zoomed);
+}
+
+void TestPlots::ticksSuitTheNewSize()
+{
+    LineData data = sampleLines();
+    data.ticks = { "first of them", "second of them", "third of them", "fourth of them" };
+    LineChart wide, grown;
+    wide.resize(700, 300);
+    grown.resize(200, 120);
+    for (LineChart* chart : { &wide, &grown }) {
+        chart->setStyle({});
+        chart->setData(data);
+        chart->grab();
+    }
+    grown.resize(700, 300);
+    QCOMPARE(grown.grab().toImage(), wide.grab().toImage());
 }
 
 QTEST_MAIN(TestPlots)

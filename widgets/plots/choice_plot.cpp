@@ -34,7 +34,7 @@ void ChoicePlot::markByLine()
         point->setTypeY(QCPItemPosition::ptAxisRectRatio);
     m_marker->point1->setCoords(xOf(m_chosen.value_or(0)), 0);
     m_marker->point2->setCoords(xOf(m_chosen.value_or(0)), 1);
-    plot().replot(QCustomPlot::rpQueuedReplot);
+    redraw();
 }
 
 void ChoicePlot::itemsChanged()

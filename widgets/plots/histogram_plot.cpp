@@ -88,7 +88,7 @@ void HistogramPlot::rebuild()
         useLinearTicks(*plot().yAxis);
     useLinearTicks(*plot().xAxis);
     plot().yAxis->setLabel(QString());
-    plot().xAxis->setLabel(m_low ? QString() : m_data.xLabel);
+    labelXAxis();
     plot().axisRect()->setMinimumMargins({ kSide, fontMetrics().height() + kLabelGap, kSide, kSide });
     plot().xAxis->grid()->setVisible(false);
     for (const HistogramSeries& series : m_data.series)
@@ -167,12 +167,12 @@ void HistogramPlot::fitAxes()
 
 void HistogramPlot::resizeEvent(QResizeEvent* event)
 {
+    labelXAxis();
     PlotWidget::resizeEvent(event);
-    if (const bool low = height() < kLowPlot; low != m_low) {
-        m_low = low;
-        rebuild();
-    }
 }
+
+/// Only where there is height for it.
+void HistogramPlot::labelXAxis() { plot().xAxis->setLabel(height() < kLowPlot ? QString() : m_data.xLabel); }
 
 std::optional<std::pair<double, QString>> HistogramPlot::readout(double x, double) const
 {

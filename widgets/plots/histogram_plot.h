@@ -45,6 +45,7 @@ private:
     enum class End { Low, High };
     std::optional<End> endAt(const QPointF& position) const;
     PlotRange moved(End end, double to) const;
+    void labelXAxis();
     void rebuildRange();
     void addClippedBins();
     void addHandle(double x);
@@ -66,7 +67,6 @@ private:
     QCPGraph* m_clipped = nullptr; ///< the filled bins beyond the range
     std::vector<QCPItemText*> m_tickLabels; ///< one a tick
     std::optional<End> m_held;
-    bool m_low = false; ///< there is little height
     QCPItemText* m_rangeLabel = nullptr;
     QCPItemText* m_observedLabel = nullptr;
 };

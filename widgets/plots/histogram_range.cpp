@@ -39,7 +39,7 @@ void HistogramPlot::rebuildRange()
     addClippedBins();
     addRange();
     addTicks();
-    plot().replot(QCustomPlot::rpQueuedReplot);
+    redraw();
 }
 
 /// The bins of the first series that reach beyond the range, in the colour of clipping.

@@ -78,8 +78,8 @@ void LineChart::placeTickNames()
 
 void LineChart::resizeEvent(QResizeEvent* event)
 {
+    placeTickNames(); // before they are drawn
     ChoicePlot::resizeEvent(event);
-    placeTickNames();
 }
 
 void LineChart::addSeries(const LineSeries& series)

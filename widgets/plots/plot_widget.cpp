@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/plots/plot_widget.h"
 
-#include <qcustomplot.h>
+#include "widgets/plots/plot_canvas.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -69,7 +69,7 @@ private:
 
 PlotWidget::PlotWidget(QWidget* parent)
     : QWidget(parent)
-    , m_plot(new QCustomPlot(this))
+    , m_plot(new PlotCanvas(this))
     , m_readout(new QLabel(this))
     , m_message(new QLabel(this))
     , m_crosshair(new QCPItemStraightLine(m_plot))
@@ -94,6 +94,10 @@ PlotWidget::PlotWidget(QWidget* parent)
 }
 
 PlotWidget::~PlotWidget() = default;
+
+QCustomPlot& PlotWidget::plot() const { return *m_plot; }
+
+void PlotWidget::redraw() { m_plot->redraw(); }
 
 void PlotWidget::setStyle(const PlotStyle& style)
 {
@@ -193,7 +197,7 @@ void PlotWidget::showMessage(const QString& text)
 void PlotWidget::resetView()
 {
     fitAxes();
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    redraw();
 }
 
 bool PlotWidget::eventFilter(QObject* watched, QEvent* event)
@@ -239,9 +243,9 @@ void PlotWidget::resizeEvent(QResizeEvent* event)
 {
     if (rect().isEmpty())
         return QWidget::resizeEvent(event); // nothing can be painted, and nothing is seen
-    m_plot->setGeometry(rect());
     for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis })
         axis->ticker()->setTickCount(tickCount(*axis));
+    m_plot->setGeometry(rect()); // draws with these ticks
     m_message->setGeometry(rect());
     QWidget::resizeEvent(event);
 }
@@ -255,7 +259,7 @@ void PlotWidget::keyPressEvent(QKeyEvent* event)
     if (event->key() == Qt::Key_Plus || event->key() == Qt::Key_Minus) {
         const double factor = event->key() == Qt::Key_Plus ? 0.8 : 1.25;
         m_plot->xAxis->scaleRange(factor);
-        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        redraw();
         return;
     }
     QWidget::keyPressEvent(event);

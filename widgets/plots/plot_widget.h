@@ -12,6 +12,8 @@ class QLabel;
 
 namespace qs {
 
+class PlotCanvas;
+
 /// What every plot offers: zoom with the wheel, pan by dragging, reset by double click or Home, a crosshair with exact
 /// values, and saving as PNG, SVG, PDF or CSV from the context menu.
 class PlotWidget : public QWidget {
@@ -31,7 +33,8 @@ public:
     QSize sizeHint() const override { return { 420, 260 }; }
 
 protected:
-    QCustomPlot& plot() const { return *m_plot; }
+    QCustomPlot& plot() const;
+    void redraw(); ///< in the next picture
     const PlotStyle& plotStyle() const { return m_style; }
     QString number(double value) const;
     /// Builds the plottables from the data and the style, then calls resetView().
@@ -64,7 +67,7 @@ private:
     void saveAs(const QString& suffix);
 
     PlotStyle m_style;
-    QCustomPlot* m_plot;
+    PlotCanvas* m_plot;
     QLabel* m_readout;
     QLabel* m_message;
     QPoint m_pressed;
