@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace qs {
@@ -133,18 +134,23 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     : Panel(QStringLiteral("findings"), tr("Findings"), parent)
     , m_session(session)
     , m_scroll(new QScrollArea(this))
+    , m_rebuild(new QTimer(this))
 {
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setAccessibleName(tr("Findings"));
     setContent(m_scroll);
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &FindingsPanel::rebuild);
+    m_rebuild->setSingleShot(true);
+    m_rebuild->setInterval(0);
+    connect(m_rebuild, &QTimer::timeout, this, &FindingsPanel::rebuild);
+    connect(this, &Panel::lookedAtChanged, this, &FindingsPanel::rebuildLater);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &FindingsPanel::outdate);
     connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now, const SnapshotPtr& before) {
         m_model.setSnapshot(now);
         const auto stage = [](const Snapshot& s) { return !s.comparison ? 0 : s.comparison->partial ? 1 : 2; };
         if (stage(*now) != stage(*before) || (!now->comparison && missingText(*now) != missingText(*before)))
-            rebuild(); // the hint of an empty list differs
+            outdate(); // the hint of an empty list differs
     });
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &FindingsPanel::refreshEdits);
     connect(&session, &Session::themeChanged, this, qOverload<>(&QWidget::update));
@@ -152,8 +158,22 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     rebuild();
 }
 
+void FindingsPanel::outdate()
+{
+    m_outdated = true;
+    rebuildLater();
+}
+
+void FindingsPanel::rebuildLater()
+{
+    if (m_outdated && lookedAt())
+        m_rebuild->start();
+}
+
 void FindingsPanel::rebuild()
 {
+    m_outdated = false;
+    m_rebuild->stop();
     auto* content = new QWidget;
     content->setObjectName(QStringLiteral("findingsContent"));
     auto* column = new QVBoxLayout(content);
@@ -164,8 +184,8 @@ void FindingsPanel::rebuild()
     for (int row = 0; row < std::min(count, kMaxCards); ++row) {
         auto* card = new FindingCard(m_model.finding(row), editText(m_model.finding(row)), m_session, content);
         m_cards.push_back(card);
-        connect(card, &FindingCard::applyRequested, this, [this, row] { apply(m_model.finding(row)); });
-        connect(card, &FindingCard::showRequested, this, [this, row] { show(m_model.finding(row)); });
+        connect(card, &FindingCard::applyRequested, this, [this, row] { apply(row); });
+        connect(card, &FindingCard::showRequested, this, [this, row] { show(row); });
         column->addWidget(card);
     }
     QString hint;
@@ -204,22 +224,27 @@ QString FindingsPanel::editText(const Finding& finding) const
 
 void FindingsPanel::refreshEdits()
 {
+    if (m_outdated) // cards of other findings
+        return;
     for (size_t row = 0; row < m_cards.size(); ++row)
         m_cards[row]->setApplied(editText(m_model.finding(int(row))));
 }
 
-void FindingsPanel::apply(const Finding& finding)
+void FindingsPanel::apply(int row)
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    if (!snapshot->floatModel || !snapshot->floatModel->draft)
+    if (m_outdated || !snapshot->floatModel || !snapshot->floatModel->draft)
         return;
     RecipeEdits& edits = m_session.recipe();
-    const std::vector<Remedy> changes = changesOf(finding);
+    const std::vector<Remedy> changes = changesOf(m_model.finding(row));
     edits.apply(remediesText(changes), withRemedies(edits.recipe(), changes, *snapshot->floatModel->draft));
 }
 
-void FindingsPanel::show(const Finding& finding)
+void FindingsPanel::show(int row)
 {
+    if (m_outdated)
+        return;
+    const Finding& finding = m_model.finding(row);
     Selection& selection = m_session.selection();
     if (finding.activation)
         selection.selectActivation(*finding.activation);

@@ -7,6 +7,7 @@
 
 class QPushButton;
 class QScrollArea;
+class QTimer;
 
 namespace qs {
 
@@ -39,15 +40,19 @@ public:
     explicit FindingsPanel(Session& session, QWidget* parent = nullptr);
 
 private:
+    void outdate(); ///< the cards; they are made anew in an event of their own, once somebody looks at them
+    void rebuildLater();
     void rebuild();
     void refreshEdits();
-    void apply(const Finding& finding);
+    void apply(int row);
     QString editText(const Finding& finding) const;
-    void show(const Finding& finding);
+    void show(int row);
 
     Session& m_session;
     FindingModel m_model;
     QScrollArea* m_scroll;
+    QTimer* m_rebuild;
+    bool m_outdated = false;
     std::vector<FindingCard*> m_cards; ///< one a row, as many as are shown
 };
 
