@@ -4,7 +4,7 @@
 #include "core/base/name_pattern.h"
 #include "core/graph/draft.h"
 #include "core/quant/float_model.h"
-#include "core/quant/recipe_json.h"
+#include "core/quant/setting_origins.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -133,11 +133,23 @@ TriState triState(std::span<const NodeState> states, std::span<const size_t> mem
     return quantized == 0 ? TriState::None : quantized == members.size() ? TriState::All : TriState::Some;
 }
 
+SettingOrigins::SettingOrigins(const Recipe& recipe, const RecipeBase& base)
+    : m_edits(recipeDiff(base.recipe, recipe))
+    , m_preset(recipeDiff(Recipe {}, base.recipe))
+    , m_baseOrigin(base.origin)
+{
+}
+
+ValueOrigin SettingOrigins::of(std::string_view field) const
+{
+    if (touches(m_edits, field))
+        return ValueOrigin::Override;
+    return touches(m_preset, field) ? m_baseOrigin : ValueOrigin::Default;
+}
+
 ValueOrigin settingOrigin(const Recipe& recipe, const RecipeBase& base, std::string_view field)
 {
-    if (touches(recipeDiff(base.recipe, recipe), field))
-        return ValueOrigin::Override;
-    return touches(recipeDiff(Recipe {}, base.recipe), field) ? base.origin : ValueOrigin::Default;
+    return SettingOrigins(recipe, base).of(field);
 }
 
 TensorOrigins tensorOrigins(const Recipe& recipe, const RecipeBase& base, const std::string& tensor)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/recipe_form.h"
 
+#include "core/quant/setting_origins.h"
 #include "widgets/models/formatting.h"
 #include "widgets/models/node_tree_model.h"
 #include "widgets/models/recipe_fields.h"
@@ -130,6 +131,11 @@ void RecipeForm::arrange(bool stacked)
 void RecipeForm::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
+    fit();
+}
+
+void RecipeForm::fit()
+{
     int labels = 0;
     for (const Line& line : m_lines)
         if (!line.field->section && !line.label->isHidden())
@@ -151,13 +157,15 @@ QWidget* RecipeForm::editor(const std::string& path) const
 void RecipeForm::refresh()
 {
     m_filling = true;
+    const SettingOrigins origins(m_session.recipe().recipe(), m_session.recipe().recipeBase());
     for (const Line& line : m_lines)
-        refreshLine(line);
+        refreshLine(line, origins);
     m_filling = false;
     setEnabled(m_session.recipe().editable());
+    fit(); // another setting may bring a longer label
 }
 
-void RecipeForm::refreshLine(const Line& line)
+void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins)
 {
     const RecipeEdits& edits = m_session.recipe();
     const bool shown = line.field->applies(edits.recipe());
@@ -174,7 +182,7 @@ void RecipeForm::refreshLine(const Line& line)
     line.reset->setVisible(shown && changed);
     line.reset->setToolTip(tr("Back to %1").arg(recipeFieldText(*line.field, edits.base())));
     setChanged(line.label, changed);
-    const ValueOrigin origin = settingOrigin(edits.recipe(), edits.recipeBase(), line.field->path);
+    const ValueOrigin origin = origins.of(line.field->path);
     line.widget()->setToolTip(line.field->toolTip + QStringLiteral("\n")
         + tr("%1: %2").arg(recipeFieldText(*line.field, edits.recipe()), originText(origin)));
 }

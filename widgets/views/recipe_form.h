@@ -15,6 +15,7 @@ class QToolButton;
 namespace qs {
 
 struct RecipeField;
+class SettingOrigins;
 
 /// The settings that hold for all nodes, one line each: label, editor, and a way back where it was changed. A change is
 /// one edit; the editors follow the recipe.
@@ -38,9 +39,10 @@ private:
         QWidget* widget() const;
     };
     Line makeLine(const RecipeField& field);
+    void fit(); ///< the arrangement to the width and the labels that are shown
     void arrange(bool stacked);
     void refresh();
-    void refreshLine(const Line& line);
+    void refreshLine(const Line& line, const SettingOrigins& origins);
     void choose(const RecipeField& field, double value);
     void reset(const RecipeField& field);
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/recipe_json.h"
+#include "core/quant/recipe_state.h"
+
+#include <string_view>
+#include <vector>
+
+namespace qs {
+
+/// settingOrigin() for many fields of one recipe, which is compared with its base once.
+class SettingOrigins {
+public:
+    SettingOrigins(const Recipe& recipe, const RecipeBase& base);
+    ValueOrigin of(std::string_view field) const;
+
+private:
+    std::vector<RecipeChange> m_edits, m_preset; ///< against the base; of the base against the defaults
+    ValueOrigin m_baseOrigin;
+};
+
+} // namespace qs
