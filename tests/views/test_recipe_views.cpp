@@ -475,7 +475,30 @@ private slots:
         QVERIFY(example.settled());
         QCOMPARE(panel->model().runs().current(), first);
         QVERIFY(example.accuracy() < 0.5);
+        columnsComeAndGoWithTheRoom(example.session);
     }
+
+private:
+    static void columnsComeAndGoWithTheRoom(Session& session)
+    {
+        RunsPanel wide(session), grown(session);
+        const auto widths = [](RunsPanel& panel) {
+            std::vector<int> all;
+            for (int column = 0; column < panel.model().columnCount(); ++column)
+                all.push_back(panel.tree()->isColumnHidden(column) ? 0 : panel.tree()->columnWidth(column));
+            return all;
+        };
+        wide.resize(1600, 300);
+        grown.resize(460, 300);
+        wide.show();
+        grown.show();
+        QTRY_VERIFY(std::ranges::count(widths(grown), 0) > 0);
+        QCOMPARE(std::ranges::count(widths(wide), 0), 0);
+        grown.resize(1600, 300);
+        QTRY_COMPARE(widths(grown), widths(wide));
+    }
+
+private slots:
 
     void theAdvisorsPointIsOneStep()
     {

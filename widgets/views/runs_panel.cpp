@@ -117,12 +117,14 @@ void RunsPanel::fitColumns()
     int room = m_tree->viewport()->width() - kLeastName;
     for (const int column :
         { RunModel::Sqnr, RunModel::Accuracy, RunModel::Macs, RunModel::Size, RunModel::Agreement, RunModel::Note }) {
+        m_tree->setColumnHidden(column, false); // a hidden one has no width to be measured
         const int needed = column == RunModel::Note
             ? kNoteWidth
             : std::max(m_tree->header()->sectionSizeHint(column), cells->sizeHintForColumn(column));
-        m_tree->setColumnHidden(column, needed > room);
-        if (needed > room)
+        if (needed > room) {
+            m_tree->setColumnHidden(column, true);
             continue;
+        }
         m_tree->setColumnWidth(column, needed);
         room -= needed;
     }
