@@ -81,8 +81,9 @@ public:
         --m_depth;
     }
     void begin() { m_timing = true; }
-    void beginAction() { m_action = {}; }
+    void beginAction() { m_action = {}, m_longestOfAction.clear(); }
     Span action() const { return m_action; }
+    const std::string& longestOfAction() const { return m_longestOfAction; } ///< by processor time
     const std::vector<Span>& events() const { return m_events; }
     const std::map<std::string, Span>& longest() const { return m_longest; }
 
@@ -90,12 +91,15 @@ private:
     void note(const Span& span, const std::string& what)
     {
         m_events.push_back(span);
+        if (span.cpuMs > m_action.cpuMs)
+            m_longestOfAction = what;
         m_action.keepLonger(span);
         m_longest[what].keepLonger(span);
     }
     bool m_timing = false;
     int m_depth = 0;
     Span m_action;
+    std::string m_longestOfAction;
     std::vector<Span> m_events;
     std::map<std::string, Span> m_longest;
 };
@@ -127,6 +131,14 @@ void print(const char* what, const std::vector<Span>& spans)
         share(cpu, 1));
 }
 
+void printLongest(const char* title, std::vector<std::pair<double, std::string>> all)
+{
+    std::ranges::sort(all, std::greater<>());
+    std::printf("%s\n", title);
+    for (size_t i = 0; i < std::min<size_t>(all.size(), 12); ++i)
+        std::printf("  %7.2f ms  %s\n", all[i].first, all[i].second.c_str());
+}
+
 class Script {
 public:
     Script(TimedApplication& application, Session& session, MainWindow& window)
@@ -137,12 +149,15 @@ public:
     }
 
     /// Does something, then handles events until nothing is left to do.
-    void act(const char* kind, const std::function<void()>& work)
+    void act(const std::string& kind, const std::function<void()>& work, const std::string& detail = {})
     {
         m_application.beginAction();
         m_application.call(work);
         settle();
-        m_actions[kind].push_back(m_application.action());
+        const Span span = m_application.action();
+        m_actions[kind].push_back(span);
+        m_ranking.emplace_back(
+            span.cpuMs, kind + (detail.empty() ? "" : " (" + detail + ")") + ": " + m_application.longestOfAction());
     }
 
     void settle()
@@ -165,7 +180,8 @@ public:
         for (size_t i = 0; i < 12; ++i)
             act("select a tensor", [&] { m_session.selection().selectActivation(i * (tensors - 1) / 11); });
         for (const QString& view : MainWindow::viewNames())
-            act("show a view", [&] { m_window.showView(view); });
+            act(
+                "show a view", [&] { m_window.showView(view); }, view.toStdString());
         for (size_t i = 0; i < 8; ++i) {
             act("select a tensor", [&] { m_session.selection().selectActivation((i * 37 + 5) % tensors); });
             act("exclude a node", [&] { m_window.recipe().toggle(m_session.selection().current()); });
@@ -185,12 +201,15 @@ public:
     }
 
     const std::map<std::string, std::vector<Span>>& actions() const { return m_actions; }
+    /// What each action's longest handler took, and which it was.
+    const std::vector<std::pair<double, std::string>>& ranking() const { return m_ranking; }
 
 private:
     TimedApplication& m_application;
     Session& m_session;
     MainWindow& m_window;
     std::map<std::string, std::vector<Span>> m_actions;
+    std::vector<std::pair<double, std::string>> m_ranking;
 };
 
 Inputs inputsFrom(const QStringList& arguments, QSize& size)
@@ -248,9 +267,7 @@ int main(int argc, char** argv)
     std::vector<std::pair<double, std::string>> longest;
     for (const auto& [what, span] : application.longest())
         longest.emplace_back(span.cpuMs, what);
-    std::ranges::sort(longest, std::greater<>());
-    std::printf("longest handlers:\n");
-    for (size_t i = 0; i < std::min<size_t>(longest.size(), 12); ++i)
-        std::printf("  %7.2f ms  %s\n", longest[i].first, longest[i].second.c_str());
+    printLongest("longest handlers (processor time):", longest);
+    printLongest("longest actions:", script.ranking());
     return 0;
 }
