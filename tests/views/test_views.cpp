@@ -20,6 +20,7 @@
 #include <QImage>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPushButton>
@@ -33,6 +34,7 @@
 #include <QUrl>
 
 #include <atomic>
+#include <map>
 
 using namespace qs;
 
@@ -67,6 +69,32 @@ void openAndWait(Session& session, const Inputs& inputs)
     session.openInputs(inputs);
     QVERIFY(settled.wait());
     QTRY_VERIFY(session.jobs().idle());
+}
+
+/// The docks and a menu of a window that begins with one theme and goes on with another.
+std::map<QString, QImage> picturesIn(ThemeChoice first, ThemeChoice then)
+{
+    std::map<QString, QImage> pictures;
+    Session session(fakeBuild);
+    MainWindow window(session, first, WindowMemory::Fresh);
+    window.resize(1600, 1000);
+    window.show();
+    openAndWait(session, somePair());
+    window.showView(QStringLiteral("tensors"));
+    QCoreApplication::processEvents();
+    if (then != first)
+        window.setThemeChoice(then);
+    [&] { QTRY_VERIFY(window.updatesEnabled()); }();
+    for (const char* view : { "tensors", "findings", "inspector", "layer-chart", "samples", "advisor", "weight-lab" }) {
+        window.showView(QLatin1String(view));
+        QTest::qWait(50);
+        pictures[QLatin1String(view)]
+            = window.findChild<QDockWidget*>(QLatin1String("dock-") + QLatin1String(view))->grab().toImage();
+    }
+    pictures[QStringLiteral("graph")] = window.centralWidget()->grab().toImage();
+    pictures[QStringLiteral("menus")] = window.menuBar()->grab().toImage();
+    pictures[QStringLiteral("menu")] = window.menuBar()->actions().front()->menu()->grab().toImage();
+    return pictures;
 }
 
 } // namespace
@@ -411,6 +439,24 @@ private slots:
         QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("dock-findings"))->isHidden());
         QVERIFY(!window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"))->isHidden());
         QTRY_COMPARE(window.findChild<QDockWidget*>(QStringLiteral("dock-layer-chart"))->width(), wide);
+    }
+
+    /// A window that changes its theme looks as one that began with it: what is seen, and what is shown afterwards.
+    void anotherThemeLeavesNothingOfTheFirst_data()
+    {
+        QTest::addColumn<bool>("dark");
+        QTest::newRow("dark after light") << true;
+        QTest::newRow("light after dark") << false;
+    }
+
+    void anotherThemeLeavesNothingOfTheFirst()
+    {
+        QFETCH(const bool, dark);
+        const ThemeChoice wanted = dark ? ThemeChoice::Dark : ThemeChoice::Light;
+        const std::map<QString, QImage> begun = picturesIn(wanted, wanted);
+        const std::map<QString, QImage> changed = picturesIn(dark ? ThemeChoice::Light : ThemeChoice::Dark, wanted);
+        for (const auto& [name, picture] : begun)
+            QVERIFY2(changed.at(name) == picture, qPrintable(name));
     }
 
     void everyMenuActionHasAName()

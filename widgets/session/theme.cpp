@@ -105,7 +105,7 @@ QPalette Theme::palette() const
     p.setColor(QPalette::Window, window);
     p.setColor(QPalette::WindowText, text);
     p.setColor(QPalette::Base, panel);
-    p.setColor(QPalette::AlternateBase, window);
+    p.setColor(QPalette::AlternateBase, grid);
     p.setColor(QPalette::Text, text);
     p.setColor(QPalette::PlaceholderText, muted);
     p.setColor(QPalette::Button, panel);
@@ -115,13 +115,13 @@ QPalette Theme::palette() const
     p.setColor(QPalette::Highlight, accentSoft);
     p.setColor(QPalette::HighlightedText, text);
     p.setColor(QPalette::Link, accent);
-    p.setColor(QPalette::LinkVisited, accent);
+    p.setColor(QPalette::LinkVisited, warning);
     p.setColor(QPalette::BrightText, error);
     p.setColor(QPalette::Light, panel);
     p.setColor(QPalette::Midlight, raised);
     p.setColor(QPalette::Mid, border);
-    p.setColor(QPalette::Dark, border);
-    p.setColor(QPalette::Shadow, dark ? QColor(Qt::black) : border);
+    p.setColor(QPalette::Dark, onAccent);
+    p.setColor(QPalette::Shadow, muted);
     for (const QPalette::ColorRole role : { QPalette::WindowText, QPalette::Text, QPalette::ButtonText }) {
         QColor faded = muted;
         faded.setAlpha(150);

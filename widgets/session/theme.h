@@ -36,6 +36,7 @@ struct Theme {
     QColor magnitude(double badness) const;
     /// Black or white, whichever reads better on it.
     static QColor textOn(const QColor& background);
+    /// Every colour that the style sheet names has a role of its own; see kRoles in views/style.cpp.
     QPalette palette() const;
 };
 

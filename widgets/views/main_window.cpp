@@ -101,6 +101,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     connectSession();
     m_systemTheme.ask();
     refreshTheme();
+    ensurePolished(); // also what is hidden: the layouts ask for its least sizes, which the style decides
     restoreWindow();
     takeSnapshot(session.snapshot(), session.snapshot());
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/style.h"
 
+#include "widgets/views/restyling.h"
+
 #include <QApplication>
 #include <QFile>
 #include <QPainter>
@@ -19,21 +21,21 @@ namespace {
 
 constexpr double kOffscreenPoints = 9.75; ///< 13 px; the offscreen platform knows no desktop font
 
-QString filledStyleSheet(const Theme& theme)
+/// What the style sheet calls the colours of a theme, and the palette's role that holds each (Theme::palette()). Longer
+/// names first: @accentSoft must not be taken for @accent.
+constexpr std::array<std::pair<const char*, const char*>, 12> kRoles { { { "@accentSoft", "highlight" },
+    { "@onAccent", "dark" }, { "@accent", "link" }, { "@window", "window" }, { "@panel", "base" },
+    { "@raised", "midlight" }, { "@border", "mid" }, { "@grid", "alternate-base" }, { "@text", "text" },
+    { "@muted", "shadow" }, { "@error", "bright-text" }, { "@warning", "link-visited" } } };
+
+QString styleSheet()
 {
     QFile file(QStringLiteral(":/styles/quantscope.qss"));
     if (!file.open(QIODevice::ReadOnly))
         return {};
     QString text = QString::fromUtf8(file.readAll());
-    // Longer names first: @accentSoft must not be taken for @accent.
-    const std::array<std::pair<const char*, QColor>, 12> names { { { "@accentSoft", theme.accentSoft },
-        { "@onAccent", theme.onAccent }, { "@accent", theme.accent }, { "@window", theme.window },
-        { "@panel", theme.panel }, { "@raised", theme.raised }, { "@border", theme.border }, { "@grid", theme.grid },
-        { "@text", theme.text }, { "@muted", theme.muted }, { "@error", theme.error },
-        { "@warning", theme.warning } } };
-    for (const auto& [name, colour] : names)
-        text.replace(QLatin1String(name), colour.name());
-    text.replace(QLatin1String("@shade"), theme.dark ? QLatin1String("dark") : QLatin1String("light"));
+    for (const auto& [name, role] : kRoles)
+        text.replace(QLatin1String(name), QStringLiteral("palette(%1)").arg(QLatin1String(role)));
     return text;
 }
 
@@ -64,13 +66,16 @@ void setUpApplication(QApplication& application)
         application.setFont(font);
     }
     application.setWindowIcon(applicationIcon());
+    application.setStyleSheet(styleSheet());
 }
 
 void applyTheme(const Theme& theme)
 {
     QApplication::setPalette(theme.palette());
     QToolTip::setPalette(theme.palette());
-    qApp->setStyleSheet(filledStyleSheet(theme));
+    for (QWidget* window : QApplication::topLevelWidgets())
+        window->setProperty("shade", theme.dark ? QStringLiteral("dark") : QStringLiteral("light"));
+    restyleWidgets();
 }
 
 } // namespace qs

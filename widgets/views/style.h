@@ -9,9 +9,9 @@ class QApplication;
 
 namespace qs {
 
-/// Fusion style, our font size and icon; once, before the first window.
+/// Fusion style with our style sheet, our font size and icon; once, before the first window.
 void setUpApplication(QApplication& application);
-/// Palette and style sheet of the theme, for every window.
+/// Colours of the theme, for every window. What is shown changes at once in one of the next events, the rest after it.
 void applyTheme(const Theme& theme);
 QIcon applicationIcon();
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace qs {
+
+/// Has every widget take its colours from the style sheet anew, after the application's palette changed: a few widgets
+/// an event, so that the window stays responsive. Windows are painted again when all of them that are seen are done, so
+/// that nobody sees two themes; hidden ones follow.
+void restyleWidgets();
+
+} // namespace qs
