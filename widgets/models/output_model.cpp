@@ -29,7 +29,8 @@ std::vector<ColumnSpec> outputColumns()
             number, up },
         { tr("top-5"), tr("Share of samples whose float class is among the quantized model's five largest"),
             QStringLiteral("> 99.9 %"), number, up },
-        { tr("quantized name"), tr("Name in the quantized file"), QStringLiteral("probabilities"), ColumnKind::Text },
+        { tr("quantized name"), tr("Name in the quantized file"), QStringLiteral("probabilities"), ColumnKind::Text, up,
+            false },
     };
 }
 

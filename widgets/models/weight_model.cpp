@@ -53,7 +53,7 @@ std::vector<ColumnSpec> weightColumns()
             false },
         { tr("max error"), tr("Largest absolute error. Lower is better."), QStringLiteral("max error"), number, down,
             false },
-        { tr("shape"), tr("Shape in the float file"), QStringLiteral("512×256×3×3"), text },
+        { tr("shape"), tr("Shape in the float file"), QStringLiteral("512×256×3×3"), text, up, false },
         { tr("match"), tr("How the pair was found, and how sure that is"), QStringLiteral("suffix 0.99"), text, up,
             false },
         { tr("node"), tr("Node that uses it"), QStringLiteral("features/conv_2"), text, up, false },

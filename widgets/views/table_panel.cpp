@@ -4,6 +4,7 @@
 #include "widgets/session/recipe_view.h"
 #include "widgets/views/cell_delegates.h"
 #include "widgets/views/elided_label.h"
+#include "widgets/views/table_columns.h"
 #include "widgets/views/table_header.h"
 
 #include <QClipboard>
@@ -13,7 +14,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
 #include <QTimer>
@@ -28,9 +28,6 @@ namespace {
 
 constexpr int kTableRow = 24;
 constexpr int kFilterWidth = 130;
-constexpr int kFirstColumnMinimum = 110;
-constexpr int kFirstColumnWanted = 150; ///< below it the others give way
-constexpr int kCellPadding = 15, kNarrowPadding = 12;
 
 /// The base class makes the first row current when the focus comes; here only the user chooses.
 class Table : public QTableView {
@@ -120,7 +117,7 @@ void TablePanel::buildTable()
             column, new CellDelegate(m_session, m_setup.model->column(column).kind, m_table));
         m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
     }
-    fitColumns();
+    m_widths = new TableColumns(*m_table, *m_sections, *m_setup.model);
     m_table->viewport()->installEventFilter(this);
     connect(m_sections, &QHeaderView::sectionClicked, this, [this](int column) {
         const bool same = m_proxy->sortColumn() == column;
@@ -219,26 +216,10 @@ QWidget* TablePanel::makeFooter()
     return footer;
 }
 
-/// Least room for the title and a usual cell; bars and strips may shrink to their title.
-int TablePanel::widthOf(int column, bool narrow) const
-{
-    const ColumnSpec& spec = m_setup.model->column(column);
-    const bool drawn = spec.kind == ColumnKind::Split || spec.kind == ColumnKind::Strip;
-    const int cell = narrow && drawn ? 0 : QFontMetrics(font()).horizontalAdvance(spec.typical);
-    const int indent = spec.kind == ColumnKind::Text ? kTextIndent : 0;
-    return std::max(cell + (narrow ? kNarrowPadding : kCellPadding), m_sections->titleWidth(spec.title)) + indent;
-}
-
-void TablePanel::fitColumns()
-{
-    for (int column = 0; column < m_setup.model->columnCount(); ++column)
-        m_table->setColumnWidth(column, widthOf(column, m_narrow));
-}
-
 bool TablePanel::eventFilter(QObject* watched, QEvent* event)
 {
     if (watched == m_table->viewport() && event->type() == QEvent::Resize) {
-        fillFirstColumn();
+        m_widths->fit();
         keepRowsWhole();
         m_empty->setGeometry(m_table->viewport()->geometry());
         m_reveal->start(); // the scroll bars know the new size only after this event
@@ -246,69 +227,11 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event)
     return Panel::eventFilter(watched, event);
 }
 
-void TablePanel::fillFirstColumn()
-{
-    if (m_textsNarrowed)
-        fitColumns();
-    m_textsNarrowed = false;
-    int others = 0, natural = 0;
-    for (int column = 1; column < m_setup.model->columnCount(); ++column) {
-        if (m_table->isColumnHidden(column))
-            continue;
-        others += m_table->columnWidth(column);
-        natural += widthOf(column, false);
-    }
-    const int width = m_table->viewport()->width();
-    if (const bool narrow = width - natural < kFirstColumnWanted; narrow != m_narrow) {
-        m_narrow = narrow;
-        fitColumns();
-        return fillFirstColumn();
-    }
-    if (const int over = others + kFirstColumnMinimum - width; over > 0 && m_narrow)
-        others -= narrowTexts(over);
-    m_table->setColumnWidth(0, std::max(width - others, kFirstColumnMinimum));
-}
-
-/// Texts may end with an ellipsis before the table has to be scrolled: each gives way in the measure of what it has
-/// beyond its title. Returns the pixels that this gave.
-int TablePanel::narrowTexts(int wanted)
-{
-    std::vector<std::pair<int, int>> spare; // column, pixels
-    int all = 0;
-    for (int column = 1; column < m_setup.model->columnCount(); ++column) {
-        const ColumnSpec& spec = m_setup.model->column(column);
-        const int beyond = m_table->columnWidth(column) - m_sections->titleWidth(spec.title) - kTextIndent;
-        if (m_table->isColumnHidden(column) || spec.kind != ColumnKind::Text || beyond <= 0)
-            continue;
-        spare.emplace_back(column, beyond);
-        all += beyond;
-    }
-    if (all < wanted)
-        return 0; // it has to be scrolled anyway
-    int given = 0;
-    for (const auto& [column, beyond] : spare) {
-        const int less = (wanted * beyond + all - 1) / all;
-        m_table->setColumnWidth(column, m_table->columnWidth(column) - less);
-        given += less;
-    }
-    m_textsNarrowed = given > 0;
-    return given;
-}
-
-int TablePanel::usefulWidth() const
-{
-    int width = kFirstColumnWanted + m_table->verticalScrollBar()->sizeHint().width() + 2;
-    for (int column = 1; column < m_setup.model->columnCount(); ++column)
-        if (!m_table->isColumnHidden(column))
-            width += widthOf(column, false);
-    return width;
-}
-
 void TablePanel::shareWidth(const std::vector<int>& beside)
 {
     if (m_sharedByHand)
         return;
-    QList<int> sizes { std::min(usefulWidth(), m_splitter->width()) };
+    QList<int> sizes { std::min(m_widths->wantedWidth(), m_splitter->width()) };
     for (const int percent : beside)
         sizes << (m_splitter->width() - sizes[0]) * percent / 100;
     m_splitter->setSizes(sizes);
@@ -423,15 +346,15 @@ void TablePanel::showColumnMenu(const QPoint& position)
         action->setEnabled(column > 0);
         connect(action, &QAction::toggled, this, [this, column](bool shown) {
             m_table->setColumnHidden(column, !shown);
-            fillFirstColumn();
+            m_widths->fit();
         });
     }
     menu.addSeparator();
     connect(menu.addAction(tr("Default columns")), &QAction::triggered, this, [this] {
         for (int column = 0; column < m_setup.model->columnCount(); ++column)
             m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
-        fitColumns();
-        fillFirstColumn();
+        m_widths->forgetWidths();
+        m_widths->fit();
     });
     menu.exec(position);
 }

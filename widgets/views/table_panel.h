@@ -19,6 +19,7 @@ class QToolButton;
 namespace qs {
 
 class RecipeView;
+class TableColumns;
 class TableHeader;
 
 /// A table over one of our column models: worst first, filter field, column chooser, copy, following the selection.
@@ -61,11 +62,6 @@ protected:
 private:
     void buildTable();
     void buildHeader();
-    void fitColumns();
-    int widthOf(int column, bool narrow) const;
-    void fillFirstColumn();
-    int narrowTexts(int wanted);
-    int usefulWidth() const;
     void follow(const Place& place);
     void keepRowsWhole();
     void reveal();
@@ -80,14 +76,13 @@ private:
     WorstFirstProxy* m_proxy;
     QTableView* m_table;
     TableHeader* m_sections;
+    TableColumns* m_widths = nullptr;
     QLineEdit* m_filter;
     QToolButton* m_columns;
     QLabel* m_empty; ///< over the rows
     QSpacerItem* m_rest;
     QSplitter* m_splitter;
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled
-    bool m_narrow = false; ///< columns have their least widths
-    bool m_textsNarrowed = false; ///< some are cut, to avoid scrolling
     bool m_sharedByHand = false; ///< the user moved the line between the table and what stands beside it
     bool m_following = false; ///< the selection leads, not the user
 };

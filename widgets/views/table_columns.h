@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+
+#include <map>
+#include <vector>
+
+class QTableView;
+
+namespace qs {
+
+class ColumnModel;
+class TableHeader;
+
+/// Shares the width of a table among its columns: what is in them decides, and the first takes what is left. Where
+/// there is not enough, names, bars and strips give way, then the others, in the measure of what they have beyond their
+/// titles. A width that the user drew stays.
+class TableColumns : public QObject {
+    Q_OBJECT
+public:
+    TableColumns(QTableView& table, TableHeader& sections, const ColumnModel& model);
+    void fit();
+    void forgetWidths(); ///< those that the user drew
+    int wantedWidth() const; ///< of all that are shown, with a usual first one
+
+private:
+    struct Room {
+        int column, wanted, least;
+        bool yields; ///< it is the first to give way
+    };
+    using Rooms = std::vector<Room>;
+    Room roomOf(int column) const;
+    int usualText(int column) const;
+    Rooms rooms() const; ///< of the columns that are shown
+    static int take(Rooms& rooms, int over, bool yielding);
+    void give(const Rooms& rooms);
+
+    QTableView& m_table;
+    TableHeader& m_sections;
+    const ColumnModel& m_model;
+    std::map<int, int> m_drawn; ///< width by column
+    bool m_giving = false;
+};
+
+} // namespace qs
