@@ -200,6 +200,11 @@ private slots:
         Finding measured;
         measured.evidence = { { "clipped_fraction", 0.118, {}, {} }, { "local_sqnr_db", 3.5, {}, "dB" },
             { "source", {}, "conv_1", {} }, { "new_key", 2.0, {}, {} } };
+        const QString path
+            = QStringLiteral("Worst at micro_kws/dense/MatMul;micro_kws/dense/Relu;micro_kws/dense/BiasAdd: a");
+        QCOMPARE(withShortNames(path), QStringLiteral("Worst at micro_kws/…/dense/BiasAdd: a"));
+        QCOMPARE(withShortNames(QStringLiteral("at onnx::QuantizeLinear_1429: a")),
+            QStringLiteral("at onnx::QuantizeLinear_1429: a"));
         QCOMPARE(evidenceText(measured),
             QStringLiteral("clipped 11.8 % · SQNR with this quantizer alone 3.5 dB · source conv_1 · new key 2"));
         for (const char* rule : { "range_too_small", "range_too_large", "input_mismatch", "channel_imbalance",

@@ -74,6 +74,25 @@ QString findingText(const std::string& text)
     return toQt(text).replace(kMinus, QStringLiteral("−"));
 }
 
+QString withShortNames(const QString& text)
+{
+    constexpr int kLetters = 36, kBegin = 14, kEnd = 21;
+    static const QRegularExpression kWords(QStringLiteral("\\S+"));
+    QString shown;
+    qsizetype done = 0;
+    for (auto words = kWords.globalMatch(text); words.hasNext();) {
+        const auto word = words.next();
+        if (word.capturedLength() <= kLetters)
+            continue;
+        const QString begin = word.captured().left(kBegin), end = word.captured().right(kEnd);
+        const qsizetype parent = begin.lastIndexOf(u'/'), child = end.indexOf(u'/'); // whole parts of a path
+        shown += text.mid(done, word.capturedStart() - done) + begin.left(parent < 1 ? kBegin : parent + 1) + u'…'
+            + end.mid(std::max<qsizetype>(child, 0));
+        done = word.capturedEnd();
+    }
+    return shown + text.mid(done);
+}
+
 QString remedyText(const Remedy& remedy)
 {
     const auto tr = [](const char* text) { return FindingModel::tr(text); };

@@ -36,6 +36,8 @@ private:
 QString ruleDefinition(const std::string& rule);
 /// A finding's sentence as it is shown: findings write plain ASCII, the window has the typographic minus.
 QString findingText(const std::string& text);
+/// The sentence with names of more than 36 letters cut in their middle.
+QString withShortNames(const QString& text);
 QString severityText(Severity severity);
 /// A remedy as the name of an edit: "Recalibrate all activations"; "" for what no edit does.
 QString remedyText(const Remedy& remedy);

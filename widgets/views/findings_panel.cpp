@@ -2,6 +2,7 @@
 #include "widgets/views/findings_panel.h"
 
 #include "widgets/models/formatting.h"
+#include "widgets/session/file_roles.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -34,6 +35,9 @@ QString severityIcon(Severity severity)
 /// What to open next to see findings.
 QString missingText(const Snapshot& snapshot)
 {
+    if (quantizedAlone(snapshot))
+        return FindingsPanel::tr(
+            "This model is quantized already. Open the float model that it was made from (File menu).");
     if (snapshot.floatModel && !snapshot.quantModel)
         return FindingsPanel::tr("Open the quantized model next, or data alone to quantize this one (File menu).");
     if (snapshot.quantModel && !snapshot.floatModel)
@@ -55,6 +59,14 @@ QLabel* textLabel(const QString& text, const char* name, QWidget* parent)
     return label;
 }
 
+QLabel* sentenceLabel(const QString& text, const char* name, QWidget* parent)
+{
+    const QString shown = withShortNames(text);
+    QLabel* label = textLabel(shown, name, parent);
+    label->setToolTip(shown == text ? QString() : text);
+    return label;
+}
+
 } // namespace
 
 FindingCard::FindingCard(const Finding& finding, const QString& edit, const Session& session, QWidget* parent)
@@ -70,12 +82,12 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(kStripeWidth + 18, 8, 10, 8);
     column->setSpacing(3);
-    auto* heading = textLabel(severityIcon(finding.severity) + u' ' + title, "findingTitle", this);
-    heading->setToolTip(severityText(finding.severity));
+    auto* heading = sentenceLabel(severityIcon(finding.severity) + u' ' + title, "findingTitle", this);
+    heading->setToolTip(severityText(finding.severity) + QStringLiteral(": ") + title);
     column->addWidget(heading);
-    column->addWidget(textLabel(findingText(finding.summary), "findingText", this));
+    column->addWidget(sentenceLabel(findingText(finding.summary), "findingText", this));
     if (!finding.remedy.empty())
-        column->addWidget(textLabel(tr("→ %1").arg(findingText(finding.remedy)), "findingMuted", this));
+        column->addWidget(sentenceLabel(tr("→ %1").arg(findingText(finding.remedy)), "findingMuted", this));
 
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);
@@ -206,7 +218,9 @@ void FindingsPanel::rebuild()
     }
     column->addStretch(1);
     m_scroll->setWidget(content); // deletes the previous one
-    header()->setInfo(m_session.comparison() ? countText(quint64(count)) : QString());
+    header()->setInfo(count == 0 ? QString()
+            : count == 1         ? tr("1 finding")
+                                 : tr("%1 findings").arg(countText(quint64(count))));
 }
 
 /// What the remedy is called as an edit; empty where there is nothing to edit, or it is done already.
