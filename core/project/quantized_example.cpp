@@ -3,9 +3,12 @@
 
 #include "core/prepare/prepare.h"
 #include "core/project/workspace.h"
+#include "core/qdq/name_tails.h"
 #include "core/quant/recipe_edit.h"
 
+#include <algorithm>
 #include <functional>
+#include <string_view>
 
 namespace qs {
 
@@ -33,24 +36,42 @@ ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantize
     return names;
 }
 
-std::optional<ReadBack> readByPairs(const LoadedModel& f, const LoadedModel& q, const Alignment& alignment)
+/// A weight is called in the quantized file as another one is in the float file: converters number constants anew.
+bool namesMislead(const LoadedModel& f, const LoadedModel& q, const Alignment& alignment)
 {
+    return std::ranges::any_of(alignment.weights, [&](const WeightPair& weight) {
+        const ValueId codes = q.quant->quantizers()[weight.quantizer].codes;
+        std::string_view name = codes.valid() ? std::string_view(q.graph().value(codes).name) : std::string_view();
+        if (name.ends_with(tails::kCodes))
+            name.remove_suffix(std::string_view(tails::kCodes).size());
+        const ValueId namesake = f.graph().findValue(name);
+        return namesake.valid() && namesake != weight.floatValue;
+    });
+}
+
+/// Nothing where the names tell it better.
+std::optional<ReadBack> readByPairs(
+    const LoadedModel& f, const LoadedModel& q, const Alignment& alignment, bool usualNames)
+{
+    if (usualNames && !namesMislead(f, q, alignment))
+        return {};
     const GraphDraft draft(f.model);
     auto back = readBack(q.model, &draft, floatNames(f, q, alignment));
     return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
 }
 
-/// `byPairs`: nothing where the files cannot be paired.
+/// Whether the file's names are as quantizers leave them; nothing where the files cannot be paired, or need not be.
+using ByPairs = std::function<std::optional<ReadBack>(bool usualNames)>;
+
 Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
-    const std::shared_ptr<const Model>& quantized, const std::function<std::optional<ReadBack>()>& byPairs)
+    const std::shared_ptr<const Model>& quantized, const ByPairs& byPairs)
 {
     GraphDraft draft(floatModel);
     auto plain = readBack(quantized, &draft);
     if (!plain || plain->differences == 0)
         return plain;
-    if (!plain->differences) // it has names of its own
-        if (auto paired = byPairs())
-            return *std::move(paired);
+    if (auto paired = byPairs(plain->differences.has_value()))
+        return *std::move(paired);
     QS_TRY(const auto reports, prepareGraph(draft));
     size_t changes = 0;
     for (const PassReport& report : reports)
@@ -71,10 +92,10 @@ Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
 Result<ReadBack> readExample(
     const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
 {
-    return readClosest(floatModel, quantized, [&]() -> std::optional<ReadBack> {
+    return readClosest(floatModel, quantized, [&](bool usualNames) -> std::optional<ReadBack> {
         const LoadedModel f = loadedModel(floatModel), q = loadedModel(quantized);
         const auto alignment = align(*f.plan, *q.plan, *q.quant, {});
-        return alignment.ok() ? readByPairs(f, q, *alignment) : std::nullopt;
+        return alignment.ok() ? readByPairs(f, q, *alignment, usualNames) : std::nullopt;
     });
 }
 
@@ -83,7 +104,7 @@ Result<ReadBack> readExample(const Snapshot& s)
     if (!s.alignment)
         return readExample(s.floatModel->model, s.quantModel->model);
     return readClosest(s.floatModel->model, s.quantModel->model,
-        [&] { return readByPairs(*s.floatModel, *s.quantModel, *s.alignment); });
+        [&](bool usualNames) { return readByPairs(*s.floatModel, *s.quantModel, *s.alignment, usualNames); });
 }
 
 Recipe recipeWithRanges(const ReadBack& back) { return withRanges(back.recipe, back.ranges); }

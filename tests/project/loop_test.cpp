@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the loop of edits, runs and projects is made of.
+#include "core/onnx/import.h"
 #include "core/project/project_file.h"
 #include "core/project/quantized_example.h"
 #include "core/project/workspace.h"
@@ -39,6 +40,31 @@ RunNumbers worth(double db, double accuracy)
     numbers.samples = 4;
     numbers.measuredOn = "these";
     return numbers;
+}
+
+/// The model with the names of two weights exchanged.
+Result<std::shared_ptr<const Model>> withNamesExchanged(
+    const std::shared_ptr<const Model>& model, const std::string& a, const std::string& b)
+{
+    GraphDraft draft(model);
+    const auto renamed = [&](const std::string& name) {
+        return name.starts_with(a + "_") ? b + name.substr(a.size())
+            : name.starts_with(b + "_")  ? a + name.substr(b.size())
+                                         : name;
+    };
+    std::vector<std::pair<std::string, Tensor>> constants;
+    for (const std::string& name : draft.constants())
+        if (renamed(name) != name)
+            constants.emplace_back(renamed(name), *draft.constant(name));
+    for (const auto& [name, tensor] : constants)
+        draft.setConstant(name, tensor);
+    for (DraftNode& node : draft.nodes) {
+        node.name = renamed(node.name);
+        for (auto* names : { &node.inputs, &node.outputs })
+            for (std::string& name : *names)
+                name = renamed(name);
+    }
+    return draft.build();
 }
 
 } // namespace
@@ -235,6 +261,21 @@ private slots:
         inputs.recipe = recalibrated(*inputs.recipe, (*made)->quantization->prepared);
         QVERIFY(!(*inputs.recipe == recipeWithRanges(*read)));
         QVERIFY(buildSnapshot(inputs, *made, {}, {}).ok());
+    }
+
+    /// Converters number constants anew, so a weight may be called as another one of the float file.
+    void namesOfOtherWeightsDoNotMislead()
+    {
+        const auto floatModel = importModel(kExamples + "digits_float.onnx");
+        const auto quantized = importModel(kExamples + "digits_qdq.onnx");
+        QVERIFY(floatModel.ok() && quantized.ok());
+        const auto exchanged = withNamesExchanged(*quantized, "onnx::Conv_63", "onnx::Conv_66");
+        QVERIFY(exchanged.ok());
+        const auto plain = readExample(*floatModel, *quantized), read = readExample(*floatModel, *exchanged);
+        QVERIFY(plain.ok() && read.ok());
+        QVERIFY(read->recipe.exclude == plain->recipe.exclude);
+        QVERIFY(read->recipe.tensors.empty());
+        QVERIFY(read->ranges.tensors == plain->ranges.tensors);
     }
 };
 
