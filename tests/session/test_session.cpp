@@ -276,6 +276,13 @@ private slots:
         QVERIFY(inputs->data.spec.ends_with("digits_samples.npz"));
         const auto replaced = withFiles(*inputs, { examples + "digits_float.onnx" }, {});
         QVERIFY(replaced->quantPath.empty()); // another network: nothing of the old one stays
+        Inputs alone;
+        alone.floatPath = (examples + "digits_qdq.onnx").toStdString();
+        alone.data.spec = "random:4";
+        const auto joined = withFiles(alone, { examples + "digits_float.onnx" }, {});
+        QVERIFY(joined->floatPath.ends_with("digits_float.onnx"));
+        QVERIFY(joined->quantPath.ends_with("digits_qdq.onnx")); // it was opened first, and belongs to the float one
+        QCOMPARE(joined->data.spec, alone.data.spec);
     }
 
     void recentFiles()

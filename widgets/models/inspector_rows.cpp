@@ -212,8 +212,10 @@ std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& p
     Rows rows;
     const LoadedModel* model = modelOf(snapshot, place.side);
     if (place.empty() || !model) {
-        if (snapshot.floatModel)
-            addFile(rows, tr("Float model"), *snapshot.floatModel);
+        if (const auto& first = snapshot.floatModel) {
+            const bool quantized = first->quant && first->quant->form() != QuantForm::Float;
+            addFile(rows, quantized ? tr("First model") : tr("Float model"), *first);
+        }
         if (snapshot.quantModel)
             addFile(rows, tr("Quantized model"), *snapshot.quantModel);
         return std::move(rows).take();

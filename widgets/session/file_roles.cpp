@@ -2,6 +2,7 @@
 #include "widgets/session/file_roles.h"
 
 #include "core/onnx/import.h"
+#include "widgets/models/formatting.h"
 
 #include <QFileInfo>
 
@@ -20,6 +21,12 @@ bool isQuantizationOperator(const Node& node)
 }
 
 } // namespace
+
+bool quantizedAlone(const Snapshot& snapshot)
+{
+    const auto& model = snapshot.floatModel;
+    return model && !snapshot.quantModel && model->quant && model->quant->form() != QuantForm::Float;
+}
 
 Result<FileRole> fileRole(const QString& path)
 {
@@ -59,8 +66,16 @@ Result<Inputs> withFiles(const Inputs& current, const QStringList& paths, const 
             given.quantPath = file;
         }
     }
-    if (!given.floatPath.empty() && !current.floatPath.empty())
+    if (!given.floatPath.empty() && !current.floatPath.empty()) {
+        const bool alone = current.quantPath.empty() && given.quantPath.empty();
+        const auto before = alone ? fileRole(toQt(current.floatPath)) : FileRole::Float;
+        if (before.ok() && *before == FileRole::Quantized) {
+            given.quantPath = current.floatPath;
+            if (given.data.spec.empty())
+                given.data = current.data;
+        }
         return given;
+    }
     Inputs all = current;
     if (!given.floatPath.empty())
         all.floatPath = given.floatPath;

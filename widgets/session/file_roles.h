@@ -14,8 +14,11 @@ enum class FileRole { Float, Quantized, Data, Preprocess };
 /// operators. Reads the file: call it on a worker thread.
 Result<FileRole> fileRole(const QString& path);
 
+/// The only open model stands in the float model's place although it is quantized.
+bool quantizedAlone(const Snapshot& snapshot);
+
 /// The inputs with these files put in their places. A new float model replaces everything that was open and is not
-/// given too. Call it on a worker thread.
+/// given too, except a quantized model that was opened alone: it belongs to it. Call it on a worker thread.
 Result<Inputs> withFiles(const Inputs& current, const QStringList& paths, const CancelToken& cancel);
 
 } // namespace qs

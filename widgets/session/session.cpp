@@ -82,7 +82,10 @@ void Session::setTheme(const Theme& theme)
 
 void Session::openFloat(const QString& path)
 {
-    Inputs inputs = m_wanted.floatPath.empty() ? m_wanted : Inputs {};
+    const bool alone = quantizedAlone(*m_snapshot) && m_snapshot->inputs.floatPath == m_wanted.floatPath;
+    Inputs inputs = m_wanted.floatPath.empty() || alone ? m_wanted : Inputs {};
+    if (alone)
+        inputs.quantPath = m_wanted.floatPath;
     inputs.floatPath = path.toStdString();
     openInputs(inputs);
 }

@@ -4,6 +4,7 @@
 #include "widgets/models/formatting.h"
 #include "widgets/models/formulas.h"
 #include "widgets/session/advisor.h"
+#include "widgets/session/file_roles.h"
 #include "widgets/views/advisor_panel.h"
 #include "widgets/views/channels_panel.h"
 #include "widgets/views/difference_panel.h"
@@ -237,6 +238,8 @@ QString MainWindow::statusText() const
         return snapshot.comparison->partial ? tr("Partial: %1").arg(text)
                                             : tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
     }
+    if (quantizedAlone(snapshot))
+        return tr("Open the float model next: this one is quantized already.");
     if (snapshot.floatModel && !snapshot.quantModel)
         return tr("Open the quantized model next.");
     if (snapshot.quantModel && !snapshot.floatModel)
