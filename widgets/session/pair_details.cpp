@@ -59,7 +59,7 @@ QString PairDetails::samplesText() const
         return toQt(data->sampleName(*sample));
     const size_t count = data->samples();
     if (count > kMostSamples)
-        return tr("the first %1 of %2 samples").arg(kMostSamples).arg(countText(count));
+        return tr("first %1 of %2 samples").arg(kMostSamples).arg(countText(count));
     return count == 1 ? tr("1 sample") : tr("%1 samples").arg(count);
 }
 

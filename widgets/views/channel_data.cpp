@@ -55,7 +55,7 @@ QString countOf(size_t channels)
 
 void addNames(ChannelData* data)
 {
-    data->xLabel = tr("channel · colour: its SQNR");
+    data->xLabel = tr("channel · colour: SQNR");
     data->yLabel = tr("float range");
 }
 

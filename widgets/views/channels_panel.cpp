@@ -93,7 +93,7 @@ void ChannelsPanel::refresh()
         view.data.emptyText = tr("This weight has no channels.");
     } else if (const auto detail = m_details.detail(); detail && tensor) {
         view = channelsOfTensor(*tensor, *detail, m_session.theme());
-        header()->setInfo(toQt(tensor->name) + QStringLiteral(" · ") + m_details.samplesText());
+        header()->setInfo(toQt(tensor->name), m_details.samplesText());
     } else {
         view.data.emptyText = m_details.hint();
         header()->setInfo({});

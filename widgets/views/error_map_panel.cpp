@@ -70,10 +70,10 @@ void ErrorMapPanel::refresh()
     }
     m_map->setData(errorMapData(*detail, m_relative->isChecked(), m_session.theme()));
     m_bands->setData(magnitudeData(*detail, m_session.theme()));
-    header()->setInfo(
-        tr("%1 · %2 · up to %3")
-            .arg(toQt(m_session.selectedActivation()->name), m_details.samplesText(),
-                m_relative->isChecked() ? percentText(m_map->data().high) : numberText(m_map->data().high)));
+    const double high = m_map->data().high;
+    header()->setInfo(toQt(m_session.selectedActivation()->name),
+        tr("%1 · up to %2")
+            .arg(m_details.samplesText(), m_relative->isChecked() ? percentText(high) : numberText(high)));
 }
 
 HeatData errorMapData(const PairDetail& detail, bool relative, const Theme& theme)

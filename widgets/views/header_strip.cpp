@@ -155,9 +155,8 @@ void HeaderStrip::refreshRecipe()
 {
     const int changes = m_recipe.changesNotRun();
     m_changes->setVisible(changes > 0);
-    m_changes->setText(m_session.busy() ? tr("%1 changes, running").arg(changes)
-            : changes == 1              ? tr("1 change, not run")
-                                        : tr("%1 changes, not run").arg(changes));
+    const QString count = changes == 1 ? tr("1 change") : tr("%1 changes").arg(changes);
+    m_changes->setText(m_session.busy() ? tr("%1, running").arg(count) : tr("%1, not run").arg(count));
     m_run->setVisible(m_session.needsRun());
     const QUndoStack& stack = m_session.recipe().stack();
     m_undo->setVisible(stack.canUndo());

@@ -28,6 +28,7 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
 {
     m_table->setModel(&session.jobs().model());
     m_table->setAccessibleName(tr("Jobs"));
+    m_table->setObjectName(QStringLiteral("plainTable"));
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
     m_table->setTabKeyNavigation(false);

@@ -72,11 +72,11 @@ void NoiseBar::setNoise(const NoiseSplit& split, const Number& sqnrDb, const QSt
     update();
 }
 
-QString NoiseBar::text() const { return text(0); }
+QString NoiseBar::text() const { return m_note + u' ' + text(0); }
 
 QString NoiseBar::text(double leastShare) const
 {
-    QStringList words { m_note + u' ' + decibelText(m_sqnrDb) };
+    QStringList words { decibelText(m_sqnrDb) };
     const double total = totalOf(m_split);
     for (const Part& part : partsOf(m_split)) {
         const Number share = total > 0 && part.value ? Number(*part.value / total) : Number();
@@ -84,6 +84,16 @@ QString NoiseBar::text(double leastShare) const
             words << part.name + u' ' + percentText(share);
     }
     return words.join(QStringLiteral(" · "));
+}
+
+/// What matters least goes first: parts that are nearly nothing, then whether it is measured.
+QString NoiseBar::textFor(int width) const
+{
+    const QString large = text(kLeastShare);
+    for (const QString& line : { text(), m_note + u' ' + large })
+        if (fontMetrics().horizontalAdvance(line) <= width)
+            return line;
+    return fontMetrics().elidedText(large, Qt::ElideRight, width);
 }
 
 QSize NoiseBar::sizeHint() const { return { 300, fontMetrics().height() + kNoiseBarHeight + 3 * kNoiseGap }; }
@@ -98,10 +108,7 @@ void NoiseBar::paintEvent(QPaintEvent*)
         { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.inherited.value_or(0) }, m_theme);
     painter.setPen(m_theme.text);
     const QRect line(area.left(), bar.bottom() + kNoiseGap, area.width(), fontMetrics().height());
-    const QString whole = text();
-    const bool fits = fontMetrics().horizontalAdvance(whole) <= line.width();
-    painter.drawText(
-        line, Qt::AlignLeft, fontMetrics().elidedText(fits ? whole : text(kLeastShare), Qt::ElideRight, line.width()));
+    painter.drawText(line, Qt::AlignLeft, textFor(line.width()));
 }
 
 } // namespace qs

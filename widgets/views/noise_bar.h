@@ -31,7 +31,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    QString text(double leastShare) const; ///< without the parts below this share
+    QString text(double leastShare) const; ///< without the note and the parts below this share
+    QString textFor(int width) const;
 
     Theme m_theme = Theme::light();
     NoiseSplit m_split;

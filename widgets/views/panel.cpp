@@ -20,19 +20,26 @@ PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     : QFrame(parent)
     , m_title(new QLabel(title, this))
     , m_info(new ElidedLabel(Qt::ElideMiddle, this))
+    , m_rest(new QLabel(this))
     , m_tools(new QHBoxLayout)
     , m_endTools(new QHBoxLayout)
 {
     setObjectName(QStringLiteral("panelHeader"));
     m_title->setObjectName(QStringLiteral("panelTitle"));
-    m_info->setObjectName(QStringLiteral("panelInfo"));
+    for (QLabel* label : { m_info, m_rest })
+        label->setObjectName(QStringLiteral("panelInfo"));
+    m_rest->hide();
     m_info->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 0, 8, 0);
     row->setSpacing(8);
     row->addWidget(m_title);
     row->addLayout(m_tools);
-    row->addWidget(m_info, 1);
+    auto* info = new QHBoxLayout;
+    info->setSpacing(0);
+    info->addWidget(m_info, 1);
+    info->addWidget(m_rest);
+    row->addLayout(info, 1);
     row->addLayout(m_endTools);
     m_tools->setSpacing(6);
     m_endTools->setSpacing(6);
@@ -46,10 +53,13 @@ QSize PanelHeader::minimumSizeHint() const { return { QFrame::minimumSizeHint().
 
 QString PanelHeader::title() const { return m_title->text(); }
 
-void PanelHeader::setInfo(const QString& text)
+void PanelHeader::setInfo(const QString& name, const QString& rest)
 {
-    m_info->setText(text);
-    m_info->setToolTip(text);
+    m_info->setText(name);
+    m_rest->setText(rest.isEmpty() ? QString() : QStringLiteral(" · ") + rest);
+    m_rest->setVisible(!rest.isEmpty());
+    for (QLabel* label : { m_info, m_rest })
+        label->setToolTip(name + m_rest->text());
 }
 
 void PanelHeader::addTool(QWidget* tool) { m_tools->addWidget(tool); }

@@ -17,7 +17,9 @@ public:
     explicit PanelHeader(const QString& title, QWidget* parent = nullptr);
     QString title() const;
     /// Muted text at the right end: counts, what the numbers are over.
-    void setInfo(const QString& text);
+    void setInfo(const QString& text) { setInfo(text, {}); }
+    /// Where there is little room, only the name is cut.
+    void setInfo(const QString& name, const QString& rest);
     /// Adds a tool (chips, combo box, check box) behind the title.
     void addTool(QWidget* tool);
     /// Adds a tool at the right end, after the info text.
@@ -29,6 +31,7 @@ public:
 private:
     QLabel* m_title;
     QLabel* m_info;
+    QLabel* m_rest; ///< of the info, shown whole
     QHBoxLayout* m_tools;
     QHBoxLayout* m_endTools;
 };

@@ -21,7 +21,7 @@ public:
     /// Null where it is not made yet, or never.
     QPixmap at(size_t sample) const;
 
-    static constexpr size_t kMost = 256; ///< of the first samples
+    static constexpr size_t kMost = 2048; ///< of the first samples
     static constexpr int kSide = 20; ///< pixels
 
 signals:

@@ -97,6 +97,7 @@ void WeightLabPanel::buildTable()
     m_table->setModel(&m_model);
     m_table->setItemDelegate(new StoredDelegate(m_table));
     m_table->setAccessibleName(tr("Ways to store the weight"));
+    m_table->setObjectName(QStringLiteral("plainTable"));
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
