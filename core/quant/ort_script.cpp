@@ -360,12 +360,13 @@ Result<OrtScript> ortScript(const GraphDraft& prepared, const Recipe& given, con
     QS_TRY(const FloatModel model, FloatModel::make(prepared, given, ranges));
     QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     OrtScript script;
-    script.text = "# Makes the quantized model with onnxruntime.quantization (1.31 or later).\n"
-                  "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n"
-                  "import json\nimport os\nimport sys\nimport tempfile\n\nimport numpy as np\nimport onnx\n"
-                  "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    CalibrationMethod,\n    "
-                  "QuantFormat,\n    QuantType,\n"
-                  "    matmul_nbits_quantizer,\n    quantize_dynamic,\n    quantize_static,\n)\n\n";
+    script.text
+        = "# Makes the quantized model with onnxruntime.quantization 1.31. Later versions scale float16 otherwise.\n"
+          "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n"
+          "import json\nimport os\nimport sys\nimport tempfile\n\nimport numpy as np\nimport onnx\n"
+          "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    CalibrationMethod,\n    "
+          "QuantFormat,\n    QuantType,\n"
+          "    matmul_nbits_quantizer,\n    quantize_dynamic,\n    quantize_static,\n)\n\n";
     script.text += "MODEL = sys.argv[1] if len(sys.argv) > 1 else " + literal(modelPath) + "\n";
     script.text += "OUT = sys.argv[2] if len(sys.argv) > 2 else " + literal(outPath) + "\n";
     for (const auto& [name, range] : model.ranges.tensors)

@@ -6,7 +6,8 @@ ONNX Runtime on a few samples, whose outputs must be equal in every bit, too.
 
     quantizer.py [--cli PATH] [--only SUBSTRING] [--net SUBSTRING] [--no-run] [--verbose] [MODEL.onnx ...]
 
-Needs a Python with onnx, onnxruntime and numpy. The nets of quantizer_nets.py are always used, those of
+Needs a Python with onnx, onnxruntime 1.31 and numpy: 1.32 treats small scales of float16, biases of float16 and the
+Gemm of dynamic files otherwise. The nets of quantizer_nets.py are always used, those of
 quantizer_torch_nets.py where torch is installed; models given as
 arguments are added (dynamic sizes: NAME.onnx:2x3x4,...). Prints a matrix of option sets by nets; exit 1 when one
 differs without being listed in KNOWN.
@@ -363,6 +364,8 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("models", nargs="*")
     args = parser.parse_args()
+    if not onnxruntime.__version__.startswith("1.31."):
+        print(f"warning: the rules here are those of ONNX Runtime 1.31, this is {onnxruntime.__version__}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         nets = [Net(name, make(), folder) for name, make in ({**NETS, **weight_only.NETS} | TORCH_NETS).items()
                 if args.net in name]
