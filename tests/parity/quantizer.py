@@ -65,7 +65,8 @@ KNOWN = {
        for algorithm in ("rtn", "k-quant", "gptq")},
     **{(" " + algorithm, "bodies"): "ONNX Runtime's RTN, k-quant and GPTQ drop a weight that subgraphs read: no valid file"
        for algorithm in ("rtn", "k-quant", "gptq")},
-    ("weight-only 4 pairs", "with ReduceMean"): "ONNX Runtime writes the new opset's number without converting the nodes",
+    **{("weight-only 4 pairs", net): "ONNX Runtime writes the new opset's number without converting the nodes"
+       for net in ("with ReduceMean", "silero_vad_float_if")},
     **{("weight-only 4 pairs", net): "ONNX Runtime writes the DequantizeLinear of a shared weight twice: no valid file"
        for net in ("nbits", "bodies")},
     **{(" " + algorithm, "nbits"): "ONNX Runtime keeps the float weight that two nodes shared, which nobody reads"
@@ -75,7 +76,7 @@ KNOWN = {
     **{("override complete", net): "ONNX Runtime completes overrides of constants in Constant nodes as if they were activations"
        for net in ("torch-speech", "ppocr_v4_ch_PP-OCRv4_det_infer")},
     **{(case, "silero_vad_float_if"): "axes that become an input at opset 18 in bodies: ONNX's converter makes up Constants"
-       for case in ("a16", "a8w16", "float8", "weight-only 4 pairs ")},
+       for case in ("a16", "a8w16", "float8")},
     ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
 }
 
