@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/plots/channel_chart.h"
 
-#include <qcustomplot.h>
+#include "widgets/plots/stair_graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,13 +63,10 @@ void ChannelChart::addBars()
     x << x.back() + 1;
     low << low.back();
     high << high.back();
-    QCPGraph* lower = plot().addGraph();
-    QCPGraph* upper = plot().addGraph();
-    for (QCPGraph* graph : { lower, upper }) {
-        graph->setLineStyle(QCPGraph::lsStepLeft);
-        graph->setAdaptiveSampling(false);
+    QCPGraph* lower = new StairGraph(plot(), StairGraph::Keep::Least);
+    QCPGraph* upper = new StairGraph(plot(), StairGraph::Keep::Greatest);
+    for (QCPGraph* graph : { lower, upper })
         graph->setPen(QPen(plotStyle().accent, 1));
-    }
     lower->setData(x, low, true);
     upper->setData(x, high, true);
     QColor fill = plotStyle().accent;
@@ -100,10 +97,9 @@ void ChannelChart::addRepresentable()
             high << high.back();
         }
     }
-    for (const QVector<double>& y : { low, high }) {
-        QCPGraph* graph = plot().addGraph();
-        graph->setLineStyle(QCPGraph::lsStepLeft);
-        graph->setAdaptiveSampling(false);
+    for (const auto& [y, keep] :
+        { std::pair(low, StairGraph::Keep::Least), std::pair(high, StairGraph::Keep::Greatest) }) {
+        auto* graph = new StairGraph(plot(), keep);
         graph->setPen(QPen(plotStyle().clipping, 1.6));
         graph->setData(x, y, true);
     }
