@@ -23,7 +23,7 @@ struct Order {
     std::string excluded; ///< text of the list
 };
 
-using Finalize = Result<std::function<void()>>;
+const QString kHandOverTag = QStringLiteral("hand-over");
 
 /// The shown model's, or made anew for another recipe or form.
 Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const JobContext& job)
@@ -82,16 +82,6 @@ std::string excludedNames(const RecipeView& recipe)
     return names;
 }
 
-void startJob(Session& session, const QString& title, std::function<Finalize(const JobContext&)> process)
-{
-    JobRequest job;
-    job.tag = QStringLiteral("hand-over");
-    job.title = title;
-    job.process = std::move(process);
-    job.failed = [&session](const Issue& issue) { emit session.failed(issue); };
-    session.jobs().start(std::move(job));
-}
-
 } // namespace
 
 void handOver(Session& session, const RecipeView& recipe, HandOver what, const QString& path)
@@ -99,22 +89,23 @@ void handOver(Session& session, const RecipeView& recipe, HandOver what, const Q
     Order order { what, path.toStdString(), session.snapshot(), session.recipe().recipe(), {} };
     if (what == HandOver::ExcludeList)
         order.excluded = excludedNames(recipe);
-    startJob(session, RecipeView::tr("Write %1").arg(fileName(order.path)),
-        [&session, path, order = std::move(order)](const JobContext& job) -> Finalize {
-            QS_CHECK(deliver(order, job));
-            return std::function<void()>([&session, path] { emit session.written(path); });
-        });
+    session.write(
+        kHandOverTag, path, [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
 }
 
 void readRecipeInto(Session& session, const QString& path)
 {
     const QString name = fileName(path.toStdString());
-    startJob(session, RecipeView::tr("Read %1").arg(name),
-        [&session, file = path.toStdString(), name](const JobContext&) -> Finalize {
-            QS_TRY(const Recipe recipe, readRecipe(file));
-            return std::function<void()>(
-                [&session, recipe, name] { session.recipe().apply(RecipeView::tr("Recipe of %1").arg(name), recipe); });
-        });
+    JobRequest job;
+    job.tag = kHandOverTag;
+    job.title = RecipeView::tr("Read %1").arg(name);
+    job.process = [&session, file = path.toStdString(), name](const JobContext&) -> Result<std::function<void()>> {
+        QS_TRY(const Recipe recipe, readRecipe(file));
+        return std::function<void()>(
+            [&session, recipe, name] { session.recipe().apply(RecipeView::tr("Recipe of %1").arg(name), recipe); });
+    };
+    job.failed = [&session](const Issue& issue) { emit session.failed(issue); };
+    session.jobs().start(std::move(job));
 }
 
 } // namespace qs

@@ -141,24 +141,24 @@ void Session::openFiles(const QStringList& paths)
 
 void Session::exportReport(const QString& path)
 {
-    JobRequest request;
-    request.tag = QStringLiteral("report");
-    request.title = tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [this, snapshot = m_snapshot, path](const JobContext&) -> Result<std::function<void()>> {
-        QS_CHECK(writeReport(*snapshot, path.toStdString()));
-        return std::function<void()>([this, path] { emit written(path); });
-    };
-    request.failed = [this](const Issue& issue) { emit failed(issue); };
-    m_jobs.start(std::move(request));
+    write(QStringLiteral("report"), path,
+        [snapshot = m_snapshot, path](const JobContext&) { return writeReport(*snapshot, path.toStdString()); });
 }
 
 void Session::exportLinks(const QString& path)
 {
+    write(QStringLiteral("links"), path, [links = m_history.links(), path](const JobContext&) {
+        return writeFile(path.toStdString(), manualLinksJson(links));
+    });
+}
+
+void Session::write(const QString& tag, const QString& path, std::function<Status(const JobContext&)> work)
+{
     JobRequest request;
-    request.tag = QStringLiteral("links");
+    request.tag = tag;
     request.title = tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [this, links = m_history.links(), path](const JobContext&) -> Result<std::function<void()>> {
-        QS_CHECK(writeFile(path.toStdString(), manualLinksJson(links)));
+    request.process = [this, path, work = std::move(work)](const JobContext& job) -> Result<std::function<void()>> {
+        QS_CHECK(work(job));
         return std::function<void()>([this, path] { emit written(path); });
     };
     request.failed = [this](const Issue& issue) { emit failed(issue); };

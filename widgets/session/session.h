@@ -66,6 +66,8 @@ public:
     /// Writes what is compared now to an HTML, JSON or CSV file; failed() says what went wrong.
     void exportReport(const QString& path);
     void exportLinks(const QString& path); ///< the pairs made by hand, as a map file; failed() where that fails
+    /// Writes a file in a job: written() when it is there, else failed().
+    void write(const QString& tag, const QString& path, std::function<Status(const JobContext&)> work);
 
     /// The whole work as it is now, to be saved.
     Project project(const QString& layout = {}) const;
