@@ -4,8 +4,11 @@
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/plots/point_chart.h"
+#include "widgets/plots/save_dialog.h"
 
+#include <QFileDialog>
 #include <QLabel>
+#include <QMessageBox>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -66,6 +69,7 @@ private slots:
     void drawsWhenPainted();
     void zoomSurvivesAnotherHeight();
     void ticksSuitTheNewSize();
+    void asksWhereToSave();
 };
 
 void TestPlots::savesPictures_data()
@@ -308,6 +312,27 @@ void TestPlots::ticksSuitTheNewSize()
     }
     grown.resize(700, 300);
     QCOMPARE(grown.grab().toImage(), wide.grab().toImage());
+}
+
+void TestPlots::asksWhereToSave()
+{
+    const QTemporaryDir folder;
+    QWidget window;
+    QStringList written;
+    for (const bool writable : { true, false }) {
+        saveAs(&window, "Save as PNG", "png", [&](const QString& path) {
+            written << path;
+            return writable;
+        });
+        auto* dialog = window.findChild<QFileDialog*>();
+        QVERIFY(dialog); // it does not block
+        dialog->selectFile(folder.filePath("plot.txt"));
+        static_cast<QDialog*>(dialog)->accept();
+        QTRY_VERIFY(!window.findChild<QFileDialog*>());
+        QCOMPARE(written.takeFirst(), folder.filePath("plot.txt.png"));
+        QCOMPARE(window.findChild<QMessageBox*>() == nullptr, writable);
+    }
+    QVERIFY(window.findChild<QMessageBox*>()->text().contains("plot.txt.png"));
 }
 
 QTEST_MAIN(TestPlots)

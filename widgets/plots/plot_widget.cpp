@@ -2,14 +2,13 @@
 #include "widgets/plots/plot_widget.h"
 
 #include "widgets/plots/plot_canvas.h"
+#include "widgets/plots/save_dialog.h"
 
 #include <QApplication>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
-#include <QMessageBox>
 #include <QSaveFile>
 #include <QSvgGenerator>
 
@@ -317,21 +316,12 @@ void PlotWidget::showMenu(const QPoint& global)
     menu.addAction(tr("Copy numbers"), this, [this] { QApplication::clipboard()->setText(csv()); });
     for (const char* suffix : { "png", "svg", "pdf", "csv" }) {
         const QString ending = QString::fromLatin1(suffix);
-        menu.addAction(tr("Save as %1…").arg(ending.toUpper()), this, [this, ending] { saveAs(ending); });
+        menu.addAction(tr("Save as %1…").arg(ending.toUpper()), this, [this, ending] {
+            saveAs(this, tr("Save as %1").arg(ending.toUpper()), ending,
+                [this](const QString& path) { return exportTo(path); });
+        });
     }
     menu.exec(global);
-}
-
-void PlotWidget::saveAs(const QString& suffix)
-{
-    QString path = QFileDialog::getSaveFileName(this, tr("Save as %1").arg(suffix.toUpper()), QString(),
-        QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
-    if (path.isEmpty())
-        return;
-    if (QFileInfo(path).suffix().compare(suffix, Qt::CaseInsensitive) != 0)
-        path += QLatin1Char('.') + suffix;
-    if (!exportTo(path))
-        QMessageBox::warning(this, tr("Save"), tr("%1 cannot be written; choose another folder.").arg(path));
 }
 
 bool PlotWidget::exportTo(const QString& path) const

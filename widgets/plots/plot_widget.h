@@ -64,7 +64,6 @@ private:
     void moveCrosshair(const QPoint& position);
     void hideCrosshair();
     void showMenu(const QPoint& global);
-    void saveAs(const QString& suffix);
 
     PlotStyle m_style;
     PlotCanvas* m_plot;

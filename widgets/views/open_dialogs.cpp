@@ -3,6 +3,7 @@
 
 #include "widgets/models/formatting.h"
 #include "widgets/models/translated.h"
+#include "widgets/plots/save_dialog.h"
 
 #include <QDir>
 #include <QFileDialog>
@@ -34,17 +35,10 @@ void ask(const Session& session, QWidget* parent, const QString& title, const QS
     dialog->open();
 }
 
-/// Asks where to write; a name without an ending gets the suffix.
 QFileDialog* askToWrite(const Session& session, QWidget* parent, const QString& title, const QString& filter,
     const QString& suffix, std::function<void(const QString&)> chosen)
 {
-    auto* dialog = new QFileDialog(parent, title, startFolder(session), filter);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(suffix);
-    QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
-    dialog->open();
-    return dialog;
+    return askWhereToWrite(parent, title, startFolder(session), filter, suffix, std::move(chosen));
 }
 
 QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }

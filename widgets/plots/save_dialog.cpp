@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plots/save_dialog.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+
+namespace qs {
+
+QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& folder, const QString& filter,
+    const QString& suffix, std::function<void(const QString& path)> chosen)
+{
+    auto* dialog = new QFileDialog(parent, title, folder, filter);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(suffix);
+    QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
+    dialog->open();
+    return dialog;
+}
+
+void saveAs(
+    QWidget* parent, const QString& title, const QString& suffix, std::function<bool(const QString& path)> write)
+{
+    const auto save = [parent, suffix, write = std::move(write)](QString path) {
+        if (QFileInfo(path).suffix().compare(suffix, Qt::CaseInsensitive) != 0)
+            path += QLatin1Char('.') + suffix;
+        if (write(path))
+            return;
+        auto* box = new QMessageBox(QMessageBox::Warning, QFileDialog::tr("Save"),
+            QFileDialog::tr("%1 cannot be written; choose another folder.").arg(path), QMessageBox::Ok, parent);
+        box->setAttribute(Qt::WA_DeleteOnClose);
+        box->open();
+    };
+    askWhereToWrite(parent, title, {}, QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix), suffix, save);
+}
+
+} // namespace qs

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+#include <functional>
+
+class QFileDialog;
+class QWidget;
+
+/// Ways to ask where to write, which do not block.
+namespace qs {
+
+/// A name without an ending gets the suffix.
+QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& folder, const QString& filter,
+    const QString& suffix, std::function<void(const QString& path)> chosen);
+/// Asks for a file of this ending and writes it; says so where that fails.
+void saveAs(
+    QWidget* parent, const QString& title, const QString& suffix, std::function<bool(const QString& path)> write);
+
+} // namespace qs
