@@ -12,6 +12,7 @@
 #include "widgets/views/layer_chart_panel.h"
 
 #include <QAbstractButton>
+#include <QCheckBox>
 #include <QElapsedTimer>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -37,6 +38,7 @@ private slots:
     void searchFindsTensorsAndNodes();
     void plumbingMarksTheBoxThatUsesIt();
     void savesPictures();
+    void theHeaderNamesTheFoldingAtEachWidth();
     void themeIsFollowed();
     void largeGraphsPaintQuickly();
     void distributionKeepsAllCounts();
@@ -219,6 +221,17 @@ void TestGraphViews::savesPictures()
     }
     QVERIFY(!shown.panel.exportTo(folder.filePath("graph.xyz")));
     QVERIFY(!shown.panel.exportTo("/nonexistent-folder/graph.svg"));
+}
+
+void TestGraphViews::theHeaderNamesTheFoldingAtEachWidth()
+{
+    ShownGraph shown;
+    const auto* fold = shown.panel.header()->findChild<QCheckBox*>();
+    for (const auto& [width, text] : { std::pair(900, "fold Q/DQ"), { 200, "fold" }, { 900, "fold Q/DQ" } }) {
+        shown.panel.resize(width, 480); // no narrower than its least width
+        QTRY_COMPARE(fold->text(), QString(text));
+        QTRY_VERIFY(fold->width() >= fold->sizeHint().width());
+    }
 }
 
 void TestGraphViews::themeIsFollowed()

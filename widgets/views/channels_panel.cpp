@@ -9,7 +9,6 @@
 #include <QButtonGroup>
 #include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -27,13 +26,8 @@ ChannelsPanel::ChannelsPanel(Session& session, PairDetails& details, QWidget* pa
     m_summary->setContentsMargins(8, 2, 8, 3);
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    auto* content = new QWidget(this);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_chart, 1);
-    column->addWidget(m_summary);
-    setContent(content);
+    setContent(m_chart);
+    addFooter(m_summary);
     setFocusProxy(m_chart);
     buildChips();
     connect(m_chart, &ChannelChart::itemChosen, this, [this](size_t channel) {

@@ -10,7 +10,6 @@
 
 #include <QPointer>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 namespace qs {
 
@@ -52,13 +51,8 @@ DistributionPanel::DistributionPanel(Session& session, RecipeEdits& edits, QWidg
     connect(m_logarithmic, &QPushButton::toggled, this,
         [this](bool on) { m_plot->setScale(on ? AxisScale::Logarithmic : AxisScale::Linear); });
     header()->addEndTool(m_logarithmic);
-    auto* content = new QWidget(this);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_plot, 1);
-    column->addWidget(m_noise);
-    setContent(content);
+    setContent(m_plot);
+    addFooter(m_noise);
     setFocusProxy(m_plot);
     connect(m_plot, &HistogramPlot::rangeDragged, this, &DistributionPanel::preview);
     connect(m_plot, &HistogramPlot::rangeReleased, this, [this](const PlotRange& range) { setRange(range, {}); });

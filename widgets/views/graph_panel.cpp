@@ -2,6 +2,7 @@
 #include "widgets/views/graph_panel.h"
 
 #include "widgets/models/error_text.h"
+#include "widgets/plots/save_dialog.h"
 #include "widgets/session/recipe_view.h"
 #include "widgets/views/graph_canvas.h"
 #include "widgets/views/graph_export.h"
@@ -14,15 +15,11 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QMessageBox>
 #include <QPointer>
 #include <QPushButton>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -31,7 +28,7 @@ namespace qs {
 namespace {
 
 constexpr int kSearchMargin = 10;
-constexpr int kWholeHeader = 700; ///< pixels below which the header leaves texts out
+constexpr int kHeaderSlack = 8; ///< pixels that stay free, so that the panel can be made narrower and the text shorter
 
 bool contains(const std::string& text, const QString& wanted)
 {
@@ -73,13 +70,8 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     , m_which(new QComboBox(this))
     , m_fold(new QCheckBox(tr("fold Q/DQ"), this))
 {
-    auto* content = new QWidget(this);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_canvas, 1);
-    column->addWidget(m_legend);
-    setContent(content);
+    setContent(m_canvas);
+    addFooter(m_legend);
     setFocusProxy(m_canvas);
     m_canvas->installEventFilter(this);
     m_canvas->setTips(
@@ -206,6 +198,7 @@ void GraphPanel::refreshChips()
         chip->setVisible(std::ranges::find(available, metric) != available.end());
         chip->setChecked(metric == m_session.metric());
     }
+    nameFold();
 }
 
 void GraphPanel::setSide(Side side)
@@ -361,11 +354,21 @@ void GraphPanel::placeOverlays()
     m_search->move(m_canvas->width() - m_search->width() - kSearchMargin, kSearchMargin);
 }
 
+/// As long as there is room for.
+void GraphPanel::nameFold()
+{
+    const QString whole = tr("fold Q/DQ"), brief = tr("fold");
+    const QFontMetrics metrics(m_fold->font());
+    const int needed = header()->sizeHint().width() + kHeaderSlack + metrics.horizontalAdvance(whole)
+        - metrics.horizontalAdvance(m_fold->text());
+    m_fold->setText(needed <= header()->width() ? whole : brief);
+}
+
 bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
 {
     if (watched == m_canvas && event->type() == QEvent::Resize) {
         placeOverlays();
-        m_fold->setText(width() < kWholeHeader ? QString() : tr("fold Q/DQ"));
+        nameFold();
     }
     if (watched == m_canvas && event->type() == QEvent::ContextMenu) {
         if (m_canvas->look().hovered)
@@ -504,23 +507,13 @@ void GraphPanel::showMenu(const QPoint& global)
     menu.addSeparator();
     for (const char* suffix : { "svg", "png", "pdf" }) {
         const QString ending = QString::fromLatin1(suffix);
-        QAction* action
-            = menu.addAction(tr("Save as %1…").arg(ending.toUpper()), this, [this, ending] { saveAs(ending); });
+        QAction* action = menu.addAction(tr("Save as %1…").arg(ending.toUpper()), this, [this, ending] {
+            saveAs(this, tr("Save the graph as %1").arg(ending.toUpper()), ending,
+                [this](const QString& path) { return exportTo(path); });
+        });
         action->setEnabled(m_canvas->scene() && m_canvas->scene()->boxCount() > 0);
     }
     menu.exec(global);
-}
-
-void GraphPanel::saveAs(const QString& suffix)
-{
-    QString path = QFileDialog::getSaveFileName(this, tr("Save the graph as %1").arg(suffix.toUpper()), QString(),
-        QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix));
-    if (path.isEmpty())
-        return;
-    if (QFileInfo(path).suffix().compare(suffix, Qt::CaseInsensitive) != 0)
-        path += QLatin1Char('.') + suffix;
-    if (!exportTo(path))
-        QMessageBox::warning(this, tr("Save"), tr("%1 cannot be written; choose another folder.").arg(path));
 }
 
 bool GraphPanel::exportTo(const QString& path) const

@@ -63,6 +63,7 @@ private:
     void takeSnapshot(const SnapshotPtr& now);
     void chooseSide();
     void refreshChips();
+    void nameFold();
     void requestScene();
     void showScene(const std::shared_ptr<const GraphScene>& scene);
     void refreshLook();
@@ -76,7 +77,6 @@ private:
     void markRecipe(GraphLook& look) const;
     std::optional<size_t> recipeNodeOf(const DisplayBox& box) const;
     void showMenu(const QPoint& global);
-    void saveAs(const QString& suffix);
     ColourLimits limits() const;
     QString emptyText() const;
 

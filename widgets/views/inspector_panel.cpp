@@ -13,7 +13,6 @@
 #include <QTableView>
 #include <QTextLayout>
 #include <QTimer>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +63,7 @@ public:
             return { option.rect.width(), kSectionHeight };
         if (index.column() == 0)
             return { option.rect.width(), kInspectorRow };
-        QTextLayout text(cell.text, cell.font);
+        QTextLayout text(breakable(cell.text), cell.font);
         return { option.rect.width(), std::max(kInspectorRow, arrange(text, cell.rect.width()) + 2 * kRowGap) };
     }
 
@@ -86,7 +85,7 @@ public:
         painter->setPen(cell.palette.color(QPalette::Text));
         QTextLayout text(index.column() == 0
                 ? cell.fontMetrics.elidedText(words, Qt::ElideRight, cell.rect.width() - kTextMargin)
-                : words,
+                : breakable(words),
             cell.font);
         const int height = arrange(text, cell.rect.width());
         const int top = height + 2 * kRowGap <= kInspectorRow ? (kInspectorRow - height) / 2 : kRowGap;
@@ -94,6 +93,9 @@ public:
     }
 
 private:
+    /// The text with a space without a width after each part of a path, where a line may end.
+    static QString breakable(QString words) { return words.replace(QLatin1Char('/'), QStringLiteral("/\u200b")); }
+
     /// Breaks the text into lines for a cell of that width; returns their height.
     static int arrange(QTextLayout& text, int width)
     {
@@ -135,13 +137,8 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setMinimumSectionSize(kInspectorRow);
     m_table->verticalHeader()->setDefaultSectionSize(kInspectorRow);
-    auto* content = new QWidget(this);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_table, 1);
-    column->addWidget(new OverrideEditor(session, recipe, this));
-    setContent(content);
+    setContent(m_table);
+    addFooter(new OverrideEditor(session, recipe, this));
 
     auto* copy = new QAction(tr("Copy value"), m_table);
     copy->setShortcut(QKeySequence::Copy);

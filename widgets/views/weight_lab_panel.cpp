@@ -15,7 +15,6 @@
 #include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -72,13 +71,8 @@ WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
     m_splitter->addWidget(m_chart);
     m_splitter->setStretchFactor(0, 0);
     m_splitter->setStretchFactor(1, 1);
-    auto* content = new QWidget(this);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_splitter, 1);
-    column->addWidget(m_summary);
-    setContent(content);
+    setContent(m_splitter);
+    addFooter(m_summary);
     setFocusProxy(m_table);
     connect(&session, &Session::snapshotChanged, this, &WeightLabPanel::request);
     connect(&session.selection(), &Selection::changed, this, &WeightLabPanel::request);

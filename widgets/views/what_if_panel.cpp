@@ -48,13 +48,8 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     splitter->addWidget(m_nodes);
     splitter->setStretchFactor(0, 4);
     splitter->setStretchFactor(1, 5);
-    auto* content = new QWidget(this);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(splitter, 1);
-    column->addWidget(makeFooter());
-    setContent(content);
+    setContent(splitter);
+    addFooter(makeFooter());
     setFocusProxy(m_form);
     connect(m_run, &QPushButton::clicked, &session, &Session::run);
     connect(m_autoRun, &QCheckBox::toggled, &session, &Session::setAutoRun);
