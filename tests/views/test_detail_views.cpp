@@ -20,6 +20,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QAction>
+#include <QDockWidget>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -245,6 +247,19 @@ private slots:
         for (const LayoutName name : { LayoutName::Teach, LayoutName::WhatIf, LayoutName::Inspect })
             e.window.layoutOfPanels().apply(name);
         QVERIFY(!second->isVisible());
+    }
+
+    void panelsWithoutATabSayTheirName()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        const auto* title = e.window.findChild<QDockWidget*>(QStringLiteral("dock-layer-chart"))
+                                ->titleBarWidget()
+                                ->findChild<QLabel*>(QStringLiteral("panelTitle"));
+        e.window.layoutOfPanels().apply(LayoutName::Teach); // alone there; closed panels wait behind it
+        QTRY_VERIFY(title->isVisible());
+        e.window.layoutOfPanels().apply(LayoutName::Compare); // behind a tab
+        QTRY_VERIFY(!title->isVisibleTo(title->parentWidget()));
     }
 
     void weightsInTheLaboratory()

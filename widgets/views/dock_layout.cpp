@@ -96,7 +96,7 @@ DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
         a.right = { { "inspector" }, { "distribution", "channels" } };
         a.bottom = { { "layer-chart" } };
         a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
-        a.rightHeights = { 32, 48 }, a.bottomHeight = 20;
+        a.rightHeights = { 32, 48 }, a.bottomHeight = 26;
         break;
     }
     return a;
@@ -202,13 +202,20 @@ QList<QAction*> DockLayout::toggleActions() const
     return actions;
 }
 
+/// Docks that are closed wait behind others, without a tab.
+bool DockLayout::hasTab(QDockWidget* widget) const
+{
+    return std::ranges::any_of(
+        m_window.tabifiedDockWidgets(widget), [](const QDockWidget* other) { return !other->isHidden(); });
+}
+
 void DockLayout::refreshTitles()
 {
     if (m_arranging) // each dock that comes or goes would ask for all titles
         return;
     for (QDockWidget* widget : m_order) { // a tab says the title already
         if (auto* header = qobject_cast<PanelHeader*>(widget->titleBarWidget()))
-            header->setTitleVisible(m_window.tabifiedDockWidgets(widget).isEmpty());
+            header->setTitleVisible(!hasTab(widget));
     }
 }
 

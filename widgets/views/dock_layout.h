@@ -44,6 +44,7 @@ private:
     using Groups = std::vector<std::vector<const char*>>; ///< panels in tabs, the first in front
     void place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);
     void share(const Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along);
+    bool hasTab(QDockWidget* widget) const;
     void refreshTitles();
 
     QMainWindow& m_window;
