@@ -6,6 +6,7 @@
 #include "widgets/views/plot_theme.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
@@ -14,14 +15,16 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
 
 constexpr int kAdviceRowHeight = 24;
-constexpr int kAdviceNumberWidth = 84;
+constexpr int kAdvicePadding = 14;
 constexpr int kDefaultSeconds = 20;
-constexpr int kLeastCurve = 150, kRoomForTypes = 900; ///< pixels
+constexpr int kLeastCurve = 150, kLeastUnit = 120; ///< pixels
 
 QString exclusionText(const Exclusion& exclusion)
 {
@@ -108,6 +111,7 @@ QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& na
     table->setModel(&model);
     table->setAccessibleName(name);
     table->setToolTip(tr("Double click or Enter applies a row"));
+    table->setObjectName(QStringLiteral("plainTable"));
     table->setShowGrid(false);
     table->setWordWrap(false);
     table->setTabKeyNavigation(false);
@@ -117,16 +121,21 @@ QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& na
     table->verticalHeader()->hide();
     table->verticalHeader()->setDefaultSectionSize(kAdviceRowHeight);
     table->horizontalHeader()->setHighlightSections(false);
-    for (int column = 0; column < model.columnCount(); ++column)
-        table->setColumnWidth(column, kAdviceNumberWidth);
+    const int number = fontMetrics().horizontalAdvance(QStringLiteral("+88.8 dB"));
+    for (int column = 0; column < model.columnCount(); ++column) {
+        const QString title = model.headerData(column, Qt::Horizontal).toString();
+        table->setColumnWidth(column, std::max(number, fontMetrics().horizontalAdvance(title)) + kAdvicePadding);
+    }
     table->horizontalHeader()->setMinimumSectionSize(50);
     table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    table->viewport()->installEventFilter(this);
     return table;
 }
 
 void AdvisorPanel::buildTables()
 {
     m_ranking->setColumnWidth(SensitivityModel::Op, 90);
+    m_ranking->setTextElideMode(Qt::ElideLeft); // names differ in their last parts
     const auto applyUnit = [this](const QModelIndex& index) {
         const QString name = index.siblingAtColumn(0).data(SensitivityModel::NameRole).toString();
         m_advisor.exclude({ name.toStdString() }, tr("Exclude %1").arg(name));
@@ -162,13 +171,30 @@ void AdvisorPanel::refresh()
             : possible      ? tr("Measure says what leaving each node in float would buy. Search tries calibrators and "
                                       "granularities for as long as you say.")
                             : tr("Open a float model and data to look for better recipes."));
-    header()->setInfo(!m_shown ? QString() : tr("%1 samples").arg(countText(m_shown->samples)));
+    header()->setInfo(!m_shown ? QString() : samplesText(m_shown->samples));
 }
 
-void AdvisorPanel::resizeEvent(QResizeEvent* event)
+bool AdvisorPanel::eventFilter(QObject* watched, QEvent* event)
 {
-    Panel::resizeEvent(event);
-    m_ranking->setColumnHidden(SensitivityModel::Op, width() < kRoomForTypes);
+    if (event->type() == QEvent::Resize && watched == m_ranking->viewport())
+        fitColumns(*m_ranking,
+            { SensitivityModel::Gain, SensitivityModel::Macs, SensitivityModel::Without, SensitivityModel::Alone,
+                SensitivityModel::Op });
+    else if (event->type() == QEvent::Resize && watched == m_found->viewport())
+        fitColumns(*m_found, { FoundRecipeModel::Sqnr, FoundRecipeModel::Accuracy });
+    return Panel::eventFilter(watched, event);
+}
+
+/// Shows the columns that have room beside the name, those first that say most.
+void AdvisorPanel::fitColumns(QTableView& table, std::initializer_list<int> columns)
+{
+    int room = table.viewport()->width() - kLeastUnit;
+    for (const int column : columns) {
+        table.setColumnHidden(column, false); // a hidden one has no width
+        const int needed = table.columnWidth(column);
+        table.setColumnHidden(column, needed > room);
+        room -= needed <= room ? needed : 0;
+    }
 }
 
 void AdvisorPanel::refreshCurve()

@@ -27,11 +27,12 @@ public:
     QTableView* found() const { return m_found; }
 
 protected:
-    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void buildHeader();
     void buildTables();
+    static void fitColumns(QTableView& table, std::initializer_list<int> columns);
     QTableView* makeTable(QAbstractItemModel& model, const QString& name);
     void refresh();
     void refreshCurve();
