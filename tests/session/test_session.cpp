@@ -307,7 +307,7 @@ private slots:
         QCOMPARE(recent.entries().size(), size_t(RecentFiles::kKept));
         const RecentFiles again;
         QCOMPARE(again.entries().front().floatPath, std::string("/m/19.onnx"));
-        QCOMPARE(RecentFiles::label(growing), QStringLiteral("float.onnx ⇄ qdq.onnx · random:4"));
+        QCOMPARE(RecentFiles::label(growing), QStringLiteral("m/float.onnx ⇄ qdq.onnx · random:4"));
         QTemporaryDir folder;
         const QString model = folder.filePath(QStringLiteral("here.onnx"));
         QFile file(model);

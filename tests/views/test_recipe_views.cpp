@@ -268,6 +268,7 @@ private slots:
         QVERIFY(bar && !bar->isVisible());
         window.offerRecovery({ other, path });
         QVERIFY(bar->isVisible());
+        QVERIFY(bar->accessibleDescription().contains(QStringLiteral("The work on digits_float of ")));
         QVERIFY(!session.snapshot()->floatModel); // nothing happens unasked
         buttonNamed(*bar, QStringLiteral("Discard the work"))->click();
         QVERIFY(!QFile::exists(other));

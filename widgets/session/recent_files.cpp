@@ -3,6 +3,7 @@
 
 #include "widgets/models/formatting.h"
 
+#include <QDir>
 #include <QFileInfo>
 #include <QSettings>
 #include <QStringList>
@@ -97,6 +98,10 @@ QString RecentFiles::label(const Inputs& inputs)
         if (!path.empty())
             models << fileName(path);
     }
+    const QString folder
+        = QFileInfo(toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath)).dir().dirName();
+    if (!models.isEmpty() && !folder.isEmpty() && folder != QLatin1String("."))
+        models.front().prepend(folder + u'/');
     const QString data = inputs.data.spec.empty() ? QString() : QStringLiteral(" · ") + fileName(inputs.data.spec);
     return models.join(QStringLiteral(" ⇄ ")) + data;
 }

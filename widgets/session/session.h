@@ -63,6 +63,7 @@ public:
     /// Files of any role (dropped, or named on a start page): the roles are found out by a job, then they are opened.
     void openFiles(const QStringList& paths);
     void reload(); ///< reads everything again
+    const Inputs& files() const { return m_files; } ///< that are open, whatever the recipe makes of them
     /// Writes what is compared now to an HTML, JSON or CSV file; failed() says what went wrong.
     void exportReport(const QString& path);
     void exportLinks(const QString& path); ///< the pairs made by hand, as a map file; failed() where that fails

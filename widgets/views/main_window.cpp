@@ -208,7 +208,7 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     if (!now->comparison || !now->comparison->partial) {
         m_errorBar->hide();
         if (m_memory == WindowMemory::Remembered)
-            m_recent.add(now->inputs);
+            m_recent.add(m_session.files()); // not what an edit makes of them
     }
 }
 

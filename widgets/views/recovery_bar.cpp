@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/recovery_bar.h"
 
+#include "core/project/project_file.h"
 #include "widgets/models/formatting.h"
 #include "widgets/session/autosave.h"
 #include "widgets/session/session.h"
+#include "widgets/views/header_strip.h"
 
 #include <QDateTime>
 #include <QFileInfo>
@@ -65,9 +67,12 @@ void RecoveryBar::showFirst()
     if (m_paths.isEmpty())
         return;
     const QString time = QLocale().toString(QFileInfo(m_paths.front()).lastModified(), QLocale::ShortFormat);
+    const auto project = readProject(m_paths.front().toStdString()); // one that cannot be read says so when restored
+    const QString work = project.ok() ? tr("The work on %1 of %2").arg(projectName(project->inputs), time)
+                                      : tr("The work of %1").arg(time);
     m_details->setText(m_paths.size() == 1
-            ? tr("The work of %1 was kept.").arg(time)
-            : tr("The work of %1 was kept; so was older work: %2.").arg(time, countText(quint64(m_paths.size() - 1))));
+            ? tr("%1 was kept.").arg(work)
+            : tr("%1 was kept; so was older work: %2.").arg(work, countText(quint64(m_paths.size() - 1))));
     setAccessibleDescription(m_headline->text() + u' ' + m_details->text());
 }
 
