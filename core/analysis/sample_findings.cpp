@@ -43,8 +43,8 @@ void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
         f.rule = sensitive ? "data_sensitive" : "data_insensitive";
         f.tensor = out.name;
         f.title = sensitive ? "Few samples carry the error" : "All samples have their share of the error";
-        f.summary = fmt::format(
-            "{} of {} samples carry {} of the noise at {}.", few, noise.size(), percentText(carried / total), out.name);
+        f.summary = fmt::format("{} of {} samples {} {} of the noise at {}.", few, noise.size(),
+            few == 1 ? "carries" : "carry", percentText(carried / total), out.name);
         f.evidence = { evidence("samples", double(few)), evidence("noise_share", carried / total),
             { "worst", std::nullopt, list, {} } };
         f.remedy = sensitive

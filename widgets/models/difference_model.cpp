@@ -141,7 +141,7 @@ QString DifferenceModel::text(int row, int column) const
     case What:
         return differenceText(d);
     case Gain:
-        return std::fabs(d.gainDb) < 0.05 ? numberText(0.0) : signedDecibelText(d.gainDb);
+        return (d.gainDb >= 0.05 ? QStringLiteral("+") : QString()) + decibelNumber(d.gainDb); // the title has the unit
     case First:
         return quantizerOf(d.a);
     case Second:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/formatting.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 #include <QStringList>
 
@@ -85,6 +86,12 @@ QString percentText(const Number& fraction)
 }
 
 QString countText(quint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
+
+QString samplesText(quint64 count)
+{
+    return count == 1 ? QCoreApplication::translate("Counts", "1 sample")
+                      : QCoreApplication::translate("Counts", "%1 samples").arg(countText(count));
+}
 
 QString bytesText(quint64 bytes)
 {

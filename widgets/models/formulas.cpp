@@ -53,8 +53,7 @@ QString noiseFormula(const ActivationRow& row)
 
 QString provenanceText(const Comparison& comparison)
 {
-    const QString samples
-        = comparison.samples == 1 ? tr("1 sample") : tr("%1 samples").arg(countText(comparison.samples));
+    const QString samples = samplesText(comparison.samples);
     const QString text = samples + QStringLiteral(", ") + toQt(profileName(comparison.profile));
     return comparison.partial ? text + tr(", so far") : text;
 }

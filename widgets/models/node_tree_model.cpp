@@ -293,7 +293,7 @@ QString originText(ValueOrigin origin, const std::string& by)
     case ValueOrigin::Preset:
         return tr("from the preset");
     case ValueOrigin::Imported:
-        return tr("read out of the file");
+        return tr("from the file");
     case ValueOrigin::ByType:
         return tr("by operator type %1").arg(toQt(by));
     case ValueOrigin::ByPattern:

@@ -76,7 +76,7 @@ private:
     std::vector<int> m_top;
 };
 
-/// Where a setting comes from, for people: "preset", "read out of the file", "by pattern /head/*".
+/// Where a setting comes from, for people: "preset", "from the file", "by pattern /head/*".
 QString originText(ValueOrigin origin, const std::string& by = {});
 
 } // namespace qs

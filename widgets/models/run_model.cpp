@@ -122,7 +122,7 @@ QString RunModel::toolTip(const RecipeRun& run, int column) const
     if (column == Name && run.id == m_tree.best())
         lines << tr("★ best of what was measured on the same samples");
     if (run.numbers)
-        lines << tr("%1 samples: %2").arg(countText(run.numbers->samples), toQt(run.numbers->measuredOn));
+        lines << tr("%1: %2").arg(samplesText(run.numbers->samples), toQt(run.numbers->measuredOn));
     return lines.join(u'\n');
 }
 

@@ -138,7 +138,7 @@ void HistogramPlot::placeTickLabels()
         if (!label->visible())
             continue;
         if (last && at - lastAt < kTickDistance) {
-            last->setText(tr("%1 +%2").arg(first).arg(++more)); // all of them would not fit
+            last->setText(tr("%1, %2 more").arg(first).arg(++more)); // all of them would not fit
             label->setVisible(false);
             continue;
         }

@@ -60,7 +60,7 @@ QString PairDetails::samplesText() const
     const size_t count = data->samples();
     if (count > kMostSamples)
         return tr("first %1 of %2 samples").arg(kMostSamples).arg(countText(count));
-    return count == 1 ? tr("1 sample") : tr("%1 samples").arg(count);
+    return qs::samplesText(count);
 }
 
 QString PairDetails::hint() const

@@ -49,7 +49,7 @@ QString subtitleOf(const HistogramData& data, size_t samples)
 {
     QString text = tr("%1 bins").arg(data.series[0].counts.size());
     if (samples > 0)
-        text += QStringLiteral(" · ") + (samples == 1 ? tr("1 sample") : tr("%1 samples").arg(samples));
+        text += QStringLiteral(" · ") + samplesText(samples);
     return text;
 }
 

@@ -6,6 +6,12 @@
 
 namespace qs {
 
+namespace {
+
+constexpr int kLeastLetters = 6; ///< less than that, with the ellipsis, says nothing
+
+} // namespace
+
 ElidedLabel::ElidedLabel(Qt::TextElideMode mode, QWidget* parent)
     : QLabel(parent)
     , m_mode(mode)
@@ -17,10 +23,12 @@ void ElidedLabel::paintEvent(QPaintEvent* event)
 {
     if (Qt::mightBeRichText(text()))
         return QLabel::paintEvent(event);
-    QPainter painter(this);
     const QRect room = contentsRect();
-    style()->drawItemText(&painter, room, int(alignment()), palette(), isEnabled(),
-        fontMetrics().elidedText(text(), m_mode, room.width()), foregroundRole());
+    const QString shown = fontMetrics().elidedText(text(), m_mode, room.width());
+    if (shown != text() && shown.size() < kLeastLetters)
+        return;
+    QPainter painter(this);
+    style()->drawItemText(&painter, room, int(alignment()), palette(), isEnabled(), shown, foregroundRole());
 }
 
 } // namespace qs

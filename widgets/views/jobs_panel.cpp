@@ -89,8 +89,8 @@ void JobsPanel::logSnapshot(const Snapshot& now)
         m_logged = now.warnings;
     }
     if (now.comparison && !now.comparison->partial)
-        log(tr("Compared %1 samples: load %2, match %3, run %4.")
-                .arg(countText(now.comparison->samples), durationText(now.timing.loadMs),
+        log(tr("Compared %1: load %2, match %3, run %4.")
+                .arg(samplesText(now.comparison->samples), durationText(now.timing.loadMs),
                     durationText(now.timing.matchMs), durationText(now.timing.runMs)));
 }
 

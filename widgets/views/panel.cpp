@@ -55,11 +55,11 @@ QString PanelHeader::title() const { return m_title->text(); }
 
 void PanelHeader::setInfo(const QString& name, const QString& rest)
 {
-    m_info->setText(name);
-    m_rest->setText(rest.isEmpty() ? QString() : QStringLiteral(" · ") + rest);
+    m_info->setText(rest.isEmpty() ? name : name + QStringLiteral(" · "));
+    m_rest->setText(rest);
     m_rest->setVisible(!rest.isEmpty());
     for (QLabel* label : { m_info, m_rest })
-        label->setToolTip(name + m_rest->text());
+        label->setToolTip(m_info->text() + rest);
 }
 
 void PanelHeader::addTool(QWidget* tool) { m_tools->addWidget(tool); }

@@ -103,8 +103,7 @@ TablePanel::Setup samplesSetup(Session& session)
         if (!snapshot.comparison)
             return QString();
         const size_t count = snapshot.comparison->samples, flipped = snapshot.comparison->flipped.size();
-        const QString samples
-            = count == 1 ? TablePanel::tr("1 sample") : TablePanel::tr("%1 samples").arg(countText(count));
+        const QString samples = samplesText(count);
         return snapshot.comparison->floatClass.empty() ? samples
                                                        : samples
                 + (flipped == 0 ? TablePanel::tr(" · no class flipped")

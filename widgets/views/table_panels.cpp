@@ -62,8 +62,9 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
         if (!snapshot.comparison || !snapshot.alignment)
             return QString();
         const size_t unmatched = snapshot.alignment->unmatchedFloat.size() + snapshot.alignment->unmatchedQuant.size();
-        return TablePanel::tr("%1 pairs · %2 unmatched · worst first · [ ] walk")
-            .arg(countText(snapshot.comparison->activations.size()), countText(unmatched));
+        const size_t pairs = snapshot.comparison->activations.size();
+        return (pairs == 1 ? TablePanel::tr("1 pair") : TablePanel::tr("%1 pairs").arg(countText(pairs)))
+            + TablePanel::tr(" · %1 unmatched · worst first · [ ] walk").arg(countText(unmatched));
     };
     setup.footer = noiseLegend;
     setup.emptyText = nothingComparedText;
@@ -138,7 +139,9 @@ TablePanel* makeSaturationPanel(Session& session, QWidget* parent)
         = [model](Selection& selection, int row) { selection.selectNode(Side::Quantized, model->at(row).quantNode); };
     setup.info = [](const Snapshot& snapshot) {
         const size_t count = snapshot.comparison ? snapshot.comparison->saturation.size() : 0;
-        return count == 0 ? QString() : TablePanel::tr("%1 nodes whose sums can saturate").arg(countText(count));
+        return count == 0 ? QString()
+            : count == 1  ? TablePanel::tr("1 node whose sums can saturate")
+                          : TablePanel::tr("%1 nodes whose sums can saturate").arg(countText(count));
     };
     setup.emptyText = [](const Snapshot& snapshot) {
         if (snapshot.inputs.profile != ArithmeticProfile::IntegerAvx2)

@@ -174,6 +174,14 @@ void toggleFocused(RecipeView& recipe, Session& session)
     recipe.toggle(session.selection().current());
 }
 
+QString arithmeticText(ArithmeticProfile profile)
+{
+    const QString meaning = profile == ArithmeticProfile::Simulated ? tr("floats between the codes, as the file says")
+        : profile == ArithmeticProfile::Integer                     ? tr("codes throughout, as runtimes fuse them")
+                                                                    : tr("the same on CPUs whose 16-bit sums saturate");
+    return toQt(profileName(profile)) + QStringLiteral(" – ") + meaning;
+}
+
 /// How a runtime computes: what the quantized model is run with.
 void addArithmetic(QMenu* menu, Session* session)
 {
@@ -181,7 +189,7 @@ void addArithmetic(QMenu* menu, Session* session)
     auto* choices = new QActionGroup(inner);
     for (const ArithmeticProfile profile :
         { ArithmeticProfile::Simulated, ArithmeticProfile::Integer, ArithmeticProfile::IntegerAvx2 }) {
-        QAction* action = choices->addAction(toQt(profileName(profile)));
+        QAction* action = choices->addAction(arithmeticText(profile));
         action->setCheckable(true);
         inner->addAction(action);
         QObject::connect(action, &QAction::triggered, session, [session, profile] { session->setArithmetic(profile); });
