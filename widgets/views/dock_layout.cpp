@@ -107,6 +107,8 @@ void DockLayout::apply(LayoutName name)
     m_shown = true;
     const Arrangement a = arrangementOf(name);
     m_arranging = true;
+    QLayout* layout = m_window.layout();
+    layout->setEnabled(false); // or each dock that comes or goes would have all others laid out
     for (QDockWidget* widget : m_order) {
         widget->setFloating(false);
         m_window.removeDockWidget(widget);
@@ -129,7 +131,8 @@ void DockLayout::apply(LayoutName name)
             dock(group.front())->raise();
     m_arranging = false;
     refreshTitles();
-    m_window.layout()->activate();
+    layout->setEnabled(true);
+    layout->activate();
     const int width = m_window.width(), height = m_window.height();
     const int left = std::max(a.leftLeast, width * a.leftWidth / 100);
     m_window.resizeDocks({ dock(a.left[0][0]), dock(a.right[0][0]) }, // together: one would take from the other
