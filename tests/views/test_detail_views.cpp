@@ -22,6 +22,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QLabel>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -247,6 +248,17 @@ private slots:
         for (const LayoutName name : { LayoutName::Teach, LayoutName::WhatIf, LayoutName::Inspect })
             e.window.layoutOfPanels().apply(name);
         QVERIFY(!second->isVisible());
+    }
+
+    void columnsOfSamplesFitInASmallWindow()
+    {
+        Example e;
+        e.window.resize(1280, 800);
+        QVERIFY(e.ready());
+        QVERIFY(e.window.showView(QStringLiteral("samples")));
+        const QTableView* table = e.window.findChild<TablePanel*>(QStringLiteral("samples"))->table();
+        QTRY_VERIFY(table->isVisible());
+        QTRY_COMPARE(table->horizontalScrollBar()->maximum(), 0);
     }
 
     void panelsWithoutATabSayTheirName()

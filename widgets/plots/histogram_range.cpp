@@ -119,7 +119,7 @@ void HistogramPlot::addTicks()
     }
 }
 
-/// Ticks that lie too close for two texts share that of the first, which says how many more there are.
+/// Ticks that lie too close for two texts share that of the first, which says how many more there are if it has room.
 void HistogramPlot::placeTickLabels()
 {
     const QRect area = plot().axisRect()->rect();
@@ -138,7 +138,9 @@ void HistogramPlot::placeTickLabels()
         if (!label->visible())
             continue;
         if (last && at - lastAt < kTickDistance) {
-            last->setText(tr("%1, %2 more").arg(first).arg(++more)); // all of them would not fit
+            const QString all = tr("%1 +%2").arg(first).arg(++more); // the texts of all would not fit
+            if (QFontMetrics(last->font()).horizontalAdvance(all) < area.height() * kTickTop)
+                last->setText(all);
             label->setVisible(false);
             continue;
         }

@@ -28,10 +28,11 @@ QRect middle(const QRect& area, int height)
     return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
 }
 
-/// Names differ in their last parts, so the beginning goes first, after the "_output_0" that exporters append.
+/// Names differ in their last parts, so the beginning goes first, after what exporters and quantizers append to all.
 void shorten(QStyleOptionViewItem* cell)
 {
-    static const QRegularExpression kOutput(QStringLiteral("_output_\\d+$"));
+    static const QRegularExpression kOutput(
+        QStringLiteral("(_output_\\d+)?(_(Deq|Q)uantizeLinear_Output(_\\d+)?|_quantized)?$"));
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
     const int check = cell->features & QStyleOptionViewItem::HasCheckIndicator ? kCheckRoom : 0;
     const int room = cell->rect.width() - 2 * kMargin - check;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMeasuredRows = 200; ///< texts of the first rows stand for all
 constexpr int kRare = 20; ///< one text in so many may be wider than its column
-constexpr int kFirstLeast = 124, kFirstUsual = 150;
+constexpr int kFirstLeast = 110, kFirstUsual = 150;
 constexpr int kFirstCheck = 22; ///< the box of the recipe before the name
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
 constexpr int kWidestText = 26; ///< letters: a longer text may end with an ellipsis
@@ -62,7 +62,7 @@ TableColumns::Room TableColumns::roomOf(int column) const
         return { column, drawn->second, drawn->second, false };
     const ColumnSpec& spec = m_model.column(column);
     const bool text = spec.kind == ColumnKind::Text;
-    const bool drawn = spec.kind == ColumnKind::Split || spec.kind == ColumnKind::Strip;
+    const bool drawn = !text && spec.kind != ColumnKind::Value; // a bar may be as short as its title
     const int indent = text ? kTextIndent : 0;
     const int title = m_sections.titleWidth(spec.title) + indent;
     const int content = text ? usualText(column) : QFontMetrics(m_table.font()).horizontalAdvance(spec.typical);
