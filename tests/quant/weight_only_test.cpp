@@ -76,7 +76,7 @@ Recipe blockRecipe(DType type = DType::UInt4)
 
 SmallModel productNet(Shape input = { 2, 40 }, Shape weight = { 40, 6 })
 {
-    const int64_t rows = weight[weight.size() - 2], columns = weight.back();
+    const int64_t columns = weight.back(), rows = elementCount(weight).value() / columns;
     SmallModel m("net.onnx");
     m.input("x", std::move(input))
         .constant("w", randomMatrix(rows, columns).reshaped(std::move(weight)))
@@ -297,7 +297,7 @@ private slots:
         QCOMPARE(lost->draft.nodes.back().outputs.front(), std::string("y"));
         const auto built = lost->draft.build();
         QVERIFY(built.ok());
-        const auto stays = quantize(productNet({ 2, 40 }, { 2, 20, 6 }), recipe);
+        const auto stays = quantize(productNet({ 2, 40 }, { 2, 40, 6 }), recipe);
         QVERIFY(stays.ok());
         QVERIFY(!nodeOf(stays->draft, "MatMulNBits"));
     }
