@@ -106,8 +106,12 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
         window.close();
     });
     window.show();
-    if (!options.view.isEmpty())
-        window.showView(options.view);
+    const auto showView = [&] {
+        if (!options.view.isEmpty())
+            window.showView(options.view);
+    };
+    QObject::connect(&session, &qs::Session::snapshotChanged, &window, showView, once); // panels come with the first
+    showView();
     QApplication::exec();
     return interrupted ? kCancelled : 0;
 }

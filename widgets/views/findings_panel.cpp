@@ -92,8 +92,7 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);
     const Number gain = finding.measuredGainDb ? finding.measuredGainDb : finding.expectedGainDb;
-    const QString worth = finding.measuredGainDb ? tr("Apply %1 at the output") : tr("Apply %1 here");
-    m_apply->setText(gain && *gain > kLeastGainDb ? worth.arg(signedDecibelText(*gain)) : tr("Apply"));
+    m_apply->setText(gain && *gain > kLeastGainDb ? tr("Apply %1").arg(signedDecibelText(*gain)) : tr("Apply"));
     m_gainOf = !gain             ? QString()
         : finding.measuredGainDb ? tr("measured at the worst output")
                                  : tr("expected at this tensor");

@@ -59,7 +59,7 @@ int TableColumns::usualText(int column) const
 TableColumns::Room TableColumns::roomOf(int column) const
 {
     if (const auto drawn = m_drawn.find(column); drawn != m_drawn.end())
-        return { column, drawn->second, drawn->second, false };
+        return { column, drawn->second, drawn->second, Yield::Last };
     const ColumnSpec& spec = m_model.column(column);
     const bool text = spec.kind == ColumnKind::Text;
     const bool drawn = !text && spec.kind != ColumnKind::Value; // a bar may be as short as its title
@@ -68,8 +68,9 @@ TableColumns::Room TableColumns::roomOf(int column) const
     const int content = text ? usualText(column) : QFontMetrics(m_table.font()).horizontalAdvance(spec.typical);
     const int wanted = std::max(content + kCellPadding + indent, title);
     if (column == 0)
-        return { column, std::max(wanted, kFirstLeast), kFirstLeast, true };
-    return { column, wanted, text || drawn ? title : std::max(content + kNarrowPadding, title), drawn };
+        return { column, std::max(wanted, kFirstLeast), kFirstLeast, Yield::Second };
+    return { column, wanted, text || drawn ? title : std::max(content + kNarrowPadding, title),
+        drawn ? Yield::First : Yield::Last };
 }
 
 TableColumns::Rooms TableColumns::rooms() const
@@ -81,11 +82,10 @@ TableColumns::Rooms TableColumns::rooms() const
     return shown;
 }
 
-/// Takes pixels from the columns that yield first, or from the others; returns how many are still too many.
-int TableColumns::take(Rooms& rooms, int over, bool yielding)
+/// Takes pixels from columns of one kind; returns how many are still too many.
+int TableColumns::take(Rooms& rooms, int over, Yield kind)
 {
-    const auto spareOf
-        = [yielding](const Room& room) { return room.yields == yielding ? room.wanted - room.least : 0; };
+    const auto spareOf = [kind](const Room& room) { return room.yields == kind ? room.wanted - room.least : 0; };
     int spare = 0;
     for (const Room& room : rooms)
         spare += spareOf(room);
@@ -110,7 +110,8 @@ void TableColumns::fit()
     if (over > spare) { // it has to be scrolled anyway
         shown[0].wanted = std::clamp(shown[0].wanted, shown[0].least, std::max(shown[0].least, kFirstUsual));
     } else if (over > 0) {
-        take(shown, take(shown, over, true), false);
+        for (const Yield kind : { Yield::First, Yield::Second, Yield::Last })
+            over = take(shown, over, kind);
     } else if (!m_drawn.count(0)) {
         shown[0].wanted -= over;
     }

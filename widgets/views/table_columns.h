@@ -14,8 +14,8 @@ class ColumnModel;
 class TableHeader;
 
 /// Shares the width of a table among its columns: what is in them decides, and the first takes what is left. Where
-/// there is not enough, names, bars and strips give way, then the others, in the measure of what they have beyond their
-/// titles. A width that the user drew stays.
+/// there is not enough, bars and strips give way, then names, then the others, in the measure of what they have beyond
+/// their titles. A width that the user drew stays.
 class TableColumns : public QObject {
     Q_OBJECT
 public:
@@ -25,15 +25,16 @@ public:
     int wantedWidth() const; ///< of all that are shown, with a usual first one
 
 private:
+    enum class Yield { First, Second, Last }; ///< bars and strips, names, the others
     struct Room {
         int column, wanted, least;
-        bool yields; ///< it is the first to give way
+        Yield yields;
     };
     using Rooms = std::vector<Room>;
     Room roomOf(int column) const;
     int usualText(int column) const;
     Rooms rooms() const; ///< of the columns that are shown
-    static int take(Rooms& rooms, int over, bool yielding);
+    static int take(Rooms& rooms, int over, Yield kind);
     void give(const Rooms& rooms);
 
     QTableView& m_table;
