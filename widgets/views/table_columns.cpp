@@ -17,7 +17,7 @@ namespace {
 constexpr int kMeasuredRows = 200; ///< texts of the first rows stand for all
 constexpr int kRare = 20; ///< one text in so many may be wider than its column
 constexpr int kFirstLeast = 110, kFirstUsual = 150;
-constexpr int kFirstCheck = 22; ///< the box of the recipe before the name
+constexpr int kFirstCheck = 28; ///< the box of the recipe, or a picture, before the name
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
 constexpr int kWidestText = 26; ///< letters: a longer text may end with an ellipsis
 
