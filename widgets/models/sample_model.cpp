@@ -25,7 +25,7 @@ std::vector<ColumnSpec> sampleColumns()
                "flipped "
                "ones first."),
             QStringLiteral("888 → 888"), number, up },
-        { tr("quantized margin"),
+        { tr("margin"),
             tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
                "is another one."),
             QStringLiteral("−88.88"), number, up },
