@@ -172,6 +172,7 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
         view.data.channels[c].low = lab->channels[c].lowest;
         view.data.channels[c].high = lab->channels[c].highest;
     }
+    view.data.xLabel = tr("channel"); // beside the table there may be room for no more
     view.data.yLabel = tr("float range");
     m_chart->setData(view.data);
     m_summary->setText(labSummary(*lab));
