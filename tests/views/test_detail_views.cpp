@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/real_build.h"
+#include "widgets/models/formatting.h"
 #include "widgets/plots/channel_chart.h"
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/line_chart.h"
@@ -14,6 +15,7 @@
 #include "widgets/views/link_dialog.h"
 #include "widgets/views/main_window.h"
 #include "widgets/views/matching_panel.h"
+#include "widgets/views/open_dialogs.h"
 #include "widgets/views/samples_panel.h"
 #include "widgets/views/style.h"
 #include "widgets/views/weight_lab_panel.h"
@@ -21,6 +23,7 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QLabel>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -79,6 +82,17 @@ private slots:
     {
         QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
         setUpApplication(*qApp);
+    }
+
+    void namesAreProposedForFiles()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        askForReport(e.session, &e.window);
+        auto* dialog = e.window.findChild<QFileDialog*>();
+        QVERIFY(dialog);
+        QCOMPARE(dialog->selectedFiles(), QStringList { toQt(kExamples) + QStringLiteral("digits_float_report.html") });
+        dialog->close();
     }
 
     void samples()

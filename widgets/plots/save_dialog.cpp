@@ -7,10 +7,10 @@
 
 namespace qs {
 
-QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& folder, const QString& filter,
+QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& proposed, const QString& filter,
     const QString& suffix, std::function<void(const QString& path)> chosen)
 {
-    auto* dialog = new QFileDialog(parent, title, folder, filter);
+    auto* dialog = new QFileDialog(parent, title, proposed, filter);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(suffix);

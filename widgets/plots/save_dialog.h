@@ -11,8 +11,8 @@ class QWidget;
 /// Ways to ask where to write, which do not block.
 namespace qs {
 
-/// A name without an ending gets the suffix.
-QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& folder, const QString& filter,
+/// A name without an ending gets the suffix. `proposed`: a folder, or a path in it whose name is proposed.
+QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& proposed, const QString& filter,
     const QString& suffix, std::function<void(const QString& path)> chosen);
 /// Asks for a file of this ending and writes it; says so where that fails.
 void saveAs(

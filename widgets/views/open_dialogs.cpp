@@ -18,11 +18,16 @@ namespace qs {
 
 namespace {
 
-QString startFolder(const Session& session)
+QString openPath(const Session& session)
 {
     const Inputs& inputs = session.snapshot()->inputs;
-    const std::string& path = inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath;
-    return path.empty() ? QDir::currentPath() : QFileInfo(toQt(path)).absolutePath();
+    return toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath);
+}
+
+QString startFolder(const Session& session)
+{
+    const QString path = openPath(session);
+    return path.isEmpty() ? QDir::currentPath() : QFileInfo(path).absolutePath();
 }
 
 void ask(const Session& session, QWidget* parent, const QString& title, const QString& filter,
@@ -35,10 +40,15 @@ void ask(const Session& session, QWidget* parent, const QString& title, const QS
     dialog->open();
 }
 
+/// Proposes the name of what is open with `tail` behind it.
 QFileDialog* askToWrite(const Session& session, QWidget* parent, const QString& title, const QString& filter,
-    const QString& suffix, std::function<void(const QString&)> chosen)
+    const QString& suffix, const QString& tail, std::function<void(const QString&)> chosen)
 {
-    return askWhereToWrite(parent, title, startFolder(session), filter, suffix, std::move(chosen));
+    const QString open = openPath(session);
+    const QString name
+        = open.isEmpty() ? QString() : QFileInfo(open).completeBaseName() + tail + QLatin1Char('.') + suffix;
+    const QString proposed = QDir(startFolder(session)).filePath(name);
+    return askWhereToWrite(parent, title, proposed, filter, suffix, std::move(chosen));
 }
 
 QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
@@ -89,7 +99,8 @@ void askForReport(Session& session, QWidget* parent)
     static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };
     const QStringList filters { tr("Page to read (*.html)"), tr("All numbers (*.json)"), tr("Table of rows (*.csv)") };
     QFileDialog* dialog = askToWrite(session, parent, tr("Export report"), filters.join(QStringLiteral(";;")),
-        QLatin1String(kSuffixes.front()), [&session](const QString& path) { session.exportReport(path); });
+        QLatin1String(kSuffixes.front()), QStringLiteral("_report"),
+        [&session](const QString& path) { session.exportReport(path); });
     QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         for (const char* suffix : kSuffixes) {
             if (filter.contains(QLatin1String(suffix)))
@@ -101,24 +112,29 @@ void askForReport(Session& session, QWidget* parent)
 void askForLinksFile(Session& session, QWidget* parent)
 {
     askToWrite(session, parent, tr("Export links"), tr("Map of pairs (*.json)"), QStringLiteral("json"),
-        [&session](const QString& path) { session.exportLinks(path); });
+        QStringLiteral("_links"), [&session](const QString& path) { session.exportLinks(path); });
 }
 
 void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent)
 {
     struct Kind {
         HandOver what;
-        QString title, filter, suffix;
+        QString title, filter, suffix, tail;
     };
     const std::array<Kind, 5> kinds { {
-        { HandOver::Qdq, tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx") },
-        { HandOver::QOperator, tr("Export ONNX with operators on codes"), modelFilter(), QStringLiteral("onnx") },
-        { HandOver::Script, tr("Save ONNX Runtime script"), tr("Python (*.py)"), QStringLiteral("py") },
-        { HandOver::ExcludeList, tr("Save nodes_to_exclude"), tr("Text (*.txt)"), QStringLiteral("txt") },
-        { HandOver::RecipeJson, tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json") },
+        { HandOver::Qdq, tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx"),
+            QStringLiteral("_qdq") },
+        { HandOver::QOperator, tr("Export ONNX with operators on codes"), modelFilter(), QStringLiteral("onnx"),
+            QStringLiteral("_qoperator") },
+        { HandOver::Script, tr("Save ONNX Runtime script"), tr("Python (*.py)"), QStringLiteral("py"),
+            QStringLiteral("_quantize") },
+        { HandOver::ExcludeList, tr("Save nodes_to_exclude"), tr("Text (*.txt)"), QStringLiteral("txt"),
+            QStringLiteral("_nodes_to_exclude") },
+        { HandOver::RecipeJson, tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json"),
+            QStringLiteral("_recipe") },
     } };
     const Kind& kind = kinds[size_t(what)];
-    askToWrite(session, parent, kind.title, kind.filter, kind.suffix,
+    askToWrite(session, parent, kind.title, kind.filter, kind.suffix, kind.tail,
         [&session, &recipe, what](const QString& path) { handOver(session, recipe, what, path); });
 }
 
@@ -136,8 +152,8 @@ void askForProject(Session& session, QWidget* parent)
 
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
 {
-    askToWrite(
-        session, parent, tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), std::move(chosen));
+    askToWrite(session, parent, tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), {},
+        std::move(chosen));
 }
 
 QStringList droppedFiles(const QMimeData* data)

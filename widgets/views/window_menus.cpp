@@ -63,8 +63,8 @@ void fillRecent(QMenu* menu, const WindowParts& parts)
 QMenu* makeExportMenu(const WindowParts& parts)
 {
     const std::array<std::pair<HandOver, QString>, 5> names { {
-        { HandOver::Qdq, tr("ONNX with Q/&DQ pairs…") },
-        { HandOver::QOperator, tr("ONNX with Q&Operators…") },
+        { HandOver::Qdq, tr("ONNX with Q/&DQ pairs (most runtimes)…") },
+        { HandOver::QOperator, tr("ONNX with Q&Operators (CPU kernels on codes)…") },
         { HandOver::Script, tr("ONNX Runtime &script…") },
         { HandOver::ExcludeList, tr("List of &nodes_to_exclude…") },
         { HandOver::RecipeJson, tr("Recipe as &JSON…") },
