@@ -41,7 +41,7 @@ private:
     QThreadPool m_pool; ///< one thread: files are written in order
     std::mutex m_mutex;
     std::optional<Project> m_next; ///< to be written, behind the mutex
-    std::map<std::string, FileMark> m_marks; ///< found by the writing thread
+    std::map<std::string, FileMark> m_marks; ///< found by the writing thread, behind the mutex
 };
 
 } // namespace qs

@@ -10,9 +10,11 @@
 #include <QThreadPool>
 #include <QTimer>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 
 namespace qs {
 
@@ -60,6 +62,9 @@ signals:
 private:
     struct Running;
     void refresh();
+    void runNext();
+    void deliver(std::function<void()> work);
+    Q_INVOKABLE void takeMail();
     void finish(quint64 id, Result<std::function<void()>> result);
     bool current(quint64 id) const;
 
@@ -69,6 +74,9 @@ private:
     quint64 m_next = 1;
     std::map<quint64, std::shared_ptr<Running>> m_running;
     std::map<QString, quint64> m_currentByTag;
+    std::mutex m_mutex;
+    std::deque<std::shared_ptr<Running>> m_waiting; ///< jobs for the workers, behind the mutex
+    std::deque<std::function<void()>> m_mail; ///< work for the GUI thread, behind the mutex
 };
 
 } // namespace qs
