@@ -45,7 +45,9 @@ bool namesMislead(const LoadedModel& f, const LoadedModel& q, const Alignment& a
         if (name.ends_with(tails::kCodes))
             name.remove_suffix(std::string_view(tails::kCodes).size());
         const ValueId namesake = f.graph().findValue(name);
-        return namesake.valid() && namesake != weight.floatValue;
+        const Tensor* called = namesake.valid() ? f.plan->constant(namesake) : nullptr;
+        const Tensor* own = f.plan->constant(weight.floatValue);
+        return called && own && called != own && !std::ranges::equal(called->bytes(), own->bytes());
     });
 }
 
@@ -70,19 +72,24 @@ Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
     auto plain = readBack(quantized, &draft);
     if (!plain || plain->differences == 0)
         return plain;
-    if (auto paired = byPairs(plain->differences.has_value()))
-        return *std::move(paired);
+    auto closest = plain;
+    if (auto paired = byPairs(plain->differences.has_value())) {
+        if (!plain->differences || !paired->differences || paired->differences == 0)
+            return *std::move(paired); // names that mislead are nothing to count by
+        if (*paired->differences < *plain->differences)
+            closest = *std::move(paired);
+    }
     QS_TRY(const auto reports, prepareGraph(draft));
     size_t changes = 0;
     for (const PassReport& report : reports)
         changes += report.pass == "infer_shapes" ? 0 : report.changes;
     if (changes == 0)
-        return plain;
+        return closest;
     auto prepared = readBack(quantized, &draft);
-    const bool closer
-        = prepared && prepared->differences && (!plain->differences || *prepared->differences < *plain->differences);
+    const bool closer = prepared && prepared->differences
+        && (!closest->differences || *prepared->differences < *closest->differences);
     if (!closer)
-        return plain;
+        return closest;
     prepared->recipe.preparation.enabled = true;
     return prepared;
 }
