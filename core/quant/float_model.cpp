@@ -4,6 +4,7 @@
 #include "core/base/name_pattern.h"
 #include "core/kernels/value_range.h"
 #include "core/ops/infer.h"
+#include "core/ops/left_out.h"
 #include "core/ops/op.h"
 #include "core/quant/stated_types.h"
 #include "core/tensor/convert.h"
@@ -53,15 +54,24 @@ bool isChosenType(const std::string& type, const Recipe& recipe)
     return type != "QuantizeLinear" && type != "DequantizeLinear" && std::ranges::find(types, type) != types.end();
 }
 
-/// Other models may have nodes of a type that this one lacks; one that nobody knows is misspelt.
+bool isKnownType(const std::string& type)
+{
+    const auto operators = opRegistry().all();
+    const auto others = leftOutOperators();
+    return std::ranges::find(operators, type, &Op::type) != operators.end()
+        || std::ranges::find(others, type, &LeftOutOperator::type) != others.end();
+}
+
+/// Other models may have nodes of a type that this one lacks; one that is not known at all is most likely misspelt.
 Status checkTypeNames(const FloatModel& model, const Recipe& recipe)
 {
     const auto& usual = defaultOpTypes(recipe.format);
     for (const std::string& type : recipe.opTypes)
         if (std::ranges::find(usual, type) == usual.end()
             && std::ranges::find(model.draft.nodes, type, &DraftNode::opType) == model.draft.nodes.end()
-            && std::ranges::find(opRegistry().all(), type, &Op::type) == opRegistry().all().end())
-            return badInput("no operator is called '" + type + "'", {}, "name types of nodes, such as Conv or MatMul");
+            && !isKnownType(type))
+            return badInput(
+                "no operator is known as '" + type + "'", {}, "name types of nodes, such as Conv or MatMul");
     return {};
 }
 

@@ -158,7 +158,7 @@ private slots:
                                       << QStringList { "none.onnx", "--data", kData };
         QTest::newRow("unknown node") << 3 << QStringList { "no-such-node" }
                                       << QStringList { kFloat, "--data", kData, "--exclude", "no-such-node" };
-        QTest::newRow("unknown type") << 3 << QStringList { "no operator is called 'Bogus'" }
+        QTest::newRow("unknown type") << 3 << QStringList { "no operator is known as 'Bogus'" }
                                       << QStringList { kFloat, "--data", kData, "--op-types", "Conv,Bogus" };
         QTest::newRow("unknown method") << 2 << QStringList { "--method" }
                                         << QStringList { kFloat, "--data", kData, "--method", "best" };
