@@ -33,6 +33,7 @@
 #include <QTreeView>
 #include <QUndoStack>
 
+#include <atomic>
 #include <cmath>
 
 using namespace qs;
@@ -93,6 +94,24 @@ private slots:
         QVERIFY(dialog);
         QCOMPARE(dialog->selectedFiles(), QStringList { toQt(kExamples) + QStringLiteral("digits_float_report.html") });
         dialog->close();
+    }
+
+    void openFilesAreNotReplaced()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        QSignalSpy failed(&e.session, &Session::failed);
+        std::atomic<int> written { 0 };
+        const auto count = [&written](const JobContext&) -> Status {
+            ++written;
+            return {};
+        };
+        e.session.write(QStringLiteral("test"), toQt(e.session.files().quantPath), count);
+        QTRY_COMPARE(failed.count(), 1);
+        QCOMPARE(written.load(), 0);
+        const QTemporaryDir folder;
+        e.session.write(QStringLiteral("test"), folder.filePath(QStringLiteral("new.onnx")), count);
+        QTRY_COMPARE(written.load(), 1);
     }
 
     void samples()

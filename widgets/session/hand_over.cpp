@@ -57,8 +57,6 @@ Status writeScript(const Order& order, const Quantization& made)
 
 Status deliver(const Order& order, const JobContext& job)
 {
-    if (isOpened(order.shown->inputs, order.path))
-        return badUse("the file would replace one that is open", "choose another name");
     if (order.what == HandOver::ExcludeList)
         return writeFile(order.path, order.excluded);
     if (order.what == HandOver::RecipeJson)

@@ -26,8 +26,6 @@ Status writeReport(const Snapshot& snapshot, const std::string& path)
 {
     if (!snapshot.comparison)
         return badUse("nothing is compared yet", "open two models and data first");
-    if (isOpened(snapshot.inputs, path))
-        return badUse("the report would replace a file that is open", "choose another name");
     ReportInfo info;
     info.peakMemoryBytes = peakMemoryBytes();
     const QString suffix = QFileInfo(toQt(path)).suffix().toLower();

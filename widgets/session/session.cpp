@@ -82,7 +82,8 @@ void Session::setTheme(const Theme& theme)
 
 void Session::openFloat(const QString& path)
 {
-    const bool alone = quantizedAlone(*m_snapshot) && m_snapshot->inputs.floatPath == m_wanted.floatPath;
+    const bool alone = quantizedAlone(*m_snapshot) && m_snapshot->inputs.floatPath == m_wanted.floatPath
+        && m_wanted.quantPath.empty() && path.toStdString() != m_wanted.floatPath;
     Inputs inputs = m_wanted.floatPath.empty() || alone ? m_wanted : Inputs {};
     if (alone)
         inputs.quantPath = m_wanted.floatPath;
@@ -157,7 +158,11 @@ void Session::write(const QString& tag, const QString& path, std::function<Statu
     JobRequest request;
     request.tag = tag;
     request.title = tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [this, path, work = std::move(work)](const JobContext& job) -> Result<std::function<void()>> {
+    request.process = [this, path, work = std::move(work), files = m_files, shown = m_snapshot](
+                          const JobContext& job) -> Result<std::function<void()>> {
+        // What an edit of the recipe compares is no longer the file that it began with, which is open still.
+        if (isOpened(files, path.toStdString()) || isOpened(shown->inputs, path.toStdString()))
+            return badUse("the file would replace one that is open", "choose another name");
         QS_CHECK(work(job));
         return std::function<void()>([this, path] { emit written(path); });
     };
