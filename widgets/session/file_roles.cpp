@@ -71,8 +71,13 @@ Result<Inputs> withFiles(const Inputs& current, const QStringList& paths, const 
         const auto before = alone ? fileRole(toQt(current.floatPath)) : FileRole::Float;
         if (before.ok() && *before == FileRole::Quantized) {
             given.quantPath = current.floatPath;
-            if (given.data.spec.empty())
+            given.profile = current.profile;
+            if (given.data.spec.empty()) {
+                const std::string preprocess = given.data.preprocess;
                 given.data = current.data;
+                if (!preprocess.empty())
+                    given.data.preprocess = preprocess;
+            }
         }
         return given;
     }
