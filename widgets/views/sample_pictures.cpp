@@ -33,14 +33,19 @@ QImage imageOf(const Picture& picture)
     return image;
 }
 
-Picture samplePreview(const DataSource& data, size_t sample, int most)
+Picture SamplePreviews::of(size_t sample, int most)
 {
-    const size_t each = data.feeds() ? (data.samples() + data.feeds() - 1) / data.feeds() : 1;
-    const auto feed = data.feed(sample / std::max<size_t>(each, 1));
-    if (!feed)
+    const size_t each = m_data.feeds() ? (m_data.samples() + m_data.feeds() - 1) / m_data.feeds() : 1;
+    const size_t index = sample / std::max<size_t>(each, 1);
+    if (!m_feed || m_index != index) {
+        auto feed = m_data.feed(index);
+        m_feed = feed.ok() ? std::optional(std::move(feed).value()) : std::nullopt;
+        m_index = index;
+    }
+    if (!m_feed)
         return {};
-    for (const Tensor& input : feed->inputs)
-        if (Picture picture = inputPreview(input, sample - feed->firstSample, feed->samples, most);
+    for (const Tensor& input : m_feed->inputs)
+        if (Picture picture = inputPreview(input, sample - m_feed->firstSample, m_feed->samples, most);
             !picture.pixels.empty() && picture.width * picture.height > 1)
             return picture;
     return {};
@@ -74,10 +79,11 @@ void SamplePictures::want()
     job.visibility = Visibility::Hidden;
     job.process = [self = QPointer(this), data](const JobContext& context) -> Result<std::function<void()>> {
         const size_t count = std::min(data->samples(), kMost);
+        SamplePreviews previews(*data);
         for (size_t begin = 0; begin < count && !context.cancel.cancelled(); begin += kBatch) {
             std::vector<std::pair<size_t, QImage>> batch;
-            for (size_t i = begin; i < std::min(begin + kBatch, count); ++i)
-                if (const Picture picture = samplePreview(*data, i, kSide * kMadeFor); !picture.pixels.empty())
+            for (size_t i = begin; i < std::min(begin + kBatch, count) && !context.cancel.cancelled(); ++i)
+                if (const Picture picture = previews.of(i, kSide * kMadeFor); !picture.pixels.empty())
                     batch.emplace_back(i, enlarged(imageOf(picture)));
             context.post([self, data, batch = std::move(batch)] {
                 if (!self || self->m_of != data)

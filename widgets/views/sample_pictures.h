@@ -9,6 +9,7 @@
 #include <QPixmap>
 
 #include <map>
+#include <optional>
 
 namespace qs {
 
@@ -34,7 +35,21 @@ private:
 };
 
 QImage imageOf(const Picture& picture);
-/// Of the first input that a picture can be made of; without pixels where there is none.
-Picture samplePreview(const DataSource& data, size_t sample, int most);
+/// Pictures of samples one after another; those of one batch are read together.
+class SamplePreviews {
+public:
+    /// `data` must outlive this.
+    explicit SamplePreviews(const DataSource& data)
+        : m_data(data)
+    {
+    }
+    /// Of the first input that a picture can be made of; without pixels where there is none.
+    Picture of(size_t sample, int most);
+
+private:
+    const DataSource& m_data;
+    std::optional<Feed> m_feed; ///< read last
+    size_t m_index = 0;
+};
 
 } // namespace qs

@@ -237,7 +237,7 @@ void SamplesPanel::requestDetail()
     job.visibility = Visibility::Hidden;
     job.process
         = [self = QPointer(this), snapshot, wanted](const JobContext& context) -> Result<std::function<void()>> {
-        const Picture picture = samplePreview(*snapshot->data, *wanted.sample, kPictureSide * 2);
+        const Picture picture = SamplePreviews(*snapshot->data).of(*wanted.sample, kPictureSide * 2);
         QS_TRY(auto outputs, sampleOutputs(detailInputs(*snapshot), *wanted.sample, context.progress, context.cancel));
         return std::function<void()>([self, wanted, picture, outputs = std::move(outputs)] {
             if (self && self->m_shown == wanted)
