@@ -74,7 +74,8 @@ void applyTheme(const Theme& theme)
     QApplication::setPalette(theme.palette());
     QToolTip::setPalette(theme.palette());
     for (QWidget* window : QApplication::topLevelWidgets())
-        window->setProperty("shade", theme.dark ? QStringLiteral("dark") : QStringLiteral("light"));
+        if (!window->parentWidget()) // a floating dock would keep it when it is put back
+            window->setProperty("shade", theme.dark ? QStringLiteral("dark") : QStringLiteral("light"));
     restyleWidgets();
 }
 
