@@ -62,16 +62,20 @@ bool isKnownType(const std::string& type)
         || std::ranges::find(others, type, &LeftOutOperator::type) != others.end();
 }
 
-/// Other models may have nodes of a type that this one lacks; one that is not known at all is most likely misspelt.
-Status checkTypeNames(const FloatModel& model, const Recipe& recipe)
+/// A type that neither the model nor a list of ONNX Runtime's has is most likely meant for another model, and one that
+/// is not known at all misspelt.
+Status checkTypeNames(FloatModel& model, const Recipe& recipe)
 {
     const auto& usual = defaultOpTypes(recipe.format);
-    for (const std::string& type : recipe.opTypes)
-        if (std::ranges::find(usual, type) == usual.end()
-            && std::ranges::find(model.draft.nodes, type, &DraftNode::opType) == model.draft.nodes.end()
-            && !isKnownType(type))
+    for (const std::string& type : recipe.opTypes) {
+        if (std::ranges::find(usual, type) != usual.end()
+            || std::ranges::find(model.draft.nodes, type, &DraftNode::opType) != model.draft.nodes.end())
+            continue;
+        if (!isKnownType(type))
             return badInput(
                 "no operator is known as '" + type + "'", {}, "name types of nodes, such as Conv or MatMul");
+        model.warnings.push_back("no node is of the type '" + type + "', which the recipe names");
+    }
     return {};
 }
 

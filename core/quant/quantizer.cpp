@@ -55,16 +55,6 @@ Status checkTypes(const Recipe& recipe)
     return {};
 }
 
-/// Types that neither the model nor a list of ONNX Runtime's has are most likely meant for another model.
-void tellUnknownTypes(FloatModel& model, const Recipe& recipe)
-{
-    const auto& usual = defaultOpTypes(recipe.format);
-    for (const std::string& type : recipe.opTypes)
-        if (std::ranges::find(usual, type) == usual.end()
-            && std::ranges::find(model.draft.nodes, type, &DraftNode::opType) == model.draft.nodes.end())
-            model.warnings.push_back("no node is of the type '" + type + "', which the recipe names");
-}
-
 Status quantizeQdq(FloatModel& model, const Recipe& recipe)
 {
     editRanges(model);
@@ -98,7 +88,6 @@ Result<QuantizedDraft> quantizeDraft(
     if (given.format == RecipeFormat::Dynamic)
         splitGemms(draft, given);
     QS_TRY(FloatModel model, FloatModel::make(std::move(draft), given, ranges));
-    tellUnknownTypes(model, given);
     QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     if (help.constants)
         model.constants = help.constants;
