@@ -147,11 +147,6 @@ ValueOrigin SettingOrigins::of(std::string_view field) const
     return touches(m_preset, field) ? m_baseOrigin : ValueOrigin::Default;
 }
 
-ValueOrigin settingOrigin(const Recipe& recipe, const RecipeBase& base, std::string_view field)
-{
-    return SettingOrigins(recipe, base).of(field);
-}
-
 TensorOrigins tensorOrigins(const Recipe& recipe, const RecipeBase& base, const std::string& tensor)
 {
     const auto find = [&](const Recipe& r) {

@@ -54,9 +54,6 @@ enum class TriState { None, Some, All };
 /// How many of these (indices into `states`) are quantized; None for no node.
 TriState triState(std::span<const NodeState> states, std::span<const size_t> members);
 
-/// Origin of the field with this path, as in recipeDiff ("calibration.method", "per_channel", "tensors.X").
-ValueOrigin settingOrigin(const Recipe& recipe, const RecipeBase& base, std::string_view field);
-
 /// What a recipe says of one tensor; where it says something for each channel, the first. Empty where it says nothing.
 QuantOverride firstPart(const Recipe& recipe, const std::string& tensor);
 

@@ -9,10 +9,11 @@
 
 namespace qs {
 
-/// settingOrigin() for many fields of one recipe, which is compared with its base once.
+/// Where the settings of a recipe come from; it is compared with its base once.
 class SettingOrigins {
 public:
     SettingOrigins(const Recipe& recipe, const RecipeBase& base);
+    /// Of the field with this path, as in recipeDiff ("calibration.method", "per_channel", "tensors.X").
     ValueOrigin of(std::string_view field) const;
 
 private:

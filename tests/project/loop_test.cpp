@@ -7,6 +7,7 @@
 #include "core/quant/recipe_edit.h"
 #include "core/quant/recipe_json.h"
 #include "core/quant/recipe_ranges.h"
+#include "core/quant/setting_origins.h"
 
 #include <QDir>
 #include <QFile>
@@ -169,9 +170,9 @@ private slots:
         QVERIFY(withoutOverride(r, start, "t") == start);
         QVERIFY(withTensorType(withTensorType(start, "t", DType::UInt8), "t", std::nullopt) == start);
         QCOMPARE(describeChange(start, r), std::string("Change t"));
-        QVERIFY(settingOrigin(r, base, "per_channel") == ValueOrigin::Default);
+        QVERIFY(SettingOrigins(r, base).of("per_channel") == ValueOrigin::Default);
         r.perChannel = true;
-        QVERIFY(settingOrigin(r, base, "per_channel") == ValueOrigin::Override);
+        QVERIFY(SettingOrigins(r, base).of("per_channel") == ValueOrigin::Override);
     }
 
     void runsBranch()
