@@ -20,6 +20,16 @@ bool isQuantizationOperator(const Node& node)
     return node.opType.starts_with("QLinear") || std::ranges::find(kTypes, node.opType) != kTypes.end();
 }
 
+/// Data that are given take the place of those there are; a description alone says how these are prepared.
+DataRequest joined(DataRequest current, const DataRequest& given)
+{
+    if (!given.spec.empty())
+        return given;
+    if (!given.preprocess.empty())
+        current.preprocess = given.preprocess;
+    return current;
+}
+
 } // namespace
 
 bool quantizedAlone(const Snapshot& snapshot)
@@ -72,12 +82,7 @@ Result<Inputs> withFiles(const Inputs& current, const QStringList& paths, const 
         if (before.ok() && *before == FileRole::Quantized) {
             given.quantPath = current.floatPath;
             given.profile = current.profile;
-            if (given.data.spec.empty()) {
-                const std::string preprocess = given.data.preprocess;
-                given.data = current.data;
-                if (!preprocess.empty())
-                    given.data.preprocess = preprocess;
-            }
+            given.data = joined(current.data, given.data);
         }
         return given;
     }
@@ -86,11 +91,7 @@ Result<Inputs> withFiles(const Inputs& current, const QStringList& paths, const 
         all.floatPath = given.floatPath;
     if (!given.quantPath.empty())
         all.quantPath = given.quantPath;
-    if (!given.data.spec.empty()) {
-        all.data = given.data;
-    } else if (!given.data.preprocess.empty()) {
-        all.data.preprocess = given.data.preprocess;
-    }
+    all.data = joined(current.data, given.data);
     return all;
 }
 
