@@ -73,14 +73,12 @@ void Autosave::save()
 void Autosave::writeLatest()
 {
     Project project;
-    std::map<std::string, FileMark> marks;
     {
         const std::lock_guard guard(m_mutex);
         project = std::move(*m_next);
         m_next.reset();
-        marks = m_marks;
+        project.files.merge(std::map(m_marks));
     }
-    project.files.merge(std::move(marks));
     // Where nothing can be written nobody is told: there is nothing to be done about it in the middle of the work.
     if (markFiles(project).ok()) {
         const std::lock_guard guard(m_mutex);

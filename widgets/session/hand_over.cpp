@@ -6,7 +6,6 @@
 #include "core/quant/ort_script.h"
 #include "core/quant/recipe_json.h"
 #include "widgets/models/formatting.h"
-#include "widgets/session/report_file.h"
 
 #include <algorithm>
 
