@@ -72,15 +72,20 @@ void openAndWait(Session& session, const Inputs& inputs)
     QTRY_VERIFY(session.jobs().idle());
 }
 
+void showPair(MainWindow& window, Session& session, const QSize& size)
+{
+    window.resize(size);
+    window.show();
+    openAndWait(session, somePair());
+}
+
 /// The docks and a menu of a window that begins with one theme and goes on with another.
 std::map<QString, QImage> picturesIn(ThemeChoice first, ThemeChoice then)
 {
     std::map<QString, QImage> pictures;
     Session session(fakeBuild);
     MainWindow window(session, first, WindowMemory::Fresh);
-    window.resize(1600, 1000);
-    window.show();
-    openAndWait(session, somePair());
+    showPair(window, session, { 1600, 1000 });
     window.showView(QStringLiteral("tensors"));
     QCoreApplication::processEvents();
     if (then != first)
@@ -134,9 +139,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        window.resize(1280, 800);
-        window.show();
-        openAndWait(session, somePair());
+        showPair(window, session, { 1280, 800 });
         for (const QString& name : MainWindow::viewNames())
             QVERIFY2(window.showView(name), qPrintable(name));
         QVERIFY(!window.showView(QStringLiteral("nothing")));
@@ -165,9 +168,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        window.resize(1280, 800);
-        window.show();
-        openAndWait(session, somePair());
+        showPair(window, session, { 1280, 800 });
         session.selection().selectActivation(7);
         QTableView* table = window.tensors().table();
         const auto selected = [table] { return table->currentIndex().data(RowRole).toULongLong(); };
@@ -186,9 +187,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        window.resize(1280, 800);
-        window.show();
-        openAndWait(session, somePair());
+        showPair(window, session, { 1280, 800 });
         QTableView* table = window.tensors().table();
         const auto seen = [table] {
             const QRect row = table->visualRect(table->currentIndex().siblingAtColumn(0));
@@ -213,9 +212,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        window.resize(1920, 1080);
-        window.show();
-        openAndWait(session, somePair());
+        showPair(window, session, { 1920, 1080 });
         QTableView* table = window.tensors().table();
         QTRY_VERIFY(table->viewport()->width() > 600);
         constexpr int kMatch = 2;
