@@ -92,7 +92,7 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
         std::cout << o.like << ": " << describeReadBack(back) << "\n";
     for (const std::string& sentence : back.undetermined)
         printWarnings({ o.like + " does not tell: " + sentence }, context.common);
-    if (o.data.data.empty() && o.ranges.empty())
+    if (o.data.data.empty() && o.ranges.empty() && o.recipe.calibrationCache.empty())
         inputs.ranges = std::move(back.ranges);
     return ChosenRecipe { std::move(back.recipe), o.like };
 }

@@ -224,7 +224,8 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
         "NAME=METHOD or NAME=percentile:P: how the range of this activation is chosen, in place of --method");
     app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
     app.add_option("--calibration-cache", o.calibrationCache,
-        "file that keeps what calibration found: read where model, samples and method are the same, else written");
+        "file that keeps what calibration found, for any method: read where model and samples are the same (without "
+        "--data: where the model is), else written");
 }
 
 void addCalibrationData(CLI::App& app, RecipeOptions& o)

@@ -15,6 +15,7 @@
 #include "core/quant/weight_only/gptq_model.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <unordered_set>
 
 namespace qs {
@@ -30,10 +31,30 @@ std::string calibrationKey(Recipe recipe)
     return recipeKeys(recipe).calibration;
 }
 
+/// What was kept of the same tensors; null where nothing was.
+const KeptCalibration* before(const QuantizeInputs& inputs, const FloatState& state)
+{
+    const KeptCalibration* kept = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
+    return kept && kept->key == calibrationKey(state.applied) ? kept : nullptr;
+}
+
 Result<std::vector<std::string>> tensorsOf(const FloatState& state)
 {
     QS_TRY(const FloatModel model, FloatModel::make(state.draft, state.applied, {}));
     return calibratedTensors(model, state.applied);
+}
+
+/// More than the recipe needs where other recipes follow: the first time what one pass finds for the defaults of every
+/// calibrator; where that was not enough, all.
+CollectOptions wantedOf(const QuantizeInputs& inputs, const Recipe& recipe, const KeptCalibration* kept)
+{
+    CollectOptions wanted = neededBy(recipe);
+    if (kept)
+        wanted = both(wanted, kept->data.collected);
+    if (inputs.othersFollow)
+        wanted = both(
+            wanted, kept && !covers(kept->data, recipe) ? neededByAll(wanted.stride) : neededByDefaults(wanted.stride));
+    return wanted;
 }
 
 bool holdsAll(const CalibrationData& data, const std::vector<std::string>& tensors)
@@ -47,7 +68,9 @@ bool holdsAll(const CalibrationData& data, const std::vector<std::string>& tenso
 Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& inputs, const FloatState& state,
     std::vector<std::string> tensors, const ProgressFn& progress, const CancelToken& cancel)
 {
-    if (!inputs.data)
+    const std::string& cache = inputs.calibrationCache;
+    std::error_code none;
+    if (!inputs.data && (cache.empty() || !std::filesystem::exists(cache, none)))
         return badUse("this format needs samples to find the ranges of activations",
             "give --data, or --ranges with ranges found before");
     QS_TRY(const auto model, state.draft.build());
@@ -61,29 +84,29 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = calibrationKey(state.applied);
     kept->opTypes = state.applied.opTypes;
-    // What was looked at before may be asked for again.
-    const KeptCalibration* before = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
-    CollectOptions wanted = neededBy(state.applied);
-    if (before && before->key == kept->key)
-        wanted = both(wanted, before->data.collected);
-    QS_TRY(CachedCalibration made, cachedCalibration(run, wanted, inputs.calibrationCache, progress, cancel));
-    kept->data = std::move(made.data);
-    kept->fromFile = made.found;
+    if (cache.empty()) {
+        const CollectOptions wanted = wantedOf(inputs, state.applied, before(inputs, state));
+        QS_TRY(kept->data, collectCalibration(run, wanted, progress, cancel));
+    } else {
+        QS_TRY(CachedCalibration made, cachedCalibration(run, neededBy(state.applied), cache, progress, cancel));
+        kept->data = std::move(made.data);
+        kept->fromFile = made.found;
+    }
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
 }
 
 /// Ranges of exactly those tensors that the recipe's form needs.
 Status calibrate(const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
 {
-    const KeptCalibration* before = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
-    const bool usable = before && before->key == calibrationKey(state.applied) && covers(before->data, state.applied);
-    if (usable && before->opTypes == state.applied.opTypes) {
+    const KeptCalibration* earlier = before(inputs, state);
+    const bool usable = earlier && covers(earlier->data, state.applied);
+    if (usable && earlier->opTypes == state.applied.opTypes) {
         state.kept = inputs.earlier->kept;
     } else {
         QS_TRY(auto tensors, tensorsOf(state));
-        if (usable && holdsAll(before->data, tensors)) {
+        if (usable && holdsAll(earlier->data, tensors)) {
             state.kept = inputs.earlier->kept;
-            QS_TRY(state.ranges, rangesFor(before->data, state.recipe));
+            QS_TRY(state.ranges, rangesFor(earlier->data, state.recipe));
             const std::unordered_set<std::string> wanted(tensors.begin(), tensors.end());
             std::erase_if(state.ranges.tensors, [&](const auto& entry) { return !wanted.contains(entry.first); });
             return {};
@@ -190,6 +213,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     } else {
         QS_CHECK(hooks.findRanges(state));
     }
+    if (!state.kept && before(inputs, state)) // a recipe that calibrates again may follow
+        state.kept = inputs.earlier->kept;
     const double calibrateMs = clock.lap();
     if (cancel.cancelled())
         return cancelled();

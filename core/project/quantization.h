@@ -30,6 +30,7 @@ struct QuantizeInputs {
     std::shared_ptr<const DataSource> data; ///< null: none
     std::string rangesPath; ///< ranges to take in place of calibrating; empty: none
     std::string calibrationCache; ///< file for the statistics; empty: none
+    bool othersFollow = false; ///< statistics serve other calibrators, too, which will be asked for
     size_t threads = 1;
     uint64_t memoryLimit = 0; ///< bytes; 0 = default
     std::vector<std::pair<std::string, std::string>> carry;

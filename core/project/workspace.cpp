@@ -146,6 +146,7 @@ private:
             inputs.data = m_next.calibrationData ? m_next.calibrationData : m_next.data;
             inputs.rangesPath = m_next.inputs.rangesPath;
             inputs.calibrationCache = m_next.inputs.calibrationCache;
+            inputs.othersFollow = m_next.inputs.activationCache > 0; // kept for the next runs as well
             inputs.threads = m_next.inputs.threads ? m_next.inputs.threads : hardwareThreads();
             inputs.memoryLimit = m_next.inputs.memoryLimit;
             inputs.carry = m_next.inputs.carry;

@@ -37,6 +37,14 @@ std::span<const float> floatsOf(const Tensor& tensor, std::vector<float>& scratc
     return scratch;
 }
 
+void addTo(Histogram& histogram, std::span<const float> x, const ValueRange& range)
+{
+    if (std::isfinite(range.low) && std::isfinite(range.high))
+        histogram.add(x, range.low, range.high);
+    else
+        histogram.add(x);
+}
+
 /// Both passes over the model, and what they find.
 class Collector {
 public:
@@ -137,7 +145,7 @@ Status Collector::look(size_t watched, const Tensor& value, size_t feed, size_t 
     const MagnitudeGap gap = most < kGapLimit ? MagnitudeGap { most } : magnitudeGap(x, kGapLimit);
     Histogram powers;
     if (m_data.collected.powers)
-        powers.add(x);
+        addTo(powers, x, range);
     const std::lock_guard lock(m_locks[watched]);
     addToTails(watched, x);
     tensor.gap.below = std::max(tensor.gap.below, gap.below);

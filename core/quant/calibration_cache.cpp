@@ -8,14 +8,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <unordered_set>
 
 namespace qs {
 
 namespace {
 
-constexpr std::string_view kMagic = "QSCALIB1"; ///< the digit is the version
-constexpr size_t kHeader = 8 + sizeof(Hash128);
+constexpr std::string_view kMagic = "QSCALIB2"; ///< the digit is the version
+constexpr size_t kHeader = 8 + 2 * sizeof(Hash128);
 
 template <class Stream> void archive(Stream& a, Archived<Stream, HistogramKind>& kind)
 {
@@ -160,43 +162,88 @@ std::optional<Hash128> graphKey(const Graph& graph)
     return key.key();
 }
 
+/// Takes out what another recipe asked for.
+void keepOnly(CalibrationData& data, const std::vector<std::string>& tensors)
+{
+    const std::unordered_set<std::string_view> wanted(tensors.begin(), tensors.end());
+    std::erase_if(data.tensors, [&](const TensorStatistics& tensor) { return !wanted.contains(tensor.name); });
+}
+
+std::vector<std::string> lackingIn(const CalibrationData& data, const std::vector<std::string>& tensors)
+{
+    std::unordered_set<std::string_view> held;
+    for (const TensorStatistics& tensor : data.tensors)
+        held.insert(tensor.name);
+    std::vector<std::string> lacking;
+    std::ranges::copy_if(
+        tensors, std::back_inserter(lacking), [&](const std::string& name) { return !held.contains(name); });
+    return lacking;
+}
+
+/// What the file holds of this model and these samples; nothing where it is of others, damaged, or not there.
+Result<std::optional<CalibrationData>> heldBy(const std::string& path, const CalibrationKey& key)
+{
+    std::error_code none;
+    if (!std::filesystem::exists(path, none))
+        return std::optional<CalibrationData>();
+    const char* remedy = "give another file for the calibration cache";
+    QS_TRY(const std::string bytes, readWholeFile(path, remedy));
+    if (!bytes.starts_with(kMagic.substr(0, kMagic.size() - 1)))
+        return badInput("holds no calibration of this program, so it is not overwritten", path, remedy);
+    auto known = parseCalibration(bytes, key, path);
+    return known ? std::optional(std::move(*known)) : std::nullopt;
+}
+
+/// Why the file does not do without data.
+Issue needsData(const std::string& path, const CalibrationKey& key, const std::vector<std::string>& lacking)
+{
+    const char* remedy = "give --data";
+    auto held = loadCalibration(path, key);
+    if (!held) {
+        Issue issue = std::move(held).issue();
+        issue.remedy = remedy;
+        return issue;
+    }
+    if (!lacking.empty())
+        return { IssueKind::BadInput, "was not looked at in the calibration that " + path + " holds", {}, {},
+            lacking.front(), remedy };
+    return badInput("holds a calibration without the histograms for this calibrator", path, remedy);
+}
+
 } // namespace
 
-Result<std::optional<Hash128>> calibrationKey(const CalibrationRun& run, const CollectOptions& options)
+Result<std::optional<CalibrationKey>> calibrationKey(const CalibrationRun& run)
 {
     const auto graph = graphKey(run.plan->graph());
     if (!graph)
-        return std::optional<Hash128>();
-    KeyBuilder key;
-    key.add(kMagic).add(*graph);
-    for (const std::string& tensor : run.tensors)
-        key.add(tensor);
+        return std::optional<CalibrationKey>();
+    KeyBuilder model, samples;
+    model.add(*graph);
     for (const auto& [output, input] : run.carry)
-        key.add(output).add(input);
-    ByteWriter collected;
-    archive(collected, options);
-    key.add(hashText(collected.bytes()));
+        model.add(output).add(input);
+    if (!run.data)
+        return std::optional(CalibrationKey { model.key(), std::nullopt });
     for (size_t i = 0; i < run.data->feeds(); ++i) {
         QS_TRY(const Feed feed, run.data->feed(i));
-        key.add(sampleKey(feed.inputs));
+        samples.add(sampleKey(feed.inputs));
     }
-    return std::optional(key.key());
+    return std::optional(CalibrationKey { model.key(), samples.key() });
 }
 
-std::string calibrationBytes(const CalibrationData& data, Hash128 key)
+std::string calibrationBytes(const CalibrationData& data, const CalibrationKey& key)
 {
     ByteWriter content;
     archive(content, data);
-    const std::string bytes = std::string(kMagic) + keyText(key) + content.bytes();
+    const std::string bytes = std::string(kMagic) + keyText(key.model) + keyText(*key.samples) + content.bytes();
     return bytes + keyText(hashText(bytes));
 }
 
-Status saveCalibration(const CalibrationData& data, Hash128 key, const std::string& path)
+Status saveCalibration(const CalibrationData& data, const CalibrationKey& key, const std::string& path)
 {
     return writeFile(path, calibrationBytes(data, key));
 }
 
-Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, const std::string& path)
+Result<CalibrationData> parseCalibration(std::string_view bytes, const CalibrationKey& key, const std::string& path)
 {
     const char* remedy = "calibrate again";
     if (!bytes.starts_with(kMagic.substr(0, kMagic.size() - 1)))
@@ -209,8 +256,12 @@ Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, co
     const std::string_view content = bytes.substr(0, bytes.size() - sizeof(Hash128));
     if (bytes.substr(content.size()) != keyText(hashText(content)))
         return damaged;
-    if (content.substr(kMagic.size(), sizeof(Hash128)) != keyText(key))
-        return badInput("holds the calibration of another model, other data or other options", path, remedy);
+    const std::string_view model = content.substr(kMagic.size(), sizeof(Hash128));
+    const std::string_view samples = content.substr(kMagic.size() + sizeof(Hash128), sizeof(Hash128));
+    if (model != keyText(key.model))
+        return badInput("holds the calibration of another model", path, remedy);
+    if (key.samples && samples != keyText(*key.samples))
+        return badInput("holds the calibration of other samples", path, remedy);
     ByteReader reader(content.substr(kHeader));
     CalibrationData data;
     archive(reader, data);
@@ -219,36 +270,40 @@ Result<CalibrationData> parseCalibration(std::string_view bytes, Hash128 key, co
     return data;
 }
 
-Result<CalibrationData> loadCalibration(const std::string& path, Hash128 key)
+Result<CalibrationData> loadCalibration(const std::string& path, const CalibrationKey& key)
 {
     QS_TRY(const std::string bytes, readWholeFile(path, "calibrate again"));
     return parseCalibration(bytes, key, path);
 }
 
-Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const CollectOptions& options,
+Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const CollectOptions& needed,
     const std::string& path, const ProgressFn& progress, const CancelToken& cancel)
 {
+    QS_TRY(const auto key, calibrationKey(run));
+    if (!key)
+        return badUse("a calibration cache cannot tell this model's results from others: it computes with random "
+                      "numbers or subgraphs",
+            "quantize without the cache");
+    QS_TRY(auto held, heldBy(path, *key));
+    const std::vector<std::string> lacking = held ? lackingIn(*held, run.tensors) : run.tensors;
     CachedCalibration made;
-    std::optional<Hash128> key;
-    if (!path.empty()) {
-        QS_TRY(key, calibrationKey(run, options));
-        if (!key)
-            return badUse("a calibration cache cannot tell this model's results from others: it computes with random "
-                          "numbers or subgraphs",
-                "quantize without the cache");
-        std::error_code none;
-        if (std::filesystem::exists(path, none)) {
-            QS_TRY(const std::string bytes, readWholeFile(path, "give another file for the calibration cache"));
-            if (!bytes.starts_with(kMagic.substr(0, kMagic.size() - 1)))
-                return badInput("holds no calibration of this program, so it is not overwritten", path,
-                    "give another file for the calibration cache");
-            if (auto known = parseCalibration(bytes, *key, path))
-                return CachedCalibration { std::move(*known), true };
+    made.found = held && lacking.empty() && includes(held->collected, needed);
+    if (made.found) {
+        made.data = std::move(*held);
+    } else if (!run.data) {
+        return needsData(path, *key, lacking);
+    } else {
+        CalibrationRun all = run;
+        CollectOptions wanted = both(needed, neededByAll(needed.stride));
+        if (held) { // what was asked for before may be asked for again
+            wanted = both(wanted, held->collected);
+            for (const TensorStatistics& tensor : held->tensors)
+                all.tensors.push_back(tensor.name); // doubles are taken once
         }
-    }
-    QS_TRY(made.data, collectCalibration(run, options, progress, cancel));
-    if (key)
+        QS_TRY(made.data, collectCalibration(all, wanted, progress, cancel));
         QS_CHECK(saveCalibration(made.data, *key, path));
+    }
+    keepOnly(made.data, run.tensors);
     return made;
 }
 

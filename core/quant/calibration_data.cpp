@@ -2,6 +2,7 @@
 #include "core/quant/calibration_data.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -18,6 +19,19 @@ bool oneCandidate(const CalibratorOptions& options)
     return options.stride == 0 && options.bins.value_or(kEntropyBins) / 2 <= options.quantizedBins / 2;
 }
 
+HistogramKind kindOf(const PercentileCut& cut) { return { cut.magnitudes, cut.bins }; }
+
+bool holds(const CollectOptions& gathered, const HistogramKind& kind)
+{
+    return std::ranges::find(gathered.histograms, kind) != gathered.histograms.end();
+}
+
+void addKind(CollectOptions& options, const HistogramKind& kind)
+{
+    if (!holds(options, kind))
+        options.histograms.push_back(kind);
+}
+
 } // namespace
 
 CollectOptions neededBy(const CalibratorOptions& options)
@@ -29,11 +43,9 @@ CollectOptions neededBy(const CalibratorOptions& options)
     case CalibrationMethod::MovingAverage:
         break;
     case CalibrationMethod::Percentile:
-        if (options.stride == 0)
-            needed.cut
-                = { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins), options.percentile };
-        else
-            needed.histograms = { { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins) } };
+        needed.cut = { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins), options.percentile };
+        if (options.stride) // of a single chunk alone
+            needed.histograms = { kindOf(*std::exchange(needed.cut, std::nullopt)) };
         break;
     case CalibrationMethod::Entropy:
         if (!oneCandidate(options))
@@ -54,6 +66,46 @@ CollectOptions neededByAll(size_t stride)
     CollectOptions all { { { true, kPercentileBins }, { false, kPercentileBins } }, std::nullopt, true, stride };
     if (stride)
         all.histograms.push_back({ false, kEntropyBins });
+    return all;
+}
+
+CollectOptions neededByDefaults(size_t stride)
+{
+    CollectOptions defaults;
+    defaults.powers = true;
+    defaults.stride = stride;
+    if (!stride)
+        defaults.cut = neededBy({ CalibrationMethod::Percentile }).cut;
+    return defaults;
+}
+
+bool includes(const CollectOptions& gathered, const CollectOptions& needed)
+{
+    if (needed.powers && !gathered.powers)
+        return false;
+    // Extremes are kept of each run and serve any stride, histograms are counted for one.
+    const auto has
+        = [&](const HistogramKind& kind) { return gathered.stride == needed.stride && holds(gathered, kind); };
+    return (!needed.cut || needed.cut == gathered.cut || has(kindOf(*needed.cut)))
+        && std::ranges::all_of(needed.histograms, has);
+}
+
+CollectOptions both(const CollectOptions& needed, const CollectOptions& also)
+{
+    if (needed.stride != also.stride)
+        return needed;
+    CollectOptions all = needed;
+    for (const HistogramKind& kind : also.histograms)
+        addKind(all, kind);
+    all.powers |= also.powers;
+    if (all.cut && also.cut && also.cut != all.cut) { // one percentile alone is looked for without its histogram
+        addKind(all, kindOf(*all.cut));
+        addKind(all, kindOf(*also.cut));
+    }
+    if (!all.cut)
+        all.cut = also.cut;
+    if (all.cut && holds(all, kindOf(*all.cut)))
+        all.cut.reset();
     return all;
 }
 
@@ -91,19 +143,6 @@ ChunkedBins CalibrationData::bins(const TensorStatistics& tensor, HistogramKind 
                            : signedBins(ranges, kind.bins, tensor.dtype);
 }
 
-bool CalibrationData::covers(const CalibratorOptions& options) const
-{
-    const CollectOptions needed = neededBy(options);
-    if (needed.powers && !collected.powers)
-        return false;
-    const auto has = [&](const HistogramKind& kind) {
-        return collected.stride == needed.stride
-            && std::ranges::find(collected.histograms, kind) != collected.histograms.end();
-    };
-    if (needed.cut)
-        return needed.cut == collected.cut || has({ needed.cut->magnitudes, needed.cut->bins });
-    // Extremes are kept of each run and serve any stride, histograms are counted for one.
-    return std::ranges::all_of(needed.histograms, has);
-}
+bool CalibrationData::covers(const CalibratorOptions& options) const { return includes(collected, neededBy(options)); }
 
 } // namespace qs

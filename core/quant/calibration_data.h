@@ -45,9 +45,16 @@ struct CollectOptions {
     bool operator==(const CollectOptions&) const = default;
 };
 
-/// What a calibrator needs, and what all of them need with their default options.
+/// What a calibrator needs.
 CollectOptions neededBy(const CalibratorOptions& options);
+/// What every calibrator needs whatever its percentile: all histograms, which take a second pass.
 CollectOptions neededByAll(size_t stride = 0);
+/// What every calibrator needs with its default options, as far as one pass finds it (without a stride: all of it).
+CollectOptions neededByDefaults(size_t stride = 0);
+/// Nothing that is needed was not gathered.
+bool includes(const CollectOptions& gathered, const CollectOptions& needed);
+/// What serves both, when they take samples in chunks of one size; else what `needed` asks for.
+CollectOptions both(const CollectOptions& needed, const CollectOptions& also);
 
 /// Everything that was seen of one tensor. Flat in the number of samples but for a few bytes each.
 struct TensorStatistics {

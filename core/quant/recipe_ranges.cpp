@@ -19,31 +19,7 @@ std::vector<const CalibratorOptions*> linkedCalibrators(const Recipe& recipe)
     return list;
 }
 
-void addKind(std::vector<HistogramKind>& kinds, HistogramKind kind)
-{
-    if (std::ranges::find(kinds, kind) == kinds.end())
-        kinds.push_back(kind);
-}
-
 } // namespace
-
-CollectOptions both(const CollectOptions& needed, const CollectOptions& also)
-{
-    if (needed.stride != also.stride)
-        return needed;
-    CollectOptions all = needed;
-    for (const HistogramKind& kind : also.histograms)
-        addKind(all.histograms, kind);
-    all.powers |= also.powers;
-    if (!all.cut) {
-        all.cut = also.cut;
-    } else if (also.cut && also.cut != all.cut) { // one percentile alone is looked for without its histogram
-        addKind(all.histograms, { all.cut->magnitudes, all.cut->bins });
-        addKind(all.histograms, { also.cut->magnitudes, also.cut->bins });
-        all.cut.reset();
-    }
-    return all;
-}
 
 CollectOptions neededBy(const Recipe& recipe)
 {

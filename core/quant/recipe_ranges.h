@@ -9,8 +9,6 @@ namespace qs {
 
 /// What the recipe's calibrator and those of single tensors need.
 CollectOptions neededBy(const Recipe& recipe);
-/// What serves both, when they take samples in chunks of one size; else what `needed` asks for.
-CollectOptions both(const CollectOptions& needed, const CollectOptions& also);
 bool covers(const CalibrationData& data, const Recipe& recipe);
 
 /// The range of every tensor by the calibrator that the recipe names for it. Issues: as of rangesFor().

@@ -294,6 +294,26 @@ private slots:
         const json with = parsed(quantscope(compare + QStringList { "--calibration-cache", cache }).out);
         QCOMPARE(QString::fromStdString(with["outputs"].dump()),
             QString::fromStdString(parsed(quantscope(compare).out)["outputs"].dump()));
+        // One calibration serves every method, and needs no samples then.
+        const QStringList methods[] { { "minmax" }, { "entropy" }, { "mse" }, { "percentile", "--percentile", "99" },
+            { "percentile", "--no-symmetric-activations" } };
+        for (const QStringList& method : methods) {
+            const QStringList how = QStringList { "quantize", kFloat, "--method" } + method;
+            const QStringList run { "-o", path("run.onnx"), "--data", kData };
+            const QStringList keep { "-o", path("kept.onnx"), "--calibration-cache", cache };
+            QS_EXPECT(0, {}, how + run);
+            QS_EXPECT(0, QStringList { "read from it" }, how + keep);
+            QCOMPARE(contentOf(path("kept.onnx")), contentOf(path("run.onnx")));
+        }
+        QCOMPARE(contentOf(cache), kept);
+        OnnxBytes other;
+        other.input("x", { 2, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
+        other.node("MatMul", { "x", "w" }, { "y" }).output("y", { 2, 8 });
+        const QStringList foreign { "quantize", text("other.onnx", other.model(13)), "-o", path("no.onnx") };
+        const QStringList reasons { cache, "another model", "--data" };
+        QS_EXPECT(3, reasons, foreign + QStringList { "--calibration-cache", cache });
+        QS_EXPECT(2, QStringList { "--data" },
+            { "quantize", kFloat, "-o", path("no.onnx"), "--calibration-cache", path("not.there") });
         // Other samples are another calibration, which takes the file's place; so does what is damaged.
         QVERIFY(!used("fewer.onnx", { "--limit", "5" }));
         QVERIFY(contentOf(cache) != kept);

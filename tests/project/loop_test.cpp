@@ -14,6 +14,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <set>
+
 using namespace qs;
 
 namespace {
@@ -156,6 +158,39 @@ private slots:
         inputs.recipe = withCalibrator(quantscopeRecipe(), plain->floatModel->draft->constants().front(), percentile);
         const auto refused = buildSnapshot(inputs, nullptr, {}, {});
         QVERIFY(!refused.ok() && refused.issue().kind == IssueKind::BadInput);
+    }
+
+    /// Where edits follow, one pass over the network serves every calibrator, and a second time all their options.
+    void anotherCalibratorRunsNothing()
+    {
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        inputs.recipe = quantscopeRecipe();
+        inputs.compare = false;
+        inputs.threads = 1;
+        SnapshotPtr last;
+        std::set<std::string> phases;
+        const ProgressFn note = [&](std::string_view phase, size_t, size_t) { phases.emplace(phase); };
+        const auto runs = [&](CalibrationMethod method, double percentile) {
+            inputs.recipe->calibration.method = method;
+            inputs.recipe->calibration.percentile = percentile;
+            phases.clear();
+            inputs.activationCache = uint64_t(1) << 26;
+            last = buildSnapshot(inputs, last, note, {}).value();
+            const int found = int(phases.contains("ranges")) + int(phases.contains("histograms"));
+            inputs.activationCache = 0;
+            const SnapshotPtr anew = buildSnapshot(inputs, nullptr, {}, {}).value();
+            return last->quantization->ranges.tensors == anew->quantization->ranges.tensors ? found : -1;
+        };
+        QCOMPARE(runs(CalibrationMethod::MinMax, 99.999), 1);
+        for (const CalibrationMethod method : { CalibrationMethod::Percentile, CalibrationMethod::MovingAverage,
+                 CalibrationMethod::Entropy, CalibrationMethod::Mse, CalibrationMethod::MinMax })
+            QCOMPARE(runs(method, 99.999), 0);
+        QVERIFY(runs(CalibrationMethod::Percentile, 99) > 0);
+        for (const double percentile : { 98.0, 99.99, 99.999, 50.0 })
+            QCOMPARE(runs(CalibrationMethod::Percentile, percentile), 0);
+        QCOMPARE(runs(CalibrationMethod::Mse, 99), 0);
     }
 
     void tensorsHaveRangesOfTheirOwn()

@@ -6,6 +6,7 @@
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -32,6 +33,7 @@ private slots:
     void cancelled();
     void cacheHoldsEverything();
     void cacheKeyFollowsContent();
+    void cacheServesEveryCalibrator();
     void damagedCache();
 };
 
@@ -335,7 +337,7 @@ void CalibrateTests::cacheHoldsEverything()
         { neededByAll(), neededByAll(2), CollectOptions {}, neededBy({ CalibrationMethod::Percentile }) }) {
         const auto found = collectCalibration(runOf(chain(), data), options);
         QVERIFY(found.ok());
-        const Hash128 key { 1, 2 };
+        const CalibrationKey key { { 1, 2 }, Hash128 { 3, 4 } };
         const std::string bytes = calibrationBytes(*found, key);
         const auto read = parseCalibration(bytes, key, "c");
         QVERIFY(read.ok());
@@ -352,31 +354,84 @@ void CalibrateTests::cacheHoldsEverything()
 void CalibrateTests::cacheKeyFollowsContent()
 {
     CalibrationRun run = runOf(chain(), noise(3, 20));
-    const auto key
-        = [](const CalibrationRun& of, const CollectOptions& options) { return calibrationKey(of, options)->value(); };
-    const Hash128 first = key(run, neededByAll());
+    const auto key = [](const CalibrationRun& of) { return calibrationKey(of)->value(); };
+    const CalibrationKey first = key(run);
+    const auto differs = [&](const CalibrationRun& of) {
+        const CalibrationKey now = key(of);
+        return std::pair(now.model != first.model, now.samples != first.samples);
+    };
     run.threads = 4;
     run.keepBytes = 0;
-    QVERIFY(key(run, neededByAll()) == first);
-    QVERIFY(key(run, neededByAll(1)) != first);
+    QVERIFY(differs(run) == std::pair(false, false));
     run.data = noise(3, 21);
-    QVERIFY(key(run, neededByAll()) != first);
-    QVERIFY(key(runOf(chain(DType::Float32, Tensor::of<float>({ 1 }, { 3 })), noise(3, 20)), neededByAll()) != first);
-    run = runOf(chain(), noise(3, 20));
-    run.tensors.pop_back();
-    QVERIFY(key(run, neededByAll()) != first);
+    QVERIFY(differs(run) == std::pair(false, true));
+    QVERIFY(
+        differs(runOf(chain(DType::Float32, Tensor::of<float>({ 1 }, { 3 })), noise(3, 20))) == std::pair(true, false));
+    run.data = nullptr;
+    QVERIFY(key(run).model == first.model && !key(run).samples);
+}
+
+/// One look serves what is asked for later, with the samples or without any.
+void CalibrateTests::cacheServesEveryCalibrator()
+{
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("c").toStdString();
+    CalibrationRun run = runOf(chain(), noise(3, 500));
+    CalibrationRun fewer = run;
+    fewer.tensors.pop_back();
+    const auto cached = [&](const CalibrationRun& of, const CalibratorOptions& options) {
+        return cachedCalibration(of, neededBy(options), path);
+    };
+    const auto first = cached(fewer, {});
+    QVERIFY(first.ok() && !first->found && first->data.tensors.size() == fewer.tensors.size());
+    run.data = nullptr;
+    const auto lacking = cached(run, {});
+    QVERIFY(!lacking.ok() && lacking.issue().tensor == run.tensors.back());
+    run.data = noise(3, 500);
+    QVERIFY(!cached(run, {})->found);
+    QVERIFY(cached(fewer, {})->found); // what others looked at stays, but is not theirs
+    QCOMPARE(cached(fewer, {})->data.tensors.size(), fewer.tensors.size());
+
+    std::vector<CalibratorOptions> all(7);
+    all[1].method = CalibrationMethod::MovingAverage;
+    all[2].method = all[3].method = all[4].method = CalibrationMethod::Percentile;
+    all[3].percentile = 97;
+    all[4].symmetric = false;
+    all[5].method = CalibrationMethod::Entropy;
+    all[6].method = CalibrationMethod::Mse;
+    for (const bool samples : { true, false })
+        for (const CalibratorOptions& options : all) {
+            run.data = samples ? noise(3, 500) : nullptr;
+            const auto found = cached(run, options);
+            QVERIFY(found.ok() && found->found);
+            run.data = noise(3, 500);
+            QVERIFY(rangesFor(found->data, options)->tensors == calibrate(run, options)->tensors);
+        }
+    CalibratorOptions other { CalibrationMethod::Entropy };
+    other.bins = 512;
+    run.data = nullptr;
+    const auto without = cached(run, other);
+    QVERIFY(!without.ok() && without.issue().remedy == "give --data");
+    run.data = noise(3, 500);
+    QVERIFY(!cached(run, other)->found);
+    for (const CalibratorOptions& options : { other, all[3] })
+        QVERIFY(cached(run, options)->found);
+    run.data = noise(4, 500);
+    QVERIFY(!cached(run, {})->found);
 }
 
 void CalibrateTests::damagedCache()
 {
     const auto data = collectCalibration(runOf(chain(), noise(2, 50)), neededByAll());
-    const Hash128 key { 3, 4 };
+    const CalibrationKey key { { 3, 4 }, Hash128 { 5, 6 } };
     const std::string bytes = calibrationBytes(*data, key);
-    const auto issueOf = [&](const std::string& changed, Hash128 with) {
+    const auto issueOf = [&](const std::string& changed, const CalibrationKey& with) {
         const auto read = parseCalibration(changed, with, "c.calib");
         return read.ok() ? QString("read") : QString::fromStdString(read.issue().what);
     };
-    QVERIFY(issueOf(bytes, { 3, 5 }).contains("another model"));
+    QVERIFY(issueOf(bytes, { { 3, 5 }, key.samples }).contains("another model"));
+    QVERIFY(issueOf(bytes, { key.model, Hash128 { 5, 7 } }).contains("other samples"));
+    QCOMPARE(issueOf(bytes, { key.model, std::nullopt }), QString("read"));
     QVERIFY(issueOf("", key).contains("no calibration"));
     QVERIFY(issueOf("QSCALIB9" + bytes.substr(8), key).contains("another version"));
     for (size_t i = 8; i < bytes.size(); i += 1 + i / 50) {
