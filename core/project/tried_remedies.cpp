@@ -62,11 +62,10 @@ void sortTried(std::vector<Finding>& findings)
 
 class RemedyTrials {
 public:
-    RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel)
+    RemedyTrials(const SnapshotPtr& snapshot, const CancelToken& cancel)
         : m_last(snapshot)
         , m_draft(snapshot->floatModel->draft)
         , m_before(outputDb(*snapshot->comparison))
-        , m_progress(progress)
         , m_cancel(cancel)
     {
         m_inputs = withoutPairsAndOther(snapshot->inputs);
@@ -108,7 +107,7 @@ private:
     Result<Number> outputOf(Recipe recipe)
     {
         m_inputs.recipe = std::move(recipe);
-        const auto tried = buildSnapshot(m_inputs, m_last, m_progress, m_cancel);
+        const auto tried = buildSnapshot(m_inputs, m_last, {}, m_cancel);
         if (m_cancel.cancelled())
             return cancelled();
         if (!tried.ok() || !(*tried)->comparison)
@@ -121,7 +120,6 @@ private:
     BaseRecipe m_base;
     std::shared_ptr<const GraphDraft> m_draft;
     Number m_before;
-    const ProgressFn& m_progress;
     const CancelToken& m_cancel;
     Inputs m_inputs;
     struct Tried {
@@ -133,12 +131,19 @@ private:
 
 } // namespace
 
+bool canBeTried(const Finding& finding)
+{
+    // Another form would gain what new ranges do.
+    const bool formAlone = finding.change.kind == RemedyKind::Requantize && finding.severity == Severity::Note;
+    return finding.change.kind != RemedyKind::None && !formAlone;
+}
+
 Result<SnapshotPtr> withTriedRemedies(
     const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress, const CancelToken& cancel)
 {
     if (most == 0 || !snapshot->comparison || snapshot->inputs.shard)
         return snapshot;
-    RemedyTrials trials(snapshot, progress, cancel);
+    RemedyTrials trials(snapshot, cancel);
     auto next = std::make_shared<Snapshot>(*snapshot);
     const auto base = baseRecipe(*snapshot);
     if (!base) {
@@ -150,13 +155,17 @@ Result<SnapshotPtr> withTriedRemedies(
         next->warnings.push_back(*unlike);
         return SnapshotPtr(std::move(next));
     }
+    std::vector<Finding>& findings = next->comparison->findings;
+    const size_t all = std::min(most, size_t(std::ranges::count_if(findings, canBeTried)));
     size_t tried = 0;
-    for (Finding& f : next->comparison->findings) {
-        const bool formAlone = f.change.kind == RemedyKind::Requantize && f.severity == Severity::Note;
-        if (f.change.kind == RemedyKind::None || formAlone) // another form would gain what new ranges do
+    for (Finding& f : findings) {
+        if (!canBeTried(f))
             continue;
-        if (tried++ == most)
+        if (tried == all)
             break;
+        if (progress)
+            progress("try remedies", tried, all);
+        ++tried;
         QS_TRY(f.measuredGainDb, trials.gain(changesOf(f)));
     }
     sortTried(next->comparison->findings);

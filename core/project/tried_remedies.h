@@ -8,6 +8,9 @@
 
 namespace qs {
 
+/// A recipe can mend it, otherwise than by another form alone.
+bool canBeTried(const Finding& finding);
+
 /// Tries the remedies of the first `most` findings that a recipe can mend, each alone: quantizes the float model by the
 /// recipe (that of the snapshot, or what the quantized file shows of its own) with the change, and runs it over the
 /// same samples. The snapshot with Finding::measuredGainDb filled in, and findings of one severity in the order of what

@@ -97,6 +97,38 @@ private slots:
         QCOMPARE(failed.size(), 3);
     }
 
+    /// What trying promises is what applying gives.
+    void remediesAreTried()
+    {
+        Session session(realBuild());
+        QSignalSpy settled(&session, &Session::settled), failed(&session, &Session::failed);
+        QVERIFY(!session.canTryRemedies());
+        session.openInputs(exampleInputs());
+        QVERIFY(settled.wait(60000));
+        QTRY_VERIFY(session.canTryRemedies()); // once the recipe of the file is read
+        const auto db = [&] { return *session.comparison()->outputs.front().similarity.sqnrDb; };
+        const double before = db();
+        const size_t findings = session.comparison()->findings.size();
+        session.tryRemedies();
+        QTRY_VERIFY_WITH_TIMEOUT(session.jobs().idle(), 60000);
+        QCOMPARE(failed.size(), 0);
+        QVERIFY(!session.canTryRemedies());
+        QCOMPARE(session.comparison()->findings.size(), findings);
+        QCOMPARE(db(), before);
+        const auto best = std::ranges::max_element(session.comparison()->findings, {},
+            [](const Finding& finding) { return finding.measuredGainDb.value_or(-1000); });
+        QVERIFY(*best->measuredGainDb > 3);
+        const Finding applied = *best;
+        RecipeEdits& edits = session.recipe();
+        edits.apply(QStringLiteral("try"),
+            withRemedies(edits.recipe(), changesOf(applied), *session.snapshot()->floatModel->draft));
+        QVERIFY(settled.wait(60000));
+        QVERIFY(std::abs(db() - before - *applied.measuredGainDb) < 1e-9);
+        session.recipe().stack().undo();
+        QTRY_COMPARE(db(), before);
+        QVERIFY(!session.canTryRemedies()); // they are known still
+    }
+
     void whatWasOpenStaysOpenAfterABadFile()
     {
         Session session(realBuild());

@@ -16,7 +16,7 @@ bool sameText(const Finding& a, const Finding& b)
 {
     return a.rule == b.rule && a.severity == b.severity && a.title == b.title && a.summary == b.summary
         && a.tensor == b.tensor && a.node == b.node && a.remedy == b.remedy && evidenceText(a) == evidenceText(b)
-        && placesText(a) == placesText(b);
+        && placesText(a) == placesText(b) && a.measuredGainDb == b.measuredGainDb;
 }
 
 } // namespace

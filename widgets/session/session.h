@@ -85,10 +85,15 @@ public:
     void run(); ///< the recipe as it is now
     /// Makes the recipe of a run the current one, as one step of undo; the next run is its child.
     void restoreRun(RunId id);
+    /// Measures at the outputs what the remedies of the findings gain, each alone; the findings hold it then. failed()
+    /// where no recipe stands for the quantized file.
+    void tryRemedies();
+    bool canTryRemedies() const; ///< there are some, and nobody tried them
     void cancel(); ///< the running comparison
     bool busy() const { return m_jobs.running(kCompareTag); }
 
     static inline const QString kCompareTag = QStringLiteral("compare");
+    static inline const QString kRemediesTag = QStringLiteral("remedies");
     static constexpr double kAutoRunMs = 2000;
 
 signals:
@@ -129,6 +134,7 @@ private:
     BuildFn m_build;
     SnapshotPtr m_snapshot;
     SnapshotPtr m_complete; ///< last one that is not partial; what the next job starts from
+    SnapshotPtr m_tried; ///< the last one whose remedies were tried
     Inputs m_files; ///< that the recipe belongs to; without a recipe
     Inputs m_wanted; ///< files that are being opened, else m_files
     std::map<std::string, FileMark> m_fileMarks; ///< of m_files, as far as they were read for a project

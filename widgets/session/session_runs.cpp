@@ -4,12 +4,16 @@
 #include "core/project/memory.h"
 #include "core/project/quantized_example.h"
 #include "core/project/same_inputs.h"
+#include "core/project/tried_remedies.h"
 #include "widgets/models/formatting.h"
 #include "widgets/session/opening.h"
 #include "widgets/session/session.h"
 
 #include <QElapsedTimer>
 #include <QScopedValueRollback>
+
+#include <algorithm>
+#include <cstdint>
 
 namespace qs {
 
@@ -138,6 +142,7 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous, const std
         if (number == m_newest)
             stop(opening);
     };
+    m_jobs.cancelTag(kRemediesTag);
     m_jobs.start(std::move(request));
     tellNeedsRun();
 }
@@ -188,6 +193,7 @@ void Session::drop()
 {
     ++m_newest;
     m_jobs.cancelTag(kCompareTag);
+    m_jobs.cancelTag(kRemediesTag);
 }
 
 void Session::recipeEdited()
@@ -243,6 +249,37 @@ void Session::restoreRun(RunId id)
 {
     if (const RecipeRun* run = m_runs.tree().find(id))
         m_history.apply(tr("Restore %1").arg(QString::fromStdString(run->name)), Recipe(run->recipe));
+}
+
+bool Session::canTryRemedies() const
+{
+    if (busy() || m_snapshot != m_complete || m_complete == m_tried || !m_complete->comparison || !m_history.editable())
+        return false;
+    const std::vector<Finding>& findings = m_complete->comparison->findings;
+    return std::ranges::any_of(findings, [](const Finding& f) { return canBeTried(f) && !f.measuredGainDb; });
+}
+
+void Session::tryRemedies()
+{
+    if (!canTryRemedies())
+        return;
+    JobRequest request;
+    request.tag = kRemediesTag;
+    request.title = tr("Try the remedies of the findings");
+    request.process = [this, shown = m_complete](const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(const SnapshotPtr tried, withTriedRemedies(shown, SIZE_MAX, job.progress, job.cancel));
+        if (tried->warnings.size() > shown->warnings.size())
+            return badInput(tried->warnings.back(), {}, {});
+        return std::function<void()>([this, shown, tried] {
+            if (m_complete != shown || m_snapshot != shown)
+                return;
+            m_complete = m_tried = tried;
+            m_kept.keep(tried);
+            publish(tried);
+        });
+    };
+    request.failed = [this](const Issue& issue) { emit failed(issue); };
+    m_jobs.start(std::move(request));
 }
 
 void Session::cancel() { m_jobs.cancelTag(kCompareTag); }

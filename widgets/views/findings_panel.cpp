@@ -91,11 +91,7 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
 
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);
-    const Number gain = finding.measuredGainDb ? finding.measuredGainDb : finding.expectedGainDb;
-    m_apply->setText(gain && *gain > kLeastGainDb ? tr("Apply %1").arg(signedDecibelText(*gain)) : tr("Apply"));
-    m_gainOf = !gain             ? QString()
-        : finding.measuredGainDb ? tr("measured at the worst output")
-                                 : tr("expected at this tensor");
+    nameGain(finding);
     connect(m_apply, &QPushButton::clicked, this, &FindingCard::applyRequested);
     column->addWidget(m_apply, 0, Qt::AlignLeft); // beside the others it would be wider than the panel
     setApplied(edit);
@@ -126,6 +122,19 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     column->addWidget(text);
 }
 
+void FindingCard::nameGain(const Finding& finding)
+{
+    if (finding.measuredGainDb) {
+        m_apply->setText(tr("Apply: output %1").arg(signedDecibelText(*finding.measuredGainDb)));
+        m_gainOf = tr("measured at the worst output");
+    } else if (finding.expectedGainDb && *finding.expectedGainDb > kLeastGainDb) {
+        m_apply->setText(tr("Apply: tensor %1").arg(signedDecibelText(*finding.expectedGainDb)));
+        m_gainOf = tr("expected at this tensor");
+    } else {
+        m_apply->setText(tr("Apply"));
+    }
+}
+
 /// The edit that is left to make.
 void FindingCard::setApplied(const QString& edit)
 {
@@ -146,8 +155,17 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     : Panel(QStringLiteral("findings"), tr("Findings"), parent)
     , m_session(session)
     , m_scroll(new QScrollArea(this))
+    , m_try(new QPushButton(tr("Try all"), this))
     , m_rebuild(new QTimer(this))
 {
+    m_try->setToolTip(
+        tr("Measures what each remedy gains at the outputs: quantizes and runs the network once for each"));
+    m_try->setProperty("link", true);
+    header()->addEndTool(m_try);
+    connect(m_try, &QPushButton::clicked, &session, &Session::tryRemedies);
+    connect(&session.jobs(), &JobList::started, this, &FindingsPanel::refreshTry);
+    connect(&session.jobs(), &JobList::finished, this, &FindingsPanel::refreshTry);
+    connect(&session, &Session::snapshotChanged, this, &FindingsPanel::refreshTry);
     m_scroll->setWidgetResizable(true);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_scroll->setFrameShape(QFrame::NoFrame);
@@ -168,6 +186,7 @@ FindingsPanel::FindingsPanel(Session& session, QWidget* parent)
     connect(&session, &Session::themeChanged, this, qOverload<>(&QWidget::update));
     m_model.setSnapshot(session.snapshot());
     rebuild();
+    refreshTry();
 }
 
 void FindingsPanel::outdate()
@@ -236,8 +255,17 @@ QString FindingsPanel::editText(const Finding& finding) const
     return done ? QString() : remediesText(changesOf(finding));
 }
 
+void FindingsPanel::refreshTry()
+{
+    const bool trying = m_session.jobs().running(Session::kRemediesTag);
+    m_try->setVisible(trying || m_session.canTryRemedies());
+    m_try->setEnabled(!trying);
+    m_try->setText(trying ? tr("Trying…") : tr("Try all"));
+}
+
 void FindingsPanel::refreshEdits()
 {
+    refreshTry();
     if (m_outdated) // cards of other findings
         return;
     for (size_t row = 0; row < m_cards.size(); ++row)

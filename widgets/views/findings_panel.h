@@ -27,6 +27,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void nameGain(const Finding& finding);
+
     Severity m_severity;
     const Session& m_session;
     QPushButton* m_apply;
@@ -44,6 +46,7 @@ private:
     void rebuildLater();
     void rebuild();
     void refreshEdits();
+    void refreshTry();
     void apply(int row);
     QString editText(const Finding& finding) const;
     void show(int row);
@@ -51,6 +54,7 @@ private:
     Session& m_session;
     FindingModel m_model;
     QScrollArea* m_scroll;
+    QPushButton* m_try;
     QTimer* m_rebuild;
     bool m_outdated = false;
     std::vector<FindingCard*> m_cards; ///< one a row, as many as are shown
