@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMostShards = 1000000;
 
 struct CompareCommand {
-    std::string first, second, reference, map, arithmetic = "simulated", shard, state;
+    std::string first, second, reference, map, classNames, arithmetic = "simulated", shard, state;
     bool local = false;
     std::string ranges;
     RecipeOptions recipe;
@@ -85,6 +85,7 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
     Inputs inputs;
     inputs.floatPath = files.floatPath;
     inputs.mapPath = o.map;
+    inputs.classNamesPath = o.classNames;
     if (asksForRecipe(o)) {
         QS_TRY(ChosenRecipe chosen, chosenRecipe(o.recipe));
         inputs.recipe = std::move(chosen.recipe);
@@ -127,8 +128,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
         return badUse("--framework and --device follow one quantized model over all samples",
             "leave out --shard, --carry and --reference");
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
-    std::vector<std::string> read { files.floatPath, o.map, o.recipe.file, o.ranges, o.data.data, o.data.preprocess,
-        o.recipe.calibrationData };
+    std::vector<std::string> read { files.floatPath, o.map, o.classNames, o.recipe.file, o.ranges, o.data.data,
+        o.data.preprocess, o.recipe.calibrationData };
     read.insert(read.end(), { o.ladder.framework, o.ladder.device });
     read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
     QS_CHECK(checkWritable(
@@ -178,6 +179,8 @@ Command addCompare(CLI::App& app, Context& context)
     addCommonOptions(app, context.common);
     addComparisonOutput(app, o->output);
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
+    app.add_option("--class-names", o->classNames,
+        "what the classes are called: one name a line, or JSON (default: as the model's metadata or the folders say)");
     app.add_option("--save-map", o->saveMap, "write the pairs that were compared in the form that --map reads");
     app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_option("--try-remedies", o->tryRemedies,

@@ -17,6 +17,8 @@ const QCommandLineOption kPreprocess { QStringLiteral("preprocess"), QStringLite
     QStringLiteral("F") };
 const QCommandLineOption kLimit { QStringLiteral("limit"), QStringLiteral("limit"), QStringLiteral("N") };
 const QCommandLineOption kShape { QStringLiteral("shape"), QStringLiteral("shape"), QStringLiteral("S") };
+const QCommandLineOption kClassNames { QStringLiteral("class-names"), QStringLiteral("class names"),
+    QStringLiteral("F") };
 const QCommandLineOption kSession { QStringLiteral("session"), QStringLiteral("session"), QStringLiteral("F") };
 const QCommandLineOption kView { QStringLiteral("view"), QStringLiteral("view"), QStringLiteral("NAME") };
 const QCommandLineOption kTheme { QStringLiteral("theme"), QStringLiteral("theme"), QStringLiteral("T") };
@@ -86,8 +88,8 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
 {
     QCommandLineParser parser;
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
-    for (const QCommandLineOption& option :
-        { kData, kPreprocess, kLimit, kShape, kSession, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
+    for (const QCommandLineOption& option : { kData, kPreprocess, kLimit, kShape, kClassNames, kSession, kView, kTheme,
+             kSelect, kScreenshot, kSize, kHelp, kVersion })
         parser.addOption(option);
     GuiOptions options;
     if (!parser.parse(arguments)) {
@@ -111,6 +113,7 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     }
     options.inputs.data.spec = parser.value(kData).toStdString();
     options.inputs.data.preprocess = parser.value(kPreprocess).toStdString();
+    options.inputs.classNamesPath = parser.value(kClassNames).toStdString();
     options.session = parser.value(kSession);
     if (parser.isSet(kSession) && (!files.isEmpty() || !options.inputs.data.spec.empty()))
         return seeHelp(QStringLiteral("a project names its files itself, so --session takes no others"));
@@ -132,6 +135,7 @@ QString helpText()
         "  --preprocess F       how pictures of a folder are prepared (JSON)\n"
         "  --limit N            first N samples only\n"
         "  --shape NAME=2x3x4   sizes of a dynamic input, for random data; once for each input\n"
+        "  --class-names F      what the classes are called: one name a line, or JSON\n"
         "  --session F.qscope   opens a project: files, recipe, runs and layout as they were saved\n"
         "  --view NAME          panel to show: %1\n"
         "  --theme T            light, dark or system\n"

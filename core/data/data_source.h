@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/data/class_names.h"
 #include "core/tensor/tensor.h"
 
 #include <map>
@@ -50,6 +51,8 @@ public:
     virtual Result<Feed> feed(size_t index) const = 0;
     /// One class a sample, or empty.
     const std::vector<int64_t>& labels() const { return m_labels; }
+    /// What the classes are called, where the data say it; else empty.
+    const ClassNames& classNames() const { return m_classNames; }
     /// A name for people: file name of the picture, "sample 3".
     virtual std::string sampleName(size_t sample) const { return "sample " + std::to_string(sample); }
     /// Oddities worth a line on stderr (unused keys ...).
@@ -60,6 +63,7 @@ protected:
     size_t m_samples = 0;
     size_t m_feeds = 0;
     std::vector<int64_t> m_labels;
+    ClassNames m_classNames;
     std::vector<std::string> m_warnings;
 
 private:

@@ -22,6 +22,7 @@ public:
         m_samples = m_files.size();
         m_feeds = m_samples / batch;
         m_labels = std::move(images.labels);
+        m_classNames = std::move(images.classes);
     }
 
     Result<Feed> feed(size_t index) const override

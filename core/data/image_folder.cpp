@@ -162,8 +162,10 @@ Result<ImageFolder> listImageFolder(const std::string& folder)
     images.files = std::move(listing.files);
     if (listing.hasLabelsFile)
         QS_CHECK(labelFromFile(folder, images));
-    else if (!listing.classes.empty())
+    else if (!listing.classes.empty()) {
         QS_CHECK(labelFromFolders(folder, listing.classes, images));
+        images.classes = std::move(listing.classes);
+    }
     return images;
 }
 

@@ -13,6 +13,7 @@ namespace qs {
 struct ImageFolder {
     std::vector<std::string> files; ///< relative paths, in byte order
     std::vector<int64_t> labels; ///< one a file, or empty
+    std::vector<std::string> classes; ///< names of the sub-folders that the labels come from; else empty
 };
 
 /// Lists png, jpg, jpeg and bmp files. Labels come from labels.csv (file,label) or else from the sub-folders: the index

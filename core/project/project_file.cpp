@@ -100,6 +100,8 @@ ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
         json["calibration"] = dataJson(inputs.calibration, paths);
     if (!inputs.rangesPath.empty())
         json["ranges"] = paths.stored(inputs.rangesPath);
+    if (!inputs.classNamesPath.empty())
+        json["class_names"] = paths.stored(inputs.classNamesPath);
     if (!inputs.mapPath.empty())
         json["map"] = paths.stored(inputs.mapPath);
     if (!inputs.links.empty())
@@ -123,6 +125,7 @@ Result<Inputs> inputsOf(const ProjectJson& json, const Paths& paths)
     inputs.data = dataOf(json.value("data", ProjectJson::object()), paths);
     inputs.calibration = dataOf(json.value("calibration", ProjectJson::object()), paths);
     inputs.rangesPath = paths.used(json.value("ranges", std::string()));
+    inputs.classNamesPath = paths.used(json.value("class_names", std::string()));
     inputs.mapPath = paths.used(json.value("map", std::string()));
     if (const auto links = json.find("links"); links != json.end()) {
         inputs.links.pairs = pairsOf(links->value("pairs", ProjectJson::array()));
@@ -246,9 +249,9 @@ std::optional<FileMark> lookAt(const std::string& path)
 std::vector<std::string> namedFiles(const Inputs& inputs)
 {
     std::vector<std::string> paths;
-    for (const std::string* path :
-        { &inputs.floatPath, &inputs.quantPath, &inputs.data.spec, &inputs.data.preprocess, &inputs.calibration.spec,
-            &inputs.calibration.preprocess, &inputs.rangesPath, &inputs.mapPath, &inputs.other.path })
+    for (const std::string* path : { &inputs.floatPath, &inputs.quantPath, &inputs.data.spec, &inputs.data.preprocess,
+             &inputs.calibration.spec, &inputs.calibration.preprocess, &inputs.rangesPath, &inputs.classNamesPath,
+             &inputs.mapPath, &inputs.other.path })
         if (!path->empty() && !path->starts_with("random:"))
             paths.push_back(*path);
     return paths;

@@ -14,8 +14,8 @@ bool sameData(const DataRequest& a, const DataRequest& b)
 bool sameInputs(const Inputs& a, const Inputs& b)
 {
     const auto rest = [](const Inputs& i) {
-        return std::tie(i.floatPath, i.quantPath, i.recipe, i.rangesPath, i.mapPath, i.links, i.other, i.carry,
-            i.compare, i.run, i.shard, i.nodeAlone, i.histograms, i.profile);
+        return std::tie(i.floatPath, i.quantPath, i.recipe, i.rangesPath, i.classNamesPath, i.mapPath, i.links, i.other,
+            i.carry, i.compare, i.run, i.shard, i.nodeAlone, i.histograms, i.profile);
     };
     return sameData(a.data, b.data) && sameData(a.calibration, b.calibration) && rest(a) == rest(b);
 }

@@ -34,6 +34,8 @@ struct Inputs {
     std::string calibrationCache; ///< with a recipe: file that keeps what calibration found; empty: none
     DataRequest data; ///< empty spec = none yet
     DataRequest calibration; ///< with a recipe: samples to find ranges with; empty spec: those of `data`
+    std::string
+        classNamesPath; ///< file with what the classes are called; empty: as the model's metadata or the data say
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     ManualLinks links; ///< manual pairs that are in no file
     OtherQuantized other; ///< to be compared with the first
@@ -84,6 +86,7 @@ struct Snapshot {
     std::optional<LoadedModel> floatModel;
     std::optional<LoadedModel> quantModel;
     std::shared_ptr<const Quantization> quantization; ///< where the quantized model was made of a recipe
+    std::shared_ptr<const ClassNames> classNames = std::make_shared<const ClassNames>(); ///< never null
     std::shared_ptr<const DataSource> data, calibrationData; ///< the second: null where ranges are found with the first
     std::optional<Alignment> alignment;
     std::optional<Comparison> comparison;

@@ -42,6 +42,7 @@ public:
         QS_CHECK(load(m_next.inputs.floatPath, &Snapshot::floatModel, &Inputs::floatPath, "load float model"));
         QS_CHECK(load(m_next.inputs.quantPath, &Snapshot::quantModel, &Inputs::quantPath, "load quantized model"));
         QS_CHECK(loadData());
+        QS_CHECK(nameClasses());
         QS_CHECK(quantize());
         noteForms();
         m_next.timing.loadMs = loading.ms();
@@ -205,6 +206,24 @@ private:
         for (const auto& data : { m_next.data, m_next.calibrationData })
             if (data)
                 m_next.warnings.insert(m_next.warnings.end(), data->warnings().begin(), data->warnings().end());
+        return {};
+    }
+
+    /// As the file says, else the model, else the data.
+    Status nameClasses()
+    {
+        ClassNames names;
+        if (!m_next.inputs.classNamesPath.empty()) {
+            QS_TRY(names, readClassNames(m_next.inputs.classNamesPath));
+        } else if (m_next.floatModel) {
+            names = classNamesIn(m_next.floatModel->model->metadata);
+        }
+        if (names.empty() && m_next.data)
+            names = m_next.data->classNames();
+        if (m_previous && *m_previous->classNames == names)
+            m_next.classNames = m_previous->classNames;
+        else
+            m_next.classNames = std::make_shared<const ClassNames>(std::move(names));
         return {};
     }
 

@@ -188,7 +188,7 @@ std::vector<Number> samplesOf(const Comparison& c, size_t sample)
 }
 
 /// What became of each sample at the outputs.
-Json sampleDetails(const Comparison& c)
+Json sampleDetails(const Comparison& c, const ClassNames& names)
 {
     Json list = Json::array();
     for (size_t s = 0; !c.outputs.empty() && s < c.outputs.front().sampleSqnrDb.size(); ++s) {
@@ -197,6 +197,10 @@ Json sampleDetails(const Comparison& c)
         if (s < c.floatClass.size()) {
             row["float_class"] = c.floatClass[s];
             row["quantized_class"] = c.quantClass[s];
+            if (!names.empty()) {
+                row["float_class_name"] = className(names, c.floatClass[s]);
+                row["quantized_class_name"] = className(names, c.quantClass[s]);
+            }
             row["float_margin"] = jsonNumber(c.floatMargin[s]);
             row["quantized_margin"] = jsonNumber(c.quantMargin[s]);
         }
@@ -275,7 +279,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
             { "quantized", c.accuracy->quantizedAccuracy }, { "flipped", c.flipped } };
     json["network"] = c.network ? networkJson(*c.network, s.floatModel->graph()) : Json(nullptr);
-    json["sample_details"] = sampleDetails(c);
+    json["sample_details"] = sampleDetails(c, *s.classNames);
     addSamplesJson(c, json);
     json["activations"] = rows(c.activations, activation);
     json["weights"] = rows(c.weights, weight);

@@ -115,11 +115,12 @@ std::string sampleTable(const Snapshot& s)
     for (size_t i = 0; i < std::min(order.size(), kMostSamples); ++i) {
         const size_t at = order[i], number = c.firstSample + at;
         const auto whole = [](int64_t v) { return numberCell(std::to_string(v), double(v)); };
+        const auto named = [&](int64_t v) { return numberCell(escaped(className(*s.classNames, v)), double(v)); };
         const bool labelled = s.data && number < s.data->labels().size();
         out += "<tr>" + whole(int64_t(number)) + textCell(s.data ? s.data->sampleName(number) : "")
-            + (labelled ? whole(s.data->labels()[number]) : "<td></td>");
+            + (labelled ? named(s.data->labels()[number]) : "<td></td>");
         out += classes
-            ? whole(c.floatClass[at]) + whole(c.quantClass[at]) + plain(c.floatMargin[at]) + plain(c.quantMargin[at])
+            ? named(c.floatClass[at]) + named(c.quantClass[at]) + plain(c.floatMargin[at]) + plain(c.quantMargin[at])
             : std::string("<td></td><td></td><td></td><td></td>");
         out += decibels(c.outputs.front().sampleSqnrDb[at]) + "</tr>\n";
     }

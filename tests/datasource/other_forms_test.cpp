@@ -153,6 +153,53 @@ private slots:
         QCOMPARE(v[15], int64_t(114));
     }
 
+    void classNames_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QStringList>("names");
+        const auto row = [](const char* title, const char* text, const QStringList& names) {
+            QTest::newRow(title) << QByteArray(text) << names;
+        };
+        row("lines", "\xef\xbb\xbfno\r\n yes \n\nstop\n\n", { "no", "yes", "", "stop" });
+        row("one line", "background", { "background" });
+        row("list", R"(["a", "b, c"])", { "a", "b, c" });
+        row("dictionary", R"({"2": "c", "0": "a", "10": "k"})", { "a", "", "c", "", "", "", "", "", "", "", "k" });
+        row("lists in a dictionary", R"({"1": ["n2", "shark"], "0": ["n1", "tench"]})", { "tench", "shark" });
+        row("of Python", "{0: 'person', 1: \"driver's seat\", 2: 'it\\'s'}", { "person", "driver's seat", "it's" });
+        row("list of Python", "['a', 'b']", { "a", "b" });
+        row("a dictionary of something else", R"({"accuracy": "high"})", {});
+        row("numbers", "[1, 2]", {});
+        row("too high a number", R"({"99999999999": "a"})", {});
+        row("nothing", " \n ", {});
+        row("cut off", "{0: 'a', 1: 'b", {});
+    }
+
+    void classNames()
+    {
+        QFETCH(QByteArray, text);
+        QFETCH(QStringList, names);
+        QStringList found;
+        for (const std::string& name : parseClassNames(text.toStdString()))
+            found << QString::fromStdString(name);
+        QCOMPARE(found, names);
+        writeBytes(path("names"), text.toStdString());
+        const auto read = readClassNames(path("names"));
+        QCOMPARE(read.ok(), !names.isEmpty());
+        if (!read.ok())
+            QCOMPARE(read.issue().file, path("names"));
+        for (qsizetype i = 0; i < names.size(); ++i)
+            QCOMPARE(QString::fromStdString(className(*read, i)), names[i].isEmpty() ? QString::number(i) : names[i]);
+        QCOMPARE(className({ "a" }, -1), std::string("-1"));
+        QVERIFY(!readClassNames(path("nowhere")).ok());
+    }
+
+    void classNamesOfAModel()
+    {
+        QVERIFY(classNamesIn({ { "names", "{0: 'a', 1: 'b'}" } }) == ClassNames({ "a", "b" }));
+        QVERIFY(classNamesIn({ { "labels", "a\nb\n" } }) == ClassNames({ "a", "b" }));
+        QVERIFY(classNamesIn({ { "names", "first release" }, { "stride", "[32]" } }).empty());
+    }
+
     void labels()
     {
         for (const char* name : { "dog", "cat", "empty" })
@@ -165,6 +212,7 @@ private slots:
         auto data = openData(request(path(""), json), { x });
         QVERIFY(data.ok());
         QVERIFY(data.value()->labels() == std::vector<int64_t>({ 0, 1, 1 }));
+        QVERIFY(data.value()->classNames() == ClassNames({ "cat", "dog", "empty" }));
         QCOMPARE(data.value()->sampleName(1), std::string("dog/0.png"));
         writeBytes(path("labels.csv"),
             "\xef\xbb\xbf"
@@ -172,6 +220,7 @@ private slots:
         data = openData(request(path(""), json), { x });
         QVERIFY(data.ok());
         QVERIFY(data.value()->labels() == std::vector<int64_t>({ 3, 7, 8 }));
+        QVERIFY(data.value()->classNames().empty());
         writeBytes(path("labels.csv"), "dog/0.png,7\ncat/2.png,3\n");
         QVERIFY(refusal(request(path(""), json), { x }).contains("dog/1.png"));
         writeBytes(path("labels.csv"), "dog/0.png,seven\n");

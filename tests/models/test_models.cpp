@@ -129,6 +129,33 @@ private slots:
         QCOMPARE(model->rowCount(), 0);
     }
 
+    void classesHaveNames()
+    {
+        SampleModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        auto named = std::make_shared<Snapshot>(*withUnmatched(fake::comparison({}), 2));
+        Comparison& c = *named->comparison;
+        c.floatClass.assign(c.samples, 1);
+        c.quantClass.assign(c.samples, 1);
+        c.quantClass[0] = 2;
+        model.setSnapshot(std::make_shared<Snapshot>(*named));
+        const auto shown = [&](int row, int role = Qt::DisplayRole) {
+            return model.index(row, SampleModel::Class).data(role).toString();
+        };
+        QCOMPARE(shown(0), QStringLiteral("1 → 2"));
+        const Spies spies(model);
+        named->classNames = std::make_shared<const ClassNames>(ClassNames { "no", "yes" });
+        model.setSnapshot(named);
+        QCOMPARE(spies.changed(), 1);
+        QCOMPARE(spies.all(), 1);
+        QCOMPARE(shown(0), QStringLiteral("yes → 2")); // the third has no name
+        QCOMPARE(shown(0, CopyRole), shown(0));
+        QCOMPARE(shown(1), QStringLiteral("yes"));
+        QCOMPARE(shown(1, Qt::ToolTipRole), QStringLiteral("yes (1)"));
+        QVERIFY(shown(0, SortRole) < shown(1, SortRole)); // flipped ones first
+        QCOMPARE(model.index(1, SampleModel::Label).data().toString(), QStringLiteral("yes"));
+    }
+
     void numbersOnlyAreOneSignal()
     {
         TensorModel model;

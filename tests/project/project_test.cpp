@@ -8,6 +8,7 @@
 #include "core/project/memory.h"
 #include "core/project/model_info.h"
 #include "core/project/quantization.h"
+#include "core/project/same_inputs.h"
 #include "core/project/workspace.h"
 #include "tests/support/small_model.h"
 
@@ -66,6 +67,7 @@ private slots:
     void incrementalEqualsFromScratch_data();
     void incrementalEqualsFromScratch();
     void mapsByHand();
+    void classesHaveNames();
     void samplesPairWhatIsLeft();
     void modelInfoOfTheExample();
     void dataInputsSkipCarried();
@@ -326,6 +328,23 @@ void ProjectTests::mapsByHand()
     // Without the map it is as before.
     const SnapshotPtr back = build(exampleInputs(), mapped);
     QCOMPARE(std::ranges::count(back->alignment->values, MatchMethod::Manual, &ValuePair::method), std::ptrdiff_t(0));
+}
+
+void ProjectTests::classesHaveNames()
+{
+    const QTemporaryDir folder;
+    Inputs inputs = exampleInputs();
+    const SnapshotPtr none = build(inputs);
+    QVERIFY(none->classNames->empty());
+    inputs.classNamesPath = folder.filePath("names.txt").toStdString();
+    QVERIFY(!buildSnapshot(inputs, none, {}, {}).ok());
+    QVERIFY(writeFile(inputs.classNamesPath, "zero\none\n").ok());
+    const SnapshotPtr named = build(inputs, none);
+    QVERIFY(*named->classNames == ClassNames({ "zero", "one" }));
+    QVERIFY(named->comparison->floatClass == none->comparison->floatClass);
+    QVERIFY(!sameInputs(named->inputs, none->inputs));
+    QCOMPARE(build(inputs, named)->classNames, named->classNames);
+    QVERIFY(build(exampleInputs(), named)->classNames->empty());
 }
 
 /// Neither names nor structure pair a square that one file computes by Pow and the other by Mul.

@@ -23,19 +23,19 @@ QVariant ColumnModel::data(const QModelIndex& index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
         return {};
     const int row = index.row(), section = index.column();
-    const bool isText = column(section).kind == ColumnKind::Text;
+    const ColumnKind kind = column(section).kind;
     switch (role) {
     case Qt::DisplayRole:
         return text(row, section);
     case Qt::TextAlignmentRole:
-        return int((isText ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        return int((isWritten(kind) ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     case RowRole:
         return QVariant::fromValue<quint64>(quint64(row));
     case FilterRole:
         return filterText(row);
     case CopyRole:
     case SortRole: {
-        if (isText)
+        if (kind == ColumnKind::Text || (kind == ColumnKind::Word && role == CopyRole))
             return text(row, section);
         const Number value = number(row, section);
         if (role == CopyRole && (!value || !std::isfinite(*value)))
@@ -58,7 +58,7 @@ QVariant ColumnModel::headerData(int section, Qt::Orientation orientation, int r
     case Qt::ToolTipRole:
         return spec.toolTip;
     case Qt::TextAlignmentRole:
-        return int((spec.kind == ColumnKind::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        return int((isWritten(spec.kind) ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     case WorstOrderRole:
         return int(spec.worst);
     case WidthRole:

@@ -24,7 +24,9 @@ enum TableRole {
     PresetRole, ///< header: true = shown by default
 };
 
-enum class ColumnKind { Text, Value, Bar, Split, Strip };
+/// Word: a text that is sorted by a number.
+enum class ColumnKind { Text, Word, Value, Bar, Split, Strip };
+inline bool isWritten(ColumnKind kind) { return kind == ColumnKind::Text || kind == ColumnKind::Word; }
 
 struct ColumnSpec {
     QString title;

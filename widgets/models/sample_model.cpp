@@ -24,7 +24,7 @@ std::vector<ColumnSpec> sampleColumns()
             tr("Class with the largest value of the first output: of both models, or float → quantized. Sorted: "
                "flipped "
                "ones first."),
-            QStringLiteral("888 → 888"), number, up },
+            QStringLiteral("888 → 888"), ColumnKind::Word, up },
         { tr("margin"),
             tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
                "is another one."),
@@ -37,7 +37,7 @@ std::vector<ColumnSpec> sampleColumns()
             tr("SQNR of this sample's worst output, dB. Higher is better. ")
                 + metricInfo(Metric::Accumulated).definition,
             QStringLiteral("output SQNR88"), ColumnKind::Bar, up },
-        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), number, up, false },
+        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), ColumnKind::Word, up, false },
     };
 }
 
@@ -51,7 +51,10 @@ Number classAt(const std::vector<int64_t>& list, size_t i)
     return i < list.size() && list[i] >= 0 ? Number(double(list[i])) : std::nullopt;
 }
 
-QString classText(const Number& number) { return number ? QString::number(qint64(*number)) : absentText(); }
+QString classText(const ClassNames& names, const Number& number)
+{
+    return number ? toQt(className(names, int64_t(*number))) : absentText();
+}
 
 } // namespace
 
@@ -103,7 +106,7 @@ bool SampleModel::sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, in
         return std::tuple(classAt(c.floatClass, i), classAt(c.quantClass, i), at(c.floatMargin, i),
             at(c.quantMargin, i), sampleSqnrDb(c, i));
     };
-    return numbers(*a.comparison, size_t(rowA)) == numbers(*b.comparison, size_t(rowB));
+    return a.classNames == b.classNames && numbers(*a.comparison, size_t(rowA)) == numbers(*b.comparison, size_t(rowB));
 }
 
 QString SampleModel::text(int row, int column) const
@@ -112,10 +115,11 @@ QString SampleModel::text(int row, int column) const
     case Sample:
         return toQt(current().data->sampleName(sampleOf(row)));
     case Label:
-        return classText(number(row, column));
+        return classText(*current().classNames, number(row, column));
     case Class: {
         const Number a = classOf(row, &Comparison::floatClass), b = classOf(row, &Comparison::quantClass);
-        return flipped(row) ? classText(a) + QStringLiteral(" → ") + classText(b) : classText(a);
+        const QString first = classText(*current().classNames, a);
+        return flipped(row) ? first + QStringLiteral(" → ") + classText(*current().classNames, b) : first;
     }
     case FloatMargin:
     case QuantMargin:
@@ -156,6 +160,12 @@ QString SampleModel::filterText(int row) const
 
 QVariant SampleModel::extra(int row, int column, int role) const
 {
+    if (role == Qt::ToolTipRole && column == Class && !current().classNames->empty()) {
+        const ClassNames numbers;
+        const Number a = classOf(row, &Comparison::floatClass), b = classOf(row, &Comparison::quantClass);
+        return text(row, column) + QStringLiteral(" (")
+            + (flipped(row) ? classText(numbers, a) + QStringLiteral(" → ") : QString()) + classText(numbers, b) + u')';
+    }
     if (role == Qt::ToolTipRole)
         return this->column(column).toolTip;
     if (role == BadnessRole && column == Sqnr) {

@@ -19,7 +19,7 @@ bool isOpened(const Inputs& inputs, const std::string& path)
         return !input.empty() && !wanted.isEmpty() && QFileInfo(toQt(input)).canonicalFilePath() == wanted;
     };
     return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
-        || same(inputs.mapPath);
+        || same(inputs.mapPath) || same(inputs.classNamesPath);
 }
 
 Status writeReport(const Snapshot& snapshot, const std::string& path)

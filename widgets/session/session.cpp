@@ -108,6 +108,13 @@ void Session::openData(const QString& spec, const QString& preprocess, std::opti
     openInputs(inputs);
 }
 
+void Session::openClassNames(const QString& path)
+{
+    Inputs inputs = m_wanted;
+    inputs.classNamesPath = path.toStdString();
+    openInputs(inputs);
+}
+
 void Session::openOther(const OtherQuantized& other)
 {
     Inputs inputs = m_wanted;

@@ -56,6 +56,7 @@ public:
     void openFloat(const QString& path); ///< replaces everything when a float model was open
     void openQuantized(const QString& path);
     void openData(const QString& spec, const QString& preprocess = {}, std::optional<size_t> limit = {});
+    void openClassNames(const QString& path);
     /// A second quantized model to compare the first with; none: takes it away.
     void openOther(const OtherQuantized& other);
     void setArithmetic(ArithmeticProfile profile); ///< of the quantized model; runs it again

@@ -97,7 +97,7 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     cell.state &= ~QStyle::State_HasFocus; // the whole row shows the selection
     const QWidget* widget = option.widget;
     const QStyle* style = widget ? widget->style() : QApplication::style();
-    if (m_kind == ColumnKind::Text) {
+    if (isWritten(m_kind)) {
         style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, widget); // also of what stays free
         cell.rect.setLeft(cell.rect.left() + kTextIndent);
         shorten(&cell);

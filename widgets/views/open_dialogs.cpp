@@ -94,6 +94,13 @@ void askForDataFolder(Session& session, QWidget* parent)
     ask(session, parent, tr("Open a folder of pictures or test data"), {}, QFileDialog::Directory, withDescription);
 }
 
+void askForClassNames(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("What the classes are called"),
+        tr("Names, one a line, or JSON (*.txt *.json *.names);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openClassNames(path); });
+}
+
 void askForReport(Session& session, QWidget* parent)
 {
     static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };

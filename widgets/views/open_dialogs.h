@@ -16,6 +16,8 @@ void askForQuantized(Session& session, QWidget* parent);
 void askForData(Session& session, QWidget* parent);
 /// Pictures or ONNX test data; pictures need a preprocessing description, which is asked for next.
 void askForDataFolder(Session& session, QWidget* parent);
+/// A file that says what the classes are called.
+void askForClassNames(Session& session, QWidget* parent);
 /// Where to write the report of what is compared, and as what.
 void askForReport(Session& session, QWidget* parent);
 /// Where to write what is handed over.

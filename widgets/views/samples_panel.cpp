@@ -254,14 +254,16 @@ void SamplesPanel::requestDetail()
 void SamplesPanel::showDetail(size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs)
 {
     const DataSource& samples = *m_session.snapshot()->data;
+    const ClassNames& names = *m_session.snapshot()->classNames;
     m_picture->setVisible(!picture.pixels.empty());
     if (!picture.pixels.empty())
         m_picture->setPixmap(QPixmap::fromImage(
             imageOf(picture).scaled(kPictureSide, kPictureSide, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
     QString text = QStringLiteral("<b>%1</b>").arg(toQt(samples.sampleName(sample)).toHtmlEscaped());
     if (sample < samples.labels().size())
-        text += QStringLiteral("<br>") + tr("label %1").arg(samples.labels()[sample]);
-    m_detail->setText(text + outputsText(outputs));
+        text += QStringLiteral("<br>")
+            + tr("label %1").arg(toQt(className(names, samples.labels()[sample])).toHtmlEscaped());
+    m_detail->setText(text + outputsText(outputs, names));
 }
 
 QString SamplesPanel::detailText() const { return m_detail->text(); }
@@ -275,6 +277,7 @@ PointData marginData(const Snapshot& snapshot)
     if (!snapshot.comparison || !snapshot.data)
         return data;
     const Comparison& c = *snapshot.comparison;
+    const ClassNames& names = *snapshot.classNames;
     const size_t count = std::min({ c.floatMargin.size(), c.quantMargin.size(), c.floatClass.size() });
     double low = 0, high = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -283,10 +286,9 @@ PointData marginData(const Snapshot& snapshot)
         const bool flips = i < c.quantClass.size() && c.floatClass[i] != c.quantClass[i];
         data.points.push_back({ c.floatMargin[i], c.quantMargin[i],
             SamplesPanel::tr("%1\nclass %2 → %3\nmargin %4 → %5")
-                .arg(toQt(snapshot.data->sampleName(c.firstSample + i)))
-                .arg(c.floatClass[i])
-                .arg(i < c.quantClass.size() ? c.quantClass[i] : -1)
-                .arg(numberText(c.floatMargin[i]), numberText(c.quantMargin[i])),
+                .arg(toQt(snapshot.data->sampleName(c.firstSample + i)), toQt(className(names, c.floatClass[i])),
+                    toQt(className(names, i < c.quantClass.size() ? c.quantClass[i] : -1)),
+                    numberText(c.floatMargin[i]), numberText(c.quantMargin[i])),
             flips });
         low = std::min({ low, c.floatMargin[i], c.quantMargin[i] });
         high = std::max({ high, c.floatMargin[i], c.quantMargin[i] });
@@ -297,7 +299,7 @@ PointData marginData(const Snapshot& snapshot)
     return data;
 }
 
-QString outputsText(const std::vector<SampleOutput>& outputs)
+QString outputsText(const std::vector<SampleOutput>& outputs, const ClassNames& names)
 {
     const auto largest = std::ranges::find_if(outputs, [](const SampleOutput& out) { return !out.x.empty(); });
     if (largest == outputs.end())
@@ -317,14 +319,17 @@ QString outputsText(const std::vector<SampleOutput>& outputs)
                        .arg(toQt(out.name).toHtmlEscaped(),
                            out.x.size() > 1 ? SamplesPanel::tr("class") : SamplesPanel::tr("element"),
                            SamplesPanel::tr("float"), SamplesPanel::tr("quantized"));
+    const auto nameOf = [&](size_t i) {
+        const QString name = toQt(className(names, int64_t(i))), number = QString::number(i);
+        return name == number ? number : number + QStringLiteral(" ") + name.toHtmlEscaped();
+    };
     for (const size_t i : order) {
         const auto bold = [&](float value, bool top) {
             return top ? QStringLiteral("<b>%1</b>").arg(numberText(double(value))) : numberText(double(value));
         };
         text += QStringLiteral(
             "<tr><td>%1&nbsp;&nbsp;</td><td align=right>%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
-                    .arg(i)
-                    .arg(bold(out.x[i], i == order.front()), bold(out.y[i], i == other));
+                    .arg(nameOf(i), bold(out.x[i], i == order.front()), bold(out.y[i], i == other));
     }
     return text + QStringLiteral("</table>");
 }

@@ -53,6 +53,6 @@ private:
 /// Margins of the float model against those of the quantized one; one point a sample of the comparison.
 PointData marginData(const Snapshot& snapshot);
 /// The largest values of the first output of both models, as rich text.
-QString outputsText(const std::vector<SampleOutput>& outputs);
+QString outputsText(const std::vector<SampleOutput>& outputs, const ClassNames& names);
 
 } // namespace qs

@@ -35,6 +35,10 @@ TableColumns::TableColumns(QTableView& table, TableHeader& sections, const Colum
     });
     connect(&model, &QAbstractItemModel::modelReset, this, &TableColumns::fit);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &TableColumns::fit);
+    m_later.setSingleShot(true);
+    m_later.setInterval(0);
+    connect(&m_later, &QTimer::timeout, this, &TableColumns::fit);
+    connect(&model, &QAbstractItemModel::dataChanged, &m_later, qOverload<>(&QTimer::start));
 }
 
 int TableColumns::usualText(int column) const
@@ -61,7 +65,7 @@ TableColumns::Room TableColumns::roomOf(int column) const
     if (const auto drawn = m_drawn.find(column); drawn != m_drawn.end())
         return { column, drawn->second, drawn->second, Yield::Last };
     const ColumnSpec& spec = m_model.column(column);
-    const bool text = spec.kind == ColumnKind::Text;
+    const bool text = isWritten(spec.kind);
     const bool drawn = !text && spec.kind != ColumnKind::Value; // a bar may be as short as its title
     const int indent = text ? kTextIndent : 0;
     const int title = m_sections.titleWidth(spec.title) + indent;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <QTimer>
 
 #include <map>
 #include <vector>
@@ -42,6 +43,7 @@ private:
     const ColumnModel& m_model;
     std::map<int, int> m_drawn; ///< width by column
     bool m_giving = false;
+    QTimer m_later; ///< after texts changed
 };
 
 } // namespace qs

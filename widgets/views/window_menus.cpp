@@ -96,6 +96,9 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         [session, window] { askForData(*session, window); });
     add(menu, tr("Open data f&older…"), QKeySequence(QStringLiteral("Ctrl+Shift+D")), window,
         [session, window] { askForDataFolder(*session, window); });
+    QAction* names
+        = add(menu, tr("Class &names…"), {}, window, [session, window] { askForClassNames(*session, window); });
+    names->setToolTip(tr("What the classes are called, one name a line"));
     QMenu* recent = menu->addMenu(tr("Open &recent"));
     fillRecent(recent, parts);
     QObject::connect(menu, &QMenu::aboutToShow, &parts.recent, &RecentFiles::dropMissing);
@@ -120,12 +123,13 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         [session] { session->jobs().cancelAll(); });
     QAction* close = add(
         menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
-    const auto enable = [reload, close, report, save, saveAs](const SnapshotPtr& now) {
+    const auto enable = [reload, close, report, save, saveAs, names](const SnapshotPtr& now) {
         save->setEnabled(now->floatModel.has_value());
         saveAs->setEnabled(now->floatModel.has_value());
         report->setEnabled(now->comparison.has_value());
         const bool open = now->floatModel || now->quantModel;
         reload->setEnabled(open);
+        names->setEnabled(now->floatModel.has_value());
         close->setEnabled(open);
     };
     enable(session->snapshot());
