@@ -7,6 +7,7 @@
 Each measurement is a process of its own: processor time (the machine may be busy), wall time and peak memory; the least
 of the rounds, taken in turns. The float network alone (processor time of as many runs as samples, without the start) is
 what no calibration can do without: the last column is how much faster than theirs one would be that did nothing else.
+`kept` is the whole command again with what an earlier one kept in a calibration cache, without data.
 Needs a Python with onnx, onnxruntime and numpy. One thread each."""
 import argparse
 import os
@@ -110,12 +111,15 @@ def main():
         print(f"{given.model}, {given.samples} samples, least of {given.rounds} rounds")
         print("method      ours: cpu s  wall s     MB   theirs: cpu s  wall s     MB   cpu ratio  memory ratio  bound")
         alone = network(given, data)
+        kept = ["--calibration-cache", os.path.join(folder, "kept")]
+        start = [given.cli, "quantize", given.model, "-o", out, "--ort-defaults", "--threads", "1", "--quiet"]
+        filled = measure([*start, "--data", data, *kept])
+        print(f"keeping    {filled[0]:12.2f} {filled[1]:7.2f} {filled[2] / 1e6:6.0f}", flush=True)
         for method in given.methods.split(","):
-            mine = [given.cli, "quantize", given.model, "-o", out, "--ort-defaults", "--method", method, "--data", data,
-                    "--threads", "1", "--quiet"]
+            mine = [*start, "--method", method, "--data", data]
             best = {}
             for _ in range(given.rounds):
-                runs = [("ours", mine)]
+                runs = [("ours", mine), ("kept", [*start, "--method", method, *kept])]
                 if method in METHODS:
                     runs.append(("theirs", [sys.executable, "-c", THEIRS, given.model, data, METHODS[method], out]))
                 for who, command in runs:
@@ -123,6 +127,7 @@ def main():
                     best[who] = tuple(map(min, found, best.get(who, found)))
             line = f"{method:10} " + "   ".join(
                 f"{best[w][0]:12.2f} {best[w][1]:7.2f} {best[w][2] / 1e6:6.0f}" for w in ("ours", "theirs") if w in best)
+            line += f"   kept {best['kept'][0]:5.2f}"
             if "theirs" in best:
                 line += f"   {best['theirs'][0] / best['ours'][0]:9.1f}  {best['theirs'][2] / best['ours'][2]:12.1f}"
                 line += f"   {best['theirs'][0] / alone:5.1f}"

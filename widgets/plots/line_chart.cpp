@@ -70,7 +70,10 @@ void LineChart::placeTickNames()
     for (const QString& name : m_data.ticks)
         widest = std::max(widest, metrics.horizontalAdvance(name) + kTickGap);
     const auto room = size_t(std::max(1, (width() - kBesideAxes + kTickGap) / widest));
-    const size_t step = std::max<size_t>(1, (m_data.ticks.size() + room - 1) / room);
+    const size_t last = m_data.ticks.size() - 1;
+    size_t step = std::max<size_t>(1, last / room + 1);
+    while (step < last && last % step != 0) // both ends have names
+        ++step;
     names->clear();
     for (size_t i = 0; i < m_data.ticks.size(); i += step)
         names->addTick(double(i), m_data.ticks[i]);
