@@ -83,6 +83,13 @@ std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, co
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// Quantizing always adds constants, or changes subgraphs.
+bool quantizesAnything(const Quantization& made)
+{
+    return made.draft.constants() != made.prepared.constants()
+        || std::ranges::any_of(made.draft.nodes, &DraftNode::attributesChanged);
+}
+
 /// The recipe that --like's file was made with, and its ranges.
 Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& context, QuantizeInputs& inputs)
 {
@@ -127,12 +134,17 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     }
     inputs.recipe = chosen.recipe;
     std::vector<std::string> warnings = inputs.model->warnings;
+    warnings.insert(warnings.end(), chosen.warnings.begin(), chosen.warnings.end());
+    if (!o.ranges.empty() && !o.recipe.tensorCalibrators.empty())
+        warnings.push_back("--tensor-calibrator has no effect: the ranges come from " + o.ranges);
     if (!o.data.data.empty()) {
         QS_TRY(inputs.data, openData(request, dataInputs(inputs.model->graph, inputs.carry)));
         warnings.insert(warnings.end(), inputs.data->warnings().begin(), inputs.data->warnings().end());
     }
     QS_TRY(const Quantization made, quantizeModel(inputs, progressBar(context.common), context.cancel));
     warnings.insert(warnings.end(), made.warnings.begin(), made.warnings.end());
+    if (!quantizesAnything(made))
+        warnings.push_back("the recipe quantizes nothing of this model");
     clearProgress(context.common);
     printWarnings(warnings, context.common);
 
@@ -160,7 +172,9 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     if (!o.script.empty()) {
         // Where preparation changed the graph, the script starts from the prepared model.
         const std::string start = made.preparationChanged ? o.script + ".float.onnx" : o.floatPath;
-        QS_TRY(const OrtScript script, ortScript(made.prepared, made.recipe, made.ranges, start, o.out));
+        QS_TRY(const OrtScript script,
+            ortScript(
+                made.prepared, made.recipe, made.ranges, { o.script, start, o.out, needsExternalData(made.draft) }));
         for (const std::string& note : script.notes)
             printWarnings({ o.script + ": " + note }, context.common);
         QS_CHECK(write(o.script, script.text));

@@ -158,6 +158,47 @@ Status applyCorrections(const RecipeOptions& o, Recipe& recipe)
     return {};
 }
 
+/// Options that were given and that nothing in the recipe reads.
+std::vector<std::string> idleOptions(const RecipeOptions& o, const Recipe& recipe)
+{
+    std::vector<std::string> list;
+    const auto idle = [&](bool given, const char* option, const char* why) {
+        if (given)
+            list.push_back(std::string(option) + " has no effect: " + why);
+    };
+    const CalibrationMethod method = recipe.calibration.method;
+    const auto anyTensor = [&](CalibrationMethod wanted) {
+        return method == wanted || std::ranges::any_of(recipe.tensors, [&](const auto& entry) {
+            return entry.second.calibrator && entry.second.calibrator->method == wanted;
+        });
+    };
+    const bool ranges = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
+    if (ranges) {
+        const bool counts = anyTensor(CalibrationMethod::Percentile) || anyTensor(CalibrationMethod::Entropy)
+            || anyTensor(CalibrationMethod::Distribution);
+        idle(o.percentile && !anyTensor(CalibrationMethod::Percentile), "--percentile",
+            "no range is found by --method percentile");
+        idle(o.bins && !counts, "--bins", "this method counts no histogram of so many bins");
+    } else {
+        const char* why = "this format has no calibrated ranges";
+        idle(!o.method.empty(), "--method", why);
+        idle(o.percentile.has_value(), "--percentile", why);
+        idle(o.bins.has_value(), "--bins", why);
+        idle(!o.tensorCalibrators.empty(), "--tensor-calibrator", why);
+        idle(!o.activationType.empty(), "--activation-type", "this format chooses the types of activations itself");
+        idle(o.symmetricActivations.has_value(), "--symmetric-activations", why);
+    }
+    if (recipe.format == RecipeFormat::WeightOnly) {
+        const char* why = "weights in blocks have scales of their own";
+        idle(o.perChannel.has_value(), "--per-channel", why);
+        idle(o.reduceRange.has_value(), "--reduce-range", why);
+        idle(o.symmetricWeights.has_value(), "--symmetric-weights", "the weight type says it (int4: symmetric)");
+    }
+    idle(o.smoothQuantAlpha && !recipe.smoothQuant, "--smooth-quant-alpha", "--smooth-quant is not given");
+    idle(o.smoothQuantFolding && !recipe.smoothQuant, "--smooth-quant-folding", "--smooth-quant is not given");
+    return list;
+}
+
 } // namespace
 
 bool RecipeOptions::any() const
@@ -317,6 +358,7 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
         recipe.exclude = o.exclude;
     if (!o.include.empty())
         recipe.include = o.include;
+    chosen.warnings = idleOptions(o, recipe);
     return chosen;
 }
 

@@ -33,6 +33,7 @@ void addCalibrationData(CLI::App& app, RecipeOptions& options);
 struct ChosenRecipe {
     Recipe recipe;
     std::string start; ///< what it began with: a file's path, "quantscope" or "onnxruntime"
+    std::vector<std::string> warnings = {}; ///< options that were given and do nothing in this recipe
 };
 /// The samples of --calibration-data, read as `data` says; empty without the option. Issue: beside ranges from a file.
 Result<DataRequest> calibrationRequest(

@@ -8,6 +8,7 @@
 #include "core/base/stopwatch.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -287,6 +288,19 @@ private:
 };
 
 } // namespace
+
+std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto)
+{
+    std::map<size_t, const Exclusion*> best;
+    for (const Exclusion& e : pareto)
+        if (const Exclusion*& known = best[e.excluded.size()]; !known || e.score.noise < known->score.noise)
+            known = &e;
+    std::vector<Exclusion> growing;
+    for (const auto& [number, e] : best)
+        if (growing.empty() || e->score.noise < growing.back().score.noise)
+            growing.push_back(*e);
+    return growing;
+}
 
 std::string_view unitKindName(UnitKind kind)
 {

@@ -47,6 +47,9 @@ struct Sensitivity {
     double unitsMs = 0, exclusionsMs = 0; ///< how long it took
 };
 
+/// Of these, the best of each number of excluded units that is better than all with fewer: both grow.
+std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto);
+
 struct SensitivityInputs {
     std::shared_ptr<const Model> model; ///< the float model, whose outputs are the reference
     const GraphDraft* prepared = nullptr; ///< the float model that is quantized (Quantization::prepared)

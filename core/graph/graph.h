@@ -112,6 +112,7 @@ struct Model {
     std::map<std::string, int64_t> opsetImports;
     std::map<std::string, std::string> metadata;
     size_t fileNodes = 0; ///< top-level nodes of the file before functions were expanded
+    bool hasFunctions = false; ///< the file has functions, which were expanded
     std::vector<std::string> warnings; ///< oddities that did not prevent opening
 };
 

@@ -90,6 +90,7 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     for (const auto& entry : proto.metadata_props())
         model->metadata.insert_or_assign(safeText(entry.key()), safeText(entry.value()));
     model->fileNodes = static_cast<size_t>(proto.graph().node_size());
+    model->hasFunctions = proto.functions_size() > 0;
     TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external));
     const FunctionTable functions(proto, model->opsetImports);
     GraphReader reader(tensors, functions);

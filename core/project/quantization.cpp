@@ -7,6 +7,7 @@
 #include "core/project/corrections.h"
 #include "core/project/memory.h"
 #include "core/quant/calibration_cache.h"
+#include "core/quant/opsets.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/range_files.h"
 #include "core/quant/recipe_json.h"
@@ -71,7 +72,10 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
     const std::string& cache = inputs.calibrationCache;
     std::error_code none;
     if (!inputs.data && (cache.empty() || !std::filesystem::exists(cache, none)))
-        return badUse("this format needs samples to find the ranges of activations",
+        return badUse(cache.empty() ? "this format needs samples to find the ranges of activations"
+                                    : "this format needs samples to find the ranges of activations, and the "
+                                      "calibration cache "
+                    + cache + " does not exist",
             "give --data, or --ranges with ranges found before");
     QS_TRY(const auto model, state.draft.build());
     CalibrationRun run;
@@ -190,17 +194,42 @@ Result<Prepared> preparedModel(const QuantizeInputs& inputs)
     return prepared;
 }
 
+/// The preset's files load: pairs along an axis or with float16 scales came late. ONNX Runtime's tools leave the opset.
+Result<bool> raiseForPairs(FloatState& state)
+{
+    const auto version = opsetThatLoads(state.draft, state.recipe);
+    if (!state.recipe.preparation.enabled || !version)
+        return false;
+    GraphDraft raised = state.draft;
+    if (!raiseOpset(raised, *version).ok()) // a warning says that the file is refused
+        return false;
+    state.draft = std::move(raised);
+    return true;
+}
+
+/// A state of length 0 that a decoder begins with, say.
+void addEmptyTensors(const FloatState& state, std::vector<std::string>& warnings)
+{
+    if (!state.kept)
+        return;
+    for (const TensorStatistics& tensor : state.kept->data.tensors)
+        if (tensor.range().empty() && state.ranges.find(tensor.name))
+            warnings.push_back("'" + tensor.name + "' holds no value in any of the "
+                + std::to_string(state.kept->data.feeds) + " samples, so its scale is 1");
+}
+
 Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {
     Stopwatch clock;
     QS_TRY(Prepared prepared, preparedModel(inputs));
-    Recipe recipe = inputs.recipe;
+    QS_TRY(Recipe recipe, withTensorPatterns(inputs.recipe, prepared.draft));
     for (const PassReport& report : prepared.reports)
         recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
     const double prepareMs = clock.lap();
     const bool correct = asksForCorrections(inputs.recipe);
-    const bool changed = prepared.changed(inputs.model->graph) || correct;
+    const bool changed = prepared.changed(inputs.model->graph) || correct || inputs.model->hasFunctions;
     FloatState state = uncorrected(std::move(prepared.draft), recipe);
+    QS_TRY(const bool raised, raiseForPairs(state));
     const auto blocks = std::make_shared<ReadyBlocks>();
     const auto constants = correct ? nullptr : prepared.constants; // corrections make other constants of them
     const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
@@ -219,13 +248,14 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     if (cancel.cancelled())
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
+    addEmptyTensors(state, quantized.warnings);
     for (const CorrectionReport& report : corrections)
         for (const std::string& note : report.notes)
             quantized.warnings.push_back(report.name + ": " + note);
-    return Quantization { std::move(quantized.draft), std::move(state.draft), changed, std::move(state.recipe),
-        std::move(corrections), std::move(state.ranges), std::move(state.kept), std::move(quantized.warnings),
-        prepareMs, calibrateMs, clock.lap(), std::move(prepared.reports), blocks,
-        correct ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants) };
+    return Quantization { std::move(quantized.draft), std::move(state.draft), changed || raised,
+        std::move(state.recipe), std::move(corrections), std::move(state.ranges), std::move(state.kept),
+        std::move(quantized.warnings), prepareMs, calibrateMs, clock.lap(), std::move(prepared.reports), blocks,
+        correct || raised ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants) };
 }
 
 } // namespace

@@ -272,11 +272,6 @@ Status Collector::collect(const ProgressFn& progress, const CancelToken& cancel)
         return look(watched, value, feed, worker);
     };
     QS_CHECK(m_pass.run(see, "ranges", progress, cancel));
-    for (const TensorStatistics& tensor : m_data.tensors)
-        if (tensor.range().empty())
-            return Issue { IssueKind::BadInput,
-                "holds no value in any of the " + std::to_string(m_data.feeds) + " samples", m_run.plan->model().path,
-                {}, tensor.name, "calibrate with samples that reach it" };
     if (collected.cut && !cutTails()) {
         collected.histograms.push_back({ collected.cut->magnitudes, collected.cut->bins });
         collected.cut.reset();

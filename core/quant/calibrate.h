@@ -27,8 +27,8 @@ struct CalibrationRun {
 };
 
 /// Runs the model once over the data, twice where histograms are asked for and the activations do not fit keepBytes.
-/// The result does not depend on the number of threads. Issues: a tensor that is unknown, not float, holds NaN or never
-/// holds a value; a stride that does not divide the number of runs.
+/// The result does not depend on the number of threads. Issues: a tensor that is unknown, not float or holds NaN; a
+/// stride that does not divide the number of runs.
 Result<CalibrationData> collectCalibration(const CalibrationRun& run, const CollectOptions& options,
     const ProgressFn& progress = {}, const CancelToken& cancel = {});
 

@@ -147,6 +147,8 @@ TensorRange distribution(const Counted& histogram, const CalibratorOptions& opti
 TensorRange rangeOf(const CalibrationData& data, const TensorStatistics& tensor, const CalibratorOptions& options)
 {
     const ValueRange all = tensor.range();
+    if (all.empty()) // as ONNX Runtime has it: the scale is 1
+        return { .dtype = tensor.dtype, .shape = { 1 } };
     Interval interval = intervalOf(all);
     const CollectOptions needed = neededBy(options);
     std::optional<Counted> histogram;
@@ -225,7 +227,7 @@ Result<Ranges> rangesFor(const CalibrationData& data, const CalibratorOptions& o
     for (const TensorStatistics& tensor : data.tensors) {
         const bool usesExtremes
             = options.method == CalibrationMethod::MinMax || options.method == CalibrationMethod::MovingAverage;
-        if (usesExtremes && !extremes(tensor, options))
+        if (usesExtremes && !tensor.range().empty() && !extremes(tensor, options))
             return badInput("no sample is left to calibrate with: the samples so far are forgotten each time "
                     + std::to_string(options.maxIntermediateOutputs) + " are reached",
                 {}, "use a number of samples that this does not divide, or leave the option out");

@@ -3,6 +3,7 @@
 
 #include "core/graph/domains.h"
 #include "core/quant/float8.h"
+#include "core/quant/load_warnings.h"
 
 #include <algorithm>
 
@@ -33,6 +34,21 @@ std::string pairDomain(const FloatModel& model, const Recipe& recipe)
 {
     const bool newTypes = uses(recipe, is4Bit) || uses(recipe, is16Bit);
     return recipe.contribOperators || (newTypes && model.opset() < kWideCodes) ? kMicrosoftDomain : "";
+}
+
+std::optional<int64_t> opsetThatLoads(const GraphDraft& draft, const Recipe& recipe)
+{
+    if (recipe.format != RecipeFormat::Qdq)
+        return std::nullopt;
+    const auto it = draft.opsets.find("");
+    const int64_t now = it == draft.opsets.end() ? 0 : it->second;
+    const auto isHalf = [&](const std::string& name) { return draft.constant(name)->dtype() == DType::Float16; };
+    if (now < kOpsetOfHalfScales && std::ranges::any_of(draft.constants(), isHalf))
+        return kOpsetOfHalfScales;
+    const auto axis = [](const auto& entry) { return entry.second.axis.has_value(); };
+    if (now < kOpsetOfAxes && (recipe.perChannel || std::ranges::any_of(recipe.tensors, axis)))
+        return kOpsetOfAxes;
+    return std::nullopt;
 }
 
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe)

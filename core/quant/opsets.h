@@ -11,6 +11,9 @@ std::string pairDomain(const FloatModel& model, const Recipe& recipe);
 /// The version of ai.onnx that ONNX Runtime would raise the model to before quantizing it; nullopt: as it is.
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe);
 
+/// The version from which on ONNX Runtime loads the pairs that this recipe makes of the model; nullopt: as it is.
+std::optional<int64_t> opsetThatLoads(const GraphDraft& draft, const Recipe& recipe);
+
 /// Rewrites the draft for a later version of ai.onnx. Issue: a node whose meaning changes in a way that is not
 /// handled.
 Status raiseOpset(GraphDraft& draft, int64_t version);

@@ -6,6 +6,8 @@
 #include "core/quant/float_model.h"
 #include "core/quant/range_files.h"
 
+#include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace qs {
@@ -164,7 +166,16 @@ private:
     const Recipe& m_recipe;
 };
 
-std::string staticCall(ScriptWriter& writer, const Recipe& r, const std::string& ranges)
+constexpr const char* kExternalData = "    use_external_data_format=True,\n";
+
+/// The path as seen from the script's folder; whole where there is no such path.
+std::string fromScript(const std::string& path, const std::string& script)
+{
+    namespace fs = std::filesystem;
+    return fs::absolute(path).lexically_proximate(fs::absolute(script).parent_path()).generic_string();
+}
+
+std::string staticCall(ScriptWriter& writer, const Recipe& r, const std::string& ranges, bool externalData)
 {
     std::string text = "RANGES = json.loads(" + literal(ranges) + ")\n\n";
     text += "# The ranges go in as a calibration cache, so no data are needed.\n"
@@ -182,14 +193,16 @@ std::string staticCall(ScriptWriter& writer, const Recipe& r, const std::string&
     text += writer.choice();
     text += "    calibrate_method=CalibrationMethod[RANGES[\"calibration_method\"][\"value\"].split(\".\")[-1]],\n";
     text += writer.extraOptions();
+    text += externalData ? kExternalData : "";
     return text + "    calibration_cache_path=cache.name,\n)\nos.remove(cache.name)\n";
 }
 
-std::string dynamicCall(ScriptWriter& writer, const Recipe& r)
+std::string dynamicCall(ScriptWriter& writer, const Recipe& r, bool externalData)
 {
     std::string text = "quantize_dynamic(\n    MODEL,\n    OUT,\n";
     text += "    per_channel=" + literal(r.perChannel) + ",\n    reduce_range=" + literal(r.reduceRange) + ",\n";
     text += "    weight_type=" + quantType(r.weightType) + ",\n";
+    text += externalData ? kExternalData : "";
     return text + writer.choice() + writer.extraOptions() + ")\n";
 }
 
@@ -204,7 +217,7 @@ public:
     {
     }
 
-    std::string call()
+    std::string call(bool externalData)
     {
         addNotes();
         const bool tables = std::ranges::find(m_recipe.opTypes, "Gather") != m_recipe.opTypes.end();
@@ -226,7 +239,7 @@ public:
         if (grouped())
             text += "if all(o.domain != \"com.microsoft\" for o in quantizer.model.model.opset_import):\n"
                     "    quantizer.model.model.opset_import.append(onnx.helper.make_opsetid(\"com.microsoft\", 1))\n";
-        return text + "quantizer.model.save_model_to_file(OUT)\n";
+        return text + "quantizer.model.save_model_to_file(OUT" + (externalData ? ", True" : "") + ")\n";
     }
 
 private:
@@ -354,8 +367,17 @@ class Samples(CalibrationDataReader):
 
 } // namespace
 
-Result<OrtScript> ortScript(const GraphDraft& prepared, const Recipe& given, const Ranges& ranges,
-    const std::string& modelPath, const std::string& outPath)
+bool needsExternalData(const GraphDraft& quantized)
+{
+    constexpr uint64_t kRoomForNodes = uint64_t(1) << 26;
+    uint64_t bytes = kRoomForNodes;
+    for (const std::string& name : quantized.constants())
+        bytes += quantized.constant(name)->byteCount();
+    return bytes > uint64_t(INT32_MAX);
+}
+
+Result<OrtScript> ortScript(
+    const GraphDraft& prepared, const Recipe& given, const Ranges& ranges, const OrtScriptFiles& files)
 {
     QS_TRY(const FloatModel model, FloatModel::make(prepared, given, ranges));
     QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
@@ -367,8 +389,12 @@ Result<OrtScript> ortScript(const GraphDraft& prepared, const Recipe& given, con
           "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    CalibrationMethod,\n    "
           "QuantFormat,\n    QuantType,\n"
           "    matmul_nbits_quantizer,\n    quantize_dynamic,\n    quantize_static,\n)\n\n";
-    script.text += "MODEL = sys.argv[1] if len(sys.argv) > 1 else " + literal(modelPath) + "\n";
-    script.text += "OUT = sys.argv[2] if len(sys.argv) > 2 else " + literal(outPath) + "\n";
+    const auto place = [&](const std::string& path) {
+        return "os.path.join(HERE, " + literal(fromScript(path, files.script)) + ")";
+    };
+    script.text += "HERE = os.path.dirname(os.path.abspath(__file__))\n";
+    script.text += "MODEL = sys.argv[1] if len(sys.argv) > 1 else " + place(files.model) + "\n";
+    script.text += "OUT = sys.argv[2] if len(sys.argv) > 2 else " + place(files.out) + "\n";
     for (const auto& [name, range] : model.ranges.tensors)
         if (model.keptExtreme(name) && model.types.contains(name))
             script.notes.push_back("'" + name + "' stays float here, which ONNX Runtime has no option for");
@@ -382,14 +408,14 @@ Result<OrtScript> ortScript(const GraphDraft& prepared, const Recipe& given, con
                     script.notes.push_back("ONNX Runtime fails at '" + model.draft.nodes[n].name
                         + "': it forgets the deviation that float8 needs (exclude the node)");
         QS_TRY(const std::string text, formatRanges(ranges, RangeFormat::Json));
-        script.text += staticCall(writer, recipe, text);
+        script.text += staticCall(writer, recipe, text, files.externalData);
         break;
     }
     case RecipeFormat::Dynamic:
-        script.text += dynamicCall(writer, recipe);
+        script.text += dynamicCall(writer, recipe, files.externalData);
         break;
     case RecipeFormat::WeightOnly:
-        script.text += WeightOnlyScript(model, recipe, script.notes).call();
+        script.text += WeightOnlyScript(model, recipe, script.notes).call(files.externalData);
         break;
     }
     for (const std::string& note : script.notes)

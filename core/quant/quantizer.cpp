@@ -4,6 +4,8 @@
 #include "core/quant/complete_overrides.h"
 #include "core/quant/dynamic/dynamic.h"
 #include "core/quant/float8.h"
+#include "core/quant/load_warnings.h"
+#include "core/quant/name_collisions.h"
 #include "core/quant/node_order.h"
 #include "core/quant/opsets.h"
 #include "core/quant/qdq/writer.h"
@@ -16,6 +18,7 @@ namespace qs {
 
 namespace {
 
+constexpr size_t kMostRenamings = 8; ///< rounds
 constexpr const char* kProducer = "onnx.quantize 0.1.0"; ///< as ONNX Runtime's tools sign
 
 bool usesTwoBits(const Recipe& recipe)
@@ -42,6 +45,8 @@ Status checkTypes(const Recipe& recipe)
     QS_CHECK(checkFloat8(recipe));
     if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))
         return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
+    if (recipe.format == RecipeFormat::Dynamic && dtypeBits(recipe.weightType) != 8)
+        return badUse("the dynamic format multiplies codes of 8 bits", "use int8 or uint8 weights, or another format");
     if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
         return {};
     const auto bits = [](DType type) { return dtypeBits(type); };
@@ -78,16 +83,12 @@ Status checkIsFloat(const GraphDraft& draft)
     return {};
 }
 
-Result<QuantizedDraft> quantizeDraft(
-    GraphDraft draft, const Recipe& given, const Ranges& ranges, const QuantizerHelp& help)
+namespace {
+
+Result<QuantizedDraft> quantizeOnce(
+    const GraphDraft& draft, const Recipe& given, const Ranges& ranges, const QuantizerHelp& help)
 {
-    QS_CHECK(checkTypes(given));
-    QS_CHECK(checkIsFloat(draft));
-    if (const auto version = raisedOpset(draft, given))
-        QS_CHECK(raiseOpset(draft, *version));
-    if (given.format == RecipeFormat::Dynamic)
-        splitGemms(draft, given);
-    QS_TRY(FloatModel model, FloatModel::make(std::move(draft), given, ranges));
+    QS_TRY(FloatModel model, FloatModel::make(draft, given, ranges));
     QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     if (help.constants)
         model.constants = help.constants;
@@ -109,6 +110,49 @@ Result<QuantizedDraft> quantizeDraft(
     sortAsOnnxRuntime(model.draft);
     model.draft.producer = kProducer;
     return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
+}
+
+} // namespace
+
+Result<QuantizedDraft> quantizeDraft(
+    GraphDraft draft, const Recipe& given, const Ranges& givenRanges, const QuantizerHelp& help)
+{
+    QS_CHECK(checkTypes(given));
+    QS_CHECK(checkIsFloat(draft));
+    if (const auto version = raisedOpset(draft, given))
+        QS_CHECK(raiseOpset(draft, *version));
+    if (given.format == RecipeFormat::Dynamic)
+        splitGemms(draft, given);
+    Recipe recipe = given;
+    Ranges ranges = givenRanges;
+    std::vector<std::string> notes;
+    for (size_t round = 0; round < kMostRenamings; ++round) {
+        QS_TRY(QuantizedDraft made, quantizeOnce(draft, recipe, ranges, help));
+        const std::vector<std::string> taken = takenNames(draft, made.draft);
+        if (taken.empty()) {
+            notes.insert(notes.end(), made.warnings.begin(), made.warnings.end());
+            made.warnings = std::move(notes);
+            const auto refused = loadWarnings(made.draft);
+            made.warnings.insert(made.warnings.end(), refused.begin(), refused.end());
+            return made;
+        }
+        for (const std::string& name : taken) {
+            const std::string free = freeName(draft, name);
+            QS_CHECK(renameTensor(draft, name, free));
+            const auto follow = [&](auto& byName) {
+                if (auto entry = byName.extract(name)) {
+                    entry.key() = free;
+                    byName.insert(std::move(entry));
+                }
+            };
+            follow(ranges.tensors);
+            follow(recipe.tensors);
+            notes.push_back("'" + name + "' of the float model is called '" + free
+                + "' now, since the quantizer gives its name to a tensor of its own");
+        }
+    }
+    return badInput("tensors have the names that the quantizer gives to its own", draft.source().path,
+        "call them otherwise in the float model");
 }
 
 std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/recipe_ranges.h"
 
+#include "core/base/name_pattern.h"
 #include "core/quant/calibrators.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace qs {
 
@@ -20,6 +23,34 @@ std::vector<const CalibratorOptions*> linkedCalibrators(const Recipe& recipe)
 }
 
 } // namespace
+
+Result<Recipe> withTensorPatterns(Recipe recipe, const GraphDraft& model)
+{
+    const auto isPattern = [](const std::string& name) {
+        return name.starts_with("re:") || name.find_first_of("*?") != std::string::npos;
+    };
+    if (std::ranges::none_of(recipe.tensors, [&](const auto& entry) { return isPattern(entry.first); }))
+        return recipe;
+    std::vector<std::string> activations = model.inputs(), all = model.constants();
+    for (const DraftNode& node : model.nodes)
+        std::ranges::copy_if(
+            node.outputs, std::back_inserter(activations), [](const auto& name) { return !name.empty(); });
+    std::erase_if(activations, [&](const std::string& name) { return model.constant(name) != nullptr; });
+    all.insert(all.end(), activations.begin(), activations.end());
+    const auto given = std::exchange(recipe.tensors, {});
+    for (const auto& [name, override] : given)
+        if (!isPattern(name) || std::ranges::find(all, name) != all.end())
+            recipe.tensors.emplace(name, override);
+    for (const auto& [name, override] : given) {
+        if (recipe.tensors.contains(name))
+            continue;
+        const std::vector<std::string>& names = override.calibrator ? activations : all;
+        QS_TRY(const auto found, matchNames(name, names));
+        for (const size_t i : found)
+            recipe.tensors.emplace(names[i], override);
+    }
+    return recipe;
+}
 
 CollectOptions neededBy(const Recipe& recipe)
 {

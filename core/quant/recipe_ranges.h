@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/graph/draft.h"
 #include "core/quant/calibration_data.h"
 #include "core/quant/recipe.h"
 
@@ -10,6 +11,10 @@ namespace qs {
 /// What the recipe's calibrator and those of single tensors need.
 CollectOptions neededBy(const Recipe& recipe);
 bool covers(const CalibrationData& data, const Recipe& recipe);
+
+/// Overrides whose name is a pattern (NamePattern) hold for each tensor of the model that it matches and that has none
+/// by its own name; those with a calibrator, for no constants. Issue: a pattern that matches nothing.
+Result<Recipe> withTensorPatterns(Recipe recipe, const GraphDraft& model);
 
 /// The range of every tensor by the calibrator that the recipe names for it. Issues: as of rangesFor().
 Result<Ranges> rangesFor(const CalibrationData& data, const Recipe& recipe);

@@ -47,7 +47,7 @@ std::string sensitivityJson(const SensitivityReport& report, const ReportInfo& i
             { "output_sqnr_without_db", jsonNumber(unit.without.sqnrDb()) },
             { "mac_share", jsonNumber(unit.macShare) } });
     Json pareto = Json::array();
-    for (const Exclusion& e : s.pareto)
+    for (const Exclusion& e : byNumber(s.pareto))
         pareto.push_back({ { "excluded", e.excluded }, { "int8_mac_share", jsonNumber(e.quantizedMacShare) },
             { "output_sqnr_db", jsonNumber(e.score.sqnrDb()) }, { "accuracy", jsonNumber(e.score.accuracy()) } });
     json["units"] = std::move(units);
@@ -80,7 +80,7 @@ std::string sensitivityTable(const SensitivityReport& report, const ReportInfo& 
     out += "\nleft in float, more and more\n";
     TextTable pareto({ { "left out" }, { "SQNR dB" }, { "accuracy" }, { "quantized MACs" },
         { "which", Align::Left, info.verbose ? 0 : 2 * kUnitWidth } });
-    for (const Exclusion& e : s.pareto)
+    for (const Exclusion& e : byNumber(s.pareto))
         pareto.add({ text::count(e.excluded.size()), decibel(e.score), text::percent(e.score.accuracy()),
             text::percent(e.quantizedMacShare), excludedText(e, info.verbose) });
     out += pareto.text("  ");

@@ -229,12 +229,6 @@ private slots:
                 << QStringList { nan, "--data", "random:2", "--method", method };
         QTest::newRow("NaN, ort defaults") << 3 << QStringList { "'root'", "NaN", "sample 0" }
                                            << QStringList { nan, "--data", "random:2", "--ort-defaults" };
-        OnnxBytes none;
-        none.input("x", { 0, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
-        none.node("MatMul", { "x", "w" }, { "y" }).output("y", { 0, 8 });
-        QTest::newRow("data that never reach a tensor")
-            << 3 << QStringList { "'x'", "no value" }
-            << QStringList { text("none.onnx", none.model()), "--data", "random:2" };
         OnnxBytes old;
         old.input("x", { 1, 1, 2, 2 })
             .floats("scales", { 4 }, { 1, 1, 2, 2 })
@@ -256,6 +250,99 @@ private slots:
         const QString out = path("refused.onnx");
         QS_EXPECT(code, words, QStringList { "quantize" } + options + QStringList { "-o", out });
         QVERIFY(!QFile::exists(out));
+    }
+
+    /// As in a decoder that begins without a past.
+    void emptyTensors()
+    {
+        OnnxBytes none;
+        none.input("x", { 0, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
+        none.node("MatMul", { "x", "w" }, { "y" }).output("y", { 0, 8 });
+        const QString model = text("none.onnx", none.model()), out = path("none_q.onnx");
+        for (const char* method : { "minmax", "moving-average", "percentile", "entropy", "mse" }) {
+            const QStringList args { "quantize", model, "-o", out, "--data", "random:2", "--method", method };
+            QS_EXPECT(0, (QStringList { "'x'", "no value" }), args);
+        }
+    }
+
+    /// A constant of the model has the name that the scale of a tensor gets.
+    void namesOfTheQuantizer()
+    {
+        const auto net = [](bool constant) {
+            OnnxBytes bytes;
+            bytes.input("x", { 2, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
+            if (constant)
+                bytes.floats("x_scale", { 8 }, { 1, 2, 3, 4, 5, 6, 7, 8 });
+            else
+                bytes.input("x_scale", { 8 });
+            bytes.node("Mul", { "x", "x_scale" }, { "m" }).node("MatMul", { "m", "w" }, { "y" });
+            return bytes.output("y", { 2, 8 }).model(17);
+        };
+        const QString model = text("names.onnx", net(true)), out = path("names_q.onnx");
+        const QStringList args { "quantize", model, "-o", out, "--data", "random:4" };
+        QS_EXPECT(0, (QStringList { "'x_scale'", "'x_scale_1'" }), args);
+        const json compared = parsed(quantscope({ "compare", model, out, "--data", "random:4", "--json", "-" }).out);
+        QVERIFY(compared["outputs"][0]["sqnr_db"].get<double>() > 30);
+        const QStringList taken { "quantize", text("taken.onnx", net(false)), "-o", path("taken_q.onnx"), "--data",
+            "random:4" };
+        QS_EXPECT(3, QStringList { "'x_scale'" }, taken);
+    }
+
+    /// Scales per channel came with opset 13: the preset raises it, ONNX Runtime's defaults are told of.
+    void channelsNeedAnOpset()
+    {
+        OnnxBytes net;
+        net.input("x", { 2, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
+        net.node("MatMul", { "x", "w" }, { "y" }).output("y", { 2, 8 });
+        const QString model = text("opset11.onnx", net.model(11)), out = path("opset11_q.onnx");
+        const QStringList args { "quantize", model, "-o", out, "--data", "random:2", "--per-channel" };
+        const auto opset = [&] {
+            return parsed(quantscope({ "info", out, "--json", "-" }).out)["opset_imports"][""].get<int>();
+        };
+        QS_EXPECT(0, {}, args);
+        QCOMPARE(opset(), 13);
+        const QStringList defaults = args + QStringList { "--ort-defaults" };
+        QS_EXPECT(0, (QStringList { "will not load", "opset 13" }), defaults);
+        QCOMPARE(opset(), 11);
+    }
+
+    void idleOptions_data()
+    {
+        QTest::addColumn<QStringList>("options");
+        QTest::addColumn<QString>("word");
+        const auto row
+            = [](const char* word, const QStringList& options) { QTest::newRow(word) << options << QString(word); };
+        row("--percentile", { "--percentile", "99" });
+        row("--bins", { "--method", "mse", "--bins", "64" });
+        row("--smooth-quant-alpha", { "--smooth-quant-alpha", "0.3" });
+        row("--activation-type", { "--format", "dynamic", "--activation-type", "int8" });
+        row("--per-channel", { "--format", "weight-only", "--per-channel" });
+        row("quantizes nothing", { "--exclude", "*" });
+        row("", { "--method", "percentile", "--percentile", "99", "--per-channel" });
+    }
+    void idleOptions()
+    {
+        QFETCH(QStringList, options);
+        QFETCH(QString, word);
+        const Outcome o = quantscope(
+            QStringList { "quantize", kFloat, "-o", path("idle.onnx"), "--data", kData, "--limit", "3" } + options);
+        QCOMPARE(o.code, 0);
+        QVERIFY2(word.isEmpty() ? o.err.isEmpty() : o.err.contains(word.toUtf8()), o.err.constData());
+    }
+
+    void calibratorsByPattern()
+    {
+        const QStringList base { "quantize", kFloat, "--data", kData, "-o" };
+        const auto made = [&](const char* name, const QStringList& more) {
+            quantscope(base + QStringList { path(name) } + more);
+            return contentOf(path(name));
+        };
+        const QByteArray all = made("all.onnx", { "--tensor-calibrator", "*=mse" });
+        QVERIFY(!all.isEmpty());
+        QVERIFY(all == made("mse.onnx", { "--method", "mse" }));
+        QVERIFY(all != made("one.onnx", { "--tensor-calibrator", "re:^image$=mse" }));
+        const QStringList none = base + QStringList { path("no.onnx"), "--tensor-calibrator", "nothing*=mse" };
+        QS_EXPECT(3, QStringList { "nothing" }, none);
     }
 
     /// Opsets that know no pairs are raised on the way.

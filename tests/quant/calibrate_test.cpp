@@ -300,7 +300,6 @@ void CalibrateTests::refused_data()
     QTest::newRow("unknown tensor") << good << std::string("nowhere") << size_t(0) << "nowhere";
     QTest::newRow("integers") << good << std::string("sizes") << size_t(0) << "int64";
     QTest::newRow("not a number") << Values { { 1 }, { 2, kNan } } << std::string("x") << size_t(0) << "sample 1";
-    QTest::newRow("never a value") << Values { {}, {} } << std::string("scaled") << size_t(0) << "no value";
     QTest::newRow("stride") << good << std::string("x") << size_t(3) << "stride of 3";
 }
 

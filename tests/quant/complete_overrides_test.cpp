@@ -121,7 +121,7 @@ private slots:
         QCOMPARE(add->inputs.front(), std::string("a_convert_DequantizeLinear_Output"));
         QCOMPARE(made->draft.constant("y_zero_point")->dtype(), U16);
         QCOMPARE(made->draft.constant("n_zero_point")->dtype(), U8);
-        const auto script = ortScript(GraphDraft(net()), recipe, ranges, "a.onnx", "b.onnx");
+        const auto script = ortScript(GraphDraft(net()), recipe, ranges, { "s.py", "a.onnx", "b.onnx" });
         QVERIFY(script.ok());
         QVERIFY(script->text.find("\"recv_nodes\": set([\"n_c\"])") != std::string::npos);
 

@@ -48,7 +48,8 @@ Status writeScript(const Order& order, const Quantization& made)
     const std::string start = made.preparationChanged ? order.path + ".float.onnx" : source;
     const size_t dot = source.rfind(".onnx");
     const std::string out = source.substr(0, dot) + ".quantized.onnx";
-    QS_TRY(const OrtScript script, ortScript(made.prepared, made.recipe, made.ranges, start, out));
+    QS_TRY(const OrtScript script,
+        ortScript(made.prepared, made.recipe, made.ranges, { order.path, start, out, needsExternalData(made.draft) }));
     if (made.preparationChanged)
         QS_CHECK(exportModel(made.prepared, start));
     return writeFile(order.path, script.text);
