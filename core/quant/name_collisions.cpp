@@ -34,11 +34,26 @@ bool isLonger(const std::string& name, const std::map<std::string, int>& tensors
     return false;
 }
 
+/// Nodes that make something else of a constant's name than what was made of that constant (a bias and its codes).
+std::set<std::string> madeOfOthers(const GraphDraft& before, const GraphDraft& after)
+{
+    std::set<std::string> names;
+    for (const DraftNode& node : after.nodes)
+        for (const std::string& name : node.outputs)
+            if (before.constant(name) && !(node.hasInput(0) && node.inputs[0].starts_with(name + "_")))
+                names.insert(name);
+    return names;
+}
+
 } // namespace
 
 std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& after)
 {
     const std::map<std::string, int> given = origins(before), made = origins(after);
+    std::set<std::string> others = madeOfOthers(before, after);
+    for (const std::string& name : before.constants()) // codes that gave way to a node's output of their name
+        if (!after.constant(name) && !before.constant(name + "_quantized"))
+            others.insert(name + "_quantized");
     std::vector<std::string> taken;
     for (const auto& [name, count] : made) {
         if (!given.contains(name))
@@ -46,10 +61,32 @@ std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& 
         const Tensor *was = before.constant(name), *is = after.constant(name);
         const bool replaced = was && is && was->bytes().data() != is->bytes().data();
         const bool hidden = !was && is && before.isInput(name);
-        if (count > 1 || hidden || (replaced && isLonger(name, given)))
+        if (count > 1 || hidden || others.contains(name) || (replaced && isLonger(name, given)))
             taken.push_back(name);
     }
     return taken;
+}
+
+size_t renameDoubleNodes(GraphDraft& draft, const GraphDraft& after)
+{
+    std::map<std::string, int> known;
+    for (const DraftNode& node : after.nodes)
+        ++known[node.name];
+    std::set<std::string> given;
+    for (const DraftNode& node : draft.nodes)
+        given.insert(node.name);
+    size_t renamed = 0;
+    for (const DraftNode& node : after.nodes) {
+        if (node.origin.valid() || node.name.empty() || known[node.name] < 2 || !given.contains(node.name))
+            continue;
+        for (DraftNode& own : draft.nodes)
+            if (own.name == node.name && own.origin.valid()) {
+                for (int number = 1; known.contains(own.name); ++number)
+                    own.name = node.name + "_" + std::to_string(number);
+                ++renamed;
+            }
+    }
+    return renamed;
 }
 
 Status renameTensor(GraphDraft& draft, const std::string& from, const std::string& to)

@@ -12,6 +12,9 @@ namespace qs {
 /// tensor `x`): `after` means something else by them than `before`. In the order of their names.
 std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& after);
 
+/// Calls nodes of the float model otherwise whose names new nodes of `after` have; returns how many.
+size_t renameDoubleNodes(GraphDraft& draft, const GraphDraft& after);
+
 /// Calls a tensor otherwise, everywhere. Issue: it is an input or output of the model, or a subgraph reads it.
 Status renameTensor(GraphDraft& draft, const std::string& from, const std::string& to);
 

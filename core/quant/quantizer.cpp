@@ -68,6 +68,18 @@ Status quantizeQdq(FloatModel& model, const Recipe& recipe)
     return writeQdq(model, marks, parameters);
 }
 
+/// No constant of the file shows it.
+void warnOfHalves(FloatModel& model)
+{
+    const auto isHalf = [&](const DraftNode& node) {
+        return node.is("DynamicQuantizeLinear") && model.realType(node.inputs.front()) == DType::Float16;
+    };
+    const auto node = std::ranges::find_if(model.draft.nodes, isHalf);
+    if (node != model.draft.nodes.end())
+        model.warnings.push_back("ONNX Runtime will not load this file: '" + node->name
+            + "' reads float16 values, which DynamicQuantizeLinear does not take; use the qdq format");
+}
+
 } // namespace
 
 Status checkIsFloat(const GraphDraft& draft)
@@ -102,6 +114,7 @@ Result<QuantizedDraft> quantizeOnce(
         break;
     case RecipeFormat::Dynamic:
         QS_CHECK(quantizeDynamic(model, recipe));
+        warnOfHalves(model);
         break;
     case RecipeFormat::WeightOnly:
         QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
@@ -129,7 +142,8 @@ Result<QuantizedDraft> quantizeDraft(
     for (size_t round = 0; round < kMostRenamings; ++round) {
         QS_TRY(QuantizedDraft made, quantizeOnce(draft, recipe, ranges, help));
         const std::vector<std::string> taken = takenNames(draft, made.draft);
-        if (taken.empty()) {
+        const bool doubles = round + 1 < kMostRenamings && renameDoubleNodes(draft, made.draft) > 0;
+        if (!doubles && taken.empty()) {
             notes.insert(notes.end(), made.warnings.begin(), made.warnings.end());
             made.warnings = std::move(notes);
             const auto refused = loadWarnings(made.draft);

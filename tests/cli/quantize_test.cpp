@@ -268,6 +268,22 @@ private slots:
     /// A constant of the model has the name that the scale of a tensor gets.
     void namesOfTheQuantizer()
     {
+        OnnxBytes all; // each name is one of the quantizer's
+        all.input("x", { 2, 8 }).floats("x_scale", { 8 }, { 1, 2, 3, 4, 5, 6, 7, 8 });
+        all.floats("w", { 8, 8 }, std::vector<float>(64, 0.5f)).floats("m_zero_point", { 8 }, std::vector<float>(8, 3));
+        all.floats("a_DequantizeLinear_Output", { 8 }, std::vector<float>(8, 2));
+        all.node("Mul", { "x", "x_scale" }, { "m" }).node("MatMul", { "m", "w" }, { "w_quantized" });
+        all.node("Add", { "w_quantized", "m_zero_point" }, { "a" });
+        all.node("Mul", { "a", "a_DequantizeLinear_Output" }, { "m_QuantizeLinear_Output" });
+        all.node("MatMul", { "m_QuantizeLinear_Output", "w" }, { "y" }).output("y", { 2, 8 });
+        const QString many = text("many.onnx", all.model(17)), manyOut = path("many_q.onnx");
+        for (const char* format : { "qdq", "qoperator", "dynamic", "weight-only" }) {
+            const QStringList how { "quantize", many, "-o", manyOut, "--data", "random:4", "--format", format };
+            QS_EXPECT(0, {}, how);
+            const json far = parsed(quantscope({ "compare", many, manyOut, "--data", "random:4", "--json", "-" }).out);
+            const json& db = far["outputs"][0]["sqnr_db"]; // null: exact
+            QVERIFY2(db.is_null() || db.get<double>() > 20, format);
+        }
         const auto net = [](bool constant) {
             OnnxBytes bytes;
             bytes.input("x", { 2, 8 }).floats("w", { 8, 8 }, std::vector<float>(64, 0.5f));
