@@ -32,7 +32,13 @@ bool globMatches(std::string_view pattern, std::string_view name)
     return p == pattern.size();
 }
 
+bool isRegex(const std::string& text) { return text.starts_with("re:"); }
+
+bool isGlob(const std::string& text) { return text.find_first_of("*?") != std::string::npos; }
+
 } // namespace
+
+bool isNamePattern(const std::string& text) { return isRegex(text) || isGlob(text); }
 
 Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::vector<std::string>& names)
 {
@@ -42,7 +48,7 @@ Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::ve
             found.push_back(i);
     if (!found.empty())
         return found;
-    if (pattern.starts_with("re:")) {
+    if (isRegex(pattern)) {
         try {
             const std::regex regex(pattern.substr(3), std::regex::ECMAScript);
             for (size_t i = 0; i < names.size(); ++i)
@@ -51,7 +57,7 @@ Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::ve
         } catch (const std::regex_error& e) {
             return badUse("'" + pattern + "' is no regular expression: " + e.what(), "mend it or use a glob");
         }
-    } else if (pattern.find_first_of("*?") != std::string::npos) {
+    } else if (isGlob(pattern)) {
         for (size_t i = 0; i < names.size(); ++i)
             if (globMatches(pattern, names[i]))
                 found.push_back(i);
@@ -66,7 +72,7 @@ std::vector<std::string> splitPatterns(const std::vector<std::string>& options, 
 {
     std::vector<std::string> patterns;
     for (const std::string& option : options) {
-        if (option.starts_with("re:") || std::ranges::find(names, option) != names.end()) {
+        if (isRegex(option) || std::ranges::find(names, option) != names.end()) {
             patterns.push_back(option);
             continue;
         }

@@ -13,6 +13,9 @@ namespace qs {
 /// malformed.
 Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::vector<std::string>& names);
 
+/// It may name others than itself.
+bool isNamePattern(const std::string& text);
+
 /// Splits at commas; a pattern that starts with `re:` is not split, nor an option that is one of `names` as it stands.
 std::vector<std::string> splitPatterns(
     const std::vector<std::string>& options, const std::vector<std::string>& names = {});

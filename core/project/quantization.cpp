@@ -58,14 +58,6 @@ CollectOptions wantedOf(const QuantizeInputs& inputs, const Recipe& recipe, cons
     return wanted;
 }
 
-bool holdsAll(const CalibrationData& data, const std::vector<std::string>& tensors)
-{
-    std::unordered_set<std::string_view> held;
-    for (const TensorStatistics& tensor : data.tensors)
-        held.insert(tensor.name);
-    return std::ranges::all_of(tensors, [&](const std::string& name) { return held.contains(name); });
-}
-
 Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& inputs, const FloatState& state,
     std::vector<std::string> tensors, const ProgressFn& progress, const CancelToken& cancel)
 {
@@ -108,7 +100,7 @@ Status calibrate(const QuantizeInputs& inputs, FloatState& state, const Progress
         state.kept = inputs.earlier->kept;
     } else {
         QS_TRY(auto tensors, tensorsOf(state));
-        if (usable && holdsAll(earlier->data, tensors)) {
+        if (usable && earlier->data.lacking(tensors).empty()) {
             state.kept = inputs.earlier->kept;
             QS_TRY(state.ranges, rangesFor(earlier->data, state.recipe));
             const std::unordered_set<std::string> wanted(tensors.begin(), tensors.end());
@@ -208,7 +200,7 @@ Result<bool> raiseForPairs(FloatState& state)
 }
 
 /// A state of length 0 that a decoder begins with, say.
-void addEmptyTensors(const FloatState& state, std::vector<std::string>& warnings)
+void warnOfEmptyTensors(const FloatState& state, std::vector<std::string>& warnings)
 {
     if (!state.kept)
         return;
@@ -248,7 +240,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     if (cancel.cancelled())
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
-    addEmptyTensors(state, quantized.warnings);
+    warnOfEmptyTensors(state, quantized.warnings);
     for (const CorrectionReport& report : corrections)
         for (const std::string& note : report.notes)
             quantized.warnings.push_back(report.name + ": " + note);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <limits>
 #include <unordered_set>
 
@@ -169,17 +168,6 @@ void keepOnly(CalibrationData& data, const std::vector<std::string>& tensors)
     std::erase_if(data.tensors, [&](const TensorStatistics& tensor) { return !wanted.contains(tensor.name); });
 }
 
-std::vector<std::string> lackingIn(const CalibrationData& data, const std::vector<std::string>& tensors)
-{
-    std::unordered_set<std::string_view> held;
-    for (const TensorStatistics& tensor : data.tensors)
-        held.insert(tensor.name);
-    std::vector<std::string> lacking;
-    std::ranges::copy_if(
-        tensors, std::back_inserter(lacking), [&](const std::string& name) { return !held.contains(name); });
-    return lacking;
-}
-
 /// What the file holds of this model and these samples; nothing where it is of others, damaged, or not there.
 Result<std::optional<CalibrationData>> heldBy(const std::string& path, const CalibrationKey& key)
 {
@@ -285,7 +273,7 @@ Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const Col
                       "numbers or subgraphs",
             "quantize without the cache");
     QS_TRY(auto held, heldBy(path, *key));
-    const std::vector<std::string> lacking = held ? lackingIn(*held, run.tensors) : run.tensors;
+    const std::vector<std::string> lacking = held ? held->lacking(run.tensors) : run.tensors;
     CachedCalibration made;
     made.found = held && lacking.empty() && includes(held->collected, needed);
     if (made.found) {

@@ -2,6 +2,9 @@
 #include "core/quant/calibration_data.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace qs {
@@ -141,6 +144,17 @@ ChunkedBins CalibrationData::bins(const TensorStatistics& tensor, HistogramKind 
     const std::vector<ValueRange> ranges = chunkRanges(tensor);
     return kind.magnitudes ? magnitudeBins(ranges, kind.bins, tensor.dtype)
                            : signedBins(ranges, kind.bins, tensor.dtype);
+}
+
+std::vector<std::string> CalibrationData::lacking(const std::vector<std::string>& names) const
+{
+    std::unordered_set<std::string_view> held;
+    for (const TensorStatistics& tensor : tensors)
+        held.insert(tensor.name);
+    std::vector<std::string> missing;
+    std::ranges::copy_if(
+        names, std::back_inserter(missing), [&](const std::string& name) { return !held.contains(name); });
+    return missing;
 }
 
 bool CalibrationData::covers(const CalibratorOptions& options) const { return includes(collected, neededBy(options)); }

@@ -83,6 +83,8 @@ struct CalibrationData {
     ChunkedBins bins(const TensorStatistics& tensor, HistogramKind kind) const;
     /// A calibrator with these options finds all it needs.
     bool covers(const CalibratorOptions& options) const;
+    /// Those of these tensors that were not looked at, in their order.
+    std::vector<std::string> lacking(const std::vector<std::string>& names) const;
 };
 
 constexpr float kGapLimit = 1024; ///< magnitudes of activations rarely reach it

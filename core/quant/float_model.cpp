@@ -6,6 +6,7 @@
 #include "core/ops/infer.h"
 #include "core/ops/left_out.h"
 #include "core/ops/op.h"
+#include "core/quant/opsets.h"
 #include "core/quant/stated_types.h"
 #include "core/tensor/convert.h"
 
@@ -199,11 +200,7 @@ bool FloatModel::keptExtreme(const std::string& name) const
         && valueRange(toPlain(*constant).data<float>()).magnitude() >= kExtreme;
 }
 
-int64_t FloatModel::opset() const
-{
-    const auto it = draft.opsets.find("");
-    return it == draft.opsets.end() ? 0 : it->second;
-}
+int64_t FloatModel::opset() const { return opsetOf(draft); }
 
 const std::vector<size_t>& FloatModel::readersOf(const std::string& name) const
 {

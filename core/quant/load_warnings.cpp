@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/load_warnings.h"
 
+#include "core/quant/opsets.h"
+
 #include <algorithm>
 
 namespace qs {
@@ -22,8 +24,7 @@ bool readsHalves(const GraphDraft& draft, const DraftNode& node)
 std::vector<std::string> loadWarnings(const GraphDraft& quantized)
 {
     std::vector<std::string> warnings;
-    const auto it = quantized.opsets.find("");
-    const int64_t opset = it == quantized.opsets.end() ? 0 : it->second;
+    const int64_t opset = opsetOf(quantized);
     const auto first = [&](auto&& refused, const std::string& why) {
         const auto node = std::ranges::find_if(quantized.nodes, refused);
         if (node != quantized.nodes.end())

@@ -12,7 +12,4 @@ namespace qs {
 /// Runtime's own tools write such files, too: they do not raise the opset for scales per channel or in float16.
 std::vector<std::string> loadWarnings(const GraphDraft& quantized);
 
-/// The version of ai.onnx from which on Q/DQ pairs take scales along an axis, and float16 ones.
-constexpr int64_t kOpsetOfAxes = 13, kOpsetOfHalfScales = 19;
-
 } // namespace qs

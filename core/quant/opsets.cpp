@@ -3,7 +3,6 @@
 
 #include "core/graph/domains.h"
 #include "core/quant/float8.h"
-#include "core/quant/load_warnings.h"
 
 #include <algorithm>
 
@@ -36,12 +35,17 @@ std::string pairDomain(const FloatModel& model, const Recipe& recipe)
     return recipe.contribOperators || (newTypes && model.opset() < kWideCodes) ? kMicrosoftDomain : "";
 }
 
+int64_t opsetOf(const GraphDraft& draft)
+{
+    const auto it = draft.opsets.find("");
+    return it == draft.opsets.end() ? 0 : it->second;
+}
+
 std::optional<int64_t> opsetThatLoads(const GraphDraft& draft, const Recipe& recipe)
 {
     if (recipe.format != RecipeFormat::Qdq)
         return std::nullopt;
-    const auto it = draft.opsets.find("");
-    const int64_t now = it == draft.opsets.end() ? 0 : it->second;
+    const int64_t now = opsetOf(draft);
     const auto isHalf = [&](const std::string& name) { return draft.constant(name)->dtype() == DType::Float16; };
     if (now < kOpsetOfHalfScales && std::ranges::any_of(draft.constants(), isHalf))
         return kOpsetOfHalfScales;
@@ -53,8 +57,7 @@ std::optional<int64_t> opsetThatLoads(const GraphDraft& draft, const Recipe& rec
 
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe)
 {
-    const auto it = draft.opsets.find("");
-    const int64_t now = it == draft.opsets.end() ? 0 : it->second;
+    const int64_t now = opsetOf(draft);
     const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
     constexpr int64_t kFloat8Pairs = 19;
     if (fixedForm && now < kWideCodes && recipe.blockSize > 0)

@@ -11,6 +11,12 @@ std::string pairDomain(const FloatModel& model, const Recipe& recipe);
 /// The version of ai.onnx that ONNX Runtime would raise the model to before quantizing it; nullopt: as it is.
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe);
 
+/// The version from which on Q/DQ pairs take scales along an axis, and float16 ones.
+constexpr int64_t kOpsetOfAxes = 13, kOpsetOfHalfScales = 19;
+
+/// The version of ai.onnx; 0 where the model imports none.
+int64_t opsetOf(const GraphDraft& draft);
+
 /// The version from which on ONNX Runtime loads the pairs that this recipe makes of the model; nullopt: as it is.
 std::optional<int64_t> opsetThatLoads(const GraphDraft& draft, const Recipe& recipe);
 

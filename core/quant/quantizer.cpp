@@ -125,6 +125,29 @@ Result<QuantizedDraft> quantizeOnce(
     return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
 }
 
+template <class ByName> void rename(ByName& byName, const std::string& from, const std::string& to)
+{
+    if (auto entry = byName.extract(from)) {
+        entry.key() = to;
+        byName.insert(std::move(entry));
+    }
+}
+
+/// Tensors of the float model get other names, and what is known by the old ones goes with them.
+Status giveWay(GraphDraft& draft, Recipe& recipe, Ranges& ranges, const std::vector<std::string>& taken,
+    std::vector<std::string>& notes)
+{
+    for (const std::string& name : taken) {
+        const std::string free = freeName(draft, name);
+        QS_CHECK(renameTensor(draft, name, free));
+        rename(ranges.tensors, name, free);
+        rename(recipe.tensors, name, free);
+        notes.push_back("'" + name + "' of the float model is called '" + free
+            + "' now, since the quantizer gives its name to a tensor of its own");
+    }
+    return {};
+}
+
 } // namespace
 
 Result<QuantizedDraft> quantizeDraft(
@@ -150,20 +173,7 @@ Result<QuantizedDraft> quantizeDraft(
             made.warnings.insert(made.warnings.end(), refused.begin(), refused.end());
             return made;
         }
-        for (const std::string& name : taken) {
-            const std::string free = freeName(draft, name);
-            QS_CHECK(renameTensor(draft, name, free));
-            const auto follow = [&](auto& byName) {
-                if (auto entry = byName.extract(name)) {
-                    entry.key() = free;
-                    byName.insert(std::move(entry));
-                }
-            };
-            follow(ranges.tensors);
-            follow(recipe.tensors);
-            notes.push_back("'" + name + "' of the float model is called '" + free
-                + "' now, since the quantizer gives its name to a tensor of its own");
-        }
+        QS_CHECK(giveWay(draft, recipe, ranges, taken, notes));
     }
     return badInput("tensors have the names that the quantizer gives to its own", draft.source().path,
         "call them otherwise in the float model");

@@ -26,10 +26,7 @@ std::vector<const CalibratorOptions*> linkedCalibrators(const Recipe& recipe)
 
 Result<Recipe> withTensorPatterns(Recipe recipe, const GraphDraft& model)
 {
-    const auto isPattern = [](const std::string& name) {
-        return name.starts_with("re:") || name.find_first_of("*?") != std::string::npos;
-    };
-    if (std::ranges::none_of(recipe.tensors, [&](const auto& entry) { return isPattern(entry.first); }))
+    if (std::ranges::none_of(recipe.tensors, [&](const auto& entry) { return isNamePattern(entry.first); }))
         return recipe;
     std::vector<std::string> activations = model.inputs(), all = model.constants();
     for (const DraftNode& node : model.nodes)
@@ -39,7 +36,7 @@ Result<Recipe> withTensorPatterns(Recipe recipe, const GraphDraft& model)
     all.insert(all.end(), activations.begin(), activations.end());
     const auto given = std::exchange(recipe.tensors, {});
     for (const auto& [name, override] : given)
-        if (!isPattern(name) || std::ranges::find(all, name) != all.end())
+        if (!isNamePattern(name) || std::ranges::find(all, name) != all.end())
             recipe.tensors.emplace(name, override);
     for (const auto& [name, override] : given) {
         if (recipe.tensors.contains(name))

@@ -12,8 +12,8 @@ namespace qs {
 CollectOptions neededBy(const Recipe& recipe);
 bool covers(const CalibrationData& data, const Recipe& recipe);
 
-/// Overrides whose name is a pattern (NamePattern) hold for each tensor of the model that it matches and that has none
-/// by its own name; those with a calibrator, for no constants. Issue: a pattern that matches nothing.
+/// Overrides whose name is a pattern (isNamePattern) hold for each tensor of the model that it matches and that has
+/// none by its own name; those with a calibrator, for no constants. Issue: a pattern that matches nothing.
 Result<Recipe> withTensorPatterns(Recipe recipe, const GraphDraft& model);
 
 /// The range of every tensor by the calibrator that the recipe names for it. Issues: as of rangesFor().

@@ -90,6 +90,13 @@ bool SampleModel::flipped(int row) const
     return a && b && *a != *b;
 }
 
+QString SampleModel::classesText(int row, const ClassNames& names) const
+{
+    const QString first = classText(names, classOf(row, &Comparison::floatClass));
+    return flipped(row) ? first + QStringLiteral(" → ") + classText(names, classOf(row, &Comparison::quantClass))
+                        : first;
+}
+
 int SampleModel::countOf(const Snapshot& snapshot) const
 {
     return snapshot.comparison && snapshot.data ? int(snapshot.comparison->samples) : 0;
@@ -116,11 +123,8 @@ QString SampleModel::text(int row, int column) const
         return toQt(current().data->sampleName(sampleOf(row)));
     case Label:
         return classText(*current().classNames, number(row, column));
-    case Class: {
-        const Number a = classOf(row, &Comparison::floatClass), b = classOf(row, &Comparison::quantClass);
-        const QString first = classText(*current().classNames, a);
-        return flipped(row) ? first + QStringLiteral(" → ") + classText(*current().classNames, b) : first;
-    }
+    case Class:
+        return classesText(row, *current().classNames);
     case FloatMargin:
     case QuantMargin:
         return numberText(number(row, column));
@@ -160,12 +164,8 @@ QString SampleModel::filterText(int row) const
 
 QVariant SampleModel::extra(int row, int column, int role) const
 {
-    if (role == Qt::ToolTipRole && column == Class && !current().classNames->empty()) {
-        const ClassNames numbers;
-        const Number a = classOf(row, &Comparison::floatClass), b = classOf(row, &Comparison::quantClass);
-        return text(row, column) + QStringLiteral(" (")
-            + (flipped(row) ? classText(numbers, a) + QStringLiteral(" → ") : QString()) + classText(numbers, b) + u')';
-    }
+    if (role == Qt::ToolTipRole && column == Class && !current().classNames->empty())
+        return text(row, column) + QStringLiteral(" (") + classesText(row, {}) + u')';
     if (role == Qt::ToolTipRole)
         return this->column(column).toolTip;
     if (role == BadnessRole && column == Sqnr) {

@@ -24,6 +24,7 @@ protected:
     QVariant extra(int row, int column, int role) const override;
 
 private:
+    QString classesText(int row, const ClassNames& names) const; ///< of the float model, and of both where they differ
     Number classOf(int row, std::vector<int64_t> Comparison::*of) const; ///< empty where there is none
 };
 

@@ -98,7 +98,6 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         [session, window] { askForDataFolder(*session, window); });
     QAction* names
         = add(menu, tr("Class &names…"), {}, window, [session, window] { askForClassNames(*session, window); });
-    names->setToolTip(tr("What the classes are called, one name a line"));
     QMenu* recent = menu->addMenu(tr("Open &recent"));
     fillRecent(recent, parts);
     QObject::connect(menu, &QMenu::aboutToShow, &parts.recent, &RecentFiles::dropMissing);
