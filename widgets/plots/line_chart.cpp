@@ -70,12 +70,21 @@ void LineChart::placeTickNames()
     for (const QString& name : m_data.ticks)
         widest = std::max(widest, metrics.horizontalAdvance(name) + kTickGap);
     const auto room = size_t(std::max(1, (width() - kBesideAxes + kTickGap) / widest));
-    const size_t last = m_data.ticks.size() - 1;
-    size_t step = std::max<size_t>(1, last / room + 1);
-    while (step < last && last % step != 0) // both ends have names
+    // From the first item that has a number: the axis begins there.
+    const auto exists = [&](size_t i) {
+        return std::ranges::any_of(m_data.series,
+            [&](const LineSeries& series) { return i < series.values.size() && std::isfinite(series.values[i]); });
+    };
+    size_t first = 0, last = m_data.ticks.size() - 1;
+    while (first < last && !exists(first))
+        ++first;
+    while (last > first && !exists(last))
+        --last;
+    size_t step = (last - first) / room + 1;
+    while (step < last - first && (last - first) % step != 0) // both ends have names
         ++step;
     names->clear();
-    for (size_t i = 0; i < m_data.ticks.size(); i += step)
+    for (size_t i = first; i <= last; i += step)
         names->addTick(double(i), m_data.ticks[i]);
 }
 
