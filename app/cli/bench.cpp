@@ -2,13 +2,13 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
-#include "core/engine/carry.h"
-#include "core/engine/execution.h"
-#include "core/engine/memory_budget.h"
-#include "core/kernels/pair_sums.h"
+#include "core/engine/run/carry.h"
+#include "core/engine/run/execution.h"
+#include "core/engine/run/memory_budget.h"
+#include "core/kernels/statistics/pair_sums.h"
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
-#include "core/project/workspace.h"
+#include "core/project/snapshot/workspace.h"
 #include "core/stats/histogram.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/cancel.h"
 #include "core/base/profile.h"
-#include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
 #include "core/data/data_source.h"
 
 #include <CLI/CLI.hpp>

@@ -5,9 +5,9 @@
 #include "app/cli/recipe_options.h"
 
 #include "core/project/memory.h"
-#include "core/project/shards.h"
-#include "core/project/tried_remedies.h"
-#include "core/project/workspace.h"
+#include "core/project/search/tried_remedies.h"
+#include "core/project/shards/shards.h"
+#include "core/project/snapshot/workspace.h"
 
 #include <charconv>
 #include <memory>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/comparison_output.h"
 
-#include "core/base/atomic_file.h"
-#include "core/base/stopwatch.h"
+#include "core/base/files/atomic_file.h"
+#include "core/base/work/stopwatch.h"
 #include "core/project/memory.h"
-#include "core/project/workspace.h"
+#include "core/project/snapshot/workspace.h"
 #include "core/report/report.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include "app/cli/cli.h"
 
-#include "core/analysis/ladder.h"
-#include "core/project/snapshot.h"
+#include "core/analysis/lab/ladder.h"
+#include "core/project/snapshot/snapshot.h"
 
 namespace qs::cli {
 

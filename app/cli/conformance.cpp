@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
-#include "core/project/backend_test.h"
-#include "core/report/text_table.h"
+#include "core/project/about/backend_test.h"
+#include "core/report/text/text_table.h"
 
 #include <array>
 #include <filesystem>

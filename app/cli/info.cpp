@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
-#include "core/project/model_info.h"
-#include "core/project/workspace.h"
-#include "core/report/text_table.h"
+#include "core/project/about/model_info.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/report/text/text_table.h"
 
 #include <fmt/format.h>
 #include <iostream>

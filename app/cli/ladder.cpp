@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/ladder.h"
 
-#include "core/base/parallel.h"
+#include "core/base/work/parallel.h"
 
 namespace qs::cli {
 

@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/comparison_output.h"
 
-#include "core/project/shards.h"
+#include "core/project/shards/shards.h"
 
 #include <memory>
 

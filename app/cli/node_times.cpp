@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/node_times.h"
 
-#include "core/report/text_table.h"
+#include "core/report/text/text_table.h"
 
 #include <algorithm>
 #include <chrono>

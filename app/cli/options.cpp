@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
-#include "core/base/atomic_file.h"
-#include "core/base/parallel.h"
+#include "core/base/files/atomic_file.h"
+#include "core/base/work/parallel.h"
 
 #include <algorithm>
 #include <charconv>

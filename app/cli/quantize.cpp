@@ -2,16 +2,16 @@
 #include "app/cli/cli.h"
 #include "app/cli/recipe_options.h"
 
-#include "core/base/atomic_file.h"
-#include "core/onnx/export.h"
+#include "core/base/files/atomic_file.h"
 #include "core/onnx/import.h"
+#include "core/onnx/write/export.h"
 #include "core/project/memory.h"
-#include "core/project/quantized_example.h"
-#include "core/project/workspace.h"
-#include "core/quant/ort_script.h"
-#include "core/quant/quantizer.h"
-#include "core/quant/range_files.h"
-#include "core/quant/recipe_json.h"
+#include "core/project/snapshot/quantized_example.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/quant/calibrate/range_files.h"
+#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/write/ort_script.h"
+#include "core/quant/write/quantizer.h"
 
 #include <fmt/format.h>
 #include <iostream>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/recipe_options.h"
 
-#include "core/quant/recipe_edit.h"
-#include "core/quant/recipe_json.h"
+#include "core/quant/recipe/recipe_edit.h"
+#include "core/quant/recipe/recipe_json.h"
 
 #include <algorithm>
 #include <charconv>

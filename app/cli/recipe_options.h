@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/recipe.h"
+#include "core/quant/recipe/recipe.h"
 
 #include "app/cli/cli.h"
 

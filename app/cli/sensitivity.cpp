@@ -3,9 +3,9 @@
 #include "app/cli/recipe_options.h"
 
 #include "core/project/memory.h"
-#include "core/project/sensitivity.h"
-#include "core/project/workspace.h"
-#include "core/report/sensitivity_report.h"
+#include "core/project/search/sensitivity.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/report/text/sensitivity_report.h"
 
 #include <iostream>
 #include <memory>

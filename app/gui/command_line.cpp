@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 
-#include "widgets/views/main_window.h"
+#include "widgets/views/window/main_window.h"
 
 #include <QCommandLineParser>
 #include <QRegularExpression>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/project/snapshot.h"
+#include "core/project/snapshot/snapshot.h"
 #include "widgets/session/theme.h"
 
 #include <QSize>

@@ -2,12 +2,12 @@
 #include "app/gui/command_line.h"
 #include "app/gui/signals.h"
 #include "core/base/issue_text.h"
-#include "core/project/workspace.h"
+#include "core/project/snapshot/workspace.h"
 #include "widgets/session/autosave.h"
-#include "widgets/views/error_bar.h"
-#include "widgets/views/main_window.h"
-#include "widgets/views/screenshot.h"
-#include "widgets/views/style.h"
+#include "widgets/views/base/error_bar.h"
+#include "widgets/views/theme/style.h"
+#include "widgets/views/window/main_window.h"
+#include "widgets/views/window/screenshot.h"
 
 #include <QApplication>
 #include <QLoggingCategory>

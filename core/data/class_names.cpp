@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/class_names.h"
 
-#include "core/base/whole_file.h"
+#include "core/base/files/whole_file.h"
 
 #include <algorithm>
 #include <charconv>

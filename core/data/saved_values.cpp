@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/saved_values.h"
 
-#include "core/data/array_file.h"
-#include "core/data/byte_source.h"
+#include "core/data/arrays/array_file.h"
+#include "core/data/arrays/byte_source.h"
+#include "core/data/arrays/tensor_proto.h"
 #include "core/data/natural_order.h"
-#include "core/data/tensor_proto.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/byte_source.h"
+#include "core/data/arrays/byte_source.h"
+#include "core/data/arrays/tensor_proto.h"
 #include "core/data/forms.h"
 #include "core/data/input_fit.h"
 #include "core/data/natural_order.h"
-#include "core/data/tensor_proto.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/graph_layout.h"
 
-#include "core/base/long_work.h"
+#include "core/base/work/long_work.h"
 #include "core/layout/badges.h"
 #include "core/layout/piece_layout.h"
 

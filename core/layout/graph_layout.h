@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/cancel.h"
 #include "core/base/result.h"
+#include "core/base/work/cancel.h"
 #include "core/layout/folded_graph.h"
 
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "core/engine/plan.h"
+#include "core/engine/plan/plan.h"
 #include "core/qdq/quant_view.h"
 
 #include <optional>

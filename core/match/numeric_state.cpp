@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/numeric_state.h"
 
-#include "core/base/byte_stream.h"
+#include "core/base/files/byte_stream.h"
 
 #include <algorithm>
 

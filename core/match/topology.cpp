@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/topology.h"
 
-#include "core/base/cancel_scope.h"
+#include "core/base/work/cancel_scope.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>

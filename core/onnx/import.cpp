@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/onnx/import.h"
 
-#include "core/base/long_work.h"
-#include "core/onnx/graph_reader.h"
-#include "core/onnx/value_reader.h"
+#include "core/base/work/long_work.h"
+#include "core/onnx/read/graph_reader.h"
+#include "core/onnx/read/value_reader.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/plan.h"
+#include "core/engine/plan/plan.h"
 #include "core/prepare/prepare.h"
 
 #include <algorithm>

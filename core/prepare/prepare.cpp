@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prepare/prepare.h"
 
-#include "core/base/cancel_scope.h"
+#include "core/base/work/cancel_scope.h"
 #include "core/ops/infer.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/comparison.h"
-#include "core/analysis/ladder.h"
+#include "core/analysis/lab/ladder.h"
+#include "core/analysis/rows/comparison.h"
 
 #include <string>
 #include <string_view>

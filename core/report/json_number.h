@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/comparison.h"
+#include "core/analysis/rows/comparison.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

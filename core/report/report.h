@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/ladder.h"
-#include "core/analysis/weight_lab.h"
-#include "core/project/snapshot.h"
+#include "core/analysis/lab/ladder.h"
+#include "core/analysis/lab/weight_lab.h"
+#include "core/project/snapshot/snapshot.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/stats/histogram.h"
 
-#include "core/kernels/bins.h"
+#include "core/kernels/statistics/bins.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/byte_stream.h"
+#include "core/base/files/byte_stream.h"
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/value_range.h"
+#include "core/kernels/statistics/value_range.h"
 
 #include <cstddef>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/ladder.h"
-#include "core/analysis/numeric_pairs.h"
-#include "core/data/npz_writer.h"
-#include "core/engine/execution.h"
+#include "core/analysis/lab/ladder.h"
+#include "core/analysis/lockstep/numeric_pairs.h"
+#include "core/data/arrays/npz_writer.h"
+#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/exclusion_search.h"
-#include "core/analysis/unit_blocks.h"
+#include "core/analysis/sensitivity/exclusion_search.h"
+#include "core/analysis/sensitivity/unit_blocks.h"
 #include "core/graph/draft.h"
 #include "tests/analysis/runners.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/range_candidates.h"
+#include "core/analysis/findings/range_candidates.h"
 
-#include "core/analysis/pair_meter.h"
-#include "core/quant/scale.h"
+#include "core/analysis/lockstep/pair_meter.h"
+#include "core/quant/params/scale.h"
 #include "tests/analysis/runners.h"
 
 #include <QtTest>

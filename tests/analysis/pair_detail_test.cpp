@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/pair_detail.h"
+#include "core/analysis/lab/pair_detail.h"
 #include "tests/analysis/comparing.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/quantizer.h"
+#include "core/quant/write/quantizer.h"
 #endif
 #include "tests/analysis/comparing.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/calibrate.h"
+#include "core/quant/calibrate/calibrate.h"
 #include "tests/analysis/planted.h"
 
 #include <cmath>

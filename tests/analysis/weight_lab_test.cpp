@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/channel_major.h"
-#include "core/analysis/weight_lab.h"
+#include "core/analysis/lab/weight_lab.h"
+#include "core/analysis/rows/channel_major.h"
 #include "core/match/canonical.h"
-#include "core/quant/weights.h"
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"
 #include "tests/support/tensors.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/atomic_file.h"
-#include "core/base/cancel.h"
+#include "core/base/files/atomic_file.h"
 #include "core/base/hash.h"
 #include "core/base/ids.h"
 #include "core/base/issue_text.h"
 #include "core/base/name_pattern.h"
-#include "core/base/parallel.h"
 #include "core/base/rounding.h"
-#include "core/base/worker_team.h"
+#include "core/base/work/cancel.h"
+#include "core/base/work/parallel.h"
+#include "core/base/work/worker_team.h"
 
 #include <QDir>
 #include <QFile>

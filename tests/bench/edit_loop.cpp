@@ -4,8 +4,8 @@
 //   bench_edit_loop FLOAT DATA [--calibration DATA] [--every N] [--threads N]
 #include "core/base/issue_text.h"
 #include "core/project/memory.h"
-#include "core/project/workspace.h"
-#include "core/quant/recipe_edit.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/quant/recipe/recipe_edit.h"
 
 #include <algorithm>
 #include <cstdio>

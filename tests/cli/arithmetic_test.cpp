@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/array_file.h"
+#include "core/data/arrays/array_file.h"
 #include "tests/cli/command_line.h"
 #include "tests/cli/runners.h"
 

@@ -6,7 +6,8 @@
 
 namespace qs {
 
-/// Test name -> reason, from tests/conformance/known.txt. (Results that are contested: core/project/contested_tests.h.)
+/// Test name -> reason, from tests/conformance/known.txt. (Results that are contested:
+/// core/project/about/contested_tests.h.)
 std::map<std::string, std::string> knownFailures();
 
 } // namespace qs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/backend_test.h"
+#include "core/project/about/backend_test.h"
 #include "tests/conformance/known_failures.h"
 
 #include <QTest>

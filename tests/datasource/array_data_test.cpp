@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
-#include "core/base/parallel.h"
+#include "core/base/work/parallel.h"
+#include "core/data/arrays/npz_writer.h"
 #include "core/data/data_source.h"
-#include "core/data/npz_writer.h"
 #include "core/tensor/convert.h"
 #include "tests/datasource/array_bytes.h"
 

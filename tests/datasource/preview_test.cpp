@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/preview.h"
+#include "core/data/images/preview.h"
 
 #include <QtTest>
 

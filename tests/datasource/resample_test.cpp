@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/resample.h"
+#include "core/data/images/resample.h"
 
 #include <QFile>
 #include <QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/content_key.h"
-#include "core/engine/execution.h"
+#include "core/engine/plan/content_key.h"
+#include "core/engine/run/execution.h"
 #include "tests/support/tensors.h"
 
 #include <QTest>

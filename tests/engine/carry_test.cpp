@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/carry.h"
+#include "core/engine/run/carry.h"
 #include "core/tensor/convert.h"
 
 #include <QTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/worker_team.h"
-#include "core/engine/execution.h"
+#include "core/base/work/worker_team.h"
+#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 #include "tests/support/tensors.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/parallel.h"
-#include "core/engine/execution.h"
-#include "core/engine/memory_budget.h"
+#include "core/base/work/parallel.h"
+#include "core/engine/run/execution.h"
+#include "core/engine/run/memory_budget.h"
 #include "core/tensor/convert.h"
 #include "tests/support/tensors.h"
 

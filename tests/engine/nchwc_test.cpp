@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/net.h"
 
-#include "core/engine/channel_block.h"
+#include "core/engine/plan/channel_block.h"
 #include "core/graph/domains.h"
-#include "core/kernels/blocked_filter.h"
+#include "core/kernels/convolution/blocked_filter.h"
 #include "tests/support/tensors.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/execution.h"
+#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 
 /// Small graphs for tests of the engine, and one run of them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/lowering.h"
+#include "core/engine/plan/lowering.h"
 
 /// One node computed through its lowering, without a graph around it.
 namespace qs::test {

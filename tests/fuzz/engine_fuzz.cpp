@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/execution.h"
+#include "core/engine/run/execution.h"
 #include "core/onnx/import.h"
 #include "core/tensor/container.h"
 #include "tests/fuzz/model_mutator.h"

@@ -2,9 +2,9 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/conv_parts.h"
-#include "core/kernels/conv_reference.h"
-#include "core/kernels/float_conv.h"
+#include "core/kernels/convolution/conv_parts.h"
+#include "core/kernels/convolution/conv_reference.h"
+#include "core/kernels/convolution/float_conv.h"
 
 #include <QTest>
 

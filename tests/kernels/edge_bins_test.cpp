@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/edge_bins.h"
-#include "core/kernels/value_range.h"
+#include "core/kernels/statistics/edge_bins.h"
+#include "core/kernels/statistics/value_range.h"
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/binary.h"
-#include "core/kernels/broadcast.h"
-#include "core/kernels/element_io.h"
-#include "core/kernels/text_numbers.h"
-#include "core/kernels/unary.h"
+#include "core/kernels/elementwise/binary.h"
+#include "core/kernels/elementwise/broadcast.h"
+#include "core/kernels/elementwise/unary.h"
+#include "core/kernels/movement/element_io.h"
+#include "core/kernels/text_ml/text_numbers.h"
 
 #include <QTest>
 

@@ -2,8 +2,8 @@
 #include "tests/kernels/code_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/code_product.h"
-#include "core/kernels/integer_conv.h"
+#include "core/kernels/convolution/integer_conv.h"
+#include "core/kernels/product/code_product.h"
 
 #include <QTest>
 

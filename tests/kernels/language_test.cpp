@@ -2,14 +2,14 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/attention.h"
-#include "core/kernels/einsum.h"
-#include "core/kernels/letter_case.h"
-#include "core/kernels/loss.h"
-#include "core/kernels/ngrams.h"
-#include "core/kernels/pattern.h"
-#include "core/kernels/random.h"
-#include "core/kernels/token_mixing.h"
+#include "core/kernels/cpu/random.h"
+#include "core/kernels/product/einsum.h"
+#include "core/kernels/reduce/loss.h"
+#include "core/kernels/sequence/attention.h"
+#include "core/kernels/sequence/token_mixing.h"
+#include "core/kernels/text_ml/letter_case.h"
+#include "core/kernels/text_ml/ngrams.h"
+#include "core/kernels/text_ml/pattern.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/matmul.h"
+#include "core/kernels/product/matmul.h"
 
 #include <QTest>
 

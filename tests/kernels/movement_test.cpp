@@ -2,10 +2,10 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/indexed_copy.h"
-#include "core/kernels/resample.h"
-#include "core/kernels/strided_copy.h"
-#include "core/kernels/top_k.h"
+#include "core/kernels/movement/indexed_copy.h"
+#include "core/kernels/movement/strided_copy.h"
+#include "core/kernels/reduce/top_k.h"
+#include "core/kernels/window/resample.h"
 
 #include <QTest>
 

@@ -2,7 +2,7 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/norm.h"
+#include "core/kernels/reduce/norm.h"
 
 #include <QTest>
 

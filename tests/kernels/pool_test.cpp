@@ -2,7 +2,7 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/pool.h"
+#include "core/kernels/window/pool.h"
 
 #include <QTest>
 

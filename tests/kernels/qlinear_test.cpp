@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/qlinear.h"
+#include "core/kernels/quantize/qlinear.h"
 
 #include <QFile>
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/quantize.h"
+#include "core/kernels/quantize/quantize.h"
 
 #include <QTest>
 

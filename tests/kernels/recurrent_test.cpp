@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/recurrent.h"
+#include "core/kernels/sequence/recurrent.h"
 
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"

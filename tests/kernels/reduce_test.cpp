@@ -2,7 +2,7 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/reduce.h"
+#include "core/kernels/reduce/reduce.h"
 
 #include <QTest>
 

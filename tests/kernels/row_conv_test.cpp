@@ -2,10 +2,10 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/binary.h"
-#include "core/kernels/conv_bands.h"
-#include "core/kernels/row_conv.h"
-#include "core/kernels/unary.h"
+#include "core/kernels/convolution/conv_bands.h"
+#include "core/kernels/convolution/row_conv.h"
+#include "core/kernels/elementwise/binary.h"
+#include "core/kernels/elementwise/unary.h"
 
 #include <QTest>
 

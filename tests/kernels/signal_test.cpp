@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/signal.h"
+#include "core/kernels/sequence/signal.h"
 
-#include "core/kernels/fourier.h"
+#include "core/kernels/sequence/fourier.h"
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 

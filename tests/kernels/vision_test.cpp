@@ -2,9 +2,9 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/boxes.h"
-#include "core/kernels/columns.h"
-#include "core/kernels/grid_sample.h"
+#include "core/kernels/convolution/columns.h"
+#include "core/kernels/window/boxes.h"
+#include "core/kernels/window/grid_sample.h"
 
 #include <QTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
-#include "core/engine/execution.h"
+#include "core/engine/run/execution.h"
 #include "core/onnx/import.h"
 #include "core/tensor/convert.h"
 

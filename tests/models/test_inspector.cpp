@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
-#include "widgets/models/inspector_model.h"
+#include "widgets/models/inspector/inspector_model.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>

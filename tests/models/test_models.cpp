@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
-#include "widgets/models/difference_model.h"
-#include "widgets/models/finding_model.h"
-#include "widgets/models/job_model.h"
-#include "widgets/models/match_model.h"
-#include "widgets/models/output_model.h"
-#include "widgets/models/sample_model.h"
-#include "widgets/models/saturation_model.h"
-#include "widgets/models/tensor_model.h"
-#include "widgets/models/weight_model.h"
+#include "widgets/models/findings/finding_model.h"
+#include "widgets/models/tables/difference_model.h"
+#include "widgets/models/tables/job_model.h"
+#include "widgets/models/tables/match_model.h"
+#include "widgets/models/tables/output_model.h"
+#include "widgets/models/tables/sample_model.h"
+#include "widgets/models/tables/saturation_model.h"
+#include "widgets/models/tables/tensor_model.h"
+#include "widgets/models/tables/weight_model.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/recipe_edit.h"
+#include "core/quant/recipe/recipe_edit.h"
 #include "tests/models/suites.h"
-#include "widgets/models/advice_models.h"
-#include "widgets/models/node_tree_model.h"
-#include "widgets/models/recipe_fields.h"
-#include "widgets/models/run_model.h"
+#include "widgets/models/recipe/node_tree_model.h"
+#include "widgets/models/recipe/recipe_fields.h"
+#include "widgets/models/tables/advice_models.h"
+#include "widgets/models/tables/run_model.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
-#include "widgets/models/table_text.h"
-#include "widgets/models/tensor_model.h"
-#include "widgets/models/worst_first_proxy.h"
+#include "widgets/models/base/table_text.h"
+#include "widgets/models/base/worst_first_proxy.h"
+#include "widgets/models/tables/tensor_model.h"
 
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>

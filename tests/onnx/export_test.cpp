@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/onnx/export.h"
+#include "core/onnx/write/export.h"
 #endif
 #include "core/tensor/convert.h"
 #include "tests/onnx/model_bytes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/onnx/wire_scanner.h"
+#include "core/onnx/files/wire_scanner.h"
 #include "tests/onnx/model_bytes.h"
 #include "tests/onnx/runners.h"
 

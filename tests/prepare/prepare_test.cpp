@@ -2,7 +2,7 @@
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
 #include "core/prepare/prepare.h"
 #endif
-#include "core/engine/execution.h"
+#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 #include "tests/support/small_model.h"
 

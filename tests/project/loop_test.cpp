@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the loop of edits, runs and projects is made of.
 #include "core/onnx/import.h"
-#include "core/project/project_file.h"
-#include "core/project/quantized_example.h"
-#include "core/project/workspace.h"
-#include "core/quant/recipe_edit.h"
-#include "core/quant/recipe_json.h"
-#include "core/quant/recipe_ranges.h"
-#include "core/quant/setting_origins.h"
+#include "core/project/files/project_file.h"
+#include "core/project/snapshot/quantized_example.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/quant/recipe/recipe_edit.h"
+#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/recipe/recipe_ranges.h"
+#include "core/quant/recipe/setting_origins.h"
 
 #include <QDir>
 #include <QFile>

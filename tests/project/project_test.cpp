@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/atomic_file.h"
-#include "core/base/cancel_scope.h"
+#include "core/base/files/atomic_file.h"
 #include "core/base/issue_text.h"
-#include "core/onnx/export.h"
+#include "core/base/work/cancel_scope.h"
 #include "core/onnx/import.h"
+#include "core/onnx/write/export.h"
 #include "core/prepare/prepare.h"
+#include "core/project/about/model_info.h"
 #include "core/project/memory.h"
-#include "core/project/model_info.h"
-#include "core/project/quantization.h"
-#include "core/project/same_inputs.h"
-#include "core/project/workspace.h"
+#include "core/project/quantize/quantization.h"
+#include "core/project/snapshot/same_inputs.h"
+#include "core/project/snapshot/workspace.h"
 #include "tests/support/small_model.h"
 
 #include <QFile>

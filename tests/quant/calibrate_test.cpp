@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/calibrate.h"
+#include "core/quant/calibrate/calibrate.h"
 
-#include "core/quant/calibration_cache.h"
-#include "core/quant/calibrators.h"
+#include "core/quant/calibrate/calibration_cache.h"
+#include "core/quant/calibrate/calibrators.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
 

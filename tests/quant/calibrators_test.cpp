@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/calibrators.h"
+#include "core/quant/calibrate/calibrators.h"
 
-#include "core/kernels/edge_bins.h"
+#include "core/kernels/statistics/edge_bins.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
 

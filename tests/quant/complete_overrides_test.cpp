@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/complete_overrides.h"
-#include "core/quant/ort_script.h"
-#include "core/quant/quantizer.h"
+#include "core/quant/params/complete_overrides.h"
+#include "core/quant/write/ort_script.h"
+#include "core/quant/write/quantizer.h"
 #endif
 #include "tests/quant/runners.h"
 #include "tests/support/small_model.h"

@@ -8,9 +8,9 @@
 #include "core/quant/correct/report.h"
 #include "core/quant/correct/round_weights.h"
 #include "core/quant/correct/smooth.h"
-#include "core/quant/quantizer.h"
+#include "core/quant/write/quantizer.h"
 #endif
-#include "core/engine/execution.h"
+#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
 #include "tests/support/small_model.h"

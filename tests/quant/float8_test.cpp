@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/float8.h"
-#include "core/quant/quantizer.h"
-#include "core/quant/scale.h"
+#include "core/quant/params/float8.h"
+#include "core/quant/params/scale.h"
+#include "core/quant/write/quantizer.h"
 #endif
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"

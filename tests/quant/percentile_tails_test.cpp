@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/percentile_tails.h"
+#include "core/quant/calibrate/percentile_tails.h"
 
-#include "core/kernels/edge_bins.h"
-#include "core/quant/calibrators.h"
+#include "core/kernels/statistics/edge_bins.h"
+#include "core/quant/calibrate/calibrators.h"
 #include "tests/quant/runners.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/opsets.h"
-#include "core/quant/quantizer.h"
+#include "core/quant/model/opsets.h"
+#include "core/quant/write/quantizer.h"
 #endif
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/range_files.h"
+#include "core/quant/calibrate/range_files.h"
 
 #include "tests/quant/runners.h"
 

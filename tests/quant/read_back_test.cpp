@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/quantizer.h"
-#include "core/quant/read_back.h"
 #include "core/quant/read_back/draft_differences.h"
 #include "core/quant/read_back/implied_range.h"
+#include "core/quant/read_back/read_back.h"
+#include "core/quant/write/quantizer.h"
 #endif
 #include "tests/quant/runners.h"
 #include "tests/support/small_model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/scale.h"
-#include "core/quant/weights.h"
+#include "core/quant/params/scale.h"
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/quantizer.h"
 #include "core/quant/weight_only/gptq.h"
 #include "core/quant/weight_only/hessian.h"
 #include "core/quant/weight_only/table_codes.h"
 #include "core/quant/weight_only/torch_sums.h"
+#include "core/quant/write/quantizer.h"
 #endif
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"

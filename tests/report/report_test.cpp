@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/format.h"
-#include "core/report/html_parts.h"
+#include "core/report/html/html_parts.h"
 #include "core/report/report.h"
-#include "core/report/text_table.h"
+#include "core/report/text/text_table.h"
 
 #include <QXmlStreamReader>
 #include <QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/workspace.h"
-#include "core/quant/recipe_edit.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/quant/recipe/recipe_edit.h"
 #include "core/report/report.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/autosave.h"

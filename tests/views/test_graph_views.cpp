@@ -4,12 +4,12 @@
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/recipe_view.h"
 #include "widgets/session/search_names.h"
-#include "widgets/views/distribution_data.h"
-#include "widgets/views/distribution_panel.h"
-#include "widgets/views/graph_canvas.h"
-#include "widgets/views/graph_numbers.h"
-#include "widgets/views/graph_panel.h"
-#include "widgets/views/layer_chart_panel.h"
+#include "widgets/views/detail/distribution_data.h"
+#include "widgets/views/detail/distribution_panel.h"
+#include "widgets/views/detail/layer_chart_panel.h"
+#include "widgets/views/graph/graph_canvas.h"
+#include "widgets/views/graph/graph_numbers.h"
+#include "widgets/views/graph/graph_panel.h"
 
 #include <QAbstractButton>
 #include <QCheckBox>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/fake_snapshot.h"
-#include "widgets/models/tensor_model.h"
-#include "widgets/views/error_bar.h"
-#include "widgets/views/findings_panel.h"
-#include "widgets/views/header_strip.h"
-#include "widgets/views/inspector_panel.h"
-#include "widgets/views/main_window.h"
-#include "widgets/views/screenshot.h"
-#include "widgets/views/start_page.h"
-#include "widgets/views/style.h"
-#include "widgets/views/table_panel.h"
+#include "widgets/models/tables/tensor_model.h"
+#include "widgets/views/base/error_bar.h"
+#include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/inspector_panel.h"
+#include "widgets/views/tables/findings_panel.h"
+#include "widgets/views/theme/style.h"
+#include "widgets/views/window/header_strip.h"
+#include "widgets/views/window/main_window.h"
+#include "widgets/views/window/screenshot.h"
+#include "widgets/views/window/start_page.h"
 
 #include <QApplication>
 #include <QClipboard>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/advisor.h"
 
-#include "core/quant/recipe_edit.h"
-#include "widgets/models/formatting.h"
+#include "core/quant/recipe/recipe_edit.h"
+#include "widgets/models/base/formatting.h"
 
 namespace qs {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/recipe_search.h"
-#include "core/project/sensitivity.h"
+#include "core/project/search/recipe_search.h"
+#include "core/project/search/sensitivity.h"
 #include "widgets/session/recipe_view.h"
 
 #include <QObject>

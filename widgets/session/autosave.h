@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/project_file.h"
+#include "core/project/files/project_file.h"
 
 #include <QLockFile>
 #include <QObject>

@@ -2,7 +2,7 @@
 #include "widgets/session/file_roles.h"
 
 #include "core/onnx/import.h"
-#include "widgets/models/formatting.h"
+#include "widgets/models/base/formatting.h"
 
 #include <QFileInfo>
 

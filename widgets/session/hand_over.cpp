@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/hand_over.h"
 
-#include "core/base/atomic_file.h"
-#include "core/onnx/export.h"
-#include "core/quant/ort_script.h"
-#include "core/quant/recipe_json.h"
-#include "widgets/models/formatting.h"
+#include "core/base/files/atomic_file.h"
+#include "core/onnx/write/export.h"
+#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/write/ort_script.h"
+#include "widgets/models/base/formatting.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/job_list.h"
 
-#include "widgets/models/error_text.h"
-#include "widgets/models/formatting.h"
+#include "widgets/models/base/error_text.h"
+#include "widgets/models/base/formatting.h"
 
 #include <QElapsedTimer>
 #include <QMetaObject>

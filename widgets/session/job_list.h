@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/cancel.h"
-#include "core/base/progress.h"
 #include "core/base/result.h"
-#include "widgets/models/job_model.h"
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
+#include "widgets/models/tables/job_model.h"
 
 #include <QObject>
 #include <QThreadPool>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/same_inputs.h"
+#include "core/project/snapshot/same_inputs.h"
 
 #include <list>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/pair_detail.h"
+#include "core/analysis/lab/pair_detail.h"
 #include "widgets/session/session.h"
 
 #include <QObject>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/recent_files.h"
 
-#include "widgets/models/formatting.h"
+#include "widgets/models/base/formatting.h"
 
 #include <QDir>
 #include <QFileInfo>

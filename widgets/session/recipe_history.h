@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/recipe_state.h"
-#include "widgets/models/recipe_edits.h"
+#include "core/quant/recipe/recipe_state.h"
+#include "widgets/models/recipe/recipe_edits.h"
 #ifndef Q_MOC_RUN // moc cannot read what this includes
 #include "core/match/alignment.h"
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/report_file.h"
 
-#include "core/base/atomic_file.h"
-#include "core/base/parallel.h"
+#include "core/base/files/atomic_file.h"
+#include "core/base/work/parallel.h"
 #include "core/project/memory.h"
-#include "core/project/workspace.h"
+#include "core/project/snapshot/workspace.h"
 #include "core/report/report.h"
-#include "widgets/models/formatting.h"
+#include "widgets/models/base/formatting.h"
 
 #include <QFileInfo>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/snapshot.h"
+#include "core/project/snapshot/snapshot.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/runs.h"
+#include "core/project/files/runs.h"
 
 #include <QObject>
 #include <QString>

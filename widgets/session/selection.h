@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/snapshot.h"
-#include "widgets/models/place.h"
+#include "core/project/snapshot/snapshot.h"
+#include "widgets/models/base/place.h"
 
 #include <QObject>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/session.h"
 
-#include "core/base/atomic_file.h"
-#include "widgets/models/formatting.h"
+#include "core/base/files/atomic_file.h"
+#include "widgets/models/base/formatting.h"
 #include "widgets/session/file_roles.h"
 #include "widgets/session/report_file.h"
 

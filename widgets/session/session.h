@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/project_file.h"
-#include "core/project/workspace.h"
-#include "widgets/models/metric.h"
+#include "core/project/files/project_file.h"
+#include "core/project/snapshot/workspace.h"
+#include "widgets/models/base/metric.h"
 #include "widgets/session/job_list.h"
 #include "widgets/session/kept_snapshots.h"
 #include "widgets/session/recipe_history.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the session that opens and saves project files.
-#include "widgets/models/formatting.h"
+#include "widgets/models/base/formatting.h"
 #include "widgets/session/opening.h"
 #include "widgets/session/session.h"
 

@@ -2,10 +2,10 @@
 // The part of the session that opens, runs and shows: files and recipes become snapshots.
 #include "core/base/issue_text.h"
 #include "core/project/memory.h"
-#include "core/project/quantized_example.h"
-#include "core/project/same_inputs.h"
-#include "core/project/tried_remedies.h"
-#include "widgets/models/formatting.h"
+#include "core/project/search/tried_remedies.h"
+#include "core/project/snapshot/quantized_example.h"
+#include "core/project/snapshot/same_inputs.h"
+#include "widgets/models/base/formatting.h"
 #include "widgets/session/opening.h"
 #include "widgets/session/session.h"
 

@@ -3,8 +3,8 @@
 
 #include "core/engine/fuse/element_chain.h"
 #include "core/engine/fuse/reader_counts.h"
-#include "core/engine/lower/element_types.h"
-#include "core/kernels/quantize.h"
+#include "core/engine/lower/common/element_types.h"
+#include "core/kernels/quantize/quantize.h"
 #include "core/tensor/convert.h"
 
 #include <array>

@@ -2,10 +2,10 @@
 #include "core/engine/fuse/conv_bands.h"
 
 #include "core/engine/fuse/reader_counts.h"
-#include "core/engine/lower/conv_parts.h"
-#include "core/engine/lower/float_work.h"
-#include "core/engine/lower/prepared_conv.h"
-#include "core/kernels/conv_bands.h"
+#include "core/engine/lower/common/float_work.h"
+#include "core/engine/lower/convolution/conv_parts.h"
+#include "core/engine/lower/convolution/prepared_conv.h"
+#include "core/kernels/convolution/conv_bands.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/fuse/element_chain.h"
 
-#include "core/engine/lower/element_types.h"
+#include "core/engine/lower/common/element_types.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan.h"
+#include "core/engine/plan/plan.h"
 
 #include <optional>
 #include <vector>

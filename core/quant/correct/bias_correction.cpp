@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/bias_correction.h"
 
-#include "core/base/parallel.h"
-#include "core/quant/activation_pass.h"
+#include "core/base/work/parallel.h"
+#include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/correct/layers.h"
 #include "core/quant/correct/some_feeds.h"
 #include "core/tensor/convert.h"

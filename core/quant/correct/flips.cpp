@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/flips.h"
 
-#include "core/kernels/matmul.h"
+#include "core/kernels/product/matmul.h"
 
 #include <cstddef>
 

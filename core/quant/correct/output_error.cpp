@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/output_error.h"
 
-#include "core/kernels/pair_sums.h"
-#include "core/quant/activation_pass.h"
+#include "core/kernels/statistics/pair_sums.h"
+#include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/correct/some_feeds.h"
 #include "core/tensor/convert.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/round_weights.h"
 
-#include "core/base/parallel.h"
 #include "core/base/rounding.h"
+#include "core/base/work/parallel.h"
 #include "core/qdq/name_tails.h"
-#include "core/quant/activation_pass.h"
+#include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/correct/flips.h"
 #include "core/quant/correct/layer_patches.h"
 #include "core/quant/correct/some_feeds.h"
-#include "core/quant/weights.h"
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/graph/draft.h"
-#include "core/quant/calibrate.h"
+#include "core/quant/calibrate/calibrate.h"
 
 namespace qs {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/correct/smooth.h"
 
-#include "core/quant/activation_pass.h"
+#include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/correct/scale_path.h"
 #include "core/tensor/convert.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/float_model.h"
+#include "core/quant/model/float_model.h"
 
 namespace qs {
 

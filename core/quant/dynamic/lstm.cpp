@@ -3,8 +3,8 @@
 
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
-#include "core/quant/tensor_params.h"
-#include "core/quant/weights.h"
+#include "core/quant/params/tensor_params.h"
+#include "core/quant/params/weights.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/marks.h"
 
-#include "core/quant/float8.h"
+#include "core/quant/params/float8.h"
 
 #include <algorithm>
 

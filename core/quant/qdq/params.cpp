@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/params.h"
 
-#include "core/quant/tensor_params.h"
-#include "core/quant/weights.h"
+#include "core/quant/params/tensor_params.h"
+#include "core/quant/params/weights.h"
 
 namespace qs {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/writer.h"
 
-#include "core/base/cancel_scope.h"
+#include "core/base/work/cancel_scope.h"
 #include "core/qdq/name_tails.h"
-#include "core/quant/float8.h"
-#include "core/quant/opsets.h"
-#include "core/quant/weights.h"
+#include "core/quant/model/opsets.h"
+#include "core/quant/params/float8.h"
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

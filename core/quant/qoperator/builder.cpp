@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qoperator/builder.h"
 
-#include "core/base/cancel_scope.h"
+#include "core/base/work/cancel_scope.h"
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
-#include "core/quant/tensor_params.h"
-#include "core/quant/weights.h"
+#include "core/quant/params/tensor_params.h"
+#include "core/quant/params/weights.h"
 
 #include <algorithm>
 

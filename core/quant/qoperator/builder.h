@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/qdq/name_tails.h"
-#include "core/quant/float_model.h"
+#include "core/quant/model/float_model.h"
 #include "core/tensor/quant_params.h"
 
 #include <set>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
+#include "core/quant/params/weights.h"
 #include "core/quant/qoperator/builder.h"
-#include "core/quant/weights.h"
 
 namespace qs {
 

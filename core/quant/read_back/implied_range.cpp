@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back/implied_range.h"
 
-#include "core/quant/float8.h"
+#include "core/quant/params/float8.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/quant_params.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back/quantized_file.h"
 
-#include "core/engine/plan.h"
+#include "core/engine/plan/plan.h"
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
 

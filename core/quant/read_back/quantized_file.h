@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/qdq/quant_view.h"
-#include "core/quant/read_back.h"
+#include "core/quant/read_back/read_back.h"
 
 namespace qs {
 

@@ -4,9 +4,9 @@
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
-#include "core/quant/float8.h"
+#include "core/quant/params/float8.h"
+#include "core/quant/params/weights.h"
 #include "core/quant/read_back/implied_range.h"
-#include "core/quant/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

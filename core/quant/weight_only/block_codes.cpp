@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/block_codes.h"
 
-#include "core/base/parallel.h"
 #include "core/base/rounding.h"
-#include "core/quant/scale.h"
+#include "core/base/work/parallel.h"
+#include "core/quant/params/scale.h"
 #include "core/quant/weight_only/half_quadratic.h"
 #include "core/quant/weight_only/k_quant.h"
 #include "core/quant/weight_only/small_rounding.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/quant/recipe.h"
+#include "core/quant/recipe/recipe.h"
 #include "core/tensor/tensor.h"
 
 #include <span>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/gptq.h"
 
-#include "core/base/parallel.h"
 #include "core/base/rounding.h"
-#include "core/quant/numpy_sums.h"
-#include "core/quant/scale.h"
+#include "core/base/work/parallel.h"
+#include "core/quant/params/numpy_sums.h"
+#include "core/quant/params/scale.h"
 #include "core/quant/weight_only/hessian.h"
 #include "core/tensor/convert.h"
 

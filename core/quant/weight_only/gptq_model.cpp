@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/gptq_model.h"
 
-#include "core/base/parallel.h"
-#include "core/kernels/matmul.h"
-#include "core/quant/activation_pass.h"
+#include "core/base/work/parallel.h"
+#include "core/kernels/product/matmul.h"
+#include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/weight_only/block_rules.h"
 #include "core/quant/weight_only/gptq.h"
 #include "core/tensor/convert.h"

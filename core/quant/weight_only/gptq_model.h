@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/calibrate.h"
+#include "core/quant/calibrate/calibrate.h"
 #include "core/quant/weight_only/weight_only.h"
 
 namespace qs {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/hessian.h"
 
-#include "core/base/worker_team.h"
+#include "core/base/work/worker_team.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/weight_only/table_codes.h"
 
-#include "core/base/parallel.h"
 #include "core/base/rounding.h"
-#include "core/quant/scale.h"
-#include "core/quant/weights.h"
+#include "core/base/work/parallel.h"
+#include "core/quant/params/scale.h"
+#include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 #include "core/quant/weight_only/weight_only.h"
 
 #include "core/graph/domains.h"
+#include "core/quant/params/weights.h"
 #include "core/quant/weight_only/block_rules.h"
 #include "core/quant/weight_only/restored_rank.h"
 #include "core/quant/weight_only/table_codes.h"
-#include "core/quant/weights.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lab/ladder.h"
+
+#include "core/analysis/lockstep/feed_inputs.h"
+#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/rows/classes.h"
+#include "core/base/work/parallel.h"
+#include "core/engine/run/execution.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+namespace qs {
+
+namespace {
+
+constexpr double kSameFloats = 1e-5; ///< relative: two float implementations of one model
+constexpr double kUsefulDb = 20; ///< what quantization may cost: 1 % of noise
+constexpr double kSameCodesDb = 40; ///< two integer implementations, where no step is known
+constexpr double kFewBeyond = 0.01; ///< of the elements may be further than one step
+
+/// One of the three runs, or a saved file.
+enum class Side { Framework, Float, Simulated, Integer, Device };
+
+/// Two values to compare.
+struct Rung {
+    LadderStep step;
+    Side from, to;
+    ValueId x, y; ///< in the models; invalid on a saved side
+    size_t saved = 0; ///< index in the saved file
+    std::string name;
+    bool output = false;
+    const QuantParams* params = nullptr; ///< per-tensor quantizer of the quantized value
+};
+
+/// Sums by sample.
+struct RungSums {
+    std::vector<PairSums> sums;
+    std::vector<uint64_t> beyond;
+    std::vector<int8_t> agree; ///< -1 = no classes
+};
+
+class Climber {
+public:
+    Climber(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel)
+        : m_r(request)
+        , m_progress(progress)
+        , m_cancel(cancel)
+    {
+    }
+
+    Result<Ladder> run()
+    {
+        plan();
+        QS_CHECK(schedule());
+        const size_t samples = m_r.data->samples();
+        for (RungSums& s : m_sums) {
+            s.sums.resize(samples);
+            s.beyond.resize(samples);
+            s.agree.assign(samples, -1);
+        }
+        std::mutex mutex;
+        size_t finished = 0;
+        const size_t threads = std::max<size_t>(std::min(m_r.threads, m_r.data->feeds()), 1);
+        const auto one = [&](size_t index, size_t) -> Status {
+            QS_CHECK(feed(index));
+            const std::lock_guard lock(mutex);
+            if (m_progress)
+                m_progress("ladder", ++finished, m_r.data->feeds());
+            return {};
+        };
+        QS_CHECK(parallelTry(m_r.data->feeds(), threads, m_cancel, one));
+        return finish();
+    }
+
+private:
+    const Graph& fg() const { return m_r.pair.floatPlan->graph(); }
+    const Graph& qg() const { return m_r.pair.quantPlan->graph(); }
+
+    const QuantParams* paramsOf(ValueId quantized) const
+    {
+        const auto q = m_r.pair.quantView->ofValue(quantized);
+        if (!q)
+            return nullptr;
+        const QuantParams& params = m_r.pair.quantView->quantizers()[*q].params;
+        return params.perTensor() ? &params : nullptr;
+    }
+
+    static bool usable(const Plan& plan, ValueId id)
+    {
+        return id.valid() && !plan.blocked(id) && !plan.hidden(id) && !plan.constant(id);
+    }
+
+    /// Saved values by name, else by position among the outputs.
+    void addSaved(const SavedValues& saved, const Plan& plan, Side side)
+    {
+        const Graph& graph = plan.graph();
+        for (size_t i = 0; i < saved.values().size(); ++i) {
+            const SavedValues::Value& value = saved.values()[i];
+            ValueId id = graph.findValue(value.name);
+            const bool single = saved.values().size() == 1 && graph.outputs().size() == 1;
+            if (!id.valid() && side == Side::Device)
+                id = partnerOf(value.name);
+            if (!id.valid() && (value.name.empty() || single) && value.position < graph.outputs().size())
+                id = graph.outputs()[value.position];
+            if (!usable(plan, id)) {
+                m_ladder.unknown.push_back(
+                    value.name.empty() ? "output " + std::to_string(value.position) : value.name);
+                continue;
+            }
+            Rung rung { LadderStep::Float, side, Side::Float, id, id, i, graph.value(id).name, graph.isOutput(id),
+                nullptr };
+            if (side == Side::Device) {
+                rung.step = LadderStep::Device;
+                rung.from = Side::Integer;
+                rung.to = Side::Device;
+                rung.params = paramsOf(id);
+            }
+            m_rungs.push_back(std::move(rung));
+        }
+    }
+
+    /// The quantized value that is paired with a float value of that name.
+    ValueId partnerOf(const std::string& floatName) const
+    {
+        const ValueId f = fg().findValue(floatName);
+        const auto& values = m_r.pair.alignment->values;
+        const auto it = std::ranges::find(values, f, &ValuePair::floatValue);
+        return f.valid() && it != values.end() ? it->quantValue : ValueId();
+    }
+
+    void plan()
+    {
+        if (m_r.framework)
+            addSaved(*m_r.framework, *m_r.pair.floatPlan, Side::Framework);
+        for (const OutputPair& out : pairOutputs(m_r.pair)) {
+            const QuantParams* params = paramsOf(out.y);
+            m_rungs.push_back(
+                { LadderStep::Simulated, Side::Float, Side::Simulated, out.x, out.y, 0, out.name, true, params });
+            m_rungs.push_back({ LadderStep::Integer, Side::Simulated, Side::Integer, out.y, out.y, 0, out.quantizedName,
+                true, params });
+        }
+        if (m_r.device)
+            addSaved(*m_r.device, *m_r.integerPlan, Side::Device);
+        std::ranges::stable_sort(m_rungs, [](const Rung& a, const Rung& b) {
+            return a.step != b.step ? a.step < b.step : a.x.index() < b.x.index();
+        });
+        m_sums.resize(m_rungs.size());
+    }
+
+    Status schedule()
+    {
+        Demand f, q, integer;
+        for (const Rung& rung : m_rungs)
+            for (const auto& [side, id] : { std::pair(rung.from, rung.x), std::pair(rung.to, rung.y) })
+                if (side == Side::Float)
+                    f.values.push_back(id);
+                else if (side == Side::Simulated)
+                    q.values.push_back(id);
+                else if (side == Side::Integer)
+                    integer.values.push_back(id);
+        QS_TRY(m_float, Schedule::make(m_r.pair.floatPlan, std::move(f)));
+        QS_TRY(m_simulated, Schedule::make(m_r.pair.quantPlan, std::move(q)));
+        QS_TRY(m_integer, Schedule::make(m_r.integerPlan, std::move(integer)));
+        return {};
+    }
+
+    Status feed(size_t index)
+    {
+        QS_TRY(const Feed feed, m_r.data->feed(index));
+        BufferPool pool;
+        Execution f(m_float, pool), q(m_simulated, pool), integer(m_integer, pool);
+        for (auto [execution, schedule] :
+            { std::pair(&f, &m_float), std::pair(&q, &m_simulated), std::pair(&integer, &m_integer) }) {
+            QS_CHECK(execution->bind(feedInputs((*schedule)->plan(), fg(), {}, feed, {}, {}, schedule == &m_float)));
+            QS_CHECK(execution->runAll(m_cancel));
+        }
+        for (size_t i = 0; i < m_rungs.size(); ++i) {
+            const Rung& rung = m_rungs[i];
+            std::vector<Tensor> sides;
+            for (const auto& [side, id] : { std::pair(rung.from, rung.x), std::pair(rung.to, rung.y) }) {
+                if (side == Side::Framework || side == Side::Device) {
+                    const SavedValues& saved = side == Side::Framework ? *m_r.framework : *m_r.device;
+                    QS_TRY(Tensor read, saved.read(rung.saved, feed.firstSample, feed.samples));
+                    sides.push_back(std::move(read));
+                } else {
+                    sides.push_back((side == Side::Float ? f : side == Side::Simulated ? q : integer).get(id));
+                }
+            }
+            if (sides[0].count() != sides[1].count())
+                return sizesDiffer(rung, sides[0], sides[1]);
+            measure(i, sides[0], sides[1], feed);
+        }
+        return {};
+    }
+
+    Issue sizesDiffer(const Rung& rung, const Tensor& x, const Tensor& y) const
+    {
+        const SavedValues* saved = rung.step == LadderStep::Float ? m_r.framework : m_r.device;
+        const bool first = rung.step == LadderStep::Float;
+        Issue issue = badInput("holds " + std::to_string((first ? x : y).count())
+                + " elements a sample, the model makes " + std::to_string((first ? y : x).count()),
+            saved ? saved->path() : m_r.pair.quantPlan->model().path, "save the value for the same samples and sizes");
+        issue.tensor = rung.name;
+        return issue;
+    }
+
+    void measure(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)
+    {
+        const Rung& rung = m_rungs[index];
+        std::vector<float> first, second;
+        Tensor keepX, keepY;
+        // Codes are compared as the reals that they stand for, whoever wrote them.
+        const float* x = asFloats(xt, Layout::Plain, isInteger(xt.dtype()) ? rung.params : nullptr, first, keepX);
+        const float* y = asFloats(yt, Layout::Plain, isInteger(yt.dtype()) ? rung.params : nullptr, second, keepY);
+        const auto count = size_t(xt.count());
+        const size_t slices = feed.slicesOf(count), slice = count / slices;
+        const double step = rung.params ? 1.01 * double(rung.params->scale[0]) : 0;
+        for (size_t s = 0; s < slices; ++s) {
+            const float *a = x + s * slice, *b = y + s * slice;
+            RungSums& sums = m_sums[index];
+            addPairSums(sums.sums[feed.firstSample + s], a, b, nullptr, slice, nullptr, {});
+            for (size_t i = 0; i < slice && step > 0; ++i)
+                sums.beyond[feed.firstSample + s] += !(std::fabs(double(b[i]) - a[i]) <= step);
+            if (rung.output && slice > 1 && slices == feed.samples)
+                sums.agree[feed.firstSample + s] = argmax(a, slice) == argmax(b, slice);
+        }
+    }
+
+    Ladder finish()
+    {
+        for (size_t i = 0; i < m_rungs.size(); ++i)
+            m_ladder.rows.push_back(rowOf(m_rungs[i], m_sums[i]));
+        const auto apart = std::ranges::find(m_ladder.rows, false, &LadderRow::agrees);
+        if (apart != m_ladder.rows.end())
+            m_ladder.firstApart = size_t(apart - m_ladder.rows.begin());
+        return std::move(m_ladder);
+    }
+
+    static LadderRow rowOf(const Rung& rung, const RungSums& by)
+    {
+        PairSums all;
+        uint64_t beyond = 0, agree = 0, classes = 0;
+        for (size_t s = 0; s < by.sums.size(); ++s) {
+            all.merge(by.sums[s]);
+            beyond += by.beyond[s];
+            classes += by.agree[s] >= 0;
+            agree += by.agree[s] > 0;
+        }
+        LadderRow row;
+        row.step = rung.step;
+        row.name = rung.name;
+        row.similarity = similarityOf(all);
+        if (all.xx > 0 || all.ee == 0)
+            row.relative = all.ee == 0 ? 0 : std::sqrt(all.ee / all.xx);
+        const bool steps = rung.params && (rung.step == LadderStep::Integer || rung.step == LadderStep::Device);
+        if (steps && all.count > 0)
+            row.beyondStep = double(beyond) / double(all.count);
+        if (classes > 0)
+            row.top1Agreement = double(agree) / double(classes);
+        judge(row);
+        return row;
+    }
+
+    static void judge(LadderRow& row)
+    {
+        const auto atLeast
+            = [&](double db) { return row.similarity.exact || row.similarity.sqnrDb.value_or(-HUGE_VAL) >= db; };
+        if (row.step == LadderStep::Float) {
+            row.rule = "relative error up to 1e-5";
+            row.agrees = row.relative.value_or(HUGE_VAL) <= kSameFloats;
+        } else if (row.step == LadderStep::Simulated) {
+            row.rule = "at least 20 dB";
+            row.agrees = atLeast(kUsefulDb);
+        } else if (row.beyondStep) {
+            row.rule = "at most 1 % of the elements further than one step";
+            row.agrees = *row.beyondStep <= kFewBeyond;
+        } else {
+            row.rule = "at least 40 dB";
+            row.agrees = atLeast(kSameCodesDb);
+        }
+        row.agrees = row.agrees && row.similarity.nonFinite == 0;
+    }
+
+    const LadderRequest& m_r;
+    const ProgressFn& m_progress;
+    const CancelToken& m_cancel;
+    std::vector<Rung> m_rungs;
+    std::vector<RungSums> m_sums;
+    std::shared_ptr<const Schedule> m_float, m_simulated, m_integer;
+    Ladder m_ladder;
+};
+
+} // namespace
+
+std::string_view ladderStepName(LadderStep step)
+{
+    switch (step) {
+    case LadderStep::Float:
+        return "framework -> float";
+    case LadderStep::Simulated:
+        return "float -> simulated";
+    case LadderStep::Integer:
+        return "simulated -> integer";
+    case LadderStep::Device:
+        return "integer -> device";
+    }
+    return {};
+}
+
+Result<Ladder> climbLadder(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel)
+{
+    return Climber(request, progress, cancel).run();
+}
+
+} // namespace qs

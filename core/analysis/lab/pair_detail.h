@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/lockstep/compare.h"
+
+#include <span>
+
+namespace qs {
+
+/// Sums over the finite elements of one part of a pair: a channel, a place, a band of magnitudes.
+struct PartSums {
+    uint64_t count = 0;
+    double xx = 0, ee = 0; ///< x*x, (y-x)^2
+    double maxError = 0;
+    double lowX = 0, highX = 0, lowY = 0, highY = 0; ///< 0 when empty
+    void add(float x, float y);
+    void merge(const PartSums& other);
+    Number sqnrDb() const; ///< empty when equal or without signal
+    bool exact() const { return count > 0 && ee == 0; }
+    double rmse() const;
+};
+
+/// Root mean squares over the last two axes of a tensor (one axis: one row), all others taken together.
+struct ErrorMap {
+    size_t rows = 0, columns = 0;
+    std::vector<double> error, signal; ///< row-major
+    /// Cells of `parts` rows and columns at most, each the root mean square of what it stands for.
+    ErrorMap reduced(size_t most) const;
+};
+
+/// Elements whose float value has this magnitude.
+struct MagnitudeBand {
+    double low = 0, high = 0; ///< of |x|; the first begins at 0
+    PartSums sums;
+};
+
+/// One pair of activations, element by element.
+struct PairDetail {
+    Shape shape; ///< of one run of the model
+    size_t channelAxis = 0;
+    std::vector<PartSums> channels; ///< by index of that axis; one where the tensor has none
+    ErrorMap map;
+    std::vector<MagnitudeBand> bands; ///< ascending, a factor of two each, up to the largest; the first holds the rest
+    size_t samples = 0;
+    /// What scales per channel would gain over one, by the ranges of the channels alone, dB; empty with one channel.
+    Number perChannelGainDb() const;
+    /// Largest over median channel absolute maximum; empty with one channel.
+    Number rangeRatio() const;
+};
+
+/// One output of both models for one sample, in the order of the file.
+struct SampleOutput {
+    std::string name;
+    Shape shape;
+    std::vector<float> x, y;
+};
+
+/// What a look at single samples needs of a comparison.
+struct DetailInputs {
+    ComparePair pair;
+    std::shared_ptr<const DataSource> data;
+    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name
+    std::shared_ptr<ActivationCache> activations; ///< may be null
+};
+
+/// Runs what the pair of a comparison's row needs, over these samples (ascending). Models with state run all samples up
+/// to the last one.
+Result<PairDetail> pairDetail(const DetailInputs& inputs, ValueId floatValue, ValueId quantValue,
+    std::span<const size_t> samples, const ProgressFn& progress, const CancelToken& cancel);
+
+/// All outputs of one sample.
+Result<std::vector<SampleOutput>> sampleOutputs(
+    const DetailInputs& inputs, size_t sample, const ProgressFn& progress, const CancelToken& cancel);
+
+} // namespace qs

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/lab/pair_detail.h"
+#include "core/analysis/lockstep/measured.h"
+#include "core/engine/run/carry.h"
+#include "core/engine/run/execution.h"
+
+namespace qs {
+
+/// Runs both models of a comparison for some of their values, sample by sample.
+class PairRunner {
+public:
+    /// Both tensors of one pair, plain and in float32.
+    struct Values {
+        Shape shape;
+        std::vector<float> x, y;
+    };
+    static Result<PairRunner> make(const DetailInputs& inputs, std::vector<PairPlan> pairs);
+
+    /// Hands the values of each wanted sample (ascending) to `use`: one a pair.
+    using Use = std::function<void(size_t sample, const std::vector<Values>&)>;
+    Status run(std::span<const size_t> samples, const ProgressFn& progress, const CancelToken& cancel, const Use& use);
+
+private:
+    struct Model {
+        std::shared_ptr<const Schedule> schedule;
+        std::vector<CarryLink> carry;
+        std::vector<Tensor> state;
+    };
+    explicit PairRunner(const DetailInputs& inputs)
+        : m_inputs(inputs)
+    {
+    }
+    Status runFeed(const Feed& feed, const CancelToken& cancel);
+    Status runModel(Model& model, Execution& execution, const Feed& feed, bool byNameAlone, const CancelToken& cancel);
+
+    DetailInputs m_inputs;
+    std::vector<PairPlan> m_pairs;
+    Model m_float, m_quant;
+    BufferPool m_pool;
+    std::vector<Values> m_values; ///< of the feed that was run last
+};
+
+} // namespace qs

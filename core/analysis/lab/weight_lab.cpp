@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lab/weight_lab.h"
+
+#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/rows/channel_major.h"
+#include "core/base/issue_text.h"
+#include "core/base/work/parallel.h"
+#include "core/prepare/prepare.h"
+#include "core/quant/correct/equalize.h"
+#include "core/quant/correct/layers.h"
+#include "core/quant/params/weights.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kLevels = 1000; ///< of magnitude, for the share that holds the bulk
+constexpr double kBulk = 0.99;
+
+/// Squared error of rounding x to the codes of one scale, in float32 as the quantizer rounds.
+double roundingNoise(std::span<const float> x, float scale, float lowestStep, float highestStep)
+{
+    constexpr float kRound = 0x1.8p23f; // sums near it are whole numbers
+    return sumOf(0, x.size(), [&](size_t i) {
+        const float steps = std::min(std::max(x[i] / scale, lowestStep), highestStep) + kRound - kRound;
+        const float error = steps * scale - x[i];
+        return double(error) * double(error);
+    });
+}
+
+std::vector<double> signalPowers(const ChannelMajor& x)
+{
+    std::vector<double> powers;
+    for (size_t c = 0; c < x.channels(); ++c) {
+        const auto values = x.channel(c);
+        powers.push_back(sumOf(0, values.size(), [&](size_t i) { return double(values[i]) * double(values[i]); }));
+    }
+    return powers;
+}
+
+/// Fills in what the trial asks for; false where the weight cannot be quantized so.
+bool tryOut(
+    const Tensor& weight, const ChannelMajor& x, const std::vector<double>& powers, int64_t axis, WeightTrial& trial)
+{
+    const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, false, std::nullopt, false };
+    const auto params = weightParams(weight, rules, trial.perChannel ? std::optional(axis) : std::nullopt);
+    if (!params.ok())
+        return false;
+    const CodeRange codes = params.value().codes();
+    double signal = 0, noise = 0;
+    for (size_t c = 0; c < x.channels(); ++c) {
+        const size_t s = trial.perChannel ? c : 0;
+        const auto zero = float(params.value().zeroPoint[s]);
+        const double own
+            = roundingNoise(x.channel(c), params.value().scale[s], float(codes.low) - zero, float(codes.high) - zero);
+        trial.channelSqnrDb.push_back(powerRatioDb(powers[c], own));
+        const Number& db = trial.channelSqnrDb.back();
+        if (db && (!trial.worstChannelDb || *db < *trial.worstChannelDb))
+            trial.worstChannelDb = db;
+        signal += powers[c];
+        noise += own;
+    }
+    trial.sqnrDb = powerRatioDb(signal, noise);
+    trial.exact = noise == 0;
+    return true;
+}
+
+std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, int64_t axis)
+{
+    const auto powers = signalPowers(x);
+    std::vector<WeightTrial> trials;
+    for (const bool eight : { true, false })
+        for (const bool symmetric : { true, false })
+            for (const bool perChannel : { false, true }) {
+                WeightTrial trial;
+                trial.type
+                    = eight ? (symmetric ? DType::Int8 : DType::UInt8) : (symmetric ? DType::Int4 : DType::UInt4);
+                trial.symmetric = symmetric;
+                trial.perChannel = perChannel;
+                if (tryOut(weight, x, powers, axis, trial))
+                    trials.push_back(std::move(trial));
+            }
+    return trials;
+}
+
+double largestMagnitude(std::span<const float> x)
+{
+    float most = 0;
+    for (const float v : x)
+        most = std::max(most, std::fabs(v));
+    return most;
+}
+
+double outlierShare(std::span<const float> x, double largest)
+{
+    const auto half = float(largest / 2);
+    size_t beyond = 0;
+    for (const float v : x)
+        beyond += std::fabs(v) > half;
+    return x.empty() ? 0 : double(beyond) / double(x.size());
+}
+
+double bulkRange(std::span<const float> x, double largest)
+{
+    if (largest <= 0)
+        return 0;
+    std::vector<size_t> counts(kLevels + 1);
+    const auto perUnit = float(double(kLevels) / largest);
+    for (const float v : x)
+        ++counts[std::min(size_t(std::fabs(v) * perUnit), kLevels)];
+    size_t below = 0, level = 0;
+    while (level < kLevels && double(below + counts[level]) < kBulk * double(x.size()))
+        below += counts[level++];
+    return std::min(1.0, double(level + 1) / double(kLevels));
+}
+
+/// A plain float32 tensor of the same values.
+Tensor asFloat32(const Tensor& t)
+{
+    const Tensor plain = toPlain(t);
+    return plain.dtype() == DType::Float32 ? plain : Tensor::of<float>(plain.shape(), toFloats(plain));
+}
+
+std::vector<WeightChannel> channelsOfRow(const WeightRow& row, const ChannelMajor& x)
+{
+    std::vector<WeightChannel> channels(x.channels());
+    const QuantParams& params = row.params;
+    const bool along = params.axis && *params.axis == row.channelAxis && params.blockSize == 0;
+    for (size_t c = 0; c < channels.size(); ++c) {
+        const auto values = x.channel(c);
+        const auto [low, high] = std::ranges::minmax_element(values);
+        channels[c].lowest = *low;
+        channels[c].highest = *high;
+        channels[c].outlierShare = outlierShare(values, largestMagnitude(values));
+        const size_t s = params.perTensor() ? 0 : c;
+        if ((params.perTensor() || along) && s < params.scale.size()) {
+            channels[c].scale = params.scale[s];
+            if (s < params.zeroPoint.size())
+                channels[c].zeroPoint = params.zeroPoint[s];
+        }
+        if (c < row.channelSqnrDb.size())
+            channels[c].sqnrDb = row.channelSqnrDb[c];
+    }
+    return channels;
+}
+
+EqualizedTrial equalizedTrial(const Tensor& weight, int64_t axis)
+{
+    EqualizedTrial trial;
+    const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), axis));
+    for (size_t c = 0; c < x.channels(); ++c)
+        trial.channelAbsMax.push_back(largestMagnitude(x.channel(c)));
+    trial.rangeRatio = largestOverMedian(trial.channelAbsMax);
+    trial.trials = allTrials(weight, x, axis);
+    return trial;
+}
+
+/// The weights of a draft's layers by the node of the source that uses them.
+std::map<NodeId, Tensor> layerWeights(const GraphDraft& draft)
+{
+    std::map<NodeId, Tensor> weights;
+    for (const LinearLayer& layer : linearLayers(draft, DraftLinks(draft)))
+        if (draft.nodes[layer.node].origin.valid())
+            weights.emplace(draft.nodes[layer.node].origin, *draft.constant(layer.weight));
+    return weights;
+}
+
+} // namespace
+
+std::string weightTrialName(const WeightTrial& trial)
+{
+    return std::string(dtypeName(trial.type)) + (trial.symmetric ? " symmetric" : " asymmetric")
+        + (trial.perChannel ? ", per channel" : ", per tensor");
+}
+
+Result<EqualizationPreview> previewEqualization(
+    std::shared_ptr<const Model> floatModel, const std::vector<WeightRow>& rows)
+{
+    GraphDraft draft(std::move(floatModel));
+    QS_CHECK(foldConstants(draft));
+    QS_CHECK(foldBatchNorm(draft));
+    QS_CHECK(removeUnused(draft));
+    std::set<NodeId> quantized;
+    for (const WeightRow& row : rows)
+        if (!row.bias)
+            quantized.insert(row.floatNode);
+    std::vector<bool> chosen;
+    for (const DraftNode& node : draft.nodes)
+        chosen.push_back(node.origin.valid() && quantized.contains(node.origin));
+    const auto before = layerWeights(draft);
+    EqualizeReport report = equalizeLayers(draft, chosen);
+    EqualizationPreview preview { {}, report.pairs, std::move(report.clips) };
+    for (auto& [node, weight] : layerWeights(draft))
+        if (const auto old = before.find(node);
+            old == before.end() || !std::ranges::equal(old->second.bytes(), weight.bytes()))
+            preview.weights.emplace(node, weight);
+    return preview;
+}
+
+std::optional<WeightLab> weightLab(
+    const FoldedConstants& constants, const WeightRow& row, const EqualizationPreview* preview)
+{
+    const Tensor* constant = constants.of(row.floatNode, row.floatValue);
+    if (!constant || row.bias || constant->rank() < 2 || constant->count() == 0)
+        return std::nullopt;
+    const Tensor weight = asFloat32(*constant);
+    const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));
+    WeightLab lab;
+    lab.trials = allTrials(weight, x, row.channelAxis);
+    if (lab.trials.empty()) // not finite
+        return std::nullopt;
+    lab.channels = channelsOfRow(row, x);
+    std::vector<double> absMax;
+    for (const WeightChannel& channel : lab.channels)
+        absMax.push_back(std::max(std::fabs(channel.lowest), std::fabs(channel.highest)));
+    const double largest = std::ranges::max(absMax);
+    lab.outlierShare = outlierShare(x.all(), largest);
+    lab.bulkRange = bulkRange(x.all(), largest);
+    lab.rangeRatio = largestOverMedian(std::move(absMax));
+    if (preview)
+        if (const auto found = preview->weights.find(row.floatNode); found != preview->weights.end())
+            lab.equalized = equalizedTrial(asFloat32(found->second), row.channelAxis);
+    return lab;
+}
+
+WeightLaboratory weightLaboratory(const FoldedConstants& constants, std::shared_ptr<const Model> floatModel,
+    const std::vector<WeightRow>& rows, size_t threads)
+{
+    WeightLaboratory laboratory;
+    if (auto preview = previewEqualization(std::move(floatModel), rows); preview.ok())
+        laboratory.preview = std::move(preview).value();
+    else
+        laboratory.note = issueText(preview.issue());
+    laboratory.weights.resize(rows.size());
+    parallelFor(rows.size(), std::min(threads, std::max<size_t>(rows.size(), 1)),
+        [&](size_t i, size_t) { laboratory.weights[i] = weightLab(constants, rows[i], &laboratory.preview); });
+    return laboratory;
+}
+
+} // namespace qs

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/lockstep.h"
+
+#include "core/analysis/lockstep/feed_inputs.h"
+#include "core/analysis/lockstep/node_alone.h"
+#include "core/analysis/rows/classes.h"
+#include "core/engine/plan/content_key.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace qs {
+
+namespace {
+
+bool amongFive(const float* v, size_t n, int64_t index)
+{
+    size_t better = 0;
+    for (size_t i = 0; i < n; ++i)
+        better += v[i] > v[size_t(index)];
+    return better < 5;
+}
+
+/// How far element `index` stands above all others.
+double marginOf(const float* v, size_t n, int64_t index)
+{
+    float other = -std::numeric_limits<float>::infinity();
+    for (size_t i = 0; i < n; ++i)
+        if (i != size_t(index))
+            other = std::max(other, v[i]);
+    return double(v[index]) - other;
+}
+
+} // namespace
+
+Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
+{
+    const ComparePair& pair = *shared.pair;
+    QS_TRY(shared.floatCarry, findCarry(*pair.floatPlan, options.carry));
+    QS_TRY(shared.quantCarry, findCarry(*pair.quantPlan, options.carry));
+    Demand f, q;
+    for (size_t i = 0; i < shared.measured->pairs.size(); ++i) {
+        if (shared.measured->knownPairs[i])
+            continue;
+        const PairPlan& p = shared.measured->pairs[i];
+        f.values.push_back(p.x);
+        q.values.push_back(p.y);
+        for (ValueId id : { p.p, p.codes, p.dynamicScale, p.dynamicZero })
+            if (id.valid() && !pair.quantPlan->constant(id))
+                q.values.push_back(id);
+        for (NodeId id : { p.unrounded, p.beforeRounding })
+            if (id.valid())
+                q.unrounded.push_back(id);
+    }
+    if (shared.nodeAlone)
+        for (size_t i = 0; i < shared.measured->pairs.size(); ++i)
+            for (ValueId id : nodeAloneInputs(pair, shared.measured->pairs[i]))
+                f.values.push_back(id);
+    for (size_t i = 0; i < shared.outputs.size(); ++i) {
+        if (shared.measured->knownOutputs[i])
+            continue;
+        f.values.push_back(shared.outputs[i].x);
+        q.values.push_back(shared.outputs[i].y);
+    }
+    for (const CarryLink& link : shared.floatCarry)
+        f.values.push_back(link.output);
+    for (const CarryLink& link : shared.quantCarry)
+        q.values.push_back(link.output);
+    if (pair.writtenPlan) {
+        shared.borders = ImplementationCheck::borders(*pair.quantPlan);
+        QS_TRY(shared.stageSchedule, Schedule::make(pair.writtenPlan, { shared.borders, {} }));
+        Demand written;
+        for (const OutputPair& out : shared.outputs)
+            written.values.push_back(out.y);
+        for (const CarryLink& link : shared.quantCarry)
+            written.values.push_back(link.output);
+        QS_TRY(shared.writtenSchedule, Schedule::make(pair.writtenPlan, std::move(written)));
+        q.values.insert(q.values.end(), shared.borders.begin(), shared.borders.end());
+    }
+    QS_TRY(shared.floatSchedule, Schedule::make(pair.floatPlan, std::move(f)));
+    QS_TRY(shared.quantSchedule, Schedule::make(pair.quantPlan, std::move(q)));
+    return {};
+}
+
+Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
+    std::vector<Tensor>& state, bool byFloatName)
+{
+    const auto inputs
+        = feedInputs(plan, m_shared.pair->floatPlan->graph(), m_shared.floatCarry, feed, carry, state, byFloatName);
+    m_bound = m_shared.activations ? sampleKey(inputs) : Hash128 {};
+    return execution.bind(inputs);
+}
+
+Status Lockstep::step(Execution& execution, const CancelToken& cancel)
+{
+    if (cancel.cancelled())
+        return cancelled();
+    QS_CHECK(execution.step(&cancel));
+    if (&execution == m_checked)
+        QS_CHECK(m_check->follow(cancel));
+    return {};
+}
+
+Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& cancel)
+{
+    while (!execution.has(id) && !execution.finished())
+        QS_CHECK(step(execution, cancel));
+    if (!execution.has(id))
+        return internalError("a demanded value was not made");
+    return {};
+}
+
+Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
+{
+    Execution f(m_shared.floatSchedule, m_floatPool), q(m_shared.quantSchedule, m_quantPool);
+    f.useTeam(&m_team);
+    q.useTeam(&m_team);
+    QS_CHECK(bind(f, *m_shared.pair->floatPlan, feed, m_shared.floatCarry, m_floatState, true));
+    // The stages below go on from other values than their own, and saturation is counted where sums are made.
+    if (m_shared.activations)
+        f.useCache(*m_shared.activations, m_bound);
+    QS_CHECK(bind(q, *m_shared.pair->quantPlan, feed, m_shared.quantCarry, m_quantState, false));
+    if (m_shared.activations && !m_shared.stageSchedule)
+        q.useCache(*m_shared.activations, m_bound, CacheUse::Find);
+    std::optional<Execution> stages;
+    std::optional<ImplementationCheck> check;
+    if (m_shared.stageSchedule) {
+        stages.emplace(m_shared.stageSchedule, m_quantPool);
+        stages->useTeam(&m_team);
+        QS_CHECK(bind(*stages, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_quantState, false));
+        check.emplace(q, *m_shared.quantSchedule, *stages, *m_shared.stageSchedule, m_shared.borders);
+    }
+    m_unkeptBytes = 0;
+    m_check = check ? &*check : nullptr;
+    m_checked = check ? &q : nullptr;
+    const auto& pairs = m_shared.measured->pairs;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+        if (m_shared.measured->knownPairs[i])
+            continue;
+        QS_CHECK(advance(f, pairs[i].x, cancel));
+        for (ValueId id : { pairs[i].y, pairs[i].p, pairs[i].codes, pairs[i].dynamicScale, pairs[i].dynamicZero })
+            if (id.valid())
+                QS_CHECK(advance(q, id, cancel));
+        QS_CHECK(measure(i, f, q, feed));
+        keepQuantized(pairs[i], q);
+        if (m_shared.nodeAlone)
+            for (ValueId id : nodeAloneInputs(*m_shared.pair, pairs[i]))
+                f.release(id);
+        f.release(pairs[i].x);
+        for (ValueId id : { pairs[i].y, pairs[i].p, pairs[i].codes, pairs[i].dynamicScale, pairs[i].dynamicZero })
+            if (id.valid())
+                q.release(id);
+    }
+    for (size_t i = 0; i < m_shared.outputs.size(); ++i) {
+        if (m_shared.measured->knownOutputs[i])
+            continue;
+        QS_CHECK(advance(f, m_shared.outputs[i].x, cancel));
+        QS_CHECK(advance(q, m_shared.outputs[i].y, cancel));
+        measureOutput(i, f.get(m_shared.outputs[i].x), q.get(m_shared.outputs[i].y), feed);
+    }
+    QS_CHECK(f.runAll(cancel));
+    while (!q.finished())
+        QS_CHECK(step(q, cancel));
+    if (check) {
+        check->addTo(m_shared.measured->implementation);
+        QS_CHECK(runWritten(q, feed, cancel));
+    }
+    keepState(f, m_shared.floatCarry, m_floatState);
+    keepState(q, m_shared.quantCarry, m_quantState);
+    return {};
+}
+
+/// Keeping costs memory that was never touched before. What is small beside what was computed since the last kept one
+/// is the place to go on from: the narrow ends of blocks, of which the wide inside is quickly made again.
+bool Lockstep::isWorthKeeping(const PairPlan& pair, const Tensor& value)
+{
+    constexpr uint64_t kTimes = 4;
+    if (!m_shared.keepFew)
+        return true;
+    if (!pair.codes.valid())
+        return false;
+    m_unkeptBytes += value.byteCount();
+    if (m_unkeptBytes < kTimes * value.byteCount())
+        return false;
+    m_unkeptBytes = 0;
+    return true;
+}
+
+/// Codes are a ninth of what stands around them, and what reads them follows quickly.
+void Lockstep::keepQuantized(const PairPlan& pair, const Execution& q)
+{
+    if (!m_shared.activations || m_shared.stageSchedule)
+        return;
+    const Plan& plan = *m_shared.pair->quantPlan;
+    const ValueId id = pair.codes.valid() ? pair.codes : pair.y;
+    const Hash128* key = plan.constant(id) ? nullptr : plan.key(id);
+    if (key && isWorthKeeping(pair, q.get(id)))
+        m_shared.activations->keep(*key, m_bound, q.get(id));
+}
+
+/// The file as written from end to end, against the outputs of the integer profile.
+Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& cancel)
+{
+    Execution written(m_shared.writtenSchedule, m_quantPool);
+    written.useTeam(&m_team);
+    QS_CHECK(bind(written, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_writtenState, false));
+    QS_CHECK(written.runAll(cancel));
+    Measured& m = *m_shared.measured;
+    for (size_t i = 0; i < m_shared.outputs.size(); ++i) {
+        const OutputPair& out = m_shared.outputs[i];
+        const Tensor &xt = written.get(out.y), &yt = q.get(out.y);
+        if (xt.count() != yt.count())
+            continue;
+        const QuantParams* params
+            = out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
+        Tensor keepX, keepY;
+        const float* x = asFloats(xt, Layout::Plain, params, m_x, keepX);
+        const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
+        addPairSums(m.writtenSums[i * m.samples + feed.firstSample], x, y, nullptr, static_cast<size_t>(xt.count()),
+            nullptr, {});
+    }
+    keepState(written, m_shared.quantCarry, m_writtenState);
+    return {};
+}
+
+void Lockstep::keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state)
+{
+    state.clear();
+    for (const CarryLink& link : carry)
+        state.push_back(toPlain(execution.get(link.output)));
+}
+
+void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)
+{
+    Measured& m = *m_shared.measured;
+    const OutputPair& out = m_shared.outputs[index];
+    if (xt.count() != yt.count())
+        return;
+    const QuantParams* params
+        = out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
+    Tensor keepX, keepY;
+    const float* x = asFloats(xt, Layout::Plain, nullptr, m_x, keepX);
+    const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
+    const auto count = static_cast<size_t>(xt.count());
+    const size_t slices = feed.slicesOf(count), slice = count / slices;
+    for (size_t s = 0; s < slices; ++s) {
+        const size_t at = index * m.samples + feed.firstSample + s;
+        addPairSums(m.outputSums[at], x + s * slice, y + s * slice, nullptr, slice, nullptr, {});
+        if (slice < 2 || slices != feed.samples)
+            continue;
+        m.floatClass[at] = argmax(x + s * slice, slice);
+        m.quantClass[at] = argmax(y + s * slice, slice);
+        m.floatMargin[at] = marginOf(x + s * slice, slice, m.floatClass[at]);
+        m.quantMargin[at] = marginOf(y + s * slice, slice, m.floatClass[at]);
+        m.top5[at] = amongFive(y + s * slice, slice, m.floatClass[at]);
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/lockstep.h"
+
+#include "core/analysis/lockstep/node_alone.h"
+#include "core/base/rounding.h"
+#include "core/kernels/quantize/quantize.h"
+#include "core/kernels/statistics/bins.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace qs {
+
+namespace {
+
+bool areBytes(const Tensor& codes)
+{
+    return codes.valid() && isInteger(codes.dtype()) && dtypeBits(codes.dtype()) == 8;
+}
+
+/// Whether y is nothing but these codes, dequantized with one scale.
+bool isDequantized(const Tensor& y, const Tensor& codes, const QuantParams& params)
+{
+    return params.scale.size() == 1 && areBytes(codes) && y.count() == codes.count()
+        && (y.dtype() == DType::Float32 || y.dtype() == codes.dtype());
+}
+
+/// Marks the bytes that occur among 8-bit codes; their values go into `values` (may be null).
+void countCodes(const Tensor& codes, Histogram* values, const QuantParams& params, std::bitset<256>& seen)
+{
+    if (!areBytes(codes))
+        return;
+    const auto bytes = codes.data<uint8_t>();
+    if (!values)
+        return markCodes(bytes, seen);
+    std::array<uint64_t, 256> counts {};
+    qs::countCodes(bytes, counts);
+    const PairQuantizer q = quantizerOf(params, 0);
+    for (size_t byte = 0; byte < counts.size(); ++byte) {
+        const int32_t code = codes.dtype() == DType::Int8 ? static_cast<int8_t>(byte) : static_cast<int32_t>(byte);
+        values->add(dequantizeOne(code, q.scale, q.zeroPoint), counts[byte]);
+        if (counts[byte] > 0)
+            seen.set(byte);
+    }
+}
+
+/// What DynamicQuantizeLinear would do to these values; nothing where another node makes the scale.
+std::optional<PairQuantizer> dynamicQuantizer(const Graph& graph, const PairPlan& plan, const float* x, size_t n)
+{
+    const NodeId by = plan.dynamicScale.valid() ? graph.value(plan.dynamicScale).producer : NodeId();
+    if (!by.valid() || graph.node(by).opType != "DynamicQuantizeLinear")
+        return std::nullopt;
+    const DynamicScale own = dynamicScale(rangeWithZero(x, n));
+    return PairQuantizer { own.scale, own.zeroPoint, 0, 255 };
+}
+
+} // namespace
+
+QuantParams pairParams(const PairPlan& plan, const Execution& q, double& scaleSquare)
+{
+    QuantParams params = plan.params;
+    if (!plan.dynamicScale.valid())
+        return params;
+    params.scale = toFloats(q.get(plan.dynamicScale));
+    params.zeroPoint.clear();
+    for (int64_t z : plan.dynamicZero.valid() ? toInts(q.get(plan.dynamicZero)) : std::vector<int64_t> { 0 })
+        params.zeroPoint.push_back(static_cast<int32_t>(z));
+    for (float s : params.scale)
+        scaleSquare += double(s) * s / double(params.scale.size());
+    return params;
+}
+
+/// Measures x, y and p (null = none), which lie in one order, sample by sample.
+void Lockstep::measureSamples(size_t index, const Feed& feed, const Shape& shape, const QuantParams& params,
+    PairRun whole, PairHistograms* histograms, PairMeter::Counts counts)
+{
+    Measured& m = *m_shared.measured;
+    const size_t slices = feed.slicesOf(whole.n);
+    const bool integer = params.codes().high > params.codes().low && !params.scale.empty();
+    const PairQuantizer quantizer = integer ? quantizerOf(params, 0) : PairQuantizer {};
+    const size_t axis = std::min<size_t>(size_t(params.axis.value_or(1)), shape.empty() ? 0 : shape.size() - 1);
+    size_t inner = 1;
+    for (size_t d = axis + 1; d < shape.size(); ++d)
+        inner *= size_t(shape[d]);
+    whole.quantizer = integer ? &quantizer : nullptr;
+    const auto own = dynamicQuantizer(m_shared.pair->quantPlan->graph(), m.pairs[index], whole.x, whole.n);
+    for (size_t s = 0; s < slices; ++s) {
+        PairMeter meter(m.sums[index * m.samples + feed.firstSample + s], histograms, counts, m_scratch);
+        PairRun run = whole;
+        run.n = whole.n / slices;
+        const size_t begin = s * run.n;
+        run.x += begin;
+        run.y += begin;
+        run.p = whole.p ? whole.p + begin : nullptr;
+        if (params.scale.size() > 1)
+            meter.addChannels(run, params, begin, shape.empty() ? 1 : size_t(shape[axis]), inner);
+        else
+            meter.addRun(run);
+        if (own) { // by the scale that the float model's values would get
+            PairSums local;
+            PairExtremes unused;
+            run.quantizer = &*own;
+            run.activation = {};
+            addPairSums(local, unused, run);
+            m.sums[index * m.samples + feed.firstSample + s].localEe = local.localEe;
+        }
+    }
+}
+
+Status Lockstep::measure(size_t index, Execution& f, Execution& q, const Feed& feed)
+{
+    Measured& m = *m_shared.measured;
+    const PairPlan& plan = m.pairs[index];
+    const Tensor& xt = f.get(plan.x);
+    const Tensor& yt = plan.beforeRounding.valid() ? q.unrounded(plan.beforeRounding) : q.get(plan.y);
+    if (xt.count() != yt.count() || !(isFloat(xt.dtype()) || isInteger(xt.dtype())) || xt.dtype() == DType::Int64)
+        return {};
+    const Tensor unrounded = plan.unrounded.valid() ? q.unrounded(plan.unrounded) : Tensor();
+    double scaleSquare = 0;
+    const QuantParams params = pairParams(plan, q, scaleSquare);
+    const Layout order = params.scale.size() > 1 || xt.shape() != yt.shape() ? Layout::Plain : yt.layout();
+    Tensor keepX, keepY, keepP;
+    PairRun whole;
+    whole.n = static_cast<size_t>(xt.count());
+    whole.activation = plan.activation;
+    whole.x = asFloats(xt, order, nullptr, m_x, keepX);
+    whole.y = asFloats(yt, order, &params, m_y, keepY);
+    if (plan.p.valid() && plan.ownQuantizer)
+        whole.p = asFloats(q.get(plan.p), order, nullptr, m_p, keepP);
+    else if (unrounded.valid())
+        whole.p = asFloats(unrounded, order, nullptr, m_p, keepP);
+    // Counts merge in any order: what another worker holds is not waited for.
+    PairShared& shared = *m.shared[index];
+    std::unique_lock lock(shared.mutex, std::try_to_lock);
+    PairHistograms own;
+    PairHistograms* const histograms = !m_shared.histograms ? nullptr : lock ? &shared.histograms : &own;
+    const Tensor codes = plan.codes.valid() ? q.get(plan.codes) : Tensor();
+    const bool yIsCodes = isDequantized(yt, codes, params);
+    measureSamples(index, feed, xt.shape(), params, whole, histograms, { !m.knownFloats[index], !yIsCodes });
+    std::bitset<256> seen = lock ? shared.codes : std::bitset<256>();
+    countCodes(codes, yIsCodes && histograms ? &histograms->y : nullptr, params, seen);
+    if (!lock) {
+        lock.lock();
+        shared.histograms.merge(own);
+    }
+    shared.codes |= seen;
+    if (shared.shape.empty())
+        shared.shape = xt.shape();
+    lock.unlock();
+    const size_t slices = feed.slicesOf(whole.n);
+    std::fill_n(m.scaleSquares.begin() + ptrdiff_t(index * m.samples + feed.firstSample), slices, scaleSquare);
+    if (m_shared.nodeAlone)
+        measureNodeAlone(*m_shared.pair, plan, f, xt, m_quantPool, m.nodeSums[index * m.samples + feed.firstSample]);
+    return {};
+}
+
+} // namespace qs

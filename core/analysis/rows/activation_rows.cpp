@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/measured.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace qs {
+
+Number powerRatioDb(double signal, double noise)
+{
+    if (noise <= 0 || signal <= 0)
+        return std::nullopt;
+    return 10 * std::log10(signal / noise);
+}
+
+Similarity similarityOf(const PairSums& s)
+{
+    Similarity r;
+    r.elements = s.count;
+    r.nonFinite = s.nonFinite;
+    if (s.count == 0)
+        return r;
+    const auto n = static_cast<double>(s.count);
+    r.exact = s.ee == 0 && s.nonFinite == 0;
+    r.sqnrDb = powerRatioDb(s.xx, s.ee);
+    r.rmse = std::sqrt(s.ee / n);
+    r.maxAbsError = s.maxError;
+    r.meanError = s.e / n;
+    if (s.xx > 0 && s.yy > 0)
+        r.cosine = r.exact ? 1.0 : std::clamp(s.xy / std::sqrt(s.xx * s.yy), -1.0, 1.0);
+    return r;
+}
+
+namespace {
+
+struct Totals {
+    PairSums sums;
+    PairSums node;
+    double scaleSquare = 0; ///< mean over samples
+    std::vector<Number> sampleDb;
+};
+
+Totals addUp(const Measured& m, size_t pair)
+{
+    Totals t;
+    size_t samples = 0;
+    for (size_t s = 0; s < m.samples; ++s) {
+        if (!m.done[s])
+            continue;
+        const PairSums& one = m.sums[pair * m.samples + s];
+        t.sums.merge(one);
+        if (!m.nodeSums.empty())
+            t.node.merge(m.nodeSums[pair * m.samples + s]);
+        t.scaleSquare += m.scaleSquares[pair * m.samples + s];
+        t.sampleDb.push_back(powerRatioDb(one.xx, one.ee));
+        ++samples;
+    }
+    if (samples)
+        t.scaleSquare /= static_cast<double>(samples);
+    return t;
+}
+
+double meanScaleSquare(const QuantParams& params)
+{
+    double sum = 0;
+    for (float s : params.scale)
+        sum += double(s) * s;
+    return sum / static_cast<double>(params.scale.size());
+}
+
+void fillOwnQuantizer(const PairPlan& plan, const PairSums& s, ActivationRow& row)
+{
+    const auto n = static_cast<double>(s.count);
+    const bool integer = !row.params.scale.empty() || row.dynamic;
+    if (integer && isInteger(row.params.dtype)) {
+        row.localSqnrDb = powerRatioDb(s.xx, s.localEe);
+        row.localExact = s.localEe == 0;
+    }
+    if (plan.ownQuantizer) {
+        row.qdqSqnrDb = powerRatioDb(s.pp, s.qdqEe);
+        row.qdqExact = s.qdqEe == 0;
+        if (isInteger(row.params.dtype))
+            row.clippedFraction = static_cast<double>(s.clipped) / n;
+    }
+    row.noise = { s.rounding / n, s.clipping / n, s.inherited / n };
+    row.observedRange = { s.lowA, s.highA };
+    row.floatRange = { s.lowX, s.highX };
+    row.signalPower = s.xx / n;
+}
+
+void fillParameters(const PairPlan& plan, double dynamicScaleSquare, ActivationRow& row)
+{
+    double step2 = 0;
+    if (plan.dynamicScale.valid())
+        step2 = dynamicScaleSquare;
+    else if (!row.params.scale.empty() && isInteger(row.params.dtype))
+        step2 = meanScaleSquare(row.params);
+    if (step2 > 0 && row.signalPower)
+        row.idealSqnrDb = powerRatioDb(*row.signalPower, step2 / 12);
+    if (!row.params.scale.empty()) {
+        double low = row.params.low(0), high = row.params.high(0);
+        for (size_t c = 1; c < row.params.scale.size(); ++c) {
+            low = std::min(low, row.params.low(c));
+            high = std::max(high, row.params.high(c));
+        }
+        row.range = { low, high };
+    }
+}
+
+/// Noise over signal in dB; exact tensors are as quiet as their floor.
+Number noiseDb(const ActivationRow& row)
+{
+    if (row.accumulated.exact)
+        return -std::numeric_limits<double>::infinity();
+    if (row.accumulated.sqnrDb)
+        return -*row.accumulated.sqnrDb;
+    return std::nullopt;
+}
+
+/// Increase along the graph; see metrics.
+class IncreaseFinder {
+public:
+    IncreaseFinder(const Graph& graph, std::vector<ActivationRow>& rows)
+        : m_graph(graph)
+        , m_rows(rows)
+    {
+        for (size_t i = 0; i < rows.size(); ++i)
+            m_rowOf.try_emplace(rows[i].floatValue, i);
+    }
+
+    void fill()
+    {
+        for (ActivationRow& row : m_rows) {
+            const Number here = noiseDb(row);
+            if (!here)
+                continue;
+            std::optional<double> input;
+            if (row.floatNode.valid())
+                for (ValueId in : m_graph.node(row.floatNode).inputs)
+                    if (in.valid())
+                        largest(in, input, 0);
+            Number floor;
+            if (row.idealSqnrDb)
+                floor = -*row.idealSqnrDb;
+            const double bottom = floor.value_or(input && std::isfinite(*input) ? *input : *here);
+            const double from = std::max(input.value_or(bottom), bottom);
+            const double increase = std::max(*here, bottom) - from;
+            if (std::isfinite(increase))
+                row.increaseDb = increase;
+        }
+    }
+
+private:
+    void largest(ValueId value, std::optional<double>& best, int depth)
+    {
+        if (const auto it = m_rowOf.find(value); it != m_rowOf.end()) {
+            if (const Number db = noiseDb(m_rows[it->second]))
+                best = std::max(best.value_or(*db), *db);
+            return;
+        }
+        const NodeId producer = m_graph.value(value).producer;
+        if (!producer.valid() || depth > 64)
+            return;
+        for (ValueId in : m_graph.node(producer).inputs)
+            if (in.valid())
+                largest(in, best, depth + 1);
+    }
+
+    const Graph& m_graph;
+    std::vector<ActivationRow>& m_rows;
+    std::unordered_map<ValueId, size_t> m_rowOf;
+};
+
+/// What names the compared value: one before rounding has no name of its own, so the codes that come of it.
+ValueId comparedValue(const Graph& graph, const PairPlan& plan)
+{
+    if (!plan.beforeRounding.valid())
+        return plan.y;
+    const auto& outputs = graph.node(plan.beforeRounding).outputs;
+    return !outputs.empty() && outputs[0].valid() ? outputs[0] : plan.y;
+}
+
+} // namespace
+
+void fillActivations(const ComparePair& pair, const Measured& m, Comparison& result)
+{
+    const Graph& fg = pair.floatPlan->graph();
+    const Graph& qg = pair.quantPlan->graph();
+    for (size_t i = 0; i < m.pairs.size(); ++i) {
+        const PairPlan& plan = m.pairs[i];
+        ActivationRow row;
+        row.floatValue = plan.x;
+        row.quantValue = plan.y;
+        row.name = fg.value(plan.x).name;
+        row.quantizedName = qg.value(comparedValue(qg, plan)).name;
+        row.floatNode = fg.value(plan.x).producer;
+        row.quantNode = qg.value(plan.p.valid() ? plan.p : plan.y).producer;
+        for (NodeId rounds : { plan.unrounded, plan.beforeRounding })
+            if (const FusedUnit* unit = rounds.valid() ? pair.quantPlan->unit(rounds) : nullptr)
+                row.quantNode = unit->node;
+        if (row.floatNode.valid()) {
+            row.node = fg.node(row.floatNode).name;
+            row.opType = fg.node(row.floatNode).opType;
+        }
+        row.method = plan.pair.method;
+        row.confidence = plan.pair.confidence;
+        row.quantizer = plan.pair.quantizer;
+        row.params = plan.params;
+        row.dynamic = plan.dynamicScale.valid();
+        row.foldedActivation = plan.activationName;
+        Totals t = addUp(m, i);
+        row.accumulated = similarityOf(t.sums);
+        row.sampleSqnrDb = std::move(t.sampleDb);
+        if (t.sums.count > 0) {
+            fillOwnQuantizer(plan, t.sums, row);
+            fillParameters(plan, t.scaleSquare, row);
+        }
+        if (t.node.count > 0) {
+            row.nodeSqnrDb = powerRatioDb(t.node.xx, t.node.nodeEe);
+            row.nodeExact = t.node.nodeEe == 0;
+        }
+        PairShared& shared = *m.shared[i];
+        const std::lock_guard lock(shared.mutex);
+        row.shape = shared.shape;
+        row.floatHistogram = shared.histograms.x;
+        row.quantHistogram = shared.histograms.y;
+        row.errorHistogram = shared.histograms.error;
+        row.beforeHistogram = shared.histograms.before;
+        if (!row.dynamic)
+            row.inherited = shared.histograms.inherited;
+        if (plan.codes.valid() && row.params.perTensor())
+            row.usedCodes = static_cast<double>(shared.codes.count()) / 256.0;
+        result.activations.push_back(std::move(row));
+    }
+    IncreaseFinder(fg, result.activations).fill();
+}
+
+} // namespace qs

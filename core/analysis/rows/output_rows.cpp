@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/lockstep/measured.h"
+
+namespace qs {
+
+namespace {
+
+void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison& result)
+{
+    for (size_t s = 0; s < m.samples; ++s)
+        if (m.done[s] && m.floatClass[s] < 0)
+            return; // one element a sample: no classes
+    size_t right = 0, quantRight = 0, labels = 0;
+    for (size_t s = 0; s < m.samples; ++s) {
+        if (!m.done[s])
+            continue;
+        result.floatClass.push_back(m.floatClass[s]);
+        result.quantClass.push_back(m.quantClass[s]);
+        result.floatMargin.push_back(m.floatMargin[s]);
+        result.quantMargin.push_back(m.quantMargin[s]);
+        if (m.floatClass[s] != m.quantClass[s])
+            result.flipped.push_back(m.firstSample + s);
+        if (m.firstSample + s < all.size()) {
+            ++labels;
+            right += m.floatClass[s] == all[m.firstSample + s];
+            quantRight += m.quantClass[s] == all[m.firstSample + s];
+        }
+    }
+    if (labels > 0)
+        result.accuracy = Accuracy { labels, double(right) / double(labels), double(quantRight) / double(labels) };
+}
+
+} // namespace
+
+void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<int64_t>& labels, Comparison& result)
+{
+    const auto outputs = pairOutputs(pair);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+        OutputRow row;
+        row.name = outputs[o].name;
+        row.quantizedName = outputs[o].quantizedName;
+        row.floatValue = outputs[o].x;
+        row.quantValue = outputs[o].y;
+        PairSums sums, written;
+        size_t samples = 0, agree = 0, top5 = 0;
+        for (size_t s = 0; s < m.samples; ++s) {
+            if (!m.done[s])
+                continue;
+            const size_t at = o * m.samples + s;
+            sums.merge(m.outputSums[at]);
+            row.sampleSqnrDb.push_back(powerRatioDb(m.outputSums[at].xx, m.outputSums[at].ee));
+            row.sampleNoise.push_back(m.outputSums[at].ee);
+            if (!m.writtenSums.empty())
+                written.merge(m.writtenSums[at]);
+            if (m.floatClass[at] < 0)
+                continue;
+            ++samples;
+            agree += m.floatClass[at] == m.quantClass[at];
+            top5 += m.top5[at];
+        }
+        row.similarity = similarityOf(sums);
+        if (!m.writtenSums.empty())
+            row.implementation = similarityOf(written);
+        if (samples > 0) {
+            row.top1Agreement = double(agree) / double(samples);
+            row.top5Agreement = double(top5) / double(samples);
+        }
+        result.outputs.push_back(std::move(row));
+    }
+    if (!outputs.empty())
+        fillClasses(m, labels, result);
+}
+
+} // namespace qs

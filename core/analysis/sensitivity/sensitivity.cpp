@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/sensitivity/sensitivity.h"
+
+#include "core/analysis/sensitivity/exclusion_search.h"
+#include "core/analysis/sensitivity/unit_blocks.h"
+#include "core/base/name_pattern.h"
+#include "core/base/work/long_work.h"
+#include "core/base/work/stopwatch.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace qs {
+
+namespace {
+
+using Indices = std::vector<size_t>;
+
+/// Sizes of the exclusions that are tried: all of the first few, then fewer and fewer.
+std::vector<size_t> triedSizes(size_t units)
+{
+    std::vector<size_t> sizes;
+    for (size_t n = 1; n < units; n = n < 4 ? n + 1 : n + n / 2)
+        sizes.push_back(n);
+    if (units > 0)
+        sizes.push_back(units);
+    return sizes;
+}
+
+class SensitivityRun {
+public:
+    SensitivityRun(const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+        : m_inputs(inputs)
+        , m_progress(progress)
+        , m_cancel(cancel)
+        , m_options { KernelMode::Fast, inputs.profile,
+            inputs.lowered ? inputs.lowered : std::make_shared<LoweringCache>() }
+    {
+    }
+
+    Result<Sensitivity> run()
+    {
+        Stopwatch watch;
+        QS_CHECK(prepare());
+        QS_CHECK(measureUnits());
+        m_result.unitsMs = watch.lap();
+        rank();
+        if (m_inputs.exclusions)
+            QS_CHECK(exclude());
+        else
+            keepSingleExclusions();
+        fillFront();
+        sortUnits();
+        m_result.exclusionsMs = watch.lap();
+        return std::move(m_result);
+    }
+
+private:
+    std::shared_ptr<const Plan> planOf(std::shared_ptr<const Model> model) const
+    {
+        return Plan::make(std::move(model), m_options);
+    }
+    Result<std::shared_ptr<const Plan>> planOf(const Result<GraphDraft>& draft) const
+    {
+        if (!draft.ok())
+            return draft.issue();
+        QS_TRY(const auto model, draft->build());
+        return planOf(model);
+    }
+
+    Status prepare()
+    {
+        QS_TRY(const Feed first, m_inputs.data->feed(0));
+        OuterFacts sizes;
+        const auto inputs = m_inputs.model->graph.inputs();
+        size_t next = 0;
+        for (const ValueId id : inputs) {
+            const std::string& name = m_inputs.model->graph.value(id).name;
+            const bool carried
+                = std::ranges::any_of(m_inputs.runs.carry, [&](const auto& link) { return link.second == name; });
+            if (carried || m_inputs.model->graph.value(id).initializer || next >= first.inputs.size())
+                continue;
+            const Tensor& t = first.inputs[next++];
+            if (t.valid())
+                sizes.emplace(name, Fact { t.dtype(), toDims(t.shape()), {} });
+        }
+        QS_TRY(m_units, QuantizedUnits::make(m_inputs, sizes));
+        QS_CHECK(choose());
+        QS_TRY(auto prepared, planOf(Result<GraphDraft>(*m_inputs.prepared)));
+        QS_TRY(m_all, planOf(m_units->without({})));
+        VariantRuns::Options options = m_inputs.runs;
+        QS_TRY(
+            m_runs, VariantRuns::make(planOf(m_inputs.model), { std::move(prepared), m_all }, m_inputs.data, options));
+        m_result.by = m_inputs.by;
+        m_result.samples = m_inputs.data->samples();
+        return {};
+    }
+
+    Status choose()
+    {
+        std::vector<std::string> names;
+        for (const QuantizedUnit& unit : m_units->units())
+            names.push_back(unit.name);
+        m_chosen.resize(names.size());
+        std::iota(m_chosen.begin(), m_chosen.end(), size_t(0));
+        if (m_inputs.only.empty())
+            return {};
+        std::vector<bool> found(names.size(), false);
+        for (const std::string& pattern : splitPatterns(m_inputs.only, names)) {
+            QS_TRY(const auto indices, matchNames(pattern, names));
+            for (const size_t i : indices)
+                found[i] = true;
+        }
+        std::erase_if(m_chosen, [&](size_t i) { return !found[i]; });
+        return {};
+    }
+
+    /// Variant 0 has all units, then alone and without by turns.
+    Status measureUnits()
+    {
+        const auto& units = m_units->units();
+        const auto plan = [&](size_t variant) -> Result<std::shared_ptr<const Plan>> {
+            if (variant == 0)
+                return m_all;
+            const Indices one { m_chosen[(variant - 1) / 2] };
+            return planOf(variant % 2 ? m_units->only(one) : m_units->without(one));
+        };
+        QS_TRY(const auto scores, m_runs->measure(1 + 2 * m_chosen.size(), plan, "sensitivity", m_progress, m_cancel));
+        m_result.quantized = scores[0];
+        for (size_t c = 0; c < m_chosen.size(); ++c) {
+            const QuantizedUnit& unit = units[m_chosen[c]];
+            UnitSensitivity row { unit.name, unit.opType, scores[1 + 2 * c], scores[2 + 2 * c], {} };
+            if (m_units->macsKnown())
+                row.macShare = unitMacs() > 0 ? double(unit.macs) / double(unitMacs()) : 0;
+            m_result.units.push_back(std::move(row));
+        }
+        return {};
+    }
+
+    int64_t unitMacs() const
+    {
+        return std::accumulate(m_units->units().begin(), m_units->units().end(), int64_t(0),
+            [](int64_t sum, const QuantizedUnit& unit) { return sum + unit.macs; });
+    }
+
+    /// By what leaving it out saves; among equals by the noise that it makes alone.
+    void rank()
+    {
+        const auto order = [&](const auto& before) {
+            Indices indices(m_result.units.size());
+            std::iota(indices.begin(), indices.end(), size_t(0));
+            std::ranges::stable_sort(indices, before);
+            return indices;
+        };
+        const auto& units = m_result.units;
+        m_bySaving = order([&](size_t a, size_t b) {
+            return std::pair(units[a].without.noise, -units[a].alone.noise)
+                < std::pair(units[b].without.noise, -units[b].alone.noise);
+        });
+        m_byNoise = order([&](size_t a, size_t b) { return units[a].alone.noise > units[b].alone.noise; });
+    }
+
+    using Choices = std::vector<Indices>; ///< units, ascending
+
+    Result<std::vector<OutputScore>> measureWithout(const Choices& choices)
+    {
+        const auto plan = [&](size_t variant) { return planOf(m_units->without(choices[variant])); };
+        return m_runs->measure(choices.size(), plan, "exclusions", m_progress, m_cancel);
+    }
+
+    /// Measures and keeps for the front.
+    Status tryAll(const Choices& choices)
+    {
+        QS_TRY(const auto scores, measureWithout(choices));
+        for (size_t c = 0; c < choices.size(); ++c)
+            m_tried.push_back({ choices[c], scores[c] });
+        return {};
+    }
+
+    /// Of each size the first ones of both orders.
+    Choices firstOnes() const
+    {
+        Choices choices;
+        for (const size_t n : triedSizes(m_result.units.size()))
+            for (const Indices* order : { &m_bySaving, &m_byNoise }) {
+                Indices units;
+                for (size_t i = 0; i < n; ++i)
+                    units.push_back(m_chosen[(*order)[i]]);
+                std::ranges::sort(units);
+                choices.push_back(std::move(units));
+            }
+        return choices;
+    }
+
+    /// Blocks are whole, so they are left alone where only some units are asked for.
+    Choices blocks() const
+    {
+        Choices choices;
+        if (m_chosen.size() == m_units->units().size())
+            for (UnitBlock& block : unitBlocks(m_units->prepared(), m_inputs.by, m_units->units()))
+                choices.push_back(std::move(block.units));
+        return choices;
+    }
+
+    void keepSingleExclusions()
+    {
+        for (size_t row = 0; row < m_result.units.size(); ++row)
+            m_tried.push_back({ { m_chosen[row] }, m_result.units[row].without });
+    }
+
+    Status exclude()
+    {
+        QS_CHECK(tryAll(firstOnes()));
+        const size_t firstBlock = m_tried.size();
+        QS_CHECK(tryAll(blocks()));
+        std::vector<ExclusionMove> moves;
+        for (size_t row = 0; row < m_result.units.size(); ++row)
+            moves.push_back({ { m_chosen[row] }, m_result.units[row].without });
+        for (size_t b = firstBlock; b < m_tried.size(); ++b)
+            moves.push_back({ m_tried[b].units, m_tried[b].score });
+        ExclusionCosts costs;
+        const auto& units = m_units->units();
+        for (const QuantizedUnit& unit : units) // what needs no work costs something, too
+            costs.units.push_back(
+                double(unit.macs) / double(std::max<int64_t>(unitMacs(), 1)) + 1 / double(units.size()));
+        costs.measure = [this](const Choices& choices) { return measureWithout(choices); };
+        QS_TRY(const auto searched, searchExclusions(m_result.quantized, std::move(moves), costs));
+        m_tried.insert(m_tried.end(), searched.begin(), searched.end());
+        return {};
+    }
+
+    void sortUnits()
+    {
+        std::vector<UnitSensitivity> ranked;
+        for (const size_t u : m_bySaving)
+            ranked.push_back(std::move(m_result.units[u]));
+        m_result.units = std::move(ranked);
+    }
+
+    int64_t macsOf(const Indices& units) const
+    {
+        return std::accumulate(units.begin(), units.end(), int64_t(0),
+            [&](int64_t sum, size_t unit) { return sum + m_units->units()[unit].macs; });
+    }
+
+    /// Of all that was tried, what no other choice beats in work and in noise.
+    void fillFront()
+    {
+        m_tried.insert(m_tried.begin(), { {}, m_result.quantized });
+        std::ranges::stable_sort(m_tried, {}, [&](const MeasuredExclusion& e) {
+            return std::tuple(m_units->macsKnown() ? macsOf(e.units) : 0, e.units.size(), e.score.noise);
+        });
+        std::vector<size_t> rank(m_units->units().size(), 0);
+        for (size_t i = 0; i < m_bySaving.size(); ++i)
+            rank[m_chosen[m_bySaving[i]]] = i;
+        for (const MeasuredExclusion& e : m_tried)
+            if (m_result.pareto.empty() || e.score.noise < m_result.pareto.back().score.noise)
+                m_result.pareto.push_back(exclusion(e, rank));
+    }
+
+    /// Names in the order of the ranking.
+    Exclusion exclusion(const MeasuredExclusion& measured, const std::vector<size_t>& rank) const
+    {
+        Indices units = measured.units;
+        std::ranges::sort(units, {}, [&](size_t unit) { return rank[unit]; });
+        Exclusion result { {}, {}, measured.score };
+        for (const size_t unit : units)
+            result.excluded.push_back(m_units->units()[unit].name);
+        if (m_units->macsKnown())
+            result.quantizedMacShare
+                = m_units->totalMacs() > 0 ? double(unitMacs() - macsOf(units)) / double(m_units->totalMacs()) : 0;
+        return result;
+    }
+
+    const SensitivityInputs& m_inputs;
+    const ProgressFn& m_progress;
+    const CancelToken& m_cancel;
+    PlanOptions m_options;
+    std::optional<QuantizedUnits> m_units;
+    std::optional<VariantRuns> m_runs;
+    std::shared_ptr<const Plan> m_all;
+    Sensitivity m_result;
+    Indices m_chosen; ///< unit of each row
+    Indices m_bySaving, m_byNoise; ///< rows
+    std::vector<MeasuredExclusion> m_tried;
+};
+
+} // namespace
+
+std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto)
+{
+    std::map<size_t, const Exclusion*> best;
+    for (const Exclusion& e : pareto)
+        if (const Exclusion*& known = best[e.excluded.size()]; !known || e.score.noise < known->score.noise)
+            known = &e;
+    std::vector<Exclusion> growing;
+    for (const auto& [number, e] : best)
+        if (growing.empty() || e->score.noise < growing.back().score.noise)
+            growing.push_back(*e);
+    return growing;
+}
+
+std::string_view unitKindName(UnitKind kind)
+{
+    return kind == UnitKind::Node ? "node" : kind == UnitKind::Tensor ? "tensor" : "type";
+}
+
+std::optional<UnitKind> unitKindOf(std::string_view name)
+{
+    for (const UnitKind kind : { UnitKind::Node, UnitKind::Tensor, UnitKind::Type })
+        if (name == unitKindName(kind))
+            return kind;
+    return std::nullopt;
+}
+
+Result<Sensitivity> measureSensitivity(
+    const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+{
+    beginLongWork("sensitivity");
+    return SensitivityRun(inputs, progress, cancel).run();
+}
+
+} // namespace qs

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/rows/comparison.h"
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
+#include "core/data/data_source.h"
+#include "core/engine/run/carry.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+/// What the outputs of a variant of a model are worth beside those of the reference, over all samples. Signal and noise
+/// are summed over all outputs of a float type; elements that are not finite are left out.
+struct OutputScore {
+    double signal = 0, noise = 0; ///< sum of x^2, sum of (x - y)^2
+    size_t labels = 0, right = 0; ///< class of the first output against the label
+    bool exact() const { return noise == 0; }
+    Number sqnrDb() const; ///< null when exact or without a signal
+    Number accuracy() const; ///< fraction; null without labels
+};
+
+/// Runs many variants of one model over the same samples and scores their outputs. Values that a variant has in common
+/// with the base models are computed once and taken from a cache; a variant whose outputs are known to be equal to an
+/// earlier one's is not run. Scores are equal bits for any number of threads and any budget.
+class VariantRuns {
+public:
+    struct Options {
+        size_t threads = 1;
+        uint64_t memoryLimit = 0; ///< bytes; 0 = none
+        uint64_t cacheBytes = 0; ///< of it for values of the base models; samples that do not fit are run in turns
+        std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT; then nothing is cached
+    };
+    using Plans = std::vector<std::shared_ptr<const Plan>>;
+    using MakePlan = std::function<Result<std::shared_ptr<const Plan>>(size_t variant)>;
+
+    /// `reference` gives the outputs to compare with. `bases`: models that the variants have much in common with; all
+    /// plans must be made with one LoweringCache.
+    static Result<VariantRuns> make(std::shared_ptr<const Plan> reference, Plans bases,
+        std::shared_ptr<const DataSource> data, const Options& options);
+    /// Scores variants 0..count-1. `plan` is called from any worker, perhaps more than once a variant.
+    Result<std::vector<OutputScore>> measure(size_t count, const MakePlan& plan, std::string_view phase,
+        const ProgressFn& progress, const CancelToken& cancel);
+
+private:
+    struct Sample {
+        Feed feed;
+        Hash128 key;
+        std::vector<std::vector<float>> outputs; ///< of the reference; empty where they are no floats
+    };
+    using Parts = std::vector<OutputScore>; ///< by feed of the turn
+    struct Turn {
+        size_t first = 0;
+        std::vector<Sample> samples;
+        std::unique_ptr<ActivationCache> cache;
+        std::map<Hash128, Parts> known; ///< by what makes the outputs
+    };
+    struct Job;
+    Status begin(Turn& turn, size_t first, size_t count, const CancelToken& cancel);
+    Result<Parts> run(Turn& turn, std::shared_ptr<const Plan> plan, BufferPool& pool, const CancelToken& cancel);
+    Status runSample(const Job& job, size_t sample, CarriedState& state, OutputScore& score) const;
+    OutputScore score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
+
+    std::shared_ptr<const Plan> m_reference;
+    Plans m_bases;
+    std::shared_ptr<const DataSource> m_data;
+    Options m_options;
+    size_t m_turnFeeds = 1; ///< feeds whose values fit the cache
+    std::vector<std::unique_ptr<BufferPool>> m_pools; ///< by worker
+    std::unique_ptr<std::mutex> m_mutex = std::make_unique<std::mutex>();
+    Turn m_turn; ///< stays where one turn is enough
+};
+
+} // namespace qs

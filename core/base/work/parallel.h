@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/work/cancel.h"
+
+#include <cstddef>
+#include <functional>
+
+namespace qs {
+
+/// Cores this process may use (at least 1).
+size_t hardwareThreads();
+
+/// Calls work(index, worker) for index 0..count-1 on `threads` threads (the caller's own when threads == 1), in
+/// ascending order of start. worker is 0..threads-1. The first exception is rethrown after all threads ended.
+void parallelFor(size_t count, size_t threads, const std::function<void(size_t index, size_t worker)>& work);
+
+/// The same for work that can fail. After a failure or a cancellation nothing new begins. The issue is that of the
+/// lowest index that failed, or Cancelled.
+Status parallelTry(size_t count, size_t threads, const CancelToken& cancel,
+    const std::function<Status(size_t index, size_t worker)>& work);
+
+} // namespace qs

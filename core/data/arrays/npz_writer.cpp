@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/arrays/npz_writer.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+#include <zip.h>
+
+namespace qs {
+
+namespace {
+
+/// A tensor in a type that numpy has, plain order.
+Tensor forNumpy(const Tensor& t)
+{
+    const Tensor plain = toPlain(t);
+    if (dtypeBits(plain.dtype()) < 8 && isInteger(plain.dtype()))
+        return unpacked(plain);
+    if (npyTypeName(plain.dtype()).empty() && isFloat(plain.dtype()))
+        return Tensor::of<float>(plain.shape(), toFloats(plain));
+    return plain;
+}
+
+std::string npyHeader(const std::string& typeName, const Shape& shape, size_t samples)
+{
+    std::string sizes = "(" + std::to_string(samples) + ",";
+    for (int64_t d : shape)
+        sizes += " " + std::to_string(d) + ",";
+    if (!shape.empty())
+        sizes.pop_back();
+    std::string dict = "{'descr': '" + typeName + "', 'fortran_order': False, 'shape': " + sizes + "), }";
+    dict.append(63 - (10 + dict.size()) % 64, ' ');
+    dict += '\n';
+    std::string header("\x93NUMPY\x01\x00", 8);
+    header += static_cast<char>(dict.size() & 0xff);
+    header += static_cast<char>(dict.size() >> 8);
+    return header + dict;
+}
+
+/// Code points of a text in UTF-8; what is none becomes the replacement character.
+std::u32string codePoints(const std::string& text)
+{
+    std::u32string out;
+    for (size_t i = 0; i < text.size();) {
+        const auto first = static_cast<unsigned char>(text[i++]);
+        const size_t more = first < 0x80 ? 0
+            : first < 0xc0               ? 4
+            : first < 0xe0               ? 1
+            : first < 0xf0               ? 2
+            : first < 0xf8               ? 3
+                                         : 4;
+        char32_t point = more == 0 ? first : first & (0x3fu >> more);
+        size_t read = 0;
+        for (; more < 4 && read < more && i < text.size() && (text[i] & 0xc0) == 0x80; ++read)
+            point = point << 6 | (static_cast<unsigned char>(text[i++]) & 0x3fu);
+        out += read == more ? point : U'\ufffd';
+    }
+    return out;
+}
+
+Issue writeIssue(const std::string& path, const std::string& why)
+{
+    return badInput("cannot be written: " + why, path, "give a path in a folder that exists and has room");
+}
+
+} // namespace
+
+std::string npyTypeName(DType type)
+{
+    switch (type) {
+    case DType::Float32:
+        return "<f4";
+    case DType::Float64:
+        return "<f8";
+    case DType::Float16:
+        return "<f2";
+    case DType::UInt8:
+        return "|u1";
+    case DType::Int8:
+        return "|i1";
+    case DType::UInt16:
+        return "<u2";
+    case DType::Int16:
+        return "<i2";
+    case DType::UInt32:
+        return "<u4";
+    case DType::Int32:
+        return "<i4";
+    case DType::UInt64:
+        return "<u8";
+    case DType::Int64:
+        return "<i8";
+    case DType::Bool:
+        return "|b1";
+    case DType::Complex64:
+        return "<c8";
+    case DType::Complex128:
+        return "<c16";
+    default:
+        return {};
+    }
+}
+
+struct NpzWriter::State {
+    std::string path;
+    std::vector<std::string> names;
+    size_t samples = 0;
+    std::FILE* temporary = nullptr;
+    struct Region {
+        DType type = DType::Undefined;
+        Shape shape;
+        std::string header;
+        uint64_t begin = 0;
+        size_t bytes = 0; ///< of one sample
+        std::vector<Tensor> texts; ///< by sample: strings are laid out at the end, when the longest is known
+    };
+    std::mutex mutex;
+    std::vector<Region> regions; ///< empty until the first sample
+
+    ~State()
+    {
+        if (temporary)
+            std::fclose(temporary);
+    }
+    uint64_t end = 0; ///< of what is laid out
+    Status layOut(const std::vector<Tensor>& tensors);
+    Status layOutTexts(Region& region);
+    Status put(const void* data, size_t bytes, uint64_t at) const;
+};
+
+Status NpzWriter::State::put(const void* data, size_t bytes, uint64_t at) const
+{
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+        const ssize_t n = pwrite(fileno(temporary), from, bytes, static_cast<off_t>(at));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return writeIssue(path, std::strerror(errno));
+        from += n;
+        at += static_cast<uint64_t>(n);
+        bytes -= static_cast<size_t>(n);
+    }
+    return {};
+}
+
+Status NpzWriter::State::layOut(const std::vector<Tensor>& tensors)
+{
+    for (const Tensor& tensor : tensors) {
+        Region r;
+        r.type = tensor.dtype();
+        r.shape = tensor.shape();
+        if (r.type == DType::String) {
+            r.texts.resize(samples);
+        } else {
+            r.header = npyHeader(npyTypeName(r.type), r.shape, samples);
+            r.begin = end;
+            r.bytes = tensor.byteCount();
+            end += r.header.size() + uint64_t(r.bytes) * samples;
+            QS_CHECK(put(r.header.data(), r.header.size(), r.begin));
+        }
+        regions.push_back(std::move(r));
+    }
+    return {};
+}
+
+Status NpzWriter::State::layOutTexts(Region& r)
+{
+    std::vector<std::vector<std::u32string>> texts(samples);
+    size_t width = 1;
+    for (size_t sample = 0; sample < samples; ++sample)
+        if (r.texts[sample].valid())
+            for (const std::string& text : r.texts[sample].stringData()) {
+                texts[sample].push_back(codePoints(text));
+                width = std::max(width, texts[sample].back().size());
+            }
+    r.header = npyHeader("<U" + std::to_string(width), r.shape, samples);
+    r.begin = end;
+    r.bytes = static_cast<size_t>(elementCount(r.shape).value_or(0)) * width * sizeof(char32_t);
+    end += r.header.size() + uint64_t(r.bytes) * samples;
+    QS_CHECK(put(r.header.data(), r.header.size(), r.begin));
+    for (size_t sample = 0; sample < samples; ++sample) {
+        std::u32string all;
+        for (std::u32string& text : texts[sample]) {
+            text.resize(width, U'\0');
+            all += text;
+        }
+        QS_CHECK(
+            put(all.data(), all.size() * sizeof(char32_t), r.begin + r.header.size() + uint64_t(r.bytes) * sample));
+    }
+    return {};
+}
+
+NpzWriter::NpzWriter(std::unique_ptr<State> state)
+    : m_state(std::move(state))
+{
+}
+NpzWriter::NpzWriter(NpzWriter&&) noexcept = default;
+NpzWriter::~NpzWriter() = default;
+
+Result<NpzWriter> NpzWriter::create(const std::string& path, std::vector<std::string> names, size_t samples)
+{
+    QS_TRY(const AtomicFile probe, AtomicFile::create(path)); // says early when the path cannot be written
+    if (probe.temporaryPath().empty())
+        return badInput("is no regular file", path, "give the path of an .npz file to write");
+    auto state = std::make_unique<State>();
+    state->path = path;
+    state->names = std::move(names);
+    state->samples = samples;
+    std::string pattern = path + ".XXXXXX";
+    const int fd = mkstemp(pattern.data());
+    if (fd < 0)
+        return writeIssue(path, std::strerror(errno));
+    unlink(pattern.c_str());
+    state->temporary = fdopen(fd, "w+b");
+    return NpzWriter(std::move(state));
+}
+
+Status NpzWriter::add(size_t sample, const std::vector<Tensor>& tensors)
+{
+    std::vector<Tensor> ready;
+    for (const Tensor& t : tensors)
+        ready.push_back(forNumpy(t));
+    {
+        const std::lock_guard lock(m_state->mutex);
+        if (m_state->regions.empty())
+            QS_CHECK(m_state->layOut(ready));
+    }
+    for (size_t i = 0; i < ready.size(); ++i) {
+        State::Region& r = m_state->regions[i];
+        if (ready[i].shape() != r.shape || ready[i].dtype() != r.type) {
+            Issue issue = badInput("has shape " + shapeText(ready[i].shape()) + " for sample " + std::to_string(sample)
+                    + " and " + shapeText(r.shape) + " for another, so the samples do not stack",
+                {}, "use --limit 1");
+            issue.tensor = m_state->names[i];
+            return issue;
+        }
+        if (r.type == DType::String) {
+            r.texts[sample] = ready[i];
+            continue;
+        }
+        QS_CHECK(
+            m_state->put(ready[i].bytes().data(), r.bytes, r.begin + r.header.size() + uint64_t(r.bytes) * sample));
+    }
+    return {};
+}
+
+Status NpzWriter::finish()
+{
+    QS_TRY(AtomicFile file, AtomicFile::create(m_state->path));
+    for (State::Region& r : m_state->regions)
+        if (r.type == DType::String)
+            QS_CHECK(m_state->layOutTexts(r));
+    std::fflush(m_state->temporary);
+    int code = 0;
+    zip_t* zip = zip_open(file.temporaryPath().c_str(), ZIP_TRUNCATE | ZIP_CREATE, &code);
+    if (!zip)
+        return writeIssue(m_state->path, "the archive could not be made");
+    for (size_t i = 0; i < m_state->names.size(); ++i) {
+        const State::Region& r = m_state->regions[i];
+        const uint64_t length = r.header.size() + uint64_t(r.bytes) * m_state->samples;
+        std::FILE* reader = fdopen(dup(fileno(m_state->temporary)), "rb");
+        zip_source_t* source
+            = reader ? zip_source_filep(zip, reader, r.begin, static_cast<zip_int64_t>(length)) : nullptr;
+        const zip_int64_t index = source
+            ? zip_file_add(zip, (m_state->names[i] + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8 | ZIP_FL_OVERWRITE)
+            : -1;
+        if (index < 0) {
+            zip_discard(zip);
+            return writeIssue(m_state->path, "the archive could not be made");
+        }
+        zip_set_file_compression(zip, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+        // Equal results are equal files, whenever they were made: 1 January 1980, the first day a zip file knows.
+        zip_file_set_dostime(zip, static_cast<zip_uint64_t>(index), 0, (1 << 5) | 1, 0);
+    }
+    if (zip_close(zip) != 0) {
+        const std::string why = zip_strerror(zip);
+        zip_discard(zip);
+        return writeIssue(m_state->path, why);
+    }
+    return file.commit();
+}
+
+} // namespace qs

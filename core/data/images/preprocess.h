@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/data/images/resample.h"
+#include "core/tensor/tensor.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+enum class ResizeMode { Stretch, ShortSide, Letterbox };
+enum class CropPlace { Centre, TopLeft };
+enum class ColorOrder { Rgb, Bgr, Gray };
+
+/// How a picture becomes a tensor: colour, resize and crop, then (pixel * scale - mean) / std for each channel.
+struct Preprocess {
+    int width = 0; ///< "size"; 0 = not given, take the input's
+    int height = 0;
+    ResizeMode resize = ResizeMode::Stretch;
+    std::optional<int> shortSide; ///< the larger of width and height when not given
+    Interpolation interpolation = Interpolation::Bilinear;
+    CropPlace crop = CropPlace::Centre;
+    double padValue = 0; ///< in pixel units
+    ColorOrder color = ColorOrder::Rgb;
+    double scale = 1;
+    std::vector<double> mean; ///< one a channel
+    std::vector<double> deviation; ///< "std"
+    bool channelsFirst = true; ///< layout nchw
+    DType dtype = DType::Float32; ///< or UInt8, which skips the arithmetic
+
+    int channels() const { return color == ColorOrder::Gray ? 1 : 3; }
+    /// Of one picture, without the batch axis.
+    Shape itemShape() const;
+};
+
+/// Reads the JSON file; unknown keys and values that make no sense are Issues naming the file and the key.
+Result<Preprocess> readPreprocess(const std::string& path);
+/// Writes one picture, `itemShape()` elements of `dtype`, to `out`. An Issue (without a file) when it cannot be cut.
+Status applyPreprocess(const Preprocess& how, Picture picture, std::byte* out);
+
+} // namespace qs

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lower/attention/attention_parts.h"
+#include "core/engine/lower/common/float_work.h"
+#include "core/engine/lower/common/movement.h"
+#include "core/engine/lower/common/numeric_inputs.h"
+
+#include "core/kernels/movement/indexed_copy.h"
+#include "core/kernels/movement/strided_copy.h"
+#include "core/kernels/sequence/token_mixing.h"
+#include "core/tensor/convert.h"
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+namespace qs {
+
+namespace {
+
+struct RotaryStep {
+    KernelMode mode;
+    int64_t heads, rotated;
+    bool interleaved;
+};
+
+Result<RotaryShape> rotaryShape(const RotaryStep& step, const Tensor& x)
+{
+    RotaryShape s;
+    s.interleaved = step.interleaved;
+    s.batch = x.rank() > 0 ? x.dim(0) : 0;
+    if (x.rank() == 4) {
+        s.heads = x.dim(1);
+        s.tokens = x.dim(2);
+        s.headSize = x.dim(3);
+        s.tokenStride = s.headSize;
+        s.headStride = s.tokens * s.headSize;
+    } else if (x.rank() == 3 && step.heads > 0 && x.dim(2) % step.heads == 0) {
+        s.heads = step.heads;
+        s.tokens = x.dim(1);
+        s.headSize = x.dim(2) / s.heads;
+        s.tokenStride = x.dim(2);
+        s.headStride = s.headSize;
+    } else {
+        return badInput("an input of shape " + shapeText(x.shape()) + " does not hold " + std::to_string(step.heads)
+            + " heads; set num_heads");
+    }
+    s.batchStride = s.heads * s.tokens * s.headSize;
+    s.rotated = step.rotated > 0 ? step.rotated : s.headSize;
+    if (s.rotated > s.headSize || s.rotated % 2 != 0)
+        return badInput("heads of size " + std::to_string(s.headSize) + " cannot be turned over "
+            + std::to_string(s.rotated) + " elements");
+    return s;
+}
+
+/// Row in the caches of each token.
+Result<std::vector<int64_t>> cacheRows(const RotaryShape& s, const StepContext& c)
+{
+    const Tensor &cosines = c.in(1), &sines = c.in(2);
+    const auto tokens = s.batch * s.tokens;
+    if (cosines.shape() != sines.shape() || cosines.rank() < 2 || cosines.shape().back() != s.rotated / 2)
+        return badInput("caches of shape " + shapeText(cosines.shape()) + " and " + shapeText(sines.shape())
+            + " do not fit " + std::to_string(s.rotated) + " turned elements");
+    const int64_t size = product(cosines.shape(), 0, cosines.rank() - 1);
+    std::vector<int64_t> rows(static_cast<size_t>(tokens));
+    std::iota(rows.begin(), rows.end(), 0);
+    if (const Tensor* positions = c.input(3)) {
+        rows = toInts(*positions);
+        if (static_cast<int64_t>(rows.size()) != tokens)
+            return badInput(
+                "there are " + std::to_string(rows.size()) + " positions for " + std::to_string(tokens) + " tokens");
+    }
+    for (int64_t row : rows)
+        if (row < 0 || row >= size)
+            return badInput(
+                "position " + std::to_string(row) + " is outside caches of " + std::to_string(size) + " rows");
+    return rows;
+}
+
+Status runRotary(const RotaryStep& step, StepContext& c)
+{
+    QS_CHECK(needNumericInputs(c));
+    const Tensor& x = c.in(0);
+    if (!isComputedFloat(x.dtype()))
+        return unsupportedType(x.dtype());
+    QS_TRY(const RotaryShape s, rotaryShape(step, x));
+    QS_TRY(const auto rows, cacheRows(s, c));
+    withFloatWork(x.dtype(), step.mode, [&](auto work) {
+        using W = decltype(work);
+        const Tensor in = asWork<W>(c, x), cosines = asWork<W>(c, c.in(1)), sines = asWork<W>(c, c.in(2));
+        Tensor y = c.allocate(dtypeOf<W>(), x.shape());
+        rotaryEmbed<W>(
+            s, in.data<W>().data(), cosines.data<W>().data(), sines.data<W>().data(), rows.data(), y.fill<W>().data());
+        c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
+    });
+    return {};
+}
+
+Result<LoweredNode> lowerRotary(const LowerContext& context)
+{
+    QS_CHECK(needFloat(context.inputType(0)));
+    const Attributes& a = context.node.attributes;
+    const RotaryStep step { context.mode, a.integer("num_heads", 0), a.integer("rotary_embedding_dim", 0),
+        a.integer("interleaved", 0) != 0 };
+    return LoweredNode { [step](StepContext& c) { return runRotary(step, c); },
+        context.mode == KernelMode::Reference ? "reference" : "rotary" };
+}
+
+Status runTensorScatter(const Node& node, KernelMode, StepContext& s)
+{
+    QS_CHECK(needInputs(s, 2));
+    const Tensor &cache = s.in(0), &update = s.in(1);
+    QS_TRY(const size_t axis, axisOf(node.attributes.integer("axis", -2), cache.rank()));
+    bool fits = update.rank() == cache.rank() && update.dtype() == cache.dtype() && axis > 0;
+    for (size_t d = 0; fits && d < cache.rank(); ++d)
+        fits = d == axis ? update.dim(d) <= cache.dim(d) : update.dim(d) == cache.dim(d);
+    const Tensor* given = s.input(2);
+    if (!fits || (given && given->count() != cache.dim(0)))
+        return badInput("an update of shape " + shapeText(update.shape()) + " does not fit a cache of shape "
+            + shapeText(cache.shape()));
+    const bool circular = node.attributes.text("mode", "linear") == "circular";
+    const int64_t size = cache.dim(axis), length = update.dim(axis), outer = product(cache.shape(), 0, axis);
+    std::vector<int64_t> blocks;
+    for (int64_t o = 0; o < outer; ++o) {
+        const int64_t first = given ? elementAsInt(*given, o / (outer / cache.dim(0))) : 0;
+        if (first < 0 || (!circular && first > size - length))
+            return badInput(
+                "a write at " + std::to_string(first) + " is outside a cache of size " + std::to_string(size));
+        for (int64_t t = 0; t < length; ++t)
+            blocks.push_back(o * size + (first % size + t) % size);
+    }
+    const Movable movable({ &cache, &update });
+    Tensor out = s.allocate(movable.dtype(), cache.shape());
+    std::memcpy(writable(out), movable[0].bytes().data(), out.byteCount());
+    const auto block = static_cast<size_t>(product(cache.shape(), axis + 1, cache.rank())) * movable.elementBytes();
+    scatterBlocks(movable[1].bytes().data(), writable(out), block, blocks);
+    s.setOutput(0, movable.back(out));
+    return {};
+}
+
+struct LinearAttentionStep {
+    KernelMode mode;
+    int64_t heads, keyHeads;
+    float scale;
+    bool gated, delta;
+};
+
+Result<LinearAttentionShape> linearShape(const LinearAttentionStep& step, const StepContext& c)
+{
+    const Tensor &q = c.in(0), &k = c.in(1), &v = c.in(2);
+    LinearAttentionShape s;
+    s.heads = step.heads;
+    s.keyHeads = step.keyHeads;
+    bool fits = q.rank() == 3 && k.rank() == 3 && v.rank() == 3;
+    if (fits) {
+        s.batch = q.dim(0);
+        s.tokens = q.dim(1);
+        s.keySize = q.dim(2) / s.heads;
+        s.valueSize = v.dim(2) / s.keyHeads;
+        fits = k.shape() == Shape { s.batch, s.tokens, s.keyHeads * s.keySize } && q.dim(2) == s.heads * s.keySize
+            && v.shape() == Shape { s.batch, s.tokens, s.keyHeads * s.valueSize };
+    }
+    if (!fits)
+        return badInput("queries " + shapeText(q.shape()) + ", keys " + shapeText(k.shape()) + " and values "
+            + shapeText(v.shape()) + " do not fit");
+    if ((c.input(4) != nullptr) != step.gated || (c.input(5) != nullptr) != step.delta)
+        return badInput("its inputs decay and beta do not fit its update_rule");
+    if (step.gated)
+        s.decays = c.in(4).count() / std::max<int64_t>(s.batch * s.tokens * s.keyHeads, 1);
+    if (step.delta)
+        s.rates = c.in(5).count() / std::max<int64_t>(s.batch * s.tokens, 1);
+    const Shape state { s.batch, s.keyHeads, s.keySize, s.valueSize };
+    if ((s.decays > 1 && s.decays != s.keySize) || (s.rates > 1 && s.rates != s.keyHeads)
+        || (step.gated && c.in(4).count() != s.batch * s.tokens * s.keyHeads * s.decays)
+        || (step.delta && c.in(5).count() != s.batch * s.tokens * s.rates) || (c.input(3) && c.in(3).shape() != state))
+        return badInput("the shape of its decay, beta or past_state does not fit");
+    s.scale = step.scale != 0 ? double(step.scale) : 1 / std::sqrt(double(s.keySize));
+    return s;
+}
+
+Status runLinearAttention(const LinearAttentionStep& step, StepContext& c)
+{
+    QS_CHECK(needNumericInputs(c));
+    for (size_t i = 0; i < 3; ++i)
+        if (!isComputedFloat(c.in(i).dtype()))
+            return unsupportedType(c.in(i).dtype());
+    QS_TRY(const LinearAttentionShape s, linearShape(step, c));
+    withFloatWork(c.in(0).dtype(), step.mode, [&](auto work) {
+        using W = decltype(work);
+        const Tensor q = asWork<W>(c, c.in(0)), k = asWork<W>(c, c.in(1)), v = asWork<W>(c, c.in(2));
+        const Tensor decay = step.gated ? asWork<W>(c, c.in(4)) : Tensor();
+        const Tensor rate = step.delta ? asWork<W>(c, c.in(5)) : Tensor();
+        Tensor state = c.allocate(dtypeOf<W>(), { s.batch, s.keyHeads, s.keySize, s.valueSize });
+        const Tensor past = c.input(3) ? asWork<W>(c, c.in(3)) : Tensor();
+        if (past.valid())
+            std::ranges::copy(past.data<W>(), state.fill<W>().begin());
+        else
+            std::ranges::fill(state.fill<W>(), W(0));
+        Tensor y = c.allocate(dtypeOf<W>(), { s.batch, s.tokens, s.heads * s.valueSize });
+        linearAttention<W>(s,
+            { q.data<W>().data(), k.data<W>().data(), v.data<W>().data(), dataOrNull<W>(decay), dataOrNull<W>(rate),
+                state.fill<W>().data(), y.fill<W>().data() });
+        c.setOutput(0, fromWork<W>(c, std::move(y), c.in(0).dtype()));
+        if (c.outputCount() > 1)
+            c.setOutput(1, fromWork<W>(c, std::move(state), (c.input(3) ? c.in(3) : c.in(0)).dtype()));
+    });
+    return {};
+}
+
+Result<LoweredNode> lowerLinearAttention(const LowerContext& context)
+{
+    QS_CHECK(needFloat(context.inputType(0)));
+    const Attributes& a = context.node.attributes;
+    const std::string rule = a.text("update_rule", "gated_delta");
+    if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
+        return badInput("the update rule '" + rule + "' is unknown");
+    const LinearAttentionStep step { context.mode, a.integer("q_num_heads", 0), a.integer("kv_num_heads", 0),
+        a.real("scale", 0), rule.starts_with("gated"), rule.ends_with("delta") };
+    if (step.keyHeads <= 0 || step.heads <= 0 || step.heads % step.keyHeads != 0)
+        return badInput("q_num_heads must be a multiple of kv_num_heads");
+    return LoweredNode { [step](StepContext& c) { return runLinearAttention(step, c); }, "recurrent attention" };
+}
+
+/// Elements of two tensors of rank 3 one after another along the last axis.
+template <class W> Tensor afterPast(const StepContext& c, const Tensor* past, const Tensor& x, int64_t pastSize)
+{
+    const Shape shape { x.dim(0), x.dim(1), pastSize + x.dim(2) };
+    Tensor out = c.allocate(dtypeOf<W>(), shape);
+    const int64_t width = shape[2], length = x.dim(2);
+    const Tensor before = past ? asWork<W>(c, *past) : Tensor(), now = asWork<W>(c, x);
+    for (int64_t r = 0; r < shape[0] * shape[1]; ++r) {
+        W* row = out.fill<W>().data() + r * width;
+        if (past)
+            std::copy_n(before.data<W>().data() + r * pastSize, pastSize, row);
+        else
+            std::fill_n(row, pastSize, W(0));
+        std::copy_n(now.data<W>().data() + r * length, length, row + pastSize);
+    }
+    return out;
+}
+
+/// The last `count` elements of each line.
+template <class W> Tensor lastOf(const StepContext& c, const Tensor& x, int64_t count)
+{
+    Tensor out = c.allocate(dtypeOf<W>(), { x.dim(0), x.dim(1), count });
+    for (int64_t r = 0; r < x.dim(0) * x.dim(1); ++r)
+        std::copy_n(x.data<W>().data() + (r + 1) * x.dim(2) - count, count, out.fill<W>().data() + r * count);
+    return out;
+}
+
+Status runCausalConv(const Node& node, KernelMode mode, StepContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    QS_CHECK(needNumericInputs(c));
+    const Tensor &x = c.in(0), &w = c.in(1);
+    if (!isComputedFloat(x.dtype()))
+        return unsupportedType(x.dtype());
+    const bool fits = x.rank() == 3 && w.rank() == 3 && w.dim(0) == x.dim(1) && w.dim(1) == 1 && w.dim(2) > 0;
+    if (!fits || (c.input(2) && c.in(2).count() != x.dim(1))
+        || (c.input(3) && c.in(3).shape() != Shape { x.dim(0), x.dim(1), w.dim(2) - 1 }))
+        return badInput("an input of shape " + shapeText(x.shape()) + " does not fit its weight " + shapeText(w.shape())
+            + ", bias or past_state");
+    const CausalConvShape s { x.dim(0), x.dim(1), x.dim(2), w.dim(2) };
+    const bool silu = node.attributes.text("activation", "none") != "none";
+    withFloatWork(x.dtype(), mode, [&](auto work) {
+        using W = decltype(work);
+        const Tensor padded = afterPast<W>(c, c.input(3), x, s.taps - 1), taps = asWork<W>(c, w);
+        const Tensor bias = c.input(2) ? asWork<W>(c, c.in(2)) : Tensor();
+        Tensor y = c.allocate(dtypeOf<W>(), x.shape());
+        causalConv<W>(s, padded.data<W>().data(), taps.data<W>().data(), dataOrNull<W>(bias), y.fill<W>().data());
+        if (silu)
+            for (W& v : y.fill<W>())
+                v = v / (1 + std::exp(-v));
+        c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
+        if (c.outputCount() > 1)
+            c.setOutput(1, fromWork<W>(c, lastOf<W>(c, padded, s.taps - 1), x.dtype()));
+    });
+    return {};
+}
+
+Result<LoweredNode> lowerCausalConv(const LowerContext& context)
+{
+    QS_CHECK(needFloat(context.inputType(0)));
+    const std::string activation = context.node.attributes.text("activation", "none");
+    if (activation != "none" && activation != "silu" && activation != "swish")
+        return badInput("the activation '" + activation + "' is unknown");
+    return LoweredNode { [node = &context.node, mode = context.mode](
+                             StepContext& c) { return runCausalConv(*node, mode, c); },
+        context.mode == KernelMode::Reference ? "reference" : "causal convolution" };
+}
+
+} // namespace
+
+void lowerTokenMixing(LoweringRegistry& r)
+{
+    r.add("", "RotaryEmbedding", lowerRotary);
+    r.add("", "TensorScatter", copying<runTensorScatter>);
+    r.add("", "LinearAttention", lowerLinearAttention);
+    r.add("", "CausalConvWithState", lowerCausalConv);
+}
+
+} // namespace qs

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/plan/lowering.h"
+
+/// Parts of the text family, called by lowerText().
+namespace qs {
+
+void lowerTfIdf(LoweringRegistry&); ///< TfIdfVectorizer
+
+} // namespace qs

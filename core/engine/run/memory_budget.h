@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/run/execution.h"
+
+#include <memory>
+#include <span>
+
+namespace qs {
+
+/// Bytes that each of `workers` may use for tensors when the schedules run side by side under a limit for all: what
+/// their constants leave, shared equally. An Issue when one sample's tensors do not fit; sizes that inference could not
+/// find count as one element.
+Result<uint64_t> memoryPerWorker(
+    std::span<const std::shared_ptr<const Schedule>> schedules, uint64_t limitBytes, size_t workers);
+
+} // namespace qs

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/kernels/product/float_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+// Not the targets of the other files: these loops are bound by arithmetic and gain from AVX-512, and without fused
+// multiplication and addition there are better kernels.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels/product/float_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace qs::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr size_t kLanes = hn::MaxLanes(D());
+constexpr size_t kPanel = 2 * kLanes; ///< filters of a panel
+/// Pixels whose sums over a panel fill the registers.
+constexpr size_t kMostPixels = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr size_t kMostPairs = HWY_TARGET <= HWY_AVX3 ? 8 : 4; ///< the same for outputs of two rows
+constexpr size_t kMostOutputs = 8; ///< that a depthwise convolution makes at once
+
+/// The bound of a tail as numbers. Where an operand is NaN or both are zeros, these instructions give the second one,
+/// as a comparison with the first would choose.
+struct Bounds {
+    explicit Bounds(const SumTail& tail)
+        : low(hn::Set(D(),
+            tail.bound == SumTail::Bound::Clip       ? tail.low
+                : tail.bound == SumTail::Bound::Relu ? 0
+                                                     : -kInfinity))
+        , high(hn::Set(D(), tail.bound == SumTail::Bound::Clip ? tail.high : kInfinity))
+    {
+    }
+    HWY_INLINE V operator()(V sum) const { return hn::Min(high, hn::Max(low, sum)); }
+    static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    V low, high;
+};
+
+/// `count` elements, fewer than a vector has where kPart.
+template <bool kPart> HWY_INLINE V loadSome(D d, const float* p, size_t count)
+{
+    if constexpr (kPart)
+        return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+    else
+        return hn::LoadU(d, p);
+}
+
+template <bool kPart> HWY_INLINE void storeSome(D d, V v, float* p, size_t count)
+{
+    if constexpr (kPart)
+        hn::BlendedStore(v, hn::FirstN(d, count), d, p);
+    else
+        hn::StoreU(v, d, p);
+}
+
+/// Pixels and the filters of a panel whose sums fit the registers.
+struct PanelTile {
+    const PixelRun& run;
+    ptrdiff_t offset; ///< as in PixelRun, of the tile's first pixel
+    const float* panel;
+    size_t segments, segmentInputs;
+    float* y;
+    size_t yStride;
+    size_t filters; ///< at most kPanel
+};
+
+/// Adds the products of the inputs of one segment; w: weights of its first input.
+template <size_t kPixels, size_t kVectors>
+HWY_INLINE void addSegment(
+    V (&sums)[kPixels][kVectors], const float* first, ptrdiff_t stride, const float* w, size_t inputs)
+{
+    const D d;
+    // One pointer for three pixels, so that they stay in registers.
+    constexpr size_t kPointers = (kPixels + 2) / 3;
+    const float* x[kPointers];
+    for (size_t i = 0; i < kPointers; ++i)
+        x[i] = first + static_cast<ptrdiff_t>(3 * i) * stride;
+    for (size_t i = 0; i < inputs; ++i) {
+        V weights[kVectors];
+        HWY_UNROLL(2)
+        for (size_t v = 0; v < kVectors; ++v)
+            weights[v] = hn::Load(d, w + v * kLanes);
+        HWY_UNROLL(12)
+        for (size_t p = 0; p < kPixels; ++p) {
+            const V value = hn::Set(d, x[p / 3][static_cast<ptrdiff_t>(p % 3) * stride]);
+            HWY_UNROLL(2)
+            for (size_t v = 0; v < kVectors; ++v)
+                sums[p][v] = hn::MulAdd(value, weights[v], sums[p][v]);
+        }
+        for (size_t k = 0; k < kPointers; ++k)
+            ++x[k];
+        w += kPanel;
+    }
+}
+
+/// kPart: the last vector is not full.
+template <size_t kPixels, size_t kVectors, bool kPart>
+HWY_INLINE void finishTile(V (&sums)[kPixels][kVectors], const PanelTile& t, const SumTail& tail)
+{
+    const D d;
+    constexpr size_t kLast = kVectors - 1;
+    const size_t last = t.filters - kLast * kLanes;
+    if (tail.addend) {
+        HWY_UNROLL(12)
+        for (size_t p = 0; p < kPixels; ++p) {
+            const float* addend = tail.addend + p * t.yStride;
+            if (kLast > 0)
+                sums[p][0] = hn::Add(sums[p][0], hn::LoadU(d, addend));
+            sums[p][kLast] = hn::Add(sums[p][kLast], loadSome<kPart>(d, addend + kLast * kLanes, last));
+        }
+    }
+    const Bounds bounds(tail);
+    HWY_UNROLL(12)
+    for (size_t p = 0; p < kPixels; ++p) {
+        float* y = t.y + p * t.yStride;
+        if (kLast > 0)
+            hn::StoreU(bounds(sums[p][0]), d, y);
+        storeSome<kPart>(d, bounds(sums[p][kLast]), y + kLast * kLanes, last);
+    }
+}
+
+template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t, const SumTail& tail)
+{
+    const D d;
+    V sums[kPixels][kVectors];
+    HWY_UNROLL(12)
+    for (size_t p = 0; p < kPixels; ++p)
+        HWY_UNROLL(2)
+    for (size_t v = 0; v < kVectors; ++v)
+        sums[p][v] = hn::Load(d, t.panel + v * kLanes);
+    // What is needed at the end comes in lines far apart, which the CPU does not foresee.
+    HWY_UNROLL(12)
+    for (size_t p = 0; p < kPixels; ++p)
+        HWY_UNROLL(2)
+    for (size_t v = 0; v < kVectors; ++v) {
+        const size_t at = p * t.yStride + v * kLanes;
+        if (tail.addend)
+            __builtin_prefetch(tail.addend + at, 0);
+        __builtin_prefetch(t.y + at, 1);
+    }
+    const auto firstInput = static_cast<ptrdiff_t>(t.run.firstInput);
+    for (size_t s = 0; s < t.segments; ++s)
+        if (t.run.segments[s])
+            addSegment<kPixels, kVectors>(sums, t.run.segments[s] + t.offset + firstInput, t.run.stride,
+                t.panel + kPanel * (1 + s * t.segmentInputs + t.run.firstInput), t.run.lastInput - t.run.firstInput);
+    if (t.filters == kVectors * kLanes)
+        finishTile<kPixels, kVectors, false>(sums, t, tail);
+    else
+        finishTile<kPixels, kVectors, true>(sums, t, tail);
+}
+
+void multiply(const PanelWeights& w, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumTail& tail)
+{
+    using Fn = void (*)(const PanelTile&, const SumTail&);
+    constexpr auto fns = []<size_t... kPixels>(std::index_sequence<kPixels...>)
+    {
+        return std::array<std::array<Fn, kMostPixels>, 2> { { { multiplyTile<kPixels + 1, 1>... },
+            { multiplyTile<kPixels + 1, 2>... } } };
+    }
+    (std::make_index_sequence<kMostPixels>());
+    const size_t tiles = (run.count + kMostPixels - 1) / kMostPixels;
+    for (size_t panel = firstPanel; panel < lastPanel; ++panel) {
+        const size_t filter = panel * kPanel, filters = std::min(kPanel, w.filters - filter);
+        for (size_t i = 0; i < tiles; ++i) { // of nearly equal sizes: small ones leave registers empty
+            const size_t first = run.count * i / tiles, count = run.count * (i + 1) / tiles - first;
+            const size_t at = first * run.yStride + filter;
+            const PanelTile tile { run, run.offset + static_cast<ptrdiff_t>(first) * run.stride,
+                w.panels.data() + panel * w.panelFloats(), w.segments, w.segmentInputs, run.y + at, run.yStride,
+                filters };
+            fns[filters > kLanes][count - 1](tile, tail.from(at));
+        }
+    }
+}
+
+/// Neighbouring outputs of a depthwise convolution that have the same columns of the kernel inside the input.
+struct DepthwiseTile {
+    const float* const* rows;
+    ptrdiff_t offset; ///< in a row, of what tap 0 of the first output meets; perhaps before its begin
+    ptrdiff_t step, tapStep; ///< floats between the inputs of neighbouring outputs, and of neighbouring taps
+    ptrdiff_t firstTap, lastTap;
+    float* y;
+    size_t rowOutputs; ///< floats from a row of the output to the next
+};
+
+template <size_t kOutputs, bool kPart>
+HWY_INLINE void finishBlock(
+    V (&sums)[kOutputs], size_t channels, size_t count, size_t at, float* y, const SumTail& tail)
+{
+    const D d;
+    if (tail.addend) {
+        HWY_UNROLL(8)
+        for (size_t o = 0; o < kOutputs; ++o)
+            sums[o] = hn::Add(sums[o], loadSome<kPart>(d, tail.addend + at + o * channels, count));
+    }
+    const Bounds bounds(tail);
+    HWY_UNROLL(8)
+    for (size_t o = 0; o < kOutputs; ++o)
+        storeSome<kPart>(d, bounds(sums[o]), y + at + o * channels, count);
+}
+
+/// The same outputs of two rows: what one loads serves both.
+template <size_t kOutputs, bool kPart>
+HWY_INLINE void makeBlockOfTwo(
+    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumTail& tail)
+{
+    const D d;
+    const size_t count = w.channels - channel, rowFloats = w.kernelColumns * kLanes;
+    V first[kOutputs], second[kOutputs];
+    HWY_UNROLL(8)
+    for (size_t o = 0; o < kOutputs; ++o)
+        first[o] = second[o] = hn::Load(d, block);
+    block += kLanes;
+    for (size_t row = 0; row <= w.kernelRows; ++row) {
+        if (!t.rows[row])
+            continue;
+        const float* x = t.rows[row] + t.offset + static_cast<ptrdiff_t>(channel) + t.firstTap * t.tapStep;
+        const bool inFirst = row<w.kernelRows, inSecond = row> 0;
+        const float* firstWeights = block + (inFirst ? row : 0) * rowFloats;
+        const float* secondWeights = block + (inSecond ? row - 1 : 0) * rowFloats;
+        const auto add = [&](auto toFirst, auto toSecond) HWY_ATTR {
+            for (ptrdiff_t kx = t.firstTap; kx < t.lastTap; ++kx, x += t.tapStep) {
+                const V a = hn::Load(d, firstWeights + static_cast<size_t>(kx) * kLanes);
+                const V b = hn::Load(d, secondWeights + static_cast<size_t>(kx) * kLanes);
+                HWY_UNROLL(8)
+                for (size_t o = 0; o < kOutputs; ++o) {
+                    const V v = loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count);
+                    if constexpr (toFirst())
+                        first[o] = hn::MulAdd(v, a, first[o]);
+                    if constexpr (toSecond())
+                        second[o] = hn::MulAdd(v, b, second[o]);
+                }
+            }
+        };
+        if (inFirst && inSecond)
+            add(std::true_type(), std::true_type());
+        else if (inFirst)
+            add(std::true_type(), std::false_type());
+        else
+            add(std::false_type(), std::true_type());
+    }
+    finishBlock<kOutputs, kPart>(first, w.channels, count, channel, t.y, tail);
+    finishBlock<kOutputs, kPart>(second, w.channels, count, t.rowOutputs + channel, t.y, tail);
+}
+
+template <size_t kOutputs, bool kPart>
+HWY_INLINE void makeBlock(
+    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumTail& tail)
+{
+    const D d;
+    const size_t count = w.channels - channel;
+    V sums[kOutputs];
+    HWY_UNROLL(8)
+    for (size_t o = 0; o < kOutputs; ++o)
+        sums[o] = hn::Load(d, block);
+    block += kLanes;
+    for (size_t ky = 0; ky < w.kernelRows; ++ky, block += w.kernelColumns * kLanes) {
+        if (!t.rows[ky])
+            continue;
+        const float* x = t.rows[ky] + t.offset + static_cast<ptrdiff_t>(channel) + t.firstTap * t.tapStep;
+        for (ptrdiff_t kx = t.firstTap; kx < t.lastTap; ++kx, x += t.tapStep) {
+            const V weight = hn::Load(d, block + static_cast<size_t>(kx) * kLanes);
+            HWY_UNROLL(8)
+            for (size_t o = 0; o < kOutputs; ++o)
+                sums[o]
+                    = hn::MulAdd(loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count), weight, sums[o]);
+        }
+    }
+    finishBlock<kOutputs, kPart>(sums, w.channels, count, channel, t.y, tail);
+}
+
+template <size_t kOutputs, bool kTwo>
+void makeOutputs(const DepthwiseWeights& w, const DepthwiseTile& t, const SumTail& tail)
+{
+    const float* block = w.blocks.data();
+    size_t channel = 0;
+    for (; channel + kLanes <= w.channels; channel += kLanes) {
+        if constexpr (kTwo)
+            makeBlockOfTwo<kOutputs, false>(w, t, channel, block, tail);
+        else
+            makeBlock<kOutputs, false>(w, t, channel, block, tail);
+        block += (1 + w.kernelRows * w.kernelColumns) * kLanes;
+    }
+    if (channel == w.channels)
+        return;
+    if constexpr (kTwo)
+        makeBlockOfTwo<kOutputs, true>(w, t, channel, block, tail);
+    else
+        makeBlock<kOutputs, true>(w, t, channel, block, tail);
+}
+
+ptrdiff_t ceilDiv(ptrdiff_t a, ptrdiff_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+
+template <size_t kMost, bool kTwo>
+void depthwiseRows(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
+{
+    using Fn = void (*)(const DepthwiseWeights&, const DepthwiseTile&, const SumTail&);
+    constexpr auto fns = []<size_t... kOutputs>(std::index_sequence<kOutputs...>)
+    {
+        return std::array<Fn, kMost> { makeOutputs<kOutputs + 1, kTwo>... };
+    }
+    (std::make_index_sequence<kMost>());
+    const auto channels = static_cast<ptrdiff_t>(w.channels), taps = static_cast<ptrdiff_t>(w.kernelColumns);
+    const auto make = [&](ptrdiff_t first, ptrdiff_t count, ptrdiff_t firstTap, ptrdiff_t lastTap) {
+        const DepthwiseTile tile { r.rows, (first * r.stride - r.padBegin) * channels, r.stride * channels,
+            r.dilation * channels, firstTap, lastTap, r.y + first * channels,
+            static_cast<size_t>(r.outputs * channels) };
+        fns[static_cast<size_t>(count - 1)](w, tile, tail.from(static_cast<size_t>(first * channels)));
+    };
+    const auto makeEdge = [&](ptrdiff_t output) {
+        const ptrdiff_t begin = output * r.stride - r.padBegin;
+        const ptrdiff_t firstTap = std::min(taps, ceilDiv(-begin, r.dilation));
+        make(output, 1, firstTap, std::clamp(ceilDiv(r.columns - begin, r.dilation), firstTap, taps));
+    };
+    // Outputs whose window lies inside the input.
+    const ptrdiff_t insideBegin = std::min(ceilDiv(r.padBegin, r.stride), r.outputs);
+    const ptrdiff_t insideEnd
+        = std::clamp(ceilDiv(r.columns + r.padBegin - (taps - 1) * r.dilation, r.stride), insideBegin, r.outputs);
+    for (ptrdiff_t o = 0; o < insideBegin; ++o)
+        makeEdge(o);
+    const ptrdiff_t inside = insideEnd - insideBegin, most = kMost, tiles = (inside + most - 1) / most;
+    for (ptrdiff_t i = 0; i < tiles; ++i) {
+        const ptrdiff_t first = inside * i / tiles;
+        make(insideBegin + first, inside * (i + 1) / tiles - first, 0, taps);
+    }
+    for (ptrdiff_t o = insideEnd; o < r.outputs; ++o)
+        makeEdge(o);
+}
+
+void depthwise(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
+{
+    r.two ? depthwiseRows<kMostPairs, true>(w, r, tail) : depthwiseRows<kMostOutputs, false>(w, r, tail);
+}
+
+/// 0 where these kernels are not to be used.
+size_t lanes() { return HWY_TARGET <= HWY_AVX2 ? kLanes : 0; }
+
+} // namespace
+} // namespace qs::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace qs {
+HWY_EXPORT(lanes);
+HWY_EXPORT(multiply);
+HWY_EXPORT(depthwise);
+
+bool hasFloatRows() { return HWY_DYNAMIC_DISPATCH(lanes)() > 0; }
+
+PanelWeights packPanels(const float* weights, size_t filterStride, std::span<const size_t> inputOffsets,
+    size_t segments, const float* bias, size_t filters)
+{
+    constexpr size_t kBlock = 16; // inputs: a cache line where they are neighbours
+    const size_t inputs = inputOffsets.size();
+    PanelWeights w { segments, inputs / segments, filters, 2 * HWY_DYNAMIC_DISPATCH(lanes)(), {} };
+    w.panels.resize(w.panelCount() * w.panelFloats());
+    for (size_t panel = 0; panel < w.panelCount(); ++panel) {
+        float* to = w.panels.data() + panel * w.panelFloats();
+        const size_t first = panel * w.panelFilters, count = std::min(w.panelFilters, filters - first);
+        if (bias)
+            std::copy_n(bias + first, count, to);
+        to += w.panelFilters;
+        for (size_t block = 0; block < inputs; block += kBlock)
+            for (size_t f = 0; f < count; ++f)
+                for (size_t i = block; i < std::min(inputs, block + kBlock); ++i)
+                    to[i * w.panelFilters + f] = weights[(first + f) * filterStride + inputOffsets[i]];
+    }
+    return w;
+}
+
+DepthwiseWeights packDepthwise(
+    const float* weights, const float* bias, size_t channels, size_t kernelRows, size_t kernelColumns)
+{
+    DepthwiseWeights w { channels, kernelRows, kernelColumns, {} };
+    const size_t taps = kernelRows * kernelColumns, lanes = HWY_DYNAMIC_DISPATCH(lanes)();
+    w.blocks.resize((channels + lanes - 1) / lanes * (taps + 1) * lanes);
+    for (size_t c = 0; c < channels; ++c) {
+        float* to = w.blocks.data() + c / lanes * (taps + 1) * lanes + c % lanes;
+        *to = bias ? bias[c] : 0;
+        for (size_t i = 0; i < taps; ++i)
+            to[(i + 1) * lanes] = weights[c * taps + i];
+    }
+    return w;
+}
+
+void multiplyPixels(
+    const PanelWeights& weights, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumTail& tail)
+{
+    HWY_DYNAMIC_DISPATCH(multiply)(weights, run, firstPanel, lastPanel, tail);
+}
+
+void depthwiseRow(const DepthwiseWeights& weights, const DepthwiseRow& row, const SumTail& tail)
+{
+    HWY_DYNAMIC_DISPATCH(depthwise)(weights, row, tail);
+}
+
+} // namespace qs
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/kernels/sequence/attention.h"
+
+#include "core/kernels/reduce/norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace qs {
+
+namespace {
+
+/// One head's scores on their way from products to weights.
+template <class T> struct HeadScores {
+    const AttentionShape& shape;
+    const AttentionData<T>& data;
+    int64_t batch, head;
+    T* scores; ///< queries x keys
+    T* kept; ///< null: not asked for
+
+    void keep(AttentionStage stage) const
+    {
+        if (kept && data.stage == stage)
+            std::copy_n(scores, shape.queries * shape.keys, kept);
+    }
+    void cap() const
+    {
+        if (shape.softcap == 0)
+            return;
+        const T cap = T(shape.softcap);
+        for (int64_t i = 0; i < shape.queries * shape.keys; ++i)
+            scores[i] = cap * std::tanh(scores[i] / cap);
+    }
+    void bias() const
+    {
+        const auto& [from, strides] = data.bias;
+        if (!from)
+            return;
+        for (int64_t q = 0; q < shape.queries; ++q)
+            for (int64_t k = 0; k < shape.keys; ++k)
+                scores[q * shape.keys + k] += biasRow(q)[k * strides[3]];
+    }
+    const T* biasRow(int64_t q) const
+    {
+        const auto& [from, strides] = data.bias;
+        return from + batch * strides[0] + head * strides[1] + q * strides[2];
+    }
+    /// Rows without a key: softmax made NaN of them.
+    void clearEmptyRows() const
+    {
+        for (int64_t q = 0; data.bias.data && q < shape.queries; ++q) {
+            T* row = scores + q * shape.keys;
+            bool empty = shape.keys > 0 && std::isnan(row[0]);
+            for (int64_t k = 0; empty && k < shape.keys; ++k)
+                empty = biasRow(q)[k * data.bias.strides[3]] == -std::numeric_limits<T>::infinity();
+            if (empty)
+                std::fill_n(row, shape.keys, T(0));
+        }
+    }
+    void finish() const
+    {
+        keep(AttentionStage::Products);
+        cap();
+        keep(AttentionStage::Capped);
+        bias();
+        keep(AttentionStage::Biased);
+        softmax<T>(SoftmaxKind::Softmax, { shape.queries, shape.keys, 1 }, scores, scores);
+        clearEmptyRows();
+        keep(AttentionStage::Weights);
+    }
+};
+
+template <class T>
+HeadScores<T> headScores(const AttentionShape& s, const AttentionData<T>& d, int64_t b, int64_t h, T* scores)
+{
+    return { s, d, b, h, scores, d.scores ? d.scores + (b * s.heads + h) * s.queries * s.keys : nullptr };
+}
+
+int64_t keyHead(const AttentionShape& s, int64_t b, int64_t h) { return b * s.keyHeads + h / (s.heads / s.keyHeads); }
+
+} // namespace
+
+void attentionReference(const AttentionShape& s, const AttentionData<double>& d)
+{
+    std::vector<double> scores(size_t(s.queries * s.keys));
+    for (int64_t b = 0; b < s.batch; ++b)
+        for (int64_t h = 0; h < s.heads; ++h) {
+            const double* q = d.q + (b * s.heads + h) * s.queries * s.keySize;
+            const double* k = d.k + keyHead(s, b, h) * s.keys * s.keySize;
+            const double* v = d.v + keyHead(s, b, h) * s.keys * s.valueSize;
+            matmulReference<double>({ s.queries, s.keySize, s.keys, false, true }, q, k, scores.data());
+            for (double& score : scores)
+                score *= s.scale;
+            headScores(s, d, b, h, scores.data()).finish();
+            double* y = d.y + (b * s.heads + h) * s.queries * s.valueSize;
+            matmulReference<double>({ s.queries, s.keys, s.valueSize }, scores.data(), v, y);
+        }
+}
+
+std::shared_ptr<const PreparedAttention> PreparedAttention::make(const AttentionShape& s, FloatMatmul& products)
+{
+    auto prepared = std::make_shared<PreparedAttention>();
+    prepared->m_shape = s;
+    if (s.queries * s.keys * s.keySize * s.valueSize == 0)
+        return nullptr;
+    prepared->m_scores = products.prepare({ s.queries, s.keySize, s.keys, false, true });
+    prepared->m_values = products.prepare({ s.queries, s.keys, s.valueSize });
+    return prepared->m_scores && prepared->m_values ? prepared : nullptr;
+}
+
+namespace {
+
+size_t scoreBytes(const AttentionShape& s) { return (size_t(s.queries * s.keys) * sizeof(float) + 63) / 64 * 64; }
+
+} // namespace
+
+size_t PreparedAttention::scratchBytes() const
+{
+    return scoreBytes(m_shape) + std::max(m_scores->scratchBytes(), m_values->scratchBytes());
+}
+
+bool PreparedAttention::run(const AttentionData<float>& d, std::byte* scratch) const noexcept
+{
+    const AttentionShape& s = m_shape;
+    auto* scores = reinterpret_cast<float*>(scratch);
+    std::byte* rest = scratch + scoreBytes(s);
+    for (int64_t b = 0; b < s.batch; ++b)
+        for (int64_t h = 0; h < s.heads; ++h) {
+            const float* q = d.q + (b * s.heads + h) * s.queries * s.keySize;
+            const float* k = d.k + keyHead(s, b, h) * s.keys * s.keySize;
+            const float* v = d.v + keyHead(s, b, h) * s.keys * s.valueSize;
+            if (!m_scores->run(q, k, scores, rest))
+                return false;
+            const auto scale = float(s.scale);
+            for (int64_t i = 0; i < s.queries * s.keys; ++i)
+                scores[i] *= scale;
+            headScores(s, d, b, h, scores).finish();
+            if (!m_values->run(scores, v, d.y + (b * s.heads + h) * s.queries * s.valueSize, rest))
+                return false;
+        }
+    return true;
+}
+
+} // namespace qs

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// GraphReader: model-local functions, expanded where they are called.
+#include "core/onnx/read/graph_reader.h"
+
+#include "core/onnx/read/type_reader.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+Issue callIssue(std::string what, const std::string& node, std::string remedy = "export the model again")
+{
+    return { IssueKind::BadInput, std::move(what), {}, node, {}, std::move(remedy) };
+}
+
+bool contains(const google::protobuf::RepeatedPtrField<std::string>& names, const std::string& name)
+{
+    return std::ranges::find(names, name) != names.end();
+}
+
+} // namespace
+
+Status GraphReader::call(
+    Building& b, const onnx::NodeProto& proto, const Function& f, const Scope& scope, std::string name)
+{
+    if (m_depth >= kMaxDepth)
+        return callIssue("its functions call each other more than 100 levels deep", name, "inline some of them");
+    for (const Scope* s = scope.body(); s; s = s->caller ? s->caller->body() : nullptr)
+        if (s->function == &f)
+            return callIssue("function '" + f.label + "' calls itself", name, "a function must not be recursive");
+    if (proto.input_size() > f.proto->input_size() || proto.output_size() > f.proto->output_size())
+        return callIssue("gives function '" + f.label + "' more inputs or outputs than it has", name);
+    QS_TRY(const Scope body, bodyScope(proto, f, scope, name));
+    ++m_depth;
+    Status done;
+    for (int i = 0; i < f.proto->node_size() && done; ++i)
+        done = node(b, f.proto->node(i), body);
+    --m_depth;
+    QS_CHECK(std::move(done));
+    passThrough(b, proto, scope, body);
+    for (const auto& info : f.valueInfos)
+        if (body.names.contains(info.name()) && !contains(f.proto->input(), info.name()))
+            declareType(b, body.resolve(info.name()), info.type());
+    return {};
+}
+
+Result<Scope> GraphReader::bodyScope(
+    const onnx::NodeProto& call, const Function& f, const Scope& scope, const std::string& name)
+{
+    Scope body;
+    body.caller = &scope;
+    body.function = &f;
+    body.opsets = &f.opsets;
+    body.prefix = fresh(name, m_prefixes) + "/";
+    bindAttributes(body, call, scope);
+    for (const auto& n : f.proto->node())
+        for (const auto& output : n.output())
+            if (!output.empty())
+                body.names.try_emplace(output, std::string());
+    for (int i = 0; i < f.proto->output_size(); ++i) {
+        const std::string& formal = f.proto->output(i);
+        const std::string actual = i < call.output_size() ? scope.resolve(call.output(i)) : std::string();
+        if (const auto it = body.names.find(formal); it != body.names.end() && it->second.empty())
+            it->second = actual;
+        else if (it == body.names.end() && !contains(f.proto->input(), formal))
+            return callIssue("function '" + f.label + "' does not make its output '" + safeText(formal) + "'", name);
+    }
+    for (auto& [inner, outer] : body.names)
+        if (outer.empty())
+            outer = fresh(body.prefix + safeText(inner), m_names);
+    for (int i = 0; i < f.proto->input_size(); ++i) {
+        const std::string actual = i < call.input_size() ? scope.resolve(call.input(i)) : std::string();
+        if (!body.names.try_emplace(f.proto->input(i), actual).second)
+            return callIssue("function '" + f.label + "' defines '" + safeText(f.proto->input(i)) + "' twice", name);
+    }
+    return body;
+}
+
+void GraphReader::bindAttributes(Scope& body, const onnx::NodeProto& call, const Scope& scope) const
+{
+    for (const auto& a : call.attribute()) {
+        if (a.ref_attr_name().empty()) {
+            body.attributes.insert_or_assign(a.name(), BoundAttribute { &a, &scope });
+            continue;
+        }
+        const Scope* outer = scope.body();
+        if (!outer)
+            continue;
+        if (const auto it = outer->attributes.find(a.ref_attr_name()); it != outer->attributes.end())
+            body.attributes.insert_or_assign(a.name(), it->second);
+    }
+    for (const auto& a : body.function->defaults)
+        body.attributes.try_emplace(a.name(), BoundAttribute { &a, &scope });
+}
+
+/// Outputs that the body does not make under the caller's name: an input handed on, or one value as two outputs.
+void GraphReader::passThrough(Building& b, const onnx::NodeProto& call, const Scope& scope, const Scope& body)
+{
+    for (int i = 0; i < call.output_size(); ++i) {
+        const std::string actual = scope.resolve(call.output(i));
+        const std::string made = body.resolve(body.function->proto->output(i));
+        if (actual.empty() || made == actual)
+            continue;
+        Node n;
+        n.name = body.prefix + "output_" + std::to_string(i);
+        n.opType = "Identity";
+        n.opset = opsetOf({}, body);
+        n.inputs = { b.builder.value(made) };
+        n.outputs = { b.builder.value(actual) };
+        if (!made.empty())
+            b.read.push_back(made);
+        b.made.insert(actual);
+        b.builder.addNode(std::move(n));
+    }
+}
+
+void GraphReader::collectNames(const onnx::GraphProto& graph)
+{
+    for (const auto& v : graph.input())
+        m_names.insert(safeText(v.name()));
+    for (const auto& t : graph.initializer())
+        m_names.insert(safeText(t.name()));
+    for (const auto& t : graph.sparse_initializer())
+        m_names.insert(safeText(t.values().name()));
+    collectNames(graph.node());
+}
+
+void GraphReader::collectNames(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes)
+{
+    for (const auto& n : nodes) {
+        for (const auto& v : n.output())
+            m_names.insert(safeText(v));
+        for (const auto& a : n.attribute()) {
+            if (a.has_g())
+                collectNames(a.g());
+            for (const auto& g : a.graphs())
+                collectNames(g);
+        }
+    }
+}
+
+std::string GraphReader::fresh(const std::string& wanted, std::unordered_set<std::string>& taken)
+{
+    std::string name = wanted;
+    for (size_t n = 2; !taken.insert(name).second; ++n)
+        name = wanted + "_" + std::to_string(n);
+    return name;
+}
+
+} // namespace qs

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/graph/domains.h"
+#include "core/ops/fact_tools.h"
+#include "core/ops/families/microsoft_ops.h"
+
+/// Embeddings and attention of com.microsoft.
+namespace qs {
+
+namespace {
+
+using Facts = std::vector<Fact>;
+
+Dim sum(const Dim& a, const Dim& b) { return a.known() && b.known() ? knownDim(a.value + b.value) : unknownDim(); }
+Dim quotient(const Dim& a, int64_t by) { return a.known() && by > 0 ? knownDim(a.value / by) : unknownDim(); }
+
+/// As many facts as the node has outputs.
+Facts cut(const InferContext& c, Facts all)
+{
+    all.resize(std::min(all.size(), c.node.outputs.size()));
+    return all;
+}
+
+/// Y, index of the mask, sum of the rows.
+Result<Facts> inferEmbedding(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    const Fact& ids = c.inputs[0];
+    if (ids.dims && ids.dims->size() != 2)
+        return inferIssue(c.node, "the words must be batch x sequence, not " + dimsText(*ids.dims));
+    const bool quantized = c.node.opType.starts_with("Q");
+    const DType type = quantized || !c.input(2) ? DType::Float32 : c.input(2)->dtype;
+    const Dims rows { dimOf(&ids, 0), dimOf(&ids, 1), dimOf(c.input(2), 1) };
+    return cut(c, { fact(type, rows), fact(DType::Int32, Dims { rows[0] }), fact(type, rows) });
+}
+
+/// Attention and QAttention: input, weights, ...; the past in slot `pastSlot` (2 x batch x heads x tokens x size).
+Result<Facts> inferProjected(const InferContext& c, DType type, size_t pastSlot)
+{
+    const Fact *x = c.input(0), *w = c.input(1), *past = c.input(pastSlot);
+    const int64_t heads = c.node.attributes.integer("num_heads", 0);
+    if (x->dims && x->dims->size() != 3)
+        return inferIssue(c.node, "the input must be batch x tokens x size, not " + dimsText(*x->dims));
+    const std::vector<int64_t> sizes = c.node.attributes.integers("qkv_hidden_sizes");
+    const Dim values = sizes.size() == 3 ? knownDim(sizes[2]) : quotient(dimOf(w, 1), 3);
+    const Dim tokens = dimOf(x, 1);
+    const Dim total = past ? sum(dimOf(past, 3), tokens) : tokens;
+    return cut(c,
+        { fact(type, Dims { dimOf(x, 0), tokens, values }),
+            fact(type, Dims { knownDim(2), dimOf(x, 0), knownDim(heads), total, quotient(values, heads) }) });
+}
+
+Result<Facts> inferAttention(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 2));
+    return inferProjected(c, c.inputs[0].dtype, 4);
+}
+
+Result<Facts> inferQAttention(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 5));
+    return inferProjected(c, c.inputs[2].dtype, 8);
+}
+
+/// Queries batch x tokens x row; keys and values likewise, cached (heads second), or packed with them.
+Result<Facts> inferMultiHead(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    const Fact *q = c.input(0), *k = c.input(1), *v = c.input(2), *past = c.input(6);
+    const int64_t heads = c.node.attributes.integer("num_heads", 0);
+    const auto rank = [](const Fact* f) { return f && f->dims ? f->dims->size() : 0; };
+    Dim row = unknownDim(), keys = unknownDim();
+    if (rank(q) == 5 || rank(k) == 5) {
+        const Fact* packed = rank(q) == 5 ? q : k;
+        const Dim size = dimOf(packed, 4);
+        row = size.known() ? knownDim(size.value * heads) : unknownDim();
+        keys = dimOf(packed, 1);
+    } else if (rank(v) == 3) {
+        row = dimOf(v, 2);
+        keys = dimOf(k, 1);
+    } else if (rank(v) == 4) {
+        const Dim size = dimOf(v, 3);
+        row = size.known() ? knownDim(size.value * heads) : unknownDim();
+        keys = dimOf(k, 2);
+    }
+    const Dim total = past ? sum(dimOf(past, 2), keys) : keys;
+    const Dim keySize = rank(q) == 5 ? dimOf(q, 4) : quotient(dimOf(q, 2), heads);
+    const Dim batch = dimOf(q, 0), tokens = dimOf(q, 1), n = knownDim(heads);
+    return cut(c,
+        { fact(q->dtype, Dims { batch, tokens, row }), fact(q->dtype, Dims { batch, n, total, keySize }),
+            fact(q->dtype, Dims { batch, n, total, quotient(row, heads) }),
+            fact(q->dtype, Dims { batch, n, tokens, total }) });
+}
+
+Result<Facts> inferGroupQuery(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    const Fact *q = c.input(0), *k = c.input(1);
+    const int64_t heads = c.node.attributes.integer("num_heads", 0),
+                  keys = c.node.attributes.integer("kv_num_heads", 0);
+    const Dim size = k ? quotient(dimOf(q, 2), heads) : quotient(dimOf(q, 2), heads + 2 * keys);
+    const Dim row = size.known() ? knownDim(size.value * heads) : unknownDim();
+    const Fact present = fact(q->dtype, Dims { dimOf(q, 0), knownDim(keys), unknownDim(), size });
+    return cut(c, { fact(q->dtype, Dims { dimOf(q, 0), dimOf(q, 1), row }), present, present });
+}
+
+/// Of the projection alone: tokens x size of the input x row.
+std::optional<int64_t> projectionMacs(const InferContext& c, std::span<const Fact>)
+{
+    return dimProduct(Dims { dimOf(c.input(0), 0), dimOf(c.input(0), 1), dimOf(c.input(1), 0), dimOf(c.input(1), 1) });
+}
+
+} // namespace
+
+void registerMicrosoftAttentionOps(OpRegistry& r)
+{
+    r.add({ kMicrosoftDomain, "EmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "QEmbedLayerNormalization", inferEmbedding, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "Attention", inferAttention, Tolerance::Accumulation, projectionMacs });
+    r.add({ kMicrosoftDomain, "QAttention", inferQAttention, Tolerance::Accumulation, projectionMacs });
+    r.add({ kMicrosoftDomain, "MultiHeadAttention", inferMultiHead, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "RotaryEmbedding", inferSame, Tolerance::Elementary });
+}
+
+} // namespace qs

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/snapshot.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// What `info` says of one file.
+struct ModelInfo {
+    struct Port {
+        std::string name;
+        ValueType type;
+    };
+    struct Unsupported {
+        std::string node, opType, reason;
+    };
+    std::vector<Port> inputs, outputs;
+    size_t nodes = 0; ///< top-level nodes of the file
+    std::map<std::string, size_t> nodeTypes; ///< "Conv", "com.microsoft.QGemm"
+    int64_t parameters = 0; ///< elements of float or dequantized constants, scales and zero points left out
+    std::optional<int64_t> macs; ///< multiply-accumulates of one run; nullopt where sizes are unknown
+    QuantForm form = QuantForm::Float;
+    std::set<std::string> activationTypes, weightTypes, granularity;
+    std::vector<Unsupported> unsupported;
+};
+ModelInfo modelInfo(const LoadedModel& model);
+
+} // namespace qs

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/files/project_file.h"
+
+#include "core/base/files/atomic_file.h"
+#include "core/base/files/whole_file.h"
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+namespace fs = std::filesystem;
+using ProjectJson = nlohmann::ordered_json;
+
+constexpr std::array kProfiles { ArithmeticProfile::Simulated, ArithmeticProfile::Integer,
+    ArithmeticProfile::IntegerAvx2 };
+constexpr std::array kBases { ValueOrigin::Default, ValueOrigin::Preset, ValueOrigin::Imported };
+
+/// Paths as they stand in the file and as they are used.
+class Paths {
+public:
+    explicit Paths(const std::string& projectPath)
+        : m_folder(fs::absolute(projectPath).lexically_normal().parent_path())
+    {
+    }
+    std::string stored(const std::string& path) const
+    {
+        if (path.empty())
+            return path;
+        const fs::path whole = fs::absolute(path).lexically_normal();
+        const fs::path relative = whole.lexically_relative(m_folder);
+        const std::string text = relative.generic_string();
+        return text.empty() || text.starts_with("../..") ? whole.generic_string() : text;
+    }
+    std::string used(const std::string& text) const
+    {
+        if (text.empty() || fs::path(text).is_absolute())
+            return text;
+        return (m_folder / text).lexically_normal().string();
+    }
+    /// Data may be generated instead of read.
+    std::string storedData(const std::string& spec) const { return spec.starts_with("random:") ? spec : stored(spec); }
+    std::string usedData(const std::string& spec) const { return spec.starts_with("random:") ? spec : used(spec); }
+
+private:
+    fs::path m_folder;
+};
+
+ProjectJson dataJson(const DataRequest& data, const Paths& paths)
+{
+    ProjectJson json { { "spec", paths.storedData(data.spec) } };
+    if (!data.preprocess.empty())
+        json["preprocess"] = paths.stored(data.preprocess);
+    if (!data.shapes.empty())
+        json["shapes"] = data.shapes;
+    if (data.limit)
+        json["limit"] = *data.limit;
+    if (data.seed)
+        json["seed"] = *data.seed;
+    return json;
+}
+
+DataRequest dataOf(const ProjectJson& json, const Paths& paths)
+{
+    DataRequest data;
+    data.spec = paths.usedData(json.value("spec", std::string()));
+    data.preprocess = paths.used(json.value("preprocess", std::string()));
+    data.shapes = json.value("shapes", std::map<std::string, Shape>());
+    if (json.contains("limit"))
+        data.limit = json["limit"].get<size_t>();
+    if (json.contains("seed"))
+        data.seed = json["seed"].get<uint64_t>();
+    return data;
+}
+
+ManualPairs pairsOf(const ProjectJson& list)
+{
+    ManualPairs pairs;
+    for (const ProjectJson& pair : list)
+        pairs.emplace_back(pair.value("float", std::string()), pair.value("quantized", std::string()));
+    return pairs;
+}
+
+ProjectJson recipeJson(const Recipe& recipe) { return ProjectJson::parse(recipeToJson(recipe)); }
+
+Result<Recipe> recipeIn(const ProjectJson& json, const char* key)
+{
+    return recipeFromJson(json.value(key, ProjectJson::object()).dump());
+}
+
+ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
+{
+    ProjectJson json { { "float", paths.stored(inputs.floatPath) }, { "quantized", paths.stored(inputs.quantPath) },
+        { "data", dataJson(inputs.data, paths) } };
+    if (!inputs.calibration.spec.empty())
+        json["calibration"] = dataJson(inputs.calibration, paths);
+    if (!inputs.rangesPath.empty())
+        json["ranges"] = paths.stored(inputs.rangesPath);
+    if (!inputs.classNamesPath.empty())
+        json["class_names"] = paths.stored(inputs.classNamesPath);
+    if (!inputs.mapPath.empty())
+        json["map"] = paths.stored(inputs.mapPath);
+    if (!inputs.links.empty())
+        json["links"] = ProjectJson::parse(manualLinksJson(inputs.links));
+    if (!inputs.other.path.empty())
+        json["other"] = paths.stored(inputs.other.path);
+    else if (inputs.other.recipe)
+        json["other"] = { { "recipe", recipeJson(*inputs.other.recipe) } };
+    if (!inputs.carry.empty())
+        json["carry"] = inputs.carry;
+    json["arithmetic"] = std::string(profileName(inputs.profile));
+    json["local"] = inputs.nodeAlone;
+    return json;
+}
+
+Result<Inputs> inputsOf(const ProjectJson& json, const Paths& paths)
+{
+    Inputs inputs;
+    inputs.floatPath = paths.used(json.value("float", std::string()));
+    inputs.quantPath = paths.used(json.value("quantized", std::string()));
+    inputs.data = dataOf(json.value("data", ProjectJson::object()), paths);
+    inputs.calibration = dataOf(json.value("calibration", ProjectJson::object()), paths);
+    inputs.rangesPath = paths.used(json.value("ranges", std::string()));
+    inputs.classNamesPath = paths.used(json.value("class_names", std::string()));
+    inputs.mapPath = paths.used(json.value("map", std::string()));
+    if (const auto links = json.find("links"); links != json.end()) {
+        inputs.links.pairs = pairsOf(links->value("pairs", ProjectJson::array()));
+        inputs.links.apart = pairsOf(links->value("apart", ProjectJson::array()));
+    }
+    if (const auto other = json.find("other"); other != json.end() && other->is_string()) {
+        inputs.other.path = paths.used(other->get<std::string>());
+    } else if (other != json.end()) {
+        QS_TRY(inputs.other.recipe, recipeIn(*other, "recipe"));
+    }
+    inputs.carry = json.value("carry", inputs.carry);
+    inputs.nodeAlone = json.value("local", false);
+    for (ArithmeticProfile profile : kProfiles)
+        if (json.value("arithmetic", std::string()) == profileName(profile))
+            inputs.profile = profile;
+    return inputs;
+}
+
+ProjectJson numberJson(const Number& number) { return number ? ProjectJson(*number) : ProjectJson(); }
+
+Number numberOf(const ProjectJson& json, const char* key)
+{
+    const auto it = json.find(key);
+    return it != json.end() && it->is_number() ? Number(it->get<double>()) : std::nullopt;
+}
+
+using NumberField = std::pair<const char*, Number RunNumbers::*>;
+constexpr std::array<NumberField, 5> kNumbers { { { "output_sqnr_db", &RunNumbers::outputSqnrDb },
+    { "accuracy", &RunNumbers::accuracy }, { "float_accuracy", &RunNumbers::floatAccuracy },
+    { "top1_agreement", &RunNumbers::top1Agreement }, { "quantized_mac_share", &RunNumbers::quantizedMacShare } } };
+
+ProjectJson numbersJson(const RunNumbers& numbers)
+{
+    ProjectJson json;
+    for (const auto& [key, field] : kNumbers)
+        json[key] = numberJson(numbers.*field);
+    json["exact"] = numbers.exact;
+    if (numbers.fileBytes)
+        json["file_bytes"] = *numbers.fileBytes;
+    json["samples"] = numbers.samples;
+    json["measured_on"] = numbers.measuredOn;
+    return json;
+}
+
+RunNumbers numbersOf(const ProjectJson& json)
+{
+    RunNumbers numbers;
+    for (const auto& [key, field] : kNumbers)
+        numbers.*field = numberOf(json, key);
+    numbers.exact = json.value("exact", false);
+    if (json.contains("file_bytes"))
+        numbers.fileBytes = json["file_bytes"].get<uint64_t>();
+    numbers.samples = json.value("samples", size_t(0));
+    numbers.measuredOn = json.value("measured_on", std::string());
+    return numbers;
+}
+
+ProjectJson runsJson(const RunTree& tree)
+{
+    ProjectJson list = ProjectJson::array();
+    for (const RecipeRun& run : tree.runs()) {
+        ProjectJson json { { "id", run.id }, { "parent", run.parent }, { "name", run.name }, { "note", run.note },
+            { "imported", run.imported }, { "recipe", recipeJson(run.recipe) } };
+        if (run.numbers)
+            json["numbers"] = numbersJson(*run.numbers);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Result<RunTree> runsOf(const ProjectJson& json)
+{
+    std::vector<RecipeRun> runs;
+    for (const ProjectJson& from : json.value("runs", ProjectJson::array())) {
+        RecipeRun run;
+        run.id = from.value("id", RunId(0));
+        run.parent = from.value("parent", RunId(0));
+        run.name = from.value("name", std::string());
+        run.note = from.value("note", std::string());
+        run.imported = from.value("imported", false);
+        QS_TRY(run.recipe, recipeIn(from, "recipe"));
+        if (from.contains("numbers"))
+            run.numbers = numbersOf(from["numbers"]);
+        runs.push_back(std::move(run));
+    }
+    return RunTree::of(std::move(runs), json.value("current_run", RunId(0)));
+}
+
+Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
+{
+    Project project;
+    QS_TRY(project.inputs, inputsOf(json.value("inputs", ProjectJson::object()), paths));
+    QS_TRY(project.inputs.recipe, recipeIn(json, "recipe"));
+    const ProjectJson base = json.value("base", ProjectJson::object());
+    QS_TRY(project.base.recipe, recipeIn(base, "recipe"));
+    for (ValueOrigin origin : kBases)
+        if (base.value("origin", std::string()) == valueOriginName(origin))
+            project.base.origin = origin;
+    QS_TRY(project.runs, runsOf(json));
+    project.layout = json.value("layout", std::string());
+    for (const ProjectJson& file : json.value("files", ProjectJson::array()))
+        project.files[paths.used(file.value("path", std::string()))] = FileMark { file.value("bytes", uint64_t(0)),
+            file.value("modified", int64_t(0)), file.value("hash", std::string()) };
+    return project;
+}
+
+/// Without its hash; nullopt where there is no such file.
+std::optional<FileMark> lookAt(const std::string& path)
+{
+    std::error_code error;
+    FileMark mark;
+    const auto time = fs::last_write_time(path, error);
+    if (error)
+        return std::nullopt;
+    mark.modified = std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+    if (fs::is_regular_file(path, error))
+        mark.bytes = fs::file_size(path, error);
+    return mark;
+}
+
+std::vector<std::string> namedFiles(const Inputs& inputs)
+{
+    std::vector<std::string> paths;
+    for (const std::string* path : { &inputs.floatPath, &inputs.quantPath, &inputs.data.spec, &inputs.data.preprocess,
+             &inputs.calibration.spec, &inputs.calibration.preprocess, &inputs.rangesPath, &inputs.classNamesPath,
+             &inputs.mapPath, &inputs.other.path })
+        if (!path->empty() && !path->starts_with("random:"))
+            paths.push_back(*path);
+    return paths;
+}
+
+} // namespace
+
+Status markFiles(Project& project)
+{
+    std::map<std::string, FileMark> marks;
+    for (const std::string& path : namedFiles(project.inputs)) {
+        auto now = lookAt(path);
+        if (!now)
+            continue;
+        const auto before = project.files.find(path);
+        const bool same = before != project.files.end() && before->second.bytes == now->bytes
+            && before->second.modified == now->modified;
+        if (same) {
+            now->hash = before->second.hash;
+        } else if (fs::is_regular_file(path)) {
+            QS_TRY(const Hash128 hash, hashFile(path, "open it again"));
+            now->hash = hash.hex();
+        }
+        marks.emplace(path, *now);
+    }
+    project.files = std::move(marks);
+    return {};
+}
+
+std::vector<std::string> changedFiles(const Project& project)
+{
+    std::vector<std::string> sentences;
+    for (const auto& [path, mark] : project.files) {
+        const auto now = lookAt(path);
+        if (!now) {
+            sentences.push_back(path + ": is gone since the project was saved");
+            continue;
+        }
+        if (mark.hash.empty() || (now->bytes == mark.bytes && now->modified == mark.modified))
+            continue;
+        const auto hash = hashFile(path, {});
+        if (!hash || hash->hex() != mark.hash)
+            sentences.push_back(path + ": has changed since the project was saved; numbers of its runs are older");
+    }
+    return sentences;
+}
+
+std::string projectToJson(const Project& project, const std::string& path)
+{
+    const Paths paths(path);
+    ProjectJson files = ProjectJson::array();
+    for (const auto& [file, mark] : project.files)
+        files.push_back({ { "path", paths.stored(file) }, { "bytes", mark.bytes }, { "modified", mark.modified },
+            { "hash", mark.hash } });
+    ProjectJson json { { "schema_version", kProjectVersion }, { "inputs", inputsJson(project.inputs, paths) },
+        { "files", std::move(files) }, { "recipe", recipeJson(project.inputs.recipe.value_or(project.base.recipe)) },
+        { "base",
+            { { "origin", std::string(valueOriginName(project.base.origin)) },
+                { "recipe", recipeJson(project.base.recipe) } } },
+        { "runs", runsJson(project.runs) }, { "current_run", project.runs.current() }, { "layout", project.layout } };
+    return json.dump(1, ' ', false, ProjectJson::error_handler_t::replace) + "\n";
+}
+
+Result<Project> projectFromJson(const std::string& text, const std::string& path)
+{
+    const std::string remedy = "give a file that was saved as a project";
+    const ProjectJson json = ProjectJson::parse(text, nullptr, false);
+    if (json.is_discarded() || !json.is_object() || !json.contains("schema_version"))
+        return badInput("is no project of this program", path, remedy);
+    if (json["schema_version"] != kProjectVersion)
+        return badInput("has schema_version " + json["schema_version"].dump() + ", which this version cannot read",
+            path, "use a newer version of this program");
+    try {
+        auto project = projectOf(json, Paths(path));
+        if (project)
+            return project;
+        Issue issue = std::move(project).issue();
+        issue.file = path;
+        return issue;
+    } catch (const nlohmann::json::exception&) { // a value of another type
+        return badInput("is damaged: a value has another type than projects have", path, remedy);
+    }
+}
+
+Status writeProject(const Project& project, const std::string& path)
+{
+    return writeFile(path, projectToJson(project, path));
+}
+
+Result<Project> readProject(const std::string& path)
+{
+    QS_TRY(const std::string text, readWholeFile(path, "give the path of a project"));
+    return projectFromJson(text, path);
+}
+
+} // namespace qs

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/snapshot.h"
+#include "core/quant/recipe/recipe_json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// What one run is worth, in the numbers that runs are compared by.
+struct RunNumbers {
+    Number outputSqnrDb; ///< of the first output; null when exact
+    bool exact = false; ///< every output equals the float model's
+    Number accuracy, floatAccuracy; ///< fractions; null without labels
+    Number top1Agreement; ///< of the first output; null with one element a sample
+    Number quantizedMacShare; ///< of Conv, Gemm and MatMul; null where sizes are unknown
+    std::optional<uint64_t> fileBytes; ///< of the quantized model as ONNX
+    size_t samples = 0;
+    std::string measuredOn; ///< data and arithmetic: numbers of two runs are only comparable where it is equal
+    bool operator==(const RunNumbers&) const = default;
+};
+
+using RunId = uint32_t; ///< 0: none
+
+/// One state of a recipe that was run.
+struct RecipeRun {
+    RunId id = 0;
+    RunId parent = 0; ///< that it was edited from; 0: a root
+    std::string name, note;
+    Recipe recipe;
+    bool imported = false; ///< the quantized file as it was loaded; `recipe` is what could be read out of it
+    std::optional<RunNumbers> numbers;
+    bool operator==(const RecipeRun&) const = default;
+};
+
+/// How `after` differs from `before`; a number is null where either has none or they were measured on different data.
+struct RunDifference {
+    std::vector<RecipeChange> settings;
+    Number outputSqnrDb, accuracy, top1Agreement, quantizedMacShare; ///< after minus before
+    std::optional<int64_t> fileBytes;
+};
+RunDifference runDifference(const RecipeRun& before, const RecipeRun& after);
+
+/// The runs of one piece of work: a value. Ids are never used again.
+class RunTree {
+public:
+    /// Runs that were saved; those without an id, or with one that was there before, are left out.
+    static RunTree of(std::vector<RecipeRun> runs, RunId current);
+
+    const std::vector<RecipeRun>& runs() const { return m_runs; } ///< parents before their children
+    const RecipeRun* find(RunId id) const;
+    const RecipeRun* findRecipe(const Recipe& recipe) const; ///< the newest with that recipe
+    std::vector<RunId> childrenOf(RunId parent) const; ///< 0: the roots
+    RunId current() const { return m_current; } ///< that is shown; 0: none
+
+    /// Adds a run (its id is given here) and makes it the current one. A parent that is unknown counts as none.
+    RunId add(RecipeRun run);
+    /// The work goes on from this run: the next one is its child.
+    void branch(RunId id);
+    void rename(RunId id, std::string name);
+    void annotate(RunId id, std::string note);
+    void measured(RunId id, RunNumbers numbers);
+    /// The same run with another recipe, which is not measured yet: a step of undo that took up another.
+    void replaceRecipe(RunId id, Recipe recipe);
+    /// Its children become those of its parent. The imported run stays.
+    void remove(RunId id);
+    /// Highest accuracy, then output SQNR, among those measured on the same as the current one; 0: nothing measured.
+    RunId best() const;
+    bool operator==(const RunTree&) const = default;
+
+private:
+    RecipeRun* at(RunId id);
+    std::vector<RecipeRun> m_runs;
+    RunId m_current = 0;
+    RunId m_next = 1;
+};
+
+/// The numbers of a snapshot with a comparison. File bytes are those of `fileBytes` (see quantizedFileBytes).
+RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileBytes = {});
+/// Size of the quantized model: of its file, or of what exporting it would write. Takes time; nullopt: it cannot be
+/// said.
+std::optional<uint64_t> quantizedFileBytes(const Snapshot& snapshot);
+
+/// A difference of two recipes in a few words: "Exclude Conv_3", "Method percentile", "4 changes"; "" for equal ones.
+std::string describeChange(const Recipe& before, const Recipe& after);
+
+} // namespace qs

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/quantize/quantization.h"
+
+#include "core/base/work/long_work.h"
+#include "core/base/work/stopwatch.h"
+#include "core/prepare/prepare.h"
+#include "core/project/memory.h"
+#include "core/project/quantize/corrections.h"
+#include "core/quant/calibrate/calibration_cache.h"
+#include "core/quant/calibrate/range_files.h"
+#include "core/quant/model/opsets.h"
+#include "core/quant/model/stated_types.h"
+#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/recipe/recipe_ranges.h"
+#include "core/quant/weight_only/gptq_model.h"
+#include "core/quant/write/quantizer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+namespace qs {
+
+namespace {
+
+bool needsRanges(RecipeFormat format) { return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator; }
+
+/// What the statistics of a tensor depend on; which tensors there are is another matter.
+std::string calibrationKey(Recipe recipe)
+{
+    recipe.opTypes.clear();
+    return recipeKeys(recipe).calibration;
+}
+
+/// What was kept of the same tensors; null where nothing was.
+const KeptCalibration* before(const QuantizeInputs& inputs, const FloatState& state)
+{
+    const KeptCalibration* kept = inputs.earlier ? inputs.earlier->kept.get() : nullptr;
+    return kept && kept->key == calibrationKey(state.applied) ? kept : nullptr;
+}
+
+Result<std::vector<std::string>> tensorsOf(const FloatState& state)
+{
+    QS_TRY(const FloatModel model, FloatModel::make(state.draft, state.applied, {}));
+    return calibratedTensors(model, state.applied);
+}
+
+/// More than the recipe needs where other recipes follow: the first time what one pass finds for the defaults of every
+/// calibrator; where that was not enough, all.
+CollectOptions wantedOf(const QuantizeInputs& inputs, const Recipe& recipe, const KeptCalibration* kept)
+{
+    CollectOptions wanted = neededBy(recipe);
+    if (kept)
+        wanted = both(wanted, kept->data.collected);
+    if (inputs.othersFollow)
+        wanted = both(
+            wanted, kept && !covers(kept->data, recipe) ? neededByAll(wanted.stride) : neededByDefaults(wanted.stride));
+    return wanted;
+}
+
+Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& inputs, const FloatState& state,
+    std::vector<std::string> tensors, const ProgressFn& progress, const CancelToken& cancel)
+{
+    const std::string& cache = inputs.calibrationCache;
+    std::error_code none;
+    if (!inputs.data && (cache.empty() || !std::filesystem::exists(cache, none)))
+        return badUse(cache.empty() ? "this format needs samples to find the ranges of activations"
+                                    : "this format needs samples to find the ranges of activations, and the "
+                                      "calibration cache "
+                    + cache + " does not exist",
+            "give --data, or --ranges with ranges found before");
+    QS_TRY(const auto model, state.draft.build());
+    CalibrationRun run;
+    run.plan = Plan::make(model);
+    run.tensors = std::move(tensors);
+    run.data = inputs.data;
+    run.carry = inputs.carry;
+    run.threads = inputs.threads;
+    run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
+    auto kept = std::make_shared<KeptCalibration>();
+    kept->key = calibrationKey(state.applied);
+    kept->opTypes = state.applied.opTypes;
+    if (cache.empty()) {
+        const CollectOptions wanted = wantedOf(inputs, state.applied, before(inputs, state));
+        QS_TRY(kept->data, collectCalibration(run, wanted, progress, cancel));
+    } else {
+        QS_TRY(CachedCalibration made, cachedCalibration(run, neededBy(state.applied), cache, progress, cancel));
+        kept->data = std::move(made.data);
+        kept->fromFile = made.found;
+    }
+    return std::shared_ptr<const KeptCalibration>(std::move(kept));
+}
+
+/// Ranges of exactly those tensors that the recipe's form needs.
+Status calibrate(const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+{
+    const KeptCalibration* earlier = before(inputs, state);
+    const bool usable = earlier && covers(earlier->data, state.applied);
+    if (usable && earlier->opTypes == state.applied.opTypes) {
+        state.kept = inputs.earlier->kept;
+    } else {
+        QS_TRY(auto tensors, tensorsOf(state));
+        if (usable && earlier->data.lacking(tensors).empty()) {
+            state.kept = inputs.earlier->kept;
+            QS_TRY(state.ranges, rangesFor(earlier->data, state.recipe));
+            const std::unordered_set<std::string> wanted(tensors.begin(), tensors.end());
+            std::erase_if(state.ranges.tensors, [&](const auto& entry) { return !wanted.contains(entry.first); });
+            return {};
+        }
+        QS_TRY(state.kept, collected(inputs, state, std::move(tensors), progress, cancel));
+    }
+    QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe));
+    return {};
+}
+
+Status findRanges(
+    const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+{
+    if (!needsRanges(state.recipe.format))
+        return {};
+    if (!inputs.rangesPath.empty()) {
+        QS_TRY(state.ranges, readRanges(inputs.rangesPath));
+    } else if (inputs.ranges) {
+        state.ranges = *inputs.ranges;
+    } else {
+        QS_CHECK(calibrate(inputs, state, progress, cancel));
+    }
+    return {};
+}
+
+/// GPTQ looks at the data while it chooses codes.
+Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraft& draft, const Recipe& recipe,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    if (!inputs.data)
+        return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
+    CalibrationRun run;
+    run.data = inputs.data;
+    run.carry = inputs.carry;
+    run.threads = inputs.threads;
+    run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
+    return gptqModel(draft, recipe, std::move(run), progress, cancel);
+}
+
+Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState& state, const Recipe& recipe,
+    const std::shared_ptr<QuantizedConstants>& constants, ReadyBlocks& blocks, const ProgressFn& progress,
+    const CancelToken& cancel)
+{
+    QuantizerHelp help;
+    help.threads = inputs.threads;
+    help.constants = constants;
+    if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
+        QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, progress, cancel));
+        help.blocks = &blocks;
+    }
+    return quantizeDraft(state.draft, recipe, state.ranges, help);
+}
+
+/// The float model after the passes that the recipe asks for, and the recipe with the nodes that must stay float then.
+struct Prepared {
+    GraphDraft draft;
+    std::vector<PassReport> reports;
+    std::shared_ptr<QuantizedConstants> constants; ///< of the draft, which shares their storage
+    /// Another quantizer would not make the same of `source`: types count where nothing else states them.
+    bool changed(const Graph& source) const
+    {
+        const auto stated = statedTypes(source);
+        const bool typesMatter = std::ranges::find(stated, false) != stated.end();
+        return std::ranges::any_of(reports, [&](const PassReport& report) {
+            return report.changes > 0 && (typesMatter || report.pass != "infer_shapes");
+        });
+    }
+};
+
+Result<Prepared> preparedModel(const QuantizeInputs& inputs)
+{
+    const GraphPreparation& preparation = inputs.recipe.preparation;
+    const Quantization* earlier = inputs.earlier.get();
+    if (earlier && earlier->preparedBy == preparation)
+        return Prepared { earlier->prepared, earlier->preparation, earlier->constants };
+    Prepared prepared { GraphDraft(inputs.model), {}, std::make_shared<QuantizedConstants>() };
+    QS_CHECK(checkIsFloat(prepared.draft));
+    if (preparation.enabled) {
+        QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(preparation)));
+    }
+    return prepared;
+}
+
+/// The preset's files load: pairs along an axis or with float16 scales came late. ONNX Runtime's tools leave the opset.
+Result<bool> raiseForPairs(FloatState& state)
+{
+    const auto version = opsetThatLoads(state.draft, state.recipe);
+    if (!state.recipe.preparation.enabled || !version)
+        return false;
+    GraphDraft raised = state.draft;
+    if (!raiseOpset(raised, *version).ok()) // a warning says that the file is refused
+        return false;
+    state.draft = std::move(raised);
+    return true;
+}
+
+/// A state of length 0 that a decoder begins with, say.
+void warnOfEmptyTensors(const FloatState& state, std::vector<std::string>& warnings)
+{
+    if (!state.kept)
+        return;
+    for (const TensorStatistics& tensor : state.kept->data.tensors)
+        if (tensor.range().empty() && state.ranges.find(tensor.name))
+            warnings.push_back("'" + tensor.name + "' holds no value in any of the "
+                + std::to_string(state.kept->data.feeds) + " samples, so its scale is 1");
+}
+
+Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+{
+    Stopwatch clock;
+    QS_TRY(Prepared prepared, preparedModel(inputs));
+    QS_TRY(Recipe recipe, withTensorPatterns(inputs.recipe, prepared.draft));
+    for (const PassReport& report : prepared.reports)
+        recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
+    const double prepareMs = clock.lap();
+    const bool correct = asksForCorrections(inputs.recipe);
+    const bool changed = prepared.changed(inputs.model->graph) || correct || inputs.model->hasFunctions;
+    FloatState state = uncorrected(std::move(prepared.draft), recipe);
+    QS_TRY(const bool raised, raiseForPairs(state));
+    const auto blocks = std::make_shared<ReadyBlocks>();
+    const auto constants = correct ? nullptr : prepared.constants; // corrections make other constants of them
+    const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
+        [&](const FloatState& s, const Recipe& by) {
+            return quantized(inputs, s, by, constants, *blocks, progress, cancel);
+        } };
+    std::vector<CorrectionReport> corrections;
+    if (correct) {
+        QS_TRY(corrections, correctModel(state, inputs, hooks, progress, cancel));
+    } else {
+        QS_CHECK(hooks.findRanges(state));
+    }
+    if (!state.kept && before(inputs, state)) // a recipe that calibrates again may follow
+        state.kept = inputs.earlier->kept;
+    const double calibrateMs = clock.lap();
+    if (cancel.cancelled())
+        return cancelled();
+    QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
+    warnOfEmptyTensors(state, quantized.warnings);
+    for (const CorrectionReport& report : corrections)
+        for (const std::string& note : report.notes)
+            quantized.warnings.push_back(report.name + ": " + note);
+    return Quantization { std::move(quantized.draft), std::move(state.draft), changed || raised,
+        std::move(state.recipe), std::move(corrections), std::move(state.ranges), std::move(state.kept),
+        std::move(quantized.warnings), prepareMs, calibrateMs, clock.lap(), std::move(prepared.reports), blocks,
+        correct || raised ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants) };
+}
+
+} // namespace
+
+Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+{
+    beginLongWork("quantize");
+    auto made = quantizeSteps(inputs, progress, cancel);
+    if (made)
+        return made;
+    if (cancel.cancelled()) // where it stopped is nobody's concern
+        return cancelled();
+    Issue issue = std::move(made).issue();
+    if (issue.file.empty() && issue.kind == IssueKind::BadInput)
+        issue.file = inputs.model->path;
+    return issue;
+}
+
+} // namespace qs

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/search/sensitivity.h"
+
+#include "core/base/work/parallel.h"
+#include "core/project/memory.h"
+
+#include <algorithm>
+
+namespace qs {
+
+Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const std::vector<std::string>& only,
+    const ProgressFn& progress, const CancelToken& cancel, bool exclusions)
+{
+    const Inputs& from = snapshot.inputs;
+    if (!snapshot.quantization || !from.recipe)
+        return badUse("a quantized file has no units that could be left out", "give the float model and a recipe");
+    SensitivityInputs inputs;
+    inputs.model = snapshot.floatModel->model;
+    inputs.prepared = &snapshot.quantization->prepared;
+    inputs.recipe = snapshot.quantization->recipe;
+    inputs.ranges = snapshot.quantization->ranges;
+    inputs.blocks = snapshot.quantization->blocks;
+    inputs.data = snapshot.data;
+    inputs.by = by;
+    inputs.only = only;
+    inputs.exclusions = exclusions;
+    inputs.profile = from.profile;
+    inputs.lowered = snapshot.caches.lowered;
+    const uint64_t limit = memoryLimitOrDefault(from.memoryLimit);
+    inputs.runs = { from.threads ? from.threads : hardwareThreads(), limit,
+        std::min(defaultActivationCache(), limit / 2), from.carry };
+    return measureSensitivity(inputs, progress, cancel);
+}
+
+} // namespace qs

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/snapshot.h"
+
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// A file that a shard read: as the user named it, and where it lay.
+struct StateFile {
+    std::string given, absolute;
+    bool operator==(const StateFile&) const = default;
+};
+
+/// What all shards of one comparison have in common.
+struct ShardHeader {
+    std::string program; ///< version of Quantscope; other versions may round otherwise
+    StateFile floatModel, map, ranges, data, preprocess;
+    std::vector<StateFile> quantModels; ///< given is empty where a recipe makes it
+    std::string recipe; ///< JSON; empty: none
+    std::map<std::string, Shape> shapes;
+    std::optional<size_t> limit;
+    std::optional<uint64_t> seed;
+    ArithmeticProfile profile = ArithmeticProfile::Simulated;
+    bool nodeAlone = false;
+    size_t count = 1; ///< of shards
+    size_t samples = 0; ///< of all shards
+    std::vector<int64_t> labels; ///< of all samples
+    Hash128 floatIdentity, dataIdentity;
+    std::vector<Hash128> quantIdentities; ///< as quantModels
+    std::vector<std::string> byNumbers; ///< as quantModels: numericPairsBytes()
+    bool operator==(const ShardHeader&) const = default;
+};
+
+/// One state file. The measured parts are bytes until there is a graph to read them for (writeMeasured()).
+struct ShardState {
+    ShardHeader header;
+    size_t index = 1;
+    std::vector<std::string> measured; ///< as quantModels
+};
+
+/// Magic, version, length, body, XXH3-128 checksum of all before.
+std::string shardStateBytes(const ShardState& state);
+/// An Issue when it is no state file, of another version, cut short or changed.
+Result<ShardState> readShardState(const std::string& path);
+
+} // namespace qs

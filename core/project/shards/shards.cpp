@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/shards/shards.h"
+
+#include "core/analysis/lockstep/measured_state.h"
+#include "core/base/files/atomic_file.h"
+#include "core/base/files/whole_file.h"
+#include "core/base/version.h"
+#include "core/base/work/parallel.h"
+#include "core/engine/plan/content_key.h"
+#include "core/match/numeric_state.h"
+#include "core/project/shards/shard_state.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/quant/recipe/recipe_json.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace qs {
+
+namespace {
+
+const char* const kRunAgain = "run all shards of one comparison with the same files and options";
+
+StateFile stateFile(const std::string& path)
+{
+    std::error_code error;
+    const bool exists = !path.empty() && std::filesystem::exists(path, error);
+    return { path, exists ? std::filesystem::absolute(path, error).lexically_normal().string() : std::string() };
+}
+
+/// Where the file lies now: as it was named, or else where it lay.
+std::string located(const StateFile& file)
+{
+    std::error_code error;
+    return file.absolute.empty() || std::filesystem::exists(file.given, error) ? file.given : file.absolute;
+}
+
+/// The bytes of the file and what it computes (weights may lie in other files).
+Result<Hash128> identityOf(const LoadedModel& model, const std::string& path, const std::string& recipe)
+{
+    Hash128 bytes = hashText(recipe);
+    if (!path.empty()) {
+        QS_TRY(bytes, hashFile(path, "give the path of a model file"));
+    }
+    KeyBuilder key;
+    key.add(bytes);
+    for (ValueId out : model.graph().outputs())
+        if (const Hash128* computed = model.plan->key(out))
+            key.add(*computed);
+    return key.key();
+}
+
+/// The number of samples, the first, the middle and the last: reading all in every shard would cost what shards save.
+Result<Hash128> identityOf(const DataSource& data)
+{
+    KeyBuilder key;
+    key.add(int64_t(data.samples()));
+    for (size_t index : { size_t(0), data.feeds() / 2, data.feeds() - 1 }) {
+        QS_TRY(const Feed feed, data.feed(index));
+        key.add(sampleKey(feed.inputs));
+    }
+    return key.key();
+}
+
+Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
+{
+    const Snapshot& first = *snapshots.front();
+    const Inputs& inputs = first.inputs;
+    ShardHeader h;
+    h.program = kVersion;
+    h.floatModel = stateFile(inputs.floatPath);
+    h.map = stateFile(inputs.mapPath);
+    h.ranges = stateFile(inputs.rangesPath);
+    h.data = stateFile(inputs.data.spec);
+    h.preprocess = stateFile(inputs.data.preprocess);
+    h.recipe = inputs.recipe ? recipeToJson(*inputs.recipe) : std::string();
+    h.shapes = inputs.data.shapes;
+    h.limit = inputs.data.limit;
+    h.seed = inputs.data.seed;
+    h.profile = inputs.profile;
+    h.nodeAlone = inputs.nodeAlone;
+    h.count = inputs.shard->count;
+    h.samples = first.data->samples();
+    h.labels = first.data->labels();
+    QS_TRY(h.floatIdentity, identityOf(*first.floatModel, inputs.floatPath, {}));
+    QS_TRY(h.dataIdentity, identityOf(*first.data));
+    for (const SnapshotPtr& s : snapshots) {
+        h.quantModels.push_back(stateFile(s->inputs.quantPath));
+        QS_TRY(const Hash128 identity, identityOf(*s->quantModel, s->inputs.quantPath, h.recipe));
+        h.quantIdentities.push_back(identity);
+        h.byNumbers.push_back(numericPairsBytes(*s->alignment));
+    }
+    return h;
+}
+
+/// Why a shard does not belong to the first one; empty when it does.
+std::string difference(const ShardHeader& a, const ShardHeader& b)
+{
+    if (a.program != b.program)
+        return "was made by version " + b.program + " of this program, the first one by " + a.program;
+    if (a.floatIdentity != b.floatIdentity || a.floatModel.given != b.floatModel.given)
+        return "is of another float model";
+    if (a.quantIdentities != b.quantIdentities || a.recipe != b.recipe)
+        return "is of another quantized model";
+    if (a.dataIdentity != b.dataIdentity || a.samples != b.samples || a.labels != b.labels)
+        return "is of other data";
+    if (a.count != b.count)
+        return "is one of " + std::to_string(b.count) + " shards, the first one of " + std::to_string(a.count);
+    return a == b ? "" : "was made with other options or paths";
+}
+
+class Merger {
+public:
+    Merger(const MergeOptions& options, const ProgressFn& progress, const CancelToken& cancel)
+        : m_options(options)
+        , m_progress(progress)
+        , m_cancel(cancel)
+    {
+    }
+
+    Result<std::vector<SnapshotPtr>> run(const std::vector<std::string>& paths)
+    {
+        std::vector<std::string> from; // shard -> file
+        for (size_t i = 0; i < paths.size(); ++i) {
+            if (m_cancel.cancelled())
+                return cancelled();
+            if (m_progress)
+                m_progress("merge", i, paths.size());
+            QS_TRY(const ShardState state, readShardState(paths[i]));
+            if (i == 0) {
+                m_header = state.header;
+                if (m_header.count > paths.size())
+                    return badInput("is one of " + std::to_string(m_header.count) + " shards, but only "
+                            + std::to_string(paths.size()) + " files are given",
+                        paths[i], "give the state files of all shards");
+                QS_CHECK(open());
+                from.resize(m_header.count);
+            }
+            if (const std::string why = difference(m_header, state.header); !why.empty())
+                return badInput(why, paths[i], kRunAgain);
+            std::string& file = from[state.index - 1];
+            if (!file.empty())
+                return badInput(
+                    "is shard " + std::to_string(state.index) + ", as is " + file, paths[i], "give each shard once");
+            file = paths[i];
+            QS_CHECK(add(state, paths[i]));
+        }
+        if (const auto missing = std::ranges::find(from, std::string()); missing != from.end())
+            return badInput("shard " + std::to_string(missing - from.begin() + 1) + " of " + std::to_string(from.size())
+                    + " is missing",
+                {}, "give its state file, too");
+        return finish();
+    }
+
+private:
+    Inputs inputsOf(size_t model) const
+    {
+        Inputs inputs;
+        inputs.floatPath = located(m_header.floatModel);
+        inputs.quantPath = located(m_header.quantModels[model]);
+        inputs.mapPath = located(m_header.map);
+        inputs.rangesPath = located(m_header.ranges);
+        inputs.profile = m_header.profile;
+        inputs.nodeAlone = m_header.nodeAlone;
+        inputs.threads = m_options.threads;
+        inputs.memoryLimit = m_options.memoryLimit;
+        inputs.run = false;
+        return inputs;
+    }
+
+    DataRequest request(const std::string& spec, const std::string& preprocess) const
+    {
+        return { spec, preprocess, m_header.shapes, m_header.limit, m_header.seed };
+    }
+
+    /// Opens the models and pairs their values.
+    Status open()
+    {
+        SnapshotPtr previous;
+        for (size_t i = 0; i < m_header.quantModels.size(); ++i) {
+            Inputs inputs = inputsOf(i);
+            if (!m_header.recipe.empty()) {
+                QS_TRY(inputs.recipe, recipeFromJson(m_header.recipe));
+                inputs.data = request(located(m_header.data), located(m_header.preprocess));
+            }
+            QS_TRY(previous, buildSnapshot(inputs, previous, m_progress, m_cancel));
+            QS_TRY(const Hash128 ours, identityOf(*previous->floatModel, inputs.floatPath, {}));
+            QS_TRY(const Hash128 theirs, identityOf(*previous->quantModel, inputs.quantPath, m_header.recipe));
+            if (ours != m_header.floatIdentity)
+                return badInput("changed since the shards were made", inputs.floatPath, kRunAgain);
+            if (theirs != m_header.quantIdentities[i])
+                return badInput("changed since the shards were made",
+                    inputs.quantPath.empty() ? inputs.floatPath + " by recipe" : inputs.quantPath, kRunAgain);
+            m_snapshots.push_back(*previous);
+            Snapshot& s = m_snapshots.back();
+            if (!addNumericPairs(m_header.byNumbers[i], s.floatModel->graph(), s.quantModel->graph(), *s.alignment))
+                return badInput("does not fit its models", inputs.quantPath, kRunAgain);
+            m_pairs.push_back(comparePairOf(s));
+            m_measured.push_back(emptyMeasured(m_pairs.back(), m_header.samples, m_header.nodeAlone));
+        }
+        return {};
+    }
+
+    Status add(const ShardState& state, const std::string& path)
+    {
+        for (size_t i = 0; i < m_measured.size(); ++i) {
+            ByteReader in(state.measured[i]);
+            mergeMeasured(in, m_pairs[i].floatPlan->graph(), m_pairs[i].quantPlan->graph(), *m_measured[i]);
+            if (!in.ok() || !in.atEnd())
+                return badInput("does not fit the models and the other shards", path, kRunAgain);
+        }
+        return {};
+    }
+
+    Result<std::vector<SnapshotPtr>> finish()
+    {
+        std::vector<SnapshotPtr> done;
+        const size_t threads = m_options.threads ? m_options.threads : hardwareThreads();
+        for (size_t i = 0; i < m_snapshots.size(); ++i) {
+            Snapshot& s = m_snapshots[i];
+            // Reports name the files as the shards did.
+            s.inputs.data = request(m_header.data.given, m_header.preprocess.given);
+            s.comparison = summarize(m_pairs[i], m_header.profile, *m_measured[i], m_header.labels,
+                compareWeights(m_pairs[i], true, threads));
+            if (s.comparison->partial)
+                return badInput("the shards do not hold all samples", {}, kRunAgain);
+            if (const auto warning = nonFiniteWarning(*s.comparison))
+                s.warnings.push_back(*warning);
+            s.measured = m_measured[i];
+            nameAsGiven(s.floatModel, m_header.floatModel.given);
+            if (m_header.recipe.empty())
+                nameAsGiven(s.quantModel, m_header.quantModels[i].given);
+            done.push_back(std::make_shared<const Snapshot>(std::move(s)));
+        }
+        return done;
+    }
+
+    static void nameAsGiven(std::optional<LoadedModel>& model, const std::string& path)
+    {
+        auto named = std::make_shared<Model>(*model->model);
+        named->path = path;
+        model->model = std::move(named);
+    }
+
+    const MergeOptions& m_options;
+    const ProgressFn& m_progress;
+    const CancelToken& m_cancel;
+    ShardHeader m_header;
+    std::vector<Snapshot> m_snapshots;
+    std::vector<ComparePair> m_pairs;
+    std::vector<std::shared_ptr<Measured>> m_measured;
+};
+
+} // namespace
+
+Status writeShardState(const std::string& path, std::span<const SnapshotPtr> snapshots)
+{
+    ShardState state;
+    QS_TRY(state.header, headerOf(snapshots));
+    state.index = snapshots.front()->inputs.shard->index;
+    for (const SnapshotPtr& s : snapshots) {
+        ByteWriter measured;
+        writeMeasured(*s->measured, measured);
+        state.measured.push_back(measured.bytes());
+    }
+    return writeFile(path, shardStateBytes(state));
+}
+
+Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const MergeOptions& options,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    return Merger(options, progress, cancel).run(paths);
+}
+
+} // namespace qs

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/quantized_example.h"
+
+#include "core/prepare/prepare.h"
+#include "core/project/snapshot/workspace.h"
+#include "core/qdq/name_tails.h"
+#include "core/quant/recipe/recipe_edit.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+namespace qs {
+
+namespace {
+
+/// Float names of values that the quantized file calls otherwise.
+ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantized, const Alignment& alignment)
+{
+    ValueNames names;
+    const Graph &f = floatModel.graph(), &q = quantized.graph();
+    const auto nameAll = [&](uint32_t index, ValueId floatValue) {
+        const Quantizer& quantizer = quantized.quant->quantizers()[index];
+        for (const ValueId id : { quantizer.real, quantizer.codes, quantizer.dequantized })
+            if (id.valid())
+                names.try_emplace(q.value(id).name, f.value(floatValue).name);
+    };
+    for (const WeightPair& weight : alignment.weights)
+        nameAll(weight.quantizer, weight.floatValue);
+    // What a quantizer is of comes before other values that are the same number there.
+    for (const ValuePair& pair : alignment.values)
+        if (pair.quantizer)
+            nameAll(*pair.quantizer, pair.floatValue);
+    for (const ValuePair& pair : alignment.values)
+        names.try_emplace(q.value(pair.quantValue).name, f.value(pair.floatValue).name);
+    return names;
+}
+
+/// A weight is called in the quantized file as another one is in the float file: converters number constants anew.
+bool namesMislead(const LoadedModel& f, const LoadedModel& q, const Alignment& alignment)
+{
+    return std::ranges::any_of(alignment.weights, [&](const WeightPair& weight) {
+        const ValueId codes = q.quant->quantizers()[weight.quantizer].codes;
+        std::string_view name = codes.valid() ? std::string_view(q.graph().value(codes).name) : std::string_view();
+        if (name.ends_with(tails::kCodes))
+            name.remove_suffix(std::string_view(tails::kCodes).size());
+        const ValueId namesake = f.graph().findValue(name);
+        const Tensor* called = namesake.valid() ? f.plan->constant(namesake) : nullptr;
+        const Tensor* own = f.plan->constant(weight.floatValue);
+        return called && own && called != own && !std::ranges::equal(called->bytes(), own->bytes());
+    });
+}
+
+/// Nothing where the names tell it better.
+std::optional<ReadBack> readByPairs(
+    const LoadedModel& f, const LoadedModel& q, const Alignment& alignment, bool usualNames)
+{
+    if (usualNames && !namesMislead(f, q, alignment))
+        return {};
+    const GraphDraft draft(f.model);
+    auto back = readBack(q.model, &draft, floatNames(f, q, alignment));
+    return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
+}
+
+/// Whether the file's names are as quantizers leave them; nothing where the files cannot be paired, or need not be.
+using ByPairs = std::function<std::optional<ReadBack>(bool usualNames)>;
+
+Result<ReadBack> readClosest(const std::shared_ptr<const Model>& floatModel,
+    const std::shared_ptr<const Model>& quantized, const ByPairs& byPairs)
+{
+    GraphDraft draft(floatModel);
+    auto plain = readBack(quantized, &draft);
+    if (!plain || plain->differences == 0)
+        return plain;
+    auto closest = plain;
+    if (auto paired = byPairs(plain->differences.has_value())) {
+        if (!plain->differences || !paired->differences || paired->differences == 0)
+            return *std::move(paired); // names that mislead are nothing to count by
+        if (*paired->differences < *plain->differences)
+            closest = *std::move(paired);
+    }
+    QS_TRY(const auto reports, prepareGraph(draft));
+    size_t changes = 0;
+    for (const PassReport& report : reports)
+        changes += report.pass == "infer_shapes" ? 0 : report.changes;
+    if (changes == 0)
+        return closest;
+    auto prepared = readBack(quantized, &draft);
+    const bool closer = prepared && prepared->differences
+        && (!closest->differences || *prepared->differences < *closest->differences);
+    if (!closer)
+        return closest;
+    prepared->recipe.preparation.enabled = true;
+    return prepared;
+}
+
+} // namespace
+
+Result<ReadBack> readExample(
+    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized)
+{
+    return readClosest(floatModel, quantized, [&](bool usualNames) -> std::optional<ReadBack> {
+        const LoadedModel f = loadedModel(floatModel), q = loadedModel(quantized);
+        const auto alignment = align(*f.plan, *q.plan, *q.quant, {});
+        return alignment.ok() ? readByPairs(f, q, *alignment, usualNames) : std::nullopt;
+    });
+}
+
+Result<ReadBack> readExample(const Snapshot& s)
+{
+    if (!s.alignment)
+        return readExample(s.floatModel->model, s.quantModel->model);
+    return readClosest(s.floatModel->model, s.quantModel->model,
+        [&](bool usualNames) { return readByPairs(*s.floatModel, *s.quantModel, *s.alignment, usualNames); });
+}
+
+Recipe recipeWithRanges(const ReadBack& back) { return withRanges(back.recipe, back.ranges); }
+
+std::string describeReadBack(const ReadBack& back)
+{
+    const Recipe& r = back.recipe;
+    const auto type = [](DType t) { return std::string(dtypeName(t)); };
+    const auto count = [](size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+    std::string text = std::string(recipeFormatName(r.format));
+    const bool isStatic = r.format == RecipeFormat::Qdq || r.format == RecipeFormat::QOperator;
+    if (isStatic)
+        text += ", " + type(r.activationType) + " activations" + (r.symmetricActivations ? " (symmetric)" : "");
+    text += ", " + type(r.weightType) + " weights";
+    if (r.format == RecipeFormat::WeightOnly)
+        text += " in blocks of " + std::to_string(r.weightOnly.blockSize);
+    if (r.perChannel)
+        text += " per channel";
+    if (r.reduceRange)
+        text += " of reduced range";
+    if (!r.opTypes.empty())
+        text += ", " + count(r.opTypes.size(), "operator type");
+    if (!r.exclude.empty())
+        text += ", " + count(r.exclude.size(), "node") + " excluded";
+    if (!r.tensors.empty())
+        text += ", " + count(r.tensors.size(), "tensor") + " of " + (r.tensors.size() == 1 ? "its" : "their") + " own";
+    if (isStatic)
+        text += ", " + count(back.ranges.tensors.size(), "range");
+    if (back.differences)
+        text += *back.differences == 0
+            ? "; quantizing so gives the same nodes and constants"
+            : "; quantizing so leaves " + count(*back.differences, "difference") + " in nodes and constants";
+    return text;
+}
+
+} // namespace qs

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/read_back/read_back.h"
+
+namespace qs {
+
+struct Snapshot;
+
+/// What makes of the float model what the quantized one is: read from that file, with and without graph preparation,
+/// whichever comes closer; by paired values where it has names of its own. Issues name the file.
+Result<ReadBack> readExample(
+    const std::shared_ptr<const Model>& floatModel, const std::shared_ptr<const Model>& quantized);
+/// The same of a snapshot's two models, by its own pairs: those linked by hand and by numbers, too.
+Result<ReadBack> readExample(const Snapshot& snapshot);
+
+/// The recipe alone, with the file's ranges as overrides of their tensors: it makes the same quantized model without
+/// them.
+Recipe recipeWithRanges(const ReadBack& back);
+
+/// The same in a few sentences: format, types, what was excluded, ranges, whether the same file comes out.
+std::string describeReadBack(const ReadBack& back);
+
+} // namespace qs

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/model/float_model.h"
+
+#include "core/base/name_pattern.h"
+#include "core/kernels/statistics/value_range.h"
+#include "core/ops/infer.h"
+#include "core/ops/left_out.h"
+#include "core/ops/op.h"
+#include "core/quant/model/opsets.h"
+#include "core/quant/model/stated_types.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+const std::vector<std::string>& defaultOpTypes(RecipeFormat format)
+{
+    static const std::vector<std::string> fixed { "Add", "ArgMax", "AveragePool", "BatchNormalization", "Clip",
+        "Concat", "Conv", "ConvTranspose", "CumSum", "EmbedLayerNormalization", "Flatten", "Gather", "GatherElements",
+        "Gemm", "GlobalAveragePool", "InstanceNormalization", "LayerNormalization", "LeakyRelu", "MatMul", "MaxPool",
+        "Mul", "Pad", "Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split", "Squeeze", "TopK",
+        "Transpose", "Unsqueeze", "Where" };
+    static const std::vector<std::string> dynamic { "Attention", "Conv", "EmbedLayerNormalization", "Gather", "LSTM",
+        "MatMul", "Transpose" };
+    static const std::vector<std::string> blocks { "MatMul" };
+    switch (format) {
+    case RecipeFormat::Dynamic:
+        return dynamic;
+    case RecipeFormat::WeightOnly:
+        return blocks;
+    case RecipeFormat::Qdq:
+    case RecipeFormat::QOperator:
+        break;
+    }
+    return fixed;
+}
+
+namespace {
+
+Result<std::vector<bool>> matching(const std::vector<std::string>& options, const std::vector<std::string>& names)
+{
+    std::vector<bool> found(names.size(), false);
+    for (const std::string& pattern : splitPatterns(options, names)) {
+        QS_TRY(const auto indices, matchNames(pattern, names));
+        for (size_t i : indices)
+            found[i] = true;
+    }
+    return found;
+}
+
+bool isChosenType(const std::string& type, const Recipe& recipe)
+{
+    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    return type != "QuantizeLinear" && type != "DequantizeLinear" && std::ranges::find(types, type) != types.end();
+}
+
+bool isKnownType(const std::string& type)
+{
+    const auto operators = opRegistry().all();
+    const auto others = leftOutOperators();
+    return std::ranges::find(operators, type, &Op::type) != operators.end()
+        || std::ranges::find(others, type, &LeftOutOperator::type) != others.end();
+}
+
+/// A type that neither the model nor a list of ONNX Runtime's has is most likely meant for another model, and one that
+/// is not known at all misspelt.
+Status checkTypeNames(FloatModel& model, const Recipe& recipe)
+{
+    const auto& usual = defaultOpTypes(recipe.format);
+    for (const std::string& type : recipe.opTypes) {
+        if (std::ranges::find(usual, type) != usual.end()
+            || std::ranges::find(model.draft.nodes, type, &DraftNode::opType) != model.draft.nodes.end())
+            continue;
+        if (!isKnownType(type))
+            return badInput(
+                "no operator is known as '" + type + "'", {}, "name types of nodes, such as Conv or MatMul");
+        model.warnings.push_back("no node is of the type '" + type + "', which the recipe names");
+    }
+    return {};
+}
+
+Status choose(FloatModel& model, const Recipe& recipe)
+{
+    QS_CHECK(checkTypeNames(model, recipe));
+    const std::vector<std::string> names = nodeNames(model.draft, recipe);
+    QS_TRY(const auto included, matching(recipe.include, names));
+    QS_TRY(const auto excluded, matching(recipe.exclude, names));
+    const auto& nodes = model.draft.nodes;
+    for (size_t n = 0; n < names.size(); ++n) {
+        const bool wanted = (recipe.include.empty() || included[n]) && !excluded[n];
+        if (n < nodes.size())
+            model.chosen.push_back(wanted && isChosenType(nodes[n].opType, recipe));
+        else if (!wanted)
+            model.leftOut.insert(names[n]);
+    }
+    return {};
+}
+
+void addNames(const Graph& body, std::vector<std::string>& names)
+{
+    for (const Node& node : body.nodes()) {
+        names.push_back(node.name);
+        for (const auto& inner : subgraphs(node.attributes))
+            addNames(*inner, names);
+    }
+}
+
+Status checkOverrides(const FloatModel& model, const Recipe& recipe)
+{
+    for (const auto& [name, override] : recipe.tensors) {
+        const bool constant = model.draft.constant(name) != nullptr;
+        if (!constant && !model.types.contains(name) && !model.unstated.contains(name))
+            return Issue { IssueKind::BadInput, "is in the recipe, but not in the model", {}, {}, name,
+                "correct the name" };
+        if (constant && override.calibrator)
+            return Issue { IssueKind::BadInput, "is a constant, whose range no calibrator finds", {}, {}, name,
+                "leave its calibrator out of the recipe" };
+    }
+    return {};
+}
+
+void findTypes(FloatModel& model, const Graph& graph, RecipeFormat format)
+{
+    const InferredFacts facts = inferFacts(graph);
+    const bool calibrated = format == RecipeFormat::Qdq || format == RecipeFormat::QOperator;
+    const std::vector<bool> stated = calibrated ? statedTypes(graph) : std::vector<bool>(graph.values().size(), true);
+    std::string first;
+    const auto values = graph.values();
+    for (size_t v = 0; v < values.size(); ++v) {
+        const DType type = facts.of(ValueId(v)).dtype;
+        if (type != DType::Undefined && stated[v]) {
+            model.types.emplace(values[v].name, type);
+        } else if (!stated[v]) {
+            model.unstated.insert(values[v].name);
+            if (first.empty() && (type == DType::Float32 || type == DType::Float16))
+                first = values[v].name;
+        }
+    }
+    if (!first.empty())
+        model.warnings.push_back("'" + first
+            + "' and what follows from it stay float, as ONNX Runtime leaves them: "
+              "the file does not state their type, and ONNX does not know the operator before them; graph preparation "
+              "(infer_shapes) states it");
+}
+
+} // namespace
+
+Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Ranges ranges)
+{
+    FloatModel model {
+        .draft = std::move(draft), .ranges = std::move(ranges), .keepExtremes = recipe.keepExtremeConstants
+    };
+    QS_TRY(const auto built, model.draft.build());
+    findTypes(model, built->graph, recipe.format);
+    for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
+        for (const std::string& in : model.draft.nodes[n].inputs)
+            if (!in.empty())
+                model.readers[in].push_back(n);
+        for (const std::string& out : model.draft.nodes[n].outputs)
+            if (!out.empty())
+                model.producers.emplace(out, n);
+    }
+    QS_CHECK(choose(model, recipe));
+    QS_CHECK(checkOverrides(model, recipe));
+    return model;
+}
+
+FloatModel FloatModel::ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer)
+{
+    FloatModel model { .draft = draftOfBody(outer.draft, body), .leftOut = outer.leftOut, .outer = &outer };
+    for (const DraftNode& node : model.draft.nodes)
+        model.chosen.push_back(isChosenType(node.opType, recipe) && !model.leftOut.contains(node.name));
+    return model;
+}
+
+const Tensor* FloatModel::constant(const std::string& name) const
+{
+    const Tensor* own = draft.constant(name);
+    return own || !outer ? own : outer->constant(name);
+}
+
+DType FloatModel::realType(const std::string& name) const
+{
+    const auto it = types.find(name);
+    const bool real = it != types.end() && (it->second == DType::Float32 || it->second == DType::Float16);
+    return real ? it->second : DType::Undefined;
+}
+
+bool FloatModel::keptExtreme(const std::string& name) const
+{
+    // What a mask adds to make the others vanish (-3.4e38); no weight does.
+    constexpr float kExtreme = 1e9f;
+    if (!keepExtremes)
+        return false;
+    if (const TensorRange* range = ranges.find(name))
+        return range->extreme || -range->lowest >= kExtreme || range->highest >= kExtreme;
+    const Tensor* constant = draft.constant(name);
+    return constant && constant->dtype() == DType::Float32
+        && valueRange(toPlain(*constant).data<float>()).magnitude() >= kExtreme;
+}
+
+int64_t FloatModel::opset() const { return opsetOf(draft); }
+
+const std::vector<size_t>& FloatModel::readersOf(const std::string& name) const
+{
+    static const std::vector<size_t> none;
+    const auto it = readers.find(name);
+    return it == readers.end() ? none : it->second;
+}
+
+std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe)
+{
+    std::vector<std::string> names;
+    for (const DraftNode& node : draft.nodes)
+        names.push_back(node.name);
+    if (entersSubgraphs(recipe))
+        for (const DraftNode& node : draft.nodes)
+            for (const auto& body : subgraphs(node.attributes))
+                addNames(*body, names);
+    return names;
+}
+
+bool entersSubgraphs(const Recipe& recipe)
+{
+    const WeightOnlyAlgorithm algorithm = recipe.weightOnly.algorithm;
+    return recipe.format == RecipeFormat::WeightOnly
+        && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::HalfQuadratic);
+}
+
+void editRanges(FloatModel& model)
+{
+    auto& tensors = model.ranges.tensors;
+    for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
+        const DraftNode& node = model.draft.nodes[n];
+        if (!model.chosen[n] || node.outputs.empty())
+            continue;
+        if (node.is("Relu") || node.is("Clip")) {
+            const auto in = tensors.find(node.inputs.front());
+            const auto out = tensors.find(node.outputs.front());
+            if (in != tensors.end() && out != tensors.end() && model.readersOf(node.inputs.front()).size() == 1)
+                in->second = out->second;
+        } else if (node.is("Softmax")) {
+            TensorRange& range = tensors[node.outputs.front()];
+            TensorRange unit;
+            unit.lowest = 0;
+            unit.highest = 1;
+            unit.average = range.average;
+            unit.deviation = range.deviation; // without which ONNX Runtime fails at float8
+            range = unit;
+        }
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/draft.h"
+#include "core/quant/calibrate/ranges.h"
+#include "core/quant/params/quantized_constants.h"
+#include "core/quant/recipe/recipe.h"
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace qs {
+
+/// Operators that a recipe without types of its own quantizes.
+const std::vector<std::string>& defaultOpTypes(RecipeFormat format);
+
+/// The float model that is being quantized: an editable copy, its element types, which nodes were chosen, and the
+/// ranges of its activations. Node indices are those of `draft.nodes` when this was made.
+struct FloatModel {
+    GraphDraft draft;
+    std::unordered_map<std::string, DType> types; ///< of every value whose type is known
+    std::unordered_set<std::string> unstated; ///< static formats: values whose type ONNX Runtime's tools do not know
+    std::unordered_map<std::string, std::vector<size_t>> readers; ///< node indices in order, one a slot
+    std::unordered_map<std::string, size_t> producers;
+    std::vector<bool> chosen; ///< by node index
+    std::unordered_set<std::string> leftOut; ///< nodes of subgraphs that the recipe's patterns do not choose
+    const FloatModel* outer = nullptr; ///< of a subgraph: the graph around it
+    Ranges ranges; ///< as calibrated, edited by editRanges()
+    bool keepExtremes = false; ///< Recipe::keepExtremeConstants
+    /// Known from other quantizations of the same model; never null.
+    std::shared_ptr<QuantizedConstants> constants = std::make_shared<QuantizedConstants>();
+    std::vector<std::string> warnings;
+
+    /// Issues: a pattern or an override that names nothing, a draft that does not fit together.
+    static Result<FloatModel> make(GraphDraft draft, const Recipe& recipe, Ranges ranges);
+
+    /// A subgraph of one of the outer model's nodes: nodes, constants and what is chosen alone.
+    static FloatModel ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer);
+
+    /// Of this graph or, for a subgraph, of one around it; null when there is none.
+    const Tensor* constant(const std::string& name) const;
+    /// Float32 or Float16 where the value can be quantized, else Undefined.
+    DType realType(const std::string& name) const;
+    /// It holds values beyond any useful scale, and the recipe keeps such tensors float.
+    bool keptExtreme(const std::string& name) const;
+    int64_t opset() const; ///< of ai.onnx
+    const std::vector<size_t>& readersOf(const std::string& name) const;
+};
+
+/// The form quantizes nodes of subgraphs, too: ONNX Runtime's tools do so for weights in blocks, and for no other here.
+bool entersSubgraphs(const Recipe& recipe);
+/// Names of all nodes of a graph and, where the recipe's form goes into them, of its subgraphs' nodes.
+std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe);
+
+/// What ONNX Runtime changes after calibration: the input of a Relu or Clip that alone reads it gets the range of the
+/// output, and Softmax gets 0..1.
+void editRanges(FloatModel& model);
+
+} // namespace qs

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/draft.h"
+#include "core/quant/calibrate/ranges.h"
+#include "core/quant/recipe/recipe.h"
+
+namespace qs {
+
+/// How a quantized file was made, as far as it shows.
+struct ReadBack {
+    Recipe recipe;
+    /// Of the static forms: quantizing with them gives the file's scales and zero points. A range that no float numbers
+    /// give exactly is an override of the recipe instead.
+    Ranges ranges;
+    std::vector<std::string> undetermined; ///< what the file does not say, in sentences
+    /// Nodes and constants that the recipe and ranges make otherwise of the float model; nullopt: without one, and
+    /// where the file has names of its own, that cannot be told.
+    std::optional<size_t> differences;
+};
+
+/// Float names by names of the quantized file, for values that are called otherwise there.
+using ValueNames = std::map<std::string, std::string>;
+
+/// Reads the recipe and the ranges that a quantized model was made with: what its quantizers, codes and names show,
+/// then whatever makes the float model come out closest to it. Without a float model the excluded nodes are those of
+/// the file. `names` may be empty: names are then those of the float file, as ONNX Runtime and this program leave them.
+/// Issue: the model is not quantized, a name of `names` is not in the float model.
+Result<ReadBack> readBack(const std::shared_ptr<const Model>& quantized, const GraphDraft* floatModel = nullptr,
+    const ValueNames& names = {});
+
+} // namespace qs

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/calibrate/calibrator_options.h"
+#include "core/tensor/dtype.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+enum class RecipeFormat {
+    Qdq, ///< QuantizeLinear / DequantizeLinear pairs around float operators
+    QOperator, ///< QLinear* operators
+    Dynamic, ///< activations quantized from their own values while running
+    WeightOnly, ///< weights in blocks of few bits, activations float
+};
+
+/// What is asked of one tensor (or one channel of it) in place of what the recipe's defaults say.
+struct QuantOverride {
+    std::optional<DType> type;
+    std::optional<double> scale; ///< together with zeroPoint
+    std::optional<int64_t> zeroPoint;
+    std::optional<bool> symmetric;
+    std::optional<bool> reduceRange; ///< constants only
+    std::optional<double> lowest, highest; ///< real range
+    bool operator==(const QuantOverride&) const = default;
+};
+
+/// A second quantization of an activation for some of its readers (mixed precision).
+struct QuantConversion {
+    QuantOverride to;
+    std::vector<std::string> readers; ///< node names; empty: all
+    bool operator==(const QuantConversion&) const = default;
+};
+
+/// Overrides of one tensor. A constant with `axis` is quantized per channel: one entry for all channels, or one each.
+struct TensorOverride {
+    std::vector<QuantOverride> parts = { {} };
+    std::optional<int64_t> axis;
+    std::optional<QuantConversion> convert;
+    /// Of an activation: its range follows from what was seen by this one in place of the recipe's. A range or scale of
+    /// its own goes before, and ranges that come from a file.
+    std::optional<CalibratorOptions> calibrator;
+    bool operator==(const TensorOverride&) const = default;
+};
+
+/// Passes that change the float graph before it is quantized.
+struct GraphPreparation {
+    bool enabled = false; ///< of those below, all that are not switched off run
+    bool foldConstants = true;
+    bool removeUnused = true; ///< Identity, Dropout, what no output depends on
+    bool foldBatchNorm = true; ///< into Conv and ConvTranspose
+    bool fuseLayerNorm = true; ///< from opset 17 on; in older ones its single operators stay float
+    bool fuseGelu = true; ///< from opset 20 on; in older ones its single operators stay float
+    bool keepAttention = true; ///< scaling, masks and Softmax between an attention's two products stay float
+    bool inferShapes = true;
+    bool operator==(const GraphPreparation&) const = default;
+};
+
+/// How the codes of a block are found: MLAS' way, round to nearest, HQQ, GPTQ (needs samples), k-quant.
+enum class WeightOnlyAlgorithm { Default, RoundToNearest, HalfQuadratic, Gptq, KQuant };
+
+struct GptqOptions {
+    double damping = 0.01; ///< share of the mean of the Hessian's diagonal that is added to it
+    bool reorder = false; ///< rows of large activations first ("actorder")
+    bool searchScale = false; ///< scales of least error in place of those that hold everything ("mse")
+    bool perChannel = true;
+    /// What rounding one row leaves is made up for by the rows after it, as the algorithm means it. ONNX Runtime's code
+    /// multiplies with the empty half of the matrix that spreads it: off, the result is that of ONNX Runtime.
+    bool spreadErrors = false;
+    bool operator==(const GptqOptions&) const = default;
+};
+
+/// What is asked of the weight of one node in place of what the recipe says for all.
+struct WeightOnlyNode {
+    std::optional<DType> type;
+    std::optional<int64_t> blockSize; ///< -1: the whole column
+    bool operator==(const WeightOnlyNode&) const = default;
+};
+
+/// MatMulNBits and its relatives. Signed weight types are symmetric without zero points, unsigned ones have them.
+struct WeightOnlyOptions {
+    int64_t blockSize = 128;
+    WeightOnlyAlgorithm algorithm = WeightOnlyAlgorithm::Default;
+    bool dequantizeForm = false; ///< DequantizeLinear + MatMul in place of MatMulNBits
+    bool channelWise = false; ///< one block a column; dequantizeForm only
+    int64_t accuracyLevel = 0; ///< attribute of MatMulNBits; 0: not written
+    int64_t tableAxis = 1; ///< axis of the blocks in a table that Gather reads
+    std::map<std::string, double> clipRatios; ///< by weight: share of its range that is kept; RoundToNearest only
+    GptqOptions gptq;
+    std::map<std::string, WeightOnlyNode> nodes; ///< by node name
+    bool operator==(const WeightOnlyOptions&) const = default;
+};
+
+/// "default", "rtn", "hqq", "gptq", "k-quant"
+std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm);
+std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name);
+
+/// What ONNX Runtime's tools do not do; see core/quant/correct. SmoothQuant, which they know, is a field of its own.
+struct CorrectionOptions {
+    bool equalize = false; ///< cross-layer equalization
+    bool equalizeClips = false; ///< it makes Relu of a Clip from 0 on that stands between two layers
+    bool adaround = false; ///< weights rounded up or down by what it does to the outputs of their layer
+    bool biasCorrection = false;
+    bool operator==(const CorrectionOptions&) const = default;
+};
+
+/// How a float model is to be quantized: a plain value. The defaults are those of ONNX Runtime's quantize_static (or
+/// quantize_dynamic, see withDefaultsOf()). Names of nodes and tensors are those of the float file; a node without a
+/// name goes by its first output's.
+struct Recipe {
+    RecipeFormat format = RecipeFormat::Qdq;
+    DType activationType = DType::Int8;
+    DType weightType = DType::Int8;
+    bool perChannel = false;
+    bool reduceRange = false;
+    std::vector<std::string> opTypes; ///< empty: those ONNX Runtime quantizes by default
+    std::vector<std::string> include; ///< patterns of node names; empty: all
+    std::vector<std::string> exclude; ///< patterns of node names
+
+    CalibratorOptions calibration;
+
+    bool symmetricActivations = false;
+    bool restrictedAsymmetric = false; ///< ActivationRestrictedAsymmetric
+    std::optional<bool> symmetricWeights; ///< unset: signed types are
+    std::optional<double> minimumRange; ///< MinimumRealRange
+    bool quantizeUnquantizedInputs = false; ///< ForceQuantizeNoInputCheck
+    std::optional<bool> matmulConstantOnly; ///< MatMulConstBOnly; unset: on for the dynamic format alone
+    bool pairsForWeights = false; ///< AddQDQPairToWeight
+    bool dedicatedPairs = false; ///< DedicatedQDQPair
+    bool quantizeBias = true; ///< QuantizeBias
+    bool keepRemovable = false; ///< QDQKeepRemovableActivations
+    bool adjustWeightsForBias = true; ///< not QDQDisableWeightAdjustForInt32Bias
+    bool contribOperators = false; ///< UseQDQContribOps
+    bool subgraphs = false; ///< EnableSubgraph
+    bool sigmoidNnapi = false; ///< extra.Sigmoid.nnapi
+    int64_t blockSize = 0; ///< BlockSize: blocked weights in Q/DQ form; 0 = off
+    std::vector<std::string> noOutputTypes; ///< OpTypesToExcludeOutputQuantization
+    std::map<std::string, int64_t> perChannelAxis; ///< QDQOpTypePerChannelSupportToAxis
+    std::map<std::string, TensorOverride> tensors; ///< TensorQuantOverrides
+    bool completeOverrides = false; ///< of `tensors`: types around them, and conversions at the borders
+    bool smoothQuant = false;
+    double smoothQuantAlpha = 0.5;
+    bool smoothQuantFolding = true;
+    CorrectionOptions corrections;
+
+    WeightOnlyOptions weightOnly;
+    GraphPreparation preparation;
+    bool keepExtremeConstants = false; ///< constants beyond any useful scale (-3.4e38 in masks) stay float
+
+    bool operator==(const Recipe&) const = default;
+};
+
+/// The preset the program starts from: ONNX Runtime's defaults, but graph preparation, and extreme constants in float.
+Recipe quantscopeRecipe();
+
+/// The switch of the preparation pass of that name ("fold_constants" ...); null when there is none.
+bool* preparationSwitch(GraphPreparation& preparation, std::string_view pass);
+/// Names of the passes that are switched off.
+std::vector<std::string> skippedPasses(GraphPreparation preparation);
+
+std::string_view recipeFormatName(RecipeFormat format); ///< "qdq", "qoperator", "dynamic", "weight-only"
+std::optional<RecipeFormat> recipeFormatOf(std::string_view name);
+
+} // namespace qs

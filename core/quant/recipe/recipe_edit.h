@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/quant/calibrate/calibration_data.h"
+#include "core/quant/recipe/recipe_state.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Functions that make the next recipe of one: what an edit is, apart from undo, windows and runs.
+namespace qs {
+
+/// Quantizes these nodes (indices into `nodes`) or leaves them in float, and changes nothing about the others. Patterns
+/// that say otherwise are replaced by the names of what else they match.
+Recipe withNodes(Recipe recipe, std::span<const RecipeNode> nodes, std::span<const size_t> members, bool quantized);
+Recipe withNode(Recipe recipe, std::span<const RecipeNode> nodes, size_t node, bool quantized);
+/// All nodes of an operator type, also those that are still to come.
+Recipe withType(Recipe recipe, std::span<const RecipeNode> nodes, const std::string& opType, bool quantized);
+/// Leaves out what a pattern matches ("/block1/*", "re:^/head"), or takes that pattern back.
+Recipe withExclusion(Recipe recipe, const std::string& pattern, bool excluded);
+/// The pattern of everything whose name begins with this scope and a slash; commas and wildcards in it are kept.
+std::string scopePattern(const std::string& scope);
+
+/// The override of a tensor, by ends of its real range. A scale, zero point and calibrator given before go.
+Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double highest);
+Recipe withScale(Recipe recipe, const std::string& tensor, double scale, int64_t zeroPoint);
+Recipe withTensorType(Recipe recipe, const std::string& tensor, std::optional<DType> type);
+Recipe withSymmetry(Recipe recipe, const std::string& tensor, std::optional<bool> symmetric);
+Recipe withReducedRange(Recipe recipe, const std::string& tensor, std::optional<bool> reduced);
+/// Of a constant: one scale for each index of that axis; nullopt: as the recipe says for all.
+Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis);
+/// Another calibrator finds the range of this activation; nullopt: that of the recipe does. What was given goes.
+Recipe withCalibrator(Recipe recipe, const std::string& tensor, const std::optional<CalibratorOptions>& calibrator);
+/// What `base` says of the tensor, or nothing.
+Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& tensor);
+/// No activation has a range or scale of its own: all follow from calibration. Types, symmetry and calibrators stay,
+/// and what is said of the model's constants.
+Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel);
+/// Tensors get the ranges that were found elsewhere (in a file), where they have no range, scale or calibrator of their
+/// own.
+Recipe withRanges(Recipe recipe, const Ranges& ranges);
+
+} // namespace qs

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/write/quantizer.h"
+
+#include "core/quant/dynamic/dynamic.h"
+#include "core/quant/model/load_warnings.h"
+#include "core/quant/model/name_collisions.h"
+#include "core/quant/model/node_order.h"
+#include "core/quant/model/opsets.h"
+#include "core/quant/params/complete_overrides.h"
+#include "core/quant/params/float8.h"
+#include "core/quant/qdq/writer.h"
+#include "core/quant/qoperator/builder.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kMostRenamings = 8; ///< rounds
+constexpr const char* kProducer = "onnx.quantize 0.1.0"; ///< as ONNX Runtime's tools sign
+
+bool usesTwoBits(const Recipe& recipe)
+{
+    const auto two = [](const QuantOverride& o) { return o.type && dtypeBits(*o.type) == 2; };
+    return dtypeBits(recipe.activationType) == 2 || dtypeBits(recipe.weightType) == 2
+        || std::ranges::any_of(recipe.tensors, [&](const auto& entry) {
+               const TensorOverride& o = entry.second;
+               return std::ranges::any_of(o.parts, two) || (o.convert && two(o.convert->to));
+           });
+}
+
+/// Combinations that no runtime could run, and what cannot be done.
+Status checkTypes(const Recipe& recipe)
+{
+    if (recipe.smoothQuant)
+        return badUse("SmoothQuant changes the float model before it is quantized, which is not done here",
+            "leave smooth_quant out of the recipe");
+    if (recipe.subgraphs)
+        return badUse("the nodes of subgraphs cannot be quantized", "leave subgraphs out of the recipe");
+    if (recipe.completeOverrides && recipe.format != RecipeFormat::Qdq)
+        return badUse("overrides are completed by conversions, which the qdq format alone has",
+            "use the qdq format, or leave complete_overrides out");
+    QS_CHECK(checkFloat8(recipe));
+    if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))
+        return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
+    if (recipe.format == RecipeFormat::Dynamic && dtypeBits(recipe.weightType) != 8)
+        return badUse("the dynamic format multiplies codes of 8 bits", "use int8 or uint8 weights, or another format");
+    if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
+        return {};
+    const auto bits = [](DType type) { return dtypeBits(type); };
+    if (recipe.activationType == DType::Int8 && recipe.weightType == DType::UInt8)
+        return badUse(
+            "int8 activations cannot be combined with uint8 weights", "use uint8 activations or int8 weights");
+    if (recipe.format == RecipeFormat::QOperator && (bits(recipe.activationType) != 8 || bits(recipe.weightType) != 8))
+        return badUse("operators on codes need 8-bit types", "use the qdq format");
+    if (bits(recipe.activationType) < 8)
+        return badUse("activations cannot have 4 bits", "use int8, uint8, int16 or uint16");
+    return {};
+}
+
+Status quantizeQdq(FloatModel& model, const Recipe& recipe)
+{
+    editRanges(model);
+    const QdqMarks marks = markTensors(model, recipe);
+    QS_TRY(const QdqParameters parameters, QdqParameters::make(marks));
+    return writeQdq(model, marks, parameters);
+}
+
+/// No constant of the file shows it.
+void warnOfHalves(FloatModel& model)
+{
+    const auto isHalf = [&](const DraftNode& node) {
+        return node.is("DynamicQuantizeLinear") && model.realType(node.inputs.front()) == DType::Float16;
+    };
+    const auto node = std::ranges::find_if(model.draft.nodes, isHalf);
+    if (node != model.draft.nodes.end())
+        model.warnings.push_back("ONNX Runtime will not load this file: '" + node->name
+            + "' reads float16 values, which DynamicQuantizeLinear does not take; use the qdq format");
+}
+
+} // namespace
+
+Status checkIsFloat(const GraphDraft& draft)
+{
+    for (const DraftNode& node : draft.nodes) {
+        const std::string& type = node.opType;
+        if (type == "QuantizeLinear" || type == "DequantizeLinear" || type == "DynamicQuantizeLinear"
+            || type.starts_with("QLinear") || type == "MatMulNBits" || type == "MatMulInteger" || type == "ConvInteger"
+            || type == "QGemm")
+            return Issue { IssueKind::BadInput, "is quantized already", draft.source().path, node.name, {},
+                "give the float model" };
+    }
+    return {};
+}
+
+namespace {
+
+Result<QuantizedDraft> quantizeOnce(
+    const GraphDraft& draft, const Recipe& given, const Ranges& ranges, const QuantizerHelp& help)
+{
+    QS_TRY(FloatModel model, FloatModel::make(draft, given, ranges));
+    QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
+    if (help.constants)
+        model.constants = help.constants;
+    switch (recipe.format) {
+    case RecipeFormat::Qdq:
+        QS_CHECK(quantizeQdq(model, recipe));
+        break;
+    case RecipeFormat::QOperator:
+        editRanges(model);
+        QS_CHECK(quantizeQOperator(model, recipe));
+        break;
+    case RecipeFormat::Dynamic:
+        QS_CHECK(quantizeDynamic(model, recipe));
+        warnOfHalves(model);
+        break;
+    case RecipeFormat::WeightOnly:
+        QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
+        return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
+    }
+    sortAsOnnxRuntime(model.draft);
+    model.draft.producer = kProducer;
+    return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
+}
+
+template <class ByName> void rename(ByName& byName, const std::string& from, const std::string& to)
+{
+    if (auto entry = byName.extract(from)) {
+        entry.key() = to;
+        byName.insert(std::move(entry));
+    }
+}
+
+/// Tensors of the float model get other names, and what is known by the old ones goes with them.
+Status giveWay(GraphDraft& draft, Recipe& recipe, Ranges& ranges, const std::vector<std::string>& taken,
+    std::vector<std::string>& notes)
+{
+    for (const std::string& name : taken) {
+        const std::string free = freeName(draft, name);
+        QS_CHECK(renameTensor(draft, name, free));
+        rename(ranges.tensors, name, free);
+        rename(recipe.tensors, name, free);
+        notes.push_back("'" + name + "' of the float model is called '" + free
+            + "' now, since the quantizer gives its name to a tensor of its own");
+    }
+    return {};
+}
+
+} // namespace
+
+Result<QuantizedDraft> quantizeDraft(
+    GraphDraft draft, const Recipe& given, const Ranges& givenRanges, const QuantizerHelp& help)
+{
+    QS_CHECK(checkTypes(given));
+    QS_CHECK(checkIsFloat(draft));
+    if (const auto version = raisedOpset(draft, given))
+        QS_CHECK(raiseOpset(draft, *version));
+    if (given.format == RecipeFormat::Dynamic)
+        splitGemms(draft, given);
+    Recipe recipe = given;
+    Ranges ranges = givenRanges;
+    std::vector<std::string> notes;
+    for (size_t round = 0; round < kMostRenamings; ++round) {
+        QS_TRY(QuantizedDraft made, quantizeOnce(draft, recipe, ranges, help));
+        const std::vector<std::string> taken = takenNames(draft, made.draft);
+        const bool doubles = round + 1 < kMostRenamings && renameDoubleNodes(draft, made.draft) > 0;
+        if (!doubles && taken.empty()) {
+            notes.insert(notes.end(), made.warnings.begin(), made.warnings.end());
+            made.warnings = std::move(notes);
+            const auto refused = loadWarnings(made.draft);
+            made.warnings.insert(made.warnings.end(), refused.begin(), refused.end());
+            return made;
+        }
+        QS_CHECK(giveWay(draft, recipe, ranges, taken, notes));
+    }
+    return badInput("tensors have the names that the quantizer gives to its own", draft.source().path,
+        "call them otherwise in the float model");
+}
+
+std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe)
+{
+    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    std::vector<std::string> tensors;
+    std::unordered_set<std::string> seen;
+    for (const DraftNode& node : model.draft.nodes) {
+        if (std::ranges::find(types, node.opType) == types.end())
+            continue;
+        const auto add = [&](const std::string& name) {
+            if (model.realType(name) != DType::Undefined && !model.draft.constant(name) && seen.insert(name).second)
+                tensors.push_back(name);
+        };
+        std::ranges::for_each(node.inputs, add);
+        std::ranges::for_each(node.outputs, add);
+    }
+    return tensors;
+}
+
+} // namespace qs

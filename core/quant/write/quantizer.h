@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/quant/model/float_model.h"
+#include "core/quant/weight_only/weight_only.h"
+
+namespace qs {
+
+struct QuantizedDraft {
+    GraphDraft draft;
+    std::vector<std::string> warnings;
+};
+
+/// What goes with the recipe.
+struct QuantizerHelp {
+    size_t threads = 1; ///< the result does not depend on it
+    std::shared_ptr<QuantizedConstants> constants = {}; ///< of earlier quantizations of the same model; null = none
+    const ReadyBlocks* blocks = nullptr; ///< of weights, found with data (WeightOnlyAlgorithm::Gptq)
+};
+
+/// An Issue when the model holds quantized operators.
+Status checkIsFloat(const GraphDraft& draft);
+
+/// The float model quantized as the recipe says: with the same ranges the tensors, names, scales, zero points and codes
+/// are those of ONNX Runtime 1.31. `ranges` are as calibrated; the dynamic and weight-only forms need none.
+/// Issues: the model is quantized already, names that match nothing, ranges that are missing, what cannot be
+/// represented.
+Result<QuantizedDraft> quantizeDraft(
+    GraphDraft draft, const Recipe& recipe, const Ranges& ranges, const QuantizerHelp& help = {});
+
+/// Tensors whose ranges the recipe's form needs (ONNX Runtime calibrates these), in graph order.
+std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe);
+
+} // namespace qs

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/format.h"
+#include "core/report/html/html_parts.h"
+#include "core/report/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+using html::escaped;
+using html::shown;
+
+constexpr size_t kHistograms = 6;
+
+std::string card(const std::string& title, const std::string& big, const std::string& below)
+{
+    return "<section><h2>" + escaped(title) + "</h2><div class=\"big\">" + big + "</div><p class=\"muted\">" + below
+        + "</p></section>\n";
+}
+
+std::string section(const std::string& title, const std::string& content)
+{
+    return "<section><h2>" + escaped(title) + "</h2>\n" + content + "</section>\n";
+}
+
+std::string cards(const Snapshot& s)
+{
+    const Comparison& c = *s.comparison;
+    std::string out = "<div class=\"cards\">\n";
+    if (!c.outputs.empty()) {
+        const OutputRow& o = *std::min_element(c.outputs.begin(), c.outputs.end(), [](const auto& a, const auto& b) {
+            return a.similarity.sqnrDb.value_or(HUGE_VAL) < b.similarity.sqnrDb.value_or(HUGE_VAL);
+        });
+        out += card(
+            c.outputs.size() > 1 ? "Output SQNR (worst of " + std::to_string(c.outputs.size()) + ")" : "Output SQNR",
+            shown(text::decibelUnit(o.similarity.sqnrDb, o.similarity.exact)), escaped(o.name));
+        out += card("Same class (top-1)", shown(text::percent(c.outputs.front().top1Agreement)),
+            escaped(c.outputs.front().top1Agreement ? text::counted(c.samples, "sample") : "one element a sample"));
+    }
+    if (c.accuracy)
+        out += card("Accuracy, float \xe2\x86\x92 quantized",
+            shown(text::percent(c.accuracy->floatAccuracy)) + " &#8594; "
+                + shown(text::percent(c.accuracy->quantizedAccuracy)),
+            escaped(text::counted(c.accuracy->labels, "label") + ", " + text::counted(c.flipped.size(), "sample")
+                + " flipped"));
+    const size_t unmatched = s.alignment->unmatchedFloat.size() + s.alignment->unmatchedQuant.size();
+    out += card("Tensors compared", shown(text::count(c.activations.size())),
+        escaped(text::counted(c.weights.size(), "weight") + ", " + text::count(unmatched) + " without a partner"));
+    return out + "</div>\n";
+}
+
+std::string evidenceText(const std::vector<EvidenceItem>& items)
+{
+    std::string out;
+    for (const EvidenceItem& e : items) {
+        std::string key = e.key;
+        std::replace(key.begin(), key.end(), '_', ' ');
+        const std::string value = e.text.empty() ? text::number(e.number) : e.text;
+        out += (out.empty() ? "" : " &#183; ") + escaped(key) + " " + shown(value)
+            + (e.unit.empty() ? "" : " " + escaped(e.unit));
+    }
+    return out;
+}
+
+std::string evidence(const Finding& f)
+{
+    const std::string text = evidenceText(f.evidence);
+    return text.empty() ? text : "<p class=\"evidence\">" + text + "</p>";
+}
+
+/// Where else a finding holds.
+std::string places(const Finding& f)
+{
+    if (f.places.empty())
+        return {};
+    std::string rows;
+    for (const FindingPlace& p : f.places)
+        rows += "<li>" + escaped(p.tensor.empty() ? p.node : p.tensor) + ": " + evidenceText(p.evidence) + "</li>";
+    return "<details><summary>" + escaped(text::counted(f.places.size(), "place")) + "</summary><ul class=\"evidence\">"
+        + rows + "</ul></details>";
+}
+
+std::string gainOf(const Finding& f)
+{
+    const std::string options = remedyOptions(changesOf(f));
+    return (options.empty() ? "" : " <code>" + escaped(options) + "</code>")
+        + (f.expectedGainDb ? " About " + shown(text::decibelUnit(f.expectedGainDb)) + " at this tensor." : "")
+        + (f.measuredGainDb ? " Tried: " + shown(text::decibelUnit(f.measuredGainDb)) + " at the output." : "");
+}
+
+std::string findings(const Comparison& c)
+{
+    if (c.findings.empty())
+        return "<p>Nothing stands out.</p>\n";
+    std::string out;
+    for (const Finding& f : c.findings) {
+        const std::string severity(severityName(f.severity));
+        const std::string& place = f.tensor.empty() ? f.node : f.tensor;
+        out += "<div class=\"finding " + severity + "\"><h3>" + escaped(f.title) + "<span class=\"tag\">"
+            + escaped(severity + " \xc2\xb7 " + f.rule + (place.empty() ? "" : " \xc2\xb7 " + place))
+            + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
+            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f) + "</p>") + "</div>\n";
+    }
+    return out;
+}
+
+std::string histograms(const Comparison& c)
+{
+    std::string out
+        = "<div class=\"legend\"><i class=\"hkey f\"></i><span>float</span><i class=\"hkey q\"></i><span>quantized "
+          "model, before the quantizer</span><i class=\"hkey r\"></i><span>representable range</span>"
+          "<span>counts on a logarithmic scale</span></div><div class=\"histograms\">\n";
+    size_t drawn = 0;
+    for (const size_t i : text::worstFirst(c.activations)) {
+        const ActivationRow& row = c.activations[i];
+        if (row.floatHistogram.empty())
+            continue;
+        if (++drawn > kHistograms)
+            break;
+        out += "<div><h3>" + escaped(row.name) + "</h3><p class=\"muted\">"
+            + shown(text::decibelUnit(row.accumulated.sqnrDb, row.accumulated.exact)) + " &#183; range "
+            + shown(text::range(row.range)) + " &#183; clipped " + shown(text::percent(row.clippedFraction)) + "</p>"
+            + html::histogram(row) + "</div>\n";
+    }
+    return drawn == 0 ? std::string("<p class=\"muted\">no values</p>\n") : out + "</div>\n";
+}
+
+} // namespace
+
+std::string compareHtml(const Snapshot& s, const ReportInfo& info)
+{
+    const Comparison& c = *s.comparison;
+    const std::string floatName = text::fileName(s.floatModel->model->path);
+    const std::string quantName = text::fileName(s.quantModel->model->path);
+    const std::string title = floatName + " \xe2\x87\x84 " + quantName;
+    std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>"
+        + escaped(title) + "</title><style>" + html::style() + "</style></head><body><main>\n<h1>" + escaped(title)
+        + "</h1>\n<p class=\"muted\">"
+        + escaped(std::string(quantFormName(s.quantModel->quant->form())) + " \xc2\xb7 " + s.inputs.data.spec
+            + " \xc2\xb7 " + text::counted(c.samples, "sample") + " \xc2\xb7 " + std::string(profileName(c.profile))
+            + (c.partial ? " \xc2\xb7 partial" : ""))
+        + "</p>\n";
+    if (info.other) {
+        const Snapshot& a = *info.other;
+        out += section("Two quantized files",
+            "<p>A = " + escaped(a.quantModel->model->path) + ", B = " + escaped(s.quantModel->model->path)
+                + ", both against " + escaped(s.floatModel->model->path)
+                + ". Everything below the parameters is of B.</p>" + "<h3>Outputs of A</h3>"
+                + html::outputTable(*a.comparison) + "<h3>Parameters, largest consequence first</h3>"
+                + html::differenceTable(*a.comparison, c));
+    }
+    if (info.ladder)
+        out += section("From the framework to the device", html::ladderTable(*info.ladder));
+    out += cards(s);
+    if (c.network)
+        out += "<p class=\"muted\">" + shown(text::networkVerdict(*c.network)) + "</p>\n";
+    out += section("Findings", findings(c)) + section("Network", html::graphDrawing(s))
+        + section("SQNR along the network", html::layerChart(c)) + section("Worst tensors", histograms(c))
+        + section("Outputs", html::outputTable(c));
+    if (const std::string samples = html::samplesSection(s); !samples.empty())
+        out += section("Samples", samples);
+    out += section("Activations, lowest SQNR first", html::activationTable(c));
+    if (!c.weights.empty())
+        out += section("Weights, lowest SQNR first", html::weightTable(c));
+    if (info.laboratory && !c.weights.empty())
+        out += section("Weights stored in other ways", html::laboratoryTable(c, *info.laboratory));
+    if (!s.alignment->unmatchedFloat.empty() || !s.alignment->unmatchedQuant.empty() || !s.alignment->links.empty())
+        out += section("Without a partner", html::unmatchedTable(s));
+    out += section("What the numbers mean", html::definitions());
+    out += "<p class=\"muted\" style=\"margin-top:14px\">float: " + escaped(s.floatModel->model->path) + " ("
+        + text::counted(s.floatModel->model->fileNodes, "node")
+        + ") &#183; quantized: " + escaped(s.quantModel->model->path) + " ("
+        + text::counted(s.quantModel->model->fileNodes, "node") + ") &#183; run " + text::milliseconds(s.timing.runMs)
+        + " &#183; peak memory " + text::bytes(info.peakMemoryBytes) + "</p>\n";
+    return out + "</main><script>" + html::script() + "</script></body></html>\n";
+}
+
+} // namespace qs

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/html/html_parts.h"
+
+namespace qs::html {
+
+/// Colours: cividis for magnitudes, Okabe-Ito for categories.
+std::string style()
+{
+    return R"css(
+:root{color-scheme:light dark;--page:#f6f8fa;--panel:#fff;--raised:#eaeef2;--border:#d0d7de;--grid:#e7ebef;--text:#1f2328;
+--muted:#59636e;--accent:#0969da;--error:#bc4c00;--warning:#bf8700;--note:#57606a;--float:#0072b2;--quant:#b87700;
+--ideal:#8c959f;--clipping:#d55e00;--rounding:#0072b2;--inherited:#b8bec4;--edge:#8c959f}
+@media (prefers-color-scheme:dark){:root{--page:#0d1117;--panel:#161b22;--raised:#262c36;--border:#30363d;--grid:#252b33;
+--text:#e6edf3;--muted:#9aa4af;--accent:#4493f8;--error:#f0883e;--warning:#d4a72c;--note:#8b949e;--float:#56b4e9;
+--quant:#e69f00;--ideal:#7d8590;--clipping:#e8731a;--rounding:#56b4e9;--inherited:#565e67;--edge:#6e7681}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--text);font:14px/1.45 system-ui,"Noto Sans","DejaVu Sans",sans-serif}
+main{max-width:1280px;margin:0 auto;padding:20px 20px 60px}
+h1{font-size:20px;margin:0 0 2px}h2{font-size:15px;margin:0 0 10px}h3{font-size:13px;margin:0 0 2px;overflow-wrap:anywhere}
+p{margin:0 0 6px}.muted,small{color:var(--muted)}small{display:block;font-size:11px}
+section{background:var(--panel);border:1px solid var(--border);border-radius:6px;padding:14px 16px;margin-top:14px}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(210px,1fr));gap:14px;margin-top:14px}
+.cards section{margin:0}.cards .big{font-size:22px;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.cards h2{font-size:12px;color:var(--muted);font-weight:500;margin:0 0 4px}
+.finding{border-left:5px solid var(--note);padding:2px 0 2px 12px;margin-bottom:14px}
+.finding:last-child{margin-bottom:0}.finding.error{border-color:var(--error)}.finding.warning{border-color:var(--warning)}
+.finding p{margin:2px 0}.tag{font-size:11px;color:var(--muted);font-weight:400;margin-left:6px}
+.evidence{color:var(--muted);font-size:12px}
+.scroll{overflow:auto;max-height:640px}.graph{max-height:720px;text-align:center}
+table{border-collapse:collapse;width:100%;font-size:12.5px}
+th,td{padding:4px 8px;text-align:left;white-space:nowrap;border-bottom:1px solid var(--grid)}
+th{position:sticky;top:0;background:var(--panel);z-index:1;font-weight:600}
+th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--accent)}
+th[aria-sort=ascending] button::after{content:" \25B4"}th[aria-sort=descending] button::after{content:" \25BE"}
+.n{text-align:right;font-variant-numeric:tabular-nums}.code{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:11.5px}
+.name{white-space:normal;overflow-wrap:anywhere;min-width:300px}tbody tr:hover{background:var(--raised)}
+.swatch{display:inline-block;width:18px;height:11px;border-radius:2px;margin-right:7px;vertical-align:-1px}
+.legend .swatch{margin:0;border-radius:0;width:22px}
+.legend{display:flex;align-items:center;gap:0;flex-wrap:wrap;font-size:12px;color:var(--muted);margin-bottom:8px}
+.legend span{margin:0 8px}.key{width:20px;border-top:3px solid}.key.ideal{border-top-style:dashed}
+.split{display:flex;width:90px;height:10px;background:var(--grid);border-radius:2px;overflow:hidden}
+.split i{display:block;height:100%}i.clipping{background:var(--clipping)}i.rounding{background:var(--rounding)}
+i.inherited{background:var(--inherited)}
+.c0{--c:#00224e;--on:#fff}.c1{--c:#15376f;--on:#fff}.c2{--c:#434e6c;--on:#fff}.c3{--c:#5f636f;--on:#fff}
+.c4{--c:#7d7b75;--on:#111418}.c5{--c:#9a9376;--on:#111418}.c6{--c:#b9ab6e;--on:#111418}.c7{--c:#dcc859;--on:#111418}
+.c8{--c:#fee838;--on:#111418}.none{--c:var(--raised);--on:var(--text)}.swatch{background:var(--c)}
+svg text{font-family:inherit;fill:var(--text)}.network{max-width:none}.network .box rect{fill:var(--c);stroke:var(--edge)}
+.network .box text{fill:var(--on)}.title{font-size:12px;font-weight:600}.sub{font-size:11px}
+.num{font-size:11px;font-weight:600;text-anchor:end}.edges path{fill:none;stroke:var(--edge);stroke-width:1.3}
+.badge rect{fill:var(--panel);stroke:var(--border)}.badge text{font-size:10px;fill:var(--muted)}.mid{text-anchor:middle}
+.end{text-anchor:end}.plot{width:100%;height:auto;display:block}.grid{stroke:var(--grid)}.axis{stroke:var(--edge)}
+.tick{font-size:11px;fill:var(--muted)!important}.curve path{fill:none;stroke-width:2;stroke-linejoin:round}
+.curve.accumulated path{stroke:var(--float)}.curve.accumulated circle{fill:var(--float)}.curve.added path{stroke:var(--quant)}
+.curve.added circle{fill:var(--quant)}.curve.ideal path{stroke:var(--ideal);stroke-dasharray:5 4}
+.curve.ideal circle{fill:var(--ideal)}
+.key.accumulated{border-color:var(--float)}.key.added{border-color:var(--quant)}.key.ideal{border-color:var(--ideal)}
+.hover{fill:transparent}.hover:hover{fill:var(--edge);fill-opacity:.15}
+.bars{fill:var(--float);fill-opacity:.3;stroke:var(--float)}.outline{fill:none;stroke:var(--quant);stroke-width:1.3}
+.beyond{fill:var(--clipping);fill-opacity:.12}.limit{stroke:var(--clipping);stroke-width:2}
+.strip path{fill:none;stroke:var(--float)}.strip .zero{stroke:var(--edge);stroke-opacity:.6}
+.histograms{display:grid;grid-template-columns:repeat(auto-fill,minmax(340px,1fr));gap:18px}
+.hkey{width:20px;height:11px;display:inline-block}.hkey.f{background:var(--float);opacity:.5}
+.hkey.q{border:1.5px solid var(--quant)}.hkey.r{border-left:3px solid var(--clipping);width:4px}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 16px;margin:0;font-size:13px}dt{font-weight:600}dd{margin:0}
+@media print{body{background:#fff}.scroll{max-height:none;overflow:visible}section{break-inside:avoid}}
+)css";
+}
+
+/// Tables sort by a click on a heading: numbers by data-key, worst (lowest) first, then the other way round.
+std::string script()
+{
+    return R"js(//<![CDATA[
+"use strict";
+for (const table of document.querySelectorAll("table")) {
+  const heads = [...table.querySelectorAll("th")];
+  heads.forEach((head, column) => head.firstElementChild.addEventListener("click", () => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    heads.forEach(h => h.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const numeric = head.classList.contains("n");
+    const key = row => {
+      const cell = row.cells[column];
+      return "key" in cell.dataset ? Number(cell.dataset.key) : numeric ? null : cell.textContent;
+    };
+    const rows = [...table.tBodies[0].rows].map(row => [key(row), row]);
+    rows.sort(([a], [b]) => {
+      if (a === null || b === null) return (a === null) - (b === null);
+      const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+      return down ? -order : order;
+    });
+    table.tBodies[0].append(...rows.map(entry => entry[1]));
+  }));
+}
+//]]>)js";
+}
+
+std::string definitions()
+{
+    return R"html(<dl>
+<dt>accumulated, dB</dt><dd>SQNR = 20&#183;log10(&#8214;x&#8214; / &#8214;x &#8722; y&#8214;) over all samples taken together: x the float model's value, y what the next node of the quantized model sees. Higher is better; 10 dB = 10 % noise power, 20 dB = 1 %. It says how far the quantized network has drifted here.</dd>
+<dt>added, dB</dt><dd>The same with y = the float model's own x passed through this tensor's quantizer only: is this scale a good one for this tensor?</dd>
+<dt>node, dB</dt><dd>The quantized node alone, fed with the float model's inputs through its own input quantizers (with --local).</dd>
+<dt>increase, dB</dt><dd>Noise-to-signal here minus the largest among the node's inputs: where along the path the error grows.</dd>
+<dt>ideal, dB</dt><dd>Signal power over scale&#178;/12, the noise of uniform rounding. A reference line, not a bound.</dd>
+<dt>noise</dt><dd>The mean squared error split into clipping (values beyond the range), rounding (inside the range) and inherited (already wrong before this quantizer). The three add up to RMSE&#178;; a part can be negative or exceed the whole where parts cancel.</dd>
+<dt>clipped, %</dt><dd>Share of the elements beyond the representable range by more than half a step, before the quantizer.</dd>
+<dt>RMSE, max error, mean error</dt><dd>In the unit of the tensor: root of the mean squared error, largest absolute error, mean of y &#8722; x.</dd>
+<dt>range ratio</dt><dd>Largest over median absolute maximum of a weight's channels: how uneven they are under one scale.</dd>
+<dt>8 tensor, 8 channel, 4 ... dB</dt><dd>SQNR of the weight alone under scales that the quantizer would choose: 8 or 4 bits, one scale or one a channel, symmetric or with a zero point. After cross-layer equalization neighbouring layers share their ranges channel by channel, which leaves the float model as it is.</dd>
+<dt>exact</dt><dd>Both tensors are equal in every element; there is no noise to measure.</dd>
+<dt>match</dt><dd>How the pair was found (manual, name, suffix, unit, topology, numeric) and the confidence from 0 to 1.</dd>
+<dt>top-1 agreement, %</dt><dd>Share of the samples whose largest output element is the same in both models.</dd>
+</dl>
+)html";
+}
+
+} // namespace qs::html

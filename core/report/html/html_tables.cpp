@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/parameter_difference.h"
+#include "core/report/format.h"
+#include "core/report/html/html_cells.h"
+#include "core/report/html/html_parts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace qs::html {
+
+namespace {
+
+/// Stacked bar of the positive shares; the numbers are its tool tip.
+std::string noiseCell(const ActivationRow& row)
+{
+    const text::NoiseShares noise = text::noiseShares(row);
+    if (!noise.inherited && !noise.rounding && !noise.clipping)
+        return "<td></td>";
+    double sum = 0;
+    for (const Number& part : { noise.clipping, noise.rounding, noise.inherited })
+        sum += std::max(part.value_or(0), 0.0);
+    const std::string tip = "clipping " + text::percent(noise.clipping) + ", rounding " + text::percent(noise.rounding)
+        + ", inherited " + text::percent(noise.inherited);
+    std::string out = "<td data-key=\"" + fmt::format("{}", noise.clipping.value_or(0))
+        + "\"><div class=\"split\" title=\"" + escaped(tip) + "\">";
+    for (const auto& [name, part] : { std::pair { "clipping", noise.clipping },
+             std::pair { "rounding", noise.rounding }, std::pair { "inherited", noise.inherited } })
+        if (sum > 0 && part.value_or(0) > 0)
+            out += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", name, *part / sum * 100);
+    return out + "</div></td>";
+}
+
+} // namespace
+
+std::string activationTable(const Comparison& c)
+{
+    std::string out = openTable("activations",
+        { { "tensor", "name in the float file; below it the value compared in the quantized file", false },
+            { "op", "operator that makes it", false }, { "match", "how the pair was found, and how surely", false },
+            { "accumulated dB", "SQNR of the quantized model's value against the float one" },
+            { "ideal dB", "signal power over s\xc2\xb2/12" },
+            { "added dB", "SQNR of the float value through this quantizer alone" },
+            { "node dB", "SQNR of the quantized node alone (--local)" },
+            { "increase dB", "noise-to-signal here minus the largest among the inputs" },
+            { "noise", "clipping, rounding, inherited", false }, { "clipped", "share of elements beyond the range" },
+            { "RMSE", "root of the mean squared error" }, { "max error", "largest absolute error" },
+            { "cosine", "cosine similarity" }, { "range", "representable range", false },
+            { "observed", "range of the values before the quantizer", false },
+            { "quantizer", "scale * (code - zero point)", false } });
+    for (const size_t i : text::worstFirst(c.activations)) {
+        const ActivationRow& a = c.activations[i];
+        out += "<tr><td class=\"name\">" + escaped(a.name);
+        if (a.quantizedName != a.name)
+            out += "<small>" + escaped(a.quantizedName) + "</small>";
+        out += "</td>" + textCell(a.opType.empty() ? "input" : a.opType) + textCell(text::match(a.method, a.confidence))
+            + coloured(a.accumulated) + decibels(a.idealSqnrDb) + decibels(a.localSqnrDb, a.localExact)
+            + decibels(a.nodeSqnrDb, a.nodeExact) + decibels(a.increaseDb) + noiseCell(a) + share(a.clippedFraction)
+            + plain(a.accumulated.rmse) + plain(a.accumulated.maxAbsError)
+            + numberCell(text::number(a.accumulated.cosine, 5), a.accumulated.cosine) + "<td>"
+            + shown(text::range(a.range)) + "</td><td>" + shown(text::range(a.observedRange)) + "</td>"
+            + textCell(text::quantizer(a.params, a.dynamic), "code") + "</tr>\n";
+    }
+    return out + closeTable();
+}
+
+std::string worstChannelCell(const WeightRow& w)
+{
+    const auto worst = text::worstChannel(w);
+    return numberCell(text::worstChannelText(w), worst ? Number(worst->sqnrDb) : Number());
+}
+
+std::string weightTable(const Comparison& c)
+{
+    std::string out = openTable("weights",
+        { { "weight", "name in the float file; below it the one in the quantized file", false },
+            { "op", "operator that uses it", false }, { "SQNR dB", "dequantized against float" },
+            { "ideal dB", "signal power over s\xc2\xb2/12" },
+            { "worst channel dB", "lowest SQNR of an output channel, and which one" },
+            { "per tensor dB", "what one symmetric int8 scale would give" },
+            { "per channel dB", "what one symmetric int8 scale a channel would give" },
+            { "range ratio", "largest over median absolute maximum of the channels" },
+            { "clipped", "share of elements beyond the range" }, { "RMSE", "root of the mean squared error" },
+            { "max error", "largest absolute error" }, { "quantizer", "scale * (code - zero point)", false } });
+    for (const size_t i : text::worstFirst(c.weights)) {
+        const WeightRow& w = c.weights[i];
+        out += "<tr><td class=\"name\">" + escaped(w.name);
+        if (w.quantizedName != w.name)
+            out += "<small>" + escaped(w.quantizedName) + "</small>";
+        out += "</td>" + textCell(w.opType) + coloured(w.similarity) + decibels(w.idealSqnrDb) + worstChannelCell(w)
+            + decibels(w.perTensorSqnrDb) + decibels(w.perChannelSqnrDb) + plain(w.rangeRatio)
+            + share(w.clippedFraction) + plain(w.similarity.rmse) + plain(w.similarity.maxAbsError)
+            + textCell(text::quantizer(w.params, false), "code") + "</tr>\n";
+    }
+    return out + closeTable();
+}
+
+std::string outputTable(const Comparison& c)
+{
+    std::string out = openTable("outputs",
+        { { "output", "name in the float file", false }, { "SQNR dB", "over all samples together" },
+            { "cosine", "cosine similarity" }, { "RMSE", "root of the mean squared error" },
+            { "max error", "largest absolute error" }, { "mean error", "mean of quantized minus float" },
+            { "top-1 agreement", "samples with the same largest element" },
+            { "top-5 agreement", "samples whose float class is among the five largest" } });
+    for (const OutputRow& o : c.outputs)
+        out += "<tr>" + textCell(o.name, "name") + coloured(o.similarity)
+            + numberCell(text::number(o.similarity.cosine, 5), o.similarity.cosine) + plain(o.similarity.rmse)
+            + plain(o.similarity.maxAbsError) + plain(o.similarity.meanError) + share(o.top1Agreement)
+            + share(o.top5Agreement) + "</tr>\n";
+    return out + closeTable();
+}
+
+std::string differenceTable(const Comparison& a, const Comparison& b)
+{
+    std::string out = openTable("parameters",
+        { { "tensor", "name in the float file", false }, { "kind", "activation, weight or bias", false },
+            { "op", "operator that makes or uses it", false },
+            { "B over A dB", "what B's quantizer gives at this tensor over A's" },
+            { "A", "scale * (code - zero point)", false }, { "B", "scale * (code - zero point)", false },
+            { "scale B/A", "largest scale of B over largest of A" },
+            { "A added dB", "SQNR of the float value through A's quantizer alone" },
+            { "B added dB", "SQNR of the float value through B's quantizer alone" },
+            { "A accumulated dB", "SQNR of A's value against the float one" },
+            { "B accumulated dB", "SQNR of B's value against the float one" } });
+    for (const ParameterDifference& d : parameterDifferences(a, b)) {
+        auto quantizer = [](const std::optional<TensorParameters>& p) {
+            return textCell(p ? text::quantizer(p->params, p->dynamic) : std::string("float"), "code");
+        };
+        auto number = [](const std::optional<TensorParameters>& p, Number TensorParameters::*value) {
+            return decibels(p ? (*p).*value : Number());
+        };
+        out += "<tr>" + textCell(d.name, "name") + textCell(std::string(parameterKindName(d.kind)))
+            + textCell(d.opType.empty() ? "input" : d.opType) + decibels(d.gainDb) + quantizer(d.a) + quantizer(d.b)
+            + plain(d.scaleRatio) + number(d.a, &TensorParameters::localSqnrDb)
+            + number(d.b, &TensorParameters::localSqnrDb) + number(d.a, &TensorParameters::sqnrDb)
+            + number(d.b, &TensorParameters::sqnrDb) + "</tr>\n";
+    }
+    return out + closeTable();
+}
+
+std::string ladderTable(const Ladder& ladder)
+{
+    std::string out = openTable("ladder",
+        { { "step", "the later side against the earlier one", false }, { "value", "name in the file", false },
+            { "agrees", "by the rule of this step", false }, { "rule", "what was asked for", false },
+            { "SQNR dB", "over all samples" }, { "relative error", "norm of the difference over norm of the value" },
+            { "max error", "largest absolute error" },
+            { "beyond one step", "share of the elements more than one quantization step apart" },
+            { "top-1 agreement", "samples with the same largest element" } });
+    for (const LadderRow& row : ladder.rows)
+        out += "<tr>" + textCell(std::string(ladderStepName(row.step))) + textCell(row.name, "name")
+            + textCell(row.agrees ? "yes" : "no") + textCell(row.rule) + coloured(row.similarity) + plain(row.relative)
+            + plain(row.similarity.maxAbsError) + share(row.beyondStep) + share(row.top1Agreement) + "</tr>\n";
+    return "<p>" + escaped(text::ladderVerdict(ladder)) + "</p>" + out + closeTable();
+}
+
+std::string unmatchedTable(const Snapshot& s)
+{
+    std::string out = openTable(
+        "unmatched", { { "value", "without a partner in the other file", false }, { "file", "where it is", false } });
+    const auto add = [&](const std::vector<ValueId>& values, const Graph& graph, const char* file) {
+        for (const ValueId v : values)
+            out += "<tr>" + textCell(graph.value(v).name, "name") + textCell(file) + "</tr>\n";
+    };
+    add(s.alignment->unmatchedFloat, s.floatModel->graph(), "float");
+    add(s.alignment->unmatchedQuant, s.quantModel->graph(), "quantized");
+    out += closeTable();
+    if (s.alignment->links.empty())
+        return out;
+    out += "<h3>Alike by their numbers beside the pairs</h3>"
+        + openTable("links",
+            { { "float value", "name in the float file", false },
+                { "quantized value", "name in the quantized file", false },
+                { "how", "elements in the same order, or with exchanged axes", false }, { "confidence", "0 to 1" } });
+    for (const NumericLink& link : s.alignment->links)
+        out += "<tr>" + textCell(s.floatModel->graph().value(link.floatValue).name, "name")
+            + textCell(s.quantModel->graph().value(link.quantValue).name, "name")
+            + textCell(link.permuted ? "axes exchanged" : "equal") + plain(link.confidence) + "</tr>\n";
+    return out + closeTable();
+}
+
+} // namespace qs::html

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings/findings.h"
+#include "core/analysis/rows/parameter_difference.h"
+#include "core/report/json/samples_json.h"
+#include "core/report/json/weight_lab_json.h"
+#include "core/report/json_number.h"
+#include "core/report/report.h"
+#include "core/report/text/saturation.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace qs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json numbers(const std::vector<float>& values)
+{
+    Json list = Json::array();
+    for (float v : values)
+        list.push_back(jsonNumber(double(v)));
+    return list;
+}
+
+Json numbers(const std::vector<Number>& values)
+{
+    Json list = Json::array();
+    for (const Number& v : values)
+        list.push_back(jsonNumber(v));
+    return list;
+}
+
+Json pair(const std::optional<std::pair<double, double>>& p)
+{
+    if (!p)
+        return Json::array({ nullptr, nullptr });
+    return Json::array({ jsonNumber(p->first), jsonNumber(p->second) });
+}
+
+void addSimilarity(Json& row, const Similarity& s)
+{
+    row["rmse"] = jsonNumber(s.rmse);
+    row["max_abs_error"] = jsonNumber(s.maxAbsError);
+    row["mean_error"] = jsonNumber(s.meanError);
+    row["cosine"] = jsonNumber(s.cosine);
+}
+
+void addParams(Json& row, const QuantParams& params)
+{
+    row["scale"] = numbers(params.scale);
+    row["zero_point"] = params.scale.empty() ? Json::array() : Json(params.zeroPoint);
+    row["axis"] = params.axis ? Json(*params.axis) : Json(nullptr);
+}
+
+Json model(const std::optional<LoadedModel>& m)
+{
+    return { { "path", m->model->path }, { "nodes", m->model->fileNodes } };
+}
+
+Json outputs(const Comparison& c)
+{
+    Json list = Json::array();
+    for (const OutputRow& out : c.outputs) {
+        Json row = { { "name", out.name }, { "quantized_name", out.quantizedName } };
+        row["sqnr_db"] = jsonNumber(out.similarity.sqnrDb);
+        row["exact"] = out.similarity.exact;
+        addSimilarity(row, out.similarity);
+        row["top1_agreement"] = jsonNumber(out.top1Agreement);
+        row["top5_agreement"] = jsonNumber(out.top5Agreement);
+        row["non_finite"] = out.similarity.nonFinite;
+        if (out.implementation) { // integer profiles: end to end against the file as written
+            Json& difference = row["written_difference"]
+                = { { "sqnr_db", jsonNumber(out.implementation->sqnrDb) }, { "exact", out.implementation->exact } };
+            addSimilarity(difference, *out.implementation);
+        }
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+Json activation(const ActivationRow& a)
+{
+    Json row
+        = { { "name", a.name }, { "quantized_name", a.quantizedName }, { "node", a.node }, { "op_type", a.opType } };
+    row["match"] = { { "method", std::string(matchMethodName(a.method)) }, { "confidence", a.confidence } };
+    const bool quantized = !a.params.scale.empty() || a.dynamic;
+    row["dtype"] = quantized ? std::string(dtypeName(a.params.dtype)) : "float32";
+    addParams(row, a.params);
+    row["dynamic"] = a.dynamic;
+    row["sqnr_db"] = jsonNumber(a.accumulated.sqnrDb);
+    row["exact"] = a.accumulated.exact;
+    row["local_sqnr_db"] = jsonNumber(a.localSqnrDb);
+    row["qdq_sqnr_db"] = jsonNumber(a.qdqSqnrDb);
+    row["node_sqnr_db"] = jsonNumber(a.nodeSqnrDb);
+    row["increase_db"] = jsonNumber(a.increaseDb);
+    row["growth_db"] = jsonNumber(growthDb(a));
+    row["ideal_sqnr_db"] = jsonNumber(a.idealSqnrDb);
+    addSimilarity(row, a.accumulated);
+    row["noise"] = { { "rounding", jsonNumber(a.noise.rounding) }, { "clipping", jsonNumber(a.noise.clipping) },
+        { "inherited", jsonNumber(a.noise.inherited) } };
+    row["clipped_fraction"] = jsonNumber(a.clippedFraction);
+    row["range"] = quantized ? pair(a.range) : Json::array();
+    row["observed_range"] = pair(a.observedRange);
+    row["implementation"] = nullptr;
+    if (a.implementation)
+        row["implementation"]
+            = { { "off_by_one", a.implementation->offByOne }, { "beyond", a.implementation->beyond } };
+    row["float_range"] = pair(a.floatRange);
+    row["used_codes"] = jsonNumber(a.usedCodes);
+    row["folded_activation"] = a.foldedActivation.empty() ? Json(nullptr) : Json(a.foldedActivation);
+    row["non_finite"] = a.accumulated.nonFinite;
+    return row;
+}
+
+Json weight(const WeightRow& w)
+{
+    Json row = { { "name", w.name }, { "quantized_name", w.quantizedName }, { "node", w.node }, { "op_type", w.opType },
+        { "dtype", std::string(dtypeName(w.params.dtype)) } };
+    addParams(row, w.params);
+    row["match"] = { { "method", std::string(matchMethodName(w.method)) }, { "confidence", w.confidence } };
+    row["sqnr_db"] = jsonNumber(w.similarity.sqnrDb);
+    row["exact"] = w.similarity.exact;
+    row["ideal_sqnr_db"] = jsonNumber(w.idealSqnrDb);
+    addSimilarity(row, w.similarity);
+    row["channel_sqnr_db"] = numbers(w.channelSqnrDb);
+    row["clipped_fraction"] = jsonNumber(w.clippedFraction);
+    row["range_ratio"] = jsonNumber(w.rangeRatio);
+    row["per_tensor_sqnr_db"] = jsonNumber(w.perTensorSqnrDb);
+    row["per_channel_sqnr_db"] = jsonNumber(w.perChannelSqnrDb);
+    row["used_codes"] = jsonNumber(w.usedCodes);
+    return row;
+}
+
+/// What to change about a recipe; null where no recipe helps.
+Json change(const Remedy& r)
+{
+    if (r.kind == RemedyKind::None)
+        return nullptr;
+    Json json = { { "kind", std::string(remedyKindName(r.kind)) }, { "node", r.node }, { "tensor", r.tensor } };
+    if (r.kind == RemedyKind::SetRange)
+        json["range"] = { jsonNumber(r.low), jsonNumber(r.high) };
+    if (r.kind == RemedyKind::PerChannel)
+        json["axis"] = r.axis;
+    json["options"] = remedyOptions(std::span(&r, 1));
+    return json;
+}
+
+Json evidenceJson(const std::vector<EvidenceItem>& items)
+{
+    Json json = Json::object();
+    for (const EvidenceItem& e : items)
+        json[e.key] = e.text.empty() ? jsonNumber(e.number) : Json(e.text);
+    return json;
+}
+
+Json finding(const Finding& f)
+{
+    Json places = Json::array();
+    for (const FindingPlace& p : placesOf(f))
+        places.push_back({ { "node", p.node }, { "tensor", p.tensor }, { "evidence", evidenceJson(p.evidence) },
+            { "change", change(p.change) }, { "expected_gain_db", jsonNumber(p.expectedGainDb) } });
+    return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
+        { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary },
+        { "evidence", evidenceJson(f.evidence) }, { "remedy", f.remedy }, { "change", change(f.change) },
+        { "expected_gain_db", jsonNumber(f.expectedGainDb) }, { "measured_gain_db", jsonNumber(f.measuredGainDb) },
+        { "confidence", f.confidence }, { "places", places } };
+}
+
+/// Whether both files compute the same without quantizers.
+Json networkJson(const NetworkVerdict& v, const Graph& graph)
+{
+    const auto& apart = v.distance.firstApart;
+    return { { "same", v.same() }, { "weights", v.storedWeights ? "stored" : "float" },
+        { "output", graph.value(v.distance.worstOutput.floatValue).name },
+        { "output_distance", jsonNumber(v.distance.worstOutput.distance) },
+        { "first_apart", apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr) } };
+}
+
+/// One number an output.
+std::vector<Number> samplesOf(const Comparison& c, size_t sample)
+{
+    std::vector<Number> list;
+    for (const OutputRow& out : c.outputs)
+        list.push_back(out.sampleSqnrDb[sample]);
+    return list;
+}
+
+/// What became of each sample at the outputs.
+Json sampleDetails(const Comparison& c, const ClassNames& names)
+{
+    Json list = Json::array();
+    for (size_t s = 0; !c.outputs.empty() && s < c.outputs.front().sampleSqnrDb.size(); ++s) {
+        Json row = { { "sample", c.firstSample + s } };
+        row["output_sqnr_db"] = numbers(samplesOf(c, s));
+        if (s < c.floatClass.size()) {
+            row["float_class"] = c.floatClass[s];
+            row["quantized_class"] = c.quantClass[s];
+            if (!names.empty()) {
+                row["float_class_name"] = className(names, c.floatClass[s]);
+                row["quantized_class_name"] = className(names, c.quantClass[s]);
+            }
+            row["float_margin"] = jsonNumber(c.floatMargin[s]);
+            row["quantized_margin"] = jsonNumber(c.quantMargin[s]);
+        }
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+Json names(const std::vector<ValueId>& values, const Graph& graph)
+{
+    Json list = Json::array();
+    for (ValueId v : values)
+        list.push_back(graph.value(v).name);
+    return list;
+}
+
+template <class Rows, class Make> Json rows(const Rows& list, Make make)
+{
+    Json out = Json::array();
+    for (const auto& row : list)
+        out.push_back(make(row));
+    return out;
+}
+
+Json parameters(const std::optional<TensorParameters>& p)
+{
+    if (!p)
+        return nullptr;
+    Json row = { { "quantized_name", p->quantizedName }, { "dtype", std::string(dtypeName(p->params.dtype)) } };
+    addParams(row, p->params);
+    row["dynamic"] = p->dynamic;
+    row["sqnr_db"] = jsonNumber(p->sqnrDb);
+    row["local_sqnr_db"] = jsonNumber(p->localSqnrDb);
+    return row;
+}
+
+Json difference(const ParameterDifference& d)
+{
+    return { { "name", d.name }, { "kind", std::string(parameterKindName(d.kind)) }, { "node", d.node },
+        { "op_type", d.opType }, { "a", parameters(d.a) }, { "b", parameters(d.b) }, { "same", d.same },
+        { "scale_ratio", jsonNumber(d.scaleRatio) }, { "consequence_db", jsonNumber(std::fabs(d.gainDb)) },
+        { "gain_db", jsonNumber(d.gainDb) } };
+}
+
+Json ladderJson(const Ladder& ladder)
+{
+    Json list = Json::array();
+    for (const LadderRow& r : ladder.rows) {
+        Json row = { { "step", std::string(ladderStepName(r.step)) }, { "name", r.name }, { "agrees", r.agrees },
+            { "rule", r.rule }, { "sqnr_db", jsonNumber(r.similarity.sqnrDb) }, { "exact", r.similarity.exact } };
+        addSimilarity(row, r.similarity);
+        row["relative_error"] = jsonNumber(r.relative);
+        row["beyond_step"] = jsonNumber(r.beyondStep);
+        row["top1_agreement"] = jsonNumber(r.top1Agreement);
+        list.push_back(std::move(row));
+    }
+    Json json = { { "rows", std::move(list) }, { "ends_at", nullptr }, { "unknown", ladder.unknown } };
+    if (ladder.firstApart)
+        json["ends_at"] = { { "step", std::string(ladderStepName(ladder.rows[*ladder.firstApart].step)) },
+            { "name", ladder.rows[*ladder.firstApart].name } };
+    return json;
+}
+
+Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaboratory* laboratory)
+{
+    const Comparison& c = *s.comparison;
+    Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
+    json["quantized"]["form"] = std::string(quantFormName(s.quantModel->quant->form()));
+    json["samples"] = c.samples;
+    json["arithmetic"] = std::string(profileName(c.profile));
+    json["outputs"] = outputs(c);
+    if (c.profile == ArithmeticProfile::IntegerAvx2)
+        json["saturation"] = saturationJson(c.saturation);
+    json["accuracy"] = nullptr;
+    if (c.accuracy)
+        json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },
+            { "quantized", c.accuracy->quantizedAccuracy }, { "flipped", c.flipped } };
+    json["network"] = c.network ? networkJson(*c.network, s.floatModel->graph()) : Json(nullptr);
+    json["sample_details"] = sampleDetails(c, *s.classNames);
+    addSamplesJson(c, json);
+    json["activations"] = rows(c.activations, activation);
+    json["weights"] = rows(c.weights, weight);
+    if (laboratory) {
+        for (size_t i = 0; i < laboratory->weights.size(); ++i)
+            json["weights"][i]["laboratory"] = weightLabJson(laboratory->weights[i]);
+        json["equalization"] = equalizationJson(*laboratory);
+    }
+    json["unmatched"] = { { "float", names(s.alignment->unmatchedFloat, s.floatModel->graph()) },
+        { "quantized", names(s.alignment->unmatchedQuant, s.quantModel->graph()) } };
+    json["numeric_links"] = Json::array();
+    for (const NumericLink& l : s.alignment->links)
+        json["numeric_links"].push_back({ { "float", s.floatModel->graph().value(l.floatValue).name },
+            { "quantized", s.quantModel->graph().value(l.quantValue).name }, { "confidence", l.confidence },
+            { "permuted", l.permuted } });
+    json["findings"] = rows(c.findings, finding);
+    json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
+        { "report", s.timing.reportMs } };
+    json["peak_memory_bytes"] = peakMemoryBytes;
+    return json;
+}
+
+} // namespace
+
+std::string compareJson(const Snapshot& s, const ReportInfo& info)
+{
+    Json json = document(s, info.peakMemoryBytes, info.laboratory);
+    if (info.ladder)
+        json["ladder"] = ladderJson(*info.ladder);
+    if (info.other) {
+        json["a"] = document(*info.other, info.peakMemoryBytes, info.otherLaboratory);
+        json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace qs

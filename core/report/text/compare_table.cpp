@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/parameter_difference.h"
+#include "core/report/format.h"
+#include "core/report/report.h"
+#include "core/report/text/saturation.h"
+#include "core/report/text/text_table.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr size_t kNameWidth = 40;
+constexpr size_t kWorstActivations = 12;
+constexpr size_t kWorstWeights = 5;
+constexpr size_t kShownFindings = 6;
+constexpr size_t kShownNames = 5;
+constexpr size_t kShownDifferences = 15;
+constexpr size_t kTextWidth = 100;
+
+struct Listing {
+    std::vector<size_t> order;
+    bool complete = true;
+    std::string caption(const char* what, size_t all) const
+    {
+        if (complete)
+            return std::string(what) + ", lowest SQNR first (all " + text::count(all) + ")\n";
+        return std::string(what) + ", lowest SQNR first (" + text::count(order.size()) + " of " + text::count(all)
+            + "; --verbose shows all)\n";
+    }
+};
+
+Listing listed(std::vector<size_t> order, size_t shown, bool verbose)
+{
+    Listing l { std::move(order), true };
+    if (!verbose && l.order.size() > shown) {
+        l.order.resize(shown);
+        l.complete = false;
+    }
+    return l;
+}
+
+std::string header(const Snapshot& s)
+{
+    const Comparison& c = *s.comparison;
+    return text::fileName(s.floatModel->model->path) + " against " + text::fileName(s.quantModel->model->path) + " ("
+        + std::string(quantFormName(s.quantModel->quant->form())) + "): " + text::counted(c.samples, "sample") + ", "
+        + std::string(profileName(c.profile)) + (c.partial ? ", partial" : "") + "\n";
+}
+
+std::string outputsTable(const Comparison& c, size_t nameWidth)
+{
+    TextTable table({ { "output", Align::Left, nameWidth }, { "SQNR dB" }, { "cosine" }, { "RMSE" }, { "max error" },
+        { "top-1 agreement" } });
+    for (const OutputRow& o : c.outputs)
+        table.add({ o.name, text::decibel(o.similarity.sqnrDb, o.similarity.exact),
+            text::number(o.similarity.cosine, 4), text::number(o.similarity.rmse),
+            text::number(o.similarity.maxAbsError), text::percent(o.top1Agreement) });
+    return table.text("");
+}
+
+/// Integer profiles: how far the runtime's arithmetic is from the file as written.
+std::string implementationText(const Comparison& c)
+{
+    if (c.profile == ArithmeticProfile::Simulated)
+        return {};
+    const ActivationRow *one = nullptr, *more = nullptr;
+    for (const ActivationRow& a : c.activations) {
+        if (!a.implementation)
+            continue;
+        if (!one || a.implementation->offByOne > one->implementation->offByOne)
+            one = &a;
+        if (a.implementation->beyond > 0 && (!more || a.implementation->beyond > more->implementation->beyond))
+            more = &a;
+    }
+    std::string out = "\nagainst the file as written, each unit from the same codes: ";
+    if (!one)
+        return out + "no codes to compare\n";
+    out += "at most " + text::percent(one->implementation->offByOne) + " of a tensor's codes one step apart ("
+        + printable(one->name) + "), ";
+    out += more ? text::percent(more->implementation->beyond) + " further (" + printable(more->name) + ")\n"
+                : "none further\n";
+    for (const OutputRow& o : c.outputs)
+        if (o.implementation)
+            out += "  output " + printable(o.name)
+                + ", end to end: " + text::decibel(o.implementation->sqnrDb, o.implementation->exact) + " dB, at most "
+                + text::number(o.implementation->maxAbsError) + " apart\n";
+    return out;
+}
+
+std::string accuracyText(const Comparison& c)
+{
+    if (!c.accuracy)
+        return {};
+    std::string line = "\naccuracy (" + text::counted(c.accuracy->labels, "label") + "): float "
+        + text::percent(c.accuracy->floatAccuracy) + ", quantized " + text::percent(c.accuracy->quantizedAccuracy)
+        + "; " + text::counted(c.flipped.size(), "sample") + " with another class";
+    for (size_t i = 0; i < std::min(c.flipped.size(), kShownNames); ++i)
+        line += (i ? ", " : ": ") + std::to_string(c.flipped[i]);
+    return line + (c.flipped.size() > kShownNames ? " ...\n" : "\n");
+}
+
+std::string ladderText(const Ladder& ladder)
+{
+    TextTable table({ { "step", Align::Left }, { "value", Align::Left, kNameWidth }, { "agrees", Align::Left },
+        { "SQNR dB" }, { "relative error" }, { "max error" }, { "beyond a step" }, { "top-1 agreement" } });
+    for (const LadderRow& row : ladder.rows)
+        table.add({ std::string(ladderStepName(row.step)), row.name, row.agrees ? "yes" : "no",
+            text::decibel(row.similarity.sqnrDb, row.similarity.exact), text::number(row.relative),
+            text::number(row.similarity.maxAbsError), text::percent(row.beyondStep),
+            text::percent(row.top1Agreement) });
+    return "\nfrom the framework to the device: " + printable(text::ladderVerdict(ladder)) + "\n" + table.text("  ");
+}
+
+/// What does not fit about the samples.
+std::string samplesText(const Comparison& c)
+{
+    std::string out;
+    for (const InputRow& row : c.inputs)
+        if (!row.note.empty())
+            out += wrapped("input " + printable(row.name) + ": " + row.note, kTextWidth, "");
+    if (c.coverage && c.coverage->tensorsOutside > 0)
+        out += wrapped(text::percent(c.coverage->outside) + " of the values lie outside the calibrated ranges, most at "
+                + printable(elided(c.coverage->worst, kNameWidth)) + " (" + text::percent(c.coverage->worstShare) + ")",
+            kTextWidth, "");
+    size_t equal = 0;
+    for (const auto& group : c.duplicates)
+        equal += group.size() - 1;
+    if (equal > 0)
+        out += text::counted(equal, "sample") + (equal == 1 ? " equals" : " equal")
+            + " an earlier one, the first: " + std::to_string(c.duplicates.front()[1]) + "\n";
+    return out.empty() ? out : "\n" + out;
+}
+
+std::string findingText(const Finding& f, bool verbose)
+{
+    const auto name
+        = [&](const std::string& text, size_t widest) { return printable(verbose ? text : elided(text, widest)); };
+    const std::string& place = f.tensor.empty() ? f.node : f.tensor;
+    std::string out
+        = "  [" + std::string(severityName(f.severity)) + "] " + f.rule + ": " + name(f.title, kTextWidth) + "\n";
+    if (!place.empty() && f.title.find(place) == std::string::npos)
+        out += "      at " + name(place, kTextWidth) + "\n";
+    out += wrapped(printable(f.summary), kTextWidth, "      ");
+    std::string others;
+    const size_t listed = verbose ? f.places.size() : std::min(f.places.size(), 1 + kShownNames);
+    for (size_t i = 1; i < listed; ++i) {
+        const FindingPlace& p = f.places[i];
+        others += (i > 1 ? ", " : "also at ") + name(p.node.empty() ? p.tensor : p.node, kNameWidth);
+    }
+    if (listed < f.places.size())
+        others += " and " + text::count(f.places.size() - listed) + " more";
+    out += wrapped(others, kTextWidth, "      ");
+    const std::string options = remedyOptions(changesOf(f));
+    return out
+        + wrapped(f.remedy.empty()
+                ? ""
+                : "-> " + printable(f.remedy) + (options.empty() ? "" : " (" + printable(options) + ")")
+                    + (f.expectedGainDb ? " About " + text::decibelUnit(f.expectedGainDb) + " at this tensor." : "")
+                    + (f.measuredGainDb ? " Tried: " + text::decibelUnit(f.measuredGainDb) + " at the output." : ""),
+            kTextWidth, "      ");
+}
+
+std::string findingsText(const Comparison& c, bool verbose)
+{
+    if (c.findings.empty())
+        return "\nfindings: none\n";
+    const size_t shown = verbose ? c.findings.size() : std::min(c.findings.size(), kShownFindings);
+    std::string out = "\nfindings\n";
+    for (size_t i = 0; i < shown; ++i)
+        out += findingText(c.findings[i], verbose);
+    if (shown < c.findings.size())
+        out += "  ... and " + text::counted(c.findings.size() - shown, "finding") + " more; --verbose shows all\n";
+    return out;
+}
+
+std::string activationsTable(const Comparison& c, bool verbose)
+{
+    const Listing l = listed(text::worstFirst(c.activations), kWorstActivations, verbose);
+    const bool alone = std::ranges::any_of(c.activations, [](const ActivationRow& a) { return bool(a.nodeSqnrDb); });
+    std::vector<TextTable::Column> columns { { "tensor", Align::Left, verbose ? 0 : kNameWidth },
+        { "op", Align::Left, 24 }, { "accumulated" }, { "ideal" }, { "added" }, { "increase" }, { "rounding" },
+        { "clipping" }, { "inherited" }, { "clipped" }, { "match", Align::Left } };
+    if (alone)
+        columns.insert(columns.end() - 1, { "node alone" });
+    TextTable table(std::move(columns));
+    for (const size_t i : l.order) {
+        const ActivationRow& a = c.activations[i];
+        const text::NoiseShares noise = text::noiseShares(a);
+        std::vector<std::string> cells { a.name, a.opType.empty() ? "input" : a.opType,
+            text::decibel(a.accumulated.sqnrDb, a.accumulated.exact), text::decibel(a.idealSqnrDb),
+            text::decibel(a.localSqnrDb, a.localExact), text::decibel(a.increaseDb), text::percent(noise.rounding),
+            text::percent(noise.clipping), text::percent(noise.inherited), text::percent(a.clippedFraction),
+            text::match(a.method, a.confidence) };
+        if (alone)
+            cells.insert(cells.end() - 1, text::decibel(a.nodeSqnrDb, a.nodeExact));
+        table.add(std::move(cells));
+    }
+    return "\n" + l.caption("tensors", c.activations.size()) + table.text("  ");
+}
+
+std::string weightsTable(const Comparison& c, bool verbose)
+{
+    if (c.weights.empty())
+        return {};
+    const Listing l = listed(text::worstFirst(c.weights), kWorstWeights, verbose);
+    TextTable table({ { "weight", Align::Left, verbose ? 0 : kNameWidth }, { "op", Align::Left, 24 },
+        { "type", Align::Left }, { "SQNR dB" }, { "ideal" }, { "worst channel" }, { "RMSE" }, { "max error" },
+        { "range ratio" }, { "clipped" } });
+    for (const size_t i : l.order) {
+        const WeightRow& w = c.weights[i];
+        table.add({ w.name, w.opType, std::string(dtypeName(w.params.dtype)),
+            text::decibel(w.similarity.sqnrDb, w.similarity.exact), text::decibel(w.idealSqnrDb),
+            text::worstChannelText(w), text::number(w.similarity.rmse), text::number(w.similarity.maxAbsError),
+            text::number(w.rangeRatio), text::percent(w.clippedFraction) });
+    }
+    return "\n" + l.caption("weights", c.weights.size()) + table.text("  ");
+}
+
+std::string unmatchedText(const char* which, const std::vector<ValueId>& values, const Graph& graph, bool verbose)
+{
+    if (values.empty())
+        return {};
+    const size_t shown = verbose ? values.size() : std::min(values.size(), kShownNames);
+    std::string line
+        = "\nwithout a partner in the " + std::string(which) + " file: " + text::counted(values.size(), "value") + ": ";
+    for (size_t i = 0; i < shown; ++i)
+        line += (i ? ", " : "") + printable(graph.value(values[i]).name);
+    return line + (shown < values.size() ? " ...\n" : "\n");
+}
+
+/// Values that are the same by their numbers beside the pairs.
+std::string linksText(const Snapshot& s, bool verbose)
+{
+    const auto& links = s.alignment->links;
+    if (links.empty())
+        return {};
+    std::string out = "\nalike by their numbers beside the pairs: " + text::counted(links.size(), "value") + "\n";
+    for (size_t i = 0; i < (verbose ? links.size() : std::min(links.size(), kShownNames)); ++i)
+        out += "  " + printable(s.floatModel->graph().value(links[i].floatValue).name) + " = "
+            + printable(s.quantModel->graph().value(links[i].quantValue).name)
+            + (links[i].permuted ? ", axes exchanged" : "") + " (" + text::number(links[i].confidence, 2) + ")\n";
+    return out;
+}
+
+std::string bothOutputs(const Comparison& a, const Comparison& b)
+{
+    TextTable table({ { "output", Align::Left, kNameWidth }, { "A dB" }, { "B dB" }, { "A top-1" }, { "B top-1" } });
+    for (size_t i = 0; i < std::min(a.outputs.size(), b.outputs.size()); ++i) {
+        const OutputRow &x = a.outputs[i], &y = b.outputs[i];
+        table.add({ y.name, text::decibel(x.similarity.sqnrDb, x.similarity.exact),
+            text::decibel(y.similarity.sqnrDb, y.similarity.exact), text::percent(x.top1Agreement),
+            text::percent(y.top1Agreement) });
+    }
+    std::string out = table.text("  ");
+    if (a.accuracy && b.accuracy)
+        out += "  accuracy: float " + text::percent(b.accuracy->floatAccuracy) + ", A "
+            + text::percent(a.accuracy->quantizedAccuracy) + ", B " + text::percent(b.accuracy->quantizedAccuracy)
+            + "\n";
+    return out;
+}
+
+/// Two quantized files of one float model: what they do otherwise.
+std::string differencesText(const Snapshot& a, const Snapshot& b, bool verbose)
+{
+    auto all = parameterDifferences(*a.comparison, *b.comparison);
+    const size_t compared = all.size();
+    std::erase_if(all, [](const ParameterDifference& d) { return d.same; });
+    const size_t shown = verbose ? all.size() : std::min(all.size(), kShownDifferences);
+    TextTable table({ { "tensor", Align::Left, verbose ? 0 : kNameWidth }, { "kind", Align::Left }, { "B over A dB" },
+        { "A", Align::Left }, { "B", Align::Left }, { "scale B/A" }, { "A added" }, { "B added" } });
+    for (size_t i = 0; i < shown; ++i) {
+        const ParameterDifference& d = all[i];
+        auto quantizer = [](const std::optional<TensorParameters>& p) {
+            return p ? text::quantizer(p->params, p->dynamic) : std::string("float");
+        };
+        table.add({ d.name, std::string(parameterKindName(d.kind)), text::decibel(d.gainDb), quantizer(d.a),
+            quantizer(d.b), text::number(d.scaleRatio), d.a ? text::decibel(d.a->localSqnrDb) : "-",
+            d.b ? text::decibel(d.b->localSqnrDb) : "-" });
+    }
+    return "A = " + text::fileName(a.quantModel->model->path) + ", B = " + text::fileName(b.quantModel->model->path)
+        + ", both against " + text::fileName(b.floatModel->model->path) + "\n"
+        + bothOutputs(*a.comparison, *b.comparison) + "\nparameters that differ, largest consequence first ("
+        + text::count(shown) + " of " + text::count(all.size()) + "; " + text::count(compared - all.size())
+        + " tensors have the same)\n" + table.text("  ") + "\nB: ";
+}
+
+} // namespace
+
+std::string compareTable(const Snapshot& s, const ReportInfo& info)
+{
+    const Comparison& c = *s.comparison;
+    std::string out = info.other ? differencesText(*info.other, s, info.verbose) : std::string();
+    out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
+        + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
+        + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
+        + (info.ladder ? ladderText(*info.ladder) : "") + findingsText(c, info.verbose) + samplesText(c)
+        + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
+    out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
+    out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
+    out += linksText(s, info.verbose);
+    out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "
+           "= "
+           "shares of the noise\n";
+    out += "load " + text::milliseconds(s.timing.loadMs) + ", match " + text::milliseconds(s.timing.matchMs) + ", run "
+        + text::milliseconds(s.timing.runMs) + ", peak memory " + text::bytes(info.peakMemoryBytes) + "\n";
+    return out;
+}
+
+} // namespace qs

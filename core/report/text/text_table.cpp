@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/text/text_table.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace qs {
+
+namespace {
+
+bool startsCodePoint(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+/// Byte offset of a code point.
+size_t offsetOf(const std::string& text, size_t codePoint)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < text.size(); ++i)
+        if (startsCodePoint(text[i]) && seen++ == codePoint)
+            return i;
+    return text.size();
+}
+
+std::string padded(const std::string& text, size_t width, TextTable::Align align)
+{
+    const std::string fill(width - std::min(width, textWidth(text)), ' ');
+    return align == TextTable::Align::Left ? text + fill : fill + text;
+}
+
+} // namespace
+
+std::string printable(std::string text)
+{
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return text;
+}
+
+size_t textWidth(const std::string& text)
+{
+    return static_cast<size_t>(std::count_if(text.begin(), text.end(), startsCodePoint));
+}
+
+std::string elided(const std::string& text, size_t widest)
+{
+    const size_t width = textWidth(text);
+    if (width <= widest)
+        return text;
+    const size_t kept = widest - 3;
+    return text.substr(0, offsetOf(text, kept / 2)) + "..." + text.substr(offsetOf(text, width - (kept - kept / 2)));
+}
+
+std::string wrapped(const std::string& text, size_t width, const std::string& indent)
+{
+    std::istringstream words(text);
+    std::string out, line, word;
+    while (words >> word) {
+        if (!line.empty() && textWidth(line) + 1 + textWidth(word) > width) {
+            out += indent + line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+    }
+    return line.empty() ? out : out + indent + line + "\n";
+}
+
+TextTable::TextTable(std::vector<Column> columns)
+    : m_columns(std::move(columns))
+{
+}
+
+void TextTable::add(std::vector<std::string> cells)
+{
+    cells.resize(m_columns.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+        cells[i] = printable(std::move(cells[i]));
+        if (m_columns[i].widest > 0)
+            cells[i] = elided(cells[i], m_columns[i].widest);
+    }
+    m_rows.push_back(std::move(cells));
+}
+
+std::string TextTable::text(const std::string& indent) const
+{
+    std::vector<size_t> widths;
+    for (size_t i = 0; i < m_columns.size(); ++i) {
+        widths.push_back(textWidth(m_columns[i].title));
+        for (const auto& row : m_rows)
+            widths[i] = std::max(widths[i], textWidth(row[i]));
+    }
+    std::string out;
+    const auto line = [&](const auto& cell) {
+        std::string text = indent;
+        for (size_t i = 0; i < m_columns.size(); ++i)
+            text += (i ? "  " : "") + padded(cell(i), widths[i], m_columns[i].align);
+        out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+    };
+    line([&](size_t i) { return m_columns[i].title; });
+    for (const auto& row : m_rows)
+        line([&](size_t i) { return row[i]; });
+    return out;
+}
+
+} // namespace qs

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/base/error_text.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/translated.h"
+
+#include <QStringList>
+
+namespace qs {
+
+namespace {
+
+QString sentence(QString text)
+{
+    text = text.trimmed();
+    if (text.isEmpty())
+        return text;
+    text[0] = text[0].toUpper();
+    return text.endsWith(u'.') || text.endsWith(u'?') ? text : text + u'.';
+}
+
+QString kindName(IssueKind kind)
+{
+    switch (kind) {
+    case IssueKind::BadUse:
+        return tr("wrong use");
+    case IssueKind::BadInput:
+        return tr("bad input");
+    case IssueKind::Cancelled:
+        return tr("cancelled");
+    case IssueKind::Internal:
+        return tr("internal error");
+    }
+    return {};
+}
+
+} // namespace
+
+QString issueHeadline(const Issue& issue)
+{
+    QStringList places;
+    if (!issue.file.empty())
+        places << fileName(issue.file);
+    if (!issue.node.empty())
+        places << tr("node “%1”").arg(toQt(issue.node));
+    if (!issue.tensor.empty())
+        places << tr("tensor “%1”").arg(toQt(issue.tensor));
+    if (places.isEmpty())
+        return sentence(toQt(issue.what));
+    const QString what = toQt(issue.what).trimmed();
+    return places.join(QStringLiteral(", ")) + QStringLiteral(": ") + (what.endsWith(u'.') ? what : what + u'.');
+}
+
+QString issueRemedy(const Issue& issue) { return sentence(toQt(issue.remedy)); }
+
+QString issueDetails(const Issue& issue)
+{
+    QStringList lines { tr("Problem: %1").arg(toQt(issue.what)), tr("Kind: %1").arg(kindName(issue.kind)) };
+    if (!issue.file.empty())
+        lines << tr("File: %1").arg(toQt(issue.file));
+    if (!issue.node.empty())
+        lines << tr("Node: %1").arg(toQt(issue.node));
+    if (!issue.tensor.empty())
+        lines << tr("Tensor: %1").arg(toQt(issue.tensor));
+    if (!issue.remedy.empty())
+        lines << tr("Remedy: %1").arg(toQt(issue.remedy));
+    return lines.join(u'\n');
+}
+
+} // namespace qs

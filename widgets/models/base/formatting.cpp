@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/base/formatting.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+const QChar kMinus(0x2212);
+
+QString withTrueMinus(QString text)
+{
+    text.replace(u'-', kMinus);
+    return text;
+}
+
+} // namespace
+
+QString absentText() { return QStringLiteral("–"); }
+
+QString numberText(double value, int digits)
+{
+    if (std::isnan(value))
+        return QStringLiteral("NaN");
+    if (std::isinf(value))
+        return value < 0 ? withTrueMinus(QStringLiteral("-∞")) : QStringLiteral("∞");
+    if (value == 0)
+        return QStringLiteral("0");
+    const double magnitude = std::abs(value);
+    if (magnitude < 1e-4 || magnitude >= 1e6) {
+        QString text = QString::number(value, 'e', digits - 1);
+        text.replace(QLatin1String("e-0"), QLatin1String("e-")).replace(QLatin1String("e+0"), QLatin1String("e"));
+        return withTrueMinus(text.replace(QLatin1String("e+"), QLatin1String("e")));
+    }
+    if (value == std::round(value) && magnitude < 1e6)
+        return withTrueMinus(QString::number(value, 'f', 0));
+    const int exponent = static_cast<int>(std::floor(std::log10(magnitude)));
+    return withTrueMinus(QString::number(value, 'f', std::clamp(digits - 1 - exponent, 0, 8)));
+}
+
+QString numberText(const Number& value, int digits) { return value ? numberText(*value, digits) : absentText(); }
+
+QString decibelNumber(const Number& value, bool exact)
+{
+    if (exact)
+        return QStringLiteral("exact");
+    if (!value)
+        return absentText();
+    if (std::isinf(*value))
+        return numberText(*value);
+    const double rounded = std::round(*value * 10) / 10;
+    return withTrueMinus(QString::number(rounded == 0 ? 0.0 : rounded, 'f', 1)); // no "-0.0"
+}
+
+QString decibelText(const Number& value, bool exact)
+{
+    return value && !exact ? decibelNumber(value) + QStringLiteral(" dB") : decibelNumber(value, exact);
+}
+
+QString signedDecibelText(double value)
+{
+    return (std::round(value * 10) > 0 ? QStringLiteral("+") : QString()) + decibelText(value);
+}
+
+QString percentText(const Number& fraction)
+{
+    if (!fraction)
+        return absentText();
+    const double percent = *fraction * 100;
+    if (percent > 0 && percent < 0.05)
+        return QStringLiteral("< 0.1 %");
+    if (std::abs(percent - 100) < 1e-9)
+        return QStringLiteral("100 %");
+    if (percent > 99.95 && percent < 100)
+        return QStringLiteral("> 99.9 %");
+    if (percent == 0)
+        return QStringLiteral("0 %");
+    return decibelNumber(percent) + QStringLiteral(" %");
+}
+
+QString countText(quint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
+
+QString samplesText(quint64 count)
+{
+    return count == 1 ? QCoreApplication::translate("Counts", "1 sample")
+                      : QCoreApplication::translate("Counts", "%1 samples").arg(countText(count));
+}
+
+QString bytesText(quint64 bytes)
+{
+    static constexpr std::array kUnits { "B", "kB", "MB", "GB" };
+    double value = double(bytes);
+    size_t unit = 0;
+    while (value >= 1000 && unit + 1 < kUnits.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    return numberText(value) + u' ' + QLatin1String(kUnits[unit]);
+}
+
+QString durationText(double milliseconds)
+{
+    if (milliseconds < 9.95)
+        return QStringLiteral("%1 ms").arg(milliseconds, 0, 'f', 1);
+    if (milliseconds < 999.5)
+        return QStringLiteral("%1 ms").arg(milliseconds, 0, 'f', 0);
+    if (milliseconds < 59950)
+        return QStringLiteral("%1 s").arg(milliseconds / 1000, 0, 'f', 1);
+    const auto seconds = static_cast<qint64>(std::llround(milliseconds / 1000));
+    if (seconds < 3600)
+        return QStringLiteral("%1 min %2 s").arg(seconds / 60).arg(seconds % 60, 2, 10, QLatin1Char('0'));
+    return QStringLiteral("%1 h %2 min").arg(seconds / 3600).arg(seconds / 60 % 60, 2, 10, QLatin1Char('0'));
+}
+
+QString rangeText(const std::optional<std::pair<double, double>>& range)
+{
+    if (!range)
+        return absentText();
+    return QStringLiteral("[%1, %2]").arg(numberText(range->first), numberText(range->second));
+}
+
+QString shapeLabel(const Shape& shape)
+{
+    QStringList parts;
+    for (const int64_t size : shape)
+        parts << QString::number(size);
+    return parts.isEmpty() ? QStringLiteral("scalar") : parts.join(u'×');
+}
+
+QString dimsLabel(const std::optional<Dims>& dims)
+{
+    if (!dims)
+        return QStringLiteral("shape unknown");
+    QStringList parts;
+    for (const Dim& dim : *dims)
+        parts << (dim.known()        ? QString::number(dim.value)
+                : dim.symbol.empty() ? QStringLiteral("?")
+                                     : toQt(dim.symbol));
+    return parts.isEmpty() ? QStringLiteral("scalar") : parts.join(u'×');
+}
+
+QString granularityText(const QuantParams& params)
+{
+    const QString dtype = toQt(dtypeName(params.dtype));
+    if (params.blockSize > 0)
+        return QStringLiteral("%1 blocks of %2, axis %3").arg(dtype).arg(params.blockSize).arg(params.axis.value_or(0));
+    if (params.axis && params.scale.size() > 1)
+        return QStringLiteral("%1 per channel, axis %2").arg(dtype).arg(*params.axis);
+    return QStringLiteral("%1 per tensor").arg(dtype);
+}
+
+QString scaleText(const QuantParams& params)
+{
+    if (params.scale.empty())
+        return absentText();
+    const auto [low, high] = std::minmax_element(params.scale.begin(), params.scale.end());
+    if (*low == *high)
+        return numberText(*low);
+    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
+}
+
+QString zeroPointText(const QuantParams& params)
+{
+    if (params.zeroPoint.empty())
+        return absentText();
+    const auto [low, high] = std::minmax_element(params.zeroPoint.begin(), params.zeroPoint.end());
+    if (*low == *high)
+        return numberText(*low);
+    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
+}
+
+QString quantizerText(const QuantParams& params)
+{
+    if (params.scale.empty())
+        return absentText();
+    const QString dtype = toQt(dtypeName(params.dtype));
+    if (params.perTensor()) {
+        const int zeroPoint = params.zeroPoint.empty() ? 0 : params.zeroPoint.front();
+        return QStringLiteral("%1 * (q - %2) %3, per tensor")
+            .arg(numberText(params.scale.front()))
+            .arg(zeroPoint)
+            .arg(dtype);
+    }
+    return QStringLiteral("s[c] * (q - z[c]) %1, %2 scales")
+        .arg(granularityText(params))
+        .arg(countText(params.scale.size()));
+}
+
+QString fileName(const std::string& path)
+{
+    const QString text = toQt(path);
+    return text.mid(text.lastIndexOf(u'/') + 1);
+}
+
+} // namespace qs

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/rows/comparison.h"
+
+#include <QString>
+
+#include <optional>
+
+/// Every number with its formula filled in, for tool tips and the inspector.
+namespace qs {
+
+struct NoiseShares {
+    double clipping = 0, rounding = 0, inherited = 0; ///< of the mean squared error; may be negative or above 1
+};
+/// Empty without an error or without the split.
+std::optional<NoiseShares> noiseShares(const ActivationRow& row);
+QString noiseText(const ActivationRow& row); ///< "clip 93 %, round 1 %, inherit 6 %"
+QString noiseFormula(const ActivationRow& row);
+
+QString accumulatedFormula(const ActivationRow& row, const Comparison& comparison);
+QString addedFormula(const ActivationRow& row, const Comparison& comparison);
+QString idealFormula(const ActivationRow& row);
+QString clippedFormula(const ActivationRow& row);
+QString sqnrFormula(const Similarity& similarity, const Comparison& comparison); ///< definition, value, equivalents
+/// "2 samples, simulated" (", so far" while partial).
+QString provenanceText(const Comparison& comparison);
+/// "10 % noise power" for 10 dB.
+QString noisePowerText(double sqnrDb);
+
+} // namespace qs

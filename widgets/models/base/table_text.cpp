@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/base/table_text.h"
+
+#include "widgets/models/base/column_model.h"
+
+#include <QStringList>
+
+namespace qs {
+
+namespace {
+
+QString tsvCell(const QVariant& value)
+{
+    QString text
+        = value.userType() == QMetaType::Double ? QString::number(value.toDouble(), 'g', 17) : value.toString();
+    return text.replace(u'\t', u' ').replace(u'\n', u' ');
+}
+
+QString markdownCell(QString text) { return text.replace(u'|', QLatin1String("\\|")).replace(u'\n', u' '); }
+
+} // namespace
+
+QString tableText(
+    const QAbstractItemModel& model, const std::vector<int>& rows, const std::vector<int>& columns, TableFormat format)
+{
+    const bool markdown = format == TableFormat::Markdown;
+    const auto line = [markdown](const QStringList& cells) {
+        return markdown ? QStringLiteral("| ") + cells.join(QStringLiteral(" | ")) + QStringLiteral(" |\n")
+                        : cells.join(u'\t') + u'\n';
+    };
+    QStringList head, rule;
+    for (const int column : columns) {
+        const QString title = model.headerData(column, Qt::Horizontal).toString();
+        const int alignment = model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
+        head << (markdown ? markdownCell(title) : title);
+        rule << (alignment & Qt::AlignRight ? QStringLiteral("---:") : QStringLiteral("---"));
+    }
+    QString text = line(head);
+    if (markdown)
+        text += line(rule);
+    for (const int row : rows) {
+        QStringList cells;
+        for (const int column : columns) {
+            const QModelIndex index = model.index(row, column);
+            cells << (markdown ? markdownCell(index.data().toString()) : tsvCell(index.data(CopyRole)));
+        }
+        text += line(cells);
+    }
+    return text;
+}
+
+} // namespace qs

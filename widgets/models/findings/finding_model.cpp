@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/findings/finding_model.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QRegularExpression>
+#include <QStringList>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+bool sameText(const Finding& a, const Finding& b)
+{
+    return a.rule == b.rule && a.severity == b.severity && a.title == b.title && a.summary == b.summary
+        && a.tensor == b.tensor && a.node == b.node && a.remedy == b.remedy && evidenceText(a) == evidenceText(b)
+        && placesText(a) == placesText(b) && a.measuredGainDb == b.measuredGainDb;
+}
+
+} // namespace
+
+int FindingModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : m_rows; }
+
+QVariant FindingModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const Finding& f = finding(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+    case TitleRole:
+        return findingText(f.title);
+    case Qt::ToolTipRole:
+    case SummaryRole:
+        return findingText(f.summary);
+    case SortRole:
+        return double(index.row());
+    case SeverityRole:
+        return int(f.severity);
+    case RemedyRole:
+        return findingText(f.remedy);
+    case EvidenceRole:
+        return evidenceText(f);
+    case PlaceRole:
+        return toQt(f.tensor.empty() ? f.node : f.tensor);
+    case RuleRole:
+        return toQt(f.rule);
+    default:
+        return {};
+    }
+}
+
+void FindingModel::setSnapshot(const SnapshotPtr& snapshot)
+{
+    if (!snapshot || snapshot == m_snapshot)
+        return;
+    const auto list = [](const Snapshot& s) { return s.comparison ? s.comparison->findings : std::vector<Finding> {}; };
+    const std::vector<Finding> before = list(*m_snapshot), now = list(*snapshot);
+    if (before.size() == now.size() && std::equal(before.begin(), before.end(), now.begin(), sameText)) {
+        m_snapshot = snapshot;
+        return;
+    }
+    beginResetModel();
+    m_snapshot = snapshot;
+    m_rows = int(now.size());
+    endResetModel();
+}
+
+QString findingText(const std::string& text)
+{
+    static const QRegularExpression kMinus(QStringLiteral("(?<=^|[\\s(\\[])-(?=\\d)"));
+    return toQt(text).replace(kMinus, QStringLiteral("−"));
+}
+
+QString withShortNames(const QString& text)
+{
+    constexpr int kLetters = 36, kBegin = 14, kEnd = 21;
+    static const QRegularExpression kWords(QStringLiteral("\\S+"));
+    QString shown;
+    qsizetype done = 0;
+    for (auto words = kWords.globalMatch(text); words.hasNext();) {
+        const auto word = words.next();
+        if (word.capturedLength() <= kLetters)
+            continue;
+        const QString begin = word.captured().left(kBegin), end = word.captured().right(kEnd);
+        const qsizetype parent = begin.lastIndexOf(u'/'), child = end.indexOf(u'/'); // whole parts of a path
+        shown += text.mid(done, word.capturedStart() - done) + begin.left(parent < 1 ? kBegin : parent + 1) + u'…'
+            + end.mid(std::max<qsizetype>(child, 0));
+        done = word.capturedEnd();
+    }
+    return shown + text.mid(done);
+}
+
+QString remedyText(const Remedy& remedy)
+{
+    const auto tr = [](const char* text) { return FindingModel::tr(text); };
+    switch (remedy.kind) {
+    case RemedyKind::None:
+    case RemedyKind::Requantize:
+        return {};
+    case RemedyKind::Recalibrate:
+        return tr("Recalibrate all activations");
+    case RemedyKind::SetRange:
+        return tr("Range of %1").arg(toQt(remedy.tensor));
+    case RemedyKind::PerChannel:
+        return tr("Quantize %1 per channel").arg(toQt(remedy.tensor));
+    case RemedyKind::ReduceRange:
+        return tr("Reduce the range of weights");
+    case RemedyKind::ExcludeNode:
+        return tr("Exclude %1").arg(toQt(remedy.node));
+    case RemedyKind::KeepExtremeConstants:
+        return tr("Leave extreme constants in float");
+    case RemedyKind::UnsignedActivations:
+        return tr("Activations uint8");
+    }
+    return {};
+}
+
+QString remediesText(const std::vector<Remedy>& remedies)
+{
+    const QString first = remedyText(remedies.front());
+    return remedies.size() == 1 || first.isEmpty()
+        ? first
+        : FindingModel::tr("%1, and %2 more").arg(first, countText(quint64(remedies.size() - 1)));
+}
+
+QString placesText(const Finding& finding)
+{
+    QStringList names;
+    for (const FindingPlace& place : finding.places)
+        names << toQt(place.tensor.empty() ? place.node : place.tensor);
+    return names.join(QStringLiteral(", "));
+}
+
+QString severityText(Severity severity)
+{
+    switch (severity) {
+    case Severity::Error:
+        return FindingModel::tr("Error");
+    case Severity::Warning:
+        return FindingModel::tr("Warning");
+    case Severity::Note:
+        return FindingModel::tr("Note");
+    }
+    return {};
+}
+
+} // namespace qs

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/base/attribute_text.h"
+#include "widgets/models/base/error_text.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/formulas.h"
+#include "widgets/models/base/metric.h"
+#include "widgets/models/base/translated.h"
+#include "widgets/models/inspector/inspector_model.h"
+#include "widgets/models/tables/tensor_model.h"
+#include "widgets/models/tables/weight_model.h"
+
+#include <QStringList>
+
+namespace qs {
+
+namespace {
+
+class Rows {
+public:
+    void section(const QString& title) { m_rows.push_back({ title, {}, {}, true }); }
+    void add(const QString& key, const QString& value, const QString& toolTip = {})
+    {
+        if (!value.isEmpty())
+            m_rows.push_back({ key, value, toolTip, false });
+    }
+    std::vector<InspectorRow> take() && { return std::move(m_rows); }
+
+private:
+    std::vector<InspectorRow> m_rows;
+};
+
+const LoadedModel* modelOf(const Snapshot& snapshot, Side side)
+{
+    const auto& model = side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
+    return model ? &*model : nullptr;
+}
+
+QString opset(const Node& node)
+{
+    const QString domain = node.domain.empty() ? QString() : toQt(node.domain) + u' ';
+    return node.opset > 0 ? tr("%1%2, opset %3").arg(domain, toQt(node.opType)).arg(node.opset)
+                          : domain + toQt(node.opType);
+}
+
+QString valueLabel(const LoadedModel& model, ValueId id)
+{
+    if (!id.valid())
+        return tr("(none)");
+    const Value& value = model.graph().value(id);
+    const QString dims = value.type.dims ? QStringLiteral("  ") + dimsLabel(value.type.dims)
+        : value.initializer              ? QStringLiteral("  ") + shapeLabel(value.initializer->shape())
+                                         : QString();
+    return toQt(value.name) + dims;
+}
+
+void addSampleNumbers(Rows& rows, const ActivationRow& r, const Snapshot& snapshot, const Place& place)
+{
+    if (place.sample && *place.sample < r.sampleSqnrDb.size())
+        rows.add(tr("this sample"), decibelText(r.sampleSqnrDb[*place.sample]));
+    if (r.sampleSqnrDb.size() < 2)
+        return;
+    Number worst;
+    size_t worstSample = 0;
+    for (size_t i = 0; i < r.sampleSqnrDb.size(); ++i) {
+        if (r.sampleSqnrDb[i] && (!worst || *r.sampleSqnrDb[i] < *worst)) {
+            worst = r.sampleSqnrDb[i];
+            worstSample = i;
+        }
+    }
+    if (worst)
+        rows.add(tr("worst sample"),
+            decibelText(worst) + QStringLiteral("  ")
+                + (snapshot.data ? toQt(snapshot.data->sampleName(worstSample)) : QString::number(worstSample)));
+}
+
+void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
+{
+    const Comparison& comparison = *snapshot.comparison;
+    const ActivationRow& r = comparison.activations[*place.activation];
+    rows.section(tr("Tensor"));
+    rows.add(tr("value"), toQt(r.name) + QStringLiteral("  ") + shapeLabel(r.shape));
+    rows.add(tr("quantized name"), toQt(r.quantizedName));
+    rows.add(tr("match"), matchLabel(r.method, r.confidence));
+    rows.add(tr("quantizer"),
+        r.dynamic         ? tr("%1, computed from each run's data").arg(toQt(dtypeName(r.params.dtype)))
+            : r.quantizer ? quantizerText(r.params)
+                          : tr("none of its own"),
+        tr("real = scale * (q - zero_point)"));
+    rows.add(tr("replaced activation"), toQt(r.foldedActivation));
+    rows.add(tr("range / observed"),
+        r.range ? rangeText(r.range) + QStringLiteral(" / ") + rangeText(r.observedRange)
+                : QStringLiteral("– / ") + rangeText(r.observedRange),
+        tr("What the codes can express, and what occurred before quantization."));
+    rows.add(tr("float range"), rangeText(r.floatRange));
+    rows.section(tr("Error"));
+    rows.add(tr("accumulated"),
+        decibelText(r.accumulated.sqnrDb, r.accumulated.exact)
+            + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
+        accumulatedFormula(r, comparison) + QStringLiteral("\n\n") + idealFormula(r));
+    rows.add(tr("added: Q | node"),
+        decibelText(r.localSqnrDb, r.localExact) + QStringLiteral(" | ") + decibelText(r.nodeSqnrDb, r.nodeExact),
+        addedFormula(r, comparison) + QStringLiteral("\n\n") + metricInfo(Metric::NodeAlone).definition);
+    rows.add(tr("increase"), decibelText(r.increaseDb), metricInfo(Metric::Increase).definition);
+    rows.add(tr("before | after Q/DQ"), decibelText(r.qdqSqnrDb, r.qdqExact),
+        tr("The quantized model's own value before its quantizer against the value after (ONNX Runtime's qdq_err)."));
+    rows.add(tr("noise"), noiseText(r), noiseFormula(r));
+    rows.add(tr("clipped"), percentText(r.clippedFraction), clippedFormula(r));
+    rows.add(tr("used range | codes"), percentText(usedRangeOf(r)) + QStringLiteral(" | ") + percentText(r.usedCodes));
+    const Similarity& s = r.accumulated;
+    rows.add(tr("RMSE | max error"), numberText(s.rmse) + QStringLiteral(" | ") + numberText(s.maxAbsError));
+    if (s.rmse && r.params.perTensor() && r.quantizer)
+        rows.add(tr("RMSE / scale"), numberText(*s.rmse / double(r.params.scale.front())),
+            tr("0.289 = 1/√12 is what ideal rounding gives."));
+    rows.add(tr("mean error"), numberText(s.meanError), tr("Mean of y − x: a shift of the whole tensor."));
+    rows.add(tr("cosine"), numberText(s.cosine, 6));
+    addSampleNumbers(rows, r, snapshot, place);
+    rows.add(tr("over"), tr("%1 elements, %2").arg(countText(s.elements), provenanceText(comparison)));
+}
+
+void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
+{
+    const Comparison& comparison = *snapshot.comparison;
+    const WeightRow& r = comparison.weights[*place.weight];
+    rows.section(r.bias ? tr("Bias") : tr("Weight"));
+    rows.add(tr("name"), toQt(r.name) + QStringLiteral("  ") + shapeLabel(r.shape));
+    rows.add(tr("quantized name"), toQt(r.quantizedName));
+    rows.add(tr("match"), matchLabel(r.method, r.confidence));
+    rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q - zero_point)"));
+    rows.add(tr("scale"), scaleText(r.params));
+    rows.add(tr("zero point"), zeroPointText(r.params));
+    rows.section(tr("Error"));
+    rows.add(tr("SQNR"),
+        decibelText(r.similarity.sqnrDb, r.similarity.exact)
+            + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
+        sqnrFormula(r.similarity, comparison));
+    rows.add(tr("worst channel"), worstChannelText(r));
+    if (place.channel && *place.channel < r.channelSqnrDb.size())
+        rows.add(tr("channel %1").arg(*place.channel), decibelText(r.channelSqnrDb[*place.channel]));
+    rows.add(tr("per tensor | channel"),
+        decibelText(r.perTensorSqnrDb) + QStringLiteral(" | ") + decibelText(r.perChannelSqnrDb),
+        tr("What symmetric int8 would give with one scale, and with a scale a channel."));
+    rows.add(tr("range ratio"), numberText(r.rangeRatio), tr("Largest over median channel maximum."));
+    rows.add(tr("clipped"), percentText(r.clippedFraction));
+    rows.add(tr("used codes"), percentText(r.usedCodes));
+    rows.add(tr("off by > ½ step"), percentText(r.offByMoreThanHalfStep),
+        tr("Share of unclipped elements that rounding alone cannot explain: other weights than the float file's."));
+    rows.add(tr("RMSE | max error"),
+        numberText(r.similarity.rmse) + QStringLiteral(" | ") + numberText(r.similarity.maxAbsError));
+}
+
+void addNode(Rows& rows, const LoadedModel& model, NodeId id)
+{
+    const Node& node = model.graph().node(id);
+    rows.section(tr("Node"));
+    rows.add(tr("name"), toQt(node.name));
+    rows.add(tr("operator"), opset(node));
+    if (const auto& blocked = model.plan->step(id).blocked)
+        rows.add(tr("cannot run"), issueHeadline(*blocked) + u' ' + issueRemedy(*blocked));
+    for (const auto& [name, value] : node.attributes.all())
+        rows.add(toQt(name), attributeText(value), tr("Attribute"));
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+        rows.add(tr("input %1").arg(i), valueLabel(model, node.inputs[i]));
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+        rows.add(tr("output %1").arg(i), valueLabel(model, node.outputs[i]));
+}
+
+void addLonelyValue(Rows& rows, const Snapshot& snapshot, const LoadedModel& model, const Place& place)
+{
+    const Value& value = model.graph().value(place.value);
+    rows.section(tr("Tensor"));
+    rows.add(tr("value"), valueLabel(model, place.value));
+    const Tensor* constant = value.initializer ? &*value.initializer : model.plan->constant(place.value);
+    const DType type = constant ? constant->dtype() : value.type.dtype;
+    if (type != DType::Undefined)
+        rows.add(tr("type"), toQt(dtypeName(type)));
+    if (constant)
+        rows.add(tr("kind"), tr("constant"));
+    else if (snapshot.comparison)
+        rows.add(tr("match"), tr("no partner in the other file, so there are no numbers"));
+    if (const Issue* blocked = model.plan->blocked(place.value))
+        rows.add(tr("cannot run"), issueHeadline(*blocked) + u' ' + issueRemedy(*blocked));
+    if (const auto index = model.quant ? model.quant->ofValue(place.value) : std::nullopt)
+        rows.add(tr("quantizer"), quantizerText(model.quant->quantizers()[*index].params));
+}
+
+void addFile(Rows& rows, const QString& title, const LoadedModel& model)
+{
+    const Model& file = *model.model;
+    rows.section(title);
+    rows.add(tr("file"), fileName(file.path), toQt(file.path));
+    rows.add(tr("made by"), toQt(file.producer));
+    QStringList imports;
+    for (const auto& [domain, version] : file.opsetImports)
+        imports << (domain.empty() ? QStringLiteral("ai.onnx") : toQt(domain)) + u' ' + QString::number(version);
+    rows.add(tr("opsets"), imports.join(QStringLiteral(", ")));
+    rows.add(tr("nodes"), countText(file.fileNodes));
+    rows.add(tr("quantization"), toQt(quantFormName(model.quant ? model.quant->form() : QuantForm::Float)));
+    for (const ValueId id : model.graph().inputs())
+        rows.add(tr("input"), valueLabel(model, id));
+    for (const ValueId id : model.graph().outputs())
+        rows.add(tr("output"), valueLabel(model, id));
+    for (const auto& [id, issue] : model.plan->unsupported())
+        rows.add(tr("cannot run"), issueHeadline(issue));
+    for (const std::string& warning : file.warnings)
+        rows.add(tr("warning"), toQt(warning));
+}
+
+} // namespace
+
+std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& place)
+{
+    Rows rows;
+    const LoadedModel* model = modelOf(snapshot, place.side);
+    if (place.empty() || !model) {
+        if (const auto& first = snapshot.floatModel) {
+            const bool quantized = first->quant && first->quant->form() != QuantForm::Float;
+            addFile(rows, quantized ? tr("First model") : tr("Float model"), *first);
+        }
+        if (snapshot.quantModel)
+            addFile(rows, tr("Quantized model"), *snapshot.quantModel);
+        return std::move(rows).take();
+    }
+    if (place.weight && snapshot.comparison)
+        addWeight(rows, snapshot, place);
+    else if (place.activation && snapshot.comparison)
+        addActivation(rows, snapshot, place);
+    else if (place.value.valid())
+        addLonelyValue(rows, snapshot, *model, place);
+    if (place.node.valid())
+        addNode(rows, *model, place.node);
+    return std::move(rows).take();
+}
+
+QString inspectorTitle(const Snapshot& snapshot, const Place& place)
+{
+    const LoadedModel* model = modelOf(snapshot, place.side);
+    if (!model || place.empty())
+        return {};
+    if (place.weight && snapshot.comparison) {
+        const WeightRow& row = snapshot.comparison->weights[*place.weight];
+        return toQt(row.name) + (row.bias ? tr(" · bias") : tr(" · weight"));
+    }
+    const QString node = place.node.valid() ? toQt(model->graph().node(place.node).name) : QString();
+    if (!place.value.valid())
+        return node;
+    if (node.isEmpty())
+        return toQt(model->graph().value(place.value).name)
+            + (model->graph().isInput(place.value) ? tr(" · input") : QString());
+    return node + tr(" · output");
+}
+
+} // namespace qs

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/files/runs.h"
+
+#include <QAbstractItemModel>
+#include <QString>
+
+#include <vector>
+
+namespace qs {
+
+/// The tree of runs with their numbers. Names and notes are edited through signals.
+class RunModel : public QAbstractItemModel {
+    Q_OBJECT
+public:
+    enum Column { Name, Sqnr, Accuracy, Agreement, Macs, Size, Note, ColumnCount };
+    enum Role { SortRole = Qt::UserRole, IdRole, BestRole, CurrentRole };
+    explicit RunModel(QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    QModelIndex parent(const QModelIndex& index) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    bool setData(const QModelIndex& index, const QVariant& value, int role = Qt::EditRole) override;
+    Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+    void setRuns(const RunTree& tree);
+    const RunTree& runs() const { return m_tree; }
+    RunId idOf(const QModelIndex& index) const; ///< 0: none
+    QModelIndex indexOf(RunId id) const;
+
+signals:
+    void renamed(quint32 id, const QString& name);
+    void annotated(quint32 id, const QString& note);
+
+private:
+    std::vector<RunId> childrenOf(const QModelIndex& index) const;
+    QString text(const RecipeRun& run, int column) const;
+    Number number(const RecipeRun& run, int column) const;
+    QString toolTip(const RecipeRun& run, int column) const;
+
+    RunTree m_tree;
+};
+
+/// What one number of two runs became: "0.5 → 27.9 dB".
+struct NumberChange {
+    QString title, before, after;
+    int better = 0; ///< 1 improved, -1 got worse, 0 neither
+};
+/// Output SQNR, accuracy or agreement, share of int8 MACs, file size: those that one of both has.
+std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after);
+/// "exclude: [] → [\"conv_2\"]", one line a setting.
+QStringList settingChanges(const RecipeRun& before, const RecipeRun& after);
+
+} // namespace qs

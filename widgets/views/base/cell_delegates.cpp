@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/base/cell_delegates.h"
+
+#include "widgets/session/recipe_view.h"
+#include "widgets/views/base/noise_bar.h"
+#include "widgets/views/base/table_header.h"
+
+#include <QApplication>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QRegularExpression>
+
+#include <algorithm>
+#include <array>
+
+namespace qs {
+
+namespace {
+
+constexpr int kRowHeight = 24;
+constexpr int kBarHeight = 10;
+constexpr int kMargin = 6;
+constexpr int kCheckRoom = 22;
+constexpr int kShortestBar = 4; ///< a shorter one would be all border
+
+QRect middle(const QRect& area, int height)
+{
+    return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
+}
+
+/// Names differ in their last parts, so the beginning goes first, after what exporters and quantizers append to all.
+void shorten(QStyleOptionViewItem* cell)
+{
+    static const QRegularExpression kOutput(
+        QStringLiteral("(_output_\\d+)?(_(Deq|Q)uantizeLinear_Output(_\\d+)?|_quantized)?$"));
+    static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
+    const int check = cell->features & QStyleOptionViewItem::HasCheckIndicator ? kCheckRoom : 0;
+    const int room = cell->rect.width() - 2 * kMargin - check;
+    cell->textElideMode = cell->text.contains(kPath) ? Qt::ElideLeft : Qt::ElideRight;
+    if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
+        cell->text.remove(kOutput);
+}
+
+} // namespace
+
+CellDelegate::CellDelegate(const Session& session, ColumnKind kind, QObject* parent)
+    : QStyledItemDelegate(parent)
+    , m_session(session)
+    , m_kind(kind)
+{
+}
+
+void CellDelegate::showRecipe(RecipeView& recipe, NodeOf nodeOf)
+{
+    m_recipe = &recipe;
+    m_nodeOf = std::move(nodeOf);
+}
+
+void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
+{
+    QStyledItemDelegate::initStyleOption(option, index);
+    const auto node = m_recipe ? m_nodeOf(index) : std::nullopt;
+    const auto mark = node ? m_recipe->mark(m_recipe->nodes()[*node].name) : std::nullopt;
+    if (!mark)
+        return;
+    const bool quantized = m_recipe->states()[*node].quantized;
+    option->features |= QStyleOptionViewItem::HasCheckIndicator;
+    option->checkState = quantized ? Qt::Checked : Qt::Unchecked;
+    if (quantized)
+        return;
+    option->palette.setColor(QPalette::Text, m_session.theme().warning);
+    option->palette.setColor(QPalette::HighlightedText, m_session.theme().warning);
+}
+
+bool CellDelegate::editorEvent(
+    QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index)
+{
+    const auto node = m_recipe && event->type() == QEvent::MouseButtonRelease ? m_nodeOf(index) : std::nullopt;
+    if (node && m_recipe->mark(m_recipe->nodes()[*node].name)) {
+        QStyleOptionViewItem cell = option;
+        initStyleOption(&cell, index);
+        cell.rect.setLeft(cell.rect.left() + kTextIndent);
+        const QStyle* style = option.widget ? option.widget->style() : QApplication::style();
+        const QRect check = style->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &cell, option.widget);
+        if (check.contains(static_cast<QMouseEvent*>(event)->pos())) {
+            m_recipe->toggle(*node);
+            return true;
+        }
+    }
+    return QStyledItemDelegate::editorEvent(event, model, option, index);
+}
+
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    QStyleOptionViewItem cell = option;
+    initStyleOption(&cell, index);
+    cell.state &= ~QStyle::State_HasFocus; // the whole row shows the selection
+    const QWidget* widget = option.widget;
+    const QStyle* style = widget ? widget->style() : QApplication::style();
+    if (isWritten(m_kind)) {
+        style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, widget); // also of what stays free
+        cell.rect.setLeft(cell.rect.left() + kTextIndent);
+        shorten(&cell);
+    }
+    const QRect area = cell.rect.adjusted(kMargin, 0, -kMargin, 0);
+    const bool drawn = (m_kind == ColumnKind::Split && index.data(SplitRole).isValid())
+        || (m_kind == ColumnKind::Strip && index.data(StripRole).isValid());
+    if (drawn)
+        cell.text.clear();
+    style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, widget);
+    painter->save();
+    if (m_kind == ColumnKind::Bar)
+        paintBar(painter, area, index);
+    else if (drawn && m_kind == ColumnKind::Split)
+        paintSplit(painter, area, index);
+    else if (drawn)
+        paintStrip(painter, area, index);
+    painter->restore();
+}
+
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    return { QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight };
+}
+
+void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& index) const
+{
+    const QVariant badness = index.data(BadnessRole);
+    if (!badness.isValid())
+        return;
+    const QFontMetrics metrics(painter->font());
+    const int room = area.width() - metrics.horizontalAdvance(QStringLiteral("−88.8")) - kMargin;
+    if (room < 12)
+        return;
+    const double bad = badness.toDouble();
+    QRect bar = middle(area, kBarHeight);
+    bar.setWidth(int(room * bad));
+    if (bar.width() < kShortestBar)
+        return;
+    painter->fillRect(bar, m_session.theme().magnitude(bad));
+    painter->setPen(m_session.theme().border);
+    painter->drawRect(bar.adjusted(0, 0, -1, -1));
+}
+
+void CellDelegate::paintSplit(QPainter* painter, QRect area, const QModelIndex& index) const
+{
+    const QVariantList shares = index.data(SplitRole).toList();
+    std::array<double, 3> parts {};
+    for (size_t i = 0; i < parts.size(); ++i)
+        parts[i] = shares.value(qsizetype(i)).toDouble();
+    paintNoise(*painter, middle(area, kBarHeight), parts, m_session.theme());
+}
+
+void CellDelegate::paintStrip(QPainter* painter, QRect area, const QModelIndex& index) const
+{
+    const QVariantList cells = index.data(StripRole).toList();
+    const QRect strip = middle(area, kBarHeight + 2);
+    const Theme& theme = m_session.theme();
+    for (int x = 0; x < strip.width(); ++x) {
+        const qsizetype from = x * cells.size() / strip.width();
+        const qsizetype to = std::max(from + 1, (x + 1) * cells.size() / strip.width());
+        double worst = -1;
+        for (qsizetype i = from; i < std::min(to, cells.size()); ++i)
+            worst = std::max(worst, cells[i].toDouble());
+        painter->fillRect(
+            strip.left() + x, strip.top(), 1, strip.height(), worst < 0 ? theme.raised : theme.magnitude(worst));
+    }
+}
+
+} // namespace qs

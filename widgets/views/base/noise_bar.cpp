@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/base/noise_bar.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kLeastShare = 0.001; ///< that is named where there is not room for all
+constexpr int kNoiseMargin = 12, kNoiseBarHeight = 8, kNoiseGap = 4;
+
+struct Part {
+    QString name;
+    Number value;
+};
+
+std::array<Part, 3> partsOf(const NoiseSplit& split)
+{
+    return { { { NoiseBar::tr("clipping"), split.clipping }, { NoiseBar::tr("rounding"), split.rounding },
+        { NoiseBar::tr("inherited"), split.inherited } } };
+}
+
+double totalOf(const NoiseSplit& split)
+{
+    return split.clipping.value_or(0) + split.rounding.value_or(0) + split.inherited.value_or(0);
+}
+
+} // namespace
+
+void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>& parts, const Theme& theme)
+{
+    double total = 0;
+    for (const double part : parts)
+        total += std::max(0.0, part); // parts that cancel have no width
+    const std::array<QColor, 3> colours { theme.clipping, theme.rounding, theme.inherited };
+    double at = 0;
+    for (size_t i = 0; total > 0 && i < colours.size(); ++i) {
+        const double next = at + std::max(0.0, parts[i]) / total;
+        const int left = bar.left() + int(std::lround(at * bar.width()));
+        const int right = bar.left() + int(std::lround(next * bar.width()));
+        painter.fillRect(left, bar.top(), right - left, bar.height(), colours[i]);
+        at = next;
+    }
+}
+
+NoiseBar::NoiseBar(QWidget* parent)
+    : QWidget(parent)
+{
+    setToolTip(tr("Mean squared error by origin: values beyond the range, steps between codes, and what came in with "
+                  "an error. Parts that cancel can be negative or exceed 100 %."));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void NoiseBar::setTheme(const Theme& theme)
+{
+    m_theme = theme;
+    update();
+}
+
+void NoiseBar::setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note)
+{
+    m_split = split;
+    m_sqnrDb = sqnrDb;
+    m_note = note;
+    setAccessibleName(text());
+    update();
+}
+
+QString NoiseBar::text() const { return m_note + u' ' + text(0); }
+
+QString NoiseBar::text(double leastShare) const
+{
+    QStringList words { decibelText(m_sqnrDb) };
+    const double total = totalOf(m_split);
+    for (const Part& part : partsOf(m_split)) {
+        const Number share = total > 0 && part.value ? Number(*part.value / total) : Number();
+        if (std::abs(share.value_or(0)) >= leastShare)
+            words << part.name + u' ' + percentText(share);
+    }
+    return words.join(QStringLiteral(" · "));
+}
+
+/// What matters least goes first: parts that are nearly nothing, then whether it is measured.
+QString NoiseBar::textFor(int width) const
+{
+    const QString large = text(kLeastShare);
+    for (const QString& line : { text(), m_note + u' ' + large })
+        if (fontMetrics().horizontalAdvance(line) <= width)
+            return line;
+    return fontMetrics().elidedText(large, Qt::ElideRight, width);
+}
+
+QSize NoiseBar::sizeHint() const { return { 300, fontMetrics().height() + kNoiseBarHeight + 3 * kNoiseGap }; }
+
+void NoiseBar::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    const QRect area = rect().adjusted(kNoiseMargin, kNoiseGap, -kNoiseMargin, -kNoiseGap);
+    const QRect bar(area.left(), area.top(), area.width(), kNoiseBarHeight);
+    painter.fillRect(bar, m_theme.raised);
+    paintNoise(painter, bar,
+        { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.inherited.value_or(0) }, m_theme);
+    painter.setPen(m_theme.text);
+    const QRect line(area.left(), bar.bottom() + kNoiseGap, area.width(), fontMetrics().height());
+    painter.drawText(line, Qt::AlignLeft, textFor(line.width()));
+}
+
+} // namespace qs

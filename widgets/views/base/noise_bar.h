@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/lockstep/noise_split.h"
+#include "widgets/session/theme.h"
+
+#include <QWidget>
+
+#include <array>
+
+class QPainter;
+
+namespace qs {
+
+/// Fills a bar with the shares of clipping, rounding and inherited noise; parts below 0 have no width.
+void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>& parts, const Theme& theme);
+
+/// Noise by origin as a bar, with the shares in words below it.
+class NoiseBar : public QWidget {
+    Q_OBJECT
+public:
+    explicit NoiseBar(QWidget* parent = nullptr);
+    void setTheme(const Theme& theme);
+    /// `note` stands first: what the numbers are of ("now", "predicted").
+    void setNoise(const NoiseSplit& split, const Number& sqnrDb, const QString& note);
+    QString text() const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return { 120, sizeHint().height() }; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QString text(double leastShare) const; ///< without the note and the parts below this share
+    QString textFor(int width) const;
+
+    Theme m_theme = Theme::light();
+    NoiseSplit m_split;
+    Number m_sqnrDb;
+    QString m_note;
+};
+
+} // namespace qs

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/base/open_dialogs.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/translated.h"
+#include "widgets/plots/save_dialog.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QUrl>
+
+#include <array>
+#include <functional>
+
+namespace qs {
+
+namespace {
+
+QString openPath(const Session& session)
+{
+    const Inputs& inputs = session.snapshot()->inputs;
+    return toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath);
+}
+
+QString startFolder(const Session& session)
+{
+    const QString path = openPath(session);
+    return path.isEmpty() ? QDir::currentPath() : QFileInfo(path).absolutePath();
+}
+
+void ask(const Session& session, QWidget* parent, const QString& title, const QString& filter,
+    QFileDialog::FileMode mode, std::function<void(const QString&)> chosen)
+{
+    auto* dialog = new QFileDialog(parent, title, startFolder(session), filter);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(mode);
+    QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
+    dialog->open();
+}
+
+/// Proposes the name of what is open with `tail` behind it.
+QFileDialog* askToWrite(const Session& session, QWidget* parent, const QString& title, const QString& filter,
+    const QString& suffix, const QString& tail, std::function<void(const QString&)> chosen)
+{
+    const QString open = openPath(session);
+    const QString name
+        = open.isEmpty() ? QString() : QFileInfo(open).completeBaseName() + tail + QLatin1Char('.') + suffix;
+    const QString proposed = QDir(startFolder(session)).filePath(name);
+    return askWhereToWrite(parent, title, proposed, filter, suffix, std::move(chosen));
+}
+
+QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
+
+} // namespace
+
+void askForFloat(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open float model"), modelFilter(), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openFloat(path); });
+}
+
+void askForQuantized(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open quantized model"), modelFilter(), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openQuantized(path); });
+}
+
+void askForOther(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open the second quantized model"), modelFilter(), QFileDialog::ExistingFile,
+        [&session](const QString& path) {
+            session.openOther({ path.toStdString(), std::nullopt });
+        });
+}
+
+void askForData(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open data"), tr("Arrays (*.npz *.npy);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openData(path); });
+}
+
+void askForDataFolder(Session& session, QWidget* parent)
+{
+    const auto withDescription = [&session, parent](const QString& folder) {
+        const QStringList sets = QDir(folder).entryList({ QStringLiteral("test_data_set_*") }, QDir::Dirs);
+        if (!sets.isEmpty())
+            return session.openData(folder);
+        ask(session, parent, Session::tr("How the pictures are prepared"),
+            Session::tr("Preprocessing (*.json);;All files (*)"), QFileDialog::ExistingFile,
+            [&session, folder](const QString& description) { session.openData(folder, description); });
+    };
+    ask(session, parent, tr("Open a folder of pictures or test data"), {}, QFileDialog::Directory, withDescription);
+}
+
+void askForClassNames(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("What the classes are called"),
+        tr("Names, one a line, or JSON (*.txt *.json *.names);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openClassNames(path); });
+}
+
+void askForReport(Session& session, QWidget* parent)
+{
+    static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };
+    const QStringList filters { tr("Page to read (*.html)"), tr("All numbers (*.json)"), tr("Table of rows (*.csv)") };
+    QFileDialog* dialog = askToWrite(session, parent, tr("Export report"), filters.join(QStringLiteral(";;")),
+        QLatin1String(kSuffixes.front()), QStringLiteral("_report"),
+        [&session](const QString& path) { session.exportReport(path); });
+    QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        for (const char* suffix : kSuffixes) {
+            if (filter.contains(QLatin1String(suffix)))
+                dialog->setDefaultSuffix(QLatin1String(suffix));
+        }
+    });
+}
+
+void askForLinksFile(Session& session, QWidget* parent)
+{
+    askToWrite(session, parent, tr("Export links"), tr("Map of pairs (*.json)"), QStringLiteral("json"),
+        QStringLiteral("_links"), [&session](const QString& path) { session.exportLinks(path); });
+}
+
+void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent)
+{
+    struct Kind {
+        HandOver what;
+        QString title, filter, suffix, tail;
+    };
+    const std::array<Kind, 5> kinds { {
+        { HandOver::Qdq, tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx"),
+            QStringLiteral("_qdq") },
+        { HandOver::QOperator, tr("Export ONNX with operators on codes"), modelFilter(), QStringLiteral("onnx"),
+            QStringLiteral("_qoperator") },
+        { HandOver::Script, tr("Save ONNX Runtime script"), tr("Python (*.py)"), QStringLiteral("py"),
+            QStringLiteral("_quantize") },
+        { HandOver::ExcludeList, tr("Save nodes_to_exclude"), tr("Text (*.txt)"), QStringLiteral("txt"),
+            QStringLiteral("_nodes_to_exclude") },
+        { HandOver::RecipeJson, tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json"),
+            QStringLiteral("_recipe") },
+    } };
+    const Kind& kind = kinds[size_t(what)];
+    askToWrite(session, parent, kind.title, kind.filter, kind.suffix, kind.tail,
+        [&session, &recipe, what](const QString& path) { handOver(session, recipe, what, path); });
+}
+
+void askForRecipe(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open recipe"), tr("Recipe (*.json);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { readRecipeInto(session, path); });
+}
+
+void askForProject(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open project"), tr("Projects (*.qscope);;All files (*)"), QFileDialog::ExistingFile,
+        [&session](const QString& path) { session.openProject(path); });
+}
+
+void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
+{
+    askToWrite(session, parent, tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), {},
+        std::move(chosen));
+}
+
+QStringList droppedFiles(const QMimeData* data)
+{
+    QStringList files;
+    for (const QUrl& url : data->urls()) {
+        if (url.isLocalFile())
+            files << url.toLocalFile();
+    }
+    return files;
+}
+
+} // namespace qs

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/base/table_panel.h"
+
+#include "widgets/session/recipe_view.h"
+#include "widgets/views/base/cell_delegates.h"
+#include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/table_columns.h"
+#include "widgets/views/base/table_header.h"
+
+#include <QClipboard>
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSplitter>
+#include <QTableView>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int kTableRow = 24;
+constexpr int kFilterWidth = 130;
+
+/// The base class makes the first row current when the focus comes; here only the user chooses.
+class Table : public QTableView {
+public:
+    using QTableView::QTableView;
+
+protected:
+    void focusInEvent(QFocusEvent* event) override
+    {
+        const QModelIndex before = currentIndex();
+        const QSignalBlocker quiet(selectionModel());
+        QTableView::focusInEvent(event);
+        if (!before.isValid())
+            selectionModel()->clearCurrentIndex();
+    }
+};
+
+} // namespace
+
+TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
+    : Panel(setup.name, setup.title, parent)
+    , m_session(session)
+    , m_setup(std::move(setup))
+    , m_proxy(new WorstFirstProxy(this))
+    , m_table(new Table(this))
+    , m_sections(new TableHeader(m_table))
+    , m_filter(new QLineEdit(this))
+    , m_columns(new QToolButton(this))
+    , m_empty(new QLabel(m_table))
+    , m_rest(new QSpacerItem(0, 0, QSizePolicy::Minimum, QSizePolicy::Fixed))
+    , m_splitter(new QSplitter(Qt::Horizontal, this))
+    , m_reveal(new QTimer(this))
+{
+    m_setup.model->setParent(this);
+    m_proxy->setColumns(m_setup.model);
+    buildTable();
+    if (m_setup.recipe)
+        showRecipe();
+    buildHeader();
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_table, 1);
+    column->addItem(m_rest);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(content);
+    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sharedByHand = true; });
+    setContent(m_splitter);
+    if (m_setup.footer)
+        addFooter(makeFooter());
+    if (m_setup.worstColumn >= 0)
+        sortWorstFirst(m_setup.worstColumn);
+    connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) {
+        m_following = true;
+        m_setup.model->setSnapshot(now);
+        m_following = false;
+        showInfo();
+        follow(m_session.selection().current());
+    });
+    connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
+    connect(&session.selection(), &Selection::changed, this, [this](const Place& now) { follow(now); });
+    m_setup.model->setSnapshot(session.snapshot());
+    showInfo();
+}
+
+void TablePanel::buildTable()
+{
+    m_table->setModel(m_proxy);
+    m_table->setAccessibleName(header()->title());
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerItem); // the first row is always whole
+    m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_table->setTabKeyNavigation(false);
+    m_table->setCornerButtonEnabled(false);
+    m_table->setSortingEnabled(false); // sections are clicked: worst first, then reversed
+    m_table->setHorizontalHeader(m_sections);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(kTableRow);
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
+        m_table->setItemDelegateForColumn(
+            column, new CellDelegate(m_session, m_setup.model->column(column).kind, m_table));
+        m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
+    }
+    m_widths = new TableColumns(*m_table, *m_sections, *m_setup.model);
+    m_table->viewport()->installEventFilter(this);
+    connect(m_sections, &QHeaderView::sectionClicked, this, [this](int column) {
+        const bool same = m_proxy->sortColumn() == column;
+        if (!same)
+            return sortWorstFirst(column);
+        const auto order = m_proxy->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+        m_proxy->sort(column, order);
+        m_sections->setSortIndicator(column, order);
+    });
+    connect(m_sections, &QWidget::customContextMenuRequested, this,
+        [this](const QPoint& at) { showColumnMenu(m_sections->mapToGlobal(at)); });
+    m_empty->setObjectName(QStringLiteral("emptyHint"));
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_reveal->setSingleShot(true);
+    m_reveal->setInterval(0);
+    connect(m_reveal, &QTimer::timeout, this, &TablePanel::reveal);
+    connect(m_table, &QWidget::customContextMenuRequested, this,
+        [this](const QPoint& at) { showRowMenu(m_table->viewport()->mapToGlobal(at)); });
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+        if (now.isValid() && m_setup.select && !m_following)
+            m_setup.select(m_session.selection(), m_proxy->mapToSource(now).row());
+    });
+}
+
+void TablePanel::showRecipe()
+{
+    auto* delegate = static_cast<CellDelegate*>(m_table->itemDelegateForColumn(0));
+    delegate->showRecipe(*m_setup.recipe,
+        [this](const QModelIndex& index) { return m_setup.nodeOf(m_proxy->mapToSource(index).row()); });
+    connect(m_setup.recipe, &RecipeView::changed, m_table->viewport(), qOverload<>(&QWidget::update));
+}
+
+bool TablePanel::toggleNodes()
+{
+    if (!m_setup.recipe)
+        return false;
+    std::vector<size_t> members;
+    for (const int row : chosenRows())
+        if (const auto node = m_setup.nodeOf(row))
+            members.push_back(*node);
+    m_setup.recipe->toggleNodes(members);
+    return !members.empty();
+}
+
+std::vector<int> TablePanel::chosenRows() const
+{
+    std::vector<int> rows;
+    for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
+        rows.push_back(m_proxy->mapToSource(index).row());
+    return rows;
+}
+
+void TablePanel::addBeside(QWidget* widget, int percent)
+{
+    m_splitter->addWidget(widget);
+    m_splitter->setStretchFactor(0, 100 - percent);
+    m_splitter->setStretchFactor(m_splitter->count() - 1, percent);
+}
+
+void TablePanel::buildHeader()
+{
+    m_filter->setPlaceholderText(tr("Filter"));
+    m_filter->setAccessibleName(tr("Filter %1").arg(header()->title()));
+    m_filter->setToolTip(tr("Words that must all occur in the names, operator, type or match"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setFixedWidth(kFilterWidth);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
+        m_following = true; // rows that go would move the current one, which nobody asked for
+        m_proxy->setFilterWords(words);
+        m_following = false;
+        showInfo();
+        follow(m_session.selection().current());
+    });
+    m_columns->setText(tr("Columns"));
+    m_columns->setAccessibleName(tr("Choose columns"));
+    connect(m_columns, &QToolButton::clicked, this,
+        [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
+    header()->addEndTool(m_filter);
+    header()->addEndTool(m_columns);
+}
+
+QWidget* TablePanel::makeFooter()
+{
+    auto* footer = new ElidedLabel(Qt::ElideRight, this);
+    footer->setObjectName(QStringLiteral("tableFooter"));
+    footer->setContentsMargins(8, 2, 8, 3);
+    const auto fill = [this, footer] {
+        footer->setText(m_setup.footer(m_session.theme()));
+        footer->setToolTip(footer->text());
+    };
+    connect(&m_session, &Session::themeChanged, footer, fill);
+    connect(&m_session, &Session::snapshotChanged, footer, fill);
+    fill();
+    return footer;
+}
+
+bool TablePanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_table->viewport() && event->type() == QEvent::Resize) {
+        m_widths->fit();
+        keepRowsWhole();
+        m_empty->setGeometry(m_table->viewport()->geometry());
+        m_reveal->start(); // the scroll bars know the new size only after this event
+    }
+    return Panel::eventFilter(watched, event);
+}
+
+void TablePanel::shareWidth(const std::vector<int>& beside)
+{
+    if (m_sharedByHand)
+        return;
+    QList<int> sizes { std::min(m_widths->wantedWidth(), m_splitter->width()) };
+    for (const int percent : beside)
+        sizes << (m_splitter->width() - sizes[0]) * percent / 100;
+    m_splitter->setSizes(sizes);
+}
+
+void TablePanel::sortWorstFirst(int column)
+{
+    m_proxy->sortWorstFirst(column);
+    m_sections->setSortIndicator(column, m_proxy->sortOrder());
+    m_table->scrollToTop();
+}
+
+void TablePanel::follow(const Place& place)
+{
+    const auto row = m_setup.rowOf ? m_setup.rowOf(place) : std::nullopt;
+    QItemSelectionModel* selection = m_table->selectionModel();
+    if (!row || *row >= size_t(m_setup.model->rowCount()))
+        return selection->clear();
+    const QModelIndex index = m_proxy->mapFromSource(m_setup.model->index(int(*row), 0));
+    if (!index.isValid())
+        return selection->clear();
+    if (selection->currentIndex().row() != index.row() || !selection->isRowSelected(index.row())) {
+        m_following = true;
+        selection->setCurrentIndex(index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        m_following = false;
+    }
+    m_reveal->start();
+}
+
+/// What is left below the last whole row stays empty, so that no row is cut at the end of the list either.
+void TablePanel::keepRowsWhole()
+{
+    const int before = m_rest->sizeHint().height();
+    const int room = m_table->viewport()->height() + before;
+    const int rest = room < kTableRow ? 0 : room % kTableRow;
+    if (rest == before)
+        return;
+    m_rest->changeSize(0, rest, QSizePolicy::Minimum, QSizePolicy::Fixed);
+    m_table->parentWidget()->layout()->invalidate();
+}
+
+/// Brings the chosen row into sight when it is not wholly there.
+void TablePanel::reveal()
+{
+    const QModelIndex index = m_table->currentIndex().siblingAtColumn(0);
+    if (!index.isValid())
+        return;
+    const QRect row = m_table->visualRect(index);
+    const QRect room = m_table->viewport()->rect();
+    if (row.top() < room.top() || row.bottom() > room.bottom())
+        m_table->scrollTo(index, QAbstractItemView::PositionAtCenter);
+}
+
+void TablePanel::walk(int step)
+{
+    const int rows = m_proxy->rowCount();
+    if (rows == 0)
+        return;
+    const QModelIndex current = m_table->currentIndex();
+    const int row = current.isValid() ? std::clamp(current.row() + step, 0, rows - 1) : 0;
+    m_table->setCurrentIndex(m_proxy->index(row, 0));
+}
+
+void TablePanel::copyRows(TableFormat format) const
+{
+    std::vector<int> rows, columns;
+    for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
+        rows.push_back(index.row());
+    std::sort(rows.begin(), rows.end());
+    if (rows.size() <= 1) {
+        rows.clear();
+        for (int row = 0; row < m_proxy->rowCount(); ++row)
+            rows.push_back(row);
+    }
+    const QHeaderView* sections = m_table->horizontalHeader();
+    for (int visual = 0; visual < sections->count(); ++visual) {
+        const int column = sections->logicalIndex(visual);
+        if (!m_table->isColumnHidden(column))
+            columns.push_back(column);
+    }
+    QGuiApplication::clipboard()->setText(tableText(*m_proxy, rows, columns, format));
+}
+
+void TablePanel::focusFilter()
+{
+    m_filter->setFocus();
+    m_filter->selectAll();
+}
+
+void TablePanel::showInfo()
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    QString text = m_setup.info ? m_setup.info(snapshot) : QString();
+    if (m_proxy->hiddenRows() > 0)
+        text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
+    header()->setInfo(text);
+    const bool empty = m_proxy->rowCount() == 0;
+    m_empty->setVisible(empty);
+    if (empty && m_proxy->hiddenRows() > 0)
+        m_empty->setText(tr("No row has all these words. Clear the filter to see all."));
+    else if (empty && m_setup.emptyText)
+        m_empty->setText(m_setup.emptyText(snapshot));
+}
+
+void TablePanel::showColumnMenu(const QPoint& position)
+{
+    QMenu menu(this);
+    for (int column = 0; column < m_setup.model->columnCount(); ++column) {
+        QAction* action = menu.addAction(m_setup.model->column(column).title);
+        action->setCheckable(true);
+        action->setChecked(!m_table->isColumnHidden(column));
+        action->setEnabled(column > 0);
+        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+            m_table->setColumnHidden(column, !shown);
+            m_widths->fit();
+        });
+    }
+    menu.addSeparator();
+    connect(menu.addAction(tr("Default columns")), &QAction::triggered, this, [this] {
+        for (int column = 0; column < m_setup.model->columnCount(); ++column)
+            m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
+        m_widths->forgetWidths();
+        m_widths->fit();
+    });
+    menu.exec(position);
+}
+
+void TablePanel::showRowMenu(const QPoint& position)
+{
+    QMenu menu(this);
+    if (m_setup.recipe && m_session.recipe().editable() && m_table->currentIndex().isValid()) {
+        menu.addAction(tr("Quantize or leave in float"), QKeySequence(Qt::Key_E), this, &TablePanel::toggleNodes);
+        menu.addSeparator();
+    }
+    if (!actions().isEmpty()) {
+        menu.addActions(actions());
+        menu.addSeparator();
+    }
+    connect(menu.addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { copyRows(TableFormat::Tsv); });
+    connect(
+        menu.addAction(tr("Copy as Markdown")), &QAction::triggered, this, [this] { copyRows(TableFormat::Markdown); });
+    menu.exec(position);
+}
+
+} // namespace qs

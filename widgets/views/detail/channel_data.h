@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/lab/pair_detail.h"
+#include "widgets/plots/series.h"
+#include "widgets/session/theme.h"
+
+#include <QString>
+
+namespace qs {
+
+/// Channels of a tensor as they are drawn, and what is to be said of them in a line.
+struct ChannelView {
+    ChannelData data;
+    QString summary;
+};
+
+/// Of a weight, from its row alone.
+ChannelView channelsOfWeight(const WeightRow& row, const Theme& theme);
+ChannelView channelsOfTensor(const ActivationRow& row, const PairDetail& detail, const Theme& theme);
+
+} // namespace qs

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/detail/channels_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/plots/channel_chart.h"
+#include "widgets/views/detail/channel_data.h"
+#include "widgets/views/theme/plot_theme.h"
+
+#include <QButtonGroup>
+#include <QLabel>
+#include <QPushButton>
+
+#include <algorithm>
+
+namespace qs {
+
+ChannelsPanel::ChannelsPanel(Session& session, PairDetails& details, QWidget* parent)
+    : Panel(QStringLiteral("channels"), tr("Channels"), parent)
+    , m_session(session)
+    , m_details(details)
+    , m_chart(new ChannelChart(this))
+    , m_summary(new QLabel(this))
+    , m_chips(new QButtonGroup(this))
+{
+    m_summary->setObjectName(QStringLiteral("tableFooter"));
+    m_summary->setContentsMargins(8, 2, 8, 3);
+    m_summary->setWordWrap(true);
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    setContent(m_chart);
+    addFooter(m_summary);
+    setFocusProxy(m_chart);
+    buildChips();
+    connect(m_chart, &ChannelChart::itemChosen, this, [this](size_t channel) {
+        if (m_session.selection().current().channel != channel)
+            m_session.selection().selectChannel(channel);
+    });
+    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(this, now); });
+    connect(&m_details, &PairDetails::changed, this, &ChannelsPanel::refresh);
+    connect(&m_session, &Session::snapshotChanged, this, &ChannelsPanel::followSelection);
+    connect(&m_session.selection(), &Selection::changed, this, &ChannelsPanel::followSelection);
+    connect(&m_session, &Session::themeChanged, this, [this] {
+        m_chart->setStyle(plotStyleOf(m_session.theme()));
+        refresh();
+    });
+    m_chart->setStyle(plotStyleOf(m_session.theme()));
+    followSelection();
+}
+
+void ChannelsPanel::buildChips()
+{
+    const std::pair<Of, QString> names[] { { Of::Tensor, tr("Tensor") }, { Of::Weight, tr("Weight") } };
+    for (const auto& [of, name] : names) {
+        auto* chip = new QPushButton(name, this);
+        chip->setCheckable(true);
+        chip->setProperty("chip", true);
+        chip->setToolTip(of == Of::Tensor ? tr("Channels of the selected tensor")
+                                          : tr("Output channels of the weight that the selected node uses"));
+        m_chips->addButton(chip, int(of));
+        header()->addTool(chip);
+    }
+    connect(m_chips, &QButtonGroup::idClicked, this, [this](int id) {
+        m_of = Of(id);
+        refresh();
+    });
+}
+
+void ChannelsPanel::followSelection()
+{
+    if (m_session.selection().current().weight)
+        m_of = Of::Weight;
+    else if (!m_session.selectedWeight())
+        m_of = Of::Tensor;
+    refresh();
+}
+
+void ChannelsPanel::refresh()
+{
+    const WeightRow* of = m_session.selectedWeight();
+    const ActivationRow* tensor = m_session.selectedActivation();
+    m_chips->button(int(Of::Tensor))->setEnabled(tensor);
+    m_chips->button(int(Of::Weight))->setEnabled(of);
+    m_chips->button(int(m_of))->setChecked(true);
+    ChannelView view;
+    if (m_of == Of::Weight && of) {
+        view = channelsOfWeight(*of, m_session.theme());
+        header()->setInfo(toQt(of->name));
+        view.data.emptyText = tr("This weight has no channels.");
+    } else if (const auto detail = m_details.detail(); detail && tensor) {
+        view = channelsOfTensor(*tensor, *detail, m_session.theme());
+        header()->setInfo(toQt(tensor->name), m_details.samplesText());
+    } else {
+        view.data.emptyText = m_details.hint();
+        header()->setInfo({});
+    }
+    m_summary->setText(view.summary);
+    m_summary->setVisible(!view.summary.isEmpty());
+    m_chart->setData(view.data);
+    m_chart->setChosen(m_session.selection().current().channel);
+}
+
+QString ChannelsPanel::summary() const { return m_summary->text(); }
+
+} // namespace qs

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/detail/error_map_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/plots/heat_map.h"
+#include "widgets/plots/line_chart.h"
+#include "widgets/views/theme/plot_theme.h"
+
+#include <QPushButton>
+#include <QSplitter>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kMostCells = 256; ///< rows or columns that are drawn
+constexpr int kLeastPlot = 150; ///< pixels: both stand in a narrow panel
+
+} // namespace
+
+ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* parent)
+    : Panel(QStringLiteral("error-map"), tr("Error map"), parent)
+    , m_session(session)
+    , m_details(details)
+    , m_map(new HeatMap(this))
+    , m_bands(new LineChart(this))
+    , m_relative(new QPushButton(tr("relative"), this))
+{
+    m_relative->setCheckable(true);
+    m_relative->setProperty("chip", true);
+    m_relative->setToolTip(tr("The error as a share of the values at the same place"));
+    header()->addEndTool(m_relative);
+    m_map->setAccessibleName(tr("Error over the last two axes"));
+    m_bands->setAccessibleName(tr("Error against magnitude"));
+    auto* splitter = new QSplitter(Qt::Horizontal, this);
+    splitter->setChildrenCollapsible(false);
+    for (PlotWidget* plot : { static_cast<PlotWidget*>(m_map), static_cast<PlotWidget*>(m_bands) })
+        plot->setMinimumWidth(kLeastPlot);
+    splitter->addWidget(m_map);
+    splitter->addWidget(m_bands);
+    setContent(splitter);
+    setFocusProxy(m_map);
+    connect(m_relative, &QPushButton::toggled, this, &ErrorMapPanel::refresh);
+    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(this, now); });
+    connect(&m_details, &PairDetails::changed, this, &ErrorMapPanel::refresh);
+    const auto applyTheme = [this] {
+        m_map->setStyle(plotStyleOf(m_session.theme()));
+        m_bands->setStyle(plotStyleOf(m_session.theme()));
+        refresh();
+    };
+    connect(&m_session, &Session::themeChanged, this, applyTheme);
+    applyTheme();
+}
+
+void ErrorMapPanel::refresh()
+{
+    const auto detail = m_details.detail();
+    m_bands->setVisible(detail != nullptr);
+    m_relative->setVisible(detail != nullptr);
+    if (!detail) {
+        HeatData none;
+        none.emptyText = m_details.hint();
+        m_map->setData(none);
+        header()->setInfo({});
+        return;
+    }
+    m_map->setData(errorMapData(*detail, m_relative->isChecked(), m_session.theme()));
+    m_bands->setData(magnitudeData(*detail, m_session.theme()));
+    const double high = m_map->data().high;
+    header()->setInfo(toQt(m_session.selectedActivation()->name),
+        tr("%1 · up to %2")
+            .arg(m_details.samplesText(), m_relative->isChecked() ? percentText(high) : numberText(high)));
+}
+
+HeatData errorMapData(const PairDetail& detail, bool relative, const Theme& theme)
+{
+    const ErrorMap map = detail.map.reduced(kMostCells);
+    HeatData data;
+    data.rows = map.rows;
+    data.columns = map.columns;
+    data.rowStep = std::ceil(double(detail.map.rows) / double(std::max<size_t>(map.rows, 1)));
+    data.columnStep = std::ceil(double(detail.map.columns) / double(std::max<size_t>(map.columns, 1)));
+    const bool places = detail.shape.size() > 3; // else tokens or time, and features
+    data.rowName = places ? ErrorMapPanel::tr("row") : ErrorMapPanel::tr("index");
+    data.columnName = places ? ErrorMapPanel::tr("column") : ErrorMapPanel::tr("position");
+    data.valueName = relative ? ErrorMapPanel::tr("error over value:") : ErrorMapPanel::tr("RMS error:");
+    data.colour = [theme](double share) { return theme.magnitude(share); };
+    data.emptyText = ErrorMapPanel::tr("This tensor has no elements.");
+    for (size_t i = 0; i < map.error.size(); ++i) {
+        const bool defined = !relative || map.signal[i] > 0;
+        const double value = !relative ? map.error[i] : map.error[i] / map.signal[i];
+        data.values.push_back(defined ? value : std::numeric_limits<double>::quiet_NaN());
+    }
+    data.high = 0;
+    for (const double value : data.values)
+        data.high = std::max(data.high, std::isnan(value) ? 0 : value);
+    if (data.high <= 0)
+        data.high = 1;
+    return data;
+}
+
+LineData magnitudeData(const PairDetail& detail, const Theme& theme)
+{
+    LineData data;
+    data.unit = QStringLiteral("dB");
+    data.xLabel = ErrorMapPanel::tr("magnitude");
+    data.emptyText = ErrorMapPanel::tr("This tensor has no elements.");
+    LineSeries series { ErrorMapPanel::tr("SQNR, dB"), {}, theme.floatSeries, false, true };
+    double all = 0;
+    for (const MagnitudeBand& band : detail.bands)
+        all += band.sums.ee;
+    for (const MagnitudeBand& band : detail.bands) {
+        const PartSums& sums = band.sums;
+        data.items.push_back(ErrorMapPanel::tr("%1 … %2\n%3 values, RMS error %4\n%5 of the squared error")
+                                 .arg(numberText(band.low), numberText(band.high), countText(sums.count),
+                                     numberText(sums.rmse()), percentText(all > 0 ? Number(sums.ee / all) : Number())));
+        series.values.push_back(sums.sqnrDb().value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
+    for (const MagnitudeBand& band : detail.bands)
+        data.ticks.push_back(numberText(band.low, 2));
+    data.series = { series };
+    return data;
+}
+
+} // namespace qs

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/inspector/inspector_model.h"
+#include "widgets/session/session.h"
+#include "widgets/views/base/panel.h"
+
+class QTableView;
+class QTimer;
+
+namespace qs {
+
+class RecipeView;
+
+/// Key, value and formula (as tool tip) of everything known about the selection, and what the recipe says of it.
+class InspectorPanel : public Panel {
+    Q_OBJECT
+public:
+    InspectorPanel(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
+    QTableView* table() const { return m_table; }
+
+private:
+    void refresh();
+    void shapeRows();
+    void fitRows(); ///< values that do not fit go over several lines
+
+    Session& m_session;
+    InspectorModel m_model;
+    QTableView* m_table;
+    QTimer* m_fit; ///< row heights after the widths
+};
+
+} // namespace qs

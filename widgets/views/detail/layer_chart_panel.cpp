@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/detail/layer_chart_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/plots/line_chart.h"
+#include "widgets/session/session.h"
+#include "widgets/views/theme/plot_theme.h"
+
+#include <limits>
+
+namespace qs {
+
+LayerChartPanel::LayerChartPanel(Session& session, QWidget* parent)
+    : Panel(QStringLiteral("layer-chart"), tr("Layer chart"), parent)
+    , m_session(session)
+    , m_chart(new LineChart(this))
+{
+    setContent(m_chart);
+    setFocusProxy(m_chart);
+    connect(m_chart, &LineChart::itemChosen, this, [this](size_t row) { m_session.selection().selectActivation(row); });
+    connect(&m_session, &Session::snapshotChanged, this, &LayerChartPanel::refresh);
+    connect(&m_session, &Session::themeChanged, this, &LayerChartPanel::applyTheme);
+    connect(&m_session.selection(), &Selection::changed, this, &LayerChartPanel::followSelection);
+    applyTheme();
+}
+
+void LayerChartPanel::applyTheme()
+{
+    m_chart->setStyle(plotStyleOf(m_session.theme()));
+    refresh();
+}
+
+void LayerChartPanel::refresh()
+{
+    m_sample = m_session.selection().current().sample;
+    const LineData lines = layerChartData(*m_session.snapshot(), m_session.theme(), m_sample);
+    header()->setInfo(lines.items.empty() ? QString() : tr("SQNR in dB by layer"));
+    m_chart->setData(lines);
+    followSelection();
+}
+
+void LayerChartPanel::followSelection()
+{
+    if (m_sample != m_session.selection().current().sample)
+        return refresh();
+    m_chart->setChosen(m_session.selection().current().activation);
+}
+
+LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optional<size_t> sample)
+{
+    LineData data;
+    data.unit = QStringLiteral("dB");
+    data.emptyText = LayerChartPanel::tr("Open a float model, its quantized counterpart and data to see the error grow "
+                                         "along the network.");
+    if (!snapshot.comparison)
+        return data;
+    LineSeries accumulated { LayerChartPanel::tr("accumulated"), {}, theme.floatSeries, false, false };
+    LineSeries added { LayerChartPanel::tr("added here"), {}, theme.quantSeries, false, true };
+    LineSeries ideal { LayerChartPanel::tr("ideal"), {}, theme.idealSeries, true, true };
+    const auto orGap = [](const Number& number) { return number.value_or(std::numeric_limits<double>::quiet_NaN()); };
+    for (const ActivationRow& row : snapshot.comparison->activations) {
+        data.items.push_back(toQt(row.name));
+        accumulated.values.push_back(orGap(row.accumulated.sqnrDb));
+        added.values.push_back(orGap(row.localSqnrDb));
+        ideal.values.push_back(orGap(row.idealSqnrDb));
+    }
+    data.series = { ideal, accumulated, added };
+    const Comparison& c = *snapshot.comparison;
+    if (sample && snapshot.data && *sample - c.firstSample < c.samples && *sample < snapshot.data->samples()) {
+        LineSeries one { toQt(snapshot.data->sampleName(*sample)), {}, theme.noiseSeries, false, false };
+        for (const ActivationRow& row : c.activations) {
+            const size_t at = *sample - c.firstSample;
+            one.values.push_back(orGap(at < row.sampleSqnrDb.size() ? row.sampleSqnrDb[at] : Number()));
+        }
+        data.series.push_back(one);
+    }
+    if (data.items.empty())
+        data.emptyText = LayerChartPanel::tr("The two models have no tensor in common.");
+    return data;
+}
+
+} // namespace qs

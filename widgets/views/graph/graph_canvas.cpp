@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/graph_canvas.h"
+
+#include <QApplication>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kSmallestZoom = 0.01, kLargestZoom = 4;
+constexpr double kReadableZoom = 0.72; ///< the whole graph is shown at first if its text stays readable
+constexpr double kReach = 4; ///< pixels around an edge that count as a hit
+constexpr double kSlack = 80; ///< pixels of the drawing that stay visible when panning
+
+} // namespace
+
+GraphCanvas::GraphCanvas(QWidget* parent)
+    : QWidget(parent)
+{
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Graph"));
+}
+
+void GraphCanvas::setScene(std::shared_ptr<const GraphScene> scene, FirstView view)
+{
+    const bool kept = view == FirstView::Kept && m_scene && scene && !m_untouched;
+    m_scene = std::move(scene);
+    m_look.boxes.assign(m_scene ? m_scene->boxCount() : 0, {});
+    m_look.selected.reset();
+    m_look.hovered.reset();
+    m_look.selectedEdge.reset();
+    m_untouched = !kept;
+    if (kept)
+        setView(m_zoom, m_offset);
+    else
+        showFirstView();
+    update();
+}
+
+void GraphCanvas::setMessage(const QString& text)
+{
+    m_message = text;
+    update();
+}
+
+void GraphCanvas::setLook(GraphLook look)
+{
+    const bool moved = look.selected && look.selected != m_look.selected;
+    look.hovered = m_look.hovered;
+    m_look = std::move(look);
+    if (moved && m_untouched)
+        showFirstView();
+    else if (moved)
+        showBox(*m_look.selected);
+    emit lookChanged();
+    update();
+}
+
+void GraphCanvas::setTips(TipText box, TipText edge)
+{
+    m_boxTip = std::move(box);
+    m_edgeTip = std::move(edge);
+}
+
+QRectF GraphCanvas::visibleArea() const
+{
+    return { toScene({ 0, 0 }), toScene({ double(width()), double(height()) }) };
+}
+
+double GraphCanvas::fitZoom() const
+{
+    const QRectF bounds = m_scene ? m_scene->bounds() : QRectF();
+    if (bounds.isEmpty())
+        return 1;
+    return std::clamp(std::min(width() / bounds.width(), height() / bounds.height()), kSmallestZoom, 1.0);
+}
+
+/// The whole graph if it is readable, else its top or the selection at 100 %.
+void GraphCanvas::showFirstView()
+{
+    if (!m_scene || m_scene->boxCount() == 0 || width() < 2 || height() < 2)
+        return;
+    const QRectF bounds = m_scene->bounds();
+    const double whole = fitZoom();
+    if (whole >= kReadableZoom) {
+        setView(whole, QPointF(width(), height()) / 2 - bounds.center() * whole);
+        return;
+    }
+    const double zoom = std::clamp(width() / bounds.width(), kReadableZoom, 1.0);
+    const uint32_t box = m_look.selected.value_or(0);
+    const QPointF centre = m_scene->box(box).center();
+    QPointF offset = QPointF(width(), height()) / 2 - centre * zoom;
+    if (bounds.width() * zoom <= width())
+        offset.setX((width() - bounds.width() * zoom) / 2);
+    const double lowest = height() - bounds.height() * zoom;
+    offset.setY(std::clamp(offset.y(), std::min(0.0, lowest), 0.0));
+    setView(zoom, offset);
+}
+
+void GraphCanvas::setView(double zoom, QPointF offset)
+{
+    m_zoom = zoom;
+    m_offset = offset;
+    keepInside();
+    emit viewChanged();
+    update();
+}
+
+/// Some of the drawing always stays in sight.
+void GraphCanvas::keepInside()
+{
+    if (!m_scene)
+        return;
+    const QSizeF size = m_scene->bounds().size() * m_zoom;
+    const auto bounded = [](double at, double drawing, double room) {
+        return std::clamp(at, std::min(kSlack - drawing, room - kSlack), std::max(kSlack - drawing, room - kSlack));
+    };
+    m_offset = { bounded(m_offset.x(), size.width(), width()), bounded(m_offset.y(), size.height(), height()) };
+}
+
+void GraphCanvas::fit()
+{
+    if (!m_scene)
+        return;
+    const double zoom = fitZoom();
+    m_untouched = false;
+    setView(zoom, QPointF(width(), height()) / 2 - m_scene->bounds().center() * zoom);
+}
+
+void GraphCanvas::focusSelection()
+{
+    if (!m_scene || !m_look.selected)
+        return;
+    m_untouched = false;
+    m_zoom = std::max(m_zoom, kReadableZoom);
+    centreOn(m_scene->box(*m_look.selected).center());
+}
+
+void GraphCanvas::centreOn(QPointF point)
+{
+    m_untouched = false;
+    setView(m_zoom, QPointF(width(), height()) / 2 - point * m_zoom);
+}
+
+void GraphCanvas::showBox(uint32_t box)
+{
+    if (!m_scene)
+        return;
+    const QRectF rect(m_scene->box(box).topLeft() * m_zoom + m_offset, m_scene->box(box).size() * m_zoom);
+    const QRectF room = QRectF(this->rect()).adjusted(24, 24, -24, -24);
+    if (!room.contains(rect))
+        setView(m_zoom, QPointF(width(), height()) / 2 - m_scene->box(box).center() * m_zoom);
+}
+
+void GraphCanvas::zoomAt(QPointF widget, double factor)
+{
+    const double zoom = std::clamp(m_zoom * factor, std::min(kSmallestZoom, fitZoom()), kLargestZoom);
+    const QPointF fixed = toScene(widget);
+    m_untouched = false;
+    setView(zoom, widget - fixed * zoom);
+}
+
+void GraphCanvas::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.fillRect(rect(), m_look.theme.panel);
+    if (!m_scene || m_scene->boxCount() == 0) {
+        painter.setPen(m_look.theme.muted);
+        painter.drawText(
+            rect().adjusted(24, 24, -24, -24), static_cast<int>(Qt::AlignCenter) | Qt::TextWordWrap, m_message);
+    } else {
+        painter.save();
+        painter.translate(m_offset);
+        painter.scale(m_zoom, m_zoom);
+        paintGraph(painter, *m_scene, m_look, visibleArea(), m_zoom);
+        painter.restore();
+    }
+    if (m_focusShown) {
+        painter.setPen(QPen(m_look.theme.accent, 2));
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
+}
+
+void GraphCanvas::resizeEvent(QResizeEvent* event)
+{
+    if (m_untouched)
+        showFirstView();
+    else if (event->oldSize().isValid())
+        setView(
+            m_zoom, m_offset + QPointF(width() - event->oldSize().width(), height() - event->oldSize().height()) / 2);
+    QWidget::resizeEvent(event);
+}
+
+void GraphCanvas::wheelEvent(QWheelEvent* event)
+{
+    if (event->modifiers() & Qt::ShiftModifier) {
+        const QPoint delta = event->angleDelta();
+        m_untouched = false;
+        setView(m_zoom, m_offset + QPointF(delta.y() + delta.x(), 0) / 2);
+    } else {
+        zoomAt(event->position(), std::pow(1.0015, event->angleDelta().y()));
+    }
+    event->accept();
+}
+
+std::optional<uint32_t> GraphCanvas::checkAt(QPointF point) const
+{
+    const QRectF corner = checkRect({});
+    const auto box = m_scene->boxAt(point + QPointF(corner.width(), corner.height()) / 2);
+    const bool there = box && m_look.boxes[*box].quantized && checkRect(m_scene->box(*box)).contains(point);
+    return there ? box : std::nullopt;
+}
+
+void GraphCanvas::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() == Qt::LeftButton || event->button() == Qt::MiddleButton) {
+        m_pressed = event->position();
+        m_offsetAtPress = m_offset;
+        m_dragging = false;
+        return;
+    }
+    QWidget::mousePressEvent(event);
+}
+
+void GraphCanvas::mouseMoveEvent(QMouseEvent* event)
+{
+    if (m_pressed) {
+        const QPointF way = event->position() - *m_pressed;
+        m_dragging = m_dragging || way.manhattanLength() >= QApplication::startDragDistance();
+        if (m_dragging) {
+            setCursor(Qt::ClosedHandCursor);
+            m_untouched = false;
+            setView(m_zoom, m_offsetAtPress + way);
+        }
+        return;
+    }
+    const QPointF at = toScene(event->position());
+    auto box = m_scene ? m_scene->boxAt(at) : std::nullopt;
+    if (m_scene && !box)
+        box = checkAt(at);
+    if (box != m_look.hovered) {
+        m_look.hovered = box;
+        setCursor(box ? Qt::PointingHandCursor : Qt::ArrowCursor);
+        update();
+    }
+}
+
+void GraphCanvas::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (!m_pressed)
+        return;
+    const bool click = !m_dragging && event->button() == Qt::LeftButton;
+    m_pressed.reset();
+    m_dragging = false;
+    unsetCursor();
+    if (!click || !m_scene)
+        return;
+    const QPointF at = toScene(event->position());
+    if (const auto check = checkAt(at))
+        emit boxToggled(*check);
+    else if (const auto box = m_scene->boxAt(at))
+        emit boxChosen(*box);
+    else if (const auto edge = m_scene->edgeAt(at, kReach / m_zoom))
+        emit edgeChosen(*edge);
+}
+
+void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (m_scene && m_scene->boxAt(toScene(event->position())))
+        focusSelection();
+    else
+        fit();
+}
+
+void GraphCanvas::leaveEvent(QEvent* event)
+{
+    m_look.hovered.reset();
+    update();
+    QWidget::leaveEvent(event);
+}
+
+std::optional<uint32_t> GraphCanvas::neighbour(int key) const
+{
+    if (!m_look.selected)
+        return 0;
+    const uint32_t from = *m_look.selected;
+    if (key == Qt::Key_Left || key == Qt::Key_Right)
+        return m_scene->beside(from, key == Qt::Key_Right ? 1 : -1);
+    const std::vector<uint32_t>& next = key == Qt::Key_Down ? m_scene->successors(from) : m_scene->predecessors(from);
+    if (next.empty())
+        return std::nullopt;
+    const double x = m_scene->box(from).center().x();
+    return *std::ranges::min_element(
+        next, {}, [&](uint32_t b) { return std::pair(std::abs(m_scene->box(b).center().x() - x), b); });
+}
+
+void GraphCanvas::keyPressEvent(QKeyEvent* event)
+{
+    if (!m_scene || m_scene->boxCount() == 0) {
+        QWidget::keyPressEvent(event);
+        return;
+    }
+    switch (event->key()) {
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+        if (const auto box = neighbour(event->key()))
+            emit boxChosen(*box);
+        return;
+    case Qt::Key_Space:
+        fit();
+        return;
+    case Qt::Key_F:
+        focusSelection();
+        return;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+        zoomAt(QPointF(width(), height()) / 2, 1.25);
+        return;
+    case Qt::Key_Minus:
+        zoomAt(QPointF(width(), height()) / 2, 0.8);
+        return;
+    case Qt::Key_Home:
+        centreOn(m_scene->box(0).center());
+        return;
+    case Qt::Key_End:
+        centreOn(m_scene->box(static_cast<uint32_t>(m_scene->boxCount() - 1)).center());
+        return;
+    default:
+        QWidget::keyPressEvent(event);
+    }
+}
+
+bool GraphCanvas::event(QEvent* event)
+{
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        showTip(help->pos(), help->globalPos());
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+void GraphCanvas::showTip(const QPoint& local, const QPoint& global)
+{
+    QString text;
+    if (m_scene) {
+        const QPointF at = toScene(local);
+        if (const auto box = m_scene->boxAt(at); box && m_boxTip)
+            text = m_boxTip(*box);
+        else if (const auto edge = m_scene->edgeAt(at, kReach / m_zoom); edge && m_edgeTip)
+            text = m_edgeTip(*edge);
+    }
+    if (text.isEmpty())
+        QToolTip::hideText();
+    else
+        QToolTip::showText(global, text, this);
+}
+
+void GraphCanvas::focusInEvent(QFocusEvent* event)
+{
+    m_focusShown = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    update();
+    QWidget::focusInEvent(event);
+}
+
+void GraphCanvas::focusOutEvent(QFocusEvent* event)
+{
+    m_focusShown = false;
+    update();
+    QWidget::focusOutEvent(event);
+}
+
+} // namespace qs

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/graph_numbers.h"
+
+#include "widgets/models/base/error_text.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/translated.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace qs {
+
+namespace {
+
+using RowOfValue = std::unordered_map<ValueId, size_t>;
+
+RowOfValue rowsOf(const Comparison& comparison, Side side)
+{
+    RowOfValue rows;
+    for (size_t i = 0; i < comparison.activations.size(); ++i) {
+        const ActivationRow& row = comparison.activations[i];
+        rows.try_emplace(side == Side::Float ? row.floatValue : row.quantValue, i);
+    }
+    return rows;
+}
+
+/// The row that a box stands for: the tensor as the next box sees it, so one with a quantizer comes first.
+std::optional<size_t> rowOfBox(const Comparison& comparison, const DisplayBox& box, const RowOfValue& rows)
+{
+    std::optional<size_t> first;
+    for (const ValueId value : box.values) {
+        const auto it = rows.find(value);
+        if (it == rows.end())
+            continue;
+        if (comparison.activations[it->second].quantizer)
+            return it->second;
+        first = first ? first : it->second;
+    }
+    return first;
+}
+
+const Issue* reasonOf(const Plan& plan, const DisplayBox& box)
+{
+    for (const NodeId node : box.nodes)
+        if (const auto& blocked = plan.step(node).blocked)
+            return &*blocked;
+    return box.kind == DisplayBox::Kind::Output && box.mainValue().valid() ? plan.blocked(box.mainValue()) : nullptr;
+}
+
+QString numberOf(Metric metric, const ActivationRow& row)
+{
+    if (metricExact(metric, row))
+        return tr("exact");
+    const Number value = metricValue(metric, row);
+    if (!value)
+        return {};
+    if (metric == Metric::Clipped)
+        return percentText(*value / 100);
+    return metric == Metric::Increase ? signedDecibelText(*value) : decibelText(value);
+}
+
+/// Lines "label: value" as a table.
+class Tip {
+public:
+    explicit Tip(const QString& headline) { m_text = QStringLiteral("<b>%1</b>").arg(headline.toHtmlEscaped()); }
+    void add(const QString& label, const QString& value)
+    {
+        if (!value.isEmpty())
+            m_rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
+                          .arg(label.toHtmlEscaped(), value.toHtmlEscaped());
+    }
+    void paragraph(const QString& text) { m_end += QStringLiteral("<p>%1</p>").arg(text.toHtmlEscaped()); }
+    QString html() const { return m_text + QStringLiteral("<table>%1</table>").arg(m_rows) + m_end; }
+
+private:
+    QString m_text, m_rows, m_end;
+};
+
+void addValue(Tip& tip, const LoadedModel& model, ValueId id)
+{
+    if (!id.valid())
+        return;
+    const Value& value = model.graph().value(id);
+    const Fact& fact = model.plan->facts().of(id);
+    tip.add(tr("value"), toQt(value.name));
+    const DType type = fact.dtype != DType::Undefined ? fact.dtype : value.type.dtype;
+    const auto& dims = fact.dims ? fact.dims : value.type.dims;
+    if (type != DType::Undefined)
+        tip.add(tr("type"), toQt(dtypeName(type)) + (dims ? QLatin1Char(' ') + dimsLabel(dims) : QString()));
+}
+
+void addNumbers(Tip& tip, const Snapshot& snapshot, const ActivationRow& row, Side side)
+{
+    tip.add(side == Side::Float ? tr("in the quantized model") : tr("in the float model"),
+        toQt(side == Side::Float ? row.quantizedName : row.name));
+    if (!row.params.scale.empty())
+        tip.add(tr("quantizer"), quantizerText(row.params));
+    for (const Metric metric : kMetrics)
+        tip.add(metricInfo(metric).title, numberOf(metric, row));
+    tip.add(tr("samples"), QString::number(snapshot.comparison->samples));
+}
+
+void addPartnerless(Tip& tip, const Snapshot& snapshot)
+{
+    if (snapshot.comparison)
+        tip.paragraph(tr("No number: this value has no partner in the other model."));
+    else if (snapshot.floatModel && snapshot.quantModel)
+        tip.paragraph(tr("No number yet: the comparison has not run. It needs data (Open data)."));
+}
+
+} // namespace
+
+const LoadedModel* modelOf(const Snapshot& snapshot, Side side)
+{
+    const auto& model = side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
+    return model ? &*model : nullptr;
+}
+
+std::vector<BoxNumber> boxNumbers(
+    const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric, std::optional<size_t> sample)
+{
+    std::vector<BoxNumber> numbers(graph.boxes.size());
+    const LoadedModel* model = modelOf(snapshot, side);
+    if (!model)
+        return numbers;
+    const RowOfValue rows = snapshot.comparison ? rowsOf(*snapshot.comparison, side) : RowOfValue();
+    const bool ofOneSample = sample && metric == Metric::Accumulated;
+    for (size_t b = 0; b < numbers.size(); ++b) {
+        BoxNumber& number = numbers[b];
+        number.blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
+        number.row = snapshot.comparison ? rowOfBox(*snapshot.comparison, graph.boxes[b], rows) : std::nullopt;
+        if (!number.row)
+            continue;
+        const ActivationRow& row = snapshot.comparison->activations[*number.row];
+        if (ofOneSample && *sample - snapshot.comparison->firstSample < row.sampleSqnrDb.size()) {
+            number.value = row.sampleSqnrDb[*sample - snapshot.comparison->firstSample];
+            number.text = number.value ? decibelText(number.value) : QString();
+            continue;
+        }
+        number.value = metricValue(metric, row);
+        number.exact = metricExact(metric, row);
+        number.text = numberOf(metric, row);
+    }
+    return numbers;
+}
+
+QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t index)
+{
+    const LoadedModel* model = modelOf(snapshot, side);
+    if (!model)
+        return {};
+    const DisplayBox& box = graph.boxes[index];
+    const bool isNode = box.kind == DisplayBox::Kind::Operator && box.mainNode().valid();
+    const QString kind = box.kind == DisplayBox::Kind::Input ? tr("Model input") : tr("Model output");
+    Tip tip(isNode ? toQt(model->graph().node(box.mainNode()).opType) : kind);
+    if (isNode) {
+        const Node& node = model->graph().node(box.mainNode());
+        tip.add(tr("node"), toQt(node.name));
+        if (!node.domain.empty())
+            tip.add(tr("domain"), toQt(node.domain));
+    }
+    addValue(tip, *model, box.mainValue());
+    if (!box.weights.empty())
+        tip.add(tr("constants"), QString::number(box.weights.size()));
+    if (box.nodes.size() > 1)
+        tip.add(tr("folded nodes"), QString::number(box.nodes.size() - 1));
+    if (const Issue* reason = reasonOf(*model->plan, box))
+        tip.paragraph(tr("Cannot run: %1").arg(issueHeadline(*reason)));
+    else if (const auto row
+        = snapshot.comparison ? rowOfBox(*snapshot.comparison, box, rowsOf(*snapshot.comparison, side)) : std::nullopt)
+        addNumbers(tip, snapshot, snapshot.comparison->activations[*row], side);
+    else
+        addPartnerless(tip, snapshot);
+    return tip.html();
+}
+
+QString edgeToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t index)
+{
+    const LoadedModel* model = modelOf(snapshot, side);
+    if (!model)
+        return {};
+    const DisplayEdge& edge = graph.edges[index];
+    Tip tip(tr("%1 → %2").arg(toQt(graph.boxes[edge.from].title), toQt(graph.boxes[edge.to].title)));
+    addValue(tip, *model, edge.value);
+    for (const uint32_t q : edge.quantizers) {
+        const Quantizer& quantizer = model->quant->quantizers()[q];
+        tip.add(tr("quantizer"),
+            quantizer.dynamic ? tr("scale and zero point computed from the data") : quantizerText(quantizer.params));
+    }
+    return tip.html();
+}
+
+namespace {
+
+/// Box of the nearest reader of something that has no box of its own: a constant, a cast, a quantizer's parameter.
+std::optional<uint32_t> boxOfReader(
+    const Graph& from, NodeId node, ValueId value, const Graph& shown, const FoldedGraph& graph)
+{
+    const auto boxOf
+        = [&](NodeId id) { return &from == &shown ? graph.box(id) : graph.box(shown.findNode(from.node(id).name)); };
+    std::vector<ValueId> open;
+    std::vector<bool> seen(from.values().size());
+    const auto reach = [&](ValueId id) {
+        if (id.valid() && !seen[id.index()]) {
+            seen[id.index()] = true;
+            open.push_back(id);
+        }
+    };
+    if (value.valid())
+        reach(value);
+    else
+        std::ranges::for_each(from.node(node).outputs, reach);
+    for (size_t i = 0; i < open.size(); ++i) {
+        for (const Use& use : from.value(open[i]).uses) {
+            if (const auto box = boxOf(use.node))
+                return box;
+            std::ranges::for_each(from.node(use.node).outputs, reach);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const FoldedGraph& graph, const Place& place)
+{
+    ValueId value = place.side == side ? place.value : ValueId();
+    NodeId node = place.side == side ? place.node : NodeId();
+    const Comparison* comparison = snapshot.comparison ? &*snapshot.comparison : nullptr;
+    if (comparison && place.weight && *place.weight < comparison->weights.size()) {
+        const WeightRow& row = comparison->weights[*place.weight];
+        node = side == Side::Float ? row.floatNode : row.quantNode;
+        value = {};
+    } else if (comparison && place.activation && *place.activation < comparison->activations.size()) {
+        const ActivationRow& row = comparison->activations[*place.activation];
+        value = side == Side::Float ? row.floatValue : row.quantValue;
+    } else if (place.side != side && place.node.valid()) {
+        const LoadedModel* here = modelOf(snapshot, side);
+        const LoadedModel* there = modelOf(snapshot, place.side);
+        if (here && there && place.node.index() < there->graph().nodes().size())
+            node = here->graph().findNode(there->graph().node(place.node).name);
+    }
+    if (value.valid())
+        if (const auto box = graph.box(value))
+            return box;
+    if (node.valid())
+        if (const auto box = graph.box(node))
+            return box;
+    const LoadedModel* here = modelOf(snapshot, side);
+    const LoadedModel* there = modelOf(snapshot, place.side);
+    if (place.empty() || place.activation || place.weight || !here || !there)
+        return std::nullopt;
+    return boxOfReader(there->graph(), place.node, place.value, here->graph(), graph);
+}
+
+std::vector<Metric> availableMetrics(const Snapshot& snapshot)
+{
+    std::vector<Metric> found;
+    for (const Metric metric : { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone }) {
+        const bool exists = snapshot.comparison
+            && std::any_of(snapshot.comparison->activations.begin(), snapshot.comparison->activations.end(),
+                [&](const ActivationRow& row) { return metricValue(metric, row) || metricExact(metric, row); });
+        if (exists)
+            found.push_back(metric);
+    }
+    return found;
+}
+
+} // namespace qs

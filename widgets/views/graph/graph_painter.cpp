@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/graph_painter.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QPainter>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr double kCorner = 4;
+constexpr double kPlainEdges = 0.25; ///< below this zoom edges are straight lines
+constexpr double kCheckSize = 13;
+
+class GraphPainter {
+public:
+    GraphPainter(QPainter& painter, const GraphScene& scene, const GraphLook& look, double zoom)
+        : m_painter(painter)
+        , m_scene(scene)
+        , m_look(look)
+        , m_zoom(zoom)
+    {
+    }
+
+    void paint(const QRectF& visible)
+    {
+        const std::vector<uint32_t> edges = m_scene.edgesIn(visible);
+        m_painter.setRenderHint(QPainter::Antialiasing, m_zoom >= kPlainEdges);
+        paintEdges(edges);
+        for (const uint32_t b : m_scene.boxesIn(visible))
+            paintBox(b);
+        if (readable(m_look.fonts.badge))
+            for (const uint32_t e : edges)
+                paintBadge(e);
+        if (m_look.selected)
+            outline(*m_look.selected, m_look.theme.accent, 5, 2.5);
+        for (const uint32_t b : m_scene.boxesIn(visible))
+            paintCheck(b);
+    }
+
+private:
+    bool readable(const QFont& font) const { return font.pixelSize() * m_zoom >= kSmallestText; }
+    double onePixel() const { return 1 / m_zoom; }
+
+    QColor edgeColour() const
+    {
+        QColor colour = m_look.theme.muted;
+        colour.setAlphaF(0.75);
+        return colour;
+    }
+
+    bool touchesSelection(uint32_t e) const
+    {
+        const DisplayEdge& edge = m_scene.graph().edges[e];
+        return m_look.selectedEdge == e
+            || (m_look.selected && (edge.from == *m_look.selected || edge.to == *m_look.selected));
+    }
+
+    void paintEdges(const std::vector<uint32_t>& edges)
+    {
+        m_painter.setBrush(Qt::NoBrush);
+        m_painter.setPen(QPen(edgeColour(), std::max(1.4, onePixel())));
+        if (m_zoom < kPlainEdges) {
+            QVector<QLineF> lines;
+            for (const uint32_t e : edges)
+                lines.append({ m_scene.edge(e).pointAtPercent(0), m_scene.edge(e).currentPosition() });
+            m_painter.setPen(QPen(edgeColour(), 0));
+            m_painter.drawLines(lines);
+            return;
+        }
+        for (const uint32_t e : edges)
+            m_painter.drawPath(m_scene.edge(e));
+        m_painter.setPen(QPen(m_look.theme.accent, std::max(1.8, onePixel())));
+        for (const uint32_t e : edges)
+            if (touchesSelection(e))
+                m_painter.drawPath(m_scene.edge(e));
+    }
+
+    void paintBox(uint32_t b)
+    {
+        const QRectF& rect = m_scene.box(b);
+        const BoxLook& look = m_look.boxes[b];
+        const bool dimmed = m_look.searching && !look.found;
+        const bool operation = m_scene.graph().boxes[b].kind == DisplayBox::Kind::Operator;
+        const double corner = operation ? kCorner : rect.height() / 2;
+        const QColor fill = look.fill.isValid() ? look.fill : m_look.theme.raised;
+        m_painter.setOpacity(dimmed ? 0.3 : 1);
+        m_painter.setBrush(fill);
+        if (m_zoom < kPlainEdges) {
+            m_painter.setPen(Qt::NoPen);
+            m_painter.drawRect(rect);
+        } else {
+            const bool hovered = m_look.hovered == b;
+            m_painter.setPen(QPen(hovered ? m_look.theme.accent : borderOf(look), hovered ? 1.8 : 1));
+            m_painter.drawRoundedRect(rect, corner, corner);
+            if (look.hatched)
+                hatch(rect, corner);
+            if (look.quantized == false)
+                outlineFloat(rect, corner);
+        }
+        if (readable(m_look.fonts.subtitle))
+            paintTexts(b, fill);
+        m_painter.setOpacity(1);
+        if (look.found && m_look.searching)
+            outline(b, m_look.theme.warning, 3, 2);
+    }
+
+    /// Nodes that the recipe leaves in float.
+    void outlineFloat(const QRectF& rect, double corner)
+    {
+        m_painter.setBrush(Qt::NoBrush);
+        m_painter.setPen(QPen(m_look.theme.warning, std::max(2.0, onePixel()), Qt::DashLine));
+        m_painter.drawRoundedRect(rect, corner, corner);
+    }
+
+    void paintCheck(uint32_t b)
+    {
+        const BoxLook& look = m_look.boxes[b];
+        const bool wanted = m_look.hovered == b || m_look.selected == b || look.quantized == false;
+        if (!look.quantized || !wanted || !readable(m_look.fonts.subtitle))
+            return;
+        const QRectF rect = checkRect(m_scene.box(b));
+        m_painter.setBrush(m_look.theme.panel);
+        m_painter.setPen(QPen(*look.quantized ? m_look.theme.accent : m_look.theme.warning, 1.5));
+        m_painter.drawRoundedRect(rect, 2.5, 2.5);
+        if (*look.quantized)
+            m_painter.drawPolyline(QPolygonF({ rect.topLeft() + QPointF(3, 6.5), rect.topLeft() + QPointF(5.5, 9.5),
+                rect.topLeft() + QPointF(10, 3.5) }));
+    }
+
+    QColor borderOf(const BoxLook& look) const
+    {
+        if (!look.fill.isValid())
+            return m_look.theme.border;
+        QColor border = m_look.theme.text;
+        border.setAlphaF(m_look.theme.dark ? 0.35 : 0.45);
+        return border;
+    }
+
+    void hatch(const QRectF& rect, double corner)
+    {
+        QColor colour = m_look.theme.muted;
+        colour.setAlphaF(0.4);
+        m_painter.setBrush(QBrush(colour, Qt::BDiagPattern));
+        m_painter.setPen(QPen(m_look.theme.muted, 1, Qt::DashLine));
+        m_painter.drawRoundedRect(rect, corner, corner);
+    }
+
+    void outline(uint32_t b, const QColor& colour, double distance, double width)
+    {
+        const double pen = std::max(width, 1.5 * onePixel());
+        const QRectF rect = m_scene.box(b).adjusted(-distance, -distance, distance, distance);
+        const bool operation = m_scene.graph().boxes[b].kind == DisplayBox::Kind::Operator;
+        const double corner = operation ? kCorner + distance : rect.height() / 2;
+        m_painter.setBrush(Qt::NoBrush);
+        m_painter.setPen(QPen(colour, pen));
+        m_painter.drawRoundedRect(rect, corner, corner);
+    }
+
+    void paintTexts(uint32_t b, const QColor& fill)
+    {
+        const DisplayBox& box = m_scene.graph().boxes[b];
+        const bool operation = box.kind == DisplayBox::Kind::Operator;
+        const QRectF inner = m_scene.box(b).adjusted(operation ? 10 : 14, 5, operation ? -9 : -14, -5);
+        m_painter.setPen(m_look.boxes[b].fill.isValid() ? Theme::textOn(fill) : m_look.theme.text);
+        double used = 0;
+        if (const QString& number = m_look.boxes[b].number; !number.isEmpty()) {
+            m_painter.setFont(m_look.fonts.number);
+            m_painter.drawText(inner, Qt::AlignRight | Qt::AlignVCenter, number);
+            used = QFontMetricsF(m_look.fonts.number).horizontalAdvance(number) + 8;
+        }
+        const QRectF left = inner.adjusted(0, 0, -used, 0);
+        const QFontMetricsF title(m_look.fonts.title);
+        const QString first = title.elidedText(toQt(box.title), Qt::ElideMiddle, left.width());
+        const QFontMetricsF subtitle(m_look.fonts.subtitle);
+        if (!operation) {
+            draw(left, Qt::AlignVCenter, m_look.fonts.title, first);
+            const double taken = title.horizontalAdvance(first) + 8;
+            const QRectF rest = left.adjusted(taken, 0, 0, 0);
+            draw(rest, Qt::AlignVCenter, m_look.fonts.subtitle,
+                subtitle.elidedText(toQt(box.subtitle), Qt::ElideRight, rest.width()));
+            return;
+        }
+        const QString second = m_look.boxes[b].note.isEmpty() ? toQt(box.subtitle) : m_look.boxes[b].note;
+        if (second.isEmpty()) {
+            draw(left, Qt::AlignVCenter, m_look.fonts.title, first);
+            return;
+        }
+        draw(left, Qt::AlignTop, m_look.fonts.title, first);
+        draw(left, Qt::AlignBottom, m_look.fonts.subtitle, subtitle.elidedText(second, Qt::ElideRight, left.width()));
+    }
+
+    void draw(const QRectF& rect, Qt::Alignment vertical, const QFont& font, const QString& what)
+    {
+        m_painter.setFont(font);
+        m_painter.drawText(rect, static_cast<int>(Qt::AlignLeft | vertical) | Qt::TextSingleLine, what);
+    }
+
+    void paintBadge(uint32_t e)
+    {
+        const QRectF& rect = m_scene.badge(e);
+        if (rect.isEmpty())
+            return;
+        m_painter.setBrush(m_look.theme.panel);
+        m_painter.setPen(QPen(touchesSelection(e) ? m_look.theme.accent : m_look.theme.border, 1));
+        m_painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2);
+        m_painter.setPen(m_look.theme.muted);
+        m_painter.setFont(m_look.fonts.badge);
+        m_painter.drawText(rect, Qt::AlignCenter, toQt(m_scene.graph().edges[e].badge));
+    }
+
+    QPainter& m_painter;
+    const GraphScene& m_scene;
+    const GraphLook& m_look;
+    double m_zoom;
+};
+
+} // namespace
+
+QRectF checkRect(const QRectF& box)
+{
+    return { box.left() - kCheckSize / 2, box.top() - kCheckSize / 2, kCheckSize, kCheckSize };
+}
+
+void paintGraph(QPainter& painter, const GraphScene& scene, const GraphLook& look, const QRectF& visible, double zoom)
+{
+    painter.save();
+    GraphPainter(painter, scene, look, zoom).paint(visible);
+    painter.restore();
+}
+
+void paintMiniature(QPainter& painter, const GraphScene& scene, const GraphLook& look, const QRectF& target)
+{
+    const QRectF bounds = scene.bounds();
+    if (bounds.isEmpty())
+        return;
+    const double sx = target.width() / bounds.width(), sy = target.height() / bounds.height();
+    painter.setPen(Qt::NoPen);
+    for (uint32_t b = 0; b < scene.boxCount(); ++b) {
+        const QRectF& box = scene.box(b);
+        const QColor& fill = look.boxes[b].fill;
+        painter.setBrush(fill.isValid() ? fill : look.theme.border);
+        painter.drawRect(QRectF(target.x() + box.x() * sx, target.y() + box.y() * sy, std::max(1.5, box.width() * sx),
+            std::max(1.0, box.height() * sy)));
+    }
+}
+
+} // namespace qs

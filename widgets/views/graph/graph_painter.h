@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/theme.h"
+#include "widgets/views/graph/graph_scene.h"
+
+#include <QColor>
+#include <QString>
+
+#include <optional>
+#include <vector>
+
+class QPainter;
+
+namespace qs {
+
+/// How one box looks.
+struct BoxLook {
+    QColor fill; ///< invalid = neutral
+    QString number; ///< "−5.4 dB"
+    bool hatched = false; ///< cannot run
+    bool found = false; ///< matches the search
+    std::optional<bool> quantized; ///< what the recipe says; nothing where it says nothing
+    QString note; ///< "excluded in draft", in place of the subtitle
+};
+
+/// Everything a painting needs beside the geometry.
+struct GraphLook {
+    Theme theme;
+    GraphFonts fonts;
+    std::vector<BoxLook> boxes;
+    std::optional<uint32_t> selected, hovered;
+    std::optional<uint32_t> selectedEdge;
+    bool searching = false; ///< boxes that do not match are dimmed
+};
+
+/// The check box at a box's corner, which says whether the recipe quantizes it.
+QRectF checkRect(const QRectF& box);
+
+/// Text below this size in pixels is left out.
+inline constexpr double kSmallestText = 6;
+
+/// Paints what lies in `visible` (scene coordinates); the painter is transformed to the scene and `zoom` is its scale.
+void paintGraph(QPainter& painter, const GraphScene& scene, const GraphLook& look, const QRectF& visible, double zoom);
+
+/// Boxes as plain rectangles, scaled to `target`, for the minimap.
+void paintMiniature(QPainter& painter, const GraphScene& scene, const GraphLook& look, const QRectF& target);
+
+} // namespace qs

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/graph_scene.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QFontMetricsF>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kBand = 512; ///< height of a band of the spatial index
+constexpr double kNumberWidth = 74; ///< room at the right of a box
+constexpr double kLeast = 172, kMost = 460; ///< width of a box
+constexpr double kBoxHeight = 42, kTerminalHeight = 28, kBadgeHeight = 18;
+
+LayoutSize measured(const DisplayBox& box, const QFontMetricsF& title, const QFontMetricsF& subtitle)
+{
+    const double first = title.horizontalAdvance(toQt(box.title));
+    const double second = subtitle.horizontalAdvance(toQt(box.subtitle));
+    if (box.kind == DisplayBox::Kind::Operator)
+        return { std::clamp(22 + std::max(first, second) + kNumberWidth, kLeast, kMost), kBoxHeight };
+    return { std::clamp(40 + first + second + kNumberWidth, kLeast, kMost), kTerminalHeight };
+}
+
+QPainterPath curve(const EdgePath& path)
+{
+    QPainterPath result;
+    if (path.points.empty())
+        return result;
+    const auto at = [&](size_t i) { return QPointF(path.points[i].x, path.points[i].y); };
+    result.moveTo(at(0));
+    for (size_t i = 1; i + 2 < path.points.size(); i += 3)
+        result.cubicTo(at(i), at(i + 1), at(i + 2));
+    return result;
+}
+
+} // namespace
+
+GraphFonts GraphFonts::of(const QFont& base)
+{
+    GraphFonts fonts { base, base, base, base };
+    fonts.title.setPixelSize(13);
+    fonts.title.setBold(true);
+    fonts.subtitle.setPixelSize(12);
+    fonts.number.setPixelSize(13);
+    fonts.number.setBold(true);
+    fonts.badge.setPixelSize(11);
+    return fonts;
+}
+
+Result<GraphScene> GraphScene::make(
+    const LoadedModel& model, FoldMode mode, const GraphFonts& fonts, const CancelToken& cancel)
+{
+    GraphScene scene;
+    scene.m_mode = mode;
+    const Plan& plan = *model.plan;
+    scene.m_graph = foldGraph(
+        model.graph(), *model.quant, [&plan](ValueId id) { return plan.constant(id); },
+        [&plan](ValueId id) -> std::optional<Dims> {
+            const Tensor* constant = plan.constant(id);
+            return constant ? std::optional(toDims(constant->shape())) : plan.facts().of(id).dims;
+        },
+        mode);
+    if (cancel.cancelled())
+        return cancelled();
+    const QFontMetricsF title(fonts.title), subtitle(fonts.subtitle);
+    LayoutOptions options;
+    options.boxSize = [&](const DisplayBox& box) { return measured(box, title, subtitle); };
+    QS_TRY(scene.m_layout, layoutGraph(scene.m_graph, options, cancel));
+    const QFontMetricsF badge(fonts.badge);
+    for (size_t e = 0; e < scene.m_graph.edges.size(); ++e) {
+        QRectF rect;
+        if (const auto& centre = scene.m_layout.edges[e].badge) {
+            const double width = badge.horizontalAdvance(toQt(scene.m_graph.edges[e].badge)) + 18;
+            rect = QRectF(centre->x - width / 2, centre->y - kBadgeHeight / 2, width, kBadgeHeight);
+        }
+        scene.m_badges.push_back(rect);
+    }
+    scene.build();
+    return scene;
+}
+
+void GraphScene::build()
+{
+    for (const LayoutRect& r : m_layout.boxes)
+        m_boxes.emplace_back(r.x, r.y, r.width, r.height);
+    const auto bands = static_cast<size_t>(m_layout.size.height / kBand) + 1;
+    m_boxBands.resize(bands);
+    m_edgeBands.resize(bands);
+    for (uint32_t b = 0; b < m_boxes.size(); ++b)
+        addToBands(m_boxBands, m_boxes[b], b);
+    m_next.resize(m_boxes.size());
+    m_previous.resize(m_boxes.size());
+    for (uint32_t e = 0; e < m_layout.edges.size(); ++e) {
+        m_edges.push_back(curve(m_layout.edges[e]));
+        m_edgeBounds.push_back(m_edges.back().controlPointRect().adjusted(-2, -2, 2, 2) | m_badges[e]);
+        addToBands(m_edgeBands, m_edgeBounds.back(), e);
+        m_next[m_graph.edges[e].from].push_back(m_graph.edges[e].to);
+        m_previous[m_graph.edges[e].to].push_back(m_graph.edges[e].from);
+    }
+    for (auto* neighbours : { &m_next, &m_previous }) {
+        for (std::vector<uint32_t>& list : *neighbours) {
+            std::ranges::sort(list, {}, [this](uint32_t b) { return std::pair(m_boxes[b].x(), b); });
+            list.erase(std::unique(list.begin(), list.end()), list.end());
+        }
+    }
+}
+
+void GraphScene::addToBands(std::vector<std::vector<uint32_t>>& bands, const QRectF& rect, uint32_t id)
+{
+    const auto clamped = [&](double y) {
+        return static_cast<size_t>(std::clamp(std::floor(y / kBand), 0.0, double(bands.size() - 1)));
+    };
+    for (size_t band = clamped(rect.top()); band <= clamped(rect.bottom()); ++band)
+        bands[band].push_back(id);
+}
+
+std::vector<uint32_t> GraphScene::inBands(const std::vector<std::vector<uint32_t>>& bands, const QRectF& area) const
+{
+    std::vector<uint32_t> found;
+    if (bands.empty() || area.bottom() < 0 || area.top() > double(bands.size()) * kBand)
+        return found;
+    const auto first = static_cast<size_t>(std::max(0.0, std::floor(area.top() / kBand)));
+    const auto last = std::min(bands.size() - 1, static_cast<size_t>(std::max(0.0, area.bottom() / kBand)));
+    for (size_t band = first; band <= last; ++band)
+        found.insert(found.end(), bands[band].begin(), bands[band].end());
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+std::vector<uint32_t> GraphScene::boxesIn(const QRectF& area) const
+{
+    std::vector<uint32_t> found = inBands(m_boxBands, area);
+    std::erase_if(found, [&](uint32_t b) { return !m_boxes[b].intersects(area); });
+    return found;
+}
+
+std::vector<uint32_t> GraphScene::edgesIn(const QRectF& area) const
+{
+    std::vector<uint32_t> found = inBands(m_edgeBands, area);
+    std::erase_if(found, [&](uint32_t e) { return !m_edgeBounds[e].intersects(area); });
+    return found;
+}
+
+std::optional<uint32_t> GraphScene::boxAt(QPointF point) const
+{
+    for (const uint32_t b : boxesIn(QRectF(point, QSizeF(0.01, 0.01))))
+        if (m_boxes[b].contains(point))
+            return b;
+    return std::nullopt;
+}
+
+std::optional<uint32_t> GraphScene::edgeAt(QPointF point, double reach) const
+{
+    const QRectF around(point.x() - reach, point.y() - reach, 2 * reach, 2 * reach);
+    for (const uint32_t e : edgesIn(around)) {
+        if (m_badges[e].contains(point))
+            return e;
+        QPainterPathStroker stroker;
+        stroker.setWidth(2 * reach);
+        if (stroker.createStroke(m_edges[e]).contains(point))
+            return e;
+    }
+    return std::nullopt;
+}
+
+std::optional<uint32_t> GraphScene::beside(uint32_t box, int step) const
+{
+    const QRectF& from = m_boxes[box];
+    const QRectF row(-1, from.top(), m_layout.size.width + 2, from.height());
+    std::optional<uint32_t> best;
+    for (const uint32_t b : boxesIn(row)) {
+        const double distance = (m_boxes[b].center().x() - from.center().x()) * step;
+        if (b == box || distance <= 0)
+            continue;
+        if (!best || distance < (m_boxes[*best].center().x() - from.center().x()) * step)
+            best = b;
+    }
+    return best;
+}
+
+} // namespace qs

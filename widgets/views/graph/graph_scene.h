@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/work/cancel.h"
+#include "core/layout/folded_graph.h"
+#include "core/layout/graph_layout.h"
+#include "core/project/snapshot/snapshot.h"
+
+#include <QFont>
+#include <QPainterPath>
+#include <QPointF>
+#include <QRectF>
+
+#include <optional>
+#include <vector>
+
+namespace qs {
+
+/// Fonts that boxes are measured and painted with, at 100 %.
+struct GraphFonts {
+    QFont title, subtitle, number, badge;
+    static GraphFonts of(const QFont& base);
+};
+
+/// Geometry of one drawing: boxes, curves, badges and where to find them. Immutable; made on a worker thread.
+class GraphScene {
+public:
+    static Result<GraphScene> make(
+        const LoadedModel& model, FoldMode mode, const GraphFonts& fonts, const CancelToken& cancel);
+
+    const FoldedGraph& graph() const { return m_graph; }
+    FoldMode mode() const { return m_mode; }
+    QRectF bounds() const { return { 0, 0, m_layout.size.width, m_layout.size.height }; }
+    size_t boxCount() const { return m_boxes.size(); }
+    const QRectF& box(uint32_t i) const { return m_boxes[i]; }
+    const QPainterPath& edge(uint32_t i) const { return m_edges[i]; }
+    /// Empty rectangle where the edge has no badge of its own.
+    const QRectF& badge(uint32_t edge) const { return m_badges[edge]; }
+
+    std::vector<uint32_t> boxesIn(const QRectF& area) const; ///< ascending
+    std::vector<uint32_t> edgesIn(const QRectF& area) const; ///< ascending; by bounding rectangle
+    std::optional<uint32_t> boxAt(QPointF point) const;
+    /// Edge whose badge holds the point, or whose curve passes within `reach` of it.
+    std::optional<uint32_t> edgeAt(QPointF point, double reach) const;
+
+    /// Neighbours for the keyboard, leftmost first.
+    const std::vector<uint32_t>& successors(uint32_t box) const { return m_next[box]; }
+    const std::vector<uint32_t>& predecessors(uint32_t box) const { return m_previous[box]; }
+    /// The next box to the right (step 1) or left (-1) at about the same height.
+    std::optional<uint32_t> beside(uint32_t box, int step) const;
+
+private:
+    void build();
+    void addToBands(std::vector<std::vector<uint32_t>>& bands, const QRectF& rect, uint32_t id);
+    std::vector<uint32_t> inBands(const std::vector<std::vector<uint32_t>>& bands, const QRectF& area) const;
+
+    FoldedGraph m_graph;
+    FoldMode m_mode = FoldMode::Folded;
+    GraphLayout m_layout;
+    std::vector<QRectF> m_boxes, m_badges;
+    std::vector<QPainterPath> m_edges;
+    std::vector<QRectF> m_edgeBounds; ///< with the badge
+    std::vector<std::vector<uint32_t>> m_next, m_previous;
+    std::vector<std::vector<uint32_t>> m_boxBands, m_edgeBands; ///< the spatial index: horizontal bands
+};
+
+} // namespace qs

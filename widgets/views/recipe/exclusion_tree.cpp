@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/recipe/exclusion_tree.h"
+
+#include "core/base/name_pattern.h"
+#include "core/quant/recipe/recipe_edit.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/views/base/elided_combo.h"
+#include "widgets/views/base/elided_label.h"
+
+#include <QAction>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStyledItemDelegate>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+constexpr int kTreeRowHeight = 22;
+constexpr int kMostExpanded = 60; ///< nodes up to which the whole tree is open at first
+
+/// What is left in float is written in the colour of warnings; its text says so, too.
+class NodeDelegate : public QStyledItemDelegate {
+public:
+    NodeDelegate(const Session& session, QObject* parent)
+        : QStyledItemDelegate(parent)
+        , m_session(session)
+    {
+    }
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        return { QStyledItemDelegate::sizeHint(option, index).width(), kTreeRowHeight };
+    }
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const Theme& theme = m_session.theme();
+        const bool quantized = index.data(NodeTreeModel::QuantizedRole).toBool();
+        const bool number = index.column() == NodeTreeModel::Value;
+        const QColor colour = !quantized ? theme.warning : number ? theme.muted : theme.text;
+        option->palette.setColor(QPalette::Text, colour);
+        option->palette.setColor(QPalette::HighlightedText, colour);
+        option->textElideMode = Qt::ElideMiddle;
+        option->state &= ~QStyle::State_HasFocus;
+    }
+
+private:
+    const Session& m_session;
+};
+
+} // namespace
+
+ExclusionTree::ExclusionTree(Session& session, RecipeView& recipe, QWidget* parent)
+    : QWidget(parent)
+    , m_session(session)
+    , m_recipe(recipe)
+    , m_count(new ElidedLabel(Qt::ElideRight, this))
+    , m_grouping(new ElidedCombo(this))
+    , m_pattern(new QLineEdit(this))
+    , m_patterns(new QWidget(this))
+    , m_tree(new QTreeView(this))
+{
+    m_pattern->setPlaceholderText(tr("Exclude by pattern: /block1/*, re:^head"));
+    m_pattern->setAccessibleName(tr("Exclude nodes by a pattern of their names"));
+    m_pattern->setToolTip(
+        tr("* and ? stand for any characters; after re: a regular expression. Enter leaves what matches in float."));
+    auto* patterns = new QVBoxLayout(m_patterns);
+    patterns->setContentsMargins(0, 0, 0, 0);
+    patterns->setSpacing(2);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(12, 6, 8, 4);
+    column->setSpacing(4);
+    column->addWidget(makeTitle());
+    column->addWidget(m_pattern);
+    column->addWidget(m_patterns);
+    column->addWidget(m_tree, 1);
+    buildTree();
+    connect(m_pattern, &QLineEdit::returnPressed, this, &ExclusionTree::excludePattern);
+    connect(&m_recipe, &RecipeView::changed, this, &ExclusionTree::refresh);
+    connect(&session, &Session::snapshotChanged, this, &ExclusionTree::refresh);
+    connect(&session, &Session::themeChanged, m_tree->viewport(), qOverload<>(&QWidget::update));
+    connect(&session.selection(), &Selection::changed, this, &ExclusionTree::followSelection);
+    refresh();
+}
+
+QWidget* ExclusionTree::makeTitle()
+{
+    auto* title = new QWidget(this);
+    auto* row = new QHBoxLayout(title);
+    row->setContentsMargins(0, 0, 0, 0);
+    auto* label = new QLabel(tr("Quantized"), title);
+    label->setObjectName(QStringLiteral("formSection"));
+    m_count->setObjectName(QStringLiteral("formLabel"));
+    m_count->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_grouping->addItems({ tr("by scope"), tr("by type") });
+    m_grouping->setAccessibleName(tr("Group nodes"));
+    connect(m_grouping, &QComboBox::activated, this, [this](int index) {
+        m_model.setGrouping(index == 0 ? NodeGrouping::Scope : NodeGrouping::Type);
+        if (m_model.nodes().size() <= kMostExpanded)
+            m_tree->expandAll();
+        followSelection();
+    });
+    row->addWidget(label);
+    row->addWidget(m_count, 1);
+    row->addWidget(m_grouping);
+    return title;
+}
+
+void ExclusionTree::buildTree()
+{
+    m_tree->setModel(&m_model);
+    m_tree->setItemDelegate(new NodeDelegate(m_session, m_tree));
+    m_tree->setAccessibleName(tr("Quantized nodes"));
+    m_tree->setHeaderHidden(true);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setIndentation(14);
+    m_tree->setFrameShape(QFrame::NoFrame);
+    m_tree->setMinimumHeight(3 * kTreeRowHeight);
+    m_tree->header()->setStretchLastSection(false);
+    m_tree->header()->setSectionResizeMode(NodeTreeModel::Name, QHeaderView::Stretch);
+    m_tree->header()->setSectionResizeMode(NodeTreeModel::Value, QHeaderView::ResizeToContents);
+    setFocusProxy(m_tree);
+    auto* toggle = new QAction(tr("Quantize or leave in float"), m_tree);
+    m_tree->addAction(toggle);
+    m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
+    connect(toggle, &QAction::triggered, this, &ExclusionTree::toggleCurrent);
+    connect(m_tree, &QTreeView::clicked, this, &ExclusionTree::choose);
+    connect(m_tree, &QTreeView::activated, this, &ExclusionTree::choose);
+    connect(&m_model, &NodeTreeModel::changeRequested, this,
+        [this](const std::vector<size_t>& members, bool quantized, const QString& title) {
+            m_recipe.setQuantized(members, quantized, title);
+        });
+}
+
+void ExclusionTree::toggleCurrent()
+{
+    const QModelIndex index = m_tree->currentIndex().siblingAtColumn(NodeTreeModel::Name);
+    const bool checked = index.data(Qt::CheckStateRole).toInt() == Qt::Checked;
+    m_model.setData(index, checked ? Qt::Unchecked : Qt::Checked, Qt::CheckStateRole);
+}
+
+void ExclusionTree::refresh()
+{
+    const bool others = m_model.nodes() != m_recipe.nodes();
+    m_model.setNodes(m_recipe.nodes());
+    refreshNumbers();
+    if (others && m_model.nodes().size() <= kMostExpanded)
+        m_tree->expandAll();
+    m_count->setText(
+        tr("%1 of %2").arg(countText(m_model.quantizedCount()), countText(quint64(m_model.nodes().size()))));
+    setEnabled(m_session.recipe().editable());
+    refreshPatterns();
+    if (others)
+        followSelection();
+}
+
+/// What each node's output is worth now.
+void ExclusionTree::refreshNumbers()
+{
+    std::vector<std::optional<double>> numbers(m_recipe.nodes().size());
+    if (const Comparison* comparison = m_session.comparison())
+        for (const ActivationRow& row : comparison->activations)
+            if (const auto node = row.node.empty() ? std::nullopt : m_recipe.find(row.node))
+                numbers[*node] = row.accumulated.sqnrDb;
+    m_model.setStates(m_recipe.states(), std::move(numbers));
+}
+
+void ExclusionTree::refreshPatterns()
+{
+    for (QPushButton* button : m_patterns->findChildren<QPushButton*>(QString(), Qt::FindDirectChildrenOnly)) {
+        m_patterns->layout()->removeWidget(button);
+        button->hide();
+        button->deleteLater(); // it may be the one that was clicked
+    }
+    for (const std::string& pattern : m_session.recipe().recipe().exclude) {
+        if (m_recipe.find(pattern))
+            continue; // the name of a node
+        auto* button = new QPushButton(QStringLiteral("✕ ") + toQt(pattern), m_patterns);
+        button->setProperty("chip", true);
+        button->setToolTip(tr("Quantize what this pattern matches again"));
+        connect(button, &QPushButton::clicked, this, [this, pattern] {
+            RecipeEdits& edits = m_session.recipe();
+            edits.apply(
+                tr("Take back the pattern %1").arg(toQt(pattern)), withExclusion(edits.recipe(), pattern, false));
+        });
+        m_patterns->layout()->addWidget(button);
+    }
+}
+
+void ExclusionTree::excludePattern()
+{
+    const std::string pattern = m_pattern->text().trimmed().toStdString();
+    if (pattern.empty())
+        return;
+    std::vector<std::string> names;
+    for (const RecipeNode& node : m_recipe.nodes())
+        names.push_back(node.name);
+    if (!matchNames(pattern, names).ok()) {
+        m_count->setText(tr("no node matches"));
+        return;
+    }
+    RecipeEdits& edits = m_session.recipe();
+    edits.apply(tr("Exclude %1").arg(toQt(pattern)), withExclusion(edits.recipe(), pattern, true));
+    m_pattern->clear();
+}
+
+void ExclusionTree::choose(const QModelIndex& index)
+{
+    if (const auto node = m_model.nodeOf(index))
+        m_session.selection().selectByName(m_model.nodes()[*node].name);
+}
+
+void ExclusionTree::followSelection()
+{
+    const auto node = m_recipe.nodeOf(m_session.selection().current());
+    if (!node)
+        return;
+    const QModelIndex index = m_model.indexOf(m_recipe.nodes()[*node].name);
+    if (index.isValid() && index != m_tree->currentIndex().siblingAtColumn(0)) {
+        m_tree->setCurrentIndex(index);
+        m_tree->scrollTo(index);
+    }
+}
+
+} // namespace qs

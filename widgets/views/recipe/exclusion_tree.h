@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/recipe/node_tree_model.h"
+#include "widgets/session/recipe_view.h"
+
+#include <QWidget>
+
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QTreeView;
+
+namespace qs {
+
+/// Which nodes are quantized: a tree of check boxes by name scope or operator type, and patterns of names. Follows the
+/// selection and sets it.
+class ExclusionTree : public QWidget {
+    Q_OBJECT
+public:
+    ExclusionTree(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
+    QTreeView* tree() const { return m_tree; }
+    NodeTreeModel& model() { return m_model; }
+    QLineEdit* pattern() const { return m_pattern; }
+    /// Quantizes or excludes the branch that is current.
+    void toggleCurrent();
+
+private:
+    QWidget* makeTitle();
+    void buildTree();
+    void refresh();
+    void refreshNumbers();
+    void refreshPatterns();
+    void excludePattern();
+    void choose(const QModelIndex& index);
+    void followSelection();
+
+    Session& m_session;
+    RecipeView& m_recipe;
+    NodeTreeModel m_model;
+    QLabel* m_count;
+    QComboBox* m_grouping;
+    QLineEdit* m_pattern;
+    QWidget* m_patterns; ///< those in force, each with a button that takes it back
+    QTreeView* m_tree;
+};
+
+} // namespace qs

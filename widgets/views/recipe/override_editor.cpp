@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/recipe/override_editor.h"
+
+#include "core/quant/recipe/recipe_edit.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/recipe/node_tree_model.h"
+#include "widgets/views/base/elided_combo.h"
+#include "widgets/views/base/elided_label.h"
+
+#include <QCheckBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <array>
+
+namespace qs {
+
+namespace {
+
+constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
+constexpr std::array kOverrideMethods { CalibrationMethod::MinMax, CalibrationMethod::Percentile,
+    CalibrationMethod::Entropy, CalibrationMethod::Mse };
+constexpr int kTitleWidth = 84; ///< pixels of a node's name
+const QLocale kOverrideLocale = QLocale::c();
+
+QString numberField(const std::optional<double>& value)
+{
+    return value ? kOverrideLocale.toString(*value, 'g', 8).remove(u',') : QString();
+}
+
+std::optional<double> numberIn(const QLineEdit& field)
+{
+    bool ok = false;
+    QString text = field.text().trimmed();
+    const double value = text.replace(QStringLiteral("−"), QStringLiteral("-")).toDouble(&ok);
+    return ok && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// Of the list that names calibrators: the first is "as all", the last "given".
+int calibratorIndex(const Recipe& recipe, const std::string& tensor)
+{
+    constexpr int kGiven = int(kOverrideMethods.size()) + 1;
+    const QuantOverride said = firstPart(recipe, tensor);
+    if (said.lowest || said.scale)
+        return kGiven;
+    const auto override = recipe.tensors.find(tensor);
+    if (override == recipe.tensors.end() || !override->second.calibrator)
+        return 0;
+    const auto method = std::ranges::find(kOverrideMethods, override->second.calibrator->method);
+    return method == kOverrideMethods.end() ? kGiven : int(method - kOverrideMethods.begin()) + 1;
+}
+
+} // namespace
+
+OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* parent)
+    : QFrame(parent)
+    , m_session(session)
+    , m_recipe(recipe)
+    , m_quantize(new QCheckBox(this))
+    , m_origin(new ElidedLabel(Qt::ElideRight, this))
+    , m_type(new ElidedCombo(this))
+    , m_symmetric(new ElidedCombo(this))
+    , m_calibrator(new ElidedCombo(this))
+    , m_reset(new QToolButton(this))
+    , m_more(new QToolButton(this))
+    , m_fields(new QWidget(this))
+{
+    setObjectName(QStringLiteral("panelFooter"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(12, 6, 10, 8);
+    column->setSpacing(4);
+    column->addLayout(buildFirstRow());
+    column->addWidget(m_fields);
+    buildFields();
+    connectFields();
+    connect(&m_recipe, &RecipeView::changed, this, &OverrideEditor::refresh);
+    connect(&session, &Session::snapshotChanged, this, &OverrideEditor::refresh);
+    connect(&session.selection(), &Selection::changed, this, &OverrideEditor::refresh);
+    refresh();
+}
+
+QHBoxLayout* OverrideEditor::buildFirstRow()
+{
+    auto* row = new QHBoxLayout;
+    m_origin->setObjectName(QStringLiteral("formLabel"));
+    m_reset->setText(QStringLiteral("↺"));
+    m_reset->setProperty("reset", true);
+    m_reset->setAccessibleName(tr("Reset what is said of this tensor"));
+    m_more->setText(tr("Override ▾"));
+    m_more->setCheckable(true);
+    m_more->setToolTip(tr("Type, range, scale and zero point of this tensor alone"));
+    row->addWidget(m_quantize);
+    row->addWidget(m_origin, 1);
+    row->addWidget(m_reset);
+    row->addWidget(m_more);
+    connect(m_more, &QToolButton::toggled, this, &OverrideEditor::refresh);
+    connect(m_reset, &QToolButton::clicked, this, [this] {
+        const RecipeEdits& edits = m_session.recipe();
+        apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
+    });
+    connect(m_quantize, &QCheckBox::clicked, this, [this] {
+        m_recipe.toggle(m_session.selection().current());
+        refresh();
+    });
+    return row;
+}
+
+void OverrideEditor::buildFields()
+{
+    auto* grid = new QGridLayout(m_fields);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(6);
+    grid->setVerticalSpacing(4);
+    m_lowest = addNumber(grid, 0, 0, tr("lowest"));
+    m_highest = addNumber(grid, 0, 2, tr("highest"));
+    m_scale = addNumber(grid, 1, 0, tr("scale"));
+    m_zeroPoint = addNumber(grid, 1, 2, tr("zero point"));
+    QStringList types { tr("as all") };
+    for (const DType type : kOverrideTypes)
+        types << toQt(dtypeName(type));
+    addChoice(grid, m_type, 2, 0, tr("type"), types);
+    addChoice(grid, m_symmetric, 2, 2, tr("symmetric"), { tr("as all"), tr("off"), tr("on") });
+    addChoice(grid, m_calibrator, 3, 0, tr("range by"),
+        { tr("as all"), tr("min-max"), tr("percentile"), tr("entropy"), tr("MSE"), tr("given") });
+    grid->setColumnStretch(1, 1);
+    grid->setColumnStretch(3, 1);
+}
+
+void OverrideEditor::connectFields()
+{
+    for (QLineEdit* field : { m_lowest, m_highest })
+        connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyRange);
+    for (QLineEdit* field : { m_scale, m_zeroPoint })
+        connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyScale);
+    connect(m_type, &QComboBox::activated, this, [this](int index) {
+        const auto type = index == 0 ? std::nullopt : std::optional(kOverrideTypes[size_t(index) - 1]);
+        apply(tr("Type of %1"), withTensorType(m_session.recipe().recipe(), tensor(), type));
+    });
+    connect(m_symmetric, &QComboBox::activated, this, [this](int index) {
+        const auto symmetric = index == 0 ? std::nullopt : std::optional(index == 2);
+        apply(tr("Symmetry of %1"), withSymmetry(m_session.recipe().recipe(), tensor(), symmetric));
+    });
+    connect(m_calibrator, &QComboBox::activated, this, &OverrideEditor::applyCalibrator);
+}
+
+void OverrideEditor::addChoice(
+    QGridLayout* grid, QComboBox* combo, int row, int column, const QString& name, const QStringList& items)
+{
+    auto* label = new QLabel(name, m_fields);
+    label->setObjectName(QStringLiteral("formLabel"));
+    combo->setAccessibleName(name);
+    combo->addItems(items);
+    grid->addWidget(label, row, column);
+    grid->addWidget(combo, row, column + 1);
+}
+
+QLineEdit* OverrideEditor::addNumber(QGridLayout* grid, int row, int column, const QString& name)
+{
+    auto* label = new QLabel(name, m_fields);
+    label->setObjectName(QStringLiteral("formLabel"));
+    auto* field = new QLineEdit(m_fields);
+    field->setAccessibleName(name);
+    grid->addWidget(label, row, column);
+    grid->addWidget(field, row, column + 1);
+    return field;
+}
+
+std::string OverrideEditor::tensor() const
+{
+    const Comparison* comparison = m_session.comparison();
+    const Place& place = m_session.selection().current();
+    if (!comparison)
+        return {};
+    if (place.weight && *place.weight < comparison->weights.size()) {
+        const WeightRow& row = comparison->weights[*place.weight];
+        return row.bias ? std::string() : row.name;
+    }
+    if (place.activation && *place.activation < comparison->activations.size())
+        return comparison->activations[*place.activation].name;
+    return {};
+}
+
+bool OverrideEditor::constant() const { return m_session.selection().current().weight.has_value(); }
+
+void OverrideEditor::refresh()
+{
+    const bool editable = m_session.recipe().editable();
+    const auto node = m_recipe.nodeOf(m_session.selection().current());
+    const RecipeFormat format = m_session.recipe().recipe().format;
+    const std::string name
+        = format == RecipeFormat::Qdq || format == RecipeFormat::QOperator ? tensor() : std::string();
+    setVisible(editable && (node || !name.empty()));
+    m_quantize->setVisible(node.has_value());
+    if (node) {
+        const NodeState& state = m_recipe.states()[*node];
+        const QString title = toQt(m_recipe.nodes()[*node].name);
+        m_quantize->setText(tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, kTitleWidth)));
+        m_quantize->setToolTip(tr("%1: %2 (E)").arg(title, originText(state.origin, state.by)));
+        m_quantize->setChecked(state.quantized);
+    }
+    m_more->setVisible(!name.empty());
+    m_fields->setVisible(!name.empty() && m_more->isChecked());
+    if (!name.empty())
+        refreshTensor(name);
+    else
+        m_origin->clear();
+    m_reset->setVisible(!name.empty() && !m_origin->text().isEmpty());
+}
+
+void OverrideEditor::refreshTensor(const std::string& name)
+{
+    const RecipeEdits& edits = m_session.recipe();
+    const QuantOverride said = firstPart(edits.recipe(), name);
+    const TensorOrigins origins = tensorOrigins(edits.recipe(), edits.recipeBase(), name);
+    m_lowest->setText(numberField(said.lowest));
+    m_highest->setText(numberField(said.highest));
+    m_scale->setText(numberField(said.scale));
+    m_zeroPoint->setText(said.zeroPoint ? QString::number(*said.zeroPoint) : QString());
+    const Comparison& comparison = *m_session.comparison();
+    const Place& place = m_session.selection().current();
+    const auto hint = [](QLineEdit* field, const QString& now) { field->setPlaceholderText(now); };
+    const QuantParams& params
+        = constant() ? comparison.weights[*place.weight].params : comparison.activations[*place.activation].params;
+    const bool one = params.perTensor() && isInteger(params.dtype);
+    hint(m_lowest, one ? numberText(params.low()) : QString());
+    hint(m_highest, one ? numberText(params.high()) : QString());
+    hint(m_scale, scaleText(params));
+    hint(m_zeroPoint, zeroPointText(params));
+    const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
+    m_type->setCurrentIndex(type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1);
+    m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
+    m_calibrator->setCurrentIndex(calibratorIndex(edits.recipe(), name));
+    m_calibrator->setEnabled(!constant());
+    for (const auto& origin : { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric })
+        if (origin) {
+            m_origin->setText(originText(*origin));
+            m_reset->setToolTip(tr("Forget what is set here for %1").arg(toQt(name)));
+            m_reset->setEnabled(*origin == ValueOrigin::Override);
+            return;
+        }
+    m_origin->clear();
+}
+
+void OverrideEditor::apply(const QString& what, const Recipe& next)
+{
+    m_session.recipe().apply(what.arg(toQt(tensor())), next);
+    refresh();
+}
+
+void OverrideEditor::applyRange()
+{
+    const auto lowest = numberIn(*m_lowest), highest = numberIn(*m_highest);
+    if (tensor().empty() || !lowest || !highest || !(*highest > *lowest)
+        || (!m_lowest->isModified() && !m_highest->isModified()))
+        return;
+    apply(tr("Range of %1"), withRange(m_session.recipe().recipe(), tensor(), *lowest, *highest));
+}
+
+void OverrideEditor::applyScale()
+{
+    const auto scale = numberIn(*m_scale), zero = numberIn(*m_zeroPoint);
+    if (tensor().empty() || !scale || !zero || !(*scale > 0) || (!m_scale->isModified() && !m_zeroPoint->isModified()))
+        return;
+    apply(tr("Scale of %1"), withScale(m_session.recipe().recipe(), tensor(), *scale, int64_t(*zero)));
+}
+
+/// "as all" takes back what was given; "given" is only ever shown.
+void OverrideEditor::applyCalibrator(int index)
+{
+    const RecipeEdits& edits = m_session.recipe();
+    if (index == 0)
+        return apply(tr("Calibrate %1 as all"), withCalibrator(edits.recipe(), tensor(), std::nullopt));
+    if (size_t(index) > kOverrideMethods.size())
+        return refresh();
+    CalibratorOptions calibrator = edits.recipe().calibration;
+    calibrator.method = kOverrideMethods[size_t(index) - 1];
+    apply(tr("Calibrator of %1"), withCalibrator(edits.recipe(), tensor(), calibrator));
+}
+
+} // namespace qs

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/recipe/recipe_form.h"
+
+#include "core/quant/recipe/setting_origins.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/recipe/node_tree_model.h"
+#include "widgets/models/recipe/recipe_fields.h"
+#include "widgets/views/base/elided_combo.h"
+
+#include <QDoubleSpinBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QStyle>
+#include <QToolButton>
+#include <QWheelEvent>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int kResetWidth = 20;
+constexpr int kSpacing = 6;
+constexpr int kLeastField = 66;
+constexpr int kFieldBeside = 104; ///< a field that stands beside its label shows the usual choices whole
+
+/// Scrolling over a form must not change what is in it.
+template <class Editor> class Calm : public Editor {
+public:
+    using Editor::Editor;
+
+protected:
+    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
+};
+
+void setChanged(QWidget* label, bool changed)
+{
+    if (label->property("changed").toBool() == changed)
+        return;
+    label->setProperty("changed", changed);
+    label->style()->unpolish(label);
+    label->style()->polish(label);
+}
+
+} // namespace
+
+QWidget* RecipeForm::Line::widget() const { return combo ? static_cast<QWidget*>(combo) : number; }
+
+RecipeForm::RecipeForm(Session& session, QWidget* parent)
+    : QWidget(parent)
+    , m_session(session)
+{
+    setObjectName(QStringLiteral("recipeForm"));
+    setAttribute(Qt::WA_StyledBackground);
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(12, 8, 8, 8);
+    grid->setHorizontalSpacing(kSpacing);
+    grid->setVerticalSpacing(4);
+    grid->setColumnStretch(1, 1);
+    grid->setColumnMinimumWidth(2, kResetWidth);
+    for (const RecipeField& field : recipeFields())
+        m_lines.push_back(makeLine(field));
+    arrange(false);
+    grid->setRowStretch(2 * int(m_lines.size()), 1);
+    connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &RecipeForm::refresh);
+    connect(&session, &Session::snapshotChanged, this, &RecipeForm::refresh);
+    refresh();
+}
+
+RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
+{
+    Line line { &field, new QLabel(field.label, this) };
+    line.label->setToolTip(field.toolTip);
+    if (field.section) {
+        line.label->setObjectName(QStringLiteral("formSection"));
+        return line;
+    }
+    line.label->setObjectName(QStringLiteral("formLabel"));
+    if (field.choices.empty()) {
+        line.number = new Calm<QDoubleSpinBox>(this);
+        line.number->setLocale(QLocale::c());
+        line.number->setRange(field.least, field.most);
+        line.number->setDecimals(field.decimals);
+        line.number->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+        line.number->setKeyboardTracking(false);
+        connect(line.number, &QDoubleSpinBox::valueChanged, this, [this, &field](double value) {
+            if (!m_filling)
+                choose(field, value);
+        });
+    } else {
+        line.combo = new Calm<ElidedCombo>(this);
+        line.combo->setPlaceholderText(tr("other"));
+        for (const RecipeChoice& choice : field.choices)
+            line.combo->addItem(choice.text);
+        connect(line.combo, &QComboBox::activated, this, [this, &field](int index) { choose(field, index); });
+    }
+    line.widget()->setMinimumWidth(kLeastField); // the widest choice must not decide how wide the panel is
+    line.widget()->setFocusPolicy(Qt::StrongFocus);
+    line.widget()->setAccessibleName(field.title);
+    line.label->setBuddy(line.widget());
+    line.reset = new QToolButton(this);
+    line.reset->setText(QStringLiteral("↺"));
+    line.reset->setProperty("reset", true);
+    line.reset->setAccessibleName(tr("Reset %1").arg(field.title));
+    connect(line.reset, &QToolButton::clicked, this, [this, &field] { reset(field); });
+    return line;
+}
+
+/// Each label beside its field, or above it where there is not room for both. Every line has two rows, so that the
+/// arrangement can change.
+void RecipeForm::arrange(bool stacked)
+{
+    auto* grid = static_cast<QGridLayout*>(layout());
+    int row = 0;
+    for (const Line& line : m_lines) {
+        const int beside = stacked ? row + 1 : row;
+        if (line.field->section || stacked)
+            grid->addWidget(line.label, row, 0, 1, 3);
+        else
+            grid->addWidget(line.label, row, 0);
+        if (QWidget* editor = line.widget()) {
+            grid->addWidget(editor, beside, stacked ? 0 : 1, 1, stacked ? 2 : 1);
+            grid->addWidget(line.reset, beside, 2);
+        }
+        row += 2;
+    }
+    m_stacked = stacked;
+}
+
+void RecipeForm::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fit();
+}
+
+void RecipeForm::fit()
+{
+    int labels = 0;
+    for (const Line& line : m_lines)
+        if (!line.field->section && !line.label->isHidden())
+            labels = std::max(labels, line.label->sizeHint().width());
+    const QMargins margins = layout()->contentsMargins();
+    const int room = width() - margins.left() - margins.right() - labels - kResetWidth - 2 * kSpacing;
+    if (const bool stacked = room < kFieldBeside; stacked != m_stacked)
+        arrange(stacked);
+}
+
+QWidget* RecipeForm::editor(const std::string& path) const
+{
+    for (const Line& line : m_lines)
+        if (!line.field->section && line.field->path == path)
+            return line.widget();
+    return nullptr;
+}
+
+void RecipeForm::refresh()
+{
+    m_filling = true;
+    const SettingOrigins origins(m_session.recipe().recipe(), m_session.recipe().recipeBase());
+    for (const Line& line : m_lines)
+        refreshLine(line, origins);
+    m_filling = false;
+    setEnabled(m_session.recipe().editable());
+    fit(); // another setting may bring a longer label
+}
+
+void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins)
+{
+    const RecipeEdits& edits = m_session.recipe();
+    const bool shown = line.field->applies(edits.recipe());
+    line.label->setVisible(shown);
+    if (line.field->section)
+        return;
+    line.widget()->setVisible(shown);
+    const double value = line.field->get(edits.recipe());
+    if (line.combo)
+        line.combo->setCurrentIndex(int(value));
+    else
+        line.number->setValue(value);
+    const bool changed = value != line.field->get(edits.base());
+    line.reset->setVisible(shown && changed);
+    line.reset->setToolTip(tr("Back to %1").arg(recipeFieldText(*line.field, edits.base())));
+    setChanged(line.label, changed);
+    const ValueOrigin origin = origins.of(line.field->path);
+    line.widget()->setToolTip(line.field->toolTip + QStringLiteral("\n")
+        + tr("%1: %2").arg(recipeFieldText(*line.field, edits.recipe()), originText(origin)));
+}
+
+void RecipeForm::choose(const RecipeField& field, double value)
+{
+    RecipeEdits& edits = m_session.recipe();
+    Recipe next = edits.recipe();
+    if (field.choices.empty())
+        field.setNumber(next, value);
+    else
+        field.choices[size_t(value)].set(next);
+    const QString mergeKey = field.choices.empty() ? toQt(field.path) : QString();
+    edits.apply(tr("%1 %2").arg(field.title, recipeFieldText(field, next)), next, mergeKey);
+}
+
+void RecipeForm::reset(const RecipeField& field)
+{
+    RecipeEdits& edits = m_session.recipe();
+    Recipe next = edits.recipe();
+    field.copy(next, edits.base());
+    edits.apply(tr("Reset %1").arg(field.title), next);
+}
+
+} // namespace qs

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/recipe/what_if_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/tables/run_model.h"
+#include "widgets/views/base/elided_label.h"
+#include "widgets/views/recipe/exclusion_tree.h"
+#include "widgets/views/recipe/recipe_form.h"
+
+#include <QCheckBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+constexpr int kLeastWidth = 200;
+
+} // namespace
+
+WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
+    : Panel(QStringLiteral("what-if"), tr("What-if"), parent)
+    , m_session(session)
+    , m_recipe(recipe)
+    , m_form(new RecipeForm(session, this))
+    , m_nodes(new ExclusionTree(session, recipe, this))
+    , m_difference(new QGridLayout)
+    , m_run(new QPushButton(tr("Run"), this))
+    , m_autoRun(new QCheckBox(tr("run by itself"), this))
+    , m_state(new ElidedLabel(Qt::ElideRight, this))
+{
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidget(m_form);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setAccessibleName(tr("Settings for all nodes"));
+    scroll->setMinimumHeight(60);
+    for (QWidget* part : std::initializer_list<QWidget*> { scroll, m_nodes })
+        part->setMinimumWidth(kLeastWidth); // else the widest line would decide
+    auto* splitter = new QSplitter(Qt::Vertical, this);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(scroll);
+    splitter->addWidget(m_nodes);
+    splitter->setStretchFactor(0, 4);
+    splitter->setStretchFactor(1, 5);
+    setContent(splitter);
+    addFooter(makeFooter());
+    setFocusProxy(m_form);
+    connect(m_run, &QPushButton::clicked, &session, &Session::run);
+    connect(m_autoRun, &QCheckBox::toggled, &session, &Session::setAutoRun);
+    connect(&session, &Session::autoRunChanged, m_autoRun, &QCheckBox::setChecked);
+    connect(&m_recipe, &RecipeView::changed, this, &WhatIfPanel::refresh);
+    connect(&session, &Session::needsRunChanged, this, &WhatIfPanel::refresh);
+    connect(&session, &Session::settled, this, &WhatIfPanel::refresh);
+    connect(&session.jobs(), &JobList::idleChanged, this, &WhatIfPanel::refresh);
+    connect(&session, &Session::themeChanged, this, &WhatIfPanel::refreshDifference);
+    refresh();
+}
+
+QWidget* WhatIfPanel::makeFooter()
+{
+    auto* footer = new QFrame(this);
+    footer->setObjectName(QStringLiteral("panelFooter"));
+    footer->setMinimumWidth(kLeastWidth);
+    auto* column = new QVBoxLayout(footer);
+    column->setContentsMargins(12, 6, 10, 8);
+    column->setSpacing(6);
+    m_difference->setHorizontalSpacing(8);
+    m_difference->setVerticalSpacing(2);
+    m_difference->setColumnStretch(0, 1);
+    column->addLayout(m_difference);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    m_run->setProperty("primary", true);
+    m_run->setToolTip(tr("Quantize and compare with the recipe as it is now (Ctrl+Enter, R)"));
+    m_autoRun->setChecked(m_session.autoRun());
+    m_autoRun->setToolTip(
+        tr("Run after each edit that is expected to take less than %1").arg(durationText(Session::kAutoRunMs)));
+    m_state->setObjectName(QStringLiteral("formLabel"));
+    row->addWidget(m_run);
+    row->addWidget(m_autoRun);
+    row->addWidget(m_state, 1);
+    column->addLayout(row);
+    return footer;
+}
+
+void WhatIfPanel::refresh()
+{
+    const int changes = m_recipe.changesNotRun();
+    const std::optional<double> expected = m_session.expectedMs();
+    m_run->setEnabled(m_session.recipe().editable() && changes > 0 && !m_session.busy());
+    m_state->setText(m_session.busy() ? tr("running…")
+            : changes == 0            ? QString()
+            : expected                ? tr("about %1").arg(durationText(*expected))
+                                      : QString());
+    refreshDifference();
+}
+
+void WhatIfPanel::refreshDifference()
+{
+    while (QLayoutItem* item = m_difference->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    const RunTree& tree = m_session.runs().tree();
+    const RecipeRun* run = tree.find(tree.current());
+    const RecipeRun* parent = run ? tree.find(run->parent) : nullptr;
+    header()->setInfo(parent ? tr("vs %1").arg(toQt(parent->name)) : run ? toQt(run->name) : QString());
+    if (!run)
+        return;
+    const Theme& theme = m_session.theme();
+    int row = 0;
+    for (const NumberChange& change : numberChanges(parent ? *parent : *run, *run)) {
+        auto* title = new QLabel(change.title, this);
+        title->setObjectName(QStringLiteral("formLabel"));
+        const bool same = !parent || change.before == change.after;
+        const QString arrow = change.better > 0 ? QStringLiteral(" ▲")
+            : change.better < 0                 ? QStringLiteral(" ▼")
+                                                : QString();
+        auto* value
+            = new QLabel(same ? change.after : change.before + QStringLiteral(" → ") + change.after + arrow, this);
+        value->setObjectName(QStringLiteral("summaryValue"));
+        value->setAccessibleName(change.title + u' ' + value->text());
+        QPalette colours = value->palette();
+        colours.setColor(QPalette::WindowText,
+            change.better > 0       ? theme.rounding
+                : change.better < 0 ? theme.clipping
+                                    : theme.text);
+        value->setPalette(colours);
+        m_difference->addWidget(title, row, 0);
+        m_difference->addWidget(value, row++, 1, Qt::AlignRight);
+    }
+}
+
+} // namespace qs

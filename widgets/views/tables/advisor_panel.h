@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/tables/advice_models.h"
+#include "widgets/session/advisor.h"
+#include "widgets/views/base/panel.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSpinBox;
+class QSplitter;
+class QTableView;
+
+namespace qs {
+
+class PointChart;
+
+/// What excluding nodes would buy, as a ranking and as a curve of work against quality, and the best calibrators. A
+/// click on a point of the curve, or a double click on a row, applies it as one edit.
+class AdvisorPanel : public Panel {
+    Q_OBJECT
+public:
+    AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent = nullptr);
+    PointChart& curve() const { return *m_curve; }
+    QTableView* ranking() const { return m_ranking; }
+    QTableView* found() const { return m_found; }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void buildHeader();
+    void buildTables();
+    static void fitColumns(QTableView& table, std::initializer_list<int> columns);
+    QTableView* makeTable(QAbstractItemModel& model, const QString& name);
+    void refresh();
+    void refreshCurve();
+    void applyPoint(size_t point);
+
+    Session& m_session;
+    Advisor& m_advisor;
+    SensitivityModel m_sensitivity;
+    FoundRecipeModel m_foundModel;
+    const Sensitivity* m_shown = nullptr;
+    std::vector<size_t> m_points; ///< of the curve: their exclusions
+    PointChart* m_curve;
+    QTableView *m_ranking, *m_found;
+    QLabel* m_hint;
+    QComboBox* m_by;
+    QSpinBox* m_seconds;
+    QPushButton *m_measure, *m_search;
+    QSplitter* m_splitter;
+};
+
+} // namespace qs

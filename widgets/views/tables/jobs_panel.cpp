@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/tables/jobs_panel.h"
+
+#include "widgets/models/base/error_text.h"
+#include "widgets/models/base/formatting.h"
+
+#include <QHeaderView>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+#include <QTime>
+
+namespace qs {
+
+namespace {
+
+constexpr int kJobHeight = 22;
+constexpr int kLogLines = 2000;
+
+} // namespace
+
+JobsPanel::JobsPanel(Session& session, QWidget* parent)
+    : Panel(QStringLiteral("jobs"), tr("Jobs"), parent)
+    , m_session(session)
+    , m_table(new QTableView(this))
+    , m_log(new QPlainTextEdit(this))
+{
+    m_table->setModel(&session.jobs().model());
+    m_table->setAccessibleName(tr("Jobs"));
+    m_table->setObjectName(QStringLiteral("plainTable"));
+    m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setDefaultSectionSize(kJobHeight);
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setSectionResizeMode(JobModel::Title, QHeaderView::Stretch);
+    m_table->setColumnWidth(JobModel::Phase, 90);
+    for (const int column : { JobModel::Progress, JobModel::Rate, JobModel::Remaining, JobModel::Elapsed })
+        m_table->setColumnWidth(column, 84);
+    m_log->setReadOnly(true);
+    m_log->setMaximumBlockCount(kLogLines);
+    m_log->setAccessibleName(tr("Log"));
+    m_log->setPlaceholderText(tr("Log: nothing to report"));
+    auto* splitter = new QSplitter(Qt::Vertical, this);
+    splitter->addWidget(m_table);
+    splitter->addWidget(m_log);
+    splitter->setStretchFactor(0, 2);
+    splitter->setStretchFactor(1, 1);
+    setContent(splitter);
+
+    auto* stop = new QPushButton(tr("Cancel"), this);
+    stop->setAccessibleName(tr("Cancel the selected job"));
+    stop->setToolTip(tr("Cancels the selected job, or all running ones"));
+    stop->setEnabled(!session.jobs().idle());
+    header()->addEndTool(stop);
+    connect(stop, &QPushButton::clicked, this, [this] {
+        const QModelIndex index = m_table->currentIndex();
+        if (index.isValid())
+            m_session.jobs().cancel(index.data(JobModel::IdRole).toULongLong());
+        else
+            m_session.jobs().cancelAll();
+    });
+    connect(&session.jobs(), &JobList::idleChanged, this, [this, stop](bool idle) {
+        stop->setEnabled(!idle);
+        refreshInfo();
+    });
+    connect(&session, &Session::failed, this, [this](const Issue& issue) {
+        log(tr("Error: %1").arg(issueHeadline(issue)));
+        if (!issue.remedy.empty())
+            log(QStringLiteral("    ") + issueRemedy(issue));
+    });
+    connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now) { logSnapshot(*now); });
+    logSnapshot(*session.snapshot());
+}
+
+void JobsPanel::log(const QString& line)
+{
+    m_log->appendPlainText(QTime::currentTime().toString(QStringLiteral("HH:mm:ss  ")) + line);
+}
+
+void JobsPanel::logSnapshot(const Snapshot& now)
+{
+    if (now.warnings != m_logged) {
+        for (const std::string& warning : now.warnings)
+            log(tr("Warning: %1").arg(toQt(warning)));
+        m_logged = now.warnings;
+    }
+    if (now.comparison && !now.comparison->partial)
+        log(tr("Compared %1: load %2, match %3, run %4.")
+                .arg(samplesText(now.comparison->samples), durationText(now.timing.loadMs),
+                    durationText(now.timing.matchMs), durationText(now.timing.runMs)));
+}
+
+void JobsPanel::refreshInfo()
+{
+    int running = 0;
+    for (const JobRow& row : m_session.jobs().model().rows())
+        running += row.state == JobState::Running;
+    header()->setInfo(running > 0 ? tr("%1 running").arg(running) : QString());
+}
+
+} // namespace qs

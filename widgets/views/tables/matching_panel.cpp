@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/tables/matching_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/views/base/open_dialogs.h"
+#include "widgets/views/tables/link_dialog.h"
+
+#include <QAction>
+#include <QTableView>
+#include <QToolButton>
+
+namespace qs {
+
+namespace {
+
+QString matchingInfo(const Snapshot& snapshot)
+{
+    if (!snapshot.alignment)
+        return {};
+    const Alignment& found = *snapshot.alignment;
+    if (found.unmatchedFloat.empty() && found.unmatchedQuant.empty())
+        return TablePanel::tr("%1 pairs, none left over").arg(countText(found.values.size()));
+    return TablePanel::tr("%1 pairs · left over: %2 float, %3 quantized")
+        .arg(countText(found.values.size()), countText(found.unmatchedFloat.size()),
+            countText(found.unmatchedQuant.size()));
+}
+
+TablePanel::Setup matchingSetup()
+{
+    auto* model = new MatchModel;
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("matching");
+    setup.title = TablePanel::tr("Matching");
+    setup.model = model;
+    setup.worstColumn = MatchModel::Match;
+    setup.select = [model](Selection& selection, int row) { selection.select(model->place(row)); };
+    setup.rowOf = [model](const Place& place) -> std::optional<size_t> {
+        for (int row = 0; place.value.valid() && !place.weight && row < model->rowCount(); ++row) {
+            const MatchModel::Entry entry = model->entry(row);
+            if ((place.side == Side::Float ? entry.floatValue : entry.quantValue) == place.value)
+                return size_t(row);
+        }
+        return {};
+    };
+    setup.emptyText
+        = [](const Snapshot&) { return TablePanel::tr("Open a float and a quantized model to match their tensors."); };
+    setup.info = matchingInfo;
+    return setup;
+}
+
+} // namespace
+
+MatchingPanel::MatchingPanel(Session& session, QWidget* parent)
+    : TablePanel(session, matchingSetup(), parent)
+    , m_session(session)
+    , m_link(new QAction(tr("Link…"), this))
+    , m_unlink(new QAction(tr("Unlink"), this))
+    , m_export(new QAction(tr("Export…"), this))
+{
+    buildActions();
+    connect(table()->selectionModel(), &QItemSelectionModel::selectionChanged, this, &MatchingPanel::refreshActions);
+    connect(&session, &Session::snapshotChanged, this, &MatchingPanel::refreshActions);
+    refreshActions();
+}
+
+void MatchingPanel::buildActions()
+{
+    m_link->setShortcut(QKeySequence(Qt::Key_L));
+    m_link->setToolTip(
+        tr("Pair the chosen tensor with one of the other file; with one of each file chosen (Ctrl+click), "
+           "those two (L)"));
+    m_unlink->setShortcut(QKeySequence::Delete);
+    m_unlink->setToolTip(tr("These two are not the same tensor (Delete)"));
+    m_export->setToolTip(tr("Write the links made by hand to a map file, as `compare --map` reads it"));
+    for (QAction* action : { m_link, m_unlink }) {
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        addAction(action); // also in the context menu
+    }
+    for (QAction* action : { m_link, m_unlink, m_export }) {
+        auto* button = new QToolButton(this);
+        button->setDefaultAction(action);
+        header()->addTool(button);
+    }
+    connect(m_link, &QAction::triggered, this, &MatchingPanel::linkChosen);
+    connect(m_unlink, &QAction::triggered, this, &MatchingPanel::unlinkChosen);
+    connect(m_export, &QAction::triggered, this, [this] { askForLinksFile(m_session, this); });
+}
+
+/// A quantized model that a recipe made is paired by what made it.
+bool MatchingPanel::editable() const
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    return snapshot->alignment && !snapshot->inputs.recipe;
+}
+
+std::optional<std::pair<QString, QString>> MatchingPanel::chosenPair() const
+{
+    const std::vector<int> rows = chosenRows();
+    if (rows.size() != 2)
+        return std::nullopt;
+    for (const auto& [first, second] : { std::pair(rows[0], rows[1]), std::pair(rows[1], rows[0]) })
+        if (!matches().floatName(first).isEmpty() && matches().quantName(first).isEmpty()
+            && !matches().quantName(second).isEmpty())
+            return std::pair(matches().floatName(first), matches().quantName(second));
+    return std::nullopt;
+}
+
+void MatchingPanel::refreshActions()
+{
+    const std::vector<int> rows = chosenRows();
+    const bool links = !m_session.recipe().links().empty();
+    m_link->setEnabled(editable() && (rows.size() == 1 || chosenPair()));
+    m_unlink->setEnabled(editable() && rows.size() == 1 && matches().entry(rows[0]).pair);
+    m_export->setEnabled(links);
+}
+
+void MatchingPanel::link(const QString& floatName, const QString& quantName)
+{
+    RecipeHistory& history = m_session.recipe();
+    history.applyLinks(
+        tr("Link %1").arg(floatName), withLink(history.links(), floatName.toStdString(), quantName.toStdString()));
+}
+
+void MatchingPanel::linkChosen()
+{
+    if (const auto pair = chosenPair())
+        return link(pair->first, pair->second);
+    const std::vector<int> rows = chosenRows();
+    if (rows.size() == 1)
+        askForPartner(rows[0]);
+}
+
+void MatchingPanel::askForPartner(int row)
+{
+    const MatchModel::Entry entry = matches().entry(row);
+    const Side from = entry.floatValue.valid() ? Side::Float : Side::Quantized;
+    const QString name = from == Side::Float ? matches().floatName(row) : matches().quantName(row);
+    auto* dialog = new LinkDialog(
+        *m_session.snapshot(), from, from == Side::Float ? entry.floatValue : entry.quantValue, name, this);
+    connect(dialog, &LinkDialog::chosen, this, [this, from, name](const QString& partner) {
+        if (from == Side::Float)
+            link(name, partner);
+        else
+            link(partner, name);
+    });
+    dialog->open();
+}
+
+void MatchingPanel::unlinkChosen()
+{
+    const std::vector<int> rows = chosenRows();
+    if (rows.size() != 1 || !matches().entry(rows[0]).pair)
+        return;
+    const QString floatName = matches().floatName(rows[0]), quantName = matches().quantName(rows[0]);
+    RecipeHistory& history = m_session.recipe();
+    history.applyLinks(
+        tr("Unlink %1").arg(floatName), withoutLink(history.links(), floatName.toStdString(), quantName.toStdString()));
+}
+
+} // namespace qs

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/tables/runs_panel.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QAction>
+#include <QEvent>
+#include <QHeaderView>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QToolButton>
+#include <QTreeView>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr int kRunRowHeight = 24;
+constexpr int kLeastDifferenceWidth = 220;
+constexpr int kLeastName = 170, kNoteWidth = 140;
+constexpr int kMostSettings = 12; ///< of a comparison
+
+/// The run that is shown now is written in bold.
+class RunDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        return { QStyledItemDelegate::sizeHint(option, index).width(), kRunRowHeight };
+    }
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->font.setBold(index.data(RunModel::CurrentRole).toBool());
+        option->state &= ~QStyle::State_HasFocus;
+    }
+};
+
+} // namespace
+
+RunsPanel::RunsPanel(Session& session, QWidget* parent)
+    : Panel(QStringLiteral("runs"), tr("Runs"), parent)
+    , m_session(session)
+    , m_tree(new QTreeView(this))
+    , m_comparison(new QLabel(this))
+    , m_restore(new QAction(tr("Restore"), this))
+    , m_remove(new QAction(tr("Remove"), this))
+{
+    m_comparison->setObjectName(QStringLiteral("findingMuted"));
+    m_comparison->setWordWrap(true);
+    m_comparison->setTextFormat(Qt::PlainText);
+    m_comparison->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_comparison->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_comparison->setContentsMargins(12, 6, 12, 6);
+    auto* below = new QScrollArea(this);
+    below->setWidget(m_comparison);
+    below->setWidgetResizable(true);
+    below->setFrameShape(QFrame::NoFrame);
+    below->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    below->setMinimumWidth(kLeastDifferenceWidth);
+    m_tree->setMinimumWidth(kLeastDifferenceWidth);
+    below->setAccessibleName(tr("Difference of two runs"));
+    auto* splitter = new QSplitter(Qt::Horizontal, this);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_tree);
+    splitter->addWidget(below);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    setContent(splitter);
+    buildTree();
+    buildActions();
+    connect(&session.runs(), &RunList::changed, this, &RunsPanel::refresh);
+    refresh();
+}
+
+void RunsPanel::buildTree()
+{
+    m_tree->setModel(&m_model);
+    m_tree->setItemDelegate(new RunDelegate(m_tree));
+    m_tree->setAccessibleName(tr("Runs"));
+    m_tree->setUniformRowHeights(true);
+    m_tree->setIndentation(16);
+    m_tree->setFrameShape(QFrame::NoFrame);
+    m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_tree->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_tree->setEditTriggers(QAbstractItemView::EditKeyPressed | QAbstractItemView::SelectedClicked);
+    m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
+    setFocusProxy(m_tree);
+    QHeaderView* sections = m_tree->header();
+    sections->setStretchLastSection(false);
+    sections->setSectionResizeMode(RunModel::Name, QHeaderView::Stretch);
+    m_tree->viewport()->installEventFilter(this);
+    connect(&m_model, &RunModel::renamed, &m_session.runs(), &RunList::rename);
+    connect(&m_model, &RunModel::annotated, &m_session.runs(), &RunList::annotate);
+    connect(m_tree->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::refreshComparison);
+    connect(&m_model, &QAbstractItemModel::modelReset, m_tree, &QTreeView::expandAll);
+    connect(m_tree, &QTreeView::doubleClicked, m_restore, &QAction::trigger);
+}
+
+bool RunsPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_tree->viewport() && event->type() == QEvent::Resize)
+        fitColumns();
+    return Panel::eventFilter(watched, event);
+}
+
+/// Shows the columns that have room beside the name, those first that say most; the rest is in the comparison.
+void RunsPanel::fitColumns()
+{
+    const QAbstractItemView* cells = m_tree;
+    int room = m_tree->viewport()->width() - kLeastName;
+    for (const int column :
+        { RunModel::Sqnr, RunModel::Accuracy, RunModel::Macs, RunModel::Size, RunModel::Agreement, RunModel::Note }) {
+        m_tree->setColumnHidden(column, false); // a hidden one has no width to be measured
+        const int needed = column == RunModel::Note
+            ? kNoteWidth
+            : std::max(m_tree->header()->sectionSizeHint(column), cells->sizeHintForColumn(column));
+        if (needed > room) {
+            m_tree->setColumnHidden(column, true);
+            continue;
+        }
+        m_tree->setColumnWidth(column, needed);
+        room -= needed;
+    }
+}
+
+void RunsPanel::buildActions()
+{
+    m_restore->setToolTip(
+        tr("Go on from this run: its recipe becomes the current one, as one step that can be undone"));
+    m_restore->setShortcut(QKeySequence(Qt::Key_Return));
+    m_restore->setShortcutContext(Qt::WidgetShortcut);
+    m_remove->setToolTip(tr("Forget this run; the runs made from it stay"));
+    m_remove->setShortcut(QKeySequence::Delete);
+    m_remove->setShortcutContext(Qt::WidgetShortcut);
+    auto* rename = new QAction(tr("Rename"), this);
+    rename->setShortcut(QKeySequence(Qt::Key_F2));
+    rename->setShortcutContext(Qt::WidgetShortcut);
+    m_tree->addActions({ m_restore, rename, m_remove });
+    connect(m_restore, &QAction::triggered, this, [this] {
+        if (const auto runs = chosen(); runs.size() == 1)
+            m_session.restoreRun(runs[0]);
+    });
+    connect(m_remove, &QAction::triggered, this, [this] {
+        for (const RunId id : chosen())
+            m_session.runs().remove(id);
+    });
+    connect(rename, &QAction::triggered, this, [this] {
+        if (const QModelIndex index = m_tree->currentIndex(); index.isValid())
+            m_tree->edit(index.siblingAtColumn(RunModel::Name));
+    });
+    for (QAction* action : { m_restore, rename, m_remove }) {
+        auto* button = new QToolButton(this);
+        button->setDefaultAction(action);
+        header()->addEndTool(button);
+    }
+}
+
+std::vector<RunId> RunsPanel::chosen() const
+{
+    std::vector<RunId> ids;
+    for (const QModelIndex& index : m_tree->selectionModel()->selectedRows())
+        ids.push_back(m_model.idOf(index));
+    std::ranges::sort(ids); // older first
+    return ids;
+}
+
+void RunsPanel::refresh()
+{
+    const RunTree& tree = m_session.runs().tree();
+    m_model.setRuns(tree);
+    m_tree->expandAll();
+    fitColumns();
+    const auto count = tree.runs().size();
+    header()->setInfo(count == 0 ? QString() : count == 1 ? tr("1 run") : tr("%1 runs").arg(countText(count)));
+    refreshComparison();
+}
+
+/// Two chosen runs, else one against the run it was made from.
+void RunsPanel::refreshComparison()
+{
+    const RunTree& tree = m_session.runs().tree();
+    const std::vector<RunId> ids = chosen();
+    const RecipeRun* after = tree.find(ids.empty() ? tree.current() : ids.back());
+    const RecipeRun* before = !after ? nullptr : tree.find(ids.size() == 2 ? ids[0] : after->parent);
+    m_restore->setEnabled(ids.size() == 1 && m_session.recipe().editable());
+    m_remove->setEnabled(!ids.empty());
+    if (!after || ids.size() > 2) {
+        m_comparison->setText(after ? tr("Choose two runs to compare them.") : tr("Nothing was run yet."));
+        return;
+    }
+    if (!before) {
+        m_comparison->setText(
+            tr("%1 is where this work began. Choose two runs to compare them.").arg(toQt(after->name)));
+        return;
+    }
+    QStringList lines { toQt(before->name) + QStringLiteral(" → ") + toQt(after->name) };
+    for (const NumberChange& change : numberChanges(*before, *after))
+        lines << QStringLiteral("%1: %2").arg(change.title,
+            change.before == change.after ? change.after : change.before + QStringLiteral(" → ") + change.after);
+    const QStringList settings = settingChanges(*before, *after);
+    lines << QString() << (settings.isEmpty() ? tr("The same settings.") : tr("Settings:"))
+          << settings.mid(0, kMostSettings);
+    if (settings.size() > kMostSettings)
+        lines << tr("and %1 more").arg(settings.size() - kMostSettings);
+    m_comparison->setText(lines.join(u'\n'));
+}
+
+QString RunsPanel::comparison() const { return m_comparison->text(); }
+
+} // namespace qs

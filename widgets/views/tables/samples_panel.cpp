@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/tables/samples_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/findings/finding_model.h"
+#include "widgets/models/tables/sample_model.h"
+#include "widgets/plots/point_chart.h"
+#include "widgets/session/pair_details.h"
+#include "widgets/views/base/cell_delegates.h"
+#include "widgets/views/tables/sample_pictures.h"
+#include "widgets/views/theme/plot_theme.h"
+
+#include <QLabel>
+#include <QPointer>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace qs {
+
+namespace {
+
+const QString kSampleTag = QStringLiteral("sample-detail");
+constexpr int kPictureSide = 112; ///< pixels of the chosen sample's picture
+constexpr size_t kMostClasses = 5;
+constexpr int kDetailWidth = 190, kLeastScatter = 150;
+constexpr int kWideEnough = 1000; ///< for table, scatter and the chosen sample; below it one of the last two
+
+/// The name of a sample beside its picture.
+class PictureDelegate : public CellDelegate {
+public:
+    PictureDelegate(const Session& session, const SamplePictures& pictures, TablePanel& panel)
+        : CellDelegate(session, ColumnKind::Text, &panel)
+        , m_pictures(pictures)
+    {
+    }
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        CellDelegate::initStyleOption(option, index);
+        const QPixmap picture = m_pictures.at(index.data(RowRole).toULongLong());
+        if (picture.isNull())
+            return;
+        option->features |= QStyleOptionViewItem::HasDecoration;
+        option->icon = QIcon(picture);
+        option->decorationSize = { SamplePictures::kSide, SamplePictures::kSide };
+    }
+
+private:
+    const SamplePictures& m_pictures;
+};
+
+/// How the samples fit the calibration.
+QString coverageText(const Snapshot& snapshot)
+{
+    if (!snapshot.comparison)
+        return {};
+    const Comparison& c = *snapshot.comparison;
+    QStringList parts;
+    if (c.coverage && c.coverage->outside > 0)
+        parts << TablePanel::tr("%1 of the values lie outside the calibrated ranges, most in %2: %3")
+                     .arg(percentText(c.coverage->outside), toQt(c.coverage->worst),
+                         percentText(c.coverage->worstShare));
+    else if (c.coverage)
+        parts << TablePanel::tr("all values lie inside the calibrated ranges");
+    if (!c.duplicates.empty())
+        parts << TablePanel::tr("%1 groups of equal samples").arg(countText(c.duplicates.size()));
+    for (const InputRow& input : c.inputs)
+        if (!input.note.empty())
+            parts << QStringLiteral("%1: %2").arg(toQt(input.name), findingText(input.note));
+    if (c.rangeGrowth.size() > 1) {
+        const RangeGrowth& before = c.rangeGrowth[c.rangeGrowth.size() - 2];
+        parts << TablePanel::tr("after %1 samples ranges have %2 of their width")
+                     .arg(countText(before.samples), percentText(before.meanShare));
+    }
+    return parts.join(QStringLiteral(" · "));
+}
+
+TablePanel::Setup samplesSetup(Session& session)
+{
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("samples");
+    setup.title = TablePanel::tr("Samples");
+    setup.model = new SampleModel;
+    setup.worstColumn = SampleModel::QuantMargin;
+    const Session* owner = &session;
+    setup.select = [owner](Selection& selection, int row) {
+        selection.selectSample(owner->comparison()->firstSample + size_t(row));
+    };
+    setup.rowOf = [owner](const Place& place) -> std::optional<size_t> {
+        const Comparison* comparison = owner->comparison();
+        if (!comparison || !place.sample || *place.sample < comparison->firstSample)
+            return {};
+        return *place.sample - comparison->firstSample;
+    };
+    setup.info = [](const Snapshot& snapshot) {
+        if (!snapshot.comparison)
+            return QString();
+        const size_t count = snapshot.comparison->samples, flipped = snapshot.comparison->flipped.size();
+        const QString samples = samplesText(count);
+        return snapshot.comparison->floatClass.empty() ? samples
+                                                       : samples
+                + (flipped == 0 ? TablePanel::tr(" · no class flipped")
+                                : TablePanel::tr(" · %1 flipped").arg(countText(flipped)));
+    };
+    setup.footer = [owner](const Theme&) { return coverageText(*owner->snapshot()); };
+    setup.emptyText = [](const Snapshot& snapshot) {
+        return snapshot.data ? TablePanel::tr("Nothing is compared yet.")
+                             : TablePanel::tr("Open data to compare the models sample by sample.");
+    };
+    return setup;
+}
+
+} // namespace
+
+SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
+    : TablePanel(session, samplesSetup(session), parent)
+    , m_session(session)
+    , m_pictures(new SamplePictures(session, this))
+    , m_scatter(new PointChart(this))
+    , m_picture(new QLabel(this))
+    , m_detail(new QLabel(this))
+    , m_all(new QPushButton(tr("All samples"), this))
+{
+    table()->setItemDelegateForColumn(SampleModel::Sample, new PictureDelegate(session, *m_pictures, *this));
+    m_all->setToolTip(tr("Colour the graph for all samples together again"));
+    header()->addTool(m_all);
+    connect(m_all, &QPushButton::clicked, this, [this] { m_session.selection().selectSample(std::nullopt); });
+    buildBeside();
+    connect(m_pictures, &SamplePictures::changed, table()->viewport(), qOverload<>(&QWidget::update));
+    connect(m_scatter, &PointChart::itemChosen, this,
+        [this](size_t row) { m_session.selection().selectSample(m_session.comparison()->firstSample + row); });
+    connect(&session, &Session::snapshotChanged, this, &SamplesPanel::refresh);
+    connect(&session.selection(), &Selection::changed, this, &SamplesPanel::followSample);
+    connect(&session, &Session::themeChanged, this, [this] { m_scatter->setStyle(plotStyleOf(m_session.theme())); });
+    connect(this, &Panel::lookedAtChanged, this, &SamplesPanel::refresh);
+    m_scatter->setStyle(plotStyleOf(session.theme()));
+    refresh();
+}
+
+void SamplesPanel::buildBeside()
+{
+    m_scatter->setAccessibleName(tr("Margins of the float model against the quantized one"));
+    m_scatter->setMinimumWidth(kLeastScatter);
+    addBeside(m_scatter, 30);
+    m_picture->setAlignment(Qt::AlignCenter);
+    m_picture->setContentsMargins(8, 8, 8, 0);
+    m_picture->setAccessibleName(tr("Input of the chosen sample"));
+    m_detail->setObjectName(QStringLiteral("findingText"));
+    m_detail->setTextFormat(Qt::RichText);
+    m_detail->setWordWrap(true);
+    m_detail->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_detail->setContentsMargins(10, 6, 10, 6);
+    m_detail->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_detail->setAccessibleName(tr("Outputs of the chosen sample"));
+    auto* content = new QWidget;
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_picture);
+    column->addWidget(m_detail, 1);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidget(content);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setMinimumWidth(kDetailWidth);
+    addBeside(scroll, 20);
+    m_single = scroll;
+}
+
+void SamplesPanel::refresh()
+{
+    if (lookedAt())
+        m_pictures->want();
+    const PointData points = marginData(*m_session.snapshot());
+    m_scatter->setData(points);
+    followSample();
+}
+
+void SamplesPanel::resizeEvent(QResizeEvent* event)
+{
+    TablePanel::resizeEvent(event);
+    arrange();
+}
+
+void SamplesPanel::arrange()
+{
+    const bool wide = width() >= kWideEnough, chosen = m_session.selection().current().sample.has_value();
+    m_scatter->setVisible(!m_scatter->data().points.empty() && (wide || !chosen));
+    m_single->setVisible(wide || chosen || m_scatter->data().points.empty());
+    if (wide)
+        shareWidth({ 60, 40 });
+    else
+        shareWidth({ 100, 100 }); // one of them is hidden
+}
+
+void SamplesPanel::followSample()
+{
+    const auto sample = m_session.selection().current().sample;
+    const Comparison* comparison = m_session.comparison();
+    m_all->setEnabled(sample.has_value());
+    arrange();
+    const bool known = comparison && sample && *sample >= comparison->firstSample;
+    m_scatter->setChosen(known ? std::optional(*sample - comparison->firstSample) : std::nullopt);
+    requestDetail();
+}
+
+void SamplesPanel::requestDetail()
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const auto sample = m_session.selection().current().sample;
+    if (m_shown.snapshot != snapshot.get())
+        m_shown = {}; // its address may come again
+    if (!lookedAt())
+        return;
+    const Shown wanted { snapshot.get(), sample };
+    if (wanted == m_shown)
+        return;
+    m_shown = wanted;
+    m_session.jobs().cancelTag(kSampleTag);
+    const bool possible = sample && snapshot->comparison && !snapshot->comparison->partial && snapshot->data;
+    if (!possible) {
+        m_picture->hide();
+        m_detail->setText(tr("Choose a sample to see its input and outputs; the graph is then coloured for it alone."));
+        return;
+    }
+    JobRequest job;
+    job.tag = kSampleTag;
+    job.title = tr("Look at %1").arg(toQt(snapshot->data->sampleName(*sample)));
+    job.visibility = Visibility::Hidden;
+    job.process
+        = [self = QPointer(this), snapshot, wanted](const JobContext& context) -> Result<std::function<void()>> {
+        const Picture picture = SamplePreviews(*snapshot->data).of(*wanted.sample, kPictureSide * 2);
+        QS_TRY(auto outputs, sampleOutputs(detailInputs(*snapshot), *wanted.sample, context.progress, context.cancel));
+        return std::function<void()>([self, wanted, picture, outputs = std::move(outputs)] {
+            if (self && self->m_shown == wanted)
+                self->showDetail(*wanted.sample, picture, outputs);
+        });
+    };
+    job.failed = [self = QPointer(this), wanted](const Issue&) {
+        if (self && self->m_shown == wanted)
+            self->m_detail->setText(tr("This sample cannot be run alone."));
+    };
+    m_session.jobs().start(std::move(job));
+}
+
+void SamplesPanel::showDetail(size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs)
+{
+    const DataSource& samples = *m_session.snapshot()->data;
+    const ClassNames& names = *m_session.snapshot()->classNames;
+    m_picture->setVisible(!picture.pixels.empty());
+    if (!picture.pixels.empty())
+        m_picture->setPixmap(QPixmap::fromImage(
+            imageOf(picture).scaled(kPictureSide, kPictureSide, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
+    QString text = QStringLiteral("<b>%1</b>").arg(toQt(samples.sampleName(sample)).toHtmlEscaped());
+    if (sample < samples.labels().size())
+        text += QStringLiteral("<br>")
+            + tr("label %1").arg(toQt(className(names, samples.labels()[sample])).toHtmlEscaped());
+    m_detail->setText(text + outputsText(outputs, names));
+}
+
+QString SamplesPanel::detailText() const { return m_detail->text(); }
+
+PointData marginData(const Snapshot& snapshot)
+{
+    PointData data;
+    data.joined = false;
+    data.xLabel = SamplesPanel::tr("margin, float");
+    data.yLabel = SamplesPanel::tr("margin, quantized");
+    if (!snapshot.comparison || !snapshot.data)
+        return data;
+    const Comparison& c = *snapshot.comparison;
+    const ClassNames& names = *snapshot.classNames;
+    const size_t count = std::min({ c.floatMargin.size(), c.quantMargin.size(), c.floatClass.size() });
+    double low = 0, high = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (!std::isfinite(c.floatMargin[i]) || !std::isfinite(c.quantMargin[i]))
+            continue;
+        const bool flips = i < c.quantClass.size() && c.floatClass[i] != c.quantClass[i];
+        data.points.push_back({ c.floatMargin[i], c.quantMargin[i],
+            SamplesPanel::tr("%1\nclass %2 → %3\nmargin %4 → %5")
+                .arg(toQt(snapshot.data->sampleName(c.firstSample + i)), toQt(className(names, c.floatClass[i])),
+                    toQt(className(names, i < c.quantClass.size() ? c.quantClass[i] : -1)),
+                    numberText(c.floatMargin[i]), numberText(c.quantMargin[i])),
+            flips });
+        low = std::min({ low, c.floatMargin[i], c.quantMargin[i] });
+        high = std::max({ high, c.floatMargin[i], c.quantMargin[i] });
+    }
+    if (data.points.size() != count)
+        data.points.clear(); // a point is a row
+    data.lines = { { low, low, high, high }, { low, 0, high, 0 } }; // equal margins, and where the class flips
+    return data;
+}
+
+QString outputsText(const std::vector<SampleOutput>& outputs, const ClassNames& names)
+{
+    const auto largest = std::ranges::find_if(outputs, [](const SampleOutput& out) { return !out.x.empty(); });
+    if (largest == outputs.end())
+        return {};
+    const SampleOutput& out = *largest;
+    std::vector<size_t> order(out.x.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    const size_t shown = std::min(order.size(), kMostClasses);
+    const auto byFloat = [&](size_t a, size_t b) { return out.x[a] > out.x[b]; };
+    std::ranges::partial_sort(order, order.begin() + ptrdiff_t(shown), byFloat);
+    order.resize(shown);
+    const auto other = size_t(std::ranges::max_element(out.y) - out.y.begin()); // the quantized model's own choice
+    if (std::ranges::find(order, other) == order.end())
+        order.back() = other;
+    QString text = QStringLiteral("<p>%1</p><table cellspacing=0 cellpadding=1><tr><td>%2&nbsp;&nbsp;</td>"
+                                  "<td align=right>%3&nbsp;&nbsp;</td><td align=right>%4</td></tr>")
+                       .arg(toQt(out.name).toHtmlEscaped(),
+                           out.x.size() > 1 ? SamplesPanel::tr("class") : SamplesPanel::tr("element"),
+                           SamplesPanel::tr("float"), SamplesPanel::tr("quantized"));
+    const auto nameOf = [&](size_t i) {
+        const QString name = toQt(className(names, int64_t(i))), number = QString::number(i);
+        return name == number ? number : number + QStringLiteral(" ") + name.toHtmlEscaped();
+    };
+    for (const size_t i : order) {
+        const auto bold = [&](float value, bool top) {
+            return top ? QStringLiteral("<b>%1</b>").arg(numberText(double(value))) : numberText(double(value));
+        };
+        text += QStringLiteral(
+            "<tr><td>%1&nbsp;&nbsp;</td><td align=right>%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
+                    .arg(nameOf(i), bold(out.x[i], i == order.front()), bold(out.y[i], i == other));
+    }
+    return text + QStringLiteral("</table>");
+}
+
+} // namespace qs

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/tables/output_model.h"
+#include "widgets/models/tables/saturation_model.h"
+#include "widgets/models/tables/tensor_model.h"
+#include "widgets/models/tables/weight_model.h"
+#include "widgets/session/recipe_view.h"
+#include "widgets/views/base/table_panel.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+QString coloured(const QString& text, const QColor& colour)
+{
+    return QStringLiteral("<span style='color:%1'>■</span> %2").arg(colour.name(), text);
+}
+
+QString noiseLegend(const Theme& theme)
+{
+    return TablePanel::tr("SQNR in dB, higher is better; increase in dB, lower is better · noise: %1 %2 %3")
+        .arg(coloured(TablePanel::tr("clipping"), theme.clipping), coloured(TablePanel::tr("rounding"), theme.rounding),
+            coloured(TablePanel::tr("inherited"), theme.inherited));
+}
+
+QString nothingComparedText(const Snapshot& snapshot)
+{
+    if (!snapshot.floatModel || !snapshot.quantModel)
+        return TablePanel::tr("Open a float and a quantized model and data to compare them.");
+    return snapshot.data ? TablePanel::tr("Nothing is compared yet.")
+                         : TablePanel::tr("Open data to compare the models.");
+}
+
+/// The recipe's node that makes a row's tensor, or reads its weight.
+template <class Row> auto nodesOfRows(Session& session, RecipeView& recipe, std::vector<Row> Comparison::*rows)
+{
+    return [&session, &recipe, rows](int row) -> std::optional<size_t> {
+        const Comparison* comparison = session.comparison();
+        if (!comparison || row < 0 || size_t(row) >= (comparison->*rows).size())
+            return std::nullopt;
+        const std::string& node = (comparison->*rows)[size_t(row)].node;
+        return node.empty() ? std::nullopt : recipe.find(node);
+    };
+}
+
+} // namespace
+
+TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* parent)
+{
+    TablePanel::Setup setup;
+    setup.recipe = &recipe;
+    setup.nodeOf = nodesOfRows(session, recipe, &Comparison::activations);
+    setup.name = QStringLiteral("tensors");
+    setup.title = TablePanel::tr("Tensors");
+    setup.model = new TensorModel;
+    setup.worstColumn = TensorModel::columnOf(session.metric());
+    setup.select = [](Selection& selection, int row) { selection.selectActivation(size_t(row)); };
+    setup.rowOf = [](const Place& place) { return place.activation; };
+    setup.info = [](const Snapshot& snapshot) {
+        if (!snapshot.comparison || !snapshot.alignment)
+            return QString();
+        const size_t unmatched = snapshot.alignment->unmatchedFloat.size() + snapshot.alignment->unmatchedQuant.size();
+        const size_t pairs = snapshot.comparison->activations.size();
+        return (pairs == 1 ? TablePanel::tr("1 pair") : TablePanel::tr("%1 pairs").arg(countText(pairs)))
+            + TablePanel::tr(" · %1 unmatched · worst first · [ ] walk").arg(countText(unmatched));
+    };
+    setup.footer = noiseLegend;
+    setup.emptyText = nothingComparedText;
+    auto* panel = new TablePanel(session, std::move(setup), parent);
+    QObject::connect(&session, &Session::metricChanged, panel,
+        [panel](Metric metric) { panel->sortWorstFirst(TensorModel::columnOf(metric)); });
+    return panel;
+}
+
+TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* parent)
+{
+    TablePanel::Setup setup;
+    setup.recipe = &recipe;
+    setup.nodeOf = nodesOfRows(session, recipe, &Comparison::weights);
+    setup.name = QStringLiteral("weights");
+    setup.title = TablePanel::tr("Weights");
+    setup.model = new WeightModel;
+    setup.worstColumn = WeightModel::Sqnr;
+    setup.select = [](Selection& selection, int row) { selection.selectWeight(size_t(row)); };
+    setup.rowOf = [](const Place& place) { return place.weight; };
+    setup.info = [](const Snapshot& snapshot) {
+        return snapshot.comparison
+            ? TablePanel::tr("%1 weights and biases · worst first").arg(countText(snapshot.comparison->weights.size()))
+            : QString();
+    };
+    setup.emptyText = nothingComparedText;
+    setup.footer = [](const Theme&) {
+        return TablePanel::tr("SQNR in dB, higher is better · range ratio: largest over median channel");
+    };
+    return new TablePanel(session, std::move(setup), parent);
+}
+
+TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
+{
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("outputs");
+    setup.title = TablePanel::tr("Outputs");
+    setup.model = new OutputModel;
+    setup.worstColumn = OutputModel::Sqnr;
+    Session* owner = &session;
+    setup.select = [owner](Selection& selection, int row) {
+        selection.selectValue(Side::Float, owner->comparison()->outputs[size_t(row)].floatValue);
+    };
+    setup.rowOf = [owner](const Place& place) -> std::optional<size_t> {
+        const Comparison* comparison = owner->comparison();
+        if (!comparison || place.weight || !place.value.valid())
+            return {};
+        const auto& rows = comparison->outputs;
+        const auto it = std::find_if(
+            rows.begin(), rows.end(), [&](const OutputRow& row) { return row.floatValue == place.value; });
+        return it == rows.end() ? std::nullopt : std::optional<size_t>(size_t(it - rows.begin()));
+    };
+    setup.emptyText = nothingComparedText;
+    setup.info = [](const Snapshot& snapshot) {
+        const size_t count = snapshot.comparison ? snapshot.comparison->outputs.size() : 0;
+        return count == 0 ? QString()
+            : count == 1  ? TablePanel::tr("1 output")
+                          : TablePanel::tr("%1 outputs").arg(countText(count));
+    };
+    return new TablePanel(session, std::move(setup), parent);
+}
+
+TablePanel* makeSaturationPanel(Session& session, QWidget* parent)
+{
+    auto* model = new SaturationModel;
+    TablePanel::Setup setup;
+    setup.name = QStringLiteral("saturation");
+    setup.title = TablePanel::tr("Saturation");
+    setup.model = model;
+    setup.worstColumn = SaturationModel::Share;
+    setup.select
+        = [model](Selection& selection, int row) { selection.selectNode(Side::Quantized, model->at(row).quantNode); };
+    setup.info = [](const Snapshot& snapshot) {
+        const size_t count = snapshot.comparison ? snapshot.comparison->saturation.size() : 0;
+        return count == 0 ? QString()
+            : count == 1  ? TablePanel::tr("1 node whose sums can saturate")
+                          : TablePanel::tr("%1 nodes whose sums can saturate").arg(countText(count));
+    };
+    setup.emptyText = [](const Snapshot& snapshot) {
+        if (snapshot.inputs.profile != ArithmeticProfile::IntegerAvx2)
+            return TablePanel::tr(
+                "Choose Recipe ▸ Arithmetic ▸ integer-avx2 to see where sums of CPUs without wide dot "
+                "products saturate.");
+        return snapshot.comparison ? TablePanel::tr("No node of this model can saturate.")
+                                   : nothingComparedText(snapshot);
+    };
+    setup.footer = [](const Theme&) {
+        return TablePanel::tr("Pairs of products whose sum needs more than 16 bits · remedies: findings, or reduce the "
+                              "range of weights in What-if");
+    };
+    return new TablePanel(session, std::move(setup), parent);
+}
+
+} // namespace qs

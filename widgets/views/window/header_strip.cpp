@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/window/header_strip.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/tables/output_model.h"
+#include "widgets/session/recipe_view.h"
+#include "widgets/session/search_names.h"
+#include "widgets/views/base/elided_label.h"
+
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QDir>
+#include <QEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStringListModel>
+#include <QTimer>
+#include <QUndoStack>
+
+#include <set>
+
+namespace qs {
+
+namespace {
+
+constexpr int kSearchWidth = 250;
+constexpr int kVisibleItems = 14;
+constexpr int kUndoWidth = 190;
+
+} // namespace
+
+QString projectName(const Inputs& inputs)
+{
+    static const std::set<QString> kNamesOfNothing { QStringLiteral("float"), QStringLiteral("model"),
+        QStringLiteral("fp32"), QStringLiteral("qdq"), QStringLiteral("quantized"), QStringLiteral("qoperator"),
+        QStringLiteral("int8") };
+    const QFileInfo file(toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));
+    const QString stem = file.completeBaseName();
+    const QString folder = file.absoluteDir().dirName();
+    return kNamesOfNothing.count(stem.toLower()) && !folder.isEmpty() ? folder : stem;
+}
+
+QString projectLine(const Snapshot& snapshot)
+{
+    QStringList files;
+    if (snapshot.floatModel)
+        files << fileName(snapshot.inputs.floatPath);
+    if (snapshot.quantModel)
+        files << (snapshot.inputs.recipe ? HeaderStrip::tr("the recipe") : fileName(snapshot.inputs.quantPath));
+    QStringList parts { files.join(QStringLiteral(" ⇄ ")) };
+    if (snapshot.data) {
+        QString spec = toQt(snapshot.inputs.data.spec);
+        while (spec.endsWith(u'/'))
+            spec.chop(1);
+        parts << spec.mid(spec.lastIndexOf(u'/') + 1)
+                + QStringLiteral(" (%1)").arg(countText(snapshot.data->samples()));
+    }
+    if (snapshot.comparison)
+        parts << toQt(profileName(snapshot.comparison->profile));
+    if (snapshot.comparison && snapshot.comparison->partial)
+        parts << HeaderStrip::tr("partial: %1 so far").arg(samplesText(snapshot.comparison->samples));
+    return parts.join(QStringLiteral(" · "));
+}
+
+HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
+    : QFrame(parent)
+    , m_session(session)
+    , m_recipe(recipe)
+    , m_changes(new QLabel(this))
+    , m_run(new QPushButton(tr("Run  Ctrl+Enter"), this))
+    , m_undo(new QPushButton(this))
+    , m_name(new QLabel(this))
+    , m_files(new ElidedLabel(Qt::ElideRight, this))
+    , m_summary(new QHBoxLayout)
+    , m_search(new QLineEdit(this))
+    , m_names(new QStringListModel(this))
+{
+    setObjectName(QStringLiteral("headerStrip"));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    m_name->setObjectName(QStringLiteral("modelName"));
+    m_files->setObjectName(QStringLiteral("modelFiles"));
+    m_search->setPlaceholderText(tr("Go to node, tensor… Ctrl+Shift+P"));
+    m_search->setAccessibleName(tr("Go to node or tensor"));
+    m_search->setFixedWidth(kSearchWidth);
+    m_search->setClearButtonEnabled(true);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(14, 6, 12, 6);
+    row->setSpacing(10);
+    row->addWidget(m_name);
+    row->addWidget(m_files, 1);
+    row->addWidget(m_changes);
+    row->addWidget(m_run);
+    row->addWidget(m_undo);
+    row->addLayout(m_summary);
+    row->addSpacing(10);
+    row->addWidget(m_search);
+    m_summary->setSpacing(6);
+
+    auto* completer = new QCompleter(m_names, this);
+    completer->setFilterMode(Qt::MatchContains);
+    completer->setCaseSensitivity(Qt::CaseInsensitive);
+    completer->setMaxVisibleItems(kVisibleItems);
+    m_search->setCompleter(completer);
+    m_search->installEventFilter(this);
+    connect(completer, qOverload<const QString&>(&QCompleter::activated), this, &HeaderStrip::go);
+    connect(m_search, &QLineEdit::returnPressed, this, [this, completer] {
+        const QString typed = m_search->text();
+        go(m_session.selection().selectByName(typed.toStdString()) ? typed : completer->currentCompletion());
+    });
+    m_changes->setObjectName(QStringLiteral("changesChip"));
+    m_changes->setToolTip(tr("The numbers that are shown are of the recipe without these changes"));
+    m_run->setProperty("primary", true);
+    m_run->setAccessibleName(tr("Run the recipe"));
+    m_undo->setProperty("link", true);
+    connect(m_run, &QPushButton::clicked, &session, &Session::run);
+    connect(m_undo, &QPushButton::clicked, &session.recipe().stack(), &QUndoStack::undo);
+    connect(&recipe, &RecipeView::changed, this, &HeaderStrip::refreshRecipe);
+    connect(&session, &Session::needsRunChanged, this, &HeaderStrip::refreshRecipe);
+    connect(&session.recipe().stack(), &QUndoStack::indexChanged, this, &HeaderStrip::refreshRecipe);
+    connect(&session, &Session::snapshotChanged, this, &HeaderStrip::refresh);
+    refresh();
+}
+
+void HeaderStrip::focusSearch()
+{
+    m_search->setFocus(Qt::ShortcutFocusReason);
+    m_search->selectAll();
+}
+
+bool HeaderStrip::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_search && event->type() == QEvent::FocusIn)
+        fillNames();
+    return QFrame::eventFilter(watched, event);
+}
+
+void HeaderStrip::refresh()
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    const bool open = snapshot.floatModel || snapshot.quantModel;
+    m_name->setText(open ? projectName(snapshot.inputs) : QStringLiteral("Quantscope"));
+    m_files->setText(open ? projectLine(snapshot) : QString());
+    m_files->setToolTip(open ? toQt(snapshot.inputs.floatPath) + u'\n' + toQt(snapshot.inputs.quantPath) + u'\n'
+                + toQt(snapshot.inputs.data.spec)
+                             : QString());
+    m_search->setEnabled(open);
+    refreshSummary();
+    refreshRecipe();
+}
+
+void HeaderStrip::refreshRecipe()
+{
+    const int changes = m_recipe.changesNotRun();
+    m_changes->setVisible(changes > 0);
+    const QString count = changes == 1 ? tr("1 change") : tr("%1 changes").arg(changes);
+    m_changes->setText(m_session.busy() ? tr("%1, running").arg(count) : tr("%1, not run").arg(count));
+    m_run->setVisible(m_session.needsRun());
+    const QUndoStack& stack = m_session.recipe().stack();
+    m_undo->setVisible(stack.canUndo());
+    const QString text = tr("↶ Undo “%1”").arg(stack.undoText());
+    m_undo->setText(fontMetrics().elidedText(text, Qt::ElideRight, kUndoWidth));
+    m_undo->setToolTip(text);
+    m_undo->setAccessibleName(tr("Undo %1").arg(stack.undoText()));
+}
+
+void HeaderStrip::refreshSummary()
+{
+    while (QLayoutItem* item = m_summary->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    const Comparison* comparison = m_session.comparison();
+    if (!comparison)
+        return;
+    for (const SummaryItem& item : outcomeSummary(*comparison)) {
+        auto* label = new QLabel(item.label, this);
+        label->setObjectName(QStringLiteral("summaryLabel"));
+        auto* value = new QLabel(item.value, this);
+        value->setObjectName(QStringLiteral("summaryValue"));
+        label->setToolTip(item.toolTip);
+        value->setToolTip(item.toolTip);
+        value->setAccessibleName(item.label + u' ' + item.value);
+        m_summary->addWidget(label);
+        m_summary->addWidget(value);
+        m_summary->addSpacing(8);
+    }
+}
+
+void HeaderStrip::fillNames()
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    if (snapshot == m_namesOf)
+        return;
+    m_namesOf = snapshot;
+    m_names->setStringList(searchNames(*snapshot));
+}
+
+void HeaderStrip::go(const QString& name)
+{
+    if (name.isEmpty() || !m_session.selection().selectByName(name.toStdString()))
+        return;
+    m_search->completer()->popup()->hide();
+    m_search->clearFocus();
+    QTimer::singleShot(0, m_search, &QLineEdit::clear); // the completer writes what was chosen after this
+}
+
+} // namespace qs

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/window/main_window.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/formulas.h"
+#include "widgets/session/advisor.h"
+#include "widgets/session/file_roles.h"
+#include "widgets/views/base/error_bar.h"
+#include "widgets/views/base/open_dialogs.h"
+#include "widgets/views/base/progress_strip.h"
+#include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/channels_panel.h"
+#include "widgets/views/detail/distribution_panel.h"
+#include "widgets/views/detail/error_map_panel.h"
+#include "widgets/views/detail/inspector_panel.h"
+#include "widgets/views/detail/layer_chart_panel.h"
+#include "widgets/views/detail/weight_lab_panel.h"
+#include "widgets/views/graph/graph_canvas.h"
+#include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/recipe/what_if_panel.h"
+#include "widgets/views/tables/advisor_panel.h"
+#include "widgets/views/tables/difference_panel.h"
+#include "widgets/views/tables/findings_panel.h"
+#include "widgets/views/tables/jobs_panel.h"
+#include "widgets/views/tables/matching_panel.h"
+#include "widgets/views/tables/runs_panel.h"
+#include "widgets/views/tables/samples_panel.h"
+#include "widgets/views/theme/style.h"
+#include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/header_strip.h"
+#include "widgets/views/window/recovery_bar.h"
+#include "widgets/views/window/start_page.h"
+#include "widgets/views/window/window_menus.h"
+
+#include <QCloseEvent>
+#include <QDir>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFile>
+#include <QFileInfo>
+#include <QLabel>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QUndoStack>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+const QString kGeometryKey = QStringLiteral("window/geometry");
+const QString kThemeKey = QStringLiteral("window/theme");
+
+QString themeName(ThemeChoice choice)
+{
+    return choice == ThemeChoice::Light ? QStringLiteral("light")
+        : choice == ThemeChoice::Dark   ? QStringLiteral("dark")
+                                        : QStringLiteral("system");
+}
+
+} // namespace
+
+MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent)
+    : QMainWindow(parent)
+    , m_session(session)
+    , m_recipe(new RecipeView(session, this))
+    , m_advisor(new Advisor(session, *m_recipe, this))
+    , m_memory(memory)
+    , m_layout(new DockLayout(*this))
+    , m_strip(new HeaderStrip(session, *m_recipe, this))
+    , m_centre(new QStackedWidget(this))
+    , m_errorBar(new ErrorBar(this))
+    , m_recovery(new RecoveryBar(session, this))
+    , m_graph(new GraphPanel(session, *m_recipe, GraphPanel::Pane::First, this))
+    , m_status(new QLabel(this))
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowTitle(QStringLiteral("Quantscope"));
+    setAcceptDrops(true);
+    setMinimumSize(640, 480);
+    resize(1440, 900);
+    auto* top = new QToolBar(this);
+    top->setObjectName(QStringLiteral("headerToolBar"));
+    top->setMovable(false);
+    top->setContextMenuPolicy(Qt::PreventContextMenu);
+    top->toggleViewAction()->setEnabled(false);
+    setContentsMargins(6, 0, 6, 0);
+    top->addWidget(m_strip);
+    addToolBar(Qt::TopToolBarArea, top);
+    buildCentre();
+    buildDocks();
+    buildStatusBar();
+    if (m_memory == WindowMemory::Remembered)
+        m_theme = themeChoiceFromName(QSettings().value(kThemeKey).toString()).value_or(ThemeChoice::System);
+    m_theme = theme.value_or(m_theme);
+    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching,
+        [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
+        [this](ThemeChoice choice) { setThemeChoice(choice); } });
+    connectSession();
+    m_systemTheme.ask();
+    refreshTheme();
+    ensurePolished(); // also what is hidden: the layouts ask for its least sizes, which the style decides
+    restoreWindow();
+    takeSnapshot(session.snapshot(), session.snapshot());
+}
+
+MainWindow::~MainWindow()
+{
+    delete m_layout; // it follows the panels' visibility, which changes while the base class takes them down
+}
+
+void MainWindow::buildCentre()
+{
+    auto* start = new StartPage(m_recent, this);
+    Session* session = &m_session;
+    connect(start, &StartPage::openFloat, this, [this] { askForFloat(m_session, this); });
+    connect(start, &StartPage::openQuantized, this, [this] { askForQuantized(m_session, this); });
+    connect(start, &StartPage::openData, this, [this] { askForData(m_session, this); });
+    connect(start, &StartPage::openExample, session, [session] { session->openInputs(exampleInputs()); });
+    connect(start, &StartPage::openRecent, session, [session](const Inputs& inputs) { session->openInputs(inputs); });
+    m_graph->showHeaderInside();
+    start->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored); // while it is hidden, it must not need room
+    m_centre->addWidget(start);
+    m_centre->addWidget(m_graph);
+    auto* centre = new QWidget(this);
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(6);
+    column->addWidget(m_recovery);
+    column->addWidget(m_errorBar);
+    column->addWidget(m_centre, 1);
+    setCentralWidget(centre);
+}
+
+void MainWindow::buildDocks()
+{
+    m_tensors = makeTensorsPanel(m_session, *m_recipe, this);
+    m_matching = new MatchingPanel(m_session, this);
+    auto* details = new PairDetails(m_session, this);
+    auto* second = new GraphPanel(m_session, *m_recipe, GraphPanel::Pane::Second, this);
+    connect(m_graph, &GraphPanel::sideChanged, second,
+        [second](Side side) { second->setSide(side == Side::Float ? Side::Quantized : Side::Float); });
+    m_layout->add(second, Qt::LeftDockWidgetArea);
+    m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
+    m_layout->add(new WhatIfPanel(m_session, *m_recipe, this), Qt::LeftDockWidgetArea);
+    m_layout->add(new InspectorPanel(m_session, *m_recipe, this), Qt::RightDockWidgetArea);
+    m_layout->add(new DistributionPanel(m_session, m_session.recipe(), this), Qt::RightDockWidgetArea);
+    m_layout->add(new ChannelsPanel(m_session, *details, this), Qt::RightDockWidgetArea);
+    m_layout->add(new ErrorMapPanel(m_session, *details, this), Qt::RightDockWidgetArea);
+    m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(m_tensors, Qt::BottomDockWidgetArea);
+    m_layout->add(makeWeightsPanel(m_session, *m_recipe, this), Qt::BottomDockWidgetArea);
+    m_layout->add(makeOutputsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new WeightLabPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new SamplesPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(m_matching, Qt::BottomDockWidgetArea);
+    m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(makeSaturationPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
+}
+
+void MainWindow::buildStatusBar()
+{
+    statusBar()->setSizeGripEnabled(false);
+    statusBar()->addWidget(m_status, 1);
+    statusBar()->addPermanentWidget(new ProgressStrip(m_session, this));
+}
+
+void MainWindow::connectSession()
+{
+    connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
+    connect(&m_session, &Session::failed, m_errorBar, &ErrorBar::showIssue);
+    connect(
+        &m_session, &Session::cancelled, this, [this] { m_status->setText(tr("Cancelled. %1").arg(statusText())); });
+    connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
+        setWindowFilePath(path);
+        m_session.recipe().stack().setClean();
+        refreshTitle();
+        m_status->setText(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
+    });
+    connect(&m_session, &Session::written, this,
+        [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
+    connect(&m_session, &Session::projectOpened, this, [this](const QString& path) {
+        setWindowFilePath(QFile::exists(path) ? path : QString()); // a recovered one is gone
+        refreshTitle();
+    });
+    connect(&m_session, &Session::layoutFound, m_layout, &DockLayout::showState);
+    connect(&m_session.recipe().stack(), &QUndoStack::cleanChanged, this, &MainWindow::refreshTitle);
+    connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
+}
+
+void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
+{
+    const bool open = now->floatModel || now->quantModel;
+    if (!open || now->inputs.floatPath != before->inputs.floatPath)
+        setWindowFilePath({});
+    refreshTitle();
+    m_status->setText(statusText());
+    m_centre->setCurrentIndex(open ? 1 : 0);
+    showDocks();
+    if (now == before)
+        return;
+    if (!now->comparison || !now->comparison->partial) {
+        m_errorBar->hide();
+        if (m_memory == WindowMemory::Remembered)
+            m_recent.add(m_session.files()); // not what an edit makes of them
+    }
+}
+
+void MainWindow::refreshTitle()
+{
+    const SnapshotPtr now = m_session.snapshot();
+    const bool open = now->floatModel || now->quantModel;
+    const QString project = windowFilePath().isEmpty() ? QString() : QFileInfo(windowFilePath()).completeBaseName();
+    setWindowTitle(!open
+            ? QStringLiteral("Quantscope")
+            : (project.isEmpty() ? projectName(now->inputs) : project) + QStringLiteral("[*] — Quantscope"));
+    setWindowModified(open && !m_session.recipe().stack().isClean());
+}
+
+void MainWindow::saveProject(const QString& path)
+{
+    if (path.isEmpty())
+        return askWhereToSave(m_session, this, [this](const QString& chosen) { saveProject(chosen); });
+    m_session.saveProject(path, layoutState());
+}
+
+QString MainWindow::statusText() const
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    if (snapshot.comparison) {
+        const QString text = provenanceText(*snapshot.comparison);
+        return snapshot.comparison->partial ? tr("Partial: %1").arg(text)
+                                            : tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
+    }
+    if (quantizedAlone(snapshot))
+        return tr("Open the float model next: this one is quantized already.");
+    if (snapshot.floatModel && !snapshot.quantModel)
+        return tr("Open the quantized model next.");
+    if (snapshot.quantModel && !snapshot.floatModel)
+        return tr("Open the float model next.");
+    if (snapshot.floatModel && !snapshot.data)
+        return tr("Open data to compare the models.");
+    return {};
+}
+
+QStringList MainWindow::viewNames()
+{
+    return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("tensors"), QStringLiteral("weights"),
+        QStringLiteral("weight-lab"), QStringLiteral("inspector"), QStringLiteral("distribution"),
+        QStringLiteral("channels"), QStringLiteral("error-map"), QStringLiteral("layer-chart"),
+        QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"),
+        QStringLiteral("difference"), QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"),
+        QStringLiteral("advisor"), QStringLiteral("jobs") };
+}
+
+bool MainWindow::showView(const QString& name)
+{
+    if (name == QLatin1String("what-if"))
+        m_layout->apply(LayoutName::WhatIf);
+    if (name == QLatin1String("graph-2") || name == QLatin1String("difference"))
+        m_layout->apply(LayoutName::Compare);
+    if (name != m_graph->objectName())
+        return m_layout->raise(name);
+    m_graph->canvas().setFocus(Qt::OtherFocusReason);
+    return true;
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice)
+{
+    m_theme = choice;
+    if (m_memory == WindowMemory::Remembered)
+        QSettings().setValue(kThemeKey, themeName(choice));
+    refreshTheme();
+}
+
+void MainWindow::offerRecovery(const QStringList& paths) { m_recovery->offer(paths); }
+
+QString MainWindow::layoutState() const { return m_layout->state(); }
+
+void MainWindow::refreshTheme()
+{
+    const bool dark = m_theme == ThemeChoice::Dark || (m_theme == ThemeChoice::System && m_systemTheme.dark());
+    const Theme theme = dark ? Theme::darkOne() : Theme::light();
+    applyTheme(theme);
+    m_session.setTheme(theme);
+}
+
+void MainWindow::restoreWindow()
+{
+    if (m_memory == WindowMemory::Remembered) {
+        restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+        m_layout->restore();
+    }
+    m_layout->hideAll();
+}
+
+void MainWindow::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    showDocks();
+}
+
+void MainWindow::showDocks()
+{
+    const bool wanted = m_centre->currentWidget() == m_graph;
+    if (wanted == m_docksShown || (wanted && !isVisible())) // sizes are shares of the shown window's
+        return;
+    m_docksShown = wanted;
+    if (!wanted)
+        return m_layout->hideAll();
+    m_layout->showAgain();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (m_memory == WindowMemory::Remembered) {
+        QSettings().setValue(kGeometryKey, saveGeometry());
+        m_layout->save();
+    }
+    m_session.jobs().cancelAll();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!droppedFiles(event->mimeData()).isEmpty())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    const QStringList files = droppedFiles(event->mimeData());
+    if (files.isEmpty())
+        return;
+    event->acceptProposedAction();
+    m_session.openFiles(files);
+}
+
+} // namespace qs

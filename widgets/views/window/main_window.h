@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/recent_files.h"
+#include "widgets/session/session.h"
+#include "widgets/views/theme/system_theme.h"
+
+#include <QMainWindow>
+
+class QLabel;
+class QStackedWidget;
+
+namespace qs {
+
+class DockLayout;
+class Advisor;
+class ErrorBar;
+class GraphPanel;
+class HeaderStrip;
+class MatchingPanel;
+class RecipeView;
+class RecoveryBar;
+class TablePanel;
+
+/// Whether the window takes its size, arrangement and theme from last time and leaves them for next time.
+enum class WindowMemory { Remembered, Fresh };
+
+/// Puts the views together; knows no engine and decides nothing about numbers.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    /// Without a choice: as last time, else as the system.
+    MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    static QStringList viewNames();
+    /// Brings a panel to the front ("layer-chart"); false for an unknown name.
+    bool showView(const QString& name);
+    void setThemeChoice(ThemeChoice choice);
+    /// Asks about work that other processes left behind (Autosave::lost).
+    void offerRecovery(const QStringList& paths);
+    QString layoutState() const; ///< for a project file
+    GraphPanel& graph() const { return *m_graph; }
+    TablePanel& tensors() const { return *m_tensors; }
+    MatchingPanel& matching() const { return *m_matching; }
+    DockLayout& layoutOfPanels() const { return *m_layout; }
+    RecipeView& recipe() const { return *m_recipe; }
+    Advisor& advisor() const { return *m_advisor; }
+    ErrorBar& errorBar() const { return *m_errorBar; }
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void buildCentre();
+    void buildDocks();
+    void buildStatusBar();
+    void connectSession();
+    void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
+    void refreshTitle();
+    void saveProject(const QString& path);
+    void refreshTheme();
+    void restoreWindow();
+    void showDocks(); ///< as the start page goes or comes
+    QString statusText() const;
+
+    Session& m_session;
+    RecipeView* m_recipe;
+    Advisor* m_advisor;
+    RecentFiles m_recent;
+    SystemTheme m_systemTheme;
+    ThemeChoice m_theme = ThemeChoice::System;
+    WindowMemory m_memory;
+    DockLayout* m_layout;
+    HeaderStrip* m_strip;
+    QStackedWidget* m_centre;
+    ErrorBar* m_errorBar;
+    RecoveryBar* m_recovery;
+    GraphPanel* m_graph;
+    TablePanel* m_tensors = nullptr;
+    MatchingPanel* m_matching = nullptr;
+    QLabel* m_status;
+    bool m_docksShown = false;
+};
+
+} // namespace qs
