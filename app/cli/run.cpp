@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
-#include "core/analysis/lockstep/implementation.h"
+#include "core/analysis/rows/fill_rows.h"
 #include "core/base/name_pattern.h"
 #include "core/base/work/parallel.h"
 #include "core/data/arrays/npz_writer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/compare.h"
+#include "core/analysis/compare.h"
 #include "core/base/issue_text.h"
 #include "tests/support/small_model.h"
 

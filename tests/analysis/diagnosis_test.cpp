@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/numeric_pairs.h"
 #include "core/analysis/lab/ladder.h"
-#include "core/analysis/lockstep/numeric_pairs.h"
 #include "core/data/arrays/npz_writer.h"
 #include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/findings/range_candidates.h"
+#include "core/analysis/lab/range_candidates.h"
 
-#include "core/analysis/lockstep/pair_meter.h"
+#include "core/analysis/measure/pair_meter.h"
 #include "core/quant/params/scale.h"
 #include "tests/analysis/runners.h"
 

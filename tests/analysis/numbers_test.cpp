@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/measure/measured.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/statistics/pair_sums.h"
 
-#include "core/analysis/lockstep/pair_meter.h"
+#include "core/analysis/measure/pair_meter.h"
 #include "tests/analysis/runners.h"
 
 #include <QtTest>

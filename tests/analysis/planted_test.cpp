@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/findings/findings.h"
+#include "core/analysis/rows/range_use.h"
 #include "tests/analysis/planted.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/findings/findings.h"
-#include "core/analysis/proof/network_proof.h"
+#include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/rows/weight_rows.h"
+#include "core/analysis/rules/findings.h"
 #include "core/graph/domains.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/products.h"

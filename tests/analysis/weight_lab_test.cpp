@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lab/weight_lab.h"
-#include "core/analysis/rows/channel_major.h"
+#include "core/analysis/measure/channel_major.h"
+#include "core/analysis/rows/weight_rows.h"
 #include "core/match/canonical.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/compare.h"
 #include "core/base/files/atomic_file.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/cancel_scope.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lab/ladder.h"
 
-#include "core/analysis/lockstep/feed_inputs.h"
-#include "core/analysis/lockstep/measured.h"
-#include "core/analysis/rows/classes.h"
+#include "core/analysis/measure/classes.h"
+#include "core/analysis/pairs/feed_inputs.h"
+#include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/pairs/pair_plan.h"
 #include "core/base/work/parallel.h"
 #include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/compare.h"
+#include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/rows/similarity.h"
+#include "core/base/result.h"
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
+#include "core/data/data_source.h"
 #include "core/data/saved_values.h"
 
 #include <optional>

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/compare.h"
+#include "core/analysis/lab/detail_inputs.h"
+#include "core/analysis/measure/number.h"
+#include "core/base/result.h"
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
 
 #include <span>
+#include <string>
+#include <vector>
 
 namespace qs {
 
@@ -53,14 +59,6 @@ struct SampleOutput {
     std::string name;
     Shape shape;
     std::vector<float> x, y;
-};
-
-/// What a look at single samples needs of a comparison.
-struct DetailInputs {
-    ComparePair pair;
-    std::shared_ptr<const DataSource> data;
-    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name
-    std::shared_ptr<ActivationCache> activations; ///< may be null
 };
 
 /// Runs what the pair of a comparison's row needs, over these samples (ascending). Models with state run all samples up

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lab/pair_detail.h"
-#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/lab/detail_inputs.h"
+#include "core/analysis/pairs/pair_plan.h"
+#include "core/base/work/progress.h"
 #include "core/engine/run/carry.h"
 #include "core/engine/run/execution.h"
+
+#include <functional>
+#include <span>
+#include <vector>
 
 namespace qs {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lab/weight_lab.h"
 
-#include "core/analysis/lockstep/measured.h"
-#include "core/analysis/rows/channel_major.h"
+#include "core/analysis/measure/channel_major.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
 #include "core/prepare/prepare.h"

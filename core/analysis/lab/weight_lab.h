@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/compare.h"
-#include "core/analysis/proof/folded_constants.h"
+#include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/rows/weight_row.h"
+#include "core/base/result.h"
 
 #include <map>
 #include <optional>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/lockstep.h"
 
-#include "core/analysis/lockstep/feed_inputs.h"
 #include "core/analysis/lockstep/node_alone.h"
-#include "core/analysis/rows/classes.h"
+#include "core/analysis/measure/classes.h"
+#include "core/analysis/pairs/feed_inputs.h"
+#include "core/analysis/pairs/float_elements.h"
 #include "core/engine/plan/content_key.h"
 #include "core/tensor/convert.h"
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/lockstep/compare_options.h"
+#include "core/analysis/lockstep/implementation_check.h"
+#include "core/analysis/measure/measured.h"
 #include "core/engine/run/carry.h"
 #include "core/engine/run/execution.h"
 

@@ -2,6 +2,7 @@
 #include "core/analysis/lockstep/lockstep.h"
 
 #include "core/analysis/lockstep/node_alone.h"
+#include "core/analysis/pairs/float_elements.h"
 #include "core/base/rounding.h"
 #include "core/kernels/quantize/quantize.h"
 #include "core/kernels/statistics/bins.h"

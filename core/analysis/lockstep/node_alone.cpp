@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lockstep/node_alone.h"
 
+#include "core/analysis/pairs/float_elements.h"
 #include "core/base/rounding.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"

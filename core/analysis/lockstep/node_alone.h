@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/pairs/pair_plan.h"
 #include "core/engine/run/execution.h"
 
 #include <vector>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/rows/sample_rows.h"
-
-#include "core/analysis/lockstep/measured.h"
+#include "core/analysis/rows/fill_rows.h"
 
 #include <fmt/format.h>
 

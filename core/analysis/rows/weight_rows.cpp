@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/lockstep/measured.h"
-#include "core/analysis/lockstep/pair_memory.h"
-#include "core/analysis/proof/folded_constants.h"
-#include "core/analysis/rows/channel_major.h"
+#include "core/analysis/rows/weight_rows.h"
 
+#include "core/analysis/measure/channel_major.h"
+#include "core/analysis/measure/pair_memory.h"
+#include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/pairs/folded_constants.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/parallel.h"
 #include "core/kernels/statistics/bins.h"
@@ -34,15 +35,6 @@ int64_t outputAxis(const Node& node, const Shape& shape, bool bias)
     if (node.opType == "MatMul")
         return int64_t(shape.size()) - 1;
     return 0;
-}
-
-Tensor transposed(const Tensor& t)
-{
-    Tensor out = Tensor::allocate(DType::Float32, { t.dim(1), t.dim(0) });
-    for (int64_t r = 0; r < t.dim(0); ++r)
-        for (int64_t c = 0; c < t.dim(1); ++c)
-            out.fill<float>()[size_t(c * t.dim(0) + r)] = static_cast<float>(elementAsDouble(t, r * t.dim(1) + c));
-    return out;
 }
 
 /// x rounded to a multiple of `scale`, half to even; below 2^51 steps.
@@ -160,8 +152,7 @@ WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& f
     auto y = dequantized(codes, q.params);
     Channels scales = channelsOf(codes.shape(), q.params.axis.value_or(0));
     if (wp.transposed && codes.rank() == 2) {
-        Tensor t = Tensor::of<float>(codes.shape(), y);
-        y = toFloats(transposed(t));
+        y = toFloats(exchangedAxes(Tensor::of<float>(codes.shape(), y)));
         if (row.params.axis) {
             row.params.axis = 1 - *row.params.axis;
             scales = channelsOf({ codes.dim(1), codes.dim(0) }, *row.params.axis);

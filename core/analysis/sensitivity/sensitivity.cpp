@@ -302,19 +302,6 @@ std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto)
     return growing;
 }
 
-std::string_view unitKindName(UnitKind kind)
-{
-    return kind == UnitKind::Node ? "node" : kind == UnitKind::Tensor ? "tensor" : "type";
-}
-
-std::optional<UnitKind> unitKindOf(std::string_view name)
-{
-    for (const UnitKind kind : { UnitKind::Node, UnitKind::Tensor, UnitKind::Type })
-        if (name == unitKindName(kind))
-            return kind;
-    return std::nullopt;
-}
-
 Result<Sensitivity> measureSensitivity(
     const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
 {

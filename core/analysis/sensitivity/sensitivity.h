@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/sensitivity/variant_runs.h"
-#include "core/graph/draft.h"
-#include "core/quant/calibrate/ranges.h"
-#include "core/quant/recipe/recipe.h"
-#include "core/quant/weight_only/weight_only.h"
+#include "core/analysis/sensitivity/sensitivity_inputs.h"
+#include "core/base/result.h"
 
-#include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace qs {
-
-/// What is quantized alone or left in float.
-enum class UnitKind { Node, Tensor, Type };
-std::string_view unitKindName(UnitKind kind); ///< "node", "tensor", "type"
-std::optional<UnitKind> unitKindOf(std::string_view name);
 
 struct UnitSensitivity {
     std::string name;
@@ -49,21 +38,6 @@ struct Sensitivity {
 
 /// Of these, the best of each number of excluded units that is better than all with fewer: both grow.
 std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto);
-
-struct SensitivityInputs {
-    std::shared_ptr<const Model> model; ///< the float model, whose outputs are the reference
-    const GraphDraft* prepared = nullptr; ///< the float model that is quantized (Quantization::prepared)
-    Recipe recipe;
-    Ranges ranges;
-    std::shared_ptr<const ReadyBlocks> blocks; ///< of weights, where data chose the codes; may be null
-    std::shared_ptr<const DataSource> data;
-    UnitKind by = UnitKind::Node;
-    std::vector<std::string> only; ///< patterns of unit names: the others are not measured; empty: all are
-    bool exclusions = true; ///< false: only one unit at a time is left out, which needs about half the runs
-    ArithmeticProfile profile = ArithmeticProfile::Simulated;
-    std::shared_ptr<LoweringCache> lowered; ///< null: one of its own
-    VariantRuns::Options runs;
-};
 
 /// Quantizes each unit alone and leaves each out, exactly as the recipe with that include or exclude would, with the
 /// ranges kept as they are; then, where exclusions are asked for, leaves out more and more of what buys most, single

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/sensitivity/sensitivity.h"
+#include "core/analysis/sensitivity/sensitivity_inputs.h"
 #include "core/quant/write/quantizer.h"
 
 #include <span>

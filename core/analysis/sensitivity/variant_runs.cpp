@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity/variant_runs.h"
 
-#include "core/analysis/rows/classes.h"
+#include "core/analysis/measure/classes.h"
 #include "core/base/work/parallel.h"
 #include "core/engine/plan/content_key.h"
 #include "core/engine/run/memory_budget.h"

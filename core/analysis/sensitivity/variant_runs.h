@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/rows/comparison.h"
+#include "core/analysis/measure/number.h"
+#include "core/base/result.h"
 #include "core/base/work/cancel.h"
 #include "core/base/work/progress.h"
 #include "core/data/data_source.h"

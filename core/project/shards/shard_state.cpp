@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/shards/shard_state.h"
 
-#include "core/analysis/lockstep/measured_state.h"
+#include "core/analysis/measure/measured_state.h"
 #include "core/base/files/whole_file.h"
 
 namespace qs {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/shards/shards.h"
 
-#include "core/analysis/lockstep/measured_state.h"
+#include "core/analysis/compare.h"
+#include "core/analysis/measure/measured_state.h"
+#include "core/analysis/rows/weight_rows.h"
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
 #include "core/base/version.h"

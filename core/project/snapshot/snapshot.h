@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/compare.h"
+#include "core/analysis/lockstep/compare_options.h"
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/data/data_source.h"
 #include "core/engine/plan/plan.h"
@@ -16,6 +16,7 @@
 namespace qs {
 
 class PairMemory;
+struct Measured;
 
 /// A second quantized model beside the first: a file, or what a recipe makes of the float model.
 struct OtherQuantized {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/workspace.h"
 
-#include "core/analysis/lockstep/compare.h"
-#include "core/analysis/lockstep/numeric_pairs.h"
-#include "core/analysis/lockstep/pair_memory.h"
-#include "core/analysis/proof/folded_constants.h"
+#include "core/analysis/bypass/numeric_pairs.h"
+#include "core/analysis/compare.h"
+#include "core/analysis/measure/pair_memory.h"
+#include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/rows/weight_rows.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/parallel.h"

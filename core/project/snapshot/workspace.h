@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/pairs/compare_pair.h"
 #include "core/base/result.h"
 #include "core/base/work/cancel.h"
 #include "core/base/work/progress.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/findings/findings.h"
 #include "core/analysis/rows/parameter_difference.h"
+#include "core/analysis/rows/range_use.h"
 #include "core/report/json/samples_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"

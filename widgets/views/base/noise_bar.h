@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lockstep/noise_split.h"
+#include "core/analysis/lab/predicted_noise.h"
 #include "widgets/session/theme.h"
 
 #include <QWidget>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/findings/range_candidates.h"
+#include "core/analysis/lab/range_candidates.h"
 #include "widgets/models/recipe/recipe_edits.h"
 #include "widgets/plots/series.h"
 #include "widgets/session/session.h"

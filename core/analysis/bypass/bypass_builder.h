@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/pairs/pair_plan.h"
+#include "core/graph/draft.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// Makes the bypassed file out of a draft of the quantized one.
+class BypassBuilder {
+public:
+    enum class Weights { OfFloatModel, Stored };
+
+    BypassBuilder(const ComparePair& pair, const std::vector<PairPlan>& pairs, Weights weights);
+    /// Nothing where a form has no float counterpart here. Once.
+    std::optional<GraphDraft> make();
+    size_t ownConstants() const { return m_own; } ///< that no float partner was found for
+
+private:
+    const std::string& nameOf(ValueId id) const { return m_plan.graph().value(id).name; }
+    const Quantizer& quantizer(uint32_t q) const { return m_pair.quantView->quantizers()[q]; }
+    DraftNode* makerOf(const std::string& value);
+    PairActivation activationOf(uint32_t q) const;
+
+    bool bypassActivation(uint32_t index);
+    bool bypassConstant(uint32_t index);
+    /// Name of a constant with the values of the float partner, or of the codes where there is none or these are
+    /// wanted; in the order of the codes.
+    std::optional<std::string> constantFor(uint32_t index);
+    std::optional<Tensor> valueFor(uint32_t index);
+    const Tensor* floatPartner(uint32_t index, bool& transposed) const;
+    /// The node that made `value` passes on `source`, within bounds.
+    bool become(const std::string& value, const std::string& source, const PairActivation& bounds);
+    void setBounds(DraftNode& node, const std::string& value, const std::string& source, const PairActivation& bounds);
+    void declareFloats(); ///< values that were codes hold reals now
+
+    // Operators on codes: false where one has no float counterpart.
+    bool bypassOperator(size_t at, const Node& node);
+    bool bypassQLinear(size_t at, const Node& node);
+    bool bypassSums(size_t at, const Node& node);
+    bool bypassProduct(size_t at, const Node& node, size_t biasSlot);
+    bool bypassBlocks(size_t at, const Node& node);
+    bool bypassAttention(size_t at, const Node& node);
+    bool bypassEmbedding(size_t at, const Node& node);
+    /// What an operator reads in place of the codes in this slot.
+    std::optional<std::string> floatInput(const Node& node, int slot);
+    std::string plainInput(const Node& node, size_t slot) const; ///< its own; "" = none
+    void computeFloat(size_t at, const std::string& type, const std::string& domain, std::vector<std::string> inputs);
+    void addBehind(size_t at, const std::string& constant);
+    void bound(size_t at, const Node& node);
+
+    const ComparePair& m_pair;
+    const Plan& m_plan;
+    const Weights m_weights;
+    const FoldedConstants m_folded;
+    GraphDraft m_draft;
+    std::map<uint32_t, PairActivation> m_activations; ///< by quantizer
+    std::map<std::string, size_t> m_makers;
+    std::set<uint32_t> m_taken; ///< constants that are replaced
+    size_t m_own = 0;
+};
+
+} // namespace qs

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings/finding.h"
+
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+/// Changes of the whole recipe, whatever the place.
+bool concernsAll(RemedyKind kind)
+{
+    return kind != RemedyKind::SetRange && kind != RemedyKind::PerChannel && kind != RemedyKind::ExcludeNode;
+}
+
+} // namespace
+
+std::string_view severityName(Severity severity)
+{
+    switch (severity) {
+    case Severity::Error:
+        return "error";
+    case Severity::Warning:
+        return "warning";
+    case Severity::Note:
+        return "note";
+    }
+    return "note";
+}
+
+EvidenceItem evidence(std::string key, double number, std::string unit)
+{
+    return { std::move(key), std::isfinite(number) ? std::optional(number) : std::nullopt, {}, std::move(unit) };
+}
+
+std::vector<FindingPlace> placesOf(const Finding& f)
+{
+    if (!f.places.empty())
+        return f.places;
+    return { { f.node, f.tensor, f.activation, f.weight, f.evidence, f.change, f.expectedGainDb, f.confidence } };
+}
+
+std::vector<Remedy> changesOf(const Finding& finding)
+{
+    if (finding.places.empty() || concernsAll(finding.change.kind))
+        return { finding.change };
+    std::vector<Remedy> changes;
+    for (const FindingPlace& place : finding.places)
+        changes.push_back(place.change);
+    return changes;
+}
+
+} // namespace qs

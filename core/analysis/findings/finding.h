@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/findings/remedy.h"
+#include "core/analysis/measure/number.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qs {
+
+enum class Severity { Error, Warning, Note };
+std::string_view severityName(Severity severity);
+
+/// Evidence is a list of named numbers or texts, in the order to show.
+struct EvidenceItem {
+    std::string key; ///< snake_case
+    std::optional<double> number;
+    std::string text; ///< when it is no number
+    std::string unit; ///< "dB", "%" ... for people
+};
+
+/// Where a finding holds.
+struct FindingPlace {
+    std::string node, tensor; ///< names of the float file where there is a partner
+    std::optional<size_t> activation, weight; ///< row index
+    std::vector<EvidenceItem> evidence;
+    Remedy change;
+    Number expectedGainDb;
+    double confidence = 1;
+};
+
+/// A rule that fired. See metrics, "Findings".
+struct Finding {
+    std::string rule; ///< "range_too_small"
+    Severity severity = Severity::Note;
+    std::string title; ///< for people: "Calibration does not fit the input"
+    std::string summary; ///< one or two sentences with the numbers
+    std::string node, tensor; ///< names of the float file where there is a partner
+    std::optional<size_t> activation; ///< row index
+    std::optional<size_t> weight;
+    std::vector<EvidenceItem> evidence;
+    std::string remedy; ///< an imperative sentence
+    Remedy change; ///< the same as a change of the recipe
+    Number expectedGainDb; ///< of the SQNR of this tensor, by what was measured of it
+    Number measuredGainDb; ///< of the SQNR of the worst output, where the remedy was tried
+    double confidence = 1; ///< 0..1; below 1 the rule is not sure
+    double rank = 0; ///< noise made here over signal power, for the order among equals
+    std::string cause; ///< within the rule: findings of one cause are told of as one
+    std::vector<FindingPlace> places; ///< of those, the worst first, which is told of above; empty: only there
+};
+/// Where a finding holds: its places, or its own.
+std::vector<FindingPlace> placesOf(const Finding& finding);
+/// All that applying its remedy changes.
+std::vector<Remedy> changesOf(const Finding& finding);
+
+EvidenceItem evidence(std::string key, double number, std::string unit = {});
+
+} // namespace qs

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings/remedy.h"
+
+#include "core/quant/recipe/recipe_edit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+    "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations" };
+
+std::string shellQuoted(const std::string& text)
+{
+    std::string quoted = "'";
+    for (const char c : text)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+std::string optionOf(const Remedy& remedy)
+{
+    switch (remedy.kind) {
+    case RemedyKind::Recalibrate:
+        return "--data DATA";
+    case RemedyKind::PerChannel:
+        return "--per-channel";
+    case RemedyKind::ReduceRange:
+        return "--reduce-range";
+    case RemedyKind::ExcludeNode:
+        return "--exclude " + shellQuoted(remedy.node);
+    case RemedyKind::UnsignedActivations:
+        return "--activation-type uint8";
+    default:
+        return {};
+    }
+}
+
+} // namespace
+
+std::string_view remedyKindName(RemedyKind kind) { return kRemedyNames[static_cast<size_t>(kind)]; }
+
+Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel)
+{
+    switch (remedy.kind) {
+    case RemedyKind::None:
+    case RemedyKind::Requantize:
+        break;
+    case RemedyKind::Recalibrate:
+        return recalibrated(std::move(recipe), floatModel);
+    case RemedyKind::SetRange:
+        return withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high);
+    case RemedyKind::PerChannel:
+        return withChannelAxis(std::move(recipe), remedy.tensor, remedy.axis);
+    case RemedyKind::ReduceRange:
+        recipe.reduceRange = true;
+        break;
+    case RemedyKind::ExcludeNode:
+        return withExclusion(std::move(recipe), remedy.node, true);
+    case RemedyKind::KeepExtremeConstants:
+        recipe.keepExtremeConstants = true;
+        break;
+    case RemedyKind::UnsignedActivations:
+        recipe.activationType = DType::UInt8;
+        break;
+    }
+    return recipe;
+}
+
+Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const GraphDraft& floatModel)
+{
+    for (const Remedy& remedy : remedies)
+        recipe = withRemedy(std::move(recipe), remedy, floatModel);
+    return recipe;
+}
+
+std::string remedyOptions(std::span<const Remedy> remedies)
+{
+    std::vector<std::string> options;
+    for (const Remedy& remedy : remedies)
+        if (std::string option = optionOf(remedy);
+            !option.empty() && std::ranges::find(options, option) == options.end())
+            options.push_back(std::move(option));
+    return fmt::format("{}", fmt::join(options, " "));
+}
+
+} // namespace qs

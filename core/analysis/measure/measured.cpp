@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measure/measured.h"
+
+namespace qs {
+
+void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
+{
+    const size_t cells = pairs.size() * samples, outputs = outputCount * samples;
+    sums.resize(cells);
+    scaleSquares.resize(cells);
+    nodeSums.resize(nodeAlone ? cells : 0);
+    outputSums.resize(outputs);
+    writtenSums.resize(written ? outputs : 0);
+    floatClass.assign(outputs, -1);
+    quantClass.assign(outputs, -1);
+    floatMargin.assign(outputs, 0);
+    quantMargin.assign(outputs, 0);
+    top5.assign(outputs, 0);
+    done.assign(samples, 0);
+    for (size_t i = 0; i < pairs.size(); ++i)
+        shared.push_back(std::make_unique<PairShared>());
+    knownPairs.assign(pairs.size(), false);
+    knownFloats.assign(pairs.size(), false);
+    knownOutputs.assign(outputCount, false);
+}
+
+} // namespace qs

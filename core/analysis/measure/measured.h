@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/measure/code_difference.h"
+#include "core/analysis/measure/input_sums.h"
+#include "core/analysis/measure/pair_meter.h"
+#include "core/analysis/pairs/pair_plan.h"
+
+#include <bitset>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace qs {
+
+/// What stays of one pair besides its sums: integers that merge in any order, behind a lock.
+struct PairShared {
+    std::mutex mutex;
+    PairHistograms histograms;
+    std::bitset<256> codes;
+    Shape shape;
+};
+
+/// Sums by pair and sample, over one stretch of the samples; sample numbers within count from its first.
+struct Measured {
+    std::vector<PairPlan> pairs;
+    std::vector<PairSums> sums; ///< [pair * samples + sample]
+    std::vector<double> scaleSquares; ///< same index; mean s^2 of dynamic quantizers
+    std::vector<PairSums> nodeSums; ///< same index when node-alone was asked for, else empty
+    std::vector<PairSums> outputSums; ///< [output * samples + sample]
+    std::vector<PairSums> writtenSums; ///< same index: the file as written against the integer profile; else empty
+    ImplementationSums implementation;
+    InputStatistics inputs; ///< of the samples that were read
+    std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none
+    std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
+    std::vector<uint8_t> top5; ///< the float class is among the quantized five best
+    std::vector<uint8_t> done; ///< by sample
+    std::vector<std::unique_ptr<PairShared>> shared; ///< by pair
+    std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do
+    std::vector<bool> knownFloats; ///< of pairs that are measured: the histogram of x is filled already
+    std::optional<NetworkProof> proof; ///< on the first sample of all, where it was asked for
+    size_t firstSample = 0; ///< number of the first among all
+    size_t samples = 0; ///< of this stretch
+    size_t allSamples = 0;
+    /// Makes room for the pairs and samples that are set.
+    void reserve(size_t outputs, bool nodeAlone, bool written);
+};
+
+} // namespace qs

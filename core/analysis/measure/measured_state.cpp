@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measure/measured_state.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+namespace qs {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+static_assert(std::is_trivially_copyable_v<PairSums> && sizeof(PairSums) == 20 * sizeof(double),
+    "raise kMeasuredVersion when the sums change");
+
+static_assert(std::is_trivially_copyable_v<InputSums> && sizeof(InputSums) == 6 * sizeof(double),
+    "raise kMeasuredVersion when the sums change");
+
+template <class Sums> void writeSums(const std::vector<Sums>& sums, ByteWriter& out)
+{
+    std::vector<double> words(sums.size() * sizeof(Sums) / sizeof(double));
+    if (!sums.empty())
+        std::memcpy(words.data(), sums.data(), words.size() * sizeof(double));
+    out.numbers(words);
+}
+
+/// Where the samples of a part go: rows of `whole` samples each, `part` of them from `first` on.
+struct Place {
+    size_t first, part, whole;
+};
+
+template <class T> void put(const std::vector<T>& part, const Place& at, std::vector<T>& whole, ByteReader& in)
+{
+    const size_t rows = at.whole > 0 ? whole.size() / at.whole : 0;
+    if (part.size() != rows * at.part)
+        return in.fail();
+    for (size_t row = 0; row < rows; ++row)
+        std::copy_n(
+            part.begin() + ptrdiff_t(row * at.part), at.part, whole.begin() + ptrdiff_t(row * at.whole + at.first));
+}
+
+template <class Sums> void putSums(ByteReader& in, const Place& at, std::vector<Sums>& whole)
+{
+    const std::vector<double> words = in.numbers<double>();
+    std::vector<Sums> part(words.size() * sizeof(double) / sizeof(Sums));
+    if (!part.empty())
+        std::memcpy(static_cast<void*>(part.data()), words.data(), part.size() * sizeof(Sums));
+    put(part, at, whole, in);
+}
+
+void writeShared(const PairShared& shared, ByteWriter& out)
+{
+    for (const Histogram* h :
+        { &shared.histograms.x, &shared.histograms.y, &shared.histograms.error, &shared.histograms.before })
+        h->write(out);
+    shared.histograms.inherited.write(out);
+    std::vector<uint8_t> codes(shared.codes.size());
+    for (size_t i = 0; i < codes.size(); ++i)
+        codes[i] = shared.codes[i];
+    out.numbers(codes);
+    out.numbers(shared.shape);
+}
+
+void mergeShared(ByteReader& in, bool earliest, PairShared& shared)
+{
+    for (Histogram* h :
+        { &shared.histograms.x, &shared.histograms.y, &shared.histograms.error, &shared.histograms.before })
+        h->merge(Histogram::read(in));
+    shared.histograms.inherited.merge(InheritedBins::read(in));
+    const auto codes = in.numbers<uint8_t>();
+    for (size_t i = 0; i < std::min(codes.size(), shared.codes.size()); ++i)
+        if (codes[i])
+            shared.codes.set(i);
+    const auto shape = in.numbers<int64_t>();
+    if (!shape.empty() && (shared.shape.empty() || earliest))
+        shared.shape = Shape(shape.begin(), shape.end());
+}
+
+void writeImplementation(const ImplementationSums& sums, ByteWriter& out)
+{
+    out.number<uint64_t>(sums.codes.size());
+    for (const auto& [id, d] : sums.codes) {
+        out.number<uint64_t>(id.index());
+        out.number(d.count);
+        out.number(d.offByOne);
+        out.number(d.beyond);
+    }
+    out.number<uint64_t>(sums.pairs.size());
+    for (const auto& [id, counts] : sums.pairs) {
+        out.number<uint64_t>(id.index());
+        out.number<uint64_t>(counts.pairs);
+        out.numbers(counts.saturated);
+    }
+}
+
+void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums& sums)
+{
+    auto id = [&](size_t known) {
+        const auto index = in.number<uint64_t>();
+        if (index < known)
+            return size_t(index);
+        in.fail();
+        return size_t(0);
+    };
+    for (size_t i = in.count(4 * sizeof(uint64_t)); i > 0; --i) {
+        CodeDifference& d = sums.codes[ValueId(id(graph.values().size()))];
+        d.count += in.number<uint64_t>();
+        d.offByOne += in.number<uint64_t>();
+        d.beyond += in.number<uint64_t>();
+    }
+    std::map<NodeId, PairCounts> more;
+    for (size_t i = in.count(3 * sizeof(uint64_t)); i > 0; --i) {
+        PairCounts& counts = more[NodeId(id(graph.nodes().size()))];
+        counts.pairs = in.number<uint64_t>();
+        counts.saturated = in.numbers<uint64_t>();
+    }
+    addPairCounts(sums.pairs, more);
+}
+
+void writeProof(const std::optional<NetworkProof>& proof, ByteWriter& out)
+{
+    const auto write = [&](const std::optional<ValueDistance>& d) {
+        out.number<uint8_t>(d.has_value());
+        out.number<uint64_t>(d ? d->floatValue.index() : 0);
+        out.number(d ? d->distance : 0.0);
+    };
+    for (const auto& distance :
+        { proof ? proof->withFloatWeights : std::nullopt, proof ? proof->withStoredWeights : std::nullopt }) {
+        write(distance ? std::optional(distance->worstOutput) : std::nullopt);
+        write(distance ? distance->firstApart : std::nullopt);
+    }
+}
+
+void mergeProof(ByteReader& in, const Graph& graph, std::optional<NetworkProof>& proof)
+{
+    const auto read = [&]() -> std::optional<ValueDistance> {
+        const bool has = in.number<uint8_t>() != 0;
+        const auto index = in.number<uint64_t>();
+        const auto distance = in.number<double>();
+        if (has && index >= graph.values().size())
+            in.fail();
+        return has && in.ok() ? std::optional(ValueDistance { ValueId(size_t(index)), distance }) : std::nullopt;
+    };
+    NetworkProof found;
+    for (auto* distance : { &found.withFloatWeights, &found.withStoredWeights }) {
+        const auto worst = read(), apart = read();
+        if (worst)
+            *distance = NetworkDistance { *worst, apart };
+    }
+    if (found.withFloatWeights || found.withStoredWeights)
+        proof = found;
+}
+
+} // namespace
+
+void writeMeasured(const Measured& m, ByteWriter& out)
+{
+    writeProof(m.proof, out);
+    out.number<uint64_t>(m.firstSample);
+    out.number<uint64_t>(m.samples);
+    out.number<uint64_t>(m.allSamples);
+    writeSums(m.sums, out);
+    out.numbers(m.scaleSquares);
+    writeSums(m.nodeSums, out);
+    writeSums(m.outputSums, out);
+    writeSums(m.writtenSums, out);
+    out.numbers(m.floatClass);
+    out.numbers(m.quantClass);
+    out.numbers(m.floatMargin);
+    out.numbers(m.quantMargin);
+    out.numbers(m.top5);
+    out.numbers(m.done);
+    out.number<uint64_t>(m.shared.size());
+    for (const auto& shared : m.shared)
+        writeShared(*shared, out);
+    writeImplementation(m.implementation, out);
+    writeSums(m.inputs.sums, out);
+    out.numbers(m.inputs.hashes);
+}
+
+std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSamples, bool nodeAlone)
+{
+    auto m = std::make_shared<Measured>();
+    m->pairs = planPairs(pair);
+    m->samples = m->allSamples = allSamples;
+    m->inputs = InputStatistics::of(*pair.floatPlan, {}, allSamples);
+    m->reserve(pairOutputs(pair).size(), nodeAlone, pair.writtenPlan != nullptr);
+    return m;
+}
+
+void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, Measured& whole)
+{
+    mergeProof(in, floatGraph, whole.proof);
+    const auto first = in.number<uint64_t>(), samples = in.number<uint64_t>(), all = in.number<uint64_t>();
+    if (all != whole.allSamples || first > all || samples > all - first)
+        return in.fail();
+    const Place at { size_t(first), size_t(samples), whole.samples };
+    const auto stretch = std::span(whole.done).subspan(at.first, at.part);
+    if (std::ranges::any_of(stretch, [](uint8_t done) { return done != 0; }))
+        return in.fail();
+    const bool earliest
+        = std::ranges::none_of(std::span(whole.done).first(at.first), [](uint8_t done) { return done != 0; });
+    putSums(in, at, whole.sums);
+    put(in.numbers<double>(), at, whole.scaleSquares, in);
+    putSums(in, at, whole.nodeSums);
+    putSums(in, at, whole.outputSums);
+    putSums(in, at, whole.writtenSums);
+    put(in.numbers<int64_t>(), at, whole.floatClass, in);
+    put(in.numbers<int64_t>(), at, whole.quantClass, in);
+    put(in.numbers<double>(), at, whole.floatMargin, in);
+    put(in.numbers<double>(), at, whole.quantMargin, in);
+    put(in.numbers<uint8_t>(), at, whole.top5, in);
+    put(in.numbers<uint8_t>(), at, whole.done, in);
+    if (in.number<uint64_t>() != whole.shared.size())
+        return in.fail();
+    for (const auto& shared : whole.shared)
+        mergeShared(in, earliest, *shared);
+    mergeImplementation(in, graph, whole.implementation);
+    putSums(in, at, whole.inputs.sums);
+    put(in.numbers<uint64_t>(), at, whole.inputs.hashes, in);
+}
+
+} // namespace qs

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measure/pair_meter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kBlock = 32768; ///< elements that stay in the second cache from the sums to the histograms
+constexpr size_t kInheritedElements = 4096; ///< of a run are enough for means by bin
+
+} // namespace
+
+void PairHistograms::merge(const PairHistograms& other)
+{
+    x.merge(other.x);
+    y.merge(other.y);
+    error.merge(other.error);
+    before.merge(other.before);
+    inherited.merge(other.inherited);
+}
+
+PairQuantizer quantizerOf(const QuantParams& params, size_t channel)
+{
+    const auto& zeros = params.zeroPoint;
+    return { params.scale[channel], zeros.empty() ? 0 : zeros[std::min(channel, zeros.size() - 1)],
+        int32_t(params.codes().low), int32_t(params.codes().high) };
+}
+
+PairMeter::PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, std::vector<float>& scratch)
+    : m_sums(sums)
+    , m_histograms(histograms)
+    , m_counts(counts)
+    , m_scratch(scratch)
+{
+    if (m_histograms)
+        m_scratch.resize(2 * kBlock);
+}
+
+void PairMeter::addRun(const PairRun& run)
+{
+    const size_t stride = (run.n / kInheritedElements) | 1; // odd, so that it does not keep to a few channels
+    for (size_t begin = 0; begin < run.n; begin += kBlock) {
+        const PairRun block = blockOf(run, begin);
+        const uint64_t before = m_sums.nonFinite;
+        addPairSums(m_sums, m_extremes, block);
+        if (!m_histograms)
+            continue;
+        count(block, m_sums.nonFinite == before && std::isfinite(m_extremes.highError - m_extremes.lowError));
+        if (run.p && run.quantizer)
+            countInherited(block, begin, stride);
+    }
+}
+
+void PairMeter::countInherited(const PairRun& block, size_t begin, size_t stride)
+{
+    const PairQuantizer& q = *block.quantizer;
+    const double low = double(q.scale) * (double(q.low) - q.zeroPoint);
+    const double high = double(q.scale) * (double(q.high) - q.zeroPoint);
+    if (!(high > low))
+        return;
+    if (!m_histograms->inherited.hasRange())
+        m_histograms->inherited = InheritedBins(low, high);
+    for (size_t i = (begin + stride - 1) / stride * stride - begin; i < block.n; i += stride) {
+        const float a = std::clamp(block.p[i], block.activation.low, block.activation.high);
+        m_histograms->inherited.add(a, double(a) - block.x[i]);
+    }
+}
+
+void PairMeter::addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner)
+{
+    for (size_t i = 0; inner > 0 && i < run.n; i += inner) {
+        const size_t channel = std::min(((offset + i) / inner) % channels, params.scale.size() - 1);
+        const PairQuantizer quantizer = quantizerOf(params, channel);
+        addPairSums(m_sums, m_extremes,
+            { run.x + i, run.y + i, run.p ? run.p + i : nullptr, inner, run.quantizer ? &quantizer : nullptr,
+                run.activation });
+    }
+    for (size_t begin = 0; m_histograms && begin < run.n; begin += kBlock) {
+        const PairRun block = blockOf(run, begin);
+        for (size_t i = 0; i < block.n; ++i)
+            block.error[i] = block.y[i] - block.x[i];
+        count(block, false);
+    }
+}
+
+PairRun PairMeter::blockOf(const PairRun& run, size_t begin) const
+{
+    PairRun block = run;
+    block.n = std::min(kBlock, run.n - begin);
+    block.x += begin;
+    block.y += begin;
+    block.p = run.p ? run.p + begin : nullptr;
+    block.error = m_histograms ? m_scratch.data() : nullptr;
+    return block;
+}
+
+/// `known`: all values of the block are finite, and sums and extremes reach over them.
+void PairMeter::count(const PairRun& block, bool known)
+{
+    auto add = [&](Histogram& histogram, const float* values, double low, double high) {
+        if (known)
+            histogram.add(std::span(values, block.n), static_cast<float>(low), static_cast<float>(high));
+        else
+            histogram.add(std::span(values, block.n));
+    };
+    if (m_counts.x)
+        add(m_histograms->x, block.x, m_sums.lowX, m_sums.highX);
+    if (m_counts.y)
+        add(m_histograms->y, block.y, m_extremes.lowY, m_extremes.highY);
+    add(m_histograms->error, block.error, m_extremes.lowError, m_extremes.highError);
+    if (block.p)
+        add(m_histograms->before, activated(block), m_sums.lowA, m_sums.highA);
+}
+
+const float* PairMeter::activated(const PairRun& block) const
+{
+    if (!block.activation.bounded())
+        return block.p;
+    float* const a = m_scratch.data() + kBlock;
+    for (size_t i = 0; i < block.n; ++i)
+        a[i] = std::clamp(block.p[i], block.activation.low, block.activation.high);
+    return a;
+}
+
+} // namespace qs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/measure/inherited_bins.h"
+#include "core/kernels/statistics/pair_sums.h"
+#include "core/stats/histogram.h"
+#include "core/tensor/quant_params.h"
+
+#include <vector>
+
+namespace qs {
+
+/// Of one pair; `before` counts a(p).
+struct PairHistograms {
+    Histogram x, y, error, before;
+    InheritedBins inherited; ///< of few elements a run, always the same ones
+    void merge(const PairHistograms& other);
+};
+
+/// The quantizer of one channel, or of the whole tensor.
+PairQuantizer quantizerOf(const QuantParams& params, size_t channel);
+
+/// Sums and histograms of one pair and sample, block by block, so that each value is read from far away once.
+class PairMeter {
+public:
+    /// Which histograms of the pair's values are made here; those of the error and a(p) always are.
+    struct Counts {
+        bool x = true, y = true;
+    };
+    /// `histograms` null: none are made.
+    PairMeter(PairSums& sums, PairHistograms* histograms, Counts counts, std::vector<float>& scratch);
+    void addRun(const PairRun& run);
+    /// Elements of channels in turn, `inner` of each, the first being number `offset` of the whole tensor. Takes the
+    /// quantizers from `params` where the run has one.
+    void addChannels(const PairRun& run, const QuantParams& params, size_t offset, size_t channels, size_t inner);
+
+private:
+    PairRun blockOf(const PairRun& run, size_t begin) const;
+    void count(const PairRun& block, bool known);
+    /// Of elements that are multiples of `stride` in the whole run, whose element `begin` is the block's first.
+    void countInherited(const PairRun& block, size_t begin, size_t stride);
+    const float* activated(const PairRun& block) const;
+
+    PairSums& m_sums;
+    PairExtremes m_extremes;
+    PairHistograms* m_histograms;
+    Counts m_counts;
+    std::vector<float>& m_scratch;
+};
+
+} // namespace qs

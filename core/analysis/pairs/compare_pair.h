@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/engine/plan/plan.h"
+#include "core/match/alignment.h"
+#include "core/qdq/quant_view.h"
+
+#include <memory>
+
+namespace qs {
+
+/// The two files of a comparison and how they correspond.
+struct ComparePair {
+    std::shared_ptr<const Plan> floatPlan;
+    std::shared_ptr<const Plan> quantPlan; ///< what is measured
+    std::shared_ptr<const QuantView> quantView;
+    std::shared_ptr<const Alignment> alignment;
+    std::shared_ptr<const Plan> writtenPlan = nullptr; ///< the file as written, when quantPlan is of an integer profile
+};
+
+} // namespace qs

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/float_elements.h"
+
+#include "core/tensor/convert.h"
+
+namespace qs {
+
+const float* asFloats(
+    const Tensor& t, Layout layout, const QuantParams* params, std::vector<float>& buffer, Tensor& keep)
+{
+    keep = toLayout(unpacked(t), layout);
+    if (keep.dtype() == DType::Float32)
+        return keep.data<float>().data();
+    buffer.resize(static_cast<size_t>(keep.count()));
+    if (params && !params->scale.empty() && isInteger(t.dtype())) {
+        const float scale = params->scale[0];
+        const int32_t zero = params->zeroPoint.empty() ? 0 : params->zeroPoint[0];
+        auto fill = [&](auto codes) {
+            for (size_t i = 0; i < buffer.size(); ++i)
+                buffer[i] = static_cast<float>(static_cast<int32_t>(codes[i]) - zero) * scale;
+        };
+        switch (keep.dtype()) {
+        case DType::UInt8:
+            fill(keep.data<uint8_t>());
+            return buffer.data();
+        case DType::Int8:
+            fill(keep.data<int8_t>());
+            return buffer.data();
+        case DType::UInt16:
+            fill(keep.data<uint16_t>());
+            return buffer.data();
+        case DType::Int16:
+            fill(keep.data<int16_t>());
+            return buffer.data();
+        case DType::Int32:
+            fill(keep.data<int32_t>());
+            return buffer.data();
+        default:
+            break;
+        }
+    }
+    for (size_t i = 0; i < buffer.size(); ++i)
+        buffer[i] = static_cast<float>(elementAsDouble(keep, static_cast<int64_t>(i)));
+    return buffer.data();
+}
+
+Tensor exchangedAxes(const Tensor& matrix)
+{
+    Tensor out = Tensor::allocate(DType::Float32, { matrix.dim(1), matrix.dim(0) });
+    const auto from = matrix.data<float>();
+    const auto to = out.fill<float>();
+    for (int64_t r = 0; r < matrix.dim(0); ++r)
+        for (int64_t c = 0; c < matrix.dim(1); ++c)
+            to[size_t(c * matrix.dim(0) + r)] = from[size_t(r * matrix.dim(1) + c)];
+    return out;
+}
+
+} // namespace qs

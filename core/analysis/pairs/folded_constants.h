@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/compare_pair.h"
+
+#include <map>
+#include <span>
+
+namespace qs {
+
+/// Weights and biases of the float model as a quantizer finds them: where only the float file still has the
+/// BatchNormalization behind a Conv, they have taken it in.
+class FoldedConstants {
+public:
+    /// As the file has them.
+    explicit FoldedConstants(std::shared_ptr<const Plan> floatPlan);
+    explicit FoldedConstants(const ComparePair& pair);
+    /// `weights`: how the two models' constants are paired.
+    FoldedConstants(std::shared_ptr<const Plan> floatPlan, const Plan& quantPlan, std::span<const WeightPair> weights);
+    /// The constant that stands for input `slot` of a node; null where it is as in the file, or none.
+    const Tensor* at(NodeId floatNode, size_t slot) const;
+    /// What a node reads as this constant: the file's own where nothing was folded; null where it is none.
+    const Tensor* of(NodeId floatNode, ValueId constant) const;
+    /// The same of a pair.
+    const Tensor* of(const WeightPair& weight) const { return of(weight.floatNode, weight.floatValue); }
+    /// It is as the file has it.
+    bool isOwn(const WeightPair& weight) const { return of(weight) == m_plan->constant(weight.floatValue); }
+    bool empty() const { return m_changed.empty(); }
+
+private:
+    std::shared_ptr<const Plan> m_plan;
+    std::map<std::pair<NodeId, size_t>, Tensor> m_changed;
+};
+
+} // namespace qs

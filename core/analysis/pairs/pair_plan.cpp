@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/pair_plan.h"
+
+#include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// Bounds of a Relu or Clip node of the float model.
+PairActivation boundsOf(const Plan& plan, const Node& node)
+{
+    PairActivation a;
+    if (node.opType == "Relu") {
+        a.low = 0;
+        return a;
+    }
+    a.low = node.attributes.real("min", a.low);
+    a.high = node.attributes.real("max", a.high);
+    auto bound = [&](size_t i, float& target) {
+        if (!node.hasInput(i))
+            return;
+        if (const Tensor* t = plan.constant(node.inputs[i]); t && t->count() == 1)
+            target = toFloats(*t)[0];
+    };
+    bound(1, a.low);
+    bound(2, a.high);
+    return a;
+}
+
+bool isReshape(const std::string& type)
+{
+    return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" || type == "Identity";
+}
+
+bool isActivation(const std::string& type) { return type == "Relu" || type == "Clip"; }
+
+/// The Relu or Clip that the quantizer stands for: the float partner's own, or Relu where the range starts at zero
+/// and the producer is a product or a sum.
+void findActivation(const ComparePair& pair, PairPlan& plan)
+{
+    const Graph& fg = pair.floatPlan->graph();
+    const Graph& qg = pair.quantPlan->graph();
+    const NodeId quantProducer = plan.p.valid() ? qg.value(plan.p).producer : plan.unrounded;
+    if (!quantProducer.valid())
+        return;
+    const std::string quantType = floatOpType(qg.node(quantProducer));
+    if (isActivation(quantType))
+        return;
+    NodeId floatProducer = fg.value(plan.x).producer;
+    // A reshape of the activation's output has the same numbers.
+    while (floatProducer.valid() && isReshape(fg.node(floatProducer).opType) && fg.node(floatProducer).hasInput(0))
+        floatProducer = fg.value(fg.node(floatProducer).inputs[0]).producer;
+    if (floatProducer.valid()) {
+        const Node& node = fg.node(floatProducer);
+        if (!isActivation(node.opType))
+            return;
+        plan.activation = boundsOf(*pair.floatPlan, node);
+        plan.activationName = node.opType;
+    }
+}
+
+/// The last node of the unit inside which a value lies, if the unit can say what that value would be.
+NodeId unitSaying(const Plan& plan, ValueId hidden)
+{
+    const NodeId producer = plan.graph().value(hidden).producer;
+    for (size_t n = producer.valid() ? producer.index() : plan.graph().nodes().size(); n < plan.graph().nodes().size();
+         ++n)
+        if (const FusedUnit* unit = plan.unit(NodeId(n));
+            unit && unit->node == producer && unit->lowered.offersUnrounded)
+            return NodeId(n);
+    return {};
+}
+
+/// Sequences and optionals are left out of comparisons.
+bool areTensors(const ComparePair& pair, ValueId x, ValueId y)
+{
+    return pair.floatPlan->container(x).empty() && pair.quantPlan->container(y).empty();
+}
+
+/// The value before a quantizer, where it can be had.
+void findBefore(const Plan& plan, const Quantizer& q, PairPlan& pair)
+{
+    if (!q.quantize.valid())
+        return;
+    const FusedUnit* unit = plan.unit(q.quantize);
+    const auto& step = plan.step(q.quantize);
+    if (q.real.valid() && !plan.hidden(q.real))
+        pair.p = q.real;
+    else if (unit ? unit->lowered.offersUnrounded
+                  : qlinearSignature(plan.graph().node(q.quantize)) && step.lowered && step.lowered->offersUnrounded)
+        pair.unrounded = q.quantize;
+    pair.ownQuantizer = pair.p.valid() || pair.unrounded.valid();
+}
+
+} // namespace
+
+std::vector<PairPlan> planPairs(const ComparePair& pair)
+{
+    std::vector<PairPlan> plans;
+    const Graph& qg = pair.quantPlan->graph();
+    for (const ValuePair& vp : pair.alignment->values) {
+        if (pair.floatPlan->blocked(vp.floatValue) || pair.quantPlan->blocked(vp.quantValue)
+            || pair.quantPlan->constant(vp.quantValue) || pair.floatPlan->constant(vp.floatValue)
+            || !areTensors(pair, vp.floatValue, vp.quantValue))
+            continue;
+        PairPlan plan;
+        plan.pair = vp;
+        plan.x = vp.floatValue;
+        plan.y = vp.quantValue;
+        const NodeId unit
+            = pair.quantPlan->hidden(vp.quantValue) ? unitSaying(*pair.quantPlan, vp.quantValue) : NodeId();
+        if (pair.quantPlan->hidden(vp.quantValue) && !unit.valid())
+            continue; // inside a fused unit there is nothing to compare
+        if (unit.valid() || vp.unrounded.valid()) {
+            plan.beforeRounding = unit.valid() ? unit : vp.unrounded;
+            if (unit.valid())
+                plan.y = qg.node(unit).outputs[0];
+        } else if (vp.quantizer) {
+            const Quantizer& q = pair.quantView->quantizers()[*vp.quantizer];
+            plan.params = q.params;
+            if (q.dynamic) {
+                plan.dynamicScale = q.scaleValue;
+                plan.dynamicZero = q.zeroPointValue;
+            }
+            findBefore(*pair.quantPlan, q, plan);
+            if (dtypeBits(q.params.dtype) == 8 && isInteger(q.params.dtype) && q.codes.valid()
+                && !pair.quantPlan->constant(q.codes))
+                plan.codes = q.codes;
+        }
+        findActivation(pair, plan);
+        plans.push_back(std::move(plan));
+    }
+    return plans;
+}
+
+std::vector<OutputPair> pairOutputs(const ComparePair& pair)
+{
+    const Graph& fg = pair.floatPlan->graph();
+    const Graph& qg = pair.quantPlan->graph();
+    std::vector<OutputPair> list;
+    for (size_t i = 0; i < fg.outputs().size(); ++i) {
+        const ValueId x = fg.outputs()[i];
+        ValueId y;
+        for (ValueId out : qg.outputs())
+            if (qg.value(out).name == fg.value(x).name)
+                y = out;
+        if (!y.valid() && qg.outputs().size() == fg.outputs().size())
+            y = qg.outputs()[i];
+        if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y) || !areTensors(pair, x, y))
+            continue;
+        OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt };
+        if (const auto q = pair.quantView->ofQuantized(y); q && pair.quantView->quantizers()[*q].codes == y)
+            out.quantizer = q;
+        list.push_back(std::move(out));
+    }
+    return list;
+}
+
+} // namespace qs

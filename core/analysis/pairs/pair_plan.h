@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/compare_pair.h"
+#include "core/kernels/statistics/pair_sums.h"
+#include "core/tensor/quant_params.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// A pair with everything that measuring it needs, looked up once.
+struct PairPlan {
+    ValuePair pair;
+    ValueId x; ///< float model's value
+    ValueId y; ///< quantized model's value
+    ValueId p; ///< value before the quantizer (QDQ); invalid = none
+    NodeId unrounded; ///< node that offers the value before rounding (QLinear*); invalid = none
+    NodeId beforeRounding; ///< compare x with this node's value before rounding instead of y
+    ValueId codes; ///< integer codes to count; invalid = none
+    ValueId dynamicScale, dynamicZero; ///< computed parameters of a dynamic quantizer
+    QuantParams params; ///< empty scales when dynamic or without
+    bool ownQuantizer = false; ///< y is made by a quantizer whose input is p
+    PairActivation activation;
+    std::string activationName; ///< "Relu", "Clip", ""
+};
+
+/// All pairs of a comparison.
+std::vector<PairPlan> planPairs(const ComparePair& pair);
+
+/// A graph output of both files.
+struct OutputPair {
+    std::string name, quantizedName;
+    ValueId x, y;
+    std::optional<uint32_t> quantizer; ///< when y holds codes
+};
+std::vector<OutputPair> pairOutputs(const ComparePair& pair);
+
+} // namespace qs

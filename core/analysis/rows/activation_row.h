@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/measure/inherited_bins.h"
+#include "core/analysis/rows/similarity.h"
+#include "core/base/ids.h"
+#include "core/match/alignment.h"
+#include "core/stats/histogram.h"
+#include "core/tensor/quant_params.h"
+#include "core/tensor/shape.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+/// Mean squared error by origin: the three add up to rmse^2. See metrics, "Where the noise comes from".
+struct NoiseSplit {
+    Number rounding, clipping, inherited;
+};
+
+/// Shares of codes that differ between the file as written and an integer profile, each unit from the same codes.
+struct ImplementationShares {
+    double offByOne = 0, beyond = 0;
+};
+
+/// One paired activation.
+struct ActivationRow {
+    ValueId floatValue, quantValue;
+    std::string name; ///< in the float file
+    std::string quantizedName; ///< of the value compared in the quantized file
+    NodeId floatNode; ///< producer; invalid for graph inputs
+    NodeId quantNode;
+    std::string node; ///< producer's name in the float file, "" for graph inputs
+    std::string opType; ///< producer's type, "" for graph inputs
+    MatchMethod method = MatchMethod::Name;
+    double confidence = 1;
+    std::optional<uint32_t> quantizer; ///< index in the quantized file's QuantView
+    QuantParams params; ///< no scales when without a quantizer of its own, or dynamic
+    bool dynamic = false;
+    Shape shape; ///< of the float value for the first sample
+    std::string foldedActivation; ///< "Relu", "Clip": activation that the quantizer replaces; "" = none
+    Similarity accumulated; ///< sqnr_db and the other similarity numbers
+    Number localSqnrDb, qdqSqnrDb, nodeSqnrDb, increaseDb, idealSqnrDb;
+    bool localExact = false, qdqExact = false, nodeExact = false;
+    NoiseSplit noise;
+    Number clippedFraction; ///< of a(p)
+    std::optional<std::pair<double, double>> range; ///< representable range, real values (widest over channels)
+    std::optional<std::pair<double, double>> observedRange; ///< of a(p); of y without a quantizer
+    std::optional<std::pair<double, double>> floatRange; ///< of x
+    Number signalPower; ///< mean x^2
+    Number usedCodes; ///< share of the codes in use, per-tensor quantizers of at most 8 bits
+    std::optional<ImplementationShares> implementation; ///< integer profiles
+    std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
+    Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)
+    InheritedBins inherited; ///< a(p) - x by a(p), of some elements; empty without a static per-tensor quantizer
+};
+
+} // namespace qs

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/rows/similarity.h"
+#include "core/base/ids.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// One pair of graph outputs.
+struct OutputRow {
+    std::string name, quantizedName;
+    ValueId floatValue, quantValue;
+    Similarity similarity;
+    Number top1Agreement; ///< share of samples; null for outputs with one element a sample
+    Number top5Agreement;
+    std::vector<Number> sampleSqnrDb; ///< one a sample
+    std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
+    std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end
+};
+
+/// Sums of a node that saturate in 16 bits (profile integer-avx2).
+struct SaturationRow {
+    NodeId quantNode;
+    std::string node, opType; ///< of the quantized file
+    uint64_t pairs = 0; ///< added up
+    std::vector<uint64_t> saturated; ///< of them, by output channel
+};
+
+struct Accuracy {
+    size_t labels = 0;
+    double floatAccuracy = 0;
+    double quantizedAccuracy = 0;
+};
+
+} // namespace qs

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+/// Clipping is worth a word when this much of the tensor's own quality is lost to it.
+constexpr double kLostDb = 6;
+/// A range is too large when at most a quarter of it is used: two bits lost.
+constexpr double kWastedDb = 12;
+/// Above this nobody minds a waste.
+constexpr double kGoodDb = 30;
+
+} // namespace
+
+double widthWithZero(const std::pair<double, double>& range)
+{
+    return std::max(range.second, 0.0) - std::min(range.first, 0.0);
+}
+
+bool hasOwnRange(const ActivationRow& row) { return row.range && row.floatRange && row.localSqnrDb && row.idealSqnrDb; }
+
+double ownNoiseShare(const ActivationRow& row)
+{
+    if (!row.signalPower || *row.signalPower <= 0)
+        return 0;
+    return std::max(0.0, (row.noise.rounding.value_or(0) + row.noise.clipping.value_or(0)) / *row.signalPower);
+}
+
+bool exceedsRange(const ActivationRow& row)
+{
+    if (!row.range || !row.floatRange || row.params.scale.empty())
+        return false;
+    const double half = double(*std::ranges::max_element(row.params.scale)) / 2;
+    return row.floatRange->first < row.range->first - half || row.floatRange->second > row.range->second + half;
+}
+
+bool clippingDominates(const ActivationRow& row)
+{
+    return hasOwnRange(row) && exceedsRange(row) && *row.localSqnrDb < *row.idealSqnrDb - kLostDb
+        && row.noise.clipping.value_or(0) > row.noise.rounding.value_or(0);
+}
+
+std::optional<double> wastedDb(const ActivationRow& row)
+{
+    if (!hasOwnRange(row) || exceedsRange(row))
+        return std::nullopt;
+    const double used = widthWithZero(*row.floatRange);
+    const double whole = row.range->second - row.range->first;
+    if (used <= 0 || whole <= 0)
+        return std::nullopt;
+    const double wasted = 20 * std::log10(whole / used);
+    return wasted < kWastedDb || *row.localSqnrDb > kGoodDb ? std::nullopt : std::optional(wasted);
+}
+
+Number growthDb(const ActivationRow& row)
+{
+    if (!row.increaseDb || !hasOwnRange(row))
+        return row.increaseDb;
+    const double used = widthWithZero(*row.floatRange);
+    const double whole = row.range->second - row.range->first;
+    const double unused = used > 0 && whole > 0 ? 20 * std::log10(whole / used) : 0;
+    return *row.increaseDb + (unused >= kWastedDb ? unused : 0);
+}
+
+} // namespace qs

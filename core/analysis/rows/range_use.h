@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/rows/activation_row.h"
+
+#include <optional>
+#include <utility>
+
+namespace qs {
+
+/// Width of a range that holds zero, too.
+double widthWithZero(const std::pair<double, double>& range);
+/// What its own quantizer's range does to the tensor is known.
+bool hasOwnRange(const ActivationRow& row);
+/// The float model's values reach beyond the representable range by more than half a step.
+bool exceedsRange(const ActivationRow& row);
+/// The representable range is far wider than the data: dB that are wasted; nothing below kWastedDb.
+std::optional<double> wastedDb(const ActivationRow& row);
+/// The increase over what the data permit: increaseDb takes the tensor's own scale for granted, so what a range of at
+/// least four times the data's width wastes is added.
+Number growthDb(const ActivationRow& row);
+bool clippingDominates(const ActivationRow& row);
+/// Noise that the tensor's own quantizer makes, over signal power; 0 where unknown.
+double ownNoiseShare(const ActivationRow& row);
+
+} // namespace qs

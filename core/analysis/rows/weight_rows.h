@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/rows/weight_row.h"
+
+#include <vector>
+
+namespace qs {
+
+class PairMemory;
+
+/// One row a pair of constants. Needs no data. Rows are missing (left empty) where the scope was cancelled on the way.
+std::vector<WeightRow> compareWeights(
+    const ComparePair& pair, bool histograms, size_t threads, PairMemory* memory = nullptr);
+
+} // namespace qs

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include "core/analysis/rows/range_use.h"
+#include "core/qdq/qlinear_signature.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+bool isInputLike(const Graph& graph, const ActivationRow& row)
+{
+    ValueId value = row.floatValue;
+    while (graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        const bool selects = node.opType == "MaxPool" || node.opType == "GlobalMaxPool";
+        if (!movesElements(node) || selects || !node.hasInput(0))
+            return false;
+        value = node.inputs[0];
+    }
+    return graph.isInput(value);
+}
+
+bool firstOfQuantizer(const Comparison& c, size_t index)
+{
+    for (size_t i = 0; i < index; ++i)
+        if (c.activations[i].quantizer && c.activations[i].quantizer == c.activations[index].quantizer)
+            return false;
+    return true;
+}
+
+Finding activationFinding(const Comparison& c, size_t index, std::string rule, Severity severity)
+{
+    const ActivationRow& row = c.activations[index];
+    Finding f;
+    f.rule = std::move(rule);
+    f.severity = severity;
+    f.node = row.node;
+    f.tensor = row.name;
+    f.activation = index;
+    f.rank = ownNoiseShare(row);
+    return f;
+}
+
+Finding weightFinding(const Comparison& c, size_t index, std::string rule, Severity severity)
+{
+    const WeightRow& row = c.weights[index];
+    Finding f;
+    f.rule = std::move(rule);
+    f.severity = severity;
+    f.node = row.node;
+    f.tensor = row.name;
+    f.weight = index;
+    f.rank = row.similarity.sqnrDb ? std::pow(10.0, -*row.similarity.sqnrDb / 10) : 0;
+    return f;
+}
+
+void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& proof, Comparison& c)
+{
+    std::vector<Finding> found;
+    c.network = networkVerdict(proof, c);
+    findOtherNetwork(pair, c, found);
+    findExtremeConstants(c, found);
+    findJoins(pair, c, found);
+    findBrokenPairs(c, found);
+    findInputMismatch(pair, c, found);
+    findRangeTooSmall(pair, c, found);
+    findRangeTooLarge(pair, c, found);
+    findCoarseTensors(c, found);
+    findChannelImbalance(c, found);
+    findWeightsDiffer(pair, c, found);
+    findWrongBiases(pair, c, found);
+    findSaturatingAccumulation(c, found);
+    findImplementationDiffers(c, found);
+    findForms(pair, c, found);
+    findInherited(pair, c, found);
+    findSampleSpread(c, found);
+    findUnmatched(pair, found);
+    std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
+        return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
+    });
+    foldFindings(found);
+    c.findings = std::move(found);
+}
+
+} // namespace qs

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/rows/comparison.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qs {
+
+/// Rules over what was measured, most telling first.
+void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& proof, Comparison& result);
+
+/// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
+/// rule. Those that look at `found` come after the ones they look for.
+void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findBrokenPairs(const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
+void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
+void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);
+void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
+void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);
+void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
+void findForms(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
+void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
+
+/// Share of a weight's elements off by more than rounding does, from which on it is another weight.
+inline constexpr double kDifferingShare = 0.001;
+/// What the proof tells, by what is known of the weights.
+std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);
+
+/// Findings of one rule and cause become one with a list of places, where there are several. Sorted as before.
+void foldFindings(std::vector<Finding>& found);
+
+/// A finding about an activation, with its place and rank filled in.
+Finding activationFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
+Finding weightFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
+
+/// The row is a graph input, or only moves its elements (Reshape, Transpose ...).
+bool isInputLike(const Graph& graph, const ActivationRow& row);
+/// Several rows share one quantizer where shapes alone differ: true for the first of them.
+bool firstOfQuantizer(const Comparison& c, size_t row);
+std::string percentText(double fraction); ///< "12.3 %"
+
+} // namespace qs

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+/// Findings of one rule and one cause become one with many places.
+namespace qs {
+
+namespace {
+
+constexpr size_t kFewestRanges = 3; ///< that are wrong for one reason rather than each for its own
+constexpr std::string_view kByInput = "input"; ///< cause of ranges that were found with foreign data
+constexpr std::string_view kAnyCause = "*";
+
+/// How findings of a rule are told of together.
+struct FoldRule {
+    std::string_view rule, cause;
+    std::string_view title; ///< {0} = their number, {1} = title of the worst
+    std::string_view remedy; ///< empty: that of the worst
+    size_t fewest = 2; ///< beyond notes
+    bool acrossSeverities = false; ///< places differ in degree alone
+};
+
+constexpr auto kFoldRules = std::to_array<FoldRule>({
+    { "weights_differ", "retrained", "{0} layers have other weights", "" },
+    { "weights_differ", "unrelated", "{0} layers have weights that are not theirs", "" },
+    { "channel_imbalance", "", "One scale for unequal channels in {0} weights", "Quantize these weights per channel.",
+        2, true },
+    { "range_too_small", kByInput, "{0} more ranges were found with other data", "", 2, true },
+    { "range_too_small", "", "Clipping at {0} tensors",
+        "Recalibrate with data like these, or widen each range to what its data reach.", kFewestRanges },
+    { "range_too_large", "", "{0} ranges are too large", "Narrow each range to what was observed.", kFewestRanges },
+    { "outliers", "", "Outliers at {0} tensors",
+        "Leave these nodes in float, or cut the outliers off with the percentile or mse calibrator." },
+    { "sensitive_operator", kAnyCause, "{1}, in {0} places", "Leave these nodes in float." },
+    { "scale_mismatch_at_join", kAnyCause, "{1}, {0} of them", "" },
+    { "extreme_constant", "", "Extreme constants rule the scales of {0} tensors",
+        "Keep extreme constants in float (the preset does), or leave these nodes out." },
+    { "wrong_bias_scale", "wrong", "{0} biases are wrong", "" },
+    { "wrong_bias_scale", "own_scale", "{0} biases have scales of their own", "" },
+    { "saturating_accumulation", "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
+    { "implementation_differs", "", "The runtime computes {0} units otherwise than the file says", "" },
+});
+
+const FoldRule* foldRule(const Finding& f)
+{
+    const auto it = std::ranges::find_if(kFoldRules, [&](const FoldRule& rule) {
+        return rule.rule == f.rule && (rule.cause == f.cause || rule.cause == kAnyCause);
+    });
+    return it == kFoldRules.end() ? nullptr : &*it;
+}
+
+bool together(const Finding& a, const Finding& b, const FoldRule& rule)
+{
+    return a.rule == b.rule && a.cause == b.cause && (rule.acrossSeverities || a.severity == b.severity);
+}
+
+/// Behind an input that does not fit, the ranges were found with the same foreign data: one thing to mend.
+void blameInput(std::vector<Finding>& found)
+{
+    const auto input = std::ranges::find_if(
+        found, [](const Finding& f) { return f.rule == "input_mismatch" && f.severity != Severity::Note; });
+    if (input == found.end())
+        return;
+    const Remedy change = input->change;
+    const std::string remedy = input->remedy;
+    for (Finding& f : found)
+        if (f.rule == "range_too_small") {
+            f.cause = kByInput;
+            f.change = change;
+            f.remedy = remedy;
+        }
+}
+
+/// `f` tells of all of `places`, which begin with its own.
+void tellOfAll(Finding& f, const FoldRule& rule, std::vector<FindingPlace> places)
+{
+    const std::string at = f.node.empty() ? f.tensor : f.node;
+    if (!at.empty())
+        f.summary = fmt::format("Worst at {}: {}", at, f.summary);
+    f.title = fmt::format(fmt::runtime(rule.title), places.size(), f.title);
+    if (!rule.remedy.empty())
+        f.remedy = rule.remedy;
+    f.evidence.push_back(evidence("places", double(places.size())));
+    f.places = std::move(places);
+}
+
+} // namespace
+
+void foldFindings(std::vector<Finding>& found)
+{
+    blameInput(found);
+    std::vector<Finding> kept;
+    std::vector<bool> told(found.size(), false);
+    for (size_t i = 0; i < found.size(); ++i) {
+        if (told[i])
+            continue;
+        const FoldRule* rule = foldRule(found[i]);
+        std::vector<size_t> group;
+        for (size_t k = i; rule && k < found.size(); ++k)
+            if (!told[k] && together(found[i], found[k], *rule))
+                group.push_back(k);
+        if (rule && group.size() >= (found[i].severity == Severity::Note ? 2 : rule->fewest)) {
+            std::vector<FindingPlace> places;
+            for (const size_t k : group) {
+                told[k] = true;
+                places.push_back(placesOf(found[k]).front());
+            }
+            tellOfAll(found[i], *rule, std::move(places));
+        }
+        kept.push_back(std::move(found[i]));
+    }
+    found = std::move(kept);
+}
+
+} // namespace qs

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+/// Values that have to share a scale with others.
+namespace qs {
+
+namespace {
+
+constexpr double kUnequal = 8; ///< three bits
+constexpr double kLostBranchDb = 25;
+constexpr double kSpoiledBranchDb = 20;
+/// Beyond any activation: float16 ends at 6.5e4, masks are -1e9 or -3.4e38.
+constexpr double kExtreme = 1e8;
+
+struct Branch {
+    size_t row;
+    double width; ///< of the data
+    double sqnrDb; ///< with the scale it has to take
+};
+
+/// The branches of a join that are quantized, before or behind it.
+std::vector<Branch> branchesOf(const Comparison& c, const Node& join, const ActivationRow& output)
+{
+    std::vector<Branch> branches;
+    for (ValueId in : join.inputs)
+        for (size_t i = 0; in.valid() && i < c.activations.size(); ++i) {
+            const ActivationRow& row = c.activations[i];
+            if (row.floatValue != in || !row.floatRange || !row.signalPower || *row.signalPower <= 0)
+                continue;
+            // The coarser of its own steps and the join's.
+            double step = 0;
+            for (const QuantParams* params : { &row.params, &output.params })
+                if (params->scale.size() == 1 && isInteger(params->dtype))
+                    step = std::max(step, double(params->scale[0]));
+            if (step > 0)
+                branches.push_back(
+                    { i, widthWithZero(*row.floatRange), 10 * std::log10(*row.signalPower / (step * step / 12)) });
+            break;
+        }
+    return branches;
+}
+
+Finding joinFinding(const Comparison& c, const Node& join, const Branch& small, const Branch& large)
+{
+    const ActivationRow& row = c.activations[small.row];
+    Finding f = activationFinding(
+        c, small.row, "scale_mismatch_at_join", small.sqnrDb < kSpoiledBranchDb ? Severity::Warning : Severity::Note);
+    const double ratio = large.width / small.width;
+    f.node = join.name;
+    f.cause = join.name;
+    f.title = fmt::format("Branches of {} need very different scales", join.name);
+    f.summary = fmt::format("{} is {:.1f} times as wide as {}, which loses {:.1f} bits to the common scale and is left "
+                            "with {:.1f} dB.",
+        c.activations[large.row].name, ratio, row.name, std::log2(ratio), small.sqnrDb);
+    f.evidence = { evidence("width_ratio", ratio), evidence("bits_lost", std::log2(ratio)),
+        evidence("local_sqnr_db", small.sqnrDb, "dB"),
+        { "largest_branch", std::nullopt, c.activations[large.row].name, {} } };
+    f.rank = std::pow(10.0, -small.sqnrDb / 10);
+    f.remedy = fmt::format("Leave {} in float, or scale its branches alike before it.", join.name);
+    f.change = { RemedyKind::ExcludeNode, join.name, row.name, 0, 0, 0 };
+    return f;
+}
+
+} // namespace
+
+void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    for (const ActivationRow& output : c.activations) {
+        if (output.opType != "Concat")
+            continue;
+        const Node& join = graph.node(output.floatNode);
+        const auto branches = branchesOf(c, join, output);
+        if (branches.size() < 2)
+            continue;
+        const Branch& large = *std::ranges::max_element(branches, {}, &Branch::width);
+        for (const Branch& small : branches)
+            if (small.width > 0 && large.width > kUnequal * small.width && small.sqnrDb < kLostBranchDb)
+                found.push_back(joinFinding(c, join, small, large));
+    }
+}
+
+void findExtremeConstants(const Comparison& c, std::vector<Finding>& found)
+{
+    const auto finish = [&](Finding f, double scale, const std::pair<double, double>& data) {
+        f.title = fmt::format("An extreme constant rules the scale of {}", f.tensor);
+        f.summary = fmt::format("Its values reach from {:.3g} to {:.3g}, so that one step is {:.3g}: everything else "
+                                "becomes zero.",
+            data.first, data.second, scale);
+        f.evidence = { evidence("scale", scale), evidence("data_low", data.first), evidence("data_high", data.second) };
+        f.remedy = "Keep extreme constants in float (the preset does), or leave this node out.";
+        f.change = { RemedyKind::KeepExtremeConstants, f.node, f.tensor, 0, 0, 0 };
+        f.rank = 1e6;
+        found.push_back(std::move(f));
+    };
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        if (row.params.scale.empty() || !row.floatRange || !firstOfQuantizer(c, i)
+            || double(row.params.scale[0]) * 255 < kExtreme)
+            continue;
+        finish(activationFinding(c, i, "extreme_constant", Severity::Error), row.params.scale[0], *row.floatRange);
+    }
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+        const WeightRow& row = c.weights[i];
+        if (row.bias || row.params.scale.empty() || double(std::ranges::max(row.params.scale)) * 255 < kExtreme)
+            continue;
+        const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
+        finish(weightFinding(c, i, "extreme_constant", Severity::Error), std::ranges::max(row.params.scale),
+            { -most, most });
+    }
+}
+
+} // namespace qs

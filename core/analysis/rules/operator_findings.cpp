@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
+#include "core/analysis/rules/findings.h"
+
+#include "core/qdq/qlinear_signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+/// Operators and tensors that 8 bits do not suit, and forms that runtimes do not like.
+namespace qs {
+
+namespace {
+
+constexpr double kCoarseDb = 20;
+constexpr double kGrowthDb = 10;
+
+/// Operators with steep or long-tailed outputs.
+constexpr std::array<std::string_view, 15> kSensitive { "Softmax", "LogSoftmax", "LayerNormalization",
+    "InstanceNormalization", "Sigmoid", "HardSigmoid", "Tanh", "Log", "Exp", "Erf", "Pow", "Sqrt", "Reciprocal", "Div",
+    "Gelu" };
+
+bool isSensitive(const std::string& type) { return std::ranges::find(kSensitive, type) != kSensitive.end(); }
+
+/// The range holds the data and wastes little, and still too few steps fall where the values are.
+bool isCoarse(const ActivationRow& row)
+{
+    return row.localSqnrDb && row.idealSqnrDb && *row.idealSqnrDb < kCoarseDb && *row.localSqnrDb < kCoarseDb
+        && row.range && row.signalPower && !clippingDominates(row) && !wastedDb(row);
+}
+
+/// Noise that an operator makes of the little that came in.
+bool amplifies(const ActivationRow& row)
+{
+    return row.increaseDb && *row.increaseDb > kGrowthDb && row.accumulated.sqnrDb
+        && *row.accumulated.sqnrDb < kCoarseDb && !row.node.empty();
+}
+
+void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
+{
+    const double rms = std::sqrt(*row.signalPower);
+    const double peak = std::max(std::fabs(row.floatRange->first), std::fabs(row.floatRange->second));
+    f.title = sensitive ? fmt::format("{} does not suit {} bits", row.opType, dtypeBits(row.params.dtype))
+                        : fmt::format("Outliers at {}", row.node.empty() ? row.name : row.node);
+    f.summary = fmt::format("The largest value is {:.0f} times the root mean square, so most values share a few steps: "
+                            "this quantizer alone leaves {:.1f} dB.",
+        rms > 0 ? peak / rms : 0, *row.localSqnrDb);
+    f.evidence
+        = { evidence("peak_over_rms", rms > 0 ? peak / rms : 0), evidence("local_sqnr_db", *row.localSqnrDb, "dB"),
+              evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
+    f.confidence = 0.8;
+    f.remedy = row.node.empty() ? "Cut the outliers off with the percentile or mse calibrator."
+                                : fmt::format("Leave {} in float, or cut the outliers off with the percentile or mse "
+                                              "calibrator.",
+                                    row.node);
+    f.change = { row.node.empty() ? RemedyKind::None : RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
+}
+
+} // namespace
+
+void findCoarseTensors(const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        const bool told = std::ranges::any_of(found, [&](const Finding& f) { return f.tensor == row.name; });
+        if (told || !firstOfQuantizer(c, i))
+            continue;
+        const bool sensitive = isSensitive(row.opType);
+        if (isCoarse(row)) {
+            Finding f = activationFinding(c, i, sensitive ? "sensitive_operator" : "outliers", Severity::Warning);
+            finishCoarse(row, sensitive, f);
+            f.cause = sensitive ? row.opType : std::string();
+            found.push_back(std::move(f));
+        } else if (sensitive && amplifies(row)) {
+            Finding f = activationFinding(c, i, "sensitive_operator", Severity::Warning);
+            f.rank = row.accumulated.sqnrDb ? std::pow(10.0, -*row.accumulated.sqnrDb / 10) : 0;
+            f.cause = row.opType + " amplifies";
+            f.title = fmt::format("{} makes the noise grow", row.opType);
+            f.summary
+                = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: {} is steep where the values lie.",
+                    *row.increaseDb, *row.accumulated.sqnrDb, row.opType);
+            f.evidence = { evidence("increase_db", *row.increaseDb, "dB"),
+                evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
+            f.confidence = 0.7;
+            f.remedy = fmt::format("Leave {} in float.", row.node);
+            f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
+            found.push_back(std::move(f));
+        }
+    }
+}
+
+namespace {
+
+/// Places of one kind, told of once.
+struct FormNotes {
+    std::vector<std::string> nodes;
+    void add(const Node& node) { nodes.push_back(node.name.empty() ? "a " + node.opType : node.name); }
+    void finish(std::string rule, Severity severity, std::string title, std::string summary, std::string remedy,
+        RemedyKind change, std::vector<Finding>& found) const
+    {
+        if (nodes.empty())
+            return;
+        Finding f;
+        f.rule = std::move(rule);
+        f.severity = severity;
+        f.node = nodes.front();
+        f.title = std::move(title);
+        f.summary = std::move(summary);
+        f.evidence.push_back(evidence("nodes", double(nodes.size())));
+        f.remedy = std::move(remedy);
+        f.change.kind = change;
+        found.push_back(std::move(f));
+    }
+};
+
+bool isIntegerCopy(const Plan& plan, const Node& node)
+{
+    return (node.opType == "Cast" || node.opType == "Clip") && !node.outputs.empty() && node.outputs[0].valid()
+        && isInteger(plan.facts().of(node.outputs[0]).dtype) && dtypeBits(plan.facts().of(node.outputs[0]).dtype) == 8;
+}
+
+/// Scales of shape [1] where operators on codes want scalars.
+bool hasListedScale(const Plan& plan, const Node& node)
+{
+    if (node.opType != "QLinearAdd" && node.opType != "QLinearMul")
+        return false;
+    return std::ranges::any_of(node.inputs, [&](ValueId in) {
+        const Tensor* t = in.valid() ? plan.constant(in) : nullptr;
+        return t && t->rank() == 1 && t->count() == 1;
+    });
+}
+
+bool hasSignedCodes(const ComparePair& pair, const Node& node)
+{
+    if (node.opType.rfind("QLinearConv", 0) != 0 && node.opType != "QLinearMatMul")
+        return false;
+    const auto q = node.inputs.empty() ? std::nullopt : pair.quantView->ofQuantized(node.inputs[0]);
+    return q && pair.quantView->quantizers()[*q].params.dtype == DType::Int8;
+}
+
+/// Dequantized only to be quantized again.
+bool isPingPong(const Graph& graph, const Node& node)
+{
+    if (!isDequantizeLinear(node) || node.outputs.empty())
+        return false;
+    const auto& uses = graph.value(node.outputs[0]).uses;
+    return !uses.empty() && !graph.isOutput(node.outputs[0])
+        && std::ranges::all_of(uses, [&](const auto& use) { return isQuantizeLinear(graph.node(use.node)); });
+}
+
+} // namespace
+
+void findForms(const ComparePair& pair, const Comparison&, std::vector<Finding>& found)
+{
+    const Plan& plan = *pair.quantPlan;
+    FormNotes copies, lists, codes, pingPong;
+    for (const Node& node : plan.graph().nodes()) {
+        const bool folded = !node.outputs.empty() && node.outputs[0].valid() && plan.constant(node.outputs[0]);
+        if (folded)
+            continue;
+        if (isIntegerCopy(plan, node))
+            copies.add(node);
+        if (hasListedScale(plan, node))
+            lists.add(node);
+        if (hasSignedCodes(pair, node))
+            codes.add(node);
+        if (isPingPong(plan.graph(), node))
+            pingPong.add(node);
+    }
+    lists.finish("runtime_rejects", Severity::Warning, "ONNX Runtime refuses scales of shape [1] here",
+        fmt::format("{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants "
+                    "scalars.",
+            lists.nodes.size()),
+        "Store these scales and zero points as scalars.", RemedyKind::Requantize, found);
+    copies.finish("runtime_rejects", Severity::Note, "Casts between quantizing and dequantizing stop fusion",
+        fmt::format(
+            "{} Cast or Clip nodes stand on 8-bit codes; runtimes that fuse Q/DQ pairs do not see through them, "
+            "so these parts run in float.",
+            copies.nodes.size()),
+        "Remove them: codes are of that type already, or clip before quantizing.", RemedyKind::Requantize, found);
+    codes.finish("slow_form", Severity::Note, "Operators on int8 activations are slow on x86",
+        fmt::format(
+            "{} operators read int8 activations; ONNX Runtime runs them slower than float on x86.", codes.nodes.size()),
+        "Quantize activations to uint8, or use the Q/DQ form.", RemedyKind::UnsignedActivations, found);
+    pingPong.finish("requantization_ping_pong", Severity::Note, "Values are dequantized only to be quantized again",
+        fmt::format(
+            "{} dequantized values are read by quantizers alone: cost and noise without a use.", pingPong.nodes.size()),
+        "Give both sides the same scale, or leave one pair out.", RemedyKind::Requantize, found);
+}
+
+} // namespace qs

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+/// Below this the tensor's own quantizer alone spoils it (noise power above 6 % of the signal).
+constexpr double kSpoiledDb = 12;
+/// Below this (noise power 1 % of the signal) it is worth a warning.
+constexpr double kPoorDb = 20;
+/// What rounding may seem to do beyond half a step, by sums in floats.
+constexpr double kBeyondRounding = 1.2;
+/// An eighth of a range: other data, or another unit.
+constexpr double kForeignDb = 18;
+constexpr const char* kRecalibrateAll
+    = "Recalibrate all activations in one step with data like these, after checking the preprocessing; mending the "
+      "input alone does not help.";
+/// A range this share of the data's width only has to move.
+constexpr double kWideEnough = 0.95;
+
+/// The width would do, but it lies in the wrong place.
+bool isShifted(const ActivationRow& row)
+{
+    const double used = widthWithZero(*row.floatRange);
+    return row.params.scale.size() == 1 && row.range->second - row.range->first >= kWideEnough * used;
+}
+
+Remedy rangeRemedy(const ActivationRow& row)
+{
+    return { RemedyKind::SetRange, row.node, row.name, std::min(row.floatRange->first, 0.0),
+        std::max(row.floatRange->second, 0.0), 0 };
+}
+
+/// What the range of the data would give over what there is, dB.
+double gainOfDataRange(const ActivationRow& row)
+{
+    const double used = widthWithZero(*row.floatRange);
+    const auto codes = row.params.codes();
+    const double step = used / std::max<double>(double(codes.high) - double(codes.low), 1);
+    if (step <= 0 || !row.signalPower || *row.signalPower <= 0)
+        return 0;
+    return 10 * std::log10(*row.signalPower / (step * step / 12)) - row.localSqnrDb.value_or(0);
+}
+
+void addShift(const ActivationRow& row, Finding& f)
+{
+    const double low = std::min(row.floatRange->first, 0.0);
+    const int32_t zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
+    const double needed = double(row.params.codes().low) - std::round(low / double(row.params.scale[0]));
+    f.rule = "wrong_zero_point";
+    f.title = fmt::format("The zero point at {} is shifted", row.node.empty() ? "the input" : row.node);
+    f.summary += fmt::format(
+        " The range is wide enough, but its zero point is {} where {} would hold the data.", zero, needed);
+    f.evidence.push_back(evidence("zero_point", zero));
+    f.evidence.push_back(evidence("fitting_zero_point", needed));
+}
+
+} // namespace
+
+std::string percentText(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+
+namespace {
+
+Severity clippingSeverity(const ActivationRow& row)
+{
+    if (*row.localSqnrDb < kSpoiledDb)
+        return Severity::Error;
+    return *row.localSqnrDb < kPoorDb ? Severity::Warning : Severity::Note;
+}
+
+void addRangeEvidence(const ActivationRow& row, Finding& f)
+{
+    if (row.clippedFraction)
+        f.evidence.push_back(evidence("clipped_fraction", *row.clippedFraction));
+    f.evidence.push_back(evidence("range_low", row.range->first));
+    f.evidence.push_back(evidence("range_high", row.range->second));
+    f.evidence.push_back(evidence("data_low", row.floatRange->first));
+    f.evidence.push_back(evidence("data_high", row.floatRange->second));
+    f.evidence.push_back(evidence("local_sqnr_db", *row.localSqnrDb, "dB"));
+    f.evidence.push_back(evidence("ideal_sqnr_db", *row.idealSqnrDb, "dB"));
+}
+
+std::string clippingSummary(const ActivationRow& row)
+{
+    // Behind a damaged input the quantized model's own values may stay inside a range that the float model's exceed.
+    const double clipped = row.clippedFraction.value_or(0);
+    const std::string share = clipped >= 0.0005
+        ? fmt::format("{} of the values are clipped.", percentText(clipped))
+        : std::string("The float model's values do not fit the range, though the quantized model's hardly reach it.");
+    return fmt::format("{} The range is {:.4g} … {:.4g}, the data reach {:.4g} … {:.4g}. "
+                       "This quantizer alone leaves {:.1f} dB where its scale allows {:.1f} dB.",
+        share, row.range->first, row.range->second, row.floatRange->first, row.floatRange->second, *row.localSqnrDb,
+        *row.idealSqnrDb);
+}
+
+} // namespace
+
+void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        if (!isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
+            || !clippingDominates(row))
+            continue;
+        const Severity severity = clippingSeverity(row);
+        Finding f = activationFinding(c, i, "input_mismatch", severity);
+        f.title
+            = severity == Severity::Note ? "The input's extremes are clipped" : "Calibration does not fit the input";
+        f.summary = clippingSummary(row) + " Calibration data or preprocessing differ from the data given here.";
+        addRangeEvidence(row, f);
+        f.remedy = kRecalibrateAll;
+        // Every tensor behind the input was calibrated on the same data: this is the first thing to say.
+        f.rank = std::max(f.rank, 1.0) * 1e6;
+        f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };
+        f.expectedGainDb = gainOfDataRange(row);
+        found.push_back(std::move(f));
+    }
+}
+
+void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
+            || !clippingDominates(row))
+            continue;
+        Finding f = activationFinding(c, i, "range_too_small", clippingSeverity(row));
+        f.title = fmt::format("Clipping at the output of {}", row.node);
+        f.summary = clippingSummary(row);
+        addRangeEvidence(row, f);
+        f.remedy
+            = fmt::format("Widen the range of this tensor to {:.4g} … {:.4g}, or recalibrate with data like these.",
+                std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
+        f.change = rangeRemedy(row);
+        f.expectedGainDb = gainOfDataRange(row);
+        if (isShifted(row))
+            addShift(row, f);
+        found.push_back(std::move(f));
+    }
+}
+
+void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        const auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
+        // A join that needs one scale for all its branches is told of where it is.
+        if (!wasted || std::ranges::any_of(found, [&](const Finding& f) {
+                return f.rule == "scale_mismatch_at_join" && f.tensor == row.name;
+            }))
+            continue;
+        const double used = widthWithZero(*row.floatRange);
+        const double whole = row.range->second - row.range->first;
+        const bool spoiled = *row.localSqnrDb<kSpoiledDb&& * wasted> 18;
+        Finding f = activationFinding(c, i, "range_too_large",
+            spoiled                          ? Severity::Error
+                : *row.localSqnrDb < kPoorDb ? Severity::Warning
+                                             : Severity::Note);
+        f.title = row.node.empty() ? "The input uses little of its range"
+                                   : fmt::format("The range at the output of {} is too large", row.node);
+        f.summary = fmt::format(
+            "The data use {} of the range {:.4g} … {:.4g}. The range that was observed would give {:.1f} dB more.",
+            percentText(used / whole), row.range->first, row.range->second, *wasted);
+        if (row.usedCodes)
+            f.evidence.push_back(evidence("used_codes", *row.usedCodes));
+        f.evidence.push_back(evidence("gain_db", *wasted, "dB"));
+        addRangeEvidence(row, f);
+        f.remedy = fmt::format("Narrow the range of this tensor to {:.4g} … {:.4g}.",
+            std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
+        f.change = rangeRemedy(row);
+        f.expectedGainDb = gainOfDataRange(row);
+        if (*wasted > kForeignDb && isInputLike(pair.floatPlan->graph(), row)) {
+            f.rule = "input_mismatch";
+            f.title = "The data are far smaller than what the input was calibrated for";
+            f.remedy = kRecalibrateAll;
+            f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };
+        }
+        found.push_back(std::move(f));
+    }
+}
+
+void findBrokenPairs(const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& row = c.activations[i];
+        if (row.params.scale.empty() || !row.noise.rounding || !row.accumulated.rmse || !firstOfQuantizer(c, i)
+            || !isInteger(row.params.dtype)) // codes of float8 are not equally far apart
+            continue;
+        // Rounding never moves a value by more than half a step, so its part of the noise is bounded.
+        const double step = double(std::ranges::max(row.params.scale)), rmse = *row.accumulated.rmse;
+        const double largest = step / 2 * rmse;
+        if (*row.noise.rounding <= kBeyondRounding * largest || step <= 0)
+            continue;
+        const double off = *row.noise.rounding / (rmse * step);
+        Finding f = activationFinding(c, i, "wrong_zero_point",
+            row.accumulated.sqnrDb.value_or(kPoorDb) < kPoorDb ? Severity::Error : Severity::Warning);
+        f.title = fmt::format("Quantizing and dequantizing disagree at {}", row.node.empty() ? row.name : row.node);
+        f.summary = fmt::format("Values inside the range come back {:.1f} steps away, which rounding cannot do: "
+                                "QuantizeLinear and DequantizeLinear have other scales or zero points.",
+            off);
+        f.evidence = { evidence("steps", off), evidence("scale", step),
+            evidence("mean_error", row.accumulated.meanError.value_or(0)),
+            evidence("sqnr_db", row.accumulated.sqnrDb.value_or(0), "dB") };
+        f.remedy = "Give both the same scale and zero point, or quantize the float model anew.";
+        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+/// Whether a few samples carry the error or all of them.
+namespace qs {
+
+namespace {
+
+constexpr size_t kFewestSamples = 8;
+constexpr double kWorthTellingDb = 25;
+constexpr double kFewShare = 0.1; ///< of the samples ...
+constexpr double kMostNoise = 0.5; ///< ... that carry this much of the noise
+constexpr size_t kListed = 10;
+
+} // namespace
+
+void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
+{
+    for (const OutputRow& out : c.outputs) {
+        const std::vector<double>& noise = out.sampleNoise;
+        const double total = std::accumulate(noise.begin(), noise.end(), 0.0);
+        if (noise.size() < kFewestSamples || total <= 0
+            || out.similarity.sqnrDb.value_or(kWorthTellingDb) >= kWorthTellingDb)
+            continue;
+        std::vector<size_t> order(noise.size());
+        std::iota(order.begin(), order.end(), size_t(0));
+        std::ranges::stable_sort(order, [&](size_t a, size_t b) { return noise[a] > noise[b]; });
+        const size_t few = std::max<size_t>(size_t(kFewShare * double(noise.size())), 1);
+        double carried = 0;
+        std::string list;
+        for (size_t i = 0; i < few; ++i) {
+            carried += noise[order[i]];
+            if (i < kListed)
+                list += (list.empty() ? "" : ", ") + std::to_string(order[i]);
+        }
+        const bool sensitive = carried > kMostNoise * total;
+        Finding f;
+        f.rule = sensitive ? "data_sensitive" : "data_insensitive";
+        f.tensor = out.name;
+        f.title = sensitive ? "Few samples carry the error" : "All samples have their share of the error";
+        f.summary = fmt::format("{} of {} samples {} {} of the noise at {}.", few, noise.size(),
+            few == 1 ? "carries" : "carry", percentText(carried / total), out.name);
+        f.evidence = { evidence("samples", double(few)), evidence("noise_share", carried / total),
+            { "worst", std::nullopt, list, {} } };
+        f.remedy = sensitive
+            ? "Look at these samples, and calibrate with more like them: " + list + "."
+            : "Mend the model's ranges and operators; other calibration data would hardly change this.";
+        f.confidence = 0.7;
+        found.push_back(std::move(f));
+        return; // one output says it
+    }
+}
+
+} // namespace qs

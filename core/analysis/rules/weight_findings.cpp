@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include "core/qdq/qlinear_signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kWorthwhileDb = 6; ///< a bit
+constexpr double kPoorWeightDb = 25;
+constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
+constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
+constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
+constexpr double kHarmfulBias = 0.01; ///< noise power over the output's
+constexpr double kRuinousBias = 0.06;
+
+std::optional<double> medianOf(const std::vector<Number>& values)
+{
+    std::vector<double> known;
+    for (const Number& v : values)
+        if (v)
+            known.push_back(*v);
+    if (known.empty())
+        return std::nullopt;
+    const auto middle = known.begin() + ptrdiff_t(known.size() / 2);
+    std::nth_element(known.begin(), middle, known.end());
+    return *middle;
+}
+
+/// Single elements that no rounding explains.
+bool hasWrongElements(const WeightRow& row)
+{
+    if (row.params.scale.empty() || !row.offByMoreThanHalfStep || *row.offByMoreThanHalfStep <= 0
+        || *row.offByMoreThanHalfStep > kDifferingShare)
+        return false;
+    return row.similarity.maxAbsError.value_or(0) > kFewSteps * double(std::ranges::max(row.params.scale));
+}
+
+} // namespace
+
+void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+        const WeightRow& row = c.weights[i];
+        if (row.bias || !row.params.perTensor() || !row.perChannelSqnrDb || !row.similarity.sqnrDb || !row.rangeRatio
+            || dtypeBits(row.params.dtype) != 8)
+            continue;
+        // Fewer bits or a clipped range are another matter.
+        const double gain
+            = *row.perChannelSqnrDb - std::max(*row.similarity.sqnrDb, row.perTensorSqnrDb.value_or(-HUGE_VAL));
+        // Weights that differ for another reason would not gain by another granularity.
+        if (gain < kWorthwhileDb || row.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+            continue;
+        // The large channels hide in the sum how little is left of the others.
+        const double typical = medianOf(row.channelSqnrDb).value_or(*row.similarity.sqnrDb);
+        Finding f
+            = weightFinding(c, i, "channel_imbalance", typical < kPoorWeightDb ? Severity::Warning : Severity::Note);
+        f.rank = std::pow(10.0, -typical / 10);
+        f.title = fmt::format("One scale for unequal channels in {}", row.node);
+        f.summary = fmt::format("The largest channel is {:.1f} times the median one; a scale per channel would give "
+                                "{:.1f} dB instead of {:.1f} dB.",
+            *row.rangeRatio, *row.perChannelSqnrDb, *row.similarity.sqnrDb);
+        f.evidence = { evidence("range_ratio", *row.rangeRatio), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
+            evidence("median_channel_sqnr_db", typical, "dB"),
+            evidence("per_channel_sqnr_db", *row.perChannelSqnrDb, "dB"), evidence("gain_db", gain, "dB") };
+        f.remedy = "Quantize this weight per channel.";
+        f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };
+        f.expectedGainDb = gain;
+        found.push_back(std::move(f));
+    }
+}
+
+void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+        const WeightRow& row = c.weights[i];
+        const NodeId maker = graph.value(row.floatValue).producer;
+        const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
+        const bool elements = hasWrongElements(row);
+        if (row.bias || rounded || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
+            continue;
+        const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
+        Finding f = weightFinding(c, i, "weights_differ", elements || unrelated ? Severity::Error : Severity::Warning);
+        f.cause = elements ? row.name : unrelated ? "unrelated" : "retrained"; // damage has a place of its own
+        f.title = row.node + (elements ? " has damaged weights" : " has other weights");
+        f.summary = elements
+            ? fmt::format(
+                "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
+                100 * *row.offByMoreThanHalfStep, *row.similarity.maxAbsError,
+                *row.similarity.maxAbsError / double(std::ranges::max(row.params.scale)))
+            : fmt::format("{:.1f} % of the elements are off by more than half a step without being clipped: {}.",
+                100 * *row.offByMoreThanHalfStep,
+                unrelated ? "other weights, or a scale or axis that is not theirs"
+                          : "retrained (quantization-aware), equalized or other weights");
+        if (!elements && c.network && c.network->storedWeights && c.network->same())
+            f.summary += " Given these weights, the float model computes what the quantized file does without its "
+                         "quantizers: the network is the same.";
+        f.evidence = { evidence("off_by_more_than_half_step", *row.offByMoreThanHalfStep),
+            evidence("max_abs_error", row.similarity.maxAbsError.value_or(0)),
+            evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
+            evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
+        f.remedy = elements || unrelated
+            ? "Quantize the float model anew, and find out what changed the stored weights."
+            : "Compare with the float model of the same training, or read the numbers as two trained networks.";
+        if (elements || unrelated)
+            f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+        found.push_back(std::move(f));
+    }
+}
+
+namespace {
+
+/// Largest relative distance of the bias' scales from input scale x weight scale; nothing where these are not known.
+std::optional<double> biasScaleDistance(const ComparePair& pair, const WeightRow& row)
+{
+    const auto& quantizers = pair.quantView->quantizers();
+    const auto& units = pair.quantView->units();
+    const auto unit = std::ranges::find(units, row.quantNode, &QuantUnit::node);
+    if (unit == units.end())
+        return std::nullopt;
+    const QuantParams *input = nullptr, *weight = nullptr;
+    for (uint32_t q : unit->inputs) {
+        const QuantRole role = quantizers[q].role;
+        if (role == QuantRole::Activation && !input)
+            input = &quantizers[q].params;
+        if (role == QuantRole::Weight && !weight)
+            weight = &quantizers[q].params;
+    }
+    if (!input || !weight || input->scale.size() != 1 || weight->scale.empty() || row.params.scale.empty())
+        return std::nullopt;
+    double distance = 0;
+    for (size_t i = 0; i < std::max(weight->scale.size(), row.params.scale.size()); ++i) {
+        const double product = double(input->scale[0]) * double(weight->scale[std::min(i, weight->scale.size() - 1)]);
+        const double stored = row.params.scale[std::min(i, row.params.scale.size() - 1)];
+        distance = std::max(distance, std::fabs(stored / product - 1));
+    }
+    return distance;
+}
+
+/// Signal power behind a node of the float model.
+double powerBehind(const Comparison& c, NodeId node)
+{
+    for (const ActivationRow& row : c.activations)
+        if (row.floatNode == node && row.signalPower)
+            return *row.signalPower;
+    return 0;
+}
+
+} // namespace
+
+void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+        const WeightRow& row = c.weights[i];
+        if (!row.bias || row.params.scale.empty())
+            continue;
+        double power = powerBehind(c, row.floatNode);
+        if (power <= 0) // nothing is compared right behind it: its own size
+            power = row.channelAbsMax.empty() ? 0 : std::pow(std::ranges::max(row.channelAbsMax), 2);
+        const double share = power > 0 ? std::pow(row.similarity.rmse.value_or(0), 2) / power : 0;
+        const auto distance = biasScaleDistance(pair, row);
+        const bool wrong = share > kHarmfulBias, mismatched = distance && *distance > kBiasRatio;
+        if (!wrong && !mismatched)
+            continue;
+        Finding f = weightFinding(c, i, "wrong_bias_scale", share > kRuinousBias ? Severity::Error : Severity::Warning);
+        f.rank = share;
+        f.cause = wrong ? "wrong" : "own_scale";
+        f.title = "The bias of " + row.node + (wrong ? " is wrong" : " has a scale of its own");
+        f.summary = wrong
+            ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output.",
+                row.similarity.rmse.value_or(0), percentText(share))
+            : fmt::format("Its scale differs from input scale x weight scale by {}; integer kernels take the product, "
+                          "so they would compute another bias than the file says.",
+                percentText(*distance));
+        if (row.clippedFraction.value_or(0) > 0)
+            f.summary += fmt::format(" {} of its codes are saturated.", percentText(*row.clippedFraction));
+        f.evidence
+            = { evidence("noise_over_output", share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
+                  evidence("scale_distance", distance.value_or(0)),
+                  evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+        f.remedy = "Store the bias with input scale x weight scale: quantize the float model anew.";
+        f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace qs
