@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef> // first: moc cannot read <compare> before it
+
 #include <compare>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 
