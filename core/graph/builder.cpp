@@ -14,6 +14,89 @@ Issue graphIssue(std::string what, std::string node, std::string tensor, std::st
     return { IssueKind::BadInput, std::move(what), {}, std::move(node), std::move(tensor), std::move(remedy) };
 }
 
+template <class Visit> void forEachRead(const Node& node, const Visit& visit)
+{
+    for (const auto* list : { &node.inputs, &node.captures })
+        for (ValueId in : *list)
+            if (in.valid())
+                visit(in);
+}
+
+/// The first value that is read or asked for and that nothing makes; `outer`: names that come from a graph around.
+std::optional<Issue> missingValue(const Graph& g, const std::unordered_set<std::string>& outer)
+{
+    std::vector<bool> given(g.values().size(), false);
+    for (ValueId id : g.inputs())
+        given[id.index()] = true;
+    const auto made = [&](ValueId id) {
+        const Value& v = g.value(id);
+        return v.producer.valid() || v.initializer || given[id.index()] || outer.contains(v.name);
+    };
+    for (const Node& node : g.nodes()) {
+        ValueId missing;
+        forEachRead(node, [&](ValueId in) { missing = missing.valid() || made(in) ? missing : in; });
+        if (missing.valid())
+            return graphIssue("is read, but no node, input or initializer provides it", node.name,
+                g.value(missing).name, "export the model again");
+    }
+    for (ValueId out : g.outputs())
+        if (!made(out))
+            return graphIssue(
+                "is a graph output, but nothing provides it", {}, g.value(out).name, "export the model again");
+    return std::nullopt;
+}
+
+/// Kahn's algorithm; the smallest file index first keeps files that are already sorted as they are. Nodes of cycles and
+/// behind them are left out.
+std::vector<uint32_t> topologicalOrder(const Graph& g)
+{
+    std::vector<uint32_t> missing(g.nodes().size(), 0);
+    std::vector<std::vector<uint32_t>> readers(g.nodes().size());
+    for (uint32_t n = 0; n < g.nodes().size(); ++n)
+        forEachRead(g.nodes()[n], [&](ValueId in) {
+            if (const NodeId producer = g.value(in).producer; producer.valid()) {
+                ++missing[n];
+                readers[producer.index()].push_back(n);
+            }
+        });
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+    for (uint32_t n = 0; n < g.nodes().size(); ++n)
+        if (missing[n] == 0)
+            ready.push(n);
+    std::vector<uint32_t> order;
+    order.reserve(g.nodes().size());
+    while (!ready.empty()) {
+        const uint32_t n = ready.top();
+        ready.pop();
+        order.push_back(n);
+        for (uint32_t reader : readers[n])
+            if (--missing[reader] == 0)
+                ready.push(reader);
+    }
+    return order;
+}
+
+/// Of a graph some nodes of which have no place in `order`: each of them reads something that has none either, so going
+/// back along these reads ends in a cycle.
+Issue cycleIssue(const Graph& g, const std::vector<uint32_t>& order)
+{
+    std::vector<bool> left(g.nodes().size(), true);
+    for (const uint32_t n : order)
+        left[n] = false;
+    auto n = static_cast<uint32_t>(std::ranges::find(left, true) - left.begin());
+    for (size_t i = 0; i < left.size(); ++i) {
+        uint32_t before = n;
+        forEachRead(g.nodes()[n], [&](ValueId in) {
+            const NodeId producer = g.value(in).producer;
+            if (producer.valid() && left[producer.index()])
+                before = producer.v;
+        });
+        n = before;
+    }
+    return graphIssue(
+        "is part of a cycle", g.nodes()[n].name, {}, "an ONNX graph must not have cycles; export the model again");
+}
+
 } // namespace
 
 GraphBuilder::GraphBuilder(std::string name) { m_graph.m_name = std::move(name); }
@@ -51,103 +134,56 @@ NodeId GraphBuilder::addNode(Node node)
 
 Result<Graph> GraphBuilder::finish() &&
 {
-    Graph& g = m_graph;
     // Initializers listed as inputs (IR version 3) are constants.
-    std::erase_if(g.m_inputs, [&](ValueId id) { return g.m_values[id.index()].initializer.has_value(); });
-    for (size_t n = 0; n < g.m_nodes.size(); ++n)
-        for (ValueId out : g.m_nodes[n].outputs) {
+    std::erase_if(m_graph.m_inputs, [&](ValueId id) { return m_graph.value(id).initializer.has_value(); });
+    QS_CHECK(bindProducers());
+    if (auto issue = missingValue(m_graph, { m_outer.begin(), m_outer.end() }))
+        return std::move(*issue);
+    const std::vector<uint32_t> order = topologicalOrder(m_graph);
+    if (order.size() < m_graph.nodes().size())
+        return cycleIssue(m_graph, order);
+    reorder(order);
+    linkUses();
+    return std::move(m_graph);
+}
+
+Status GraphBuilder::bindProducers()
+{
+    for (size_t n = 0; n < m_graph.m_nodes.size(); ++n)
+        for (ValueId out : m_graph.m_nodes[n].outputs) {
             if (!out.valid())
                 continue;
-            Value& v = g.m_values[out.index()];
-            if (v.producer.valid() || v.initializer || g.isInput(out))
-                return graphIssue("is made twice", g.m_nodes[n].name, v.name,
+            Value& v = m_graph.m_values[out.index()];
+            if (v.producer.valid() || v.initializer || m_graph.isInput(out))
+                return graphIssue("is made twice", m_graph.m_nodes[n].name, v.name,
                     "a value may have one producer only; export the model again");
             v.producer = NodeId(n);
         }
-    std::unordered_set<std::string> outer(m_outer.begin(), m_outer.end());
-    std::vector<bool> given(g.m_values.size(), false);
-    for (ValueId id : g.m_inputs)
-        given[id.index()] = true;
-    auto reads = [&](const Node& node, auto&& visit) {
-        for (ValueId in : node.inputs)
-            if (in.valid())
-                visit(in);
-        for (ValueId in : node.captures)
-            if (in.valid())
-                visit(in);
-    };
-    auto makes = [&](ValueId id) {
-        const Value& v = g.m_values[id.index()];
-        return v.producer.valid() || v.initializer || given[id.index()] || outer.contains(v.name);
-    };
-    std::vector<uint32_t> missing(g.m_nodes.size(), 0);
-    std::vector<std::vector<uint32_t>> readers(g.m_nodes.size());
-    std::optional<Issue> issue;
-    for (size_t n = 0; n < g.m_nodes.size(); ++n)
-        reads(g.m_nodes[n], [&](ValueId in) {
-            const Value& v = g.m_values[in.index()];
-            if (!makes(in) && !issue)
-                issue = graphIssue("is read, but no node, input or initializer provides it", g.m_nodes[n].name, v.name,
-                    "export the model again");
-            if (v.producer.valid()) {
-                ++missing[n];
-                readers[v.producer.index()].push_back(static_cast<uint32_t>(n));
-            }
-        });
-    for (ValueId out : g.m_outputs)
-        if (!makes(out) && !issue)
-            issue = graphIssue("is a graph output, but nothing provides it", {}, g.m_values[out.index()].name,
-                "export the model again");
-    if (issue)
-        return *issue;
-    // Kahn's algorithm; the smallest file index first keeps files that are already sorted as they are.
-    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
-    for (size_t n = 0; n < g.m_nodes.size(); ++n)
-        if (missing[n] == 0)
-            ready.push(static_cast<uint32_t>(n));
+    return {};
+}
+
+void GraphBuilder::reorder(const std::vector<uint32_t>& order)
+{
     std::vector<Node> sorted;
-    sorted.reserve(g.m_nodes.size());
-    std::vector<uint32_t> newIndex(g.m_nodes.size(), UINT32_MAX);
-    while (!ready.empty()) {
-        const uint32_t n = ready.top();
-        ready.pop();
-        newIndex[n] = static_cast<uint32_t>(sorted.size());
-        sorted.push_back(std::move(g.m_nodes[n]));
-        for (uint32_t reader : readers[n])
-            if (--missing[reader] == 0)
-                ready.push(reader);
-    }
-    if (sorted.size() < newIndex.size()) {
-        // What is left reads something that is left too: going back along these reads ends in a cycle.
-        auto leftProducer = [&](uint32_t n) {
-            uint32_t found = n;
-            reads(g.m_nodes[n], [&](ValueId in) {
-                const NodeId producer = g.m_values[in.index()].producer;
-                if (producer.valid() && newIndex[producer.index()] == UINT32_MAX)
-                    found = producer.v;
-            });
-            return found;
-        };
-        auto n = static_cast<uint32_t>(std::ranges::find(newIndex, UINT32_MAX) - newIndex.begin());
-        for (size_t i = 0; i < newIndex.size(); ++i)
-            n = leftProducer(n);
-        return graphIssue(
-            "is part of a cycle", g.m_nodes[n].name, {}, "an ONNX graph must not have cycles; export the model again");
-    }
-    g.m_nodes = std::move(sorted);
-    for (Value& v : g.m_values)
-        v.producer = NodeId();
-    for (size_t n = 0; n < g.m_nodes.size(); ++n) {
-        const Node& node = g.m_nodes[n];
-        g.m_nodeByName.try_emplace(node.name, NodeId(n));
+    sorted.reserve(order.size());
+    for (const uint32_t n : order)
+        sorted.push_back(std::move(m_graph.m_nodes[n]));
+    m_graph.m_nodes = std::move(sorted);
+}
+
+/// Producers by their places in the new order, and who reads each value.
+void GraphBuilder::linkUses()
+{
+    for (size_t n = 0; n < m_graph.m_nodes.size(); ++n) {
+        const Node& node = m_graph.m_nodes[n];
+        m_graph.m_nodeByName.try_emplace(node.name, NodeId(n));
         for (ValueId out : node.outputs)
             if (out.valid())
-                g.m_values[out.index()].producer = NodeId(n);
+                m_graph.m_values[out.index()].producer = NodeId(n);
         for (size_t i = 0; i < node.inputs.size(); ++i)
             if (node.inputs[i].valid())
-                g.m_values[node.inputs[i].index()].uses.push_back({ NodeId(n), i });
+                m_graph.m_values[node.inputs[i].index()].uses.push_back({ NodeId(n), i });
     }
-    return std::move(m_graph);
 }
 
 } // namespace qs

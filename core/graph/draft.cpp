@@ -142,21 +142,59 @@ void GraphDraft::dropUnusedConstants()
     });
 }
 
+/// What a graph around this one may provide.
+void GraphDraft::allowOuterValues(GraphBuilder& builder) const
+{
+    const std::vector<std::string> outer = outerNames(m_source->graph);
+    if (outer.empty())
+        return;
+    std::ranges::for_each(outer, [&](const std::string& name) { builder.allowOuter(name); });
+    std::unordered_set<std::string> made;
+    for (const DraftNode& draft : nodes)
+        made.insert(draft.outputs.begin(), draft.outputs.end());
+    // A subgraph may come to read other values around it, constants that took the place of others.
+    for (const DraftNode& draft : nodes)
+        for (const std::string& in : draft.inputs)
+            if (!in.empty() && !m_constants.contains(in) && !made.contains(in) && !m_inputs.contains(in))
+                builder.allowOuter(in);
+}
+
+Node GraphDraft::builtNode(const DraftNode& draft, GraphBuilder& builder) const
+{
+    const Graph& old = m_source->graph;
+    Node node;
+    node.name = draft.name;
+    if (node.name.empty() && !draft.outputs.empty())
+        node.name = draft.outputs.front();
+    node.opType = draft.opType;
+    node.domain = draft.domain;
+    const auto opset = opsets.find(draft.domain);
+    node.opset = opset == opsets.end() ? 0 : static_cast<int>(opset->second);
+    node.attributes = draft.attributes;
+    for (const std::string& in : draft.inputs)
+        node.inputs.push_back(builder.value(in));
+    for (const std::string& out : draft.outputs) {
+        const ValueId id = builder.value(out);
+        node.outputs.push_back(id);
+        const auto declared = types.find(out);
+        const ValueId known = old.findValue(out);
+        if (id.valid() && declared != types.end())
+            builder.setType(id, declared->second);
+        else if (id.valid() && known.valid())
+            builder.setType(id, old.value(known).type);
+    }
+    if (draft.origin.valid())
+        node.docString = old.node(draft.origin).docString;
+    for (const std::string& captured : captures(draft))
+        node.captures.push_back(builder.value(captured));
+    return node;
+}
+
 Result<std::shared_ptr<const Model>> GraphDraft::build() const
 {
     const Graph& old = m_source->graph;
     GraphBuilder builder(old.name());
-    if (const std::vector<std::string> outer = outerNames(old); !outer.empty()) {
-        std::ranges::for_each(outer, [&](const std::string& name) { builder.allowOuter(name); });
-        std::unordered_set<std::string> made;
-        for (const DraftNode& draft : nodes)
-            made.insert(draft.outputs.begin(), draft.outputs.end());
-        // A subgraph may come to read other values around it, constants that took the place of others.
-        for (const DraftNode& draft : nodes)
-            for (const std::string& in : draft.inputs)
-                if (!in.empty() && !m_constants.contains(in) && !made.contains(in) && !m_inputs.contains(in))
-                    builder.allowOuter(in);
-    }
+    allowOuterValues(builder);
     for (const std::string& name : m_inputOrder) {
         const ValueId id = builder.value(name);
         builder.setType(id, old.value(old.findValue(name)).type);
@@ -164,43 +202,15 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
     }
     for (const std::string& name : m_order)
         builder.setInitializer(builder.value(name), m_constants.at(name));
-    for (const DraftNode& draft : nodes) {
-        Node node;
-        node.name = draft.name;
-        if (node.name.empty() && !draft.outputs.empty())
-            node.name = draft.outputs.front();
-        node.opType = draft.opType;
-        node.domain = draft.domain;
-        const auto opset = opsets.find(draft.domain);
-        node.opset = opset == opsets.end() ? 0 : static_cast<int>(opset->second);
-        node.attributes = draft.attributes;
-        for (const std::string& in : draft.inputs)
-            node.inputs.push_back(builder.value(in));
-        for (const std::string& out : draft.outputs) {
-            const ValueId id = builder.value(out);
-            node.outputs.push_back(id);
-            const auto declared = types.find(out);
-            const ValueId known = old.findValue(out);
-            if (id.valid() && declared != types.end())
-                builder.setType(id, declared->second);
-            else if (id.valid() && known.valid())
-                builder.setType(id, old.value(known).type);
-        }
-        if (draft.origin.valid())
-            node.docString = old.node(draft.origin).docString;
-        for (const std::string& captured : captures(draft))
-            node.captures.push_back(builder.value(captured));
-        builder.addNode(std::move(node));
-    }
+    for (const DraftNode& draft : nodes)
+        builder.addNode(builtNode(draft, builder));
     for (const std::string& name : m_outputOrder)
         builder.addOutput(builder.value(name));
-    auto graph = std::move(builder).finish();
-    if (!graph)
-        return std::move(graph).issue();
+    QS_TRY(Graph graph, std::move(builder).finish());
     auto model = std::make_shared<Model>();
     model->path = m_source->path;
     model->irVersion = m_source->irVersion;
-    model->graph = std::move(*graph);
+    model->graph = std::move(graph);
     model->producer = producer;
     model->opsetImports = opsets;
     model->metadata = metadata;

@@ -69,6 +69,8 @@ public:
 
 private:
     std::vector<std::string> captures(const DraftNode& node) const;
+    void allowOuterValues(GraphBuilder& builder) const;
+    Node builtNode(const DraftNode& draft, GraphBuilder& builder) const;
     std::shared_ptr<const Model> m_source;
     std::unordered_map<std::string, Tensor> m_constants;
     std::vector<std::string> m_order, m_inputOrder, m_outputOrder;

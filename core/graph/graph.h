@@ -99,6 +99,9 @@ public:
     Result<Graph> finish() &&;
 
 private:
+    Status bindProducers();
+    void reorder(const std::vector<uint32_t>& order);
+    void linkUses();
     Graph m_graph;
     std::vector<std::string> m_outer;
 };
