@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/constants.h"
+#include "core/graph/graph.h"
+#include "core/qdq/block_weights.h"
+#include "core/qdq/qlinear_signature.h"
+#include "core/qdq/quant_form.h"
+#include "core/qdq/quantizer_index.h"
+
+#include <unordered_map>
+#include <vector>
+
+/// What QuantView::of() finds out in one walk over the nodes, and what each kind of node adds to it.
+namespace qs {
+
+struct QuantScan {
+    QuantScan(const Graph& g, const ConstantLookup& c)
+        : graph(g)
+        , constants(c)
+        , plumbing(g.nodes().size(), false)
+    {
+    }
+    /// Null when the node does not have the input (-1: none), or it depends on data.
+    const Tensor* constantInput(const Node& node, int i) const
+    {
+        return i >= 0 && node.hasInput(size_t(i)) ? constants(node.inputs[size_t(i)]) : nullptr;
+    }
+
+    const Graph& graph;
+    const ConstantLookup& constants;
+    QuantizerIndex quantizers;
+    std::vector<bool> plumbing; ///< by node, see QuantView::isPlumbing()
+    std::vector<NodeId> scaling; ///< nodes that scale the sums of integer products: plumbing, too
+    std::unordered_map<ValueId, ValueId> scaledSums; ///< see QuantView::scaledSums()
+    FormEvidence evidence;
+};
+
+/// False for a malformed node without the input and output that say which codes it is about.
+bool saysItsCodes(const Node& node);
+
+/// Fills scale and zero point from constants; false when the scale is computed from data.
+bool readParams(
+    const QuantScan& scan, const Node& node, int scaleInput, int zeroPointInput, DType codes, QuantParams& params);
+
+void scanQuantizeLinear(QuantScan& scan, NodeId id);
+void scanDequantizeLinear(QuantScan& scan, NodeId id);
+void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id);
+/// Cast, Clip or Identity between Q and DQ: the same quantizer under a new name.
+void scanPassedCodes(QuantScan& scan, NodeId id);
+/// MaxPool, Reshape ... on codes: a tensor of its own with its input's parameters.
+void scanMovedCodes(QuantScan& scan, NodeId id);
+
+void scanOperatorOnCodes(QuantScan& scan, NodeId id, const QLinearSignature& signature);
+/// A stored weight of a node that multiplies floats by it.
+void scanBlockWeight(QuantScan& scan, const Node& node, BlockWeight weight);
+/// DynamicQuantizeMatMul: floats, quantized inside, by a stored weight.
+void scanDynamicProduct(QuantScan& scan, const Node& node);
+/// ConvInteger / MatMulInteger -> Cast -> Mul(x_scale * w_scale): the weight's scale sits in that product.
+void scanIntegerProduct(QuantScan& scan, const Node& node);
+
+} // namespace qs

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/qdq/quant_scan.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// Axis and block size of Q/DQ with several scales.
+void readAxis(const Node& node, size_t rank, QuantParams& params)
+{
+    if (params.scale.size() <= 1)
+        return;
+    int64_t axis = node.attributes.integer("axis", 1);
+    if (axis < 0 && rank > 0)
+        axis += static_cast<int64_t>(rank);
+    params.axis = axis;
+    params.blockSize = node.attributes.integer("block_size", 0);
+}
+
+size_t rankOf(const QuantScan& scan, ValueId id)
+{
+    if (const Tensor* t = scan.constants(id))
+        return t->rank();
+    const auto& dims = scan.graph.value(id).type.dims;
+    return dims ? dims->size() : 0;
+}
+
+/// The quantizer that this value is the codes of, under whichever name.
+std::optional<uint32_t> codesOf(const QuantScan& scan, ValueId id)
+{
+    const NodeId producer = scan.graph.value(id).producer;
+    return producer.valid() && isDequantizeLinear(scan.graph.node(producer)) ? std::nullopt
+                                                                             : scan.quantizers.ofQuantized(id);
+}
+
+} // namespace
+
+bool saysItsCodes(const Node& node)
+{
+    const bool needsInput = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("DynamicQuantizeLinear");
+    return !node.outputs.empty() && node.outputs[0].valid() && (node.hasInput(0) || !needsInput);
+}
+
+bool readParams(
+    const QuantScan& scan, const Node& node, int scaleInput, int zeroPointInput, DType codes, QuantParams& params)
+{
+    const Tensor* scale = scan.constantInput(node, scaleInput);
+    if (!scale)
+        return false;
+    params.dtype = codes;
+    params.scale = toFloats(*scale);
+    params.zeroPoint.assign(params.scale.size(), 0);
+    if (const Tensor* zero = scan.constantInput(node, zeroPointInput)) {
+        if (params.dtype == DType::Undefined)
+            params.dtype = zero->dtype();
+        if (isInteger(zero->dtype())) {
+            const auto points = toInts(*zero);
+            for (size_t i = 0; i < params.zeroPoint.size() && !points.empty(); ++i)
+                params.zeroPoint[i]
+                    = static_cast<int32_t>(points.size() == 1 ? points[0] : points[std::min(i, points.size() - 1)]);
+        }
+    }
+    if (params.dtype == DType::Undefined)
+        params.dtype = DType::UInt8;
+    return !params.scale.empty();
+}
+
+void scanQuantizeLinear(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    scan.plumbing[id.index()] = true;
+    Quantizer q;
+    q.real = node.inputs[0];
+    q.codes = node.outputs[0];
+    q.quantize = id;
+    q.role = scan.constants(q.real) ? QuantRole::Weight : QuantRole::Activation;
+    const auto outputType = static_cast<DType>(node.attributes.integer("output_dtype", 0));
+    q.dynamic = !readParams(scan, node, 1, 2, outputType, q.params);
+    if (q.dynamic) {
+        q.scaleValue = node.hasInput(1) ? node.inputs[1] : ValueId();
+        q.zeroPointValue = node.hasInput(2) ? node.inputs[2] : ValueId();
+    }
+    readAxis(node, rankOf(scan, q.real), q.params);
+    scan.quantizers.add(std::move(q));
+}
+
+void scanDequantizeLinear(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    scan.plumbing[id.index()] = true;
+    const ValueId codes = node.inputs[0], out = node.outputs[0];
+    if (const auto known = scan.quantizers.ofQuantized(codes)) {
+        Quantizer& q = scan.quantizers.at(*known);
+        if (!q.dequantized.valid())
+            q.dequantized = out;
+        q.dequantize.push_back(id);
+        if (q.real.valid() && q.quantize.valid() && isQuantizeLinear(scan.graph.node(q.quantize)))
+            (q.role == QuantRole::Activation ? scan.evidence.activationPairs : scan.evidence.weightPairs) += 1;
+        scan.quantizers.addValue(out, *known);
+        return;
+    }
+    const Tensor* stored = scan.constants(codes);
+    Quantizer q;
+    q.codes = codes;
+    q.dequantized = out;
+    q.dequantize = { id };
+    const DType type = stored ? stored->dtype() : scan.graph.value(codes).type.dtype;
+    q.role = !stored ? QuantRole::Activation : type == DType::Int32 ? QuantRole::Bias : QuantRole::Weight;
+    q.dynamic = !readParams(scan, node, 1, 2, type, q.params);
+    readAxis(node, rankOf(scan, codes), q.params);
+    if (stored)
+        ++scan.evidence.weightPairs;
+    scan.quantizers.add(std::move(q));
+}
+
+void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    scan.plumbing[id.index()] = true;
+    scan.evidence.dynamicQuantizers = true;
+    Quantizer q;
+    q.real = node.inputs[0];
+    q.codes = node.outputs[0];
+    q.quantize = id;
+    q.dynamic = true;
+    q.params.dtype = DType::UInt8;
+    if (node.outputs.size() > 2) {
+        q.scaleValue = node.outputs[1];
+        q.zeroPointValue = node.outputs[2];
+    }
+    scan.quantizers.add(std::move(q));
+}
+
+void scanPassedCodes(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    const auto known = codesOf(scan, node.inputs[0]);
+    if (!known)
+        return;
+    const DType out = scan.graph.value(node.outputs[0]).type.dtype;
+    if (node.opType == "Cast" && isFloat(static_cast<DType>(node.attributes.integer("to", int64_t(out)))))
+        return;
+    if (Quantizer& q = scan.quantizers.at(*known); q.codes == node.inputs[0]) // the first of several readers
+        q.codes = node.outputs[0];
+    scan.quantizers.addValue(node.outputs[0], *known);
+    scan.plumbing[id.index()] = true;
+}
+
+void scanMovedCodes(QuantScan& scan, NodeId id)
+{
+    const Node& node = scan.graph.node(id);
+    const auto known = codesOf(scan, node.inputs[0]);
+    if (!known)
+        return;
+    for (ValueId out : node.outputs) {
+        if (!out.valid() || (out != node.outputs[0] && node.opType != "Split"))
+            continue;
+        Quantizer q;
+        const Quantizer& from = scan.quantizers.at(*known);
+        q.codes = out;
+        q.quantize = id;
+        q.params = from.params;
+        q.dynamic = from.dynamic;
+        q.scaleValue = from.scaleValue;
+        q.zeroPointValue = from.zeroPointValue;
+        if (q.params.axis)
+            continue; // an axis may move: leave it alone
+        scan.quantizers.add(std::move(q));
+    }
+}
+
+} // namespace qs
