@@ -2,6 +2,7 @@
 #include "core/match/numeric_state.h"
 
 #include "core/base/files/byte_stream.h"
+#include "core/match/value_pairs.h"
 
 #include <algorithm>
 
@@ -15,10 +16,7 @@ constexpr size_t kLinkBytes = 3 * sizeof(uint64_t) + 1;
 
 void sortPairs(const Graph& floatGraph, std::vector<ValuePair>& pairs)
 {
-    std::ranges::stable_sort(pairs, {}, [&](const ValuePair& p) {
-        const NodeId producer = floatGraph.value(p.floatValue).producer;
-        return producer.valid() ? producer.index() + 1 : 0;
-    });
+    std::ranges::stable_sort(pairs, {}, [&](const ValuePair& pair) { return placeOf(floatGraph, pair); });
 }
 
 std::string numericPairsBytes(const Alignment& alignment)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/same_network.h"
+
+#include "core/base/work/cancel_scope.h"
+
+namespace qs {
+
+namespace {
+
+double bestLikeness(const GraphPair& g, NodeId f, NodeId q, const std::vector<float>& a, const std::vector<float>& b)
+{
+    const auto shapeA = g.f.weightShape(f), shapeB = g.q.weightShape(q);
+    return shapeA && shapeB ? weightLikeness(a, b, *shapeA, *shapeB).cosine : 0;
+}
+
+} // namespace
+
+Status checkOneNetwork(const GraphPair& g, const Correspondence& found)
+{
+    size_t heavy = 0, paired = 0, alike = 0;
+    for (size_t n = 0; n < g.f.graph().nodes().size(); ++n) {
+        if (stopAsked())
+            return cancelled();
+        if (!g.f.isHeavy(NodeId(n)))
+            continue;
+        ++heavy;
+        const auto it = found.nodes.find(NodeId(n));
+        if (it == found.nodes.end())
+            continue;
+        ++paired;
+        const auto a = g.f.weight(NodeId(n)), b = g.q.weight(it->second);
+        alike += b.empty() || bestLikeness(g, NodeId(n), it->second, a, b) > 0.5;
+    }
+    const std::string remedy = "give the float model that this file was quantized from";
+    if (heavy > 0 && paired * 4 < heavy)
+        return badInput("only " + std::to_string(paired) + " of the float model's " + std::to_string(heavy)
+                + " convolutions and matrix products have a partner here: it is another network",
+            g.q.plan().model().path, remedy);
+    if (paired > 0 && alike * 4 < paired)
+        return badInput("the weights of " + std::to_string(paired - alike) + " of " + std::to_string(paired)
+                + " layers have nothing in common with the float model's: it is another network",
+            g.q.plan().model().path, remedy);
+    return {};
+}
+
+} // namespace qs
