@@ -18,8 +18,10 @@ Tensor holding(DType kind, Held held)
 
 const Held& heldBy(const Tensor& container)
 {
+    static const Held nothing;
     assert(isContainer(container.dtype()));
-    return *reinterpret_cast<const Held*>(container.bytes().data());
+    const auto* held = reinterpret_cast<const Held*>(container.bytes().data());
+    return held ? *held : nothing;
 }
 
 } // namespace
@@ -34,8 +36,7 @@ Tensor makeMap(Tensor keys, Tensor values)
     return holding(DType::Map, { { std::move(keys), std::move(values) }, DType::Undefined });
 }
 
-Tensor makeNoValue() { return emptyContainer(DType::NoValue); }
-Tensor emptyContainer(DType kind) { return holding(kind, {}); }
+Tensor makeNoValue() { return Tensor::allocate(DType::NoValue, {}); }
 std::span<const Tensor> itemsOf(const Tensor& container) { return heldBy(container).items; }
 DType elementTypeOf(const Tensor& sequence) { return heldBy(sequence).element; }
 

@@ -17,8 +17,6 @@ Tensor makeSequence(std::vector<Tensor> items, DType element);
 /// Keys (int64 or strings) and values, one a key, both of rank 1.
 Tensor makeMap(Tensor keys, Tensor values);
 Tensor makeNoValue();
-/// Without items.
-Tensor emptyContainer(DType kind);
 
 /// Of a sequence its elements; of a map its keys and its values (none when it is empty).
 std::span<const Tensor> itemsOf(const Tensor& container);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/tensor/tensor.h"
 
-#include "core/tensor/container.h"
-
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -17,7 +15,7 @@ Tensor Tensor::allocate(DType type, Shape shape, Layout layout)
         return strings(std::move(shape), std::vector<std::string>(count));
     }
     if (isContainer(type))
-        return emptyContainer(type);
+        return wrap(type, { 0 }, nullptr, nullptr);
     const auto count = elementCount(shape);
     if (!count)
         throw std::bad_alloc(); // more elements than can be counted

@@ -23,8 +23,8 @@ enum class Layout : uint8_t {
 class Tensor {
 public:
     Tensor() = default;
-    /// Uninitialized storage of its own, 64-byte aligned (strings: empty). Throws std::bad_alloc when there is not
-    /// enough memory.
+    /// Uninitialized storage of its own, 64-byte aligned (strings: empty; containers: without items). Throws
+    /// std::bad_alloc when there is not enough memory.
     static Tensor allocate(DType type, Shape shape, Layout layout = Layout::Plain);
     /// Storage owned by somebody else (a mapped file), kept alive by `owner`.
     static Tensor wrap(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner,
