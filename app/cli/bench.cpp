@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
+#include "core/data/open_data.h"
 #include "core/engine/run/carry.h"
 #include "core/engine/run/execution.h"
 #include "core/engine/run/memory_budget.h"

@@ -3,6 +3,7 @@
 #include "app/cli/recipe_options.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/data/open_data.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/project/memory.h"

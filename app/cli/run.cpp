@@ -6,6 +6,7 @@
 #include "core/base/name_pattern.h"
 #include "core/base/work/parallel.h"
 #include "core/data/arrays/npz_writer.h"
+#include "core/data/open_data.h"
 #include "core/engine/run/carry.h"
 #include "core/engine/run/execution.h"
 #include "core/engine/run/memory_budget.h"

@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/data_source.h"
 
-#include "core/data/forms.h"
-
 #include <atomic>
-#include <filesystem>
 
 namespace qs {
 
 namespace {
-
-enum class Form { Random, Array, TestData, Images };
-
-DataResult openForm(Form form, const DataRequest& request, const std::vector<InputSpec>& inputs)
-{
-    switch (form) {
-    case Form::Random:
-        return openRandomData(request, inputs);
-    case Form::Array:
-        return openArrayData(request, inputs);
-    case Form::TestData:
-        return openTestData(request, inputs);
-    case Form::Images:
-        break;
-    }
-    return openImageData(request, inputs);
-}
-
-Result<Form> formOf(const std::string& spec)
-{
-    if (spec.empty())
-        return badUse("there are no data", "give --data with a .npz or .npy file, a folder, or random:N");
-    if (spec.starts_with("random:"))
-        return Form::Random;
-    std::error_code error;
-    const auto kind = std::filesystem::status(spec, error).type();
-    if (kind == std::filesystem::file_type::not_found)
-        return badInput("does not exist", spec, "give a .npz or .npy file, a folder, or random:N");
-    if (kind != std::filesystem::file_type::directory)
-        return Form::Array;
-    return isTestDataFolder(spec) ? Form::TestData : Form::Images;
-}
 
 std::atomic<uint64_t> lastIdentity = 0;
 
@@ -49,24 +14,6 @@ std::atomic<uint64_t> lastIdentity = 0;
 DataSource::DataSource()
     : m_identity(++lastIdentity)
 {
-}
-
-Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, const std::vector<InputSpec>& inputs)
-{
-    for (const InputSpec& input : inputs)
-        if (isContainer(input.dtype)) {
-            Issue issue = badInput("it is a " + std::string(dtypeName(input.dtype)) + ", which data files cannot hold",
-                {}, "give a model whose inputs are tensors");
-            issue.tensor = input.name;
-            return issue;
-        }
-    QS_TRY(const Form form, formOf(request.spec));
-    QS_TRY(const auto data, openForm(form, request, inputs));
-    if (!request.preprocess.empty() && form != Form::Images)
-        data->warn("--preprocess has no effect: it is for folders of pictures");
-    if (!request.shapes.empty() && form != Form::Random)
-        data->warn("--shape has no effect: it is for random data");
-    return std::shared_ptr<const DataSource>(data);
 }
 
 } // namespace qs

@@ -70,7 +70,4 @@ private:
     uint64_t m_identity;
 };
 
-/// Opens any of the four forms and checks it against the inputs; the limit is applied (labels cut too).
-Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, const std::vector<InputSpec>& inputs);
-
 } // namespace qs

@@ -2,7 +2,7 @@
 #include "core/base/issue_text.h"
 #include "core/base/work/parallel.h"
 #include "core/data/arrays/npz_writer.h"
-#include "core/data/data_source.h"
+#include "core/data/open_data.h"
 #include "core/tensor/convert.h"
 #include "tests/datasource/array_bytes.h"
 

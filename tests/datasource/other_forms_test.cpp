@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
-#include "core/data/data_source.h"
+#include "core/data/open_data.h"
 #include "core/tensor/convert.h"
 #include "tests/datasource/array_bytes.h"
 

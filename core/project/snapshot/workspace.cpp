@@ -10,6 +10,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/parallel.h"
 #include "core/base/work/stopwatch.h"
+#include "core/data/open_data.h"
 #include "core/engine/run/carry.h"
 #include "core/engine/run/execution.h"
 #include "core/onnx/import.h"
