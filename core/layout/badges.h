@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/layout/graph_layout.h"
+#include "core/layout/folded_graph.h"
+#include "core/layout/geometry.h"
+
+#include <string>
 
 namespace qs {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/layout/graph_layout.h"
+#include "core/layout/layout_options.h"
 #include "core/layout/pieces.h"
 
 #include <vector>
