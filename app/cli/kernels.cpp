@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
-#include "core/engine/plan/kernel_survey.h"
-#include "core/engine/plan/operator_list.h"
+#include "core/engine/registry/kernel_survey.h"
+#include "core/engine/registry/operator_list.h"
 #include "core/kernels/instruction_sets.h"
 #include "core/report/text/text_table.h"
 

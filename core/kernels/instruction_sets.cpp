@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/instruction_sets.h"
 
+#include "core/kernels/codes/code_product.h"
 #include "core/kernels/cpu/highway_targets.h"
 #include "core/kernels/cpu/onednn_tools.h"
-#include "core/kernels/product/code_product.h"
 
 #include <hwy/highway.h>
 #include <hwy/targets.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/plan/content_key.h"
+#include "core/engine/lowered/content_key.h"
 #include "core/engine/run/execution.h"
 #include "tests/support/tensors.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/plan/kernel_survey.h"
+#include "core/engine/registry/kernel_survey.h"
 #include "core/tensor/convert.h"
 #include "tests/engine/node_case.h"
 #include "tests/support/tensors.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/net.h"
 
-#include "core/engine/plan/channel_block.h"
+#include "core/engine/lowered/channel_block.h"
 #include "core/graph/domains.h"
 #include "core/kernels/convolution/blocked_filter.h"
 #include "tests/support/tensors.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/lowering.h"
+#include "core/engine/step/kernel_mode.h"
+#include "core/graph/graph.h"
 
 /// One node computed through its lowering, without a graph around it.
 namespace qs::test {

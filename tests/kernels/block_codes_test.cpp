@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/product/block_codes.h"
+#include "core/kernels/codes/block_codes.h"
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 

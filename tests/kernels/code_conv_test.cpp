@@ -2,7 +2,7 @@
 #include "tests/kernels/code_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/convolution/code_conv.h"
+#include "core/kernels/codes/code_conv.h"
 
 #include <QTest>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/product/dot_product.h"
+#include "core/kernels/codes/dot_product.h"
 #include "tests/kernels/random_data.h"
 
 #include <QTest>

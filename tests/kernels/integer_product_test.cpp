@@ -2,8 +2,8 @@
 #include "tests/kernels/code_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/convolution/integer_conv.h"
-#include "core/kernels/product/code_product.h"
+#include "core/kernels/codes/code_product.h"
+#include "core/kernels/codes/integer_conv.h"
 
 #include <QTest>
 

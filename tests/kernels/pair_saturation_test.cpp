@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/quantize/pair_saturation.h"
+#include "core/kernels/codes/pair_saturation.h"
 #include "tests/kernels/runners.h"
 
 #include <QTest>

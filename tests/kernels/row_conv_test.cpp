@@ -66,14 +66,14 @@ std::vector<float> inOrder(const Case& c)
 }
 
 /// The pieces in reverse order, over an output that was something else before.
-std::vector<float> run(const Case& c, const SumTail& tail)
+std::vector<float> run(const Case& c, const SumEpilogue& epilogue)
 {
     const auto weights = packRowConv(c.shape, c.weights.data(), c.biasOrNull());
     const auto prepared = prepareRowConv(c.shape, weights);
     std::vector<float> y(c.outputs(), std::numeric_limits<float>::quiet_NaN());
     const auto scratch = test::scratchMemory(prepared->scratchBytes());
     for (size_t i = prepared->pieces().size(); i-- > 0;)
-        prepared->run(i, c.x.data(), y.data(), scratch.get(), tail);
+        prepared->run(i, c.x.data(), y.data(), scratch.get(), epilogue);
     return y;
 }
 
@@ -125,8 +125,8 @@ private slots:
     }
     void bitsInOrder_data();
     void bitsInOrder();
-    void tails_data();
-    void tails();
+    void epilogues_data();
+    void epilogues();
     void panelsAreShared_data();
     void panelsAreShared();
     void products();
@@ -150,7 +150,7 @@ void RowConvTests::bitsInOrder()
     QVERIFY(sameBits(run(c, {}), inOrder(c)));
 }
 
-void RowConvTests::tails_data()
+void RowConvTests::epilogues_data()
 {
     QTest::addColumn<int>("seed");
     QTest::addColumn<bool>("adds");
@@ -161,7 +161,7 @@ void RowConvTests::tails_data()
                 QTest::addRow("seed %d, %s, bound %d", seed, adds ? "addend" : "alone", bound) << seed << adds << bound;
 }
 
-void RowConvTests::tails()
+void RowConvTests::epilogues()
 {
     QFETCH(int, seed);
     QFETCH(bool, adds);
@@ -172,28 +172,28 @@ void RowConvTests::tails()
     c.x[c.x.size() / 3] = -std::numeric_limits<float>::infinity();
     std::vector<float> addend = random.floats(int64_t(c.outputs()));
     std::vector<float> expected = run(c, {});
-    SumTail tail;
+    SumEpilogue epilogue;
     if (adds) {
         for (size_t i = 0; i < addend.size(); i += 3)
             addend[i] = std::isfinite(expected[i]) ? -expected[i] : 1; // sums that are 0
-        tail.addend = addend.data();
+        epilogue.addend = addend.data();
         binaryFast(BinaryOp::Add, { expected.data(), 1 }, { addend.data(), 1 }, expected.data(), expected.size());
     }
     UnaryParams params;
     params.low = -0.5;
     params.high = 0.75;
     if (bound > 0) {
-        tail.bound = bound == 1 ? SumTail::Bound::Relu : SumTail::Bound::Clip;
-        tail.low = -0.5f;
-        tail.high = 0.75f;
+        epilogue.bound = bound == 1 ? SumEpilogue::Bound::Relu : SumEpilogue::Bound::Clip;
+        epilogue.low = -0.5f;
+        epilogue.high = 0.75f;
         unaryFast(
             bound == 1 ? UnaryOp::Relu : UnaryOp::Clip, params, expected.data(), expected.data(), expected.size());
     }
-    QVERIFY(sameBits(run(c, tail), expected));
+    QVERIFY(sameBits(run(c, epilogue), expected));
     if (adds) { // in place
         const auto prepared = prepareRowConv(c.shape, packRowConv(c.shape, c.weights.data(), c.biasOrNull()));
         const auto scratch = test::scratchMemory(prepared->scratchBytes());
-        QVERIFY(prepared->run(c.x.data(), addend.data(), scratch.get(), tail));
+        QVERIFY(prepared->run(c.x.data(), addend.data(), scratch.get(), epilogue));
         QVERIFY(sameBits(addend, expected));
     }
 }
@@ -291,8 +291,8 @@ void RowConvTests::bandsEqualOneAfterAnother()
     triple.shapes = { shape(5, 67, first, first), shape(67, 67, down, across),
         shape(67, 21, { down.out, down.out }, { across.out, across.out }) };
     triple.shapes[1].groups = 67;
-    triple.tails[0].bound = SumTail::Bound::Relu;
-    triple.tails[1] = { nullptr, SumTail::Bound::Clip, -1, 2 };
+    triple.epilogues[0].bound = SumEpilogue::Bound::Relu;
+    triple.epilogues[1] = { nullptr, SumEpilogue::Bound::Clip, -1, 2 };
     std::vector<float> expected;
     Case cases[3];
     for (size_t i = 0; i < 3; ++i) {
@@ -300,7 +300,7 @@ void RowConvTests::bandsEqualOneAfterAnother()
         if (i > 0)
             cases[i].x = expected;
         triple.weights[i] = packRowConv(triple.shapes[i], cases[i].weights.data(), cases[i].biasOrNull());
-        expected = run(cases[i], i < 2 ? triple.tails[i] : SumTail());
+        expected = run(cases[i], i < 2 ? triple.epilogues[i] : SumEpilogue());
     }
     QVERIFY(suitsConvBands(triple.shapes));
     const auto bands = prepareConvBands(triple);
@@ -312,9 +312,9 @@ void RowConvTests::bandsEqualOneAfterAnother()
     QVERIFY(sameBits(y, expected));
     // A residual sum behind it.
     const std::vector<float> addend = random.floats(int64_t(y.size()));
-    const SumTail tail { addend.data(), SumTail::Bound::Relu };
-    QVERIFY(bands->run(cases[0].x.data(), y.data(), scratch.get(), tail));
-    QVERIFY(sameBits(y, run(cases[2], tail)));
+    const SumEpilogue epilogue { addend.data(), SumEpilogue::Bound::Relu };
+    QVERIFY(bands->run(cases[0].x.data(), y.data(), scratch.get(), epilogue));
+    QVERIFY(sameBits(y, run(cases[2], epilogue)));
 }
 
 int runRowConvTests(int argc, char** argv)

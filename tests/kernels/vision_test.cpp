@@ -2,7 +2,8 @@
 #include "tests/kernels/random_data.h"
 #include "tests/kernels/runners.h"
 
-#include "core/kernels/convolution/columns.h"
+#include "core/kernels/convolution/col2im.h"
+#include "core/kernels/convolution/deform_conv.h"
 #include "core/kernels/window/boxes.h"
 #include "core/kernels/window/grid_sample.h"
 
@@ -154,7 +155,7 @@ void VisionTests::columns()
     QCOMPARE(g.windows(0), int64_t(4));
     QCOMPARE(g.windows(1), int64_t(2));
     std::vector<float> image(12), ones(2 * 2 * 4 * 2, 1.0f);
-    columnsToImage<float>(g, 1, ones.data(), image.data());
+    col2im<float>(g, 1, ones.data(), image.data());
     QCOMPARE(image, (std::vector<float> { 2, 4, 2, 2, 4, 2, 2, 4, 2, 1, 2, 1 }));
 }
 

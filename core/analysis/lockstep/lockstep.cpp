@@ -5,7 +5,7 @@
 #include "core/analysis/measure/classes.h"
 #include "core/analysis/pairs/feed_inputs.h"
 #include "core/analysis/pairs/float_elements.h"
-#include "core/engine/plan/content_key.h"
+#include "core/engine/lowered/content_key.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/pair_memory.h"
 
-#include "core/engine/plan/content_key.h"
+#include "core/engine/lowered/content_key.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 
 #include "core/analysis/measure/classes.h"
 #include "core/base/work/parallel.h"
-#include "core/engine/plan/content_key.h"
+#include "core/engine/lowered/content_key.h"
 #include "core/engine/run/memory_budget.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/convert.h"

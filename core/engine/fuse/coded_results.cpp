@@ -59,7 +59,7 @@ Status runCoded(const CodedUnit& unit, StepContext& c)
     StepContext own(inputs, std::span(&made, 1), c.pool(), {}, c.cancelToken());
     own.useTeam(c.team());
     own.tellLastUses(std::move(replaceable));
-    const FinishFn finish = [&](const Tensor& y) -> Finish {
+    const EpilogueFn epilogue = [&](const Tensor& y) -> Epilogue {
         codes = c.allocate(unit.coder.type, y.shape(), y.layout());
         std::byte* const out = writable(codes);
         return { [&unit, out](const float* piece, size_t begin, size_t end, size_t) {
@@ -67,7 +67,7 @@ Status runCoded(const CodedUnit& unit, StepContext& c)
                 },
             {}, {}, {} };
     };
-    QS_CHECK(unit.head.runInPieces(own, finish));
+    QS_CHECK(unit.head.runInPieces(own, epilogue));
     if (!codes.valid()) {
         const std::array<const Tensor*, 3> operands { &made, &unit.scale, &unit.zeroPoint };
         StepContext whole(operands, std::span(&codes, 1), c.pool(), {}, c.cancelToken());
@@ -79,9 +79,9 @@ Status runCoded(const CodedUnit& unit, StepContext& c)
 
 class CodedFinder {
 public:
-    CodedFinder(const Plan& plan, const std::vector<FusedUnit>& units, const std::vector<bool>& taken)
-        : m_plan(plan)
-        , m_graph(plan.graph())
+    CodedFinder(const LoweredGraph& lowered, const std::vector<FusedUnit>& units, const std::vector<bool>& taken)
+        : m_lowered(lowered)
+        , m_graph(lowered.graph())
         , m_taken(taken)
         , m_readers(readerCounts(m_graph))
         , m_units(m_graph.nodes().size(), nullptr)
@@ -105,7 +105,7 @@ public:
 private:
     const Tensor* number(const Node& node, size_t input) const
     {
-        const Tensor* t = node.hasInput(input) ? m_plan.constant(node.inputs[input]) : nullptr;
+        const Tensor* t = node.hasInput(input) ? m_lowered.constant(node.inputs[input]) : nullptr;
         return t && t->count() == 1 ? t : nullptr;
     }
 
@@ -126,13 +126,13 @@ private:
     /// What ends with this node and gives its result in pieces.
     std::optional<FusedUnit> headAt(NodeId id) const
     {
-        const Plan::Step& step = m_plan.step(id);
+        const LoweredGraph::Step& step = m_lowered.step(id);
         if (const FusedUnit* unit = m_units[id.index()])
             return unit->lowered.runInPieces ? std::optional(*unit) : std::nullopt;
         if (m_taken[id.index()] || step.folded || !step.lowered || m_graph.node(id).outputs.size() != 1)
             return {};
         if (step.lowered->element)
-            return makeChainUnit(m_plan, { id });
+            return makeChainUnit(m_lowered, { id });
         if (!step.lowered->runInPieces)
             return {};
         FusedUnit alone;
@@ -145,21 +145,21 @@ private:
 
     std::optional<FusedUnit> unitAt(NodeId id) const
     {
-        const Plan::Step& step = m_plan.step(id);
+        const LoweredGraph::Step& step = m_lowered.step(id);
         const auto coder = m_taken[id.index()] || step.folded || !step.lowered ? std::nullopt : coderOf(id);
         if (!coder || m_graph.node(id).outputs.size() != 1)
             return {};
         const ValueId real = m_graph.node(id).inputs[0];
         const NodeId producer = real.valid() ? m_graph.value(real).producer : NodeId();
         if (!producer.valid() || m_readers[real.index()] != 1 || m_graph.isOutput(real)
-            || m_plan.facts().of(real).dtype != DType::Float32)
+            || m_lowered.facts().of(real).dtype != DType::Float32)
             return {};
         auto unit = headAt(producer);
         if (!unit)
             return {};
         const Node& node = m_graph.node(id);
-        auto coded = std::make_shared<CodedUnit>(CodedUnit {
-            unit->lowered, *step.lowered, *coder, *m_plan.constant(node.inputs[1]), *m_plan.constant(node.inputs[2]) });
+        auto coded = std::make_shared<CodedUnit>(CodedUnit { unit->lowered, *step.lowered, *coder,
+            *m_lowered.constant(node.inputs[1]), *m_lowered.constant(node.inputs[2]) });
         unit->when = FusedUnit::When::Unobserved;
         unit->nodes.push_back(id);
         unit->inner.push_back(real);
@@ -170,7 +170,7 @@ private:
         return unit;
     }
 
-    const Plan& m_plan;
+    const LoweredGraph& m_lowered;
     const Graph& m_graph;
     std::vector<bool> m_taken;
     std::vector<size_t> m_readers; ///< by value
@@ -180,9 +180,9 @@ private:
 } // namespace
 
 std::vector<FusedUnit> codedResults(
-    const Plan& plan, const std::vector<FusedUnit>& units, const std::vector<bool>& taken)
+    const LoweredGraph& lowered, const std::vector<FusedUnit>& units, const std::vector<bool>& taken)
 {
-    return CodedFinder(plan, units, taken).find();
+    return CodedFinder(lowered, units, taken).find();
 }
 
 } // namespace qs

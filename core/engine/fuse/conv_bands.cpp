@@ -3,8 +3,8 @@
 
 #include "core/engine/fuse/reader_counts.h"
 #include "core/engine/lower/common/float_work.h"
-#include "core/engine/lower/convolution/conv_parts.h"
-#include "core/engine/lower/convolution/prepared_conv.h"
+#include "core/engine/lower/common/prepared_conv.h"
+#include "core/engine/lower/common/window_shape.h"
 #include "core/kernels/convolution/conv_bands.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Stage {
     Node node; ///< the convolution
     WindowAttributes attributes;
     Tensor weights, bias; ///< as float32
-    SumTail tail; ///< without the addend
+    SumEpilogue epilogue; ///< without the addend
     std::optional<size_t> addend; ///< input of the unit
     LoweredNode lowered; ///< of the whole stage
     std::vector<std::optional<size_t>> inputs; ///< of `lowered`: input of the unit; nothing: what the stage before made
@@ -64,7 +64,7 @@ std::shared_ptr<const PreparedConv> prepare(const Bands& bands, const Shape& x, 
             return nullptr;
         triple.shapes[i] = *shape;
         if (i < 2)
-            triple.tails[i] = stage.tail;
+            triple.epilogues[i] = stage.epilogue;
     }
     if (!suitsConvBands(triple.shapes))
         return nullptr;
@@ -135,10 +135,10 @@ Status runBands(const Bands& bands, Prepared& prepared, StepContext& c)
     const Tensor in = c.toLayout(*x, Layout::ChannelsLast);
     const Tensor other = adds ? c.toLayout(*addend, Layout::ChannelsLast) : Tensor();
     Tensor y = c.allocate(DType::Float32, entry.output, Layout::ChannelsLast);
-    SumTail tail = last.tail;
-    tail.addend = dataOrNull<float>(other);
-    const FinishFn finish = [&](const Tensor&) { return Finish { {}, tail, {} }; };
-    QS_CHECK(runPrepared(c, *entry.conv, in.data<float>().data(), y, finish));
+    SumEpilogue sums = last.epilogue;
+    sums.addend = dataOrNull<float>(other);
+    const EpilogueFn epilogue = [&](const Tensor&) { return Epilogue { {}, sums, {}, {} }; };
+    QS_CHECK(runPrepared(c, *entry.conv, in.data<float>().data(), y, epilogue));
     c.setOutput(0, std::move(y));
     return {};
 }
@@ -146,9 +146,9 @@ Status runBands(const Bands& bands, Prepared& prepared, StepContext& c)
 /// Finds triples of stages.
 class BandFinder {
 public:
-    BandFinder(const Plan& plan, const std::vector<FusedUnit>& chains, const std::vector<bool>& taken)
-        : m_plan(plan)
-        , m_graph(plan.graph())
+    BandFinder(const LoweredGraph& lowered, const std::vector<FusedUnit>& chains, const std::vector<bool>& taken)
+        : m_lowered(lowered)
+        , m_graph(lowered.graph())
         , m_taken(taken)
         , m_chains(m_graph.nodes().size(), nullptr)
         , m_readers(readerCounts(m_graph))
@@ -188,7 +188,7 @@ private:
     /// The nodes of a stage that begins with a convolution of constant float32 weights; empty when it does not.
     std::vector<NodeId> stageAt(NodeId id) const
     {
-        const Plan::Step& step = m_plan.step(id);
+        const LoweredGraph::Step& step = m_lowered.step(id);
         const Node& node = m_graph.node(id);
         const bool conv = node.opType == "Conv" && node.domain.empty() && !step.folded && step.lowered
             && step.lowered->runInPieces && node.inputs.size() >= 2;
@@ -201,7 +201,7 @@ private:
     }
     bool isFloats(ValueId id, size_t rank) const
     {
-        const Tensor* t = id.valid() ? m_plan.constant(id) : nullptr;
+        const Tensor* t = id.valid() ? m_lowered.constant(id) : nullptr;
         return t && t->dtype() == DType::Float32 && t->rank() == rank;
     }
     /// The convolution that alone reads what a stage makes.
@@ -215,7 +215,7 @@ private:
                 return stageAt(NodeId(n));
         return {};
     }
-    int64_t weightDim(NodeId conv, size_t i) const { return m_plan.constant(m_graph.node(conv).inputs[1])->dim(i); }
+    int64_t weightDim(NodeId conv, size_t i) const { return m_lowered.constant(m_graph.node(conv).inputs[1])->dim(i); }
     std::optional<Triple> triple(NodeId first) const
     {
         Triple t;
@@ -229,14 +229,15 @@ private:
         return suits ? std::optional(t) : std::nullopt;
     }
 
-    /// Fills tail and addend from the element-wise nodes behind the convolution; false where they are more than that.
-    bool readTail(const std::vector<NodeId>& nodes, Stage& stage, ValueId& addend) const
+    /// Fills epilogue and addend from the element-wise nodes behind the convolution; false where they are more than
+    /// that.
+    bool readEpilogue(const std::vector<NodeId>& nodes, Stage& stage, ValueId& addend) const
     {
         ValueId value = m_graph.node(nodes[0]).outputs[0];
         bool bounded = false;
         for (size_t i = 1; i < nodes.size(); ++i) {
             const Node& node = m_graph.node(nodes[i]);
-            const ElementOp& op = *m_plan.step(nodes[i]).lowered->element;
+            const ElementOp& op = *m_lowered.step(nodes[i]).lowered->element;
             if (bounded || (i > 1 && op.binary))
                 return false;
             if (op.binary) {
@@ -246,8 +247,9 @@ private:
             } else {
                 if (node.inputs[0] != value || (op.unary != UnaryOp::Relu && op.unary != UnaryOp::Clip))
                     return false;
-                stage.tail = { nullptr, op.unary == UnaryOp::Relu ? SumTail::Bound::Relu : SumTail::Bound::Clip,
-                    static_cast<float>(op.params.low), static_cast<float>(op.params.high) };
+                stage.epilogue
+                    = { nullptr, op.unary == UnaryOp::Relu ? SumEpilogue::Bound::Relu : SumEpilogue::Bound::Clip,
+                          static_cast<float>(op.params.low), static_cast<float>(op.params.high) };
                 bounded = true;
             }
             value = node.outputs[0];
@@ -259,14 +261,14 @@ private:
         stage.node = m_graph.node(nodes.front());
         stage.name = stage.node.name;
         auto attributes = windowAttributes(stage.node);
-        if (!attributes.ok() || !readTail(nodes, stage, addend))
+        if (!attributes.ok() || !readEpilogue(nodes, stage, addend))
             return false;
         stage.attributes = std::move(attributes.value());
-        stage.weights = constantFloats(*m_plan.constant(stage.node.inputs[1]));
+        stage.weights = constantFloats(*m_lowered.constant(stage.node.inputs[1]));
         if (stage.node.hasInput(2))
-            stage.bias = constantFloats(*m_plan.constant(stage.node.inputs[2]));
+            stage.bias = constantFloats(*m_lowered.constant(stage.node.inputs[2]));
         const FusedUnit* chain = m_chains[nodes.front().index()];
-        stage.lowered = chain ? chain->lowered : *m_plan.step(nodes.front()).lowered;
+        stage.lowered = chain ? chain->lowered : *m_lowered.step(nodes.front()).lowered;
         return true;
     }
 
@@ -309,7 +311,7 @@ private:
         return unit;
     }
 
-    const Plan& m_plan;
+    const LoweredGraph& m_lowered;
     const Graph& m_graph;
     std::vector<bool> m_taken;
     std::vector<const FusedUnit*> m_chains; ///< by node
@@ -318,9 +320,10 @@ private:
 
 } // namespace
 
-std::vector<FusedUnit> convBands(const Plan& plan, const std::vector<FusedUnit>& chains, const std::vector<bool>& taken)
+std::vector<FusedUnit> convBands(
+    const LoweredGraph& lowered, const std::vector<FusedUnit>& chains, const std::vector<bool>& taken)
 {
-    return BandFinder(plan, chains, taken).find();
+    return BandFinder(lowered, chains, taken).find();
 }
 
 } // namespace qs

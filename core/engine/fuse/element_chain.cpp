@@ -24,10 +24,10 @@ struct Member {
     std::vector<Source> inputs; ///< in node order; both kNone = absent
 };
 
-/// What a chain does to its head's result, where that is as little as a SumTail.
-struct Tail {
+/// What a chain does to its head's result, where that is as little as a SumEpilogue.
+struct ChainEpilogue {
     size_t addend = kNone; ///< slot of the program
-    SumTail bound;
+    SumEpilogue bound;
 };
 
 /// The chain as it runs. Slot 0 of the program is the first member's result when that is no element-wise function
@@ -38,7 +38,7 @@ struct Chain {
     std::vector<size_t> operands; ///< by slot of the program: input of the unit (kNone: the head's result)
     std::vector<bool> wide; ///< by slot: must have an element for each of the result (a unary function reads it)
     std::unique_ptr<ElementProgram> program;
-    std::optional<Tail> tail; ///< of a head
+    std::optional<ChainEpilogue> epilogue; ///< of a head
     bool addendReadOnce = false; ///< by no member but the one that adds it
 };
 
@@ -123,34 +123,34 @@ PieceFn pieceFn(const Chain& chain, std::shared_ptr<Bound> bound, PieceFn then)
     };
 }
 
-std::optional<SumTail> tailOf(const Chain& chain, const Bound& bound)
+std::optional<SumEpilogue> sumsOf(const Chain& chain, const Bound& bound)
 {
-    if (!chain.tail)
+    if (!chain.epilogue)
         return {};
-    SumTail tail = chain.tail->bound;
-    if (chain.tail->addend == kNone)
-        return tail;
-    const ElementProgram::Operand& addend = bound.operands[chain.tail->addend];
+    SumEpilogue sums = chain.epilogue->bound;
+    if (chain.epilogue->addend == kNone)
+        return sums;
+    const ElementProgram::Operand& addend = bound.operands[chain.epilogue->addend];
     if (addend.period != 0)
         return {};
-    tail.addend = addend.data;
-    return tail;
+    sums.addend = addend.data;
+    return sums;
 }
 
 /// The addend's memory, if it may be replaced by the sum.
 Tensor homeOf(const Chain& chain, const StepContext& c, const Tensor& y)
 {
-    if (!chain.tail || chain.tail->addend == kNone || !chain.addendReadOnce)
+    if (!chain.epilogue || chain.epilogue->addend == kNone || !chain.addendReadOnce)
         return {};
-    const size_t input = chain.operands[chain.tail->addend];
+    const size_t input = chain.operands[chain.epilogue->addend];
     const Tensor& t = c.in(input);
     const bool fits = t.dtype() == y.dtype() && t.shape() == y.shape() && t.layout() == y.layout();
     return fits && c.mayReplace(input) ? t : Tensor();
 }
 
-/// Runs member `m` with what the others made; `finish` as in LoweredNode::runInPieces.
+/// Runs member `m` with what the others made; `epilogue` as in LoweredNode::runInPieces.
 Status runMember(
-    const Chain& chain, size_t m, std::vector<Tensor>& results, StepContext& c, const FinishFn* finish = nullptr)
+    const Chain& chain, size_t m, std::vector<Tensor>& results, StepContext& c, const EpilogueFn* epilogue = nullptr)
 {
     const Member& member = chain.members[m];
     std::vector<Tensor> plain(member.inputs.size());
@@ -168,7 +168,7 @@ Status runMember(
     }
     StepContext own(inputs, std::span(&results[m], 1), c.pool(), {}, c.cancelToken());
     own.useTeam(c.team());
-    Status status = finish ? member.lowered.runInPieces(own, *finish) : member.lowered.run(own);
+    Status status = epilogue ? member.lowered.runInPieces(own, *epilogue) : member.lowered.run(own);
     if (status.ok())
         return status;
     Issue issue = std::move(status).issue();
@@ -186,20 +186,21 @@ Status runNodeByNode(const Chain& chain, size_t first, std::vector<Tensor>& resu
 }
 
 /// `last`: as in LoweredNode::runInPieces; may be empty.
-Status runHeaded(const Chain& chain, StepContext& c, const FinishFn& last)
+Status runHeaded(const Chain& chain, StepContext& c, const EpilogueFn& last)
 {
     std::vector<Tensor> results(chain.members.size());
     bool finished = false;
-    const FinishFn finish = [&](const Tensor& y) {
+    const EpilogueFn epilogue = [&](const Tensor& y) {
         auto bound = bind(chain, c, y);
         finished = bound != nullptr;
         if (!bound)
-            return Finish();
+            return Epilogue();
         const PieceFn behind = last ? last(y).take : PieceFn();
-        const std::optional<SumTail> tail = tailOf(chain, *bound);
-        return Finish { pieceFn(chain, std::move(bound), behind), tail, tail ? homeOf(chain, c, y) : Tensor(), behind };
+        const std::optional<SumEpilogue> sums = sumsOf(chain, *bound);
+        return Epilogue { pieceFn(chain, std::move(bound), behind), sums, sums ? homeOf(chain, c, y) : Tensor(),
+            behind };
     };
-    QS_CHECK(runMember(chain, 0, results, c, &finish));
+    QS_CHECK(runMember(chain, 0, results, c, &epilogue));
     if (!finished)
         return runNodeByNode(chain, 1, results, c);
     c.setOutput(0, std::move(results[0]));
@@ -221,7 +222,7 @@ size_t widestOperand(const Chain& chain, const StepContext& c)
     return widest;
 }
 
-Status runHeadless(const Chain& chain, StepContext& c, const FinishFn& last)
+Status runHeadless(const Chain& chain, StepContext& c, const EpilogueFn& last)
 {
     constexpr size_t kPiece = 16384; // elements
     for (const size_t input : chain.operands)
@@ -246,11 +247,11 @@ Status runHeadless(const Chain& chain, StepContext& c, const FinishFn& last)
 }
 
 /// Inputs of the unit, and where each member takes its own from.
-void wire(const Plan& plan, const std::vector<NodeId>& nodes, Chain& chain, FusedUnit& unit)
+void wire(const LoweredGraph& lowered, const std::vector<NodeId>& nodes, Chain& chain, FusedUnit& unit)
 {
     for (NodeId id : nodes) {
-        Member member { plan.graph().node(id).name, *plan.step(id).lowered, {} };
-        for (ValueId in : plan.graph().node(id).inputs) {
+        Member member { lowered.graph().node(id).name, *lowered.step(id).lowered, {} };
+        for (ValueId in : lowered.graph().node(id).inputs) {
             Member::Source source;
             if (in.valid()) {
                 const auto made = std::ranges::find(unit.inner, in);
@@ -266,33 +267,33 @@ void wire(const Plan& plan, const std::vector<NodeId>& nodes, Chain& chain, Fuse
             member.inputs.push_back(source);
         }
         chain.members.push_back(std::move(member));
-        unit.inner.push_back(plan.graph().node(id).outputs[0]);
+        unit.inner.push_back(lowered.graph().node(id).outputs[0]);
     }
     unit.inner.pop_back();
 }
 
 /// The sum of the head (slot 0) and another operand, a bound, or both in this order.
-std::optional<Tail> recognizeTail(std::span<const ElementProgram::Instruction> code, size_t operands)
+std::optional<ChainEpilogue> recognizeEpilogue(std::span<const ElementProgram::Instruction> code, size_t operands)
 {
-    Tail tail;
+    ChainEpilogue epilogue;
     size_t at = 0, value = 0;
     if (code[0].op.binary) {
         const auto& [op, a, b] = code[0];
         if (op.op != BinaryOp::Add || (a == 0) == (b == 0) || std::max(a, b) >= operands)
             return {};
-        tail.addend = std::max(a, b);
+        epilogue.addend = std::max(a, b);
         value = operands + at++;
     }
     if (at < code.size()) {
         const ElementOp& op = code[at].op;
         if (op.binary || code[at].a != value || (op.unary != UnaryOp::Relu && op.unary != UnaryOp::Clip))
             return {};
-        tail.bound.bound = op.unary == UnaryOp::Relu ? SumTail::Bound::Relu : SumTail::Bound::Clip;
-        tail.bound.low = static_cast<float>(op.params.low);
-        tail.bound.high = static_cast<float>(op.params.high);
+        epilogue.bound.bound = op.unary == UnaryOp::Relu ? SumEpilogue::Bound::Relu : SumEpilogue::Bound::Clip;
+        epilogue.bound.low = static_cast<float>(op.params.low);
+        epilogue.bound.high = static_cast<float>(op.params.high);
         ++at;
     }
-    return at == code.size() ? std::optional(tail) : std::nullopt;
+    return at == code.size() ? std::optional(epilogue) : std::nullopt;
 }
 
 void compile(Chain& chain)
@@ -333,9 +334,9 @@ void compile(Chain& chain)
         code.push_back({ op, slot(0), op.binary ? slot(1) : 0 });
     }
     if (chain.headed)
-        chain.tail = recognizeTail(code, chain.operands.size());
-    if (chain.tail && chain.tail->addend != kNone) {
-        const size_t input = chain.operands[chain.tail->addend];
+        chain.epilogue = recognizeEpilogue(code, chain.operands.size());
+    if (chain.epilogue && chain.epilogue->addend != kNone) {
+        const size_t input = chain.operands[chain.epilogue->addend];
         size_t reads = 0;
         for (const Member& member : chain.members)
             reads += static_cast<size_t>(std::ranges::count(member.inputs, input, &Member::Source::outside));
@@ -346,23 +347,23 @@ void compile(Chain& chain)
 
 } // namespace
 
-FusedUnit makeChainUnit(const Plan& plan, const std::vector<NodeId>& nodes)
+FusedUnit makeChainUnit(const LoweredGraph& lowered, const std::vector<NodeId>& nodes)
 {
     auto chain = std::make_shared<Chain>();
     FusedUnit unit;
     unit.node = nodes.front();
     unit.nodes = nodes;
-    wire(plan, nodes, *chain, unit);
+    wire(lowered, nodes, *chain, unit);
     compile(*chain);
     unit.lowered.layouts = LayoutRule::Any;
     unit.lowered.replaces = true;
-    unit.lowered.runInPieces = [chain](StepContext& c, const FinishFn& last) {
+    unit.lowered.runInPieces = [chain](StepContext& c, const EpilogueFn& last) {
         return chain->headed ? runHeaded(*chain, c, last) : runHeadless(*chain, c, last);
     };
     unit.lowered.run = [inPieces = unit.lowered.runInPieces](StepContext& c) { return inPieces(c, {}); };
     unit.lowered.kernel = chain->members[0].lowered.kernel;
     for (size_t i = 1; i < nodes.size(); ++i)
-        unit.lowered.kernel += " + " + plan.graph().node(nodes[i]).opType;
+        unit.lowered.kernel += " + " + lowered.graph().node(nodes[i]).opType;
     return unit;
 }
 

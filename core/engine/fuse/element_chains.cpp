@@ -15,9 +15,9 @@ constexpr size_t kMostNodes = 16;
 /// Finds chains from their first nodes on.
 class ChainFinder {
 public:
-    ChainFinder(const Plan& plan, const std::vector<bool>& taken)
-        : m_plan(plan)
-        , m_graph(plan.graph())
+    ChainFinder(const LoweredGraph& lowered, const std::vector<bool>& taken)
+        : m_lowered(lowered)
+        , m_graph(lowered.graph())
         , m_taken(taken)
         , m_readers(m_graph.values().size())
     {
@@ -34,7 +34,7 @@ public:
         std::vector<FusedUnit> units;
         for (size_t n = 0; n < m_graph.nodes().size(); ++n) {
             const NodeId id(n);
-            const Plan::Step& step = m_plan.step(id);
+            const LoweredGraph::Step& step = m_lowered.step(id);
             if (m_taken[n] || step.folded || !step.lowered || (!step.lowered->runInPieces && !isElementWise(id)))
                 continue;
             const std::vector<NodeId> nodes = grow(id);
@@ -42,7 +42,7 @@ public:
                 continue;
             for (NodeId member : nodes)
                 m_taken[member.index()] = true;
-            units.push_back(makeChainUnit(m_plan, nodes));
+            units.push_back(makeChainUnit(m_lowered, nodes));
         }
         return units;
     }
@@ -50,7 +50,7 @@ public:
 private:
     bool isElementWise(NodeId id) const
     {
-        const Plan::Step& step = m_plan.step(id);
+        const LoweredGraph::Step& step = m_lowered.step(id);
         return !m_taken[id.index()] && !step.folded && step.lowered && step.lowered->element;
     }
 
@@ -94,7 +94,7 @@ private:
         return nodes;
     }
 
-    const Plan& m_plan;
+    const LoweredGraph& m_lowered;
     const Graph& m_graph;
     std::vector<bool> m_taken;
     std::vector<std::vector<NodeId>> m_readers; ///< by value
@@ -102,9 +102,9 @@ private:
 
 } // namespace
 
-std::vector<FusedUnit> elementChains(const Plan& plan, const std::vector<bool>& taken)
+std::vector<FusedUnit> elementChains(const LoweredGraph& lowered, const std::vector<bool>& taken)
 {
-    return ChainFinder(plan, taken).find();
+    return ChainFinder(lowered, taken).find();
 }
 
 } // namespace qs

@@ -11,23 +11,23 @@
 
 namespace qs {
 
-std::vector<FusedUnit> fuseUnits(const Plan& plan, const PlanOptions& options)
+std::vector<FusedUnit> fuseUnits(const LoweredGraph& lowered, const PlanOptions& options)
 {
     std::vector<FusedUnit> units;
     if (options.profile != ArithmeticProfile::Simulated)
-        units = integerUnits(plan, options);
+        units = integerUnits(lowered, options);
     if (options.mode != KernelMode::Fast)
         return units;
-    std::vector<bool> taken(plan.graph().nodes().size(), false);
+    std::vector<bool> taken(lowered.graph().nodes().size(), false);
     for (const FusedUnit& unit : units)
         for (NodeId id : unit.nodes)
             taken[id.index()] = true;
-    std::vector<FusedUnit> chains = elementChains(plan, taken);
-    std::vector<FusedUnit> bands = convBands(plan, chains, taken);
+    std::vector<FusedUnit> chains = elementChains(lowered, taken);
+    std::vector<FusedUnit> bands = convBands(lowered, chains, taken);
     std::vector<FusedUnit> floats;
     std::ranges::move(chains, std::back_inserter(floats));
     std::ranges::move(bands, std::back_inserter(floats));
-    std::vector<FusedUnit> coded = codedResults(plan, floats, taken);
+    std::vector<FusedUnit> coded = codedResults(lowered, floats, taken);
     std::ranges::move(floats, std::back_inserter(units));
     std::ranges::move(coded, std::back_inserter(units));
     return units;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/plan.h"
+#include "core/engine/fuse/fused_unit.h"
+#include "core/engine/lowered/lowered_graph.h"
+#include "core/engine/lowered/plan_options.h"
 
 #include <vector>
 
 namespace qs {
 
-/// Units of a plan whose nodes are all lowered. One function a kind of fusion, each in core/engine/fuse/<kind>.cpp; a
+/// Units of a graph whose nodes are lowered. One function a kind of fusion, each in core/engine/fuse/<kind>.cpp; a
 /// later unit with the same last node replaces an earlier one.
-std::vector<FusedUnit> fuseUnits(const Plan& plan, const PlanOptions& options);
+std::vector<FusedUnit> fuseUnits(const LoweredGraph& lowered, const PlanOptions& options);
 
 } // namespace qs

@@ -32,12 +32,12 @@ void hideInnerValues(const QdqGraph& qdq, std::vector<FusedUnit>& units)
 
 } // namespace
 
-std::vector<FusedUnit> integerUnits(const Plan& plan, const PlanOptions& options)
+std::vector<FusedUnit> integerUnits(const LoweredGraph& lowered, const PlanOptions& options)
 {
-    const QdqGraph qdq(plan);
+    const QdqGraph qdq(lowered);
     std::vector<FusedUnit> units;
-    for (size_t n = 0; n < plan.graph().nodes().size(); ++n) {
-        const Plan::Step& step = plan.step(NodeId(n));
+    for (size_t n = 0; n < lowered.graph().nodes().size(); ++n) {
+        const LoweredGraph::Step& step = lowered.step(NodeId(n));
         if (!step.lowered || step.folded)
             continue;
         for (FusedUnit& unit : UnitBuilder(qdq, options, NodeId(n)).build())

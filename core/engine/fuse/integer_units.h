@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/fuse/qdq_graph.h"
+#include "core/engine/fuse/fused_unit.h"
+#include "core/engine/lowered/lowered_graph.h"
+#include "core/engine/lowered/plan_options.h"
 
 #include <vector>
 
@@ -9,6 +11,6 @@ namespace qs {
 
 /// The units of an integer profile: DequantizeLinear, operator, QuantizeLinear as one operator on codes, wherever ONNX
 /// Runtime's default optimizations make such an operator of it on an x64 CPU.
-std::vector<FusedUnit> integerUnits(const Plan& plan, const PlanOptions& options);
+std::vector<FusedUnit> integerUnits(const LoweredGraph& lowered, const PlanOptions& options);
 
 } // namespace qs

@@ -26,13 +26,13 @@ bool isAlias(const Node& node)
 bool isClip(const Node& node) { return node.domain.empty() && (node.opType == "Relu" || node.opType == "Clip"); }
 
 /// Type of the codes that a QuantizeLinear makes or a DequantizeLinear reads.
-DType codeType(const Plan& plan, ValueId codes) { return plan.facts().of(codes).dtype; }
+DType codeType(const LoweredGraph& lowered, ValueId codes) { return lowered.facts().of(codes).dtype; }
 
 } // namespace
 
-QdqGraph::QdqGraph(const Plan& plan)
-    : m_plan(plan)
-    , m_captured(plan.graph().values().size(), false)
+QdqGraph::QdqGraph(const LoweredGraph& lowered)
+    : m_lowered(lowered)
+    , m_captured(lowered.graph().values().size(), false)
 {
     for (const Node& node : graph().nodes())
         for (ValueId id : node.captures)
@@ -114,7 +114,7 @@ size_t QdqGraph::dequantizedEdges(ValueId codes) const
 
 DType QdqGraph::shifted(const Node& quantize, size_t edges) const
 {
-    const DType type = codeType(m_plan, quantize.outputs[0]);
+    const DType type = codeType(m_lowered, quantize.outputs[0]);
     const bool shifts = type == DType::Int8 && edges == 1 && quantize.hasInput(2) && constantGrid(quantize);
     return shifts ? DType::UInt8 : type;
 }
@@ -169,7 +169,7 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
     r.codes = dq.inputs[0];
     r.scale = dq.inputs[1];
     r.zeroPoint = dq.hasInput(2) ? dq.inputs[2] : ValueId();
-    r.type = r.seen = codeType(m_plan, r.codes);
+    r.type = r.seen = codeType(m_lowered, r.codes);
     r.dequantize = by;
     r.axis = dq.attributes.integer("axis", 1);
     if (!r.moves.empty() && !constantGrid(dq))
@@ -188,7 +188,7 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
 
 bool QdqGraph::clipIsRedundant(const Node& clip, const Node& quantize) const
 {
-    const DType type = codeType(m_plan, quantize.outputs[0]);
+    const DType type = codeType(m_lowered, quantize.outputs[0]);
     if (!constantGrid(quantize)
         || (type != DType::UInt8 && type != DType::Int8 && type != DType::UInt16 && type != DType::Int16))
         return false;
@@ -238,7 +238,7 @@ std::optional<CodedResult> QdqGraph::quantizedAt(ValueId real) const
     r.codes = q.outputs[0];
     r.scale = q.inputs[1];
     r.zeroPoint = q.hasInput(2) ? q.inputs[2] : ValueId();
-    r.type = codeType(m_plan, r.codes);
+    r.type = codeType(m_lowered, r.codes);
     r.seen = seenType(q);
     return r;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/plan.h"
+#include "core/engine/lowered/lowered_graph.h"
 
 #include <optional>
 #include <vector>
@@ -34,9 +34,9 @@ struct CodedResult {
 /// graphs (tests/parity).
 class QdqGraph {
 public:
-    explicit QdqGraph(const Plan& plan);
-    const Plan& plan() const { return m_plan; }
-    const Graph& graph() const { return m_plan.graph(); }
+    explicit QdqGraph(const LoweredGraph& lowered);
+    const LoweredGraph& lowered() const { return m_lowered; }
+    const Graph& graph() const { return m_lowered.graph(); }
 
     /// The value behind Identity and Dropout nodes.
     ValueId source(ValueId id) const;
@@ -58,7 +58,7 @@ public:
     bool sameGrid(const RealCodes& a, const CodedResult& b) const;
 
 private:
-    const Tensor* constant(ValueId id) const { return id.valid() ? m_plan.constant(id) : nullptr; }
+    const Tensor* constant(ValueId id) const { return id.valid() ? m_lowered.constant(id) : nullptr; }
     NodeId producer(ValueId id) const { return graph().value(source(id)).producer; }
     bool movesCodes(const Node& node) const;
     bool constantGrid(const Node& node) const;
@@ -68,7 +68,7 @@ private:
     DType seenType(const Node& quantize) const;
     size_t dequantizedEdges(ValueId codes) const;
     std::optional<CodedResult> quantizedAt(ValueId real) const;
-    const Plan& m_plan;
+    const LoweredGraph& m_lowered;
     std::vector<bool> m_captured; ///< by value
 };
 

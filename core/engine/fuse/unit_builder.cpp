@@ -31,7 +31,7 @@ UnitBuilder::UnitBuilder(const QdqGraph& qdq, const PlanOptions& options, NodeId
 
 UnitBuilder::Slot UnitBuilder::value(ValueId id)
 {
-    return id.valid() ? m_program.input(id, m_qdq.plan().facts().of(id).dtype, constant(id)) : Slot {};
+    return id.valid() ? m_program.input(id, m_qdq.lowered().facts().of(id).dtype, constant(id)) : Slot {};
 }
 
 UnitBuilder::MaybeSlot UnitBuilder::add(
@@ -71,7 +71,7 @@ UnitBuilder::MaybeSlot UnitBuilder::moved(Slot codes, const std::vector<NodeId>&
         std::vector<Slot> inputs { *at };
         for (size_t i = 1; i < move.inputs.size(); ++i)
             inputs.push_back(value(move.inputs[i]));
-        at = add(move, inputs, m_qdq.plan().facts().of(move.outputs[0]).dtype);
+        at = add(move, inputs, m_qdq.lowered().facts().of(move.outputs[0]).dtype);
         if (!at)
             return std::nullopt;
         m_nodes.push_back(id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/engine/fuse/fused_unit.h"
 #include "core/engine/fuse/qdq_graph.h"
 #include "core/engine/fuse/unit_program.h"
 
@@ -46,7 +47,7 @@ private:
 
     const Graph& graph() const { return m_qdq.graph(); }
     const Node& node() const { return graph().node(m_op); }
-    const Tensor* constant(ValueId id) const { return id.valid() ? m_qdq.plan().constant(id) : nullptr; }
+    const Tensor* constant(ValueId id) const { return id.valid() ? m_qdq.lowered().constant(id) : nullptr; }
     Slot value(ValueId id);
     MaybeSlot add(
         Node node, const std::vector<Slot>& inputs, DType output, PairSaturation saturation = PairSaturation::None);

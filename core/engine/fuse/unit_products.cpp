@@ -95,7 +95,7 @@ UnitBuilder::MaybeSlot UnitBuilder::convolution()
         w = quantizedWeight(*real);
     if (!w)
         return std::nullopt;
-    const auto& dims = m_qdq.plan().facts().of(node().inputs[1]).dims;
+    const auto& dims = m_qdq.lowered().facts().of(node().inputs[1]).dims;
     if (!dims || dims->empty() || !scalesFit(*w, (*dims)[0].value, 0))
         return std::nullopt;
     const auto b = bias(2, *x, *w, true);
@@ -111,7 +111,7 @@ UnitBuilder::MaybeSlot UnitBuilder::matrixProduct()
     const auto a = operand(0), b = operand(1);
     if (!a || !b || !oneGrid(*a) || a->codes.seen != DType::UInt8)
         return std::nullopt;
-    const auto& dims = m_qdq.plan().facts().of(node().inputs[1]).dims;
+    const auto& dims = m_qdq.lowered().facts().of(node().inputs[1]).dims;
     if (!dims || dims->empty() || !scalesFit(*b, dims->back().value, static_cast<int64_t>(dims->size()) - 1))
         return std::nullopt;
     if (auto joined = productWithAddend(*a, *b))
@@ -141,7 +141,7 @@ UnitBuilder::MaybeSlot UnitBuilder::productWithAddend(const Operand& left, const
     if (!sum.hasInput(0) || !sum.hasInput(1) || sum.outputs.empty() || !sum.outputs[0].valid())
         return std::nullopt;
     const ValueId other = sum.inputs[m_qdq.source(sum.inputs[0]) == out ? 1 : 0];
-    const auto facts = [&](ValueId id) { return m_qdq.plan().facts().of(id).dims; };
+    const auto facts = [&](ValueId id) { return m_qdq.lowered().facts().of(id).dims; };
     const auto a = facts(node().inputs[0]), b = facts(node().inputs[1]), c = facts(other);
     if (!a || !b || !c || !makesGemm(*a, *b, *c))
         return std::nullopt;
@@ -193,7 +193,7 @@ UnitBuilder::MaybeSlot UnitBuilder::gemm()
         || (m_result && m_result->seen != a->codes.seen) || (!m_result && m_qdq.meetsQuantizer(m_op)))
         return std::nullopt;
     const int64_t axis = node().attributes.integer("transB", 0) ? 0 : 1;
-    const auto& dims = m_qdq.plan().facts().of(node().inputs[1]).dims;
+    const auto& dims = m_qdq.lowered().facts().of(node().inputs[1]).dims;
     if (!dims || dims->size() != 2 || !scalesFit(*b, (*dims)[static_cast<size_t>(axis)].value, axis))
         return std::nullopt;
     const bool scaled = node().attributes.real("alpha", 1) != 1 || node().attributes.real("beta", 1) != 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/plan.h"
+#include "core/engine/lowered/plan_options.h"
 
 #include <memory>
 #include <vector>

@@ -42,8 +42,9 @@ public:
         return pointerBytes() + 4 * (size_t(m_ringRows) * m_ringRow + 2 * m_middleRow);
     }
     std::span<const Piece> pieces() const override { return m_pieces; }
-    bool takesTail() const override { return true; }
-    bool run(size_t piece, const float* x, float* y, std::byte* scratch, const SumTail& tail) const noexcept override
+    bool takesEpilogue() const override { return true; }
+    bool run(
+        size_t piece, const float* x, float* y, std::byte* scratch, const SumEpilogue& epilogue) const noexcept override
     {
         auto** pointers = reinterpret_cast<const float**>(scratch + (m_first->scratchBytes() + 63) / 64 * 64);
         float* ring = reinterpret_cast<float*>(scratch + pointerBytes());
@@ -56,7 +57,7 @@ public:
             if (row == m_rows[piece].first || row % m_down.out == 0)
                 next = from;
             for (next = std::max(next, from); next < std::min(end, m_down.in); ++next)
-                m_first->makeRow(x, image * m_down.in + next, ringRow(ring, next), scratch, m_triple.tails[0]);
+                m_first->makeRow(x, image * m_down.in + next, ringRow(ring, next), scratch, m_triple.epilogues[0]);
             for (int64_t k = 0; k < m_down.kernel + (two ? 1 : 0); ++k) {
                 const int64_t at = begin + k * m_down.dilation;
                 pointers[k] = at >= 0 && at < m_down.in ? ringRow(ring, at) : nullptr;
@@ -64,8 +65,8 @@ public:
             depthwiseRow(*m_triple.weights[1]->depthwise,
                 { pointers, m_across.in, m_across.out, m_across.stride, m_across.dilation, m_across.padBegin, middle,
                     two },
-                m_triple.tails[1]);
-            makeLast(row, two ? 2 : 1, middle, y, tail);
+                m_triple.epilogues[1]);
+            makeLast(row, two ? 2 : 1, middle, y, epilogue);
             row += two ? 2 : 1;
         }
         return true;
@@ -81,13 +82,13 @@ private:
         return ((m_first->scratchBytes() + 63) / 64 + (size_t(m_down.kernel + 1) * sizeof(float*) + 63) / 64) * 64;
     }
     float* ringRow(float* ring, int64_t row) const { return ring + size_t(row % m_ringRows) * m_ringRow; }
-    void makeLast(int64_t row, int64_t rows, const float* middle, float* y, const SumTail& tail) const noexcept
+    void makeLast(int64_t row, int64_t rows, const float* middle, float* y, const SumEpilogue& epilogue) const noexcept
     {
         const PanelWeights& weights = *m_triple.weights[2]->panels;
         const size_t begin = size_t(row) * m_outputRow;
         const PixelRun run { &middle, 0, 0, weights.inputs(), ptrdiff_t(weights.inputs()), size_t(rows * m_across.out),
             y + begin, weights.filters };
-        multiplyPixels(weights, run, 0, weights.panelCount(), tail.from(begin));
+        multiplyPixels(weights, run, 0, weights.panelCount(), epilogue.from(begin));
     }
     ConvTriple m_triple;
     std::shared_ptr<const RowConv> m_first;

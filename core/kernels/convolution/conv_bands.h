@@ -13,7 +13,7 @@ namespace qs {
 struct ConvTriple {
     std::array<ConvShape, 3> shapes;
     std::array<std::shared_ptr<const RowConvWeights>, 3> weights;
-    std::array<SumTail, 2> tails; ///< of the first two; no addends
+    std::array<SumEpilogue, 2> epilogues; ///< of the first two; no addends
 };
 
 /// Whether the shapes are such a triple, and bands of rows gain something: the tensors between are large, and the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/convolution/float_conv.h"
+#include "core/kernels/convolution/window_shape.h"
 
 #include <cstddef>
 #include <vector>

@@ -105,7 +105,7 @@ class OneDnnConv final : public PreparedConv {
 public:
     size_t scratchBytes() const override { return m_scratchBytes; }
     std::span<const Piece> pieces() const override { return m_pieces; }
-    bool run(size_t piece, const float* x, float* y, std::byte* scratch, const SumTail&) const noexcept override
+    bool run(size_t piece, const float* x, float* y, std::byte* scratch, const SumEpilogue&) const noexcept override
     try {
         m_parts[piece]->run(x + m_inputs[piece], y + m_pieces[piece].begin, scratch);
         return true;

@@ -55,20 +55,21 @@ public:
     size_t scratchBytes() const override { return m_scratchBytes; }
     std::span<const Piece> pieces() const override { return m_pieces; }
     bool contiguous() const override { return m_contiguous; }
-    bool takesTail() const override { return true; }
-    bool run(size_t piece, const float* x, float* y, std::byte* scratch, const SumTail& tail) const noexcept override
+    bool takesEpilogue() const override { return true; }
+    bool run(
+        size_t piece, const float* x, float* y, std::byte* scratch, const SumEpilogue& epilogue) const noexcept override
     {
-        runPart(m_parts[piece], x, y, reinterpret_cast<const float**>(scratch), tail);
+        runPart(m_parts[piece], x, y, reinterpret_cast<const float**>(scratch), epilogue);
         return true;
     }
 
-    void makeRow(
-        const float* x, int64_t row, float* out, std::byte* scratch, const SumTail& tail) const noexcept override
+    void makeRow(const float* x, int64_t row, float* out, std::byte* scratch,
+        const SumEpilogue& epilogue) const noexcept override
     {
         const int64_t first = row * m_rowsOfRow, last = first + m_rowsOfRow;
         const ptrdiff_t before = first * m_rowOutputs; // as if all rows before it lay there, too
-        SumTail own = tail;
-        if (tail.addend)
+        SumEpilogue own = epilogue;
+        if (epilogue.addend)
             own.addend -= before;
         runPart({ first, last, 0, m_panels }, x, out - before, reinterpret_cast<const float**>(scratch), own);
     }
@@ -90,8 +91,8 @@ protected:
         }
     }
     /// `segments`: room for pointers.
-    virtual void runPart(
-        const Part& part, const float* x, float* y, const float** segments, const SumTail& tail) const noexcept = 0;
+    virtual void runPart(const Part& part, const float* x, float* y, const float** segments,
+        const SumEpilogue& epilogue) const noexcept = 0;
     std::shared_ptr<const RowConvWeights> m_weights;
 
 private:
@@ -131,8 +132,8 @@ public:
     }
 
 private:
-    void runPart(
-        const Part& part, const float* x, float* y, const float** segments, const SumTail& tail) const noexcept override
+    void runPart(const Part& part, const float* x, float* y, const float** segments,
+        const SumEpilogue& epilogue) const noexcept override
     {
         const PanelWeights& weights = *m_weights->panels;
         for (int64_t row = part.firstRow; row < part.lastRow; row += m_band) {
@@ -140,7 +141,7 @@ private:
             const size_t begin = size_t(row) * weights.filters;
             const auto count = size_t(std::min(m_band, part.lastRow - row));
             multiplyPixels(weights, { segments, 0, 0, weights.inputs(), m_channels, count, y + begin, weights.filters },
-                part.firstPanel, part.lastPanel, tail.from(begin));
+                part.firstPanel, part.lastPanel, epilogue.from(begin));
         }
     }
     int64_t m_channels, m_band;
@@ -219,17 +220,17 @@ public:
     }
 
 private:
-    void runPart(
-        const Part& part, const float* x, float* y, const float** segments, const SumTail& tail) const noexcept override
+    void runPart(const Part& part, const float* x, float* y, const float** segments,
+        const SumEpilogue& epilogue) const noexcept override
     {
         for (int64_t row = part.firstRow; row < part.lastRow; row += m_band) {
             const int64_t end = std::min(part.lastRow, row + m_band);
             for (size_t panel = part.firstPanel; panel < part.lastPanel; ++panel)
                 for (const ColumnRun& run : m_runs)
                     if (run.lastTap - run.firstTap == m_shape.window.axes[2].kernel)
-                        runRows({ row, end, panel, run }, x, y, segments, tail);
+                        runRows({ row, end, panel, run }, x, y, segments, epilogue);
                     else
-                        runColumns({ row, end, panel, run }, x, y, segments, tail);
+                        runColumns({ row, end, panel, run }, x, y, segments, epilogue);
         }
     }
     struct Block {
@@ -238,18 +239,19 @@ private:
         ColumnRun columns;
     };
     /// Neighbours are pixels of a row.
-    void runRows(const Block& b, const float* x, float* y, const float** segments, const SumTail& tail) const noexcept
+    void runRows(
+        const Block& b, const float* x, float* y, const float** segments, const SumEpilogue& epilogue) const noexcept
     {
         const ptrdiff_t stride = m_shape.window.axes[2].stride * m_shape.window.channels;
         for (int64_t row = b.firstRow; row < b.lastRow; ++row) {
             m_places.find(x, row, segments);
             PixelRun pixels { .stride = stride, .count = size_t(b.columns.count), .yStride = size_t(m_shape.filters) };
-            run(b, row, b.columns.first, pixels, y, segments, tail);
+            run(b, row, b.columns.first, pixels, y, segments, epilogue);
         }
     }
     /// Neighbours are pixels of a column: those at the edges, which are few in a row.
     void runColumns(
-        const Block& b, const float* x, float* y, const float** segments, const SumTail& tail) const noexcept
+        const Block& b, const float* x, float* y, const float** segments, const SumEpilogue& epilogue) const noexcept
     {
         const SpatialAxis &down = m_shape.window.axes[1], &across = m_shape.window.axes[2];
         for (int64_t row = b.firstRow; row < b.lastRow;) {
@@ -259,14 +261,14 @@ private:
                 PixelRun pixels { .stride = down.stride * m_places.inputRow,
                     .count = size_t(count),
                     .yStride = size_t(across.out * m_shape.filters) };
-                run(b, row, b.columns.first + i, pixels, y, segments, tail);
+                run(b, row, b.columns.first + i, pixels, y, segments, epilogue);
             }
             row += count;
         }
     }
     /// `rows`: of the input; room for the taps behind them.
     void run(const Block& b, int64_t row, int64_t column, PixelRun& pixels, float* y, const float** rows,
-        const SumTail& tail) const noexcept
+        const SumEpilogue& epilogue) const noexcept
     {
         const SpatialAxis &down = m_shape.window.axes[1], &across = m_shape.window.axes[2];
         const int64_t channels = m_shape.window.channels;
@@ -287,7 +289,7 @@ private:
             pixels.firstInput = 0;
             pixels.lastInput = size_t(channels);
         }
-        multiplyPixels(*m_weights->panels, pixels, b.panel, b.panel + 1, tail.from(begin));
+        multiplyPixels(*m_weights->panels, pixels, b.panel, b.panel + 1, epilogue.from(begin));
     }
     ConvShape m_shape;
     RowPlaces m_places;
@@ -307,8 +309,8 @@ public:
     }
 
 private:
-    void runPart(
-        const Part& part, const float* x, float* y, const float** rows, const SumTail& tail) const noexcept override
+    void runPart(const Part& part, const float* x, float* y, const float** rows,
+        const SumEpilogue& epilogue) const noexcept override
     {
         for (int64_t row = part.firstRow; row < part.lastRow;) {
             const SpatialAxis& down = m_places.axis;
@@ -318,7 +320,7 @@ private:
             depthwiseRow(*m_weights->depthwise,
                 { rows, m_across.in, m_across.out, m_across.stride, m_across.dilation, m_across.padBegin, y + begin,
                     two },
-                tail.from(begin));
+                epilogue.from(begin));
             row += two ? 2 : 1;
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/convolution/float_conv.h"
+#include "core/kernels/convolution/prepared_conv.h"
+#include "core/kernels/convolution/window_shape.h"
 #include "core/kernels/product/float_rows.h"
 
 #include <memory>
@@ -15,12 +16,12 @@ struct RowConvWeights {
     std::optional<DepthwiseWeights> depthwise; ///< a group a channel
 };
 
-/// What our kernels prepare. It takes tails.
+/// What our kernels prepare. It takes epilogues.
 class RowConv : public PreparedConv {
 public:
     /// Row `row` of the output (the last but one axis, counted through all images) goes to `out`.
     virtual void makeRow(
-        const float* x, int64_t row, float* out, std::byte* scratch, const SumTail& tail) const noexcept = 0;
+        const float* x, int64_t row, float* out, std::byte* scratch, const SumEpilogue& epilogue) const noexcept = 0;
 };
 
 /// Two spatial axes (or windows of one pixel), one group or one a channel, on a CPU that has the instructions.

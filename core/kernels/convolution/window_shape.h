@@ -30,6 +30,8 @@ struct WindowShape {
     int64_t kernelSize() const { return axes[0].kernel * axes[1].kernel * axes[2].kernel; }
 };
 
+enum class ConvDirection { Forward, Transposed };
+
 /// Convolution: weights lie filters x channels/groups x kernel; transposed: channels x filters/groups x kernel.
 struct ConvShape {
     WindowShape window;

@@ -32,15 +32,15 @@ constexpr size_t kMostPixels = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 constexpr size_t kMostPairs = HWY_TARGET <= HWY_AVX3 ? 8 : 4; ///< the same for outputs of two rows
 constexpr size_t kMostOutputs = 8; ///< that a depthwise convolution makes at once
 
-/// The bound of a tail as numbers. Where an operand is NaN or both are zeros, these instructions give the second one,
-/// as a comparison with the first would choose.
+/// The bound of an epilogue as numbers. Where an operand is NaN or both are zeros, these instructions give the second
+/// one, as a comparison with the first would choose.
 struct Bounds {
-    explicit Bounds(const SumTail& tail)
+    explicit Bounds(const SumEpilogue& epilogue)
         : low(hn::Set(D(),
-            tail.bound == SumTail::Bound::Clip       ? tail.low
-                : tail.bound == SumTail::Bound::Relu ? 0
-                                                     : -kInfinity))
-        , high(hn::Set(D(), tail.bound == SumTail::Bound::Clip ? tail.high : kInfinity))
+            epilogue.bound == SumEpilogue::Bound::Clip       ? epilogue.low
+                : epilogue.bound == SumEpilogue::Bound::Relu ? 0
+                                                             : -kInfinity))
+        , high(hn::Set(D(), epilogue.bound == SumEpilogue::Bound::Clip ? epilogue.high : kInfinity))
     {
     }
     HWY_INLINE V operator()(V sum) const { return hn::Min(high, hn::Max(low, sum)); }
@@ -107,21 +107,21 @@ HWY_INLINE void addSegment(
 
 /// kPart: the last vector is not full.
 template <size_t kPixels, size_t kVectors, bool kPart>
-HWY_INLINE void finishTile(V (&sums)[kPixels][kVectors], const PanelTile& t, const SumTail& tail)
+HWY_INLINE void finishTile(V (&sums)[kPixels][kVectors], const PanelTile& t, const SumEpilogue& epilogue)
 {
     const D d;
     constexpr size_t kLast = kVectors - 1;
     const size_t last = t.filters - kLast * kLanes;
-    if (tail.addend) {
+    if (epilogue.addend) {
         HWY_UNROLL(12)
         for (size_t p = 0; p < kPixels; ++p) {
-            const float* addend = tail.addend + p * t.yStride;
+            const float* addend = epilogue.addend + p * t.yStride;
             if (kLast > 0)
                 sums[p][0] = hn::Add(sums[p][0], hn::LoadU(d, addend));
             sums[p][kLast] = hn::Add(sums[p][kLast], loadSome<kPart>(d, addend + kLast * kLanes, last));
         }
     }
-    const Bounds bounds(tail);
+    const Bounds bounds(epilogue);
     HWY_UNROLL(12)
     for (size_t p = 0; p < kPixels; ++p) {
         float* y = t.y + p * t.yStride;
@@ -131,7 +131,7 @@ HWY_INLINE void finishTile(V (&sums)[kPixels][kVectors], const PanelTile& t, con
     }
 }
 
-template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t, const SumTail& tail)
+template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t, const SumEpilogue& epilogue)
 {
     const D d;
     V sums[kPixels][kVectors];
@@ -146,8 +146,8 @@ template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t,
         HWY_UNROLL(2)
     for (size_t v = 0; v < kVectors; ++v) {
         const size_t at = p * t.yStride + v * kLanes;
-        if (tail.addend)
-            __builtin_prefetch(tail.addend + at, 0);
+        if (epilogue.addend)
+            __builtin_prefetch(epilogue.addend + at, 0);
         __builtin_prefetch(t.y + at, 1);
     }
     const auto firstInput = static_cast<ptrdiff_t>(t.run.firstInput);
@@ -156,14 +156,15 @@ template <size_t kPixels, size_t kVectors> void multiplyTile(const PanelTile& t,
             addSegment<kPixels, kVectors>(sums, t.run.segments[s] + t.offset + firstInput, t.run.stride,
                 t.panel + kPanel * (1 + s * t.segmentInputs + t.run.firstInput), t.run.lastInput - t.run.firstInput);
     if (t.filters == kVectors * kLanes)
-        finishTile<kPixels, kVectors, false>(sums, t, tail);
+        finishTile<kPixels, kVectors, false>(sums, t, epilogue);
     else
-        finishTile<kPixels, kVectors, true>(sums, t, tail);
+        finishTile<kPixels, kVectors, true>(sums, t, epilogue);
 }
 
-void multiply(const PanelWeights& w, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumTail& tail)
+void multiply(
+    const PanelWeights& w, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumEpilogue& epilogue)
 {
-    using Fn = void (*)(const PanelTile&, const SumTail&);
+    using Fn = void (*)(const PanelTile&, const SumEpilogue&);
     constexpr auto fns = []<size_t... kPixels>(std::index_sequence<kPixels...>)
     {
         return std::array<std::array<Fn, kMostPixels>, 2> { { { multiplyTile<kPixels + 1, 1>... },
@@ -179,7 +180,7 @@ void multiply(const PanelWeights& w, const PixelRun& run, size_t firstPanel, siz
             const PanelTile tile { run, run.offset + static_cast<ptrdiff_t>(first) * run.stride,
                 w.panels.data() + panel * w.panelFloats(), w.segments, w.segmentInputs, run.y + at, run.yStride,
                 filters };
-            fns[filters > kLanes][count - 1](tile, tail.from(at));
+            fns[filters > kLanes][count - 1](tile, epilogue.from(at));
         }
     }
 }
@@ -196,15 +197,15 @@ struct DepthwiseTile {
 
 template <size_t kOutputs, bool kPart>
 HWY_INLINE void finishBlock(
-    V (&sums)[kOutputs], size_t channels, size_t count, size_t at, float* y, const SumTail& tail)
+    V (&sums)[kOutputs], size_t channels, size_t count, size_t at, float* y, const SumEpilogue& epilogue)
 {
     const D d;
-    if (tail.addend) {
+    if (epilogue.addend) {
         HWY_UNROLL(8)
         for (size_t o = 0; o < kOutputs; ++o)
-            sums[o] = hn::Add(sums[o], loadSome<kPart>(d, tail.addend + at + o * channels, count));
+            sums[o] = hn::Add(sums[o], loadSome<kPart>(d, epilogue.addend + at + o * channels, count));
     }
-    const Bounds bounds(tail);
+    const Bounds bounds(epilogue);
     HWY_UNROLL(8)
     for (size_t o = 0; o < kOutputs; ++o)
         storeSome<kPart>(d, bounds(sums[o]), y + at + o * channels, count);
@@ -213,7 +214,7 @@ HWY_INLINE void finishBlock(
 /// The same outputs of two rows: what one loads serves both.
 template <size_t kOutputs, bool kPart>
 HWY_INLINE void makeBlockOfTwo(
-    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumTail& tail)
+    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumEpilogue& epilogue)
 {
     const D d;
     const size_t count = w.channels - channel, rowFloats = w.kernelColumns * kLanes;
@@ -250,13 +251,13 @@ HWY_INLINE void makeBlockOfTwo(
         else
             add(std::false_type(), std::true_type());
     }
-    finishBlock<kOutputs, kPart>(first, w.channels, count, channel, t.y, tail);
-    finishBlock<kOutputs, kPart>(second, w.channels, count, t.rowOutputs + channel, t.y, tail);
+    finishBlock<kOutputs, kPart>(first, w.channels, count, channel, t.y, epilogue);
+    finishBlock<kOutputs, kPart>(second, w.channels, count, t.rowOutputs + channel, t.y, epilogue);
 }
 
 template <size_t kOutputs, bool kPart>
 HWY_INLINE void makeBlock(
-    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumTail& tail)
+    const DepthwiseWeights& w, const DepthwiseTile& t, size_t channel, const float* block, const SumEpilogue& epilogue)
 {
     const D d;
     const size_t count = w.channels - channel;
@@ -277,35 +278,35 @@ HWY_INLINE void makeBlock(
                     = hn::MulAdd(loadSome<kPart>(d, x + static_cast<ptrdiff_t>(o) * t.step, count), weight, sums[o]);
         }
     }
-    finishBlock<kOutputs, kPart>(sums, w.channels, count, channel, t.y, tail);
+    finishBlock<kOutputs, kPart>(sums, w.channels, count, channel, t.y, epilogue);
 }
 
 template <size_t kOutputs, bool kTwo>
-void makeOutputs(const DepthwiseWeights& w, const DepthwiseTile& t, const SumTail& tail)
+void makeOutputs(const DepthwiseWeights& w, const DepthwiseTile& t, const SumEpilogue& epilogue)
 {
     const float* block = w.blocks.data();
     size_t channel = 0;
     for (; channel + kLanes <= w.channels; channel += kLanes) {
         if constexpr (kTwo)
-            makeBlockOfTwo<kOutputs, false>(w, t, channel, block, tail);
+            makeBlockOfTwo<kOutputs, false>(w, t, channel, block, epilogue);
         else
-            makeBlock<kOutputs, false>(w, t, channel, block, tail);
+            makeBlock<kOutputs, false>(w, t, channel, block, epilogue);
         block += (1 + w.kernelRows * w.kernelColumns) * kLanes;
     }
     if (channel == w.channels)
         return;
     if constexpr (kTwo)
-        makeBlockOfTwo<kOutputs, true>(w, t, channel, block, tail);
+        makeBlockOfTwo<kOutputs, true>(w, t, channel, block, epilogue);
     else
-        makeBlock<kOutputs, true>(w, t, channel, block, tail);
+        makeBlock<kOutputs, true>(w, t, channel, block, epilogue);
 }
 
 ptrdiff_t ceilDiv(ptrdiff_t a, ptrdiff_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
 template <size_t kMost, bool kTwo>
-void depthwiseRows(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
+void depthwiseRows(const DepthwiseWeights& w, const DepthwiseRow& r, const SumEpilogue& epilogue)
 {
-    using Fn = void (*)(const DepthwiseWeights&, const DepthwiseTile&, const SumTail&);
+    using Fn = void (*)(const DepthwiseWeights&, const DepthwiseTile&, const SumEpilogue&);
     constexpr auto fns = []<size_t... kOutputs>(std::index_sequence<kOutputs...>)
     {
         return std::array<Fn, kMost> { makeOutputs<kOutputs + 1, kTwo>... };
@@ -316,7 +317,7 @@ void depthwiseRows(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTa
         const DepthwiseTile tile { r.rows, (first * r.stride - r.padBegin) * channels, r.stride * channels,
             r.dilation * channels, firstTap, lastTap, r.y + first * channels,
             static_cast<size_t>(r.outputs * channels) };
-        fns[static_cast<size_t>(count - 1)](w, tile, tail.from(static_cast<size_t>(first * channels)));
+        fns[static_cast<size_t>(count - 1)](w, tile, epilogue.from(static_cast<size_t>(first * channels)));
     };
     const auto makeEdge = [&](ptrdiff_t output) {
         const ptrdiff_t begin = output * r.stride - r.padBegin;
@@ -338,9 +339,9 @@ void depthwiseRows(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTa
         makeEdge(o);
 }
 
-void depthwise(const DepthwiseWeights& w, const DepthwiseRow& r, const SumTail& tail)
+void depthwise(const DepthwiseWeights& w, const DepthwiseRow& r, const SumEpilogue& epilogue)
 {
-    r.two ? depthwiseRows<kMostPairs, true>(w, r, tail) : depthwiseRows<kMostOutputs, false>(w, r, tail);
+    r.two ? depthwiseRows<kMostPairs, true>(w, r, epilogue) : depthwiseRows<kMostOutputs, false>(w, r, epilogue);
 }
 
 /// 0 where these kernels are not to be used.
@@ -395,14 +396,14 @@ DepthwiseWeights packDepthwise(
 }
 
 void multiplyPixels(
-    const PanelWeights& weights, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumTail& tail)
+    const PanelWeights& weights, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumEpilogue& epilogue)
 {
-    HWY_DYNAMIC_DISPATCH(multiply)(weights, run, firstPanel, lastPanel, tail);
+    HWY_DYNAMIC_DISPATCH(multiply)(weights, run, firstPanel, lastPanel, epilogue);
 }
 
-void depthwiseRow(const DepthwiseWeights& weights, const DepthwiseRow& row, const SumTail& tail)
+void depthwiseRow(const DepthwiseWeights& weights, const DepthwiseRow& row, const SumEpilogue& epilogue)
 {
-    HWY_DYNAMIC_DISPATCH(depthwise)(weights, row, tail);
+    HWY_DYNAMIC_DISPATCH(depthwise)(weights, row, epilogue);
 }
 
 } // namespace qs

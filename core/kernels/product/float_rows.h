@@ -11,16 +11,16 @@ namespace qs {
 
 /// What happens to a finished sum in the register that made it, with the bits that BinaryOp::Add, then UnaryOp::Relu or
 /// UnaryOp::Clip would make.
-struct SumTail {
+struct SumEpilogue {
     enum class Bound { None, Relu, Clip };
     const float* addend = nullptr; ///< an element for each output, in the same order; null: none
     Bound bound = Bound::None;
     float low = 0, high = 0; ///< of Clip
 
     /// The same for outputs from element `begin` on.
-    SumTail from(size_t begin) const
+    SumEpilogue from(size_t begin) const
     {
-        SumTail t = *this;
+        SumEpilogue t = *this;
         t.addend = addend ? addend + begin : nullptr;
         return t;
     }
@@ -54,9 +54,9 @@ struct PixelRun {
     size_t yStride = 0; ///< floats between the outputs of neighbouring pixels
 };
 /// y[p][f] = bias[f] + the sum of x[p][i] * weight[f][i] in order of i, each product and addition rounded once; then
-/// `tail`. Only filters of panels `firstPanel` .. `lastPanel` - 1.
+/// `epilogue`. Only filters of panels `firstPanel` .. `lastPanel` - 1.
 void multiplyPixels(
-    const PanelWeights& weights, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumTail& tail);
+    const PanelWeights& weights, const PixelRun& run, size_t firstPanel, size_t lastPanel, const SumEpilogue& epilogue);
 
 /// Weights channels x kernelRows x kernelColumns of a depthwise convolution by blocks of channels.
 struct DepthwiseWeights {
@@ -79,7 +79,7 @@ struct DepthwiseRow {
     bool two = false;
 };
 /// y[o][c] = bias[c] + the sum over the taps inside the input, in their order, of x * weight, each product and addition
-/// rounded once; then `tail`.
-void depthwiseRow(const DepthwiseWeights& weights, const DepthwiseRow& row, const SumTail& tail);
+/// rounded once; then `epilogue`.
+void depthwiseRow(const DepthwiseWeights& weights, const DepthwiseRow& row, const SumEpilogue& epilogue);
 
 } // namespace qs

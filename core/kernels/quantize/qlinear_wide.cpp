@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/quantize/qlinear_wide.h"
 
+#include "core/kernels/codes/dot_product.h"
 #include "core/kernels/cpu/dot_target.h"
-#include "core/kernels/product/dot_product.h"
 
 #include <cmath>
 #include <type_traits>

@@ -30,31 +30,82 @@ template <class D> void foldHigh(D d, hn::Vec<D> v, auto& target)
     target = high > target ? high : target;
 }
 
-/// One pass over whole vectors as if all elements were finite and none clipped: all noise made here goes to rounding.
-/// Where an element is not finite, neither is xx, yy or pp. Returns how many elements it took.
-template <bool kHasP, bool kBounded, bool kHasQuantizer, bool kExtremes>
-size_t sumVectorsOf(PairSums& s, PairExtremes& extremes, const PairRun& run)
-{
-    const Wide dd;
-    const Half dh;
-    const Full df;
-    const size_t lanes = hn::Lanes(df), part = hn::Lanes(dd);
+/// What one pass adds up, in double.
+template <bool kHasP, bool kBounded, bool kHasQuantizer> struct WideSums {
     using VD = hn::Vec<Wide>;
+    const hn::Vec<Half> boundLow, boundHigh;
+    VD xx = hn::Zero(Wide()), yy = xx, xy = xx, ee = xx, e = xx, localEe = xx, pp = xx, qdqEe = xx, made = xx,
+       inherited = xx, maxError = xx;
+
+    explicit WideSums(const PairActivation& activation)
+        : boundLow(hn::Set(Half(), activation.low))
+        , boundHigh(hn::Set(Half(), activation.high))
+    {
+    }
+
+    /// The elements of one vector of doubles; `p` and `local`, which is DQ(Q(x)), count where there are such.
+    HWY_INLINE void add(const float* x, const float* y, const float* p, const float* local)
+    {
+        const Wide d;
+        const Half h;
+        const VD xd = hn::PromoteTo(d, hn::LoadU(h, x)), yd = hn::PromoteTo(d, hn::LoadU(h, y));
+        const VD error = hn::Sub(yd, xd);
+        xx = hn::MulAdd(xd, xd, xx);
+        yy = hn::MulAdd(yd, yd, yy);
+        xy = hn::MulAdd(xd, yd, xy);
+        ee = hn::MulAdd(error, error, ee);
+        e = hn::Add(e, error);
+        maxError = hn::Max(maxError, hn::Abs(error));
+        if constexpr (kHasP) { // else p = y: all error is inherited
+            const auto pf = hn::LoadU(h, p);
+            const VD pd = hn::PromoteTo(d, pf), own = hn::Sub(yd, pd);
+            const VD a = kBounded ? hn::PromoteTo(d, hn::Min(hn::Max(pf, boundLow), boundHigh)) : pd;
+            pp = hn::MulAdd(pd, pd, pp);
+            qdqEe = hn::MulAdd(own, own, qdqEe);
+            made = hn::MulAdd(error, kBounded ? hn::Sub(yd, a) : own, made);
+            inherited = hn::MulAdd(error, hn::Sub(a, xd), inherited);
+        }
+        if constexpr (kHasQuantizer) {
+            const VD off = hn::Sub(hn::PromoteTo(d, hn::Load(h, local)), xd);
+            localEe = hn::MulAdd(off, off, localEe);
+        }
+    }
+
+    void addTo(PairSums& s) const
+    {
+        const auto sum = [](VD v) { return hn::GetLane(hn::SumOfLanes(Wide(), v)); };
+        s.xx += sum(xx);
+        s.yy += sum(yy);
+        s.xy += sum(xy);
+        s.ee += sum(ee);
+        s.e += sum(e);
+        s.localEe += sum(localEe);
+        s.pp += sum(kHasP ? pp : yy);
+        s.qdqEe += sum(qdqEe);
+        s.rounding += sum(made);
+        s.inherited += sum(kHasP ? inherited : ee);
+        foldHigh(Wide(), maxError, s.maxError);
+    }
+};
+
+/// Smallest and largest elements of one pass.
+template <bool kHasP, bool kBounded, bool kExtremes> struct ElementRanges {
     using VF = hn::Vec<Full>;
-    const float *const HWY_RESTRICT x = run.x, *const HWY_RESTRICT y = run.y, *const HWY_RESTRICT p = run.p;
-    const VD zero = hn::Zero(dd);
-    VD xx = zero, yy = zero, xy = zero, ee = zero, e = zero, localEe = zero, pp = zero, qdqEe = zero, made = zero,
-       inherited = zero, maxError = zero;
-    VF lowX = hn::Set(df, std::numeric_limits<float>::infinity()), highX = hn::Neg(lowX), lowY = lowX, highY = highX,
-       lowE = lowX, highE = highX, lowA = lowX, highA = highX;
-    const VF actLow = hn::Set(df, run.activation.low), actHigh = hn::Set(df, run.activation.high);
-    const auto boundLow = hn::Set(dh, run.activation.low), boundHigh = hn::Set(dh, run.activation.high);
-    const PairQuantizer q = kHasQuantizer ? *run.quantizer : PairQuantizer {};
-    const VF scale = hn::Set(df, q.scale), zeroPoint = hn::Set(df, float(q.zeroPoint)), low = hn::Set(df, float(q.low)),
-             high = hn::Set(df, float(q.high));
-    size_t i = 0;
-    for (; i + lanes <= run.n; i += lanes) {
-        const VF xf = hn::LoadU(df, x + i), yf = hn::LoadU(df, y + i);
+    const VF boundLow, boundHigh;
+    VF lowX = hn::Set(Full(), std::numeric_limits<float>::infinity()), highX = hn::Neg(lowX), lowY = lowX,
+       highY = highX, lowE = lowX, highE = highX, lowA = lowX, highA = highX;
+
+    explicit ElementRanges(const PairActivation& activation)
+        : boundLow(hn::Set(Full(), activation.low))
+        , boundHigh(hn::Set(Full(), activation.high))
+    {
+    }
+
+    /// One vector of floats; `p` counts and `error` is written where there are such.
+    HWY_INLINE void add(VF xf, const float* y, const float* p, float* error)
+    {
+        const Full d;
+        const VF yf = hn::LoadU(d, y);
         lowX = hn::Min(lowX, xf);
         highX = hn::Max(highX, xf);
         if constexpr (kExtremes || !kHasP) {
@@ -63,67 +114,76 @@ size_t sumVectorsOf(PairSums& s, PairExtremes& extremes, const PairRun& run)
         }
         if constexpr (kExtremes) {
             const VF ef = hn::Sub(yf, xf);
-            hn::StoreU(ef, df, run.error + i);
+            hn::StoreU(ef, d, error);
             lowE = hn::Min(lowE, ef);
             highE = hn::Max(highE, ef);
         }
         if constexpr (kHasP) {
-            VF af = hn::LoadU(df, p + i);
+            VF af = hn::LoadU(d, p);
             if constexpr (kBounded)
-                af = hn::Min(hn::Max(af, actLow), actHigh);
+                af = hn::Min(hn::Max(af, boundLow), boundHigh);
             lowA = hn::Min(lowA, af);
             highA = hn::Max(highA, af);
         }
-        HWY_ALIGN float local[HWY_MAX_BYTES / sizeof(float)];
-        if constexpr (kHasQuantizer) {
-            const VF code = hn::Min(hn::Max(hn::Add(hn::Round(hn::Div(xf, scale)), zeroPoint), low), high);
-            hn::Store(hn::Mul(hn::Sub(code, zeroPoint), scale), df, local);
-        }
-        for (size_t h = 0; h < lanes; h += part) {
-            const VD xd = hn::PromoteTo(dd, hn::LoadU(dh, x + i + h)), yd = hn::PromoteTo(dd, hn::LoadU(dh, y + i + h));
-            const VD error = hn::Sub(yd, xd);
-            xx = hn::MulAdd(xd, xd, xx);
-            yy = hn::MulAdd(yd, yd, yy);
-            xy = hn::MulAdd(xd, yd, xy);
-            ee = hn::MulAdd(error, error, ee);
-            e = hn::Add(e, error);
-            maxError = hn::Max(maxError, hn::Abs(error));
-            if constexpr (kHasP) { // else p = y: all error is inherited
-                const auto pf = hn::LoadU(dh, p + i + h);
-                const VD pd = hn::PromoteTo(dd, pf), own = hn::Sub(yd, pd);
-                const VD a = kBounded ? hn::PromoteTo(dd, hn::Min(hn::Max(pf, boundLow), boundHigh)) : pd;
-                pp = hn::MulAdd(pd, pd, pp);
-                qdqEe = hn::MulAdd(own, own, qdqEe);
-                made = hn::MulAdd(error, kBounded ? hn::Sub(yd, a) : own, made);
-                inherited = hn::MulAdd(error, hn::Sub(a, xd), inherited);
-            }
-            if constexpr (kHasQuantizer) {
-                const VD off = hn::Sub(hn::PromoteTo(dd, hn::Load(dh, local + h)), xd);
-                localEe = hn::MulAdd(off, off, localEe);
-            }
-        }
     }
-    auto sum = [&](VD v) { return hn::GetLane(hn::SumOfLanes(dd, v)); };
+
+    void addTo(PairSums& s, PairExtremes& extremes) const
+    {
+        const Full d;
+        foldLow(d, lowX, s.lowX);
+        foldHigh(d, highX, s.highX);
+        foldLow(d, kHasP ? lowA : lowY, s.lowA);
+        foldHigh(d, kHasP ? highA : highY, s.highA);
+        foldLow(d, lowY, extremes.lowY);
+        foldHigh(d, highY, extremes.highY);
+        foldLow(d, lowE, extremes.lowError);
+        foldHigh(d, highE, extremes.highError);
+    }
+};
+
+/// What a quantizer makes of a vector of floats.
+struct VectorQuantizer {
+    using VF = hn::Vec<Full>;
+    const VF scale, zeroPoint, low, high;
+
+    explicit VectorQuantizer(const PairQuantizer& q)
+        : scale(hn::Set(Full(), q.scale))
+        , zeroPoint(hn::Set(Full(), float(q.zeroPoint)))
+        , low(hn::Set(Full(), float(q.low)))
+        , high(hn::Set(Full(), float(q.high)))
+    {
+    }
+    HWY_INLINE VF dequantized(VF x) const
+    {
+        const VF code = hn::Min(hn::Max(hn::Add(hn::Round(hn::Div(x, scale)), zeroPoint), low), high);
+        return hn::Mul(hn::Sub(code, zeroPoint), scale);
+    }
+};
+
+/// One pass over whole vectors as if all elements were finite and none clipped: all noise made here goes to rounding.
+/// Where an element is not finite, neither is xx, yy or pp. Returns how many elements it took.
+template <bool kHasP, bool kBounded, bool kHasQuantizer, bool kExtremes>
+size_t sumVectorsOf(PairSums& s, PairExtremes& extremes, const PairRun& run)
+{
+    const Full df;
+    const size_t lanes = hn::Lanes(df), part = hn::Lanes(Wide());
+    const float *const HWY_RESTRICT x = run.x, *const HWY_RESTRICT y = run.y, *const HWY_RESTRICT p = run.p;
+    WideSums<kHasP, kBounded, kHasQuantizer> sums(run.activation);
+    ElementRanges<kHasP, kBounded, kExtremes> ranges(run.activation);
+    const VectorQuantizer quantizer(kHasQuantizer ? *run.quantizer : PairQuantizer {});
+    size_t i = 0;
+    for (; i + lanes <= run.n; i += lanes) {
+        const auto xf = hn::LoadU(df, x + i);
+        ranges.add(xf, y + i, kHasP ? p + i : nullptr, kExtremes ? run.error + i : nullptr);
+        HWY_ALIGN float local[HWY_MAX_BYTES / sizeof(float)];
+        if constexpr (kHasQuantizer)
+            hn::Store(quantizer.dequantized(xf), df, local);
+        for (size_t h = 0; h < lanes; h += part)
+            sums.add(x + i + h, y + i + h, kHasP ? p + i + h : nullptr, local + h);
+    }
     s.count += i;
-    s.xx += sum(xx);
-    s.yy += sum(yy);
-    s.xy += sum(xy);
-    s.ee += sum(ee);
-    s.e += sum(e);
-    s.localEe += sum(localEe);
-    s.pp += sum(kHasP ? pp : yy);
-    s.qdqEe += sum(qdqEe);
-    s.rounding += sum(made);
-    s.inherited += sum(kHasP ? inherited : ee);
-    foldLow(df, lowX, s.lowX);
-    foldHigh(df, highX, s.highX);
-    foldLow(df, kHasP ? lowA : lowY, s.lowA);
-    foldHigh(df, kHasP ? highA : highY, s.highA);
-    foldLow(df, lowY, extremes.lowY);
-    foldHigh(df, highY, extremes.highY);
-    foldLow(df, lowE, extremes.lowError);
-    foldHigh(df, highE, extremes.highError);
-    foldHigh(dd, maxError, s.maxError);
+    sums.addTo(s);
+    ranges.addTo(s, extremes);
     return i;
 }
 

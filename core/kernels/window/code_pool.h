@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/kernels/product/integer_product.h"
+#include "core/kernels/codes/integer_product.h"
 
 /// Vector loops of pools over 8-bit codes.
 namespace qs {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/work/cancel.h"
-#include "core/engine/plan/lowering.h"
+#include "core/engine/step/kernel_mode.h"
 
 #include <filesystem>
 #include <string>

@@ -8,7 +8,7 @@
 #include "core/base/files/whole_file.h"
 #include "core/base/version.h"
 #include "core/base/work/parallel.h"
-#include "core/engine/plan/content_key.h"
+#include "core/engine/lowered/content_key.h"
 #include "core/match/numeric_state.h"
 #include "core/project/shards/shard_state.h"
 #include "core/project/snapshot/workspace.h"

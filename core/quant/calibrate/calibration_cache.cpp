@@ -4,7 +4,7 @@
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/byte_stream.h"
 #include "core/base/files/whole_file.h"
-#include "core/engine/plan/content_key.h"
+#include "core/engine/lowered/content_key.h"
 
 #include <algorithm>
 #include <filesystem>

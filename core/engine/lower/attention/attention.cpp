@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/attention/attention_parts.h"
+#include "core/engine/lower/attention/parts.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/common/numeric_inputs.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/kernels/movement/strided_copy.h"
 #include "core/kernels/sequence/attention.h"

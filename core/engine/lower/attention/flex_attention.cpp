@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/attention/attention_parts.h"
+#include "core/engine/lower/attention/parts.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/inner_op.h"
+#include "core/engine/registry/registry.h"
 #include "core/engine/run/subgraph.h"
 #include "core/graph/domains.h"
 #include "core/tensor/convert.h"

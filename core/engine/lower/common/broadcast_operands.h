@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/lowering.h"
+#include "core/base/result.h"
+#include "core/engine/step/step_context.h"
 #include "core/kernels/elementwise/broadcast.h"
 
 namespace qs {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/lowering.h"
+#include "core/base/result.h"
+#include "core/engine/step/kernel_mode.h"
 #include "core/kernels/movement/element_io.h"
+#include "core/tensor/tensor.h"
 
 #include <array>
 #include <utility>

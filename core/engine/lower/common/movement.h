@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/engine/lower/common/element_types.h"
-#include "core/engine/plan/lowering.h"
+#include "core/engine/step/lower_context.h"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/lowering.h"
+#include "core/engine/step/step_context.h"
 
 namespace qs {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/common/stacked_values.h"
-#include "core/engine/lower/control/control_parts.h"
+#include "core/engine/lower/control/parts.h"
+#include "core/engine/lower/control/stacked_values.h"
+#include "core/engine/registry/registry.h"
 #include "core/engine/run/subgraph.h"
 #include "core/tensor/convert.h"
 

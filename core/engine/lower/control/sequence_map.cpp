@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/control/control_parts.h"
+#include "core/engine/lower/control/parts.h"
 #include "core/engine/lower/control/sequence_parts.h"
 #include "core/engine/run/subgraph.h"
 #include "core/tensor/container.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/engine/lower/common/movement.h"
+#include "core/engine/registry/registry.h"
 
 namespace qs {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/float_work.h"
-#include "core/engine/lower/convolution/conv_parts.h"
-#include "core/engine/lower/convolution/prepared_conv.h"
+#include "core/engine/lower/common/prepared_conv.h"
+#include "core/engine/lower/common/window_shape.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/kernels/convolution/conv_reference.h"
 #include "core/kernels/convolution/float_conv.h"
@@ -63,7 +64,7 @@ Status runReference(const ConvStep& step, const ConvShape& s, StepContext& c)
     return {};
 }
 
-Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c, const FinishFn& finish)
+Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c, const EpilogueFn& epilogue)
 {
     Tensor w, b;
     std::unique_ptr<FloatConv> own;
@@ -78,12 +79,12 @@ Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c, const F
     const Tensor x = inLayout(c, asWork<float>(c, c.in(0)), Layout::ChannelsLast);
     Tensor y = c.allocate(DType::Float32, windowOutput(s.window, s.filters), Layout::ChannelsLast);
     const bool finishes = c.in(0).dtype() == DType::Float32;
-    QS_CHECK(runPrepared(c, *prepared, x.data<float>().data(), y, finishes ? finish : FinishFn()));
+    QS_CHECK(runPrepared(c, *prepared, x.data<float>().data(), y, finishes ? epilogue : EpilogueFn()));
     c.setOutput(0, fromWork<float>(c, std::move(y), c.in(0).dtype()));
     return {};
 }
 
-Status runConvolution(const ConvStep& step, StepContext& c, const FinishFn& finish)
+Status runConvolution(const ConvStep& step, StepContext& c, const EpilogueFn& epilogue)
 {
     if (!c.input(0) || !c.input(1))
         return badInput("the input or the weights are missing");
@@ -94,7 +95,7 @@ Status runConvolution(const ConvStep& step, StepContext& c, const FinishFn& fini
         return {};
     }
     const bool exact = step.mode == KernelMode::Reference || c.in(0).dtype() == DType::Float64 || c.in(0).count() == 0;
-    return exact ? runReference(step, s, c) : runFast(step, s, c, finish);
+    return exact ? runReference(step, s, c) : runFast(step, s, c, epilogue);
 }
 
 std::string fastKernel(const ConvStep& step, const LowerContext& context)
@@ -136,45 +137,16 @@ template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerCont
         fast ? fastKernel(*step, context) : "reference", LayoutRule::Any };
     if (step->fast)
         lowered.runInPieces
-            = [step](StepContext& c, const FinishFn& finish) { return runConvolution(*step, c, finish); };
+            = [step](StepContext& c, const EpilogueFn& epilogue) { return runConvolution(*step, c, epilogue); };
     return lowered;
 }
 
 } // namespace
 
-Result<WindowShape> windowShape(const Node& node, const WindowAttributes& attributes, WindowKind kind,
-    const Shape& input, std::span<const int64_t> kernel)
-{
-    const size_t rank = input.size() - 2;
-    if (rank > 3)
-        return badInput("windows over more than three spatial axes are not supported");
-    QS_TRY(const std::vector<WindowAxis> axes, windowAxes(node, attributes, kind, std::span(input).subspan(2), kernel));
-    WindowShape s;
-    s.batch = input[0];
-    s.channels = input[1];
-    s.spatialRank = static_cast<int>(rank);
-    for (size_t i = 0; i < rank; ++i) {
-        const WindowAxis& a = axes[i];
-        s.axes[3 - rank + i] = { a.in, a.out, a.kernel, a.stride, a.dilation, a.padBegin, a.padEnd };
-    }
-    if (!elementCount(windowOutput(s, s.channels)))
-        return badInput("the output of the window would be too large");
-    return s;
-}
-
-Shape windowOutput(const WindowShape& s, int64_t channels)
-{
-    Shape out { s.batch, channels };
-    for (size_t i = 3 - static_cast<size_t>(s.spatialRank); i < 3; ++i)
-        out.push_back(s.axes[i].out);
-    return out;
-}
-
 void lowerConv(LoweringRegistry& r)
 {
     r.add("", "Conv", lowerConvolution<WindowKind::Conv>);
     r.add("", "ConvTranspose", lowerConvolution<WindowKind::ConvTranspose>);
-    lowerPools(r);
 }
 
 } // namespace qs

@@ -3,7 +3,7 @@
 
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/common/row_parts.h"
-#include "core/kernels/convolution/code_conv.h"
+#include "core/kernels/codes/code_conv.h"
 
 namespace qs {
 

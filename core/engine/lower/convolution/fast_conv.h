@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/lower/product/integer_parts.h"
-#include "core/kernels/convolution/integer_conv.h"
+#include "core/engine/lower/common/codes.h"
+#include "core/engine/step/lower_context.h"
+#include "core/kernels/codes/integer_conv.h"
 
 namespace qs {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/kernels/convolution/integer_conv.h"
+#include "core/kernels/codes/integer_conv.h"
 
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/convolution/fast_conv.h"
+#include "core/engine/registry/registry.h"
 #include "core/ops/window.h"
 #include "core/tensor/convert.h"
 
@@ -213,11 +214,11 @@ Status runQLinearConv(const ConvNode& n, StepContext& s)
     Tensor unrounded;
     if (s.wantsUnrounded())
         unrounded = s.allocate(DType::Float32, run.out, Layout::ChannelsLast);
-    const RowFinish finish { n.mode, codes, channels, scale, multiplier,
+    const RowEpilogue epilogue { n.mode, codes, channels, scale, multiplier,
         bias ? bias->data<int32_t>() : std::span<const int32_t>(), out.fill<uint8_t>().data(),
         s.wantsUnrounded() ? unrounded.fill<float>().data() : nullptr };
-    forEachBlock(
-        n, run, s, [&](const int32_t* sums, int64_t first, int64_t rows) { finishRows(finish, sums, first, rows); });
+    forEachBlock(n, run, s,
+        [&](const int32_t* sums, int64_t first, int64_t rows) { requantizeRows(epilogue, sums, first, rows); });
     s.setOutput(0, std::move(out));
     if (s.wantsUnrounded())
         s.setUnrounded(std::move(unrounded));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/elementwise/elementwise_parts.h"
+#include "core/engine/lower/elementwise/parts.h"
 
 #include "core/engine/lower/common/element_types.h"
+#include "core/engine/registry/registry.h"
 #include "core/kernels/text_ml/text_numbers.h"
 #include "core/tensor/convert.h"
 

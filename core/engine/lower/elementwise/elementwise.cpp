@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/elementwise/elementwise_parts.h"
+#include "core/engine/lower/elementwise/parts.h"
 #include "core/graph/domains.h"
 
 #include "core/engine/lower/common/element_types.h"
+#include "core/engine/registry/registry.h"
 #include "core/kernels/elementwise/unary.h"
 #include "core/tensor/convert.h"
 

@@ -3,6 +3,7 @@
 #include "core/engine/lower/common/movement.h"
 
 #include "core/base/hash.h"
+#include "core/engine/registry/registry.h"
 #include "core/kernels/cpu/random.h"
 #include "core/tensor/convert.h"
 

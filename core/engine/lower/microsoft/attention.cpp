@@ -2,6 +2,7 @@
 #include "core/engine/lower/microsoft/attention.h"
 
 #include "core/engine/lower/common/movement.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include "core/kernels/movement/strided_copy.h"

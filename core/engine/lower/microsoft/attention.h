@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/lower/attention/attention_parts.h"
+#include "core/engine/lower/attention/parts.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/microsoft/parts.h"
+#include "core/engine/registry/registry.h"
 
 /// What com.microsoft's attention operators share.
 namespace qs {

@@ -2,9 +2,10 @@
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/microsoft/parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
-#include "core/kernels/product/block_codes.h"
+#include "core/kernels/codes/block_codes.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/packed_rows.h"
 

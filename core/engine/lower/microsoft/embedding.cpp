@@ -2,6 +2,7 @@
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/microsoft/parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include "core/kernels/reduce/norm.h"

@@ -2,6 +2,7 @@
 #include "core/engine/lower/common/element_types.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/microsoft/parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include "core/kernels/product/matmul.h"
@@ -318,7 +319,7 @@ void lowerMicrosoft(LoweringRegistry& r)
     lowerBlockProducts(r);
     lowerGatherQuantized(r);
     lowerMicrosoftAttention(r);
-    lowerMicrosoftExperts(r);
+    lowerMoe(r);
     lowerNchwc(r);
 }
 

@@ -3,6 +3,7 @@
 #include "core/graph/domains.h"
 
 #include "core/engine/lower/common/movement.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/tensor/convert.h"
 

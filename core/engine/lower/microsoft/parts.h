@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/engine/lower/common/inner_op.h"
+#include "core/engine/registry/registry.h"
 
 /// Operators of com.microsoft that ONNX Runtime's optimizer and quantizer write.
 namespace qs {
@@ -11,7 +12,7 @@ void lowerMicrosoftFused(LoweringRegistry&); ///< FusedConv, FusedGemm, FusedMat
 void lowerMicrosoftEmbedding(LoweringRegistry&); ///< EmbedLayerNormalization, QEmbedLayerNormalization
 void lowerBlockProducts(LoweringRegistry&); ///< MatMulNBits, MatMulBnb4
 void lowerGatherQuantized(LoweringRegistry&); ///< GatherBlockQuantized
-void lowerMicrosoftExperts(LoweringRegistry&); ///< MoE, QMoE
+void lowerMoe(LoweringRegistry&); ///< MoE, QMoE
 void lowerNchwc(LoweringRegistry&); ///< com.microsoft.nchwc
 void lowerMicrosoftAttention(LoweringRegistry&); ///< Attention, QAttention, MultiHeadAttention, GroupQueryAttention
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/row_parts.h"
-#include "core/engine/lower/norm/norm_parts.h"
+#include "core/engine/lower/norm/parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include "core/kernels/elementwise/broadcast.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/float_work.h"
 
+#include "core/engine/registry/registry.h"
 #include "core/kernels/reduce/reduce.h"
 #include "core/tensor/convert.h"
 

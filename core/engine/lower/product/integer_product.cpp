@@ -1,277 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/lower/product/integer_parts.h"
-#include "core/graph/domains.h"
-
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/common/row_parts.h"
-#include "core/kernels/product/code_product.h"
+#include "core/engine/lower/product/stacked_product.h"
+#include "core/engine/registry/registry.h"
+#include "core/graph/domains.h"
 #include "core/kernels/quantize/quantize.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <optional>
 
 /// Matrix products of codes: MatMulInteger, QLinearMatMul, QGemm, DynamicQuantizeMatMul, MatMulIntegerToFloat.
 namespace qs {
 
-bool isCode(DType type) { return type == DType::UInt8 || type == DType::Int8; }
-
-Codes codesOf(const Tensor& t) { return { t.data<uint8_t>().data(), t.dtype() == DType::Int8 }; }
-
-std::vector<int32_t> zeroPointsOf(const Tensor* t)
-{
-    if (!t)
-        return {};
-    const auto values = toInts(*t);
-    return { values.begin(), values.end() };
-}
-
-Result<float> singleReal(const Tensor& t, const char* what)
-{
-    if (t.count() != 1)
-        return badInput(std::string(what) + " must be one number, it has shape " + shapeText(t.shape()));
-    return static_cast<float>(elementAsDouble(t, 0));
-}
-
-Status checkCodes(const Tensor& t, const char* what)
-{
-    if (isCode(t.dtype()))
-        return {};
-    return badInput(
-        std::string(what) + " of type " + std::string(dtypeName(t.dtype())) + " cannot be multiplied as integers", {},
-        "use int8 or uint8");
-}
-
-Result<OutputCodes> outputCodes(const StepContext& s, size_t scaleSlot, size_t zeroSlot, DType fallback)
-{
-    OutputCodes out;
-    QS_TRY(out.scale, singleReal(s.in(scaleSlot), "the output scale"));
-    const Tensor* zero = s.input(zeroSlot);
-    out.type = zero ? zero->dtype() : fallback;
-    if (!isCode(out.type))
-        return badInput(
-            "an output of type " + std::string(dtypeName(out.type)) + " is not supported", {}, "use int8 or uint8");
-    if (zero && zero->count() != 1)
-        return badInput("the output zero point must be one number");
-    out.zeroPoint = zero ? static_cast<int32_t>(elementAsInt(*zero, 0)) : 0;
-    return out;
-}
-
-void finishRows(const RowFinish& f, const int32_t* sums, int64_t first, int64_t rows)
-{
-    const auto range = *codeRange(f.codes.type);
-    const Requantization q { f.multiplier, f.bias, f.codes.zeroPoint, static_cast<int32_t>(range.low),
-        static_cast<int32_t>(range.high) };
-    const auto kernel = f.mode == KernelMode::Reference ? requantizeReference : requantize;
-    kernel(sums, rows, f.columns, q, f.out + first * f.columns);
-    if (f.unrounded)
-        scaleSums(sums, rows, f.columns, f.scale, f.bias, f.unrounded + first * f.columns);
-}
-
-bool saturates(PairSaturation rule, DType left, DType right)
-{
-    const DType wanted = rule == PairSaturation::ShiftedLeft ? DType::Int8 : DType::UInt8;
-    return rule != PairSaturation::None && left == wanted && right == DType::Int8;
-}
-
-void countPairs(const StepContext& s, int64_t rows, int64_t depth, std::span<const uint64_t> saturated)
-{
-    PairCounts* counts = s.pairCounts();
-    if (!counts)
-        return;
-    counts->pairs += static_cast<uint64_t>(rows * ((depth + 1) / 2)) * saturated.size();
-    if (counts->saturated.size() < saturated.size())
-        counts->saturated.resize(saturated.size());
-    for (size_t c = 0; c < saturated.size(); ++c)
-        counts->saturated[c] += saturated[c];
-}
-
 namespace {
-
-/// One operand of a batched product: a stack of matrices.
-struct Stack {
-    Shape batch;
-    int64_t rows = 0, columns = 0;
-};
-
-/// Sizes of numpy's matmul of two tensors.
-struct StackedProduct {
-    Stack a, b;
-    Shape batch; ///< broadcast
-    Shape out; ///< as ONNX names it (vectors drop their axis)
-};
-
-Result<StackedProduct> stackedProduct(const Shape& a, const Shape& b)
-{
-    StackedProduct p;
-    if (a.empty() || b.empty())
-        return badInput("a scalar cannot be multiplied as a matrix");
-    const bool row = a.size() == 1, column = b.size() == 1;
-    p.a = { row ? Shape {} : Shape(a.begin(), a.end() - 2), row ? 1 : a[a.size() - 2], a.back() };
-    p.b = { column ? Shape {} : Shape(b.begin(), b.end() - 2), column ? b[0] : b[b.size() - 2], column ? 1 : b.back() };
-    const auto batch = broadcastShapes(p.a.batch, p.b.batch);
-    if (!batch || p.a.columns != p.b.rows)
-        return badInput("matrices of shapes " + shapeText(a) + " and " + shapeText(b) + " cannot be multiplied");
-    p.batch = p.out = *batch;
-    if (!row)
-        p.out.push_back(p.a.rows);
-    if (!column)
-        p.out.push_back(p.b.columns);
-    return p;
-}
-
-/// Which matrix of `own` belongs to matrix `index` of the broadcast batch.
-int64_t batchIndex(const Shape& batch, const Shape& own, int64_t index)
-{
-    int64_t at = 0, step = 1;
-    for (size_t d = batch.size(), o = own.size(); d-- > 0 && o-- > 0; index /= batch[d]) {
-        if (own[o] != 1)
-            at += index % batch[d] * step;
-        step *= own[o];
-    }
-    return at;
-}
-
-/// Entries of a scale or zero point for matrix `index` of an operand: one for all, one for each row (of a) or column
-/// (of b), or such a list for each matrix.
-template <class T> std::span<const T> entriesOf(const std::vector<T>& list, int64_t perMatrix, int64_t index)
-{
-    if (list.size() <= 1 || static_cast<int64_t>(list.size()) == perMatrix)
-        return list;
-    return std::span(list).subspan(static_cast<size_t>(index * perMatrix), static_cast<size_t>(perMatrix));
-}
-
-template <class T>
-Status checkEntries(const std::vector<T>& list, const Stack& stack, int64_t perMatrix, const char* what)
-{
-    const auto n = static_cast<int64_t>(list.size());
-    if (n <= 1 || n == perMatrix || n == perMatrix * product(stack.batch, 0, stack.batch.size()))
-        return {};
-    return badInput(std::string(what) + " has " + std::to_string(n) + " entries, 1 or " + std::to_string(perMatrix)
-        + " are needed");
-}
-
-/// Packed matrices of a constant right operand, made once.
-using PackedStack = std::vector<CodeProduct>;
-
-std::vector<SaturationTable> saturationTables(const Tensor& b, const Stack& stack)
-{
-    std::vector<SaturationTable> tables;
-    const int64_t size = stack.rows * stack.columns;
-    for (int64_t i = 0; i < product(stack.batch, 0, stack.batch.size()); ++i)
-        tables.push_back(saturationTable({ codesOf(b).from(i * size), stack.rows, stack.columns, stack.columns, 1 }));
-    return tables;
-}
-
-PackedStack packStack(const Tensor& b, const Stack& stack, const std::vector<int32_t>& zeros)
-{
-    PackedStack packed;
-    const int64_t size = stack.rows * stack.columns;
-    for (int64_t i = 0; i < product(stack.batch, 0, stack.batch.size()); ++i)
-        packed.emplace_back(CodeMatrix { codesOf(b).from(i * size), stack.rows, stack.columns, stack.columns, 1 },
-            entriesOf(zeros, stack.columns, i));
-    return packed;
-}
-
-constexpr int64_t kRowsTogether = 16; ///< a multiple of the rows that the kernels take at a time
-
-/// The part of none, one, or one number a row that belongs to some rows.
-std::span<const int32_t> rowsOf(std::span<const int32_t> numbers, int64_t first, int64_t rows)
-{
-    return numbers.size() <= 1 ? numbers : numbers.subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
-}
-
-/// What could be prepared of a right operand before running, and how to multiply with it.
-struct RightSide {
-    KernelMode mode = KernelMode::Fast;
-    PairSaturation saturation = PairSaturation::None;
-    std::optional<PackedStack> packed;
-    std::optional<std::vector<SaturationTable>> tables;
-};
-using RightPtr = std::shared_ptr<const RightSide>;
-
-/// Packs b when it and its zero point are constants (an absent zero point is one).
-RightPtr prepareRight(const LowerContext& c, size_t bSlot, size_t zeroSlot)
-{
-    auto right = std::make_shared<RightSide>(RightSide { c.mode, c.saturation, {}, {} });
-    const Tensor* b = c.constant(bSlot);
-    const bool zeroGiven = c.node.hasInput(zeroSlot);
-    if (!b || !isCode(b->dtype()) || b->rank() < 1 || (zeroGiven && !c.constant(zeroSlot)))
-        return right;
-    const auto shape = stackedProduct({ b->rank() == 1 ? b->dim(0) : b->dim(b->rank() - 2) }, b->shape());
-    const auto zeros = zeroPointsOf(zeroGiven ? c.constant(zeroSlot) : nullptr);
-    if (!shape.ok() || !checkEntries(zeros, shape->b, shape->b.columns, "").ok())
-        return right;
-    if (c.mode == KernelMode::Fast)
-        right->packed = packStack(*b, shape->b, zeros);
-    if (c.saturation != PairSaturation::None && b->dtype() == DType::Int8)
-        right->tables = saturationTables(*b, shape->b);
-    return right;
-}
-
-/// Operands of one product as the nodes give them.
-struct Operands {
-    const Tensor *a, *b;
-    std::vector<int32_t> aZero, bZero;
-};
-
-/// Turns exact sums into saturated ones where the right side says so.
-void saturateSums(
-    const Operands& o, const StackedProduct& p, const RightSide& right, const StepContext& s, int32_t* sums)
-{
-    if (!saturates(right.saturation, o.a->dtype(), o.b->dtype()))
-        return;
-    const std::vector<SaturationTable> tables = right.tables ? *right.tables : saturationTables(*o.b, p.b);
-    const auto shift = static_cast<uint8_t>(leftShift(right.saturation));
-    std::vector<uint8_t> row(static_cast<size_t>(p.a.columns));
-    std::vector<uint64_t> saturated(static_cast<size_t>(p.b.columns));
-    const int64_t matrices = product(p.batch, 0, p.batch.size());
-    for (int64_t i = 0; i < matrices; ++i) {
-        const uint8_t* a = codesOf(*o.a).data + batchIndex(p.batch, p.a.batch, i) * p.a.rows * p.a.columns;
-        const auto& table = tables[static_cast<size_t>(batchIndex(p.batch, p.b.batch, i))];
-        for (int64_t r = 0; r < p.a.rows; ++r) {
-            std::transform(a + r * p.a.columns, a + (r + 1) * p.a.columns, row.begin(),
-                [&](uint8_t code) { return static_cast<uint8_t>(code + shift); });
-            saturatePairs(table, row.data(), sums + (i * p.a.rows + r) * p.b.columns, saturated.data());
-        }
-    }
-    countPairs(s, matrices * p.a.rows, p.a.columns, saturated);
-}
-
-/// Sums of a batched product, row after row of the output.
-Status sumProduct(
-    const Operands& o, const StackedProduct& p, const RightSide& right, const StepContext& s, int32_t* sums)
-{
-    QS_CHECK(checkCodes(*o.a, "a left matrix"));
-    QS_CHECK(checkCodes(*o.b, "a right matrix"));
-    QS_CHECK(checkEntries(o.aZero, p.a, p.a.rows, "the left zero point"));
-    QS_CHECK(checkEntries(o.bZero, p.b, p.b.columns, "the right zero point"));
-    PackedStack own;
-    if (!right.packed && right.mode == KernelMode::Fast)
-        own = packStack(*o.b, p.b, o.bZero);
-    const PackedStack& ready = right.packed ? *right.packed : own;
-    const int64_t size = p.a.rows * p.b.columns;
-    const RowParts parts(s, p.a.rows, kRowsTogether, p.a.columns * p.b.columns);
-    const int64_t scratchBytes = ready.empty() ? 0 : (ready[0].scratchBytes(p.a.rows) + 63) / 64 * 64;
-    Tensor scratch = s.allocate(DType::UInt8, { scratchBytes * static_cast<int64_t>(parts.workers()) });
-    for (int64_t i = 0; i < product(p.batch, 0, p.batch.size()); ++i) {
-        const int64_t ia = batchIndex(p.batch, p.a.batch, i), ib = batchIndex(p.batch, p.b.batch, i);
-        const Codes a = codesOf(*o.a).from(ia * p.a.rows * p.a.columns);
-        const auto zeros = entriesOf(o.aZero, p.a.rows, ia);
-        if (right.mode == KernelMode::Reference) {
-            const Codes b = codesOf(*o.b).from(ib * p.b.rows * p.b.columns);
-            multiplyReference({ a, p.a.rows, p.a.columns, p.a.columns, 1 }, zeros,
-                { b, p.b.rows, p.b.columns, p.b.columns, 1 }, entriesOf(o.bZero, p.b.columns, ib), sums + i * size);
-            continue;
-        }
-        parts.run(s, [&](int64_t first, int64_t rows, size_t worker) {
-            ready[static_cast<size_t>(ib)].sums(a.from(first * p.a.columns), rows, rowsOf(zeros, first, rows),
-                writable(scratch) + static_cast<int64_t>(worker) * scratchBytes, sums + i * size + first * p.b.columns);
-        });
-    }
-    saturateSums(o, p, right, s, sums);
-    return {};
-}
 
 /// A product as its family names and describes it.
 LoweredNode productNode(const LowerContext& c, StepFn run)
@@ -286,11 +27,11 @@ LoweredNode productNode(const LowerContext& c, StepFn run)
 
 Result<LoweredNode> lowerMatMulInteger(const LowerContext& c)
 {
-    const RightPtr right = prepareRight(c, 1, 3);
+    const RightCodesPtr right = prepareRight(c, 1, 3);
     return productNode(c, [right](StepContext& s) -> Status {
         QS_CHECK(needInputs(s, 2));
         QS_TRY(const StackedProduct p, stackedProduct(s.in(0).shape(), s.in(1).shape()));
-        const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(3)) };
+        const CodeOperands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(3)) };
         QS_TRY(Tensor out, allocateChecked(s, DType::Int32, p.out));
         QS_CHECK(sumProduct(o, p, *right, s, out.fill<int32_t>().data()));
         s.setOutput(0, std::move(out));
@@ -322,7 +63,7 @@ Status finishProduct(StepContext& s, KernelMode mode, const StackedProduct& p, c
         unrounded = s.allocate(DType::Float32, p.out);
     const auto columns = static_cast<size_t>(p.b.columns);
     std::vector<float> scale(columns), multiplier(columns);
-    const RowFinish finish { mode, codes, p.b.columns, scale, multiplier, {}, out.fill<uint8_t>().data(),
+    const RowEpilogue epilogue { mode, codes, p.b.columns, scale, multiplier, {}, out.fill<uint8_t>().data(),
         s.wantsUnrounded() ? unrounded.fill<float>().data() : nullptr };
     for (int64_t i = 0; i < product(p.batch, 0, p.batch.size()); ++i) {
         const auto as = entriesOf(aScale, p.a.rows, batchIndex(p.batch, p.a.batch, i));
@@ -332,7 +73,7 @@ Status finishProduct(StepContext& s, KernelMode mode, const StackedProduct& p, c
             fillScales(as, bs, r, nullptr, 1.0f, scale);
             fillScales(as, bs, r, &codes.scale, 1.0f, multiplier);
             const int64_t first = i * p.a.rows + r;
-            finishRows(finish, sums.data<int32_t>().data() + first * p.b.columns, first, step);
+            requantizeRows(epilogue, sums.data<int32_t>().data() + first * p.b.columns, first, step);
         }
     }
     s.setOutput(0, std::move(out));
@@ -348,7 +89,7 @@ struct ProductNumbers {
 };
 
 /// Codes with no sums in between; invalid where something asks for the sums or changes them row by row.
-Result<Tensor> directCodes(StepContext& s, const Operands& o, const StackedProduct& p, const RightSide& right,
+Result<Tensor> directCodes(StepContext& s, const CodeOperands& o, const StackedProduct& p, const RightCodes& right,
     const ProductNumbers& n, const OutputCodes& codes)
 {
     const int64_t columns = p.b.columns;
@@ -383,12 +124,12 @@ Result<Tensor> directCodes(StepContext& s, const Operands& o, const StackedProdu
 
 Result<LoweredNode> lowerQLinearMatMul(const LowerContext& c)
 {
-    const RightPtr right = prepareRight(c, 3, 5);
+    const RightCodesPtr right = prepareRight(c, 3, 5);
     LoweredNode node = productNode(c, [right](StepContext& s) -> Status {
         QS_CHECK(needInputs(s, 7));
         QS_TRY(const StackedProduct p, stackedProduct(s.in(0).shape(), s.in(3).shape()));
         QS_TRY(const OutputCodes codes, outputCodes(s, 6, 7, s.in(0).dtype()));
-        const Operands o { &s.in(0), &s.in(3), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
+        const CodeOperands o { &s.in(0), &s.in(3), zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
         const ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)) };
         QS_TRY(Tensor direct, directCodes(s, o, p, *right, numbers, codes));
         if (direct.valid()) {
@@ -437,7 +178,7 @@ Status addBias(const Tensor& c, Tensor& sums)
     return {};
 }
 
-Status runQGemm(const Node& node, const Tensor* constantB, const RightSide& right, StepContext& s)
+Status runQGemm(const Node& node, const Tensor* constantB, const RightCodes& right, StepContext& s)
 {
     QS_CHECK(needInputs(s, 5));
     for (size_t slot : { 0, 3 }) {
@@ -448,7 +189,7 @@ Status runQGemm(const Node& node, const Tensor* constantB, const RightSide& righ
     const Tensor a = maybeTransposed(s.in(0), node.attributes.integer("transA", 0) != 0);
     const Tensor b = constantB ? *constantB : maybeTransposed(s.in(3), node.attributes.integer("transB", 0) != 0);
     QS_TRY(const StackedProduct p, stackedProduct(a.shape(), b.shape()));
-    const Operands o { &a, &b, zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
+    const CodeOperands o { &a, &b, zeroPointsOf(s.input(2)), zeroPointsOf(s.input(5)) };
     const float alpha = node.attributes.real("alpha", 1);
     ProductNumbers numbers { toFloats(s.in(1)), toFloats(s.in(4)), s.input(6) };
     if (numbers.aScale.size() != 1)
@@ -492,7 +233,7 @@ Result<LoweredNode> lowerQGemm(const LowerContext& c)
         constants[3] = b.get();
     }
     turned.constants = constants;
-    const RightPtr right = prepareRight(turned, 3, 5);
+    const RightCodesPtr right = prepareRight(turned, 3, 5);
     LoweredNode node
         = productNode(c, [right, b, n = &c.node](StepContext& s) { return runQGemm(*n, b.get(), *right, s); });
     node.offersUnrounded = c.node.hasInput(7);
@@ -500,8 +241,8 @@ Result<LoweredNode> lowerQGemm(const LowerContext& c)
 }
 
 /// Sums to floats: f32(sum) * (as * bs[column]) + bias.
-Status productToFloat(StepContext& s, const Operands& o, const std::vector<float>& aScale,
-    const std::vector<float>& bScale, const Tensor* bias, const RightSide& right)
+Status productToFloat(StepContext& s, const CodeOperands& o, const std::vector<float>& aScale,
+    const std::vector<float>& bScale, const Tensor* bias, const RightCodes& right)
 {
     QS_TRY(const StackedProduct p, stackedProduct(o.a->shape(), o.b->shape()));
     QS_CHECK(checkEntries(aScale, p.a, p.a.rows, "the left scale"));
@@ -530,10 +271,10 @@ Status productToFloat(StepContext& s, const Operands& o, const std::vector<float
 
 Result<LoweredNode> lowerMatMulIntegerToFloat(const LowerContext& c)
 {
-    const RightPtr right = prepareRight(c, 1, 5);
+    const RightCodesPtr right = prepareRight(c, 1, 5);
     return productNode(c, [right](StepContext& s) -> Status {
         QS_CHECK(needInputs(s, 4));
-        const Operands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(4)), zeroPointsOf(s.input(5)) };
+        const CodeOperands o { &s.in(0), &s.in(1), zeroPointsOf(s.input(4)), zeroPointsOf(s.input(5)) };
         return productToFloat(s, o, toFloats(s.in(2)), toFloats(s.in(3)), s.input(6), *right);
     });
 }
@@ -558,13 +299,13 @@ DynamicCodes quantizeDynamically(const StepContext& s)
 
 Result<LoweredNode> lowerDynamicQuantizeMatMul(const LowerContext& c)
 {
-    const RightPtr right = prepareRight(c, 1, 3);
+    const RightCodesPtr right = prepareRight(c, 1, 3);
     return productNode(c, [right](StepContext& s) -> Status {
         QS_CHECK(needInputs(s, 3));
         if (s.in(0).dtype() != DType::Float32)
             return badInput("the left matrix must be float32");
         const DynamicCodes a = quantizeDynamically(s);
-        const Operands o { &a.codes, &s.in(1), { a.zeroPoint }, zeroPointsOf(s.input(3)) };
+        const CodeOperands o { &a.codes, &s.in(1), { a.zeroPoint }, zeroPointsOf(s.input(3)) };
         return productToFloat(s, o, { a.scale }, toFloats(s.in(2)), s.input(4), *right);
     });
 }
@@ -578,7 +319,6 @@ void lowerIntegerProduct(LoweringRegistry& r)
     r.add(kMicrosoftDomain, "QGemm", lowerQGemm);
     r.add(kMicrosoftDomain, "MatMulIntegerToFloat", lowerMatMulIntegerToFloat);
     r.add(kMicrosoftDomain, "DynamicQuantizeMatMul", lowerDynamicQuantizeMatMul);
-    lowerIntegerConv(r);
 }
 
 } // namespace qs

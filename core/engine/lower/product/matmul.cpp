@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/float_work.h"
-#include "core/engine/lower/convolution/prepared_conv.h"
+#include "core/engine/lower/common/prepared_conv.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/kernels/convolution/row_conv.h"
 #include "core/kernels/elementwise/broadcast.h"
@@ -165,13 +166,13 @@ ProductBlocks productBlocks(const BatchedProduct& p)
 
 /// Invalid when there is no fast kernel.
 Tensor multiplyFast(const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a,
-    const Tensor& b, const FinishFn& finish)
+    const Tensor& b, const EpilogueFn& epilogue)
 {
     if (step.packedB) {
         const Tensor x = asWork<float>(c, a);
         Tensor y = c.allocate(DType::Float32, p.output);
         const auto prepared = prepareProduct(p.shape.rows, step.packedB);
-        if (!runPrepared(c, *prepared, x.data<float>().data(), y, finish).ok())
+        if (!runPrepared(c, *prepared, x.data<float>().data(), y, epilogue).ok())
             throw std::bad_alloc();
         return y;
     }
@@ -190,7 +191,7 @@ Tensor multiplyFast(const ProductStep& step, const StepContext& c, const Batched
     Tensor y = c.allocate(DType::Float32, p.output);
     const size_t scratchBytes = (std::max(most->scratchBytes(), rest->scratchBytes()) + 63) / 64 * 64;
     Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });
-    const PieceFn take = finish ? finish(y).take : PieceFn();
+    const PieceFn take = epilogue ? epilogue(y).take : PieceFn();
     const float *pa = wa.data<float>().data(), *pb = wb.data<float>().data();
     float* py = y.fill<float>().data();
     std::byte* memory = writable(scratch);
@@ -215,12 +216,12 @@ bool usesDouble(const ProductStep& step, DType type)
 
 /// The product as a tensor of float32, float64 or int64.
 Tensor multiply(const ProductStep& step, const StepContext& c, const BatchedProduct& p, const Tensor& a,
-    const Tensor& b, const FinishFn& finish = {})
+    const Tensor& b, const EpilogueFn& epilogue = {})
 {
     if (isInteger(a.dtype()))
         return multiplyReference<int64_t, uint64_t>(c, p, a, b);
     if (!usesDouble(step, a.dtype()) && p.shape.inner > 0 && elementCount(p.output) != 0) {
-        Tensor y = multiplyFast(step, c, p, a, b, a.dtype() == DType::Float32 ? finish : FinishFn());
+        Tensor y = multiplyFast(step, c, p, a, b, a.dtype() == DType::Float32 ? epilogue : EpilogueFn());
         if (y.valid())
             return y;
     }
@@ -246,11 +247,11 @@ Status checkTypes(const StepContext& c)
     return {};
 }
 
-Status runMatMul(const ProductStep& step, StepContext& c, const FinishFn& finish)
+Status runMatMul(const ProductStep& step, StepContext& c, const EpilogueFn& epilogue)
 {
     QS_CHECK(checkTypes(c));
     QS_TRY(const BatchedProduct p, batchedProduct(c.in(0), c.in(1)));
-    c.setOutput(0, stored(c, multiply(step, c, p, c.in(0), c.in(1), finish), c.in(0).dtype()));
+    c.setOutput(0, stored(c, multiply(step, c, p, c.in(0), c.in(1), epilogue), c.in(0).dtype()));
     return {};
 }
 
@@ -270,7 +271,7 @@ void finishGemm(const ProductStep& step, const StepContext& c, Tensor& y, const 
     scaleAndAdd<Acc>(y.dim(0), y.dim(1), step.alpha, step.beta, add, data);
 }
 
-Status runGemm(const ProductStep& step, StepContext& c, const FinishFn& finish)
+Status runGemm(const ProductStep& step, StepContext& c, const EpilogueFn& epilogue)
 {
     QS_CHECK(checkTypes(c));
     const Tensor &a = c.in(0), &b = c.in(1);
@@ -287,7 +288,7 @@ Status runGemm(const ProductStep& step, StepContext& c, const FinishFn& finish)
     const Tensor* addend = c.input(2);
     if (addend && broadcastShapes(addend->shape(), p.output) != p.output)
         return badInput("C of shape " + shapeText(addend->shape()) + " does not broadcast to " + shapeText(p.output));
-    Tensor y = multiply(step, c, p, a, b, step.complete ? finish : FinishFn());
+    Tensor y = multiply(step, c, p, a, b, step.complete ? epilogue : EpilogueFn());
     if (y.dtype() == DType::Float32 && step.complete) {
         // The sums began with C.
     } else if (y.dtype() == DType::Float32)
@@ -322,7 +323,8 @@ Result<LoweredNode> lowerMatMul(const LowerContext& context)
     step->pack(nullptr, false);
     LoweredNode lowered { [step](StepContext& c) { return runMatMul(*step, c, {}); }, kernelName(context, *step) };
     if (context.mode == KernelMode::Fast && context.inputType(0) == DType::Float32)
-        lowered.runInPieces = [step](StepContext& c, const FinishFn& finish) { return runMatMul(*step, c, finish); };
+        lowered.runInPieces
+            = [step](StepContext& c, const EpilogueFn& epilogue) { return runMatMul(*step, c, epilogue); };
     return lowered;
 }
 
@@ -337,7 +339,8 @@ Result<LoweredNode> lowerGemm(const LowerContext& context)
     step->pack(context.constant(2), context.node.hasInput(2));
     LoweredNode lowered { [step](StepContext& c) { return runGemm(*step, c, {}); }, kernelName(context, *step) };
     if (step->complete && context.inputType(0) == DType::Float32)
-        lowered.runInPieces = [step](StepContext& c, const FinishFn& finish) { return runGemm(*step, c, finish); };
+        lowered.runInPieces
+            = [step](StepContext& c, const EpilogueFn& epilogue) { return runGemm(*step, c, epilogue); };
     return lowered;
 }
 

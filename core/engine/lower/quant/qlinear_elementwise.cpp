@@ -5,6 +5,7 @@
 #include "core/base/rounding.h"
 #include "core/engine/lower/common/broadcast_operands.h"
 #include "core/engine/lower/common/element_types.h"
+#include "core/engine/registry/registry.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/engine/plan/lowering.h"
+#include "core/engine/registry/registry.h"
 #include "core/kernels/quantize/qlinear.h"
 
 namespace qs {

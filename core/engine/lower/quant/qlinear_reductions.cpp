@@ -3,6 +3,7 @@
 #include "core/graph/domains.h"
 
 #include "core/engine/lower/common/broadcast_operands.h"
+#include "core/engine/registry/registry.h"
 #include "core/ops/window.h"
 
 #include <algorithm>

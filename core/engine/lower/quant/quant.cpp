@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/plan/lowering.h"
 #include "core/graph/domains.h"
 
 #include "core/base/rounding.h"
 #include "core/engine/lower/common/broadcast_operands.h"
 #include "core/engine/lower/common/element_types.h"
 #include "core/engine/lower/quant/qlinear_parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/kernels/quantize/quantize.h"
 #include "core/tensor/convert.h"
 

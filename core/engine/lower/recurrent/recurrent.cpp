@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/float_work.h"
-#include "core/engine/lower/recurrent/recurrent_parts.h"
+#include "core/engine/lower/recurrent/parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 #include "core/kernels/product/matmul.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/movement.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 #include "core/kernels/movement/strided_copy.h"
 #include "core/ops/fact_tools.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/movement.h"
-#include "core/engine/lower/shape/index_parts.h"
+#include "core/engine/lower/shape/parts.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/kernels/movement/indexed_copy.h"
 #include "core/kernels/movement/strided_copy.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/text_ml/ml_parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include <algorithm>

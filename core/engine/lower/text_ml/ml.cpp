@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/text_ml/ml_parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include "core/kernels/movement/indexed_copy.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/engine/lower/common/float_work.h"
+#include "core/engine/registry/registry.h"
 #include "core/kernels/text_ml/class_scores.h"
 
 #include <string>

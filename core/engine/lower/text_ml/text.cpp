@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/lower/text_ml/text_parts.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/kernels/elementwise/broadcast.h"
 #include "core/kernels/text_ml/letter_case.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/text_ml/trees.h"
 #include "core/engine/lower/text_ml/ml_parts.h"
+#include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/movement.h"
-#include "core/engine/lower/vision/vision_parts.h"
+#include "core/engine/lower/vision/parts.h"
+#include "core/engine/registry/registry.h"
 
 #include "core/kernels/window/boxes.h"
 #include "core/tensor/convert.h"
