@@ -9,7 +9,6 @@
 #include "core/kernels/sequence/token_mixing.h"
 #include "core/kernels/text_ml/letter_case.h"
 #include "core/kernels/text_ml/ngrams.h"
-#include "core/kernels/text_ml/pattern.h"
 
 #include <QTest>
 
@@ -28,10 +27,6 @@ private slots:
     void losses();
     void products();
     void determinant();
-    void patterns_data();
-    void patterns();
-    void wrongPatterns();
-    void longText();
     void letters();
     void ngrams();
     void randomNumbers();
@@ -149,69 +144,6 @@ void LanguageTests::determinant()
     determinants<double>(1, 0, x.data(), &one);
     QCOMPARE(one, 1.0);
 }
-
-void LanguageTests::patterns_data()
-{
-    QTest::addColumn<QByteArray>("pattern");
-    QTest::addColumn<QByteArray>("text");
-    QTest::addColumn<bool>("matches");
-    const auto row = [](const char* pattern, const char* text, bool matches) {
-        QTest::addRow("%s on '%s'", pattern, text) << QByteArray(pattern) << QByteArray(text) << matches;
-    };
-    row("", "", true);
-    row("", "a", false);
-    row("abc", "abc", true);
-    row("abc", "abcd", false);
-    row("a|bc|", "bc", true);
-    row("a|bc|", "", true);
-    row("(ab)*c", "ababc", true);
-    row("(ab)+?c", "c", false);
-    row("a{2,3}", "aa", true);
-    row("a{2,3}", "aaaa", false);
-    row("a{2}", "aaa", false);
-    row("a{2,}", "aaaaa", true);
-    row("a{,3}", "a{,3}", true);
-    row("[a-c-]+", "a-b", true);
-    row("[^a-c]+", "dee", true);
-    row("[^a-c]+", "dae", false);
-    row("[]x]+", "]x", true);
-    row("\\d\\w\\s\\D\\W\\S", "1a b-c", true);
-    row("www\\.[\\w.-]+\\.\\bcom\\b", "www.google.com", true);
-    row("www\\.[\\w.-]+\\.\\bcom\\b", "www.bbc.co.uk", false);
-    row("(\\W|^)[\\w.\\-]{0,25}@(yahoo|gmail)\\.com(\\W|$)", "account@gmail.com", true);
-    row("^a.c$", "a\nc", false);
-    row("a.c",
-        "a\xC3\xBC"
-        "c",
-        true);
-    row("(?:a|(?P<name>b))\\x", "", false);
-    row("foo\\B.*", "foobar", true);
-    row("foo\\b.*", "foobar", false);
-    row("(a*)*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac", false);
-}
-
-void LanguageTests::patterns()
-{
-    QFETCH(QByteArray, pattern);
-    QFETCH(QByteArray, text);
-    QFETCH(bool, matches);
-    const auto compiled = Pattern::compile(pattern.toStdString());
-    QCOMPARE(compiled.ok() && compiled->matches(text.toStdString()), matches);
-}
-
-void LanguageTests::wrongPatterns()
-{
-    for (const char* pattern :
-        { "(", ")", "a(b", "[a", "*a", "a\\", "a{2000}", "a{3,2}", "[b-a]", "(?i)a", "\\pN", "[[:alpha:]]" }) {
-        const auto compiled = Pattern::compile(pattern);
-        QVERIFY2(!compiled.ok(), pattern);
-        QVERIFY(compiled.issue().what.find(pattern) != std::string::npos);
-    }
-    QVERIFY(!Pattern::compile(std::string(100'000, '(')).ok());
-    QVERIFY(!Pattern::compile("((((a{1000}){1000}){1000}){1000})").ok());
-}
-
-void LanguageTests::longText() { QVERIFY(Pattern::compile("(a|b|ab)*c")->matches(std::string(200'000, 'a') + "c")); }
 
 void LanguageTests::letters()
 {
