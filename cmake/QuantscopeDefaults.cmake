@@ -31,7 +31,7 @@ endif()
 add_compile_options(-ffp-contract=off)
 
 find_package(PkgConfig REQUIRED)
-find_package(Qt6 6.4 REQUIRED COMPONENTS Core Gui Widgets Svg SvgWidgets Test DBus PrintSupport Concurrent)
+find_package(Qt6 6.4 REQUIRED COMPONENTS Core Gui Widgets Svg SvgWidgets Test DBus PrintSupport)
 find_package(QCustomPlotQt6 REQUIRED)
 find_package(ONNX REQUIRED)
 find_package(Protobuf REQUIRED)
