@@ -37,6 +37,8 @@ find_package(ONNX REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(dnnl REQUIRED)
 find_package(Eigen3 REQUIRED)
+# Our own threads share the work; what one of them computes must not depend on their number.
+set_property(TARGET Eigen3::Eigen APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS EIGEN_DONT_PARALLELIZE)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -4,6 +4,7 @@
 
 #include "core/kernels/cpu/random.h"
 #include "core/kernels/product/einsum.h"
+#include "core/kernels/product/square_matrices.h"
 #include "core/kernels/reduce/loss.h"
 #include "core/kernels/sequence/attention.h"
 #include "core/kernels/sequence/token_mixing.h"
