@@ -5,6 +5,7 @@
 #include "core/base/work/parallel.h"
 #include "core/quant/params/numpy_sums.h"
 #include "core/quant/params/scale.h"
+#include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/hessian.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/eigen_map.h"
