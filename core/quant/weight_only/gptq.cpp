@@ -66,7 +66,7 @@ public:
     }
 
     /// `root`: see inverseRoot(); of the rows in order().
-    BlockMatrix withSpreading(std::vector<double> root)
+    BlockMatrix withSpreading(const std::vector<double>& root)
     {
         BlockMatrix out = BlockMatrix::sized(m_matrix, m_rules.blockSize);
         const size_t groups = static_cast<size_t>(out.blocks);
@@ -85,7 +85,7 @@ public:
                     const double w = double(m_weight(i, first + c));
                     const Rounded r = onGrid(w, grids[g][first + c]);
                     out.codes[(first + c) * m_rows + row] = r.code;
-                    error[c] = static_cast<float>((w - r.value) / root[i * m_rows + i]);
+                    error[c] = static_cast<float>((w - r.value) / factors(i, i));
                 }
                 const size_t later = m_rows - i - 1;
                 m_weight.block(i + 1, first, later, width).noalias()
@@ -221,7 +221,7 @@ Result<BlockMatrix> gptqBlocks(
     if (!inverseRoot(h, n, rules.threads))
         return badInput("has inputs whose products give no positive matrix", {},
             "raise weight_only.gptq.damping in the recipe, or give more samples");
-    return gptq.withSpreading(std::move(h));
+    return gptq.withSpreading(h);
 }
 
 } // namespace qs
