@@ -13,6 +13,7 @@
 
 #include <QTest>
 
+#include <cmath>
 #include <limits>
 
 using namespace qs;
@@ -28,6 +29,7 @@ private slots:
     void losses();
     void products();
     void determinant();
+    void inverse();
     void letters();
     void ngrams();
     void randomNumbers();
@@ -146,8 +148,21 @@ void LanguageTests::determinant()
     QCOMPARE(one, 1.0);
 }
 
+void LanguageTests::inverse()
+{
+    const std::vector<float> x { 4, 7, 2, 6, 0, 1, 1, 0, 1, 2, 2, 4 };
+    std::vector<float> y(x.size());
+    inverses<float>(3, 2, x.data(), y.data());
+    const std::vector<float> expected { 0.6f, -0.7f, -0.2f, 0.4f, 0, 1, 1, 0 };
+    for (size_t i = 0; i < expected.size(); ++i)
+        QVERIFY(std::abs(y[i] - expected[i]) < 1e-7f);
+    for (size_t i = expected.size(); i < y.size(); ++i) // of the last there is none
+        QVERIFY(!std::isfinite(y[i]));
+}
+
 void LanguageTests::letters()
 {
+    QCOMPARE(inCase("\xF0\x90\x90\x80", LetterCase::Lower), std::string("\xF0\x90\x90\xA8")); // Deseret
     QCOMPARE(inCase("Abc \xC3\x84 \xFF", LetterCase::Lower), std::string("abc \xC3\xA4 \xFF"));
     QCOMPARE(inCase("stra\xC3\x9F"
                     "e \xD0\xB6",
