@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/name_pattern.h"
 
+#include "core/base/text/regex.h"
+
 #include <algorithm>
-#include <regex>
-#include <string_view>
 
 namespace qs {
 
 namespace {
 
-/// Iterative glob match with one point to come back to.
-bool globMatches(std::string_view pattern, std::string_view name)
+/// A glob as a regular expression.
+std::string regexOfGlob(const std::string& glob)
 {
-    size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-    while (n < name.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            mark = n;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-            ++p;
-            ++n;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            n = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*')
-        ++p;
-    return p == pattern.size();
+    std::string regex = "(?s)^";
+    for (const char& c : glob)
+        regex += c == '*' ? ".*" : c == '?' ? "." : Regex::quoted({ &c, 1 });
+    return regex + "$";
 }
 
 bool isRegex(const std::string& text) { return text.starts_with("re:"); }
@@ -48,18 +34,12 @@ Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::ve
             found.push_back(i);
     if (!found.empty())
         return found;
-    if (isRegex(pattern)) {
-        try {
-            const std::regex regex(pattern.substr(3), std::regex::ECMAScript);
-            for (size_t i = 0; i < names.size(); ++i)
-                if (std::regex_search(names[i], regex))
-                    found.push_back(i);
-        } catch (const std::regex_error& e) {
-            return badUse("'" + pattern + "' is no regular expression: " + e.what(), "mend it or use a glob");
-        }
-    } else if (isGlob(pattern)) {
+    if (isNamePattern(pattern)) {
+        const Regex regex(isRegex(pattern) ? pattern.substr(3) : regexOfGlob(pattern));
+        if (!regex.fault().empty())
+            return badUse("'" + pattern + "' is no regular expression: " + regex.fault(), "mend it or use a glob");
         for (size_t i = 0; i < names.size(); ++i)
-            if (globMatches(pattern, names[i]))
+            if (regex.matchesPart(names[i]))
                 found.push_back(i);
     }
     if (found.empty())

@@ -9,8 +9,8 @@
 namespace qs {
 
 /// Names in options: an exact name (tried first), a glob (`*` also matches `/`, `?` one character), or `re:REGEX`
-/// found anywhere in the name. Returns indices into `names`, ascending. An Issue when nothing matches or the regex is
-/// malformed.
+/// (core/base/text/regex.h) found anywhere in the name. Returns indices into `names`, ascending. An Issue when nothing
+/// matches or the regex is malformed.
 Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::vector<std::string>& names);
 
 /// It may name others than itself.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/badges.h"
 
+#include "core/base/text/utf8.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,11 +54,7 @@ struct Group {
 
 } // namespace
 
-LayoutSize badgeSize(const std::string& text)
-{
-    const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    return { 16 + 6.2 * double(characters), 17 };
-}
+LayoutSize badgeSize(const std::string& text) { return { 16 + 6.2 * double(characterCount(text)), 17 }; }
 
 LayoutPoint pointOnPath(const EdgePath& path, double t)
 {

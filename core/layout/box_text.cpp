@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/folded_graph.h"
 
+#include "core/base/text/utf8.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +21,11 @@ std::string elided(std::string_view text)
 {
     if (text.size() <= kLongestName)
         return std::string(text);
-    const auto continues = [&](size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80; };
     size_t head = kLongestName / 2 - 1;
-    while (head > 0 && continues(head))
+    while (head > 0 && !beginsCharacter(text[head]))
         --head;
     size_t tail = text.size() - kLongestName / 2;
-    while (tail < text.size() && continues(tail))
+    while (tail < text.size() && !beginsCharacter(text[tail]))
         ++tail;
     return std::string(text.substr(0, head)) + "…" + std::string(text.substr(tail));
 }

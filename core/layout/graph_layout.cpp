@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layout/graph_layout.h"
 
+#include "core/base/text/utf8.h"
 #include "core/base/work/long_work.h"
 #include "core/layout/badges.h"
 #include "core/layout/piece_layout.h"
@@ -11,11 +12,6 @@
 namespace qs {
 
 namespace {
-
-size_t characters(const std::string& text)
-{
-    return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 void move(PieceLayout& piece, double dx, double dy)
 {
@@ -116,9 +112,10 @@ private:
 
 LayoutSize estimatedBoxSize(const DisplayBox& box)
 {
-    const double text = std::max(7.4 * double(characters(box.title)), 6.4 * double(characters(box.subtitle)));
+    const double text = std::max(7.4 * double(characterCount(box.title)), 6.4 * double(characterCount(box.subtitle)));
     if (box.kind != DisplayBox::Kind::Operator)
-        return { std::clamp(14 * 2 + 7.4 * double(characters(box.title) + characters(box.subtitle) + 2), 100.0, 420.0),
+        return { std::clamp(
+                     14 * 2 + 7.4 * double(characterCount(box.title) + characterCount(box.subtitle) + 2), 100.0, 420.0),
             26 };
     return { std::clamp(20 + text + 66, 178.0, 340.0), 40 };
 }

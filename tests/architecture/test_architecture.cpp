@@ -44,6 +44,8 @@ const std::vector<Wall>& walls()
             { "core/onnx/", "tests/onnx/", "tests/fuzz/" } },
         { "oneDNN", QRegularExpression("^(dnnl|oneapi/)"), { "core/kernels/" } },
         { "Highway", QRegularExpression("^hwy/"), { "core/kernels/" } },
+        { "Eigen", QRegularExpression("^Eigen/"), { "core/tensor/eigen_map.h", "core/kernels/", "core/quant/" } },
+        { "RE2", QRegularExpression("^re2/"), { "core/base/text/" } },
         { "QCustomPlot", QRegularExpression("^qcustomplot"), { "widgets/plots/" } },
         { "Graphviz", QRegularExpression("^graphviz/|^(gvc|cgraph)\\.h"), { "core/layout/" } },
     };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/base/runners.h"
+
 #include "core/base/files/atomic_file.h"
 #include "core/base/hash.h"
 #include "core/base/ids.h"
@@ -217,6 +219,14 @@ void BaseTests::regularExpressions()
     QVERIFY(!malformed.ok());
     QCOMPARE(malformed.issue().kind, IssueKind::BadUse);
     QVERIFY(!matchNames("re:nothing", names).ok());
+    const auto hostile = matchNames("re:^(a+)+$", { std::string(100'000, 'a') + "b" });
+    QVERIFY(!hostile.ok());
+    QCOMPARE(hostile.issue().kind, IssueKind::BadInput);
+    for (const char* beyond : { "re:(a)\\1", "re:a(?=b)", "re:a{99999}" }) {
+        const auto refused = matchNames(beyond, names);
+        QVERIFY2(!refused.ok() && refused.issue().kind == IssueKind::BadUse, beyond);
+        QVERIFY(issueText(refused.issue()).starts_with("'" + std::string(beyond) + "' is no regular expression: "));
+    }
 }
 
 void BaseTests::optionsSplitAtCommas()
@@ -415,6 +425,10 @@ void BaseTests::cancelFlagIsShared()
     QVERIFY(!other.cancelled());
 }
 
-QTEST_APPLESS_MAIN(BaseTests)
+int runBaseTests(int argc, char** argv)
+{
+    BaseTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
 
 #include "base_test.moc"

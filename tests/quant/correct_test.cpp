@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/correct/adaround.h"
 #include "core/quant/correct/bias_correction.h"
 #include "core/quant/correct/equalize.h"
 #include "core/quant/correct/flips.h"
 #include "core/quant/correct/layers.h"
 #include "core/quant/correct/output_error.h"
 #include "core/quant/correct/report.h"
-#include "core/quant/correct/round_weights.h"
 #include "core/quant/correct/smooth.h"
 #include "core/quant/write/quantizer.h"
 #endif
@@ -349,11 +349,11 @@ private slots:
         const auto nearest = quantizeDraft(before, recipe, *ranges);
         QVERIFY(nearest.ok());
         GraphDraft one = before, two = before;
-        const auto report = roundWeights(one, nearest->draft, {}, runOf(before, kImage, 6, 1), {}, {});
+        const auto report = adaRound(one, nearest->draft, {}, runOf(before, kImage, 6, 1), {}, {});
         QVERIFY2(report.ok(), report.ok() ? "" : report.issue().what.c_str());
         QCOMPARE(report->layers, size_t(4));
         QVERIFY(report->changed > 0 && report->skipped.empty());
-        QVERIFY(roundWeights(two, nearest->draft, {}, runOf(before, kImage, 6, 2), {}, {}).ok());
+        QVERIFY(adaRound(two, nearest->draft, {}, runOf(before, kImage, 6, 2), {}, {}).ok());
         const auto rounded = quantizeDraft(one, recipe, *ranges);
         QVERIFY(rounded.ok());
         size_t moved = 0;
@@ -383,7 +383,7 @@ private slots:
         const auto nearest = quantizeDraft(before, recipe, *ranges);
         QVERIFY(nearest.ok());
         GraphDraft after = before;
-        QVERIFY(roundWeights(after, nearest->draft, {}, runOf(before, kImage, 6), {}, {}).ok());
+        QVERIFY(adaRound(after, nearest->draft, {}, runOf(before, kImage, 6), {}, {}).ok());
         const auto rounded = quantizeDraft(after, recipe, *ranges);
         const auto outputs = OutputError::make(runOf(before, kImage, 6), {});
         QVERIFY(outputs.ok() && rounded.ok());
@@ -462,7 +462,7 @@ private slots:
         cancel.cancel();
         const CalibrationRun run = runOf(draft, kImage, 3);
         const auto kindOf = [](const auto& result) { return result.ok() ? IssueKind::Internal : result.issue().kind; };
-        QCOMPARE(kindOf(roundWeights(draft, quantized->draft, {}, run, {}, cancel)), IssueKind::Cancelled);
+        QCOMPARE(kindOf(adaRound(draft, quantized->draft, {}, run, {}, cancel)), IssueKind::Cancelled);
         QCOMPARE(kindOf(correctBiases(draft, quantized->draft, all(draft), {}, run, {}, cancel)), IssueKind::Cancelled);
         QCOMPARE(kindOf(smoothInputs(draft, all(draft), 0.5, true, run, {}, cancel)), IssueKind::Cancelled);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/gptq.h"
 #include "core/quant/weight_only/hessian.h"
 #include "core/quant/weight_only/table_codes.h"
@@ -205,11 +206,11 @@ private slots:
         QTest::addColumn<int>("algorithm");
         QTest::addColumn<int>("bits");
         QTest::addColumn<bool>("symmetric");
-        for (const auto algorithm : { Default, RoundToNearest, HalfQuadratic, KQuant })
+        for (const auto algorithm : { Default, RoundToNearest, Hqq, KQuant })
             for (const int bits : { 2, 4, 8 })
                 for (const bool symmetric : { false, true }) {
-                    const bool zeros = algorithm == HalfQuadratic || algorithm == KQuant;
-                    if ((symmetric && zeros) || (bits == 2 && algorithm != Default && algorithm != HalfQuadratic))
+                    const bool zeros = algorithm == Hqq || algorithm == KQuant;
+                    if ((symmetric && zeros) || (bits == 2 && algorithm != Default && algorithm != Hqq))
                         continue;
                     const std::string name = std::string(weightOnlyAlgorithmName(algorithm)) + " "
                         + std::to_string(bits) + (symmetric ? " symmetric" : "");
@@ -261,7 +262,7 @@ private slots:
         QTest::newRow("default") << int(Default) << QStringList { "x", "w_Q4", "w_scales", "w_zero_points" };
         QTest::newRow("rtn") << int(RoundToNearest) << QStringList { "x", "w_Q4G16", "w_scale", "w_zp" };
         QTest::newRow("k-quant") << int(KQuant) << QStringList { "x", "w_Q4G16", "w_scale", "w_zp" };
-        QTest::newRow("hqq") << int(HalfQuadratic) << QStringList { "x", "w_Q4", "w_scales", "w_zero_points" };
+        QTest::newRow("hqq") << int(Hqq) << QStringList { "x", "w_Q4", "w_scales", "w_zero_points" };
     }
     void operatorForm()
     {
@@ -280,7 +281,7 @@ private slots:
         QCOMPARE(node->attributes.integer("block_size", 0), int64_t(16));
         QVERIFY(!node->attributes.has("accuracy_level"));
         QVERIFY(!made->draft.constant("w"));
-        const bool real = algorithm == int(HalfQuadratic);
+        const bool real = algorithm == int(Hqq);
         QCOMPARE(made->draft.constant(node->inputs[3])->dtype(), real ? DType::Float32 : DType::UInt8);
         QVERIFY(made->draft.build().ok());
     }
@@ -457,8 +458,8 @@ private slots:
         Recipe recipe = blockRecipe();
         WeightOnlyOptions& o = recipe.weightOnly;
         SmallModel net = productNet();
-        constexpr WeightOnlyAlgorithm algorithms[] { Gptq, Default, Default, Default, HalfQuadratic, RoundToNearest,
-            Default, HalfQuadratic, Default, RoundToNearest, Default, Default, Default };
+        constexpr WeightOnlyAlgorithm algorithms[] { Gptq, Default, Default, Default, Hqq, RoundToNearest, Default, Hqq,
+            Default, RoundToNearest, Default, Default, Default };
         o.algorithm = algorithms[which];
         if (which == 1)
             o.blockSize = 512;
@@ -501,7 +502,7 @@ private slots:
         QTest::addColumn<int>("inside"); // products that become blocks
         QTest::newRow("default") << int(Default) << false << false << 2;
         QTest::newRow("with DequantizeLinear") << int(Default) << true << false << 2;
-        QTest::newRow("hqq") << int(HalfQuadratic) << false << false << 2;
+        QTest::newRow("hqq") << int(Hqq) << false << false << 2;
         QTest::newRow("one excluded") << int(Default) << false << true << 1;
         QTest::newRow("algorithm that stays outside") << int(RoundToNearest) << false << false << 0;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/npz_writer.h"
 
+#include "core/base/text/utf8.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -44,20 +45,7 @@ std::string npyHeader(const std::string& typeName, const Shape& shape, size_t sa
 std::u32string codePoints(const std::string& text)
 {
     std::u32string out;
-    for (size_t i = 0; i < text.size();) {
-        const auto first = static_cast<unsigned char>(text[i++]);
-        const size_t more = first < 0x80 ? 0
-            : first < 0xc0               ? 4
-            : first < 0xe0               ? 1
-            : first < 0xf0               ? 2
-            : first < 0xf8               ? 3
-                                         : 4;
-        char32_t point = more == 0 ? first : first & (0x3fu >> more);
-        size_t read = 0;
-        for (; more < 4 && read < more && i < text.size() && (text[i] & 0xc0) == 0x80; ++read)
-            point = point << 6 | (static_cast<unsigned char>(text[i++]) & 0x3fu);
-        out += read == more ? point : U'\ufffd';
-    }
+    forEachCharacter(text, [&](const Utf8Character& c) { out += c.point; });
     return out;
 }
 

@@ -2,7 +2,6 @@
 #include "core/kernels/product/einsum.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace qs {
 
@@ -60,87 +59,5 @@ template void sumOfProducts<double>(
     std::span<const LabelledOperand<double>>, std::span<const int64_t>, const std::vector<int>&, double*);
 template void sumOfProducts<uint64_t>(
     std::span<const LabelledOperand<uint64_t>>, std::span<const int64_t>, const std::vector<int>&, uint64_t*);
-
-namespace {
-
-/// The matrix is used up.
-double determinant(std::vector<double>& m, int64_t n)
-{
-    double result = 1;
-    const auto row = [&](int64_t r) { return m.begin() + r * n; };
-    for (int64_t k = 0; k < n; ++k) {
-        int64_t pivot = k;
-        for (int64_t r = k + 1; r < n; ++r)
-            if (std::abs(row(r)[k]) > std::abs(row(pivot)[k]))
-                pivot = r;
-        if (row(pivot)[k] == 0)
-            return 0;
-        if (pivot != k) {
-            std::swap_ranges(row(k), row(k) + n, row(pivot));
-            result = -result;
-        }
-        result *= row(k)[k];
-        for (int64_t r = k + 1; r < n; ++r) {
-            const double factor = row(r)[k] / row(k)[k];
-            for (int64_t i = k; i < n; ++i)
-                row(r)[i] -= factor * row(k)[i];
-        }
-    }
-    return result;
-}
-
-/// Rows of a matrix beside its inverse in the making, n x 2n.
-void eliminate(std::vector<double>& rows, size_t n)
-{
-    const size_t width = 2 * n;
-    for (size_t c = 0; c < n; ++c) {
-        size_t pivot = c;
-        for (size_t r = c + 1; r < n; ++r)
-            if (std::abs(rows[r * width + c]) > std::abs(rows[pivot * width + c]))
-                pivot = r;
-        std::swap_ranges(&rows[c * width], &rows[c * width] + width, &rows[pivot * width]);
-        const double divisor = rows[c * width + c];
-        for (size_t k = 0; k < width; ++k)
-            rows[c * width + k] /= divisor;
-        for (size_t r = 0; r < n; ++r) {
-            const double factor = rows[r * width + c];
-            for (size_t k = 0; r != c && k < width; ++k)
-                rows[r * width + k] -= factor * rows[c * width + k];
-        }
-    }
-}
-
-} // namespace
-
-template <class T> void inverses(int64_t count, int64_t n, const T* x, T* y)
-{
-    const auto size = static_cast<size_t>(n), width = 2 * size;
-    std::vector<double> rows(size * width);
-    for (int64_t i = 0; i < count && n > 0; ++i, x += n * n, y += n * n) {
-        for (size_t r = 0; r < size; ++r)
-            for (size_t k = 0; k < size; ++k) {
-                rows[r * width + k] = double(x[r * size + k]);
-                rows[r * width + size + k] = r == k;
-            }
-        eliminate(rows, size);
-        for (size_t r = 0; r < size; ++r)
-            for (size_t k = 0; k < size; ++k)
-                y[r * size + k] = T(rows[r * width + size + k]);
-    }
-}
-
-template void inverses<float>(int64_t, int64_t, const float*, float*);
-template void inverses<double>(int64_t, int64_t, const double*, double*);
-
-template <class T> void determinants(int64_t count, int64_t n, const T* x, T* y)
-{
-    std::vector<double> matrix;
-    for (int64_t i = 0; i < count; ++i) {
-        matrix.assign(x + i * n * n, x + (i + 1) * n * n);
-        y[i] = T(determinant(matrix, n));
-    }
-}
-template void determinants<float>(int64_t, int64_t, const float*, float*);
-template void determinants<double>(int64_t, int64_t, const double*, double*);
 
 } // namespace qs

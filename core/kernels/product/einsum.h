@@ -19,10 +19,4 @@ template <class T>
 void sumOfProducts(std::span<const LabelledOperand<T>> operands, std::span<const int64_t> sizes,
     const std::vector<int>& labels, T* out);
 
-/// Determinants of `count` matrices of n x n, by elimination with pivots. T: float and double.
-template <class T> void determinants(int64_t count, int64_t n, const T* x, T* y);
-/// Inverses of `count` matrices n x n by Gauss and Jordan's elimination in double; one that has none becomes infinities
-/// and NaN.
-template <class T> void inverses(int64_t count, int64_t n, const T* x, T* y);
-
 } // namespace qs

@@ -2,6 +2,8 @@
 #include "core/kernels/product/matmul.h"
 
 #include "core/kernels/cpu/onednn_tools.h"
+#include "core/tensor/eigen_map.h"
+#include "core/tensor/tensor.h"
 
 #include <map>
 #include <type_traits>
@@ -66,15 +68,17 @@ constexpr size_t kKeptShapes = 16;
 
 template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, const Acc* b, Acc* c) noexcept
 {
-    const int64_t aRow = s.transposeA ? 1 : s.inner, aInner = s.transposeA ? s.rows : 1;
-    const int64_t bInner = s.transposeB ? 1 : s.columns, bColumn = s.transposeB ? s.inner : 1;
-    for (int64_t i = 0; i < s.rows; ++i)
-        for (int64_t j = 0; j < s.columns; ++j) {
-            Acc sum = 0;
-            for (int64_t k = 0; k < s.inner; ++k)
-                sum += a[i * aRow + k * aInner] * b[k * bInner + j * bColumn];
-            c[i * s.columns + j] = sum;
-        }
+    const auto left = s.transposeA ? matrixMap(a, s.inner, s.rows) : matrixMap(a, s.rows, s.inner);
+    const auto right = s.transposeB ? matrixMap(b, s.columns, s.inner) : matrixMap(b, s.inner, s.columns);
+    auto product = matrixMap(c, s.rows, s.columns);
+    if (s.transposeA && s.transposeB)
+        product.noalias() = left.transpose() * right.transpose();
+    else if (s.transposeA)
+        product.noalias() = left.transpose() * right;
+    else if (s.transposeB)
+        product.noalias() = left * right.transpose();
+    else
+        product.noalias() = left * right;
 }
 
 template void matmulReference<double>(const ProductShape&, const double*, const double*, double*) noexcept;
@@ -138,6 +142,16 @@ std::shared_ptr<const PreparedProduct> FloatMatmul::prepare(const ProductShape& 
         m_state->prepared.clear();
     m_state->prepared.emplace(shape, made);
     return made;
+}
+
+void FloatMatmul::multiply(const ProductShape& shape, const float* a, const float* b, float* c)
+{
+    if (const auto prepared = prepare(shape)) {
+        Tensor scratch = Tensor::allocate(DType::UInt8, { static_cast<int64_t>(prepared->scratchBytes()) });
+        if (prepared->run(a, b, c, reinterpret_cast<std::byte*>(scratch.fill<uint8_t>().data())))
+            return;
+    }
+    matmulReference<float>(shape, a, b ? b : m_state->constantB, c);
 }
 
 } // namespace qs

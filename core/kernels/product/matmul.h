@@ -18,7 +18,8 @@ struct ProductShape {
     auto operator<=>(const ProductShape&) const = default;
 };
 
-/// Naive product. Acc: double for float types, the type's 64-bit counterpart for integers (sums wrap).
+/// Product by Eigen, on one thread. Acc: double for float types, the type's 64-bit counterpart for integers (sums
+/// wrap).
 template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, const Acc* b, Acc* c) noexcept;
 
 /// A matrix added to a product; a stride of 0 repeats a row or column. Null data: nothing is added.
@@ -52,6 +53,8 @@ public:
     FloatMatmul& operator=(const FloatMatmul&) = delete;
     /// Null when there is no fast kernel for this shape.
     std::shared_ptr<const PreparedProduct> prepare(const ProductShape& shape);
+    /// The product at once, by Eigen where there is no fast kernel. `b` as in PreparedProduct.
+    void multiply(const ProductShape& shape, const float* a, const float* b, float* c);
 
 private:
     struct State;

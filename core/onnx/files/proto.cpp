@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/onnx/files/proto.h"
 
+#include "core/base/text/utf8.h"
+
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/unknown_field_set.h>
 
@@ -42,26 +44,6 @@ template <class Message> std::vector<Message> unknownMessages(const google::prot
     return found;
 }
 
-/// Length of the valid UTF-8 sequence at `i`, 0 when there is none.
-size_t utf8Length(const std::string& text, size_t i)
-{
-    const auto at = [&](size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
-    const unsigned lead = at(i);
-    if (lead < 0x80)
-        return 1;
-    const size_t length = lead >= 0xc2 && lead <= 0xdf ? 2
-        : (lead & 0xf0) == 0xe0                        ? 3
-        : lead >= 0xf0 && lead <= 0xf4                 ? 4
-                                                       : 0;
-    for (size_t k = 1; k < length; ++k)
-        if ((at(i + k) & 0xc0) != 0x80)
-            return 0;
-    const unsigned second = at(i + 1);
-    const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-    const bool outside = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f);
-    return overlong || outside ? 0 : length;
-}
-
 } // namespace
 
 std::optional<size_t> payloadIndex(const onnx::TensorProto& tensor)
@@ -99,18 +81,15 @@ bool parseStripped(const StrippedMessage& stripped, google::protobuf::Message& m
 std::string safeText(const std::string& text)
 {
     std::string safe;
-    for (size_t i = 0; i < text.size();) {
-        const size_t length = utf8Length(text, i);
-        if (length > 0) {
-            safe.append(text, i, length);
-            i += length;
-            continue;
+    forEachCharacter(text, [&](const Utf8Character& c) {
+        if (c.valid) {
+            safe += c.bytes;
+            return;
         }
         char escaped[8];
-        std::snprintf(escaped, sizeof escaped, "\\x%02X", static_cast<unsigned>(static_cast<unsigned char>(text[i])));
+        std::snprintf(escaped, sizeof escaped, "\\x%02X", unsigned(static_cast<unsigned char>(c.bytes[0])));
         safe += escaped;
-        ++i;
-    }
+    });
     return safe;
 }
 

@@ -3,10 +3,10 @@
 
 #include "core/base/work/stopwatch.h"
 #include "core/project/memory.h"
+#include "core/quant/correct/adaround.h"
 #include "core/quant/correct/bias_correction.h"
 #include "core/quant/correct/equalize.h"
 #include "core/quant/correct/output_error.h"
-#include "core/quant/correct/round_weights.h"
 #include "core/quant/correct/smooth.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ private:
         QS_TRY(const QuantizedDraft quantized, m_hooks.quantize(m_state, m_state.recipe));
         QS_TRY(CalibrationRun run, calibrationRun());
         m_unrounded = m_state.draft;
-        QS_TRY(const RoundingReport made, roundWeights(m_state.draft, quantized.draft, {}, run, m_progress, m_cancel));
+        QS_TRY(const AdaRoundReport made, adaRound(m_state.draft, quantized.draft, {}, run, m_progress, m_cancel));
         report.name = "weight rounding";
         report.changes = std::to_string(made.changed) + " of " + counted(made.weights, "weight") + " in "
             + counted(made.layers, "layer") + " rounded the other way";

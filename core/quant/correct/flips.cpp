@@ -2,8 +2,7 @@
 #include "core/quant/correct/flips.h"
 
 #include "core/kernels/product/matmul.h"
-
-#include <cstddef>
+#include "core/tensor/eigen_map.h"
 
 namespace qs {
 
@@ -11,34 +10,7 @@ namespace {
 
 constexpr int kMostFlipSweeps = 50;
 constexpr double kDamping = 0.01; ///< share of the mean diagonal
-
-void addScaled(std::span<float> to, std::span<const float> from, float factor)
-{
-    for (size_t i = 0; i < to.size(); ++i)
-        to[i] += factor * from[i];
-}
-
-/// gram = rows' rows.
-void products(std::span<const float> rows, size_t size, std::span<float> gram)
-{
-    const auto n = static_cast<int64_t>(size);
-    const auto count = static_cast<int64_t>(rows.size() / size);
-    constexpr size_t kWorthPacking = 32;
-    if (size >= kWorthPacking) {
-        FloatMatmul matmul(nullptr);
-        if (const auto product = matmul.prepare({ n, count, n, true, false })) {
-            std::vector<std::byte> scratch(product->scratchBytes() + 64);
-            const auto address = reinterpret_cast<uintptr_t>(scratch.data());
-            if (product->run(rows.data(), rows.data(), gram.data(), scratch.data() + (64 - address % 64) % 64))
-                return;
-        }
-    }
-    for (float& g : gram)
-        g = 0;
-    for (size_t r = 0; r < rows.size(); r += size)
-        for (size_t i = 0; i < size; ++i)
-            addScaled(gram.subspan(i * size, size), rows.subspan(r, size), rows[r + i]);
-}
+constexpr size_t kWorthPacking = 32; ///< values of a row from which the fast product pays
 
 } // namespace
 
@@ -48,46 +20,49 @@ std::vector<float> gramMatrix(std::span<const float> rows, size_t size)
     const size_t count = rows.size() / size;
     if (count == 0)
         return gram;
-    products(rows, size, gram);
+    auto sums = matrixMap(gram.data(), size, size);
+    if (size >= kWorthPacking) {
+        const auto n = static_cast<int64_t>(size);
+        FloatMatmul(nullptr).multiply(
+            { n, static_cast<int64_t>(count), n, true, false }, rows.data(), rows.data(), gram.data());
+    } else {
+        const auto all = matrixMap(rows.data(), count, size);
+        for (size_t r = 0; r < count; ++r)
+            sums.noalias() += all.row(r).transpose() * all.row(r);
+    }
+    sums /= static_cast<float>(count);
     double diagonal = 0;
-    for (float& g : gram)
-        g /= static_cast<float>(count);
-    for (size_t i = 0; i < size; ++i)
-        diagonal += double(gram[i * size + i]) / double(size);
-    for (size_t i = 0; i < size; ++i)
-        gram[i * size + i] += static_cast<float>(kDamping * diagonal);
+    for (const float g : sums.diagonal())
+        diagonal += double(g) / double(size);
+    sums.diagonal().array() += static_cast<float>(kDamping * diagonal);
     return gram;
 }
 
 double outputError(std::span<const float> gram, std::span<const float> error)
 {
-    double sum = 0;
-    for (size_t i = 0; i < error.size(); ++i) {
-        double row = 0;
-        for (size_t j = 0; j < error.size(); ++j)
-            row += double(gram[i * error.size() + j]) * double(error[j]);
-        sum += row * double(error[i]);
-    }
-    return sum;
+    const RowVector<double> e = rowMap(error).cast<double>();
+    return matrixMap(gram.data(), e.size(), e.size()).cast<double>().lazyProduct(e.transpose()).dot(e.transpose());
 }
 
 std::vector<bool> chooseFlips(std::span<const float> gram, std::span<const float> error, std::span<const float> steps)
 {
     const size_t n = error.size();
     std::vector<bool> flipped(n, false);
-    std::vector<float> now(error.begin(), error.end()), slope(n, 0);
+    std::vector<float> now(error.begin(), error.end());
+    const auto products = matrixMap(gram.data(), n, n);
+    RowVector<float> slope = RowVector<float>::Zero(n);
     for (size_t i = 0; i < n; ++i)
         if (error[i] != 0)
-            addScaled(slope, gram.subspan(i * n, n), error[i]);
+            slope += error[i] * products.row(i);
     bool changed = false;
     for (int sweep = 0; sweep < kMostFlipSweeps; ++sweep) {
         bool still = true;
         for (size_t i = 0; i < n; ++i) {
             const float step = flipped[i] ? -steps[i] : steps[i];
-            const double gain = double(step) * (2 * double(slope[i]) + double(step) * double(gram[i * n + i]));
+            const double gain = double(step) * (2 * double(slope[i]) + double(step) * double(products(i, i)));
             if (step == 0 || !(gain < 0))
                 continue;
-            addScaled(slope, gram.subspan(i * n, n), step);
+            slope += step * products.row(i);
             now[i] += step;
             flipped[i] = !flipped[i];
             still = false;

@@ -2,9 +2,9 @@
 #include "core/quant/correct/layers.h"
 
 #include "core/tensor/convert.h"
+#include "core/tensor/eigen_map.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace qs {
 
@@ -100,43 +100,65 @@ std::vector<LinearLayer> linearLayers(const GraphDraft& draft, const DraftLinks&
     return layers;
 }
 
+namespace {
+
+/// The elements of one channel of the weight's first axis, a row for each channel of the second, and which these are.
+struct Slice {
+    int64_t channel;
+    int64_t offset, rows; ///< channels of the second axis
+    size_t at; ///< first element
+};
+
+template <class Each> void eachSlice(const WeightLayout& layout, const Each& each)
+{
+    const int64_t channels = layout.inputsFirst ? layout.inputs : layout.outputs;
+    const int64_t rows = layout.inputsFirst ? layout.groupOutputs() : layout.groupInputs();
+    for (int64_t c = 0; c < channels; ++c)
+        each(Slice { c, c / (channels / layout.groups) * rows, rows, static_cast<size_t>(c * rows * layout.taps) });
+}
+
+std::vector<float> magnitudes(std::span<const float> weight, const WeightLayout& layout, bool firstAxis)
+{
+    std::vector<float> largest(
+        static_cast<size_t>(firstAxis == layout.inputsFirst ? layout.inputs : layout.outputs), 0);
+    eachSlice(layout, [&](const Slice& s) {
+        const auto slice = matrixMap(weight.data() + s.at, s.rows, layout.taps).cwiseAbs();
+        for (int64_t r = 0; r < s.rows; ++r) {
+            float& most = largest[static_cast<size_t>(firstAxis ? s.channel : s.offset + r)];
+            most = std::max(most, slice.row(r).maxCoeff<Eigen::PropagateNumbers>());
+        }
+    });
+    return largest;
+}
+
+} // namespace
+
 std::vector<float> outputMagnitudes(std::span<const float> weight, const WeightLayout& layout)
 {
-    std::vector<float> largest(static_cast<size_t>(layout.outputs), 0);
-    for (int64_t o = 0; o < layout.outputs; ++o)
-        for (int64_t i = 0; i < layout.groupInputs(); ++i)
-            for (int64_t t = 0; t < layout.taps; ++t)
-                largest[size_t(o)] = std::max(largest[size_t(o)], std::abs(weight[layout.at(o, i, t)]));
-    return largest;
+    return magnitudes(weight, layout, !layout.inputsFirst);
 }
 
 std::vector<float> inputMagnitudes(std::span<const float> weight, const WeightLayout& layout)
 {
-    std::vector<float> largest(static_cast<size_t>(layout.inputs), 0);
-    for (int64_t o = 0; o < layout.outputs; ++o)
-        for (int64_t i = 0; i < layout.groupInputs(); ++i) {
-            float& most = largest[size_t(o / layout.groupOutputs() * layout.groupInputs() + i)];
-            for (int64_t t = 0; t < layout.taps; ++t)
-                most = std::max(most, std::abs(weight[layout.at(o, i, t)]));
-        }
-    return largest;
+    return magnitudes(weight, layout, layout.inputsFirst);
 }
 
 std::vector<float> scaledWeight(std::span<const float> weight, const WeightLayout& layout,
     std::span<const double> outputFactors, std::span<const double> inputFactors)
 {
+    const auto all = [](std::span<const double> factors, int64_t count) -> RowVector<double> {
+        return factors.empty() ? RowVector<double>(RowVector<double>::Ones(count)) : RowVector<double>(rowMap(factors));
+    };
+    const auto outputs = all(outputFactors, layout.outputs), inputs = all(inputFactors, layout.inputs);
+    const auto& firsts = layout.inputsFirst ? inputs : outputs;
+    const auto& seconds = layout.inputsFirst ? outputs : inputs;
     std::vector<float> scaled(weight.size());
-    for (int64_t o = 0; o < layout.outputs; ++o) {
-        const double out = outputFactors.empty() ? 1 : outputFactors[size_t(o)];
-        for (int64_t i = 0; i < layout.groupInputs(); ++i) {
-            const auto input = size_t(o / layout.groupOutputs() * layout.groupInputs() + i);
-            const double factor = out * (inputFactors.empty() ? 1 : inputFactors[input]);
-            for (int64_t t = 0; t < layout.taps; ++t) {
-                const size_t at = layout.at(o, i, t);
-                scaled[at] = static_cast<float>(double(weight[at]) * factor);
-            }
-        }
-    }
+    eachSlice(layout, [&](const Slice& s) {
+        const RowVector<double> factors = firsts[s.channel] * seconds.segment(s.offset, s.rows);
+        matrixMap(scaled.data() + s.at, s.rows, layout.taps)
+            = (factors.asDiagonal() * matrixMap(weight.data() + s.at, s.rows, layout.taps).cast<double>())
+                  .cast<float>();
+    });
     return scaled;
 }
 

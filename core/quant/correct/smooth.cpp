@@ -4,6 +4,7 @@
 #include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/correct/scale_path.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/eigen_map.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,14 +48,14 @@ std::vector<Smoothed> findInputs(const std::vector<LinearLayer>& layers, const s
 void takeMagnitudes(const Tensor& value, bool channelsLast, std::span<float> largest)
 {
     const std::vector<float> x = toFloats(value);
-    const auto channels = static_cast<int64_t>(largest.size());
-    int64_t inner = 1;
+    size_t inner = 1;
     for (size_t d = 2; !channelsLast && d < value.rank(); ++d)
-        inner *= value.dim(d);
-    for (size_t i = 0; i < x.size(); ++i) {
-        float& most = largest[size_t(int64_t(i) / inner % channels)];
-        const float magnitude = std::abs(x[i]);
-        most = magnitude > most ? magnitude : most;
+        inner *= size_t(value.dim(d));
+    const size_t channels = largest.size(), blocks = x.empty() ? 0 : x.size() / (channels * inner);
+    for (size_t b = 0; b < blocks; ++b) {
+        const auto magnitudes = matrixMap(x.data() + b * channels * inner, channels, inner).cwiseAbs();
+        for (size_t c = 0; c < channels; ++c)
+            largest[c] = std::max(largest[c], magnitudes.row(c).maxCoeff<Eigen::PropagateNumbers>());
     }
 }
 

@@ -225,7 +225,7 @@ bool entersSubgraphs(const Recipe& recipe)
 {
     const WeightOnlyAlgorithm algorithm = recipe.weightOnly.algorithm;
     return recipe.format == RecipeFormat::WeightOnly
-        && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::HalfQuadratic);
+        && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::Hqq);
 }
 
 void editRanges(FloatModel& model)

@@ -127,7 +127,7 @@ std::vector<Search::Change> Search::switches(const Recipe& recipe) const
     const auto flip = [&](bool Recipe::*field) { changes.push_back([field](Recipe& r) { r.*field = !(r.*field); }); };
     if (recipe.format == RecipeFormat::WeightOnly) {
         for (auto algorithm : { WeightOnlyAlgorithm::Default, WeightOnlyAlgorithm::RoundToNearest,
-                 WeightOnlyAlgorithm::HalfQuadratic, WeightOnlyAlgorithm::KQuant }) // without data
+                 WeightOnlyAlgorithm::Hqq, WeightOnlyAlgorithm::KQuant }) // without data
             changes.push_back([algorithm](Recipe& r) { r.weightOnly.algorithm = algorithm; });
         return changes;
     }

@@ -14,7 +14,7 @@ constexpr std::array<std::pair<RecipeFormat, std::string_view>, 4> kFormats { { 
 
 constexpr std::array<std::pair<WeightOnlyAlgorithm, std::string_view>, 5> kAlgorithms {
     { { WeightOnlyAlgorithm::Default, "default" }, { WeightOnlyAlgorithm::RoundToNearest, "rtn" },
-        { WeightOnlyAlgorithm::HalfQuadratic, "hqq" }, { WeightOnlyAlgorithm::Gptq, "gptq" },
+        { WeightOnlyAlgorithm::Hqq, "hqq" }, { WeightOnlyAlgorithm::Gptq, "gptq" },
         { WeightOnlyAlgorithm::KQuant, "k-quant" } }
 };
 

@@ -61,7 +61,7 @@ struct GraphPreparation {
 };
 
 /// How the codes of a block are found: MLAS' way, round to nearest, HQQ, GPTQ (needs samples), k-quant.
-enum class WeightOnlyAlgorithm { Default, RoundToNearest, HalfQuadratic, Gptq, KQuant };
+enum class WeightOnlyAlgorithm { Default, RoundToNearest, Hqq, Gptq, KQuant };
 
 struct GptqOptions {
     double damping = 0.01; ///< share of the mean of the Hessian's diagonal that is added to it

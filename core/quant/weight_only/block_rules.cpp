@@ -20,7 +20,7 @@ Status checkOptions(const Recipe& recipe)
     if (o.channelWise && !o.dequantizeForm)
         return badUse("one block a column is possible in the form with DequantizeLinear only",
             "use --form dequantize, or give a block size");
-    if (o.accuracyLevel != 0 && (o.dequantizeForm || o.algorithm == HalfQuadratic))
+    if (o.accuracyLevel != 0 && (o.dequantizeForm || o.algorithm == Hqq))
         return badUse("an accuracy level is an attribute of MatMulNBits with whole zero points",
             "leave it out, or use the operator form without hqq");
     if (!o.clipRatios.empty() && o.algorithm != RoundToNearest)
@@ -41,10 +41,10 @@ Status checkRules(const BlockRules& r, DType type)
         return badUse("weights in blocks cannot be " + name, "use int2, uint2, int4, uint4, int8 or uint8");
     if (r.dequantizeForm && r.bits != 4)
         return badUse("the form with DequantizeLinear has 4 bits only, not " + name, "use int4 or uint4");
-    if (r.bits == 2 && r.algorithm != Default && r.algorithm != HalfQuadratic)
+    if (r.bits == 2 && r.algorithm != Default && r.algorithm != Hqq)
         return badUse(
             "the algorithm " + quoted(r.algorithm) + " has 4 and 8 bits only", "use int4, uint4, int8 or uint8");
-    if (r.symmetric && (r.algorithm == HalfQuadratic || r.algorithm == KQuant))
+    if (r.symmetric && (r.algorithm == Hqq || r.algorithm == KQuant))
         return badUse(
             "the algorithm " + quoted(r.algorithm) + " always has zero points, " + name + " has none", "use u" + name);
     constexpr int64_t kSmallest = 16, kLargest = 256;
@@ -67,7 +67,7 @@ std::optional<Tensor> matrixOf(const Tensor& weight, WeightOnlyAlgorithm algorit
     const size_t leading = weight.rank() - 2;
     if (leading == 0)
         return weight;
-    const bool squeezes = algorithm == Default || algorithm == HalfQuadratic;
+    const bool squeezes = algorithm == Default || algorithm == Hqq;
     const bool units = std::all_of(weight.shape().begin(),
         weight.shape().begin() + static_cast<std::ptrdiff_t>(leading), [](int64_t d) { return d == 1; });
     if (!squeezes || !units || weight.layout() != Layout::Plain)

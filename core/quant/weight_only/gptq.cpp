@@ -5,8 +5,10 @@
 #include "core/base/work/parallel.h"
 #include "core/quant/params/numpy_sums.h"
 #include "core/quant/params/scale.h"
+#include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/hessian.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/eigen_map.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,14 +37,14 @@ public:
         , m_columns(static_cast<size_t>(matrix.dim(1)))
         , m_group(static_cast<size_t>(rules.blockSize))
         , m_order(m_rows)
-        , m_weight(toFloats(matrix))
+        , m_weight(matrixMap(toFloats(matrix).data(), matrix.dim(0), matrix.dim(1)))
     {
         std::iota(m_order.begin(), m_order.end(), size_t(0));
         std::vector<double> diagonal = inputs.diagonal;
         for (size_t r = 0; r < m_rows; ++r)
             if (diagonal[r] == 0) { // never active, so it contributes nothing
                 diagonal[r] = 1;
-                std::fill_n(m_weight.begin() + static_cast<std::ptrdiff_t>(r * m_columns), m_columns, 0.0f);
+                m_weight.row(r).setZero();
             }
         if (options.reorder)
             std::ranges::stable_sort(m_order, [&](size_t a, size_t b) { return diagonal[a] > diagonal[b]; });
@@ -51,46 +53,43 @@ public:
     /// As ONNX Runtime: each group's values on the grid of that group, and round to nearest of what they became.
     BlockMatrix withoutSpreading()
     {
-        std::vector<float> rounded(m_weight.size());
+        m_weight = m_weight(m_order, Eigen::all).eval();
         const auto grids = allGrids();
+        std::vector<float> rounded(m_rows * m_columns);
         eachTile([&](size_t first, size_t width) {
             for (size_t i = 0; i < m_rows; ++i)
-                for (size_t c = first; c < first + width; ++c) {
-                    const size_t at = m_order[i] * m_columns + c;
-                    rounded[at] = roundedTo(m_real, onGrid(double(m_weight[at]), grids[i / m_group][c]).value);
-                }
+                for (size_t c = first; c < first + width; ++c)
+                    rounded[m_order[i] * m_columns + c]
+                        = roundedTo(m_real, onGrid(double(m_weight(i, c)), grids[i / m_group][c]).value);
         });
         return nearestBlocks(rounded, m_matrix, m_rules);
     }
 
-    /// `root`: see inverseRoot(); of the rows in m_order.
+    /// `root`: see inverseRoot(); of the rows in order().
     BlockMatrix withSpreading(const std::vector<double>& root)
     {
         BlockMatrix out = BlockMatrix::sized(m_matrix, m_rules.blockSize);
         const size_t groups = static_cast<size_t>(out.blocks);
+        const auto factors = matrixMap(root.data(), m_rows, m_rows);
         // Groups are those of the file, so out of order their grids are fixed before anything moves.
         const bool fixed = m_options.reorder || !m_options.perChannel;
-        const auto order = std::exchange(m_order, identity());
         auto grids = fixed ? allGrids() : std::vector(groups, std::vector<Grid>(m_columns));
+        m_weight = m_weight(m_order, Eigen::all).eval();
         eachTile([&](size_t first, size_t width) {
-            std::vector<float> error(width);
+            RowVector<float> error(width);
             for (size_t i = 0; i < m_rows; ++i) {
-                const size_t row = order[i], g = row / m_group;
+                const size_t row = m_order[i], g = row / m_group;
                 if (!fixed && row % m_group == 0)
                     gridsOf(row, std::span(grids[g]).subspan(first, width), first);
                 for (size_t c = 0; c < width; ++c) {
-                    const double w = double(m_weight[row * m_columns + first + c]);
-                    const Grid& grid = grids[g][first + c];
-                    const Rounded r = onGrid(w, grid);
+                    const double w = double(m_weight(i, first + c));
+                    const Rounded r = onGrid(w, grids[g][first + c]);
                     out.codes[(first + c) * m_rows + row] = r.code;
-                    error[c] = static_cast<float>((w - r.value) / root[i * m_rows + i]);
+                    error[c] = static_cast<float>((w - r.value) / factors(i, i));
                 }
-                for (size_t j = i + 1; j < m_rows; ++j) {
-                    const auto factor = static_cast<float>(root[i * m_rows + j]);
-                    float* later = m_weight.data() + order[j] * m_columns + first;
-                    for (size_t c = 0; c < width; ++c)
-                        later[c] -= factor * error[c];
-                }
+                const size_t later = m_rows - i - 1;
+                m_weight.block(i + 1, first, later, width).noalias()
+                    -= factors.row(i).tail(later).transpose().cast<float>() * error;
             }
             for (size_t g = 0; g < groups; ++g)
                 for (size_t c = 0; c < width; ++c) {
@@ -98,7 +97,6 @@ public:
                     out.zeroPoints[out.at(first + c, g)] = static_cast<uint8_t>(grids[g][first + c].zero);
                 }
         });
-        m_order = order;
         return out;
     }
 
@@ -115,19 +113,13 @@ private:
         const double code = clampOr(roundHalfEven(w / g.scale) + g.zero, 0, levels());
         return { static_cast<uint8_t>(code), g.scale * (code - g.zero) };
     }
-    std::vector<size_t> identity() const
-    {
-        std::vector<size_t> all(m_rows);
-        std::iota(all.begin(), all.end(), size_t(0));
-        return all;
-    }
     template <class Work> void eachTile(const Work& work) const
     {
         parallelFor((m_columns + kGptqTile - 1) / kGptqTile, m_rules.threads,
             [&](size_t tile, size_t) { work(tile * kGptqTile, std::min(kGptqTile, m_columns - tile * kGptqTile)); });
     }
 
-    /// By group of m_order and column.
+    /// By group of rows as they lie now, and column.
     std::vector<std::vector<Grid>> allGrids() const
     {
         std::vector<std::vector<Grid>> grids((m_rows + m_group - 1) / m_group, std::vector<Grid>(m_columns));
@@ -135,27 +127,22 @@ private:
         return grids;
     }
 
-    /// Grids of the group that begins with row `from` of m_order, for the columns from `first` on.
+    /// Grids of the group that begins with row `from`, for the columns from `first` on.
     void gridsOf(size_t from, std::span<Grid> grids, size_t first) const
     {
-        const size_t to = std::min(from + m_group, m_rows);
-        std::vector<double> values;
+        const auto group = m_weight.block(from, first, std::min(m_group, m_rows - from), grids.size());
         if (!m_options.perChannel) {
-            for (size_t i = from; i < to; ++i)
-                for (size_t c = 0; c < m_columns; ++c)
-                    values.push_back(double(m_weight[m_order[i] * m_columns + c]));
-            std::ranges::fill(grids, gridOf(values));
+            const RowMatrix<double> values = group.cast<double>();
+            std::ranges::fill(grids, gridOf({ values.data(), size_t(values.size()) }));
             return;
         }
         for (size_t c = 0; c < grids.size(); ++c) {
-            values.clear();
-            for (size_t i = from; i < to; ++i)
-                values.push_back(double(m_weight[m_order[i] * m_columns + first + c]));
-            grids[c] = gridOf(values);
+            const Eigen::VectorXd values = group.col(c).cast<double>();
+            grids[c] = gridOf({ values.data(), size_t(values.size()) });
         }
     }
 
-    Grid gridOf(const std::vector<double>& values) const
+    Grid gridOf(std::span<const double> values) const
     {
         const auto [least, most] = std::ranges::minmax_element(values);
         double low = std::min(*least, 0.0), high = std::max(*most, 0.0);
@@ -206,7 +193,7 @@ private:
     DType m_real;
     size_t m_rows, m_columns, m_group;
     std::vector<size_t> m_order; ///< rows as they are worked through
-    std::vector<float> m_weight;
+    RowMatrix<float> m_weight;
 };
 
 } // namespace
@@ -225,13 +212,12 @@ Result<BlockMatrix> gptqBlocks(
     const double mean = std::accumulate(inputs.diagonal.begin(), inputs.diagonal.end(), 0.0) / static_cast<double>(n);
     std::vector<double> h(n * n);
     const auto& order = gptq.order();
-    for (size_t i = 0; i < n; ++i) {
-        for (size_t j = 0; j < n; ++j)
-            h[i * n + j] = inputs.full[order[i] * n + order[j]];
+    auto hessian = matrixMap(h.data(), n, n);
+    hessian = matrixMap(inputs.full.data(), n, n)(order, order);
+    for (size_t i = 0; i < n; ++i)
         if (inputs.diagonal[order[i]] == 0)
-            h[i * n + i] = 1;
-        h[i * n + i] += options.damping * mean;
-    }
+            hessian(i, i) = 1;
+    hessian.diagonal().array() += options.damping * mean;
     if (!inverseRoot(h, n, rules.threads))
         return badInput("has inputs whose products give no positive matrix", {},
             "raise weight_only.gptq.damping in the recipe, or give more samples");

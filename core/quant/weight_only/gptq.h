@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/weight_only/block_codes.h"
+#include "core/base/result.h"
+#include "core/quant/weight_only/block_matrix.h"
 
 namespace qs {
 

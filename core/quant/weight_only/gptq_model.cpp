@@ -7,6 +7,7 @@
 #include "core/quant/weight_only/block_rules.h"
 #include "core/quant/weight_only/gptq.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/eigen_map.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,42 +72,23 @@ public:
     }
 
 private:
-    void addRows(InputProducts& sums, const float* rows, size_t count)
+    void addRows(InputProducts& sums, const float* values, size_t count)
     {
         const size_t k = sums.size;
+        const auto rows = matrixMap(values, count, k);
         for (size_t r = 0; r < count; ++r)
-            for (size_t i = 0; i < k; ++i)
-                sums.diagonal[i] += double(rows[r * k + i]) * double(rows[r * k + i]);
+            rowMap(std::span(sums.diagonal)) += rows.row(r).cast<double>().cwiseAbs2();
         if (!m_full)
             return;
         parallelFor((k + kTile - 1) / kTile, m_threads, [&](size_t tile, size_t) {
             const size_t first = tile * kTile, width = std::min(kTile, k - first);
-            std::vector<float> left(count * width), product(width * k);
-            for (size_t r = 0; r < count; ++r)
-                std::copy_n(rows + r * k + first, width, left.data() + r * width);
-            if (!multiply(left.data(), rows, product.data(), width, count, k))
-                multiplySlowly(left.data(), rows, product.data(), width, count, k);
-            double* to = sums.full.data() + first * k;
-            for (size_t i = 0; i < product.size(); ++i)
-                to[i] += double(product[i]);
+            const RowMatrix<float> left = rows.middleCols(first, width);
+            RowMatrix<float> product(width, k);
+            m_matmul.multiply(
+                { static_cast<int64_t>(width), static_cast<int64_t>(count), static_cast<int64_t>(k), true, false },
+                left.data(), values, product.data());
+            matrixMap(sums.full.data(), k, k).middleRows(first, width) += product.cast<double>();
         });
-    }
-    bool multiply(const float* a, const float* b, float* c, size_t width, size_t count, size_t k)
-    {
-        const auto ready = m_matmul.prepare(
-            { static_cast<int64_t>(width), static_cast<int64_t>(count), static_cast<int64_t>(k), true, false });
-        if (!ready)
-            return false;
-        std::vector<std::byte> scratch(ready->scratchBytes());
-        return ready->run(a, b, c, scratch.data());
-    }
-    static void multiplySlowly(const float* a, const float* b, float* c, size_t width, size_t count, size_t k)
-    {
-        std::fill_n(c, width * k, 0.0f);
-        for (size_t r = 0; r < count; ++r)
-            for (size_t i = 0; i < width; ++i)
-                for (size_t j = 0; j < k; ++j)
-                    c[i * k + j] += a[r * width + i] * b[r * k + j];
     }
 
     bool m_full;

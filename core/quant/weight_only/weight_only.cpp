@@ -3,6 +3,7 @@
 
 #include "core/graph/domains.h"
 #include "core/quant/params/weights.h"
+#include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/block_rules.h"
 #include "core/quant/weight_only/restored_rank.h"
 #include "core/quant/weight_only/table_codes.h"
@@ -113,9 +114,8 @@ public:
 private:
     void noteEightBits(const std::vector<BlockProduct>& products)
     {
-        const auto eightBits = [](const BlockProduct& p) {
-            return p.rules.bits == 8 && p.rules.algorithm == WeightOnlyAlgorithm::HalfQuadratic;
-        };
+        const auto eightBits
+            = [](const BlockProduct& p) { return p.rules.bits == 8 && p.rules.algorithm == WeightOnlyAlgorithm::Hqq; };
         if (std::ranges::any_of(products, eightBits))
             m_model.warnings.push_back(
                 "ONNX Runtime's CPU kernels take the real zero points of hqq with 2 and 4 bits only, "
@@ -252,7 +252,7 @@ private:
     void operatorForm(const DraftNode& node, const std::optional<BlockMatrix>& m, const BlockProduct& p)
     {
         const BlockRules& rules = p.rules;
-        const bool half = rules.algorithm == WeightOnlyAlgorithm::HalfQuadratic;
+        const bool half = rules.algorithm == WeightOnlyAlgorithm::Hqq;
         const bool grouped = !half && rules.algorithm != WeightOnlyAlgorithm::Default;
         const std::string bits = std::to_string(rules.bits);
         const std::string codes = m_base + "_Q" + bits + (grouped ? "G" + std::to_string(rules.blockSize) : "");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/quant/model/float_model.h"
-#include "core/quant/weight_only/block_codes.h"
+#include "core/quant/weight_only/block_matrix.h"
 
 #include <unordered_map>
 

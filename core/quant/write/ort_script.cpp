@@ -291,7 +291,7 @@ class Samples(CalibrationDataReader):
         }
         case WeightOnlyAlgorithm::KQuant:
             return "KQuantWeightOnlyQuantConfig(customized_weight_config=" + nodes() + ")";
-        case WeightOnlyAlgorithm::HalfQuadratic:
+        case WeightOnlyAlgorithm::Hqq:
             return "HQQWeightOnlyQuantConfig(block_size=" + block + ", bits=" + bitsText + ")";
         case WeightOnlyAlgorithm::Gptq:
             return "GPTQWeightOnlyQuantConfig(Samples(), percdamp=" + literal(m_options.gptq.damping)

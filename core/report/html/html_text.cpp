@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/html/html_parts.h"
 
+#include "core/base/text/utf8.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -9,30 +11,11 @@ namespace qs::html {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-
-/// Bytes of the UTF-8 sequence at the front, 0 when it is malformed or a character that XML forbids.
-size_t sequenceLength(std::string_view text)
+/// XML has no other control characters, and no character that ends in FFFE or FFFF.
+bool allowedInXml(char32_t point)
 {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned first = byte(0);
-    if (first < 0x80)
-        return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-    const size_t length = first >= 0xf0 && first < 0xf5 ? 4
-        : first >= 0xe0 && first < 0xf0                 ? 3
-        : first >= 0xc2 && first < 0xe0                 ? 2
-                                                        : 0;
-    if (length == 0 || text.size() < length)
-        return 0;
-    uint32_t point = first & (0x7fu >> length);
-    for (size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (byte(i) & 0x3f);
-    }
-    const uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
-    const bool surrogate = point >= 0xd800 && point < 0xe000;
-    return point < least || point > 0x10ffff || surrogate || (point & 0xfffe) == 0xfffe ? 0 : length;
+    const bool control = point < 0x20 && point != '\t' && point != '\n' && point != '\r';
+    return !control && (point & 0xFFFE) != 0xFFFE;
 }
 
 } // namespace
@@ -40,22 +23,20 @@ size_t sequenceLength(std::string_view text)
 std::string escaped(std::string_view text)
 {
     std::string out;
-    while (!text.empty()) {
-        const size_t length = sequenceLength(text);
-        if (length == 0)
-            out += kReplacement;
-        else if (text[0] == '&')
+    forEachCharacter(text, [&](const Utf8Character& c) {
+        if (!c.valid || !allowedInXml(c.point))
+            out += "\uFFFD";
+        else if (c.point == '&')
             out += "&amp;";
-        else if (text[0] == '<')
+        else if (c.point == '<')
             out += "&lt;";
-        else if (text[0] == '>')
+        else if (c.point == '>')
             out += "&gt;";
-        else if (text[0] == '"')
+        else if (c.point == '"')
             out += "&quot;";
         else
-            out += text.substr(0, length);
-        text.remove_prefix(std::max<size_t>(length, 1));
-    }
+            out += c.bytes;
+    });
     return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/text/text_table.h"
 
+#include "core/base/text/utf8.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -8,21 +10,19 @@ namespace qs {
 
 namespace {
 
-bool startsCodePoint(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
-
 /// Byte offset of a code point.
 size_t offsetOf(const std::string& text, size_t codePoint)
 {
     size_t seen = 0;
     for (size_t i = 0; i < text.size(); ++i)
-        if (startsCodePoint(text[i]) && seen++ == codePoint)
+        if (beginsCharacter(text[i]) && seen++ == codePoint)
             return i;
     return text.size();
 }
 
 std::string padded(const std::string& text, size_t width, TextTable::Align align)
 {
-    const std::string fill(width - std::min(width, textWidth(text)), ' ');
+    const std::string fill(width - std::min(width, characterCount(text)), ' ');
     return align == TextTable::Align::Left ? text + fill : fill + text;
 }
 
@@ -35,14 +35,9 @@ std::string printable(std::string text)
     return text;
 }
 
-size_t textWidth(const std::string& text)
-{
-    return static_cast<size_t>(std::count_if(text.begin(), text.end(), startsCodePoint));
-}
-
 std::string elided(const std::string& text, size_t widest)
 {
-    const size_t width = textWidth(text);
+    const size_t width = characterCount(text);
     if (width <= widest)
         return text;
     const size_t kept = widest - 3;
@@ -54,7 +49,7 @@ std::string wrapped(const std::string& text, size_t width, const std::string& in
     std::istringstream words(text);
     std::string out, line, word;
     while (words >> word) {
-        if (!line.empty() && textWidth(line) + 1 + textWidth(word) > width) {
+        if (!line.empty() && characterCount(line) + 1 + characterCount(word) > width) {
             out += indent + line + "\n";
             line.clear();
         }
@@ -83,9 +78,9 @@ std::string TextTable::text(const std::string& indent) const
 {
     std::vector<size_t> widths;
     for (size_t i = 0; i < m_columns.size(); ++i) {
-        widths.push_back(textWidth(m_columns[i].title));
+        widths.push_back(characterCount(m_columns[i].title));
         for (const auto& row : m_rows)
-            widths[i] = std::max(widths[i], textWidth(row[i]));
+            widths[i] = std::max(widths[i], characterCount(row[i]));
     }
     std::string out;
     const auto line = [&](const auto& cell) {

@@ -26,8 +26,6 @@ private:
 
 /// Control characters become '?', so that a name cannot steer the terminal.
 std::string printable(std::string text);
-/// Code points of a UTF-8 text.
-size_t textWidth(const std::string& text);
 /// At most `widest` code points, "..." in place of the middle.
 std::string elided(const std::string& text, size_t widest);
 /// The text in lines of at most `width` code points, each after `indent`.

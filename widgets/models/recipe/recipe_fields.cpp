@@ -156,7 +156,7 @@ void addBlocks(std::vector<RecipeField>& fields)
     fields.push_back(choice<Algorithm>("weight_only.algorithm", fieldText("Algorithm"),
         fieldText("How the codes of a block are found"), QS_FIELD(weightOnly.algorithm),
         { { fieldText("default"), Algorithm::Default }, { fieldText("round to nearest"), Algorithm::RoundToNearest },
-            { QStringLiteral("HQQ"), Algorithm::HalfQuadratic }, { QStringLiteral("GPTQ"), Algorithm::Gptq },
+            { QStringLiteral("HQQ"), Algorithm::Hqq }, { QStringLiteral("GPTQ"), Algorithm::Gptq },
             { QStringLiteral("k-quant"), Algorithm::KQuant } },
         weightOnly));
     fields.push_back(choice<int64_t>("weight_only.block_size", fieldText("Block size"),

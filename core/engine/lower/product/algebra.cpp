@@ -7,6 +7,7 @@
 #include "core/kernels/movement/strided_copy.h"
 #include "core/kernels/product/einsum.h"
 #include "core/kernels/product/matmul.h"
+#include "core/kernels/product/square_matrices.h"
 #include "core/ops/equation.h"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include "core/engine/lower/text_ml/text_parts.h"
 #include "core/engine/registry/registry.h"
 
+#include "core/base/text/regex.h"
 #include "core/kernels/elementwise/broadcast.h"
 #include "core/kernels/text_ml/letter_case.h"
-#include "core/kernels/text_ml/pattern.h"
 
 #include <algorithm>
 
@@ -144,12 +144,15 @@ Result<LoweredNode> lowerNormalizer(const LowerContext& context)
 
 Result<LoweredNode> lowerMatch(const LowerContext& context)
 {
-    QS_TRY(const Pattern pattern, Pattern::compile(context.node.attributes.text("pattern", "")));
-    return LoweredNode { [pattern](StepContext& s) -> Status {
+    const std::string pattern = context.node.attributes.text("pattern", "");
+    const Regex regex(pattern);
+    if (!regex.fault().empty())
+        return badInput("the pattern '" + pattern + "' is no regular expression: " + regex.fault());
+    return LoweredNode { [regex](StepContext& s) -> Status {
                             QS_CHECK(needText(s, 1));
                             Tensor y = s.allocate(DType::Bool, s.in(0).shape());
                             std::ranges::transform(s.in(0).stringData(), y.fill<uint8_t>().begin(),
-                                [&](const std::string& text) { return uint8_t(pattern.matches(text)); });
+                                [&](const std::string& text) { return uint8_t(regex.matchesAll(text)); });
                             s.setOutput(0, std::move(y));
                             return {};
                         },

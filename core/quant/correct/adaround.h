@@ -6,12 +6,12 @@
 
 namespace qs {
 
-struct RoundingOptions {
+struct AdaRoundOptions {
     uint64_t seed = 1; ///< of the positions that are looked at
     uint64_t patchBytes = uint64_t(256) << 20; ///< for samples of what layers read; more layers than fit: more passes
 };
 
-struct RoundingReport {
+struct AdaRoundReport {
     size_t layers = 0;
     size_t changed = 0, weights = 0; ///< codes
     std::vector<std::string> skipped; ///< weights that are quantized and stay rounded to nearest, and why
@@ -22,7 +22,7 @@ struct RoundingReport {
 /// moved in `draft`, within their range, to the middle of the wanted code, so that quantizing again gives that code at
 /// the same scale. `run.plan` is the draft's plan; its `tensors` are not read. Conv, Gemm and MatMul with one scale for
 /// all or one for each output. Memory: `patchBytes`, and on each thread the square of a layer's inputs.
-Result<RoundingReport> roundWeights(GraphDraft& draft, const GraphDraft& quantized, const RoundingOptions& options,
+Result<AdaRoundReport> adaRound(GraphDraft& draft, const GraphDraft& quantized, const AdaRoundOptions& options,
     CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel);
 
 } // namespace qs

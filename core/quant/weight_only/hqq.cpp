@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/weight_only/half_quadratic.h"
+#include "core/quant/weight_only/hqq.h"
 
 #include "core/base/rounding.h"
 #include "core/base/work/parallel.h"
@@ -20,9 +20,9 @@ constexpr float kLargestInverse = 2e4f;
 constexpr size_t kSolverRows = 256;
 
 /// The weight as PyTorch holds it: one row a block, or, where a block is a whole column, the matrix as it was.
-class HalfQuadratic {
+class Hqq {
 public:
-    HalfQuadratic(std::span<const float> values, const Tensor& matrix, const BlockRules& rules)
+    Hqq(std::span<const float> values, const Tensor& matrix, const BlockRules& rules)
         : m_rules(rules)
         , m_out(BlockMatrix::sized(matrix, rules.blockSize))
         , m_real(matrix.dtype())
@@ -145,9 +145,9 @@ private:
 
 } // namespace
 
-BlockMatrix halfQuadraticBlocks(std::span<const float> values, const Tensor& matrix, const BlockRules& rules)
+BlockMatrix hqqBlocks(std::span<const float> values, const Tensor& matrix, const BlockRules& rules)
 {
-    return HalfQuadratic(values, matrix, rules).run();
+    return Hqq(values, matrix, rules).run();
 }
 
 } // namespace qs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/correct/round_weights.h"
+#include "core/quant/correct/adaround.h"
 
 #include "core/base/rounding.h"
 #include "core/base/work/parallel.h"
@@ -120,9 +120,9 @@ Tensor rounded(const Rounded& r, const LayerPatches& patches, size_t& changed, c
     return Tensor::of<float>(r.weight.shape(), w);
 }
 
-class WeightRounder {
+class AdaRounder {
 public:
-    WeightRounder(GraphDraft& draft, const RoundingOptions& options, CalibrationRun run)
+    AdaRounder(GraphDraft& draft, const AdaRoundOptions& options, CalibrationRun run)
         : m_draft(draft)
         , m_links(draft)
         , m_options(options)
@@ -153,7 +153,7 @@ public:
         }
     }
 
-    Result<RoundingReport> run(const ProgressFn& progress, const CancelToken& cancel)
+    Result<AdaRoundReport> run(const ProgressFn& progress, const CancelToken& cancel)
     {
         for (size_t from = 0; from < m_layers.size();) {
             size_t to = from;
@@ -224,18 +224,18 @@ private:
 
     GraphDraft& m_draft;
     DraftLinks m_links;
-    const RoundingOptions& m_options;
+    const AdaRoundOptions& m_options;
     CalibrationRun m_run;
     std::vector<Rounded> m_layers;
-    RoundingReport m_report;
+    AdaRoundReport m_report;
 };
 
 } // namespace
 
-Result<RoundingReport> roundWeights(GraphDraft& draft, const GraphDraft& quantized, const RoundingOptions& options,
+Result<AdaRoundReport> adaRound(GraphDraft& draft, const GraphDraft& quantized, const AdaRoundOptions& options,
     CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel)
 {
-    WeightRounder rounder(draft, options, std::move(run));
+    AdaRounder rounder(draft, options, std::move(run));
     rounder.find(quantized);
     return rounder.run(progress, cancel);
 }

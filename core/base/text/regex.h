@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace re2 {
+class RE2;
+}
+
+namespace qs {
+
+/// A regular expression in RE2's syntax: neither back references nor looking ahead or behind, so that no pattern takes
+/// long on any text. Characters are those of UTF-8.
+class Regex {
+public:
+    explicit Regex(const std::string& pattern);
+    /// Why the pattern is none, or too large; empty when it is one. A faulty one matches nothing.
+    const std::string& fault() const;
+    bool matchesAll(std::string_view text) const;
+    bool matchesPart(std::string_view text) const;
+
+    /// A pattern that matches this text alone.
+    static std::string quoted(std::string_view text);
+
+private:
+    std::shared_ptr<const re2::RE2> m_regex;
+};
+
+} // namespace qs

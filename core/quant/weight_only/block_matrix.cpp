@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/weight_only/block_matrix.h"
+
+#include "core/base/work/parallel.h"
+
+#include <algorithm>
+#include <array>
+
+namespace qs {
+
+BlockMatrix BlockMatrix::sized(const Tensor& matrix, int64_t blockSize)
+{
+    BlockMatrix out;
+    out.rows = matrix.dim(0);
+    out.columns = matrix.dim(1);
+    out.blocks = (out.rows + blockSize - 1) / blockSize;
+    out.scales.resize(static_cast<size_t>(out.columns * out.blocks));
+    out.zeroPoints.resize(out.scales.size());
+    out.codes.resize(static_cast<size_t>(out.rows * out.columns));
+    return out;
+}
+
+Tensor packedColumns(const BlockMatrix& m, const BlockRules& rules)
+{
+    const size_t perByte = 8 / static_cast<size_t>(rules.bits);
+    const auto blobBytes = static_cast<size_t>(rules.blockSize) / perByte;
+    const auto rows = static_cast<size_t>(m.rows), blocks = static_cast<size_t>(m.blocks);
+    const auto blockSize = static_cast<size_t>(rules.blockSize);
+    const bool fillsWithZero = rules.algorithm != WeightOnlyAlgorithm::Default;
+    Tensor out = Tensor::allocate(DType::UInt8, { m.columns, m.blocks, static_cast<int64_t>(blobBytes) });
+    const auto bytes = out.fill<uint8_t>();
+    const auto packColumn = [&](size_t c) {
+        const uint8_t* codes = m.codes.data() + c * rows;
+        // MLAS leaves the codes before where a byte has none of its own, within the blocks whose zero points share one.
+        std::array<unsigned, 4> slots {};
+        for (size_t block = 0; block < blocks; ++block) {
+            if (block % perByte == 0)
+                slots = {};
+            const size_t from = block * blockSize, to = std::min(from + blockSize, rows);
+            uint8_t* blob = bytes.data() + (c * blocks + block) * blobBytes;
+            const uint8_t zero = m.zeroPoints[m.at(c, block)];
+            for (size_t b = 0; b < blobBytes; ++b) {
+                const size_t r = from + b * perByte;
+                if (r >= to && !fillsWithZero) {
+                    blob[b] = 0;
+                    continue;
+                }
+                unsigned byte = 0;
+                for (size_t k = 0; k < perByte; ++k) {
+                    slots[k] = r + k < to ? codes[r + k] : fillsWithZero ? zero : slots[k];
+                    byte |= slots[k] << (k * static_cast<size_t>(rules.bits));
+                }
+                blob[b] = static_cast<uint8_t>(byte);
+            }
+        }
+    };
+    constexpr size_t kColumnsAtOnce = 64;
+    const auto columns = static_cast<size_t>(m.columns);
+    parallelFor((columns + kColumnsAtOnce - 1) / kColumnsAtOnce, rules.threads, [&](size_t tile, size_t) {
+        for (size_t c = tile * kColumnsAtOnce; c < std::min((tile + 1) * kColumnsAtOnce, columns); ++c)
+            packColumn(c);
+    });
+    return out;
+}
+
+Tensor packedZeroPoints(const BlockMatrix& m, const BlockRules& rules)
+{
+    const auto blocks = static_cast<size_t>(m.blocks), bits = static_cast<size_t>(rules.bits);
+    const size_t rowBytes = (blocks * bits + 7) / 8, perByte = 8 / bits;
+    Tensor out = Tensor::allocate(DType::UInt8, { m.columns, static_cast<int64_t>(rowBytes) });
+    const auto bytes = out.fill<uint8_t>();
+    const unsigned unused = bits == 8 ? 0u : 1u << (bits - 1);
+    for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
+        for (size_t b = 0; b < rowBytes; ++b) {
+            unsigned byte = 0;
+            for (size_t k = 0; k < perByte; ++k) {
+                const size_t block = b * perByte + k;
+                byte |= (block < blocks ? m.zeroPoints[m.at(c, block)] : unused) << (k * bits);
+            }
+            bytes[c * rowBytes + b] = static_cast<uint8_t>(byte);
+        }
+    return out;
+}
+
+} // namespace qs

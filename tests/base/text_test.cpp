@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/base/runners.h"
+
+#include "core/base/text/regex.h"
+#include "core/base/text/utf8.h"
+
+#include <QTest>
+
+using namespace qs;
+
+class TextTests : public QObject {
+    Q_OBJECT
+private slots:
+    void characters_data();
+    void characters();
+    void everyCharacterComesBack();
+    void cutsBetweenCharacters();
+    void patterns_data();
+    void patterns();
+    void patternsMatchParts();
+    void wrongPatterns_data();
+    void wrongPatterns();
+    void hostilePatternsEnd();
+    void quotedTextIsPlain();
+};
+
+void TextTests::characters_data()
+{
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("expected"); // what is not valid: "?" for each byte
+    const auto row = [](const char* name, const QByteArray& text, const char* expected) {
+        QTest::newRow(name) << text << QString(expected);
+    };
+    row("nothing", "", "");
+    row("ASCII with a zero", QByteArray("a\0z", 3), "61 0 7a");
+    row("one to four bytes", "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf",
+        "7f 80 7ff 800 ffff 10000 10ffff");
+    row("the replacement character itself", "\xef\xbf\xbd", "fffd");
+    row("continuation alone", "\x80\xbf", "? ?");
+    row("never in UTF-8", "\xf8\xfe\xff", "? ? ?");
+    row("overlong of two", "\xc0\x80\xc1\xbf", "? ? ? ?");
+    row("overlong of three", "\xe0\x9f\xbf", "? ? ?");
+    row("overlong of four", "\xf0\x8f\xbf\xbf", "? ? ? ?");
+    row("surrogates", "\xed\x9f\xbf\xed\xa0\x80\xed\xbf\xbf\xee\x80\x80", "d7ff ? ? ? ? ? ? e000");
+    row("beyond the last", "\xf4\x90\x80\x80\xf7\xbf\xbf\xbf", "? ? ? ? ? ? ? ?");
+    row("cut off at the end", "a\xe2\x82", "61 ? ?");
+    row("cut off by another",
+        "\xe2\x82"
+        "b\xf0\x9f\xc3\xa9",
+        "? ? 62 ? ? e9");
+}
+
+void TextTests::characters()
+{
+    QFETCH(QByteArray, text);
+    QFETCH(QString, expected);
+    const std::string all = text.toStdString();
+    QStringList found;
+    std::string bytes;
+    forEachCharacter(all, [&](const Utf8Character& c) {
+        found << (c.valid ? QString::number(uint32_t(c.point), 16) : "?");
+        QVERIFY(c.valid || (c.bytes.size() == 1 && c.point == U'\uFFFD'));
+        bytes += c.bytes;
+    });
+    QCOMPARE(found.join(' '), expected);
+    QCOMPARE(bytes, all);
+}
+
+void TextTests::everyCharacterComesBack()
+{
+    for (char32_t point = 0; point <= 0x10FFFF; ++point) {
+        if (point == 0xD800)
+            point = 0xE000;
+        const std::string text = utf8Text(point);
+        const Utf8Character c = firstCharacter(text + "x");
+        if (!c.valid || c.point != point || c.bytes != text)
+            QFAIL(qPrintable(QString::number(uint32_t(point), 16)));
+    }
+}
+
+void TextTests::cutsBetweenCharacters()
+{
+    const std::string text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z";
+    QCOMPARE(characterCount(text), size_t(5));
+    std::vector<size_t> borders;
+    for (size_t i = 0; i < text.size(); ++i)
+        if (beginsCharacter(text[i]))
+            borders.push_back(i);
+    QCOMPARE(borders, (std::vector<size_t> { 0, 1, 3, 6, 10 }));
+}
+
+void TextTests::patterns_data()
+{
+    QTest::addColumn<QByteArray>("pattern");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<bool>("matches");
+    const auto row = [](const char* pattern, const char* text, bool matches) {
+        QTest::addRow("%s on '%s'", pattern, text) << QByteArray(pattern) << QByteArray(text) << matches;
+    };
+    row("", "", true);
+    row("", "a", false);
+    row("abc", "abc", true);
+    row("abc", "abcd", false);
+    row("a|bc|", "bc", true);
+    row("a|bc|", "", true);
+    row("(ab)*c", "ababc", true);
+    row("(ab)+?c", "c", false);
+    row("a{2,3}", "aa", true);
+    row("a{2,3}", "aaaa", false);
+    row("a{2}", "aaa", false);
+    row("a{2,}", "aaaaa", true);
+    row("a{,3}", "a{,3}", true);
+    row("[a-c-]+", "a-b", true);
+    row("[^a-c]+", "dee", true);
+    row("[^a-c]+", "dae", false);
+    row("[]x]+", "]x", true);
+    row("\\d\\w\\s\\D\\W\\S", "1a b-c", true);
+    row("www\\.[\\w.-]+\\.\\bcom\\b", "www.google.com", true);
+    row("www\\.[\\w.-]+\\.\\bcom\\b", "www.bbc.co.uk", false);
+    row("(\\W|^)[\\w.\\-]{0,25}@(yahoo|gmail)\\.com(\\W|$)", "account@gmail.com", true);
+    row("^a.c$", "a\nc", false);
+    row("a.c",
+        "a\xC3\xBC"
+        "c",
+        true);
+    row("(?:a|(?P<name>b))\\x", "", false);
+    row("foo\\B.*", "foobar", true);
+    row("foo\\b.*", "foobar", false);
+    row("(?i)a\\pN[[:alpha:]]", "A1z", true);
+    row("(a*)*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac", false);
+}
+
+void TextTests::patterns()
+{
+    QFETCH(QByteArray, pattern);
+    QFETCH(QByteArray, text);
+    QFETCH(bool, matches);
+    const Regex regex(pattern.toStdString());
+    QCOMPARE(regex.fault().empty() && regex.matchesAll(text.toStdString()), matches);
+}
+
+void TextTests::patternsMatchParts()
+{
+    const Regex regex("b+c");
+    QVERIFY(regex.matchesPart("abbcd") && !regex.matchesPart("abd"));
+    QVERIFY(!regex.matchesAll("abbcd") && regex.matchesAll("bbc"));
+    QVERIFY(Regex("^$").matchesPart("") && !Regex("^b$").matchesPart("ab"));
+}
+
+void TextTests::wrongPatterns_data()
+{
+    QTest::addColumn<QByteArray>("pattern");
+    for (const char* pattern : { "(", ")", "a(b", "[a", "*a", "a\\", "a{2000}", "a{3,2}", "[b-a]", "(a)\\1", "a(?=b)",
+             "a(?!b)", "(?<=a)b", "\\u0041", "\xff" })
+        QTest::newRow(pattern) << QByteArray(pattern);
+    QTest::newRow("too deep") << QByteArray(100'000, '(');
+    QTest::newRow("too large") << QByteArray("((((a{1000}){1000}){1000}){1000})");
+    QTest::newRow("too large, repetition after repetition") << QByteArray("((a{100}){10}|[^b]){1000}").repeated(100);
+}
+
+void TextTests::wrongPatterns()
+{
+    QFETCH(QByteArray, pattern);
+    const Regex regex(pattern.toStdString());
+    QVERIFY(!regex.fault().empty());
+    QVERIFY(!regex.matchesAll("") && !regex.matchesPart("a"));
+}
+
+void TextTests::hostilePatternsEnd()
+{
+    const std::string many(200'000, 'a');
+    QVERIFY(Regex("(a|b|ab)*c").matchesAll(many + "c"));
+    for (const char* pattern : { "(a+)+$", "(a*)*$", "(a|a)*$", "(a|aa)+$", "(.*a){20}$" })
+        QVERIFY2(!Regex(std::string("^") + pattern).matchesAll(many + "b"), pattern);
+}
+
+void TextTests::quotedTextIsPlain()
+{
+    const std::string signs = "a.*+?()[]{}|^$\\/-_ \xc3\xa9\n";
+    QVERIFY(Regex(Regex::quoted(signs)).matchesAll(signs));
+    QVERIFY(!Regex(Regex::quoted("a.")).matchesAll("ab"));
+}
+
+int runTextTests(int argc, char** argv)
+{
+    TextTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "text_test.moc"
