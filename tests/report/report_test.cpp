@@ -106,7 +106,7 @@ Snapshot makeSnapshot()
     c.accuracy = Accuracy { 2, 1.0, 0.5 };
     c.flipped = { 1 };
     Finding f;
-    f.rule = "range_too_small";
+    f.rule = Rule::RangeTooSmall;
     f.severity = Severity::Warning;
     f.title = "Clipping <here>";
     f.summary = "Half of the values are clipped.";
