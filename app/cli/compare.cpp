@@ -20,7 +20,7 @@ constexpr size_t kMostShards = 1000000;
 
 struct CompareCommand {
     std::string first, second, reference, map, classNames, arithmetic = "simulated", shard, state;
-    bool local = false;
+    bool nodeAlone = false;
     std::string ranges;
     RecipeOptions recipe;
     LadderOptions ladder;
@@ -94,7 +94,7 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
         QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
         QS_TRY(inputs.calibration, calibrationRequest(o.recipe, o.ranges, o.data, common));
     }
-    inputs.nodeAlone = o.local;
+    inputs.nodeAlone = o.nodeAlone;
     QS_TRY(inputs.shard, shardOf(o, common));
     if (inputs.shard && !inputs.calibration.spec.empty())
         return badUse("a shard's state file does not keep samples for calibration beside its own",
@@ -187,7 +187,9 @@ Command addCompare(CLI::App& app, Context& context)
         "quantize anew with each of the first N remedies that a recipe can make, and tell what it gains at the output "
         "(each costs about one quantization and one comparison)");
     addLadderOptions(app, o->ladder);
-    app.add_flag("--local", o->local, "also run each quantized node alone on the float model's values");
+    app.add_flag("--node-alone,--local", o->nodeAlone,
+        "also run each quantized node alone on the float model's values: fills node_sqnr_db (local_sqnr_db is always "
+        "there)");
     app.add_option("--shard", o->shard, "I/N: run part I of N of the samples, I from 1; needs --state");
     app.add_option("--state", o->state, "where a shard writes what it measured, for `merge`");
     return [o](Context& c) { return compare(*o, c); };

@@ -55,7 +55,7 @@ inline const ActivationRow& rowOf(const Comparison& c, const std::string& name)
     return *it;
 }
 
-inline const Finding* findingOf(const Comparison& c, const std::string& rule)
+inline const Finding* findingOf(const Comparison& c, Rule rule)
 {
     const auto it = std::ranges::find(c.findings, rule, &Finding::rule);
     return it == c.findings.end() ? nullptr : &*it;
@@ -65,8 +65,8 @@ inline QString rulesOf(const Comparison& c)
 {
     QStringList list;
     for (const Finding& f : c.findings)
-        list << QString::fromStdString(
-            f.rule + ":" + std::string(severityName(f.severity)) + "@" + f.tensor + ": " + f.summary);
+        list << QString::fromStdString(std::string(ruleId(f.rule)) + ":" + std::string(severityName(f.severity)) + "@"
+            + f.tensor + ": " + f.summary);
     return list.join('\n');
 }
 

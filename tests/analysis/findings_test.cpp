@@ -73,8 +73,9 @@ double number(const Finding& f, const std::string& key)
 /// What every finding must say.
 void verifyComplete(const Finding& f)
 {
-    QVERIFY2(!f.title.empty() && !f.summary.empty() && !f.remedy.empty() && !f.evidence.empty(), f.rule.c_str());
-    QVERIFY2(!f.tensor.empty() || !f.node.empty(), f.rule.c_str());
+    QVERIFY2(!f.title.empty() && !f.summary.empty() && !f.remedy.empty() && !f.evidence.empty(),
+        std::string(ruleId(f.rule)).c_str());
+    QVERIFY2(!f.tensor.empty() || !f.node.empty(), std::string(ruleId(f.rule)).c_str());
 }
 
 } // namespace
@@ -112,7 +113,7 @@ void FindingsTests::healthyPairHasNone()
 void FindingsTests::rangeTooSmall()
 {
     const Comparison c = compared(plain(), quantized(0.034f, 0.002f), normalData());
-    const Finding* f = findingOf(c, "range_too_small");
+    const Finding* f = findingOf(c, Rule::RangeTooSmall);
     QVERIFY2(f, qPrintable(rulesOf(c)));
     verifyComplete(*f);
     QCOMPARE(f->severity, Severity::Error);
@@ -122,8 +123,8 @@ void FindingsTests::rangeTooSmall()
     QVERIFY(std::fabs(number(*f, "range_high") - 0.254) < 1e-6);
     QVERIFY(number(*f, "data_high") > 2);
     QVERIFY(number(*f, "ideal_sqnr_db") > number(*f, "local_sqnr_db") + 20);
-    QVERIFY(!findingOf(c, "input_mismatch") && !findingOf(c, "range_too_large"));
-    QCOMPARE(c.findings[0].rule, std::string("range_too_small"));
+    QVERIFY(!findingOf(c, Rule::InputMismatch) && !findingOf(c, Rule::RangeTooLarge));
+    QCOMPARE(c.findings[0].rule, Rule::RangeTooSmall);
 }
 
 void FindingsTests::slightClippingIsNoError()
@@ -137,20 +138,20 @@ void FindingsTests::slightClippingIsNoError()
 void FindingsTests::rangeTooLarge()
 {
     const Comparison c = compared(plain(), quantized(0.034f, 1.0f), normalData());
-    const Finding* f = findingOf(c, "range_too_large");
+    const Finding* f = findingOf(c, Rule::RangeTooLarge);
     QVERIFY2(f, qPrintable(rulesOf(c)));
     verifyComplete(*f);
     QCOMPARE(f->tensor, std::string("a"));
     QVERIFY(f->severity != Severity::Note);
     QVERIFY(number(*f, "gain_db") > 25 && number(*f, "gain_db") < 40);
     QVERIFY(number(*f, "used_codes") < 0.05);
-    QVERIFY(!findingOf(c, "range_too_small"));
+    QVERIFY(!findingOf(c, Rule::RangeTooSmall));
 }
 
 void FindingsTests::inputMismatch()
 {
     const Comparison c = compared(plain(), quantized(0.002f, 0.002f), normalData());
-    const Finding* f = findingOf(c, "input_mismatch");
+    const Finding* f = findingOf(c, Rule::InputMismatch);
     QVERIFY2(f, qPrintable(rulesOf(c)));
     verifyComplete(*f);
     QCOMPARE(f->severity, Severity::Error);
@@ -177,22 +178,22 @@ void FindingsTests::inputMismatchThroughReshape()
                            .output("y")
                            .finish();
     const Comparison c = compared(f, q, normalData());
-    QVERIFY2(findingOf(c, "input_mismatch"), qPrintable(rulesOf(c)));
-    QVERIFY2(!findingOf(c, "range_too_small"), qPrintable(rulesOf(c)));
-    QCOMPARE(std::ranges::count(c.findings, std::string("input_mismatch"), &Finding::rule), std::ptrdiff_t(1));
+    QVERIFY2(findingOf(c, Rule::InputMismatch), qPrintable(rulesOf(c)));
+    QVERIFY2(!findingOf(c, Rule::RangeTooSmall), qPrintable(rulesOf(c)));
+    QCOMPARE(std::ranges::count(c.findings, Rule::InputMismatch, &Finding::rule), std::ptrdiff_t(1));
 }
 
 void FindingsTests::inherited()
 {
     const Comparison c = compared(plain(), quantized(0.002f, 0.034f), normalData());
-    const Finding* f = findingOf(c, "inherited");
+    const Finding* f = findingOf(c, Rule::Inherited);
     QVERIFY2(f, qPrintable(rulesOf(c)));
     verifyComplete(*f);
     QCOMPARE(f->severity, Severity::Note);
     const auto source = std::ranges::find(f->evidence, "source", &EvidenceItem::key);
     QVERIFY(source != f->evidence.end());
     QCOMPARE(source->text, std::string("x"));
-    QVERIFY(!findingOf(c, "range_too_small"));
+    QVERIFY(!findingOf(c, Rule::RangeTooSmall));
 }
 
 void FindingsTests::channelImbalance()
@@ -207,7 +208,7 @@ void FindingsTests::channelImbalance()
     QVERIFY(*c.weights[0].rangeRatio > 20);
     // Most of the power lies in the large channel: the whole tensor gains little, its small channels everything.
     const bool gains = *c.weights[0].perChannelSqnrDb - *c.weights[0].similarity.sqnrDb >= 6;
-    QCOMPARE(findingOf(c, "channel_imbalance") != nullptr, gains);
+    QCOMPARE(findingOf(c, Rule::ChannelImbalance) != nullptr, gains);
 
     // Half of the channels small: the small ones fall below one step.
     auto half = normals(72, 3);
@@ -216,7 +217,7 @@ void FindingsTests::channelImbalance()
     const std::vector<float> wide { 40.f / 127 };
     const ConvPair worse = convPair(half, symmetricCodes(half, wide), wide);
     const Comparison c2 = compared(worse.f, worse.q, pictures());
-    const Finding* f = findingOf(c2, "channel_imbalance");
+    const Finding* f = findingOf(c2, Rule::ChannelImbalance);
     QVERIFY2(f, qPrintable(rulesOf(c2)));
     verifyComplete(*f);
     QCOMPARE(f->tensor, std::string("w"));
@@ -229,7 +230,7 @@ void FindingsTests::channelImbalance()
         for (size_t i = 0; i < 9; ++i)
             scales[k] = std::max(scales[k], std::fabs(half[k * 9 + i]) / 127);
     const ConvPair good = convPair(half, symmetricCodes(half, scales), scales);
-    QVERIFY(!findingOf(compared(good.f, good.q, pictures()), "channel_imbalance"));
+    QVERIFY(!findingOf(compared(good.f, good.q, pictures()), Rule::ChannelImbalance));
 }
 
 void FindingsTests::weightsDiffer()
@@ -241,12 +242,12 @@ void FindingsTests::weightsDiffer()
         codes[i] = static_cast<int8_t>(codes[i] / 2 + 5);
     const ConvPair pair = convPair(w, codes, scale);
     const Comparison c = compared(pair.f, pair.q, pictures());
-    const Finding* f = findingOf(c, "weights_differ");
+    const Finding* f = findingOf(c, Rule::WeightsDiffer);
     QVERIFY2(f, qPrintable(rulesOf(c)));
     verifyComplete(*f);
     QCOMPARE(f->tensor, std::string("w"));
     QVERIFY(number(*f, "off_by_more_than_half_step") > 0.25);
-    QVERIFY(!findingOf(c, "channel_imbalance"));
+    QVERIFY(!findingOf(c, Rule::ChannelImbalance));
 }
 
 /// Three layers trained on, and one of them damaged besides: one card with all three, and one of its own.
@@ -271,8 +272,8 @@ void FindingsTests::oneCauseIsOneCard()
         from = "y" + layer;
     }
     const Comparison c = compared(f.output(from).finish(), q.output(from).finish(), pictures());
-    QCOMPARE(std::ranges::count(c.findings, "weights_differ", &Finding::rule), 1);
-    const Finding& card = *findingOf(c, "weights_differ");
+    QCOMPARE(std::ranges::count(c.findings, Rule::WeightsDiffer, &Finding::rule), 1);
+    const Finding& card = *findingOf(c, Rule::WeightsDiffer);
     verifyComplete(card);
     QCOMPARE(card.tensor, std::string("w2")); // the worst
     QCOMPARE(card.title, std::string("3 layers have other weights"));
@@ -302,9 +303,9 @@ void FindingsTests::rangesBehindTheInput()
     }
     const Comparison c = compared(f.node("Neg", { "c" }, { "y" }).output("y").finish(),
         q.node("Neg", { "c_dq" }, { "y" }).output("y").finish(), normalData());
-    QCOMPARE(c.findings.front().rule, std::string("input_mismatch"));
-    QCOMPARE(std::ranges::count(c.findings, "range_too_small", &Finding::rule), 1);
-    const Finding& card = *findingOf(c, "range_too_small");
+    QCOMPARE(c.findings.front().rule, Rule::InputMismatch);
+    QCOMPARE(std::ranges::count(c.findings, Rule::RangeTooSmall, &Finding::rule), 1);
+    const Finding& card = *findingOf(c, Rule::RangeTooSmall);
     QCOMPARE(card.places.size(), size_t(3));
     QCOMPARE(changesOf(card), (std::vector<Remedy> { c.findings.front().change }));
     // Each range alone would be a change of its own.
@@ -330,7 +331,7 @@ void FindingsTests::unmatched()
                            .output("y")
                            .finish();
     const Comparison c = compared(f, q, normalData());
-    const Finding* found = findingOf(c, "unmatched");
+    const Finding* found = findingOf(c, Rule::Unmatched);
     QVERIFY2(found, qPrintable(rulesOf(c)));
     verifyComplete(*found);
     QCOMPARE(found->severity, Severity::Note);

@@ -130,12 +130,12 @@ void IntegerTests::countsSaturatedPairs()
     QCOMPARE(c.saturation[0].pairs, uint64_t(24));
     QCOMPARE(c.saturation[0].saturated, (std::vector<uint64_t> { 4, 0 }));
     QVERIFY(rowOf(c, "y").implementation->beyond > 0);
-    const Finding* finding = findingOf(c, "saturating_accumulation");
+    const Finding* finding = findingOf(c, Rule::SaturatingAccumulation);
     QVERIFY2(finding, qPrintable(rulesOf(c)));
     QCOMPARE(finding->severity, Severity::Warning);
     QCOMPARE(finding->tensor, std::string("y"));
     QCOMPARE(finding->evidence[0].number, std::optional(4.0));
-    QVERIFY(!findingOf(c, "implementation_differs")); // one cause, one finding
+    QVERIFY(!findingOf(c, Rule::ImplementationDiffers)); // one cause, one finding
     QVERIFY(comparedAs(ArithmeticProfile::Integer, f, q, FixedData({ x })).saturation.empty());
 }
 

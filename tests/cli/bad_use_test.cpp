@@ -66,8 +66,9 @@ void BadUseTests::helpAndVersion()
         QVERIFY(outcome.err.isEmpty());
     }
     QVERIFY(quantscope({ "--version" }).out.startsWith("quantscope-cli "));
-    for (const char* option : { "--data", "--limit", "--preprocess", "--threads", "--memory-limit", "--carry", "--seed",
-             "--json", "--csv", "--html", "--map", "--local", "--fail-below-sqnr", "--quiet", "--verbose" })
+    for (const char* option :
+        { "--data", "--limit", "--preprocess", "--threads", "--memory-limit", "--carry", "--seed", "--json", "--csv",
+            "--html", "--map", "--local", "--node-alone", "--fail-below-sqnr", "--quiet", "--verbose" })
         QVERIFY2(quantscope({ "compare", "--help" }).out.contains(option), option);
 }
 

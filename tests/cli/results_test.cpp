@@ -352,7 +352,7 @@ void ResultsTests::perNodeTimes()
 
 void ResultsTests::localFillsNodeAlone()
 {
-    const json c = parsed(quantscope(comparing(kQdq, { "--limit", "3", "--local", "--json", "-" })).out);
+    const json c = parsed(quantscope(comparing(kQdq, { "--limit", "3", "--node-alone", "--json", "-" })).out);
     int filled = 0;
     for (const json& a : c["activations"])
         filled += a["node_sqnr_db"].is_number();

@@ -234,9 +234,8 @@ private slots:
             QStringLiteral("at onnx::QuantizeLinear_1429: a"));
         QCOMPARE(evidenceText(measured),
             QStringLiteral("clipped 11.8 % · SQNR with this quantizer alone 3.5 dB · source conv_1 · new key 2"));
-        for (const char* rule : { "range_too_small", "range_too_large", "input_mismatch", "channel_imbalance",
-                 "inherited", "weights_differ", "unmatched" })
-            QVERIFY2(!ruleDefinition(rule).isEmpty(), rule);
+        for (const RuleInfo& info : ruleTable())
+            QVERIFY2(!ruleExplanation(info.rule).isEmpty(), info.id.data());
     }
 
     void jobs()

@@ -489,7 +489,7 @@ void ProjectTests::warnsOfSwappedFiles()
     QVERIFY(swapped->warnings[0].find("digits_qdq.onnx: is quantized itself") != std::string::npos);
     QVERIFY(swapped->warnings[1].find("digits_float.onnx: has no quantization") != std::string::npos);
     QVERIFY(std::ranges::none_of(
-        swapped->comparison->findings, [](const Finding& f) { return f.rule == "weights_differ"; }));
+        swapped->comparison->findings, [](const Finding& f) { return f.rule == Rule::WeightsDiffer; }));
 }
 
 void ProjectTests::warnsOfValuesThatAreNotFinite()

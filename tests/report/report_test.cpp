@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/definitions.h"
 #include "core/report/format.h"
 #include "core/report/html/html_parts.h"
 #include "core/report/report.h"
 #include "core/report/text/text_table.h"
 
+#include <QFile>
 #include <QXmlStreamReader>
 #include <QtTest>
 
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace qs;
 using nlohmann::json;
@@ -106,7 +109,7 @@ Snapshot makeSnapshot()
     c.accuracy = Accuracy { 2, 1.0, 0.5 };
     c.flipped = { 1 };
     Finding f;
-    f.rule = "range_too_small";
+    f.rule = Rule::RangeTooSmall;
     f.severity = Severity::Warning;
     f.title = "Clipping <here>";
     f.summary = "Half of the values are clipped.";
@@ -144,11 +147,109 @@ std::vector<std::vector<std::string>> parseCsv(const std::string& text)
     return records;
 }
 
+/// Fills what makeSnapshot() leaves out.
+void fillSamples(Comparison& c)
+{
+    c.inputs.push_back({ kWildName, InputMoments { 0.5, 1, -25, 2 }, { {}, {} }, std::pair(-1.0, 1.0), "<odd>" });
+    c.duplicates = { { 0, 1 } };
+    c.coverage = CalibrationCoverage { 100, 0.25, 2, 1, kWildName, 0.5 };
+    c.rangeGrowth = { { 1, 0.5, 0 }, { 2, 1, 1 } };
+    c.outputs[0].sampleSqnrDb = { 3.5, std::nullopt };
+    c.floatClass = { 1, 2 };
+    c.quantClass = { 1, 0 };
+    c.floatMargin = { 1, std::nan("") };
+    c.quantMargin = { 0.5, -1 };
+}
+
+WeightLaboratory makeLaboratory()
+{
+    WeightLaboratory laboratory;
+    WeightLab lab;
+    lab.channels = { { -1, 2, 0.1, std::nullopt, std::nullopt, std::nullopt }, { 0, 0, 0, 0.5, 3, 30.0 } };
+    lab.trials.push_back({ DType::Int4, true, false, 20.0, false, { 20.0, std::nullopt }, 20.0 });
+    lab.equalized = EqualizedTrial { 1.5, { 1, 2 }, lab.trials };
+    laboratory.weights = { lab };
+    laboratory.preview = { {}, 1, { kWildName } };
+    return laboratory;
+}
+
+Ladder makeLadder()
+{
+    Ladder ladder;
+    LadderRow row;
+    row.step = LadderStep::Device;
+    row.name = kWildName;
+    row.rule = "at least 40 dB";
+    ladder.rows = { row };
+    ladder.firstApart = 0;
+    return ladder;
+}
+
+/// A document in which nothing is left out.
+json wholeDocument()
+{
+    Snapshot s = makeSnapshot();
+    const ValueId input = s.quantModel->graph().inputs()[0];
+    Comparison& c = *s.comparison;
+    fillSamples(c);
+    s.classNames = std::make_shared<const ClassNames>(ClassNames { "one", "two", "three" });
+    s.alignment->links.push_back({ input, input, 0.9, true });
+    c.profile = ArithmeticProfile::IntegerAvx2;
+    c.saturation.push_back({ NodeId(0), "relu", "Relu", 24, { 4, 0 } });
+    c.network = NetworkVerdict { { { input, 0.5 }, ValueDistance { input, 0.5 } }, false };
+    c.activations[0].implementation = ImplementationShares { 0.1, 0 };
+    c.outputs[0].implementation = Similarity {};
+    c.findings[0].change = { RemedyKind::SetRange, {}, kWildName, -1, 1, 0 };
+    const WeightLaboratory laboratory = makeLaboratory();
+    const Ladder ladder = makeLadder();
+    ReportInfo info;
+    info.laboratory = info.otherLaboratory = &laboratory;
+    info.ladder = &ladder;
+    info.other = &s;
+    return json::parse(compareJson(s, info));
+}
+
+/// But those of evidence, which each rule has of its own.
+void collectKeys(const json& value, std::set<std::string>& keys)
+{
+    if (value.is_object())
+        for (const auto& [key, item] : value.items())
+            keys.insert(key);
+    if (value.is_structured())
+        for (const auto& [key, item] : value.items())
+            if (key != "evidence")
+                collectKeys(item, keys);
+}
+
 } // namespace
 
 class ReportTest : public QObject {
     Q_OBJECT
 private slots:
+    /// docs/metrics.md names all that a document holds, and says of it what the program says.
+    void documentation()
+    {
+        QFile file(QStringLiteral(QS_SOURCE_DIR "/docs/metrics.md"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const std::string page = file.readAll().toStdString();
+        const auto holds = [&](const std::string& text) { return page.find(text) != std::string::npos; };
+        std::set<std::string> keys;
+        collectKeys(wholeDocument(), keys);
+        QVERIFY(keys.size() > 100);
+        for (const std::string& key : keys)
+            QVERIFY2(holds("`" + key + "`"), key.c_str());
+        for (const Definition* definition : definition::kAll) {
+            QVERIFY2(keys.contains(std::string(definition->key)), definition->key.data());
+            QVERIFY2(
+                holds(sentencesOf(*definition)) && holds(std::string(definition->formula)), definition->key.data());
+        }
+        for (const RuleInfo& rule : ruleTable()) {
+            std::string line = "| `" + std::string(rule.id) + "` | ";
+            line += std::string(severityName(rule.severity)) + " | " + std::string(rule.explanation) + " |";
+            QVERIFY2(holds(line), line.c_str());
+        }
+    }
+
     void jsonKeysAndNulls()
     {
         const std::string text = compareJson(makeSnapshot(), { 123, false });
@@ -262,30 +363,9 @@ private slots:
     void samplesWeightsAndLadderAsHtml()
     {
         Snapshot s = makeSnapshot();
-        Comparison& c = *s.comparison;
-        c.inputs.push_back({ kWildName, InputMoments { 0.5, 1, -25, 2 }, { {}, {} }, std::pair(-1.0, 1.0), "<odd>" });
-        c.duplicates = { { 0, 1 } };
-        c.coverage = CalibrationCoverage { 100, 0.25, 2, 1, kWildName, 0.5 };
-        c.rangeGrowth = { { 1, 0.5, 0 }, { 2, 1, 1 } };
-        c.outputs[0].sampleSqnrDb = { 3.5, std::nullopt };
-        c.floatClass = { 1, 2 };
-        c.quantClass = { 1, 0 };
-        c.floatMargin = { 1, std::nan("") };
-        c.quantMargin = { 0.5, -1 };
-        WeightLaboratory laboratory;
-        WeightLab lab;
-        lab.channels = { { -1, 2, 0.1, std::nullopt, std::nullopt, std::nullopt }, { 0, 0, 0, 0.5, 3, 30.0 } };
-        lab.trials.push_back({ DType::Int4, true, false, 20.0, false, { 20.0, std::nullopt }, 20.0 });
-        lab.equalized = EqualizedTrial { 1.5, { 1, 2 }, lab.trials };
-        laboratory.weights = { lab };
-        laboratory.preview = { {}, 1, { kWildName } };
-        Ladder ladder;
-        LadderRow row;
-        row.step = LadderStep::Device;
-        row.name = kWildName;
-        row.rule = "at least 40 dB";
-        ladder.rows = { row };
-        ladder.firstApart = 0;
+        fillSamples(*s.comparison);
+        const WeightLaboratory laboratory = makeLaboratory();
+        const Ladder ladder = makeLadder();
         ReportInfo info;
         info.laboratory = &laboratory;
         info.ladder = &ladder;

@@ -115,7 +115,7 @@ WeightRow weight(const Options& options, const Graph& graph, size_t i)
     return row;
 }
 
-Finding finding(Severity severity, const std::string& rule, const std::string& title, const std::string& tensor)
+Finding finding(Severity severity, Rule rule, const std::string& title, const std::string& tensor)
 {
     Finding f;
     f.rule = rule;
@@ -158,8 +158,8 @@ SnapshotPtr comparison(const Options& options)
     if (options.accuracy)
         result.accuracy = Accuracy { options.samples, 1.0, 0.5 };
     result.findings.push_back(
-        finding(Severity::Error, "input_mismatch", "Calibration does not fit the input", "input"));
-    result.findings.push_back(finding(Severity::Note, "inherited", "Inherited in 3 tensors", "input"));
+        finding(Severity::Error, Rule::InputMismatch, "Calibration does not fit the input", "input"));
+    result.findings.push_back(finding(Severity::Note, Rule::Inherited, "Inherited in 3 tensors", "input"));
     return snapshot;
 }
 

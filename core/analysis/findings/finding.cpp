@@ -15,17 +15,14 @@ bool concernsAll(RemedyKind kind)
 
 } // namespace
 
-std::string_view severityName(Severity severity)
+Finding makeFinding(Rule rule, std::string_view place)
 {
-    switch (severity) {
-    case Severity::Error:
-        return "error";
-    case Severity::Warning:
-        return "warning";
-    case Severity::Note:
-        return "note";
-    }
-    return "note";
+    Finding f;
+    f.rule = rule;
+    f.severity = ruleInfo(rule).severity;
+    f.title = ruleTitle(rule, place);
+    f.remedy = ruleRemedy(rule, place);
+    return f;
 }
 
 EvidenceItem evidence(std::string key, double number, std::string unit)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/findings/remedy.h"
+#include "core/analysis/findings/rule.h"
 #include "core/analysis/measure/number.h"
 
 #include <cstddef>
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace qs {
-
-enum class Severity { Error, Warning, Note };
-std::string_view severityName(Severity severity);
 
 /// Evidence is a list of named numbers or texts, in the order to show.
 struct EvidenceItem {
@@ -33,9 +31,9 @@ struct FindingPlace {
     double confidence = 1;
 };
 
-/// A rule that fired. See metrics, "Findings".
+/// A rule that fired.
 struct Finding {
-    std::string rule; ///< "range_too_small"
+    Rule rule = {};
     Severity severity = Severity::Note;
     std::string title; ///< for people: "Calibration does not fit the input"
     std::string summary; ///< one or two sentences with the numbers
@@ -52,6 +50,8 @@ struct Finding {
     std::string cause; ///< within the rule: findings of one cause are told of as one
     std::vector<FindingPlace> places; ///< of those, the worst first, which is told of above; empty: only there
 };
+/// A finding with what the table says of its rule.
+Finding makeFinding(Rule rule, std::string_view place = {});
 /// Where a finding holds: its places, or its own.
 std::vector<FindingPlace> placesOf(const Finding& finding);
 /// All that applying its remedy changes.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/lab/ladder.h"
 
+#include "core/analysis/lab/rungs.h"
 #include "core/analysis/measure/classes.h"
 #include "core/analysis/pairs/feed_inputs.h"
 #include "core/analysis/pairs/float_elements.h"
-#include "core/analysis/pairs/pair_plan.h"
 #include "core/base/work/parallel.h"
 #include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
@@ -22,20 +22,6 @@ constexpr double kUsefulDb = 20; ///< what quantization may cost: 1 % of noise
 constexpr double kSameCodesDb = 40; ///< two integer implementations, where no step is known
 constexpr double kFewBeyond = 0.01; ///< of the elements may be further than one step
 
-/// One of the three runs, or a saved file.
-enum class Side { Framework, Float, Simulated, Integer, Device };
-
-/// Two values to compare.
-struct Rung {
-    LadderStep step;
-    Side from, to;
-    ValueId x, y; ///< in the models; invalid on a saved side
-    size_t saved = 0; ///< index in the saved file
-    std::string name;
-    bool output = false;
-    const QuantParams* params = nullptr; ///< per-tensor quantizer of the quantized value
-};
-
 /// Sums by sample.
 struct RungSums {
     std::vector<PairSums> sums;
@@ -43,18 +29,64 @@ struct RungSums {
     std::vector<int8_t> agree; ///< -1 = no classes
 };
 
+void judge(LadderRow& row)
+{
+    const auto atLeast
+        = [&](double db) { return row.similarity.exact || row.similarity.sqnrDb.value_or(-HUGE_VAL) >= db; };
+    if (row.step == LadderStep::Float) {
+        row.rule = "relative error up to 1e-5";
+        row.agrees = row.relative.value_or(HUGE_VAL) <= kSameFloats;
+    } else if (row.step == LadderStep::Simulated) {
+        row.rule = "at least 20 dB";
+        row.agrees = atLeast(kUsefulDb);
+    } else if (row.beyondStep) {
+        row.rule = "at most 1 % of the elements further than one step";
+        row.agrees = *row.beyondStep <= kFewBeyond;
+    } else {
+        row.rule = "at least 40 dB";
+        row.agrees = atLeast(kSameCodesDb);
+    }
+    row.agrees = row.agrees && row.similarity.nonFinite == 0;
+}
+
+LadderRow rowOf(const Rung& rung, const RungSums& by)
+{
+    PairSums all;
+    uint64_t beyond = 0, agree = 0, classes = 0;
+    for (size_t s = 0; s < by.sums.size(); ++s) {
+        all.merge(by.sums[s]);
+        beyond += by.beyond[s];
+        classes += by.agree[s] >= 0;
+        agree += by.agree[s] > 0;
+    }
+    LadderRow row;
+    row.step = rung.step;
+    row.name = rung.name;
+    row.similarity = similarityOf(all);
+    if (all.xx > 0 || all.ee == 0)
+        row.relative = all.ee == 0 ? 0 : std::sqrt(all.ee / all.xx);
+    const bool steps = rung.params && (rung.step == LadderStep::Integer || rung.step == LadderStep::Device);
+    if (steps && all.count > 0)
+        row.beyondStep = double(beyond) / double(all.count);
+    if (classes > 0)
+        row.top1Agreement = double(agree) / double(classes);
+    judge(row);
+    return row;
+}
+
 class Climber {
 public:
     Climber(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel)
         : m_r(request)
         , m_progress(progress)
         , m_cancel(cancel)
+        , m_rungs(rungsOf(request, m_ladder.unknown))
     {
     }
 
     Result<Ladder> run()
     {
-        plan();
+        m_sums.resize(m_rungs.size());
         QS_CHECK(schedule());
         const size_t samples = m_r.data->samples();
         for (RungSums& s : m_sums) {
@@ -77,90 +109,16 @@ public:
     }
 
 private:
-    const Graph& fg() const { return m_r.pair.floatPlan->graph(); }
-    const Graph& qg() const { return m_r.pair.quantPlan->graph(); }
-
-    const QuantParams* paramsOf(ValueId quantized) const
-    {
-        const auto q = m_r.pair.quantView->ofValue(quantized);
-        if (!q)
-            return nullptr;
-        const QuantParams& params = m_r.pair.quantView->quantizers()[*q].params;
-        return params.perTensor() ? &params : nullptr;
-    }
-
-    static bool usable(const Plan& plan, ValueId id)
-    {
-        return id.valid() && !plan.blocked(id) && !plan.hidden(id) && !plan.constant(id);
-    }
-
-    /// Saved values by name, else by position among the outputs.
-    void addSaved(const SavedValues& saved, const Plan& plan, Side side)
-    {
-        const Graph& graph = plan.graph();
-        for (size_t i = 0; i < saved.values().size(); ++i) {
-            const SavedValues::Value& value = saved.values()[i];
-            ValueId id = graph.findValue(value.name);
-            const bool single = saved.values().size() == 1 && graph.outputs().size() == 1;
-            if (!id.valid() && side == Side::Device)
-                id = partnerOf(value.name);
-            if (!id.valid() && (value.name.empty() || single) && value.position < graph.outputs().size())
-                id = graph.outputs()[value.position];
-            if (!usable(plan, id)) {
-                m_ladder.unknown.push_back(
-                    value.name.empty() ? "output " + std::to_string(value.position) : value.name);
-                continue;
-            }
-            Rung rung { LadderStep::Float, side, Side::Float, id, id, i, graph.value(id).name, graph.isOutput(id),
-                nullptr };
-            if (side == Side::Device) {
-                rung.step = LadderStep::Device;
-                rung.from = Side::Integer;
-                rung.to = Side::Device;
-                rung.params = paramsOf(id);
-            }
-            m_rungs.push_back(std::move(rung));
-        }
-    }
-
-    /// The quantized value that is paired with a float value of that name.
-    ValueId partnerOf(const std::string& floatName) const
-    {
-        const ValueId f = fg().findValue(floatName);
-        const auto& values = m_r.pair.alignment->values;
-        const auto it = std::ranges::find(values, f, &ValuePair::floatValue);
-        return f.valid() && it != values.end() ? it->quantValue : ValueId();
-    }
-
-    void plan()
-    {
-        if (m_r.framework)
-            addSaved(*m_r.framework, *m_r.pair.floatPlan, Side::Framework);
-        for (const OutputPair& out : pairOutputs(m_r.pair)) {
-            const QuantParams* params = paramsOf(out.y);
-            m_rungs.push_back(
-                { LadderStep::Simulated, Side::Float, Side::Simulated, out.x, out.y, 0, out.name, true, params });
-            m_rungs.push_back({ LadderStep::Integer, Side::Simulated, Side::Integer, out.y, out.y, 0, out.quantizedName,
-                true, params });
-        }
-        if (m_r.device)
-            addSaved(*m_r.device, *m_r.integerPlan, Side::Device);
-        std::ranges::stable_sort(m_rungs, [](const Rung& a, const Rung& b) {
-            return a.step != b.step ? a.step < b.step : a.x.index() < b.x.index();
-        });
-        m_sums.resize(m_rungs.size());
-    }
-
     Status schedule()
     {
         Demand f, q, integer;
         for (const Rung& rung : m_rungs)
             for (const auto& [side, id] : { std::pair(rung.from, rung.x), std::pair(rung.to, rung.y) })
-                if (side == Side::Float)
+                if (side == LadderSide::Float)
                     f.values.push_back(id);
-                else if (side == Side::Simulated)
+                else if (side == LadderSide::Simulated)
                     q.values.push_back(id);
-                else if (side == Side::Integer)
+                else if (side == LadderSide::Integer)
                     integer.values.push_back(id);
         QS_TRY(m_float, Schedule::make(m_r.pair.floatPlan, std::move(f)));
         QS_TRY(m_simulated, Schedule::make(m_r.pair.quantPlan, std::move(q)));
@@ -175,19 +133,23 @@ private:
         Execution f(m_float, pool), q(m_simulated, pool), integer(m_integer, pool);
         for (auto [execution, schedule] :
             { std::pair(&f, &m_float), std::pair(&q, &m_simulated), std::pair(&integer, &m_integer) }) {
-            QS_CHECK(execution->bind(feedInputs((*schedule)->plan(), fg(), {}, feed, {}, {}, schedule == &m_float)));
+            QS_CHECK(execution->bind(
+                feedInputs((*schedule)->plan(), m_r.pair.floatPlan->graph(), {}, feed, {}, {}, schedule == &m_float)));
             QS_CHECK(execution->runAll(m_cancel));
         }
         for (size_t i = 0; i < m_rungs.size(); ++i) {
             const Rung& rung = m_rungs[i];
             std::vector<Tensor> sides;
             for (const auto& [side, id] : { std::pair(rung.from, rung.x), std::pair(rung.to, rung.y) }) {
-                if (side == Side::Framework || side == Side::Device) {
-                    const SavedValues& saved = side == Side::Framework ? *m_r.framework : *m_r.device;
+                if (side == LadderSide::Framework || side == LadderSide::Device) {
+                    const SavedValues& saved = side == LadderSide::Framework ? *m_r.framework : *m_r.device;
                     QS_TRY(Tensor read, saved.read(rung.saved, feed.firstSample, feed.samples));
                     sides.push_back(std::move(read));
                 } else {
-                    sides.push_back((side == Side::Float ? f : side == Side::Simulated ? q : integer).get(id));
+                    sides.push_back((side == LadderSide::Float ? f
+                            : side == LadderSide::Simulated    ? q
+                                                               : integer)
+                                        .get(id));
                 }
             }
             if (sides[0].count() != sides[1].count())
@@ -240,58 +202,13 @@ private:
         return std::move(m_ladder);
     }
 
-    static LadderRow rowOf(const Rung& rung, const RungSums& by)
-    {
-        PairSums all;
-        uint64_t beyond = 0, agree = 0, classes = 0;
-        for (size_t s = 0; s < by.sums.size(); ++s) {
-            all.merge(by.sums[s]);
-            beyond += by.beyond[s];
-            classes += by.agree[s] >= 0;
-            agree += by.agree[s] > 0;
-        }
-        LadderRow row;
-        row.step = rung.step;
-        row.name = rung.name;
-        row.similarity = similarityOf(all);
-        if (all.xx > 0 || all.ee == 0)
-            row.relative = all.ee == 0 ? 0 : std::sqrt(all.ee / all.xx);
-        const bool steps = rung.params && (rung.step == LadderStep::Integer || rung.step == LadderStep::Device);
-        if (steps && all.count > 0)
-            row.beyondStep = double(beyond) / double(all.count);
-        if (classes > 0)
-            row.top1Agreement = double(agree) / double(classes);
-        judge(row);
-        return row;
-    }
-
-    static void judge(LadderRow& row)
-    {
-        const auto atLeast
-            = [&](double db) { return row.similarity.exact || row.similarity.sqnrDb.value_or(-HUGE_VAL) >= db; };
-        if (row.step == LadderStep::Float) {
-            row.rule = "relative error up to 1e-5";
-            row.agrees = row.relative.value_or(HUGE_VAL) <= kSameFloats;
-        } else if (row.step == LadderStep::Simulated) {
-            row.rule = "at least 20 dB";
-            row.agrees = atLeast(kUsefulDb);
-        } else if (row.beyondStep) {
-            row.rule = "at most 1 % of the elements further than one step";
-            row.agrees = *row.beyondStep <= kFewBeyond;
-        } else {
-            row.rule = "at least 40 dB";
-            row.agrees = atLeast(kSameCodesDb);
-        }
-        row.agrees = row.agrees && row.similarity.nonFinite == 0;
-    }
-
     const LadderRequest& m_r;
     const ProgressFn& m_progress;
     const CancelToken& m_cancel;
-    std::vector<Rung> m_rungs;
+    Ladder m_ladder;
+    const std::vector<Rung> m_rungs;
     std::vector<RungSums> m_sums;
     std::shared_ptr<const Schedule> m_float, m_simulated, m_integer;
-    Ladder m_ladder;
 };
 
 } // namespace

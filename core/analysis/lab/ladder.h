@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/lab/ladder_request.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/result.h"
 #include "core/base/work/cancel.h"
 #include "core/base/work/progress.h"
-#include "core/data/data_source.h"
-#include "core/data/saved_values.h"
 
 #include <optional>
 #include <string>
@@ -16,13 +14,6 @@
 /// From the framework that a model came from to the device that runs it, step by step: where does agreement end?
 namespace qs {
 
-/// Each is compared with the one before it.
-enum class LadderStep {
-    Float, ///< the float file against what the framework computed
-    Simulated, ///< the quantized file as written against the float file
-    Integer, ///< fused integer kernels against the file as written
-    Device, ///< what a device computed against the integer kernels
-};
 std::string_view ladderStepName(LadderStep step); ///< "framework -> float"
 
 /// One value on one step.
@@ -43,14 +34,6 @@ struct Ladder {
     std::vector<std::string> unknown; ///< saved values that neither file has
 };
 
-struct LadderRequest {
-    ComparePair pair; ///< `quantPlan` of the simulated profile
-    std::shared_ptr<const Plan> integerPlan;
-    const DataSource* data = nullptr;
-    const SavedValues* framework = nullptr; ///< values by names of the float file; null = none
-    const SavedValues* device = nullptr; ///< values by names of the quantized file, as reals or codes; null = none
-    size_t threads = 1;
-};
 Result<Ladder> climbLadder(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel);
 
 } // namespace qs

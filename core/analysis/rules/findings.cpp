@@ -30,12 +30,12 @@ bool firstOfQuantizer(const Comparison& c, size_t index)
     return true;
 }
 
-Finding activationFinding(const Comparison& c, size_t index, std::string rule, Severity severity)
+const std::string& placeName(const ActivationRow& row) { return row.node.empty() ? row.name : row.node; }
+
+Finding activationFinding(const Comparison& c, size_t index, Rule rule)
 {
     const ActivationRow& row = c.activations[index];
-    Finding f;
-    f.rule = std::move(rule);
-    f.severity = severity;
+    Finding f = makeFinding(rule, placeName(row));
     f.node = row.node;
     f.tensor = row.name;
     f.activation = index;
@@ -43,12 +43,10 @@ Finding activationFinding(const Comparison& c, size_t index, std::string rule, S
     return f;
 }
 
-Finding weightFinding(const Comparison& c, size_t index, std::string rule, Severity severity)
+Finding weightFinding(const Comparison& c, size_t index, Rule rule)
 {
     const WeightRow& row = c.weights[index];
-    Finding f;
-    f.rule = std::move(rule);
-    f.severity = severity;
+    Finding f = makeFinding(rule, row.node);
     f.node = row.node;
     f.tensor = row.name;
     f.weight = index;
@@ -73,7 +71,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findWrongBiases(pair, c, found);
     findSaturatingAccumulation(c, found);
     findImplementationDiffers(c, found);
-    findForms(pair, c, found);
+    findForms(pair, found);
     findInherited(pair, c, found);
     findSampleSpread(c, found);
     findUnmatched(pair, found);

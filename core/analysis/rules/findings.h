@@ -10,7 +10,7 @@
 
 namespace qs {
 
-/// Rules over what was measured, most telling first.
+/// What stands out of what was measured, most telling first, and whether both files are one network.
 void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& proof, Comparison& result);
 
 /// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
@@ -29,7 +29,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);
 void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
-void findForms(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findForms(const ComparePair& pair, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 
@@ -41,9 +41,12 @@ std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& 
 /// Findings of one rule and cause become one with a list of places, where there are several. Sorted as before.
 void foldFindings(std::vector<Finding>& found);
 
-/// A finding about an activation, with its place and rank filled in.
-Finding activationFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
-Finding weightFinding(const Comparison& c, size_t row, std::string rule, Severity severity);
+/// What a row is called in a sentence: its node, or the tensor where no node makes it.
+const std::string& placeName(const ActivationRow& row);
+/// A finding about an activation, with its place and rank filled in; told of by placeName().
+Finding activationFinding(const Comparison& c, size_t row, Rule rule);
+/// The same of a weight, told of by its node.
+Finding weightFinding(const Comparison& c, size_t row, Rule rule);
 
 /// The row is a graph input, or only moves its elements (Reshape, Transpose ...).
 bool isInputLike(const Graph& graph, const ActivationRow& row);

@@ -18,7 +18,8 @@ constexpr std::string_view kAnyCause = "*";
 
 /// How findings of a rule are told of together.
 struct FoldRule {
-    std::string_view rule, cause;
+    Rule rule;
+    std::string_view cause;
     std::string_view title; ///< {0} = their number, {1} = title of the worst
     std::string_view remedy; ///< empty: that of the worst
     size_t fewest = 2; ///< beyond notes
@@ -26,24 +27,24 @@ struct FoldRule {
 };
 
 constexpr auto kFoldRules = std::to_array<FoldRule>({
-    { "weights_differ", "retrained", "{0} layers have other weights", "" },
-    { "weights_differ", "unrelated", "{0} layers have weights that are not theirs", "" },
-    { "channel_imbalance", "", "One scale for unequal channels in {0} weights", "Quantize these weights per channel.",
-        2, true },
-    { "range_too_small", kByInput, "{0} more ranges were found with other data", "", 2, true },
-    { "range_too_small", "", "Clipping at {0} tensors",
+    { Rule::WeightsDiffer, "retrained", "{0} layers have other weights", "" },
+    { Rule::WeightsDiffer, "unrelated", "{0} layers have weights that are not theirs", "" },
+    { Rule::ChannelImbalance, "", "One scale for unequal channels in {0} weights",
+        "Quantize these weights per channel.", 2, true },
+    { Rule::RangeTooSmall, kByInput, "{0} more ranges were found with other data", "", 2, true },
+    { Rule::RangeTooSmall, "", "Clipping at {0} tensors",
         "Recalibrate with data like these, or widen each range to what its data reach.", kFewestRanges },
-    { "range_too_large", "", "{0} ranges are too large", "Narrow each range to what was observed.", kFewestRanges },
-    { "outliers", "", "Outliers at {0} tensors",
+    { Rule::RangeTooLarge, "", "{0} ranges are too large", "Narrow each range to what was observed.", kFewestRanges },
+    { Rule::Outliers, "", "Outliers at {0} tensors",
         "Leave these nodes in float, or cut the outliers off with the percentile or mse calibrator." },
-    { "sensitive_operator", kAnyCause, "{1}, in {0} places", "Leave these nodes in float." },
-    { "scale_mismatch_at_join", kAnyCause, "{1}, {0} of them", "" },
-    { "extreme_constant", "", "Extreme constants rule the scales of {0} tensors",
+    { Rule::SensitiveOperator, kAnyCause, "{1}, in {0} places", "Leave these nodes in float." },
+    { Rule::ScaleMismatchAtJoin, kAnyCause, "{1}, {0} of them", "" },
+    { Rule::ExtremeConstant, "", "Extreme constants rule the scales of {0} tensors",
         "Keep extreme constants in float (the preset does), or leave these nodes out." },
-    { "wrong_bias_scale", "wrong", "{0} biases are wrong", "" },
-    { "wrong_bias_scale", "own_scale", "{0} biases have scales of their own", "" },
-    { "saturating_accumulation", "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
-    { "implementation_differs", "", "The runtime computes {0} units otherwise than the file says", "" },
+    { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
+    { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
+    { Rule::SaturatingAccumulation, "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
+    { Rule::ImplementationDiffers, "", "The runtime computes {0} units otherwise than the file says", "" },
 });
 
 const FoldRule* foldRule(const Finding& f)
@@ -63,13 +64,13 @@ bool together(const Finding& a, const Finding& b, const FoldRule& rule)
 void blameInput(std::vector<Finding>& found)
 {
     const auto input = std::ranges::find_if(
-        found, [](const Finding& f) { return f.rule == "input_mismatch" && f.severity != Severity::Note; });
+        found, [](const Finding& f) { return f.rule == Rule::InputMismatch && f.severity != Severity::Note; });
     if (input == found.end())
         return;
     const Remedy change = input->change;
     const std::string remedy = input->remedy;
     for (Finding& f : found)
-        if (f.rule == "range_too_small") {
+        if (f.rule == Rule::RangeTooSmall) {
             f.cause = kByInput;
             f.change = change;
             f.remedy = remedy;

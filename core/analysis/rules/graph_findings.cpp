@@ -105,7 +105,7 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         const auto worst = *std::ranges::min_element(
             rows, {}, [&](size_t r) { return c.activations[r].accumulated.sqnrDb.value_or(0); });
         const ActivationRow& from = c.activations[source];
-        Finding f = activationFinding(c, worst, "inherited", Severity::Note);
+        Finding f = activationFinding(c, worst, Rule::Inherited);
         f.title = rows.size() == 1 ? "Inherited in 1 tensor" : fmt::format("Inherited in {} tensors", rows.size());
         const std::string place = from.node.empty() ? "the input " + from.name : from.node;
         f.summary = fmt::format(
@@ -115,7 +115,7 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         f.evidence.push_back(evidence("tensors", double(rows.size())));
         f.evidence.push_back(evidence("sqnr_db", *c.activations[worst].accumulated.sqnrDb, "dB"));
         f.evidence.push_back(evidence("source_sqnr_db", from.accumulated.sqnrDb.value_or(0), "dB"));
-        f.remedy = fmt::format("Nothing to do here: mend {}.", place);
+        f.remedy = ruleRemedy(f.rule, place);
         found.push_back(std::move(f));
     }
 }
@@ -146,16 +146,13 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
         for (ValueId in : graph.node(producer).inputs)
             if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
                 place.floatValue = in;
-    Finding f;
-    f.rule = "models_differ";
-    f.severity = Severity::Error;
+    Finding f = makeFinding(Rule::ModelsDiffer);
     f.tensor = graph.value(place.floatValue).name;
     if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid())
         f.node = graph.node(producer).name;
     for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
         if (c.activations[i].floatValue == place.floatValue)
             f.activation = i;
-    f.title = "The two files are not the same network";
     f.summary = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is off by "
                             "{:.2g} of the output's size on the first sample. They part at {} ({:.2g}).",
         c.network->storedWeights ? "stored" : "float model's", distance.worstOutput.distance,
@@ -163,8 +160,6 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     f.evidence = { evidence("output_distance", distance.worstOutput.distance),
         { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
         evidence("distance_at_place", place.distance) };
-    f.remedy
-        = "Look for an operator or attribute that the exporter changed there; nothing else is to be trusted before.";
     f.rank = 1e7;
     found.push_back(std::move(f));
 }
@@ -213,9 +208,9 @@ void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
         const NodeId producer = f.graph().value(v).producer;
         return producer.valid() && f.isHeavy(producer);
     });
-    Finding finding;
-    finding.rule = "unmatched";
-    finding.severity = heavy ? Severity::Warning : Severity::Note;
+    Finding finding = makeFinding(Rule::Unmatched);
+    if (heavy)
+        finding.severity = Severity::Warning;
     finding.title = fmt::format("{} values without a partner", ofFloat.size() + ofQuant.size());
     finding.summary
         = fmt::format("{} of the float file and {} of the quantized file could not be paired and are not compared.",
@@ -227,7 +222,6 @@ void findUnmatched(const ComparePair& pair, std::vector<Finding>& found)
         finding.node = g.node(producer).name;
     finding.evidence.push_back(evidence("float", double(ofFloat.size())));
     finding.evidence.push_back(evidence("quantized", double(ofQuant.size())));
-    finding.remedy = "Link them by hand with a map file (--map) if they stand for the same tensors.";
     found.push_back(std::move(finding));
 }
 

@@ -35,15 +35,16 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
             continue;
         const auto row = rowOfNode(c, s.quantNode);
         const bool harmful = row && c.activations[*row].implementation->beyond > 0;
-        const Severity severity = harmful ? Severity::Warning : Severity::Note;
-        const std::string rule = "saturating_accumulation";
-        Finding f = row ? activationFinding(c, *row, rule, severity) : Finding { rule, severity };
+        Finding f = row ? activationFinding(c, *row, Rule::SaturatingAccumulation)
+                        : makeFinding(Rule::SaturatingAccumulation);
+        if (harmful)
+            f.severity = Severity::Warning;
         if (f.node.empty())
             f.node = s.node;
         const auto worst = std::ranges::max_element(s.saturated);
         const size_t channels
             = static_cast<size_t>(std::ranges::count_if(s.saturated, [](uint64_t count) { return count > 0; }));
-        f.title = fmt::format("Sums of {} saturate on CPUs without VNNI", f.node);
+        f.title = ruleTitle(f.rule, f.node);
         f.summary
             = fmt::format("{} of {} pairs of products do not fit 16 bits, in {} of {} channels; most of them ({}) "
                           "in channel {}.",
@@ -55,7 +56,6 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
         f.evidence.push_back(evidence("worst_channel_pairs", double(*worst)));
         if (row)
             addDifference(f, c.activations[*row]);
-        f.remedy = "Quantize the weights to 7 bits (reduce range) or to uint8, or run on a CPU with VNNI.";
         f.change = { RemedyKind::ReduceRange, f.node, {}, 0, 0, 0 };
         found.push_back(std::move(f));
     }
@@ -71,15 +71,11 @@ void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found)
         });
         if (!row.implementation || row.implementation->beyond <= 0 || saturates || !firstOfQuantizer(c, i))
             continue;
-        Finding f = activationFinding(c, i, "implementation_differs", Severity::Warning);
-        f.title = fmt::format(
-            "The runtime computes {} otherwise than the file says", row.node.empty() ? row.name : row.node);
+        Finding f = activationFinding(c, i, Rule::ImplementationDiffers);
         f.summary = fmt::format(
             "From the same codes, {:.2f} % of its codes come out more than one step away, {:.2f} % one step.",
             100 * row.implementation->beyond, 100 * row.implementation->offByOne);
         addDifference(f, row);
-        f.remedy = "Store this unit's weight and bias as codes, the bias with input scale x weight scale, so that the "
-                   "runtime has nothing to choose.";
         f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
         found.push_back(std::move(f));
     }

@@ -49,12 +49,13 @@ std::vector<Branch> branchesOf(const Comparison& c, const Node& join, const Acti
 Finding joinFinding(const Comparison& c, const Node& join, const Branch& small, const Branch& large)
 {
     const ActivationRow& row = c.activations[small.row];
-    Finding f = activationFinding(
-        c, small.row, "scale_mismatch_at_join", small.sqnrDb < kSpoiledBranchDb ? Severity::Warning : Severity::Note);
+    Finding f = activationFinding(c, small.row, Rule::ScaleMismatchAtJoin);
+    if (small.sqnrDb < kSpoiledBranchDb)
+        f.severity = Severity::Warning;
     const double ratio = large.width / small.width;
     f.node = join.name;
     f.cause = join.name;
-    f.title = fmt::format("Branches of {} need very different scales", join.name);
+    f.title = ruleTitle(f.rule, join.name);
     f.summary = fmt::format("{} is {:.1f} times as wide as {}, which loses {:.1f} bits to the common scale and is left "
                             "with {:.1f} dB.",
         c.activations[large.row].name, ratio, row.name, std::log2(ratio), small.sqnrDb);
@@ -62,7 +63,7 @@ Finding joinFinding(const Comparison& c, const Node& join, const Branch& small, 
         evidence("local_sqnr_db", small.sqnrDb, "dB"),
         { "largest_branch", std::nullopt, c.activations[large.row].name, {} } };
     f.rank = std::pow(10.0, -small.sqnrDb / 10);
-    f.remedy = fmt::format("Leave {} in float, or scale its branches alike before it.", join.name);
+    f.remedy = ruleRemedy(f.rule, join.name);
     f.change = { RemedyKind::ExcludeNode, join.name, row.name, 0, 0, 0 };
     return f;
 }
@@ -89,12 +90,11 @@ void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding
 void findExtremeConstants(const Comparison& c, std::vector<Finding>& found)
 {
     const auto finish = [&](Finding f, double scale, const std::pair<double, double>& data) {
-        f.title = fmt::format("An extreme constant rules the scale of {}", f.tensor);
+        f.title = ruleTitle(f.rule, f.tensor);
         f.summary = fmt::format("Its values reach from {:.3g} to {:.3g}, so that one step is {:.3g}: everything else "
                                 "becomes zero.",
             data.first, data.second, scale);
         f.evidence = { evidence("scale", scale), evidence("data_low", data.first), evidence("data_high", data.second) };
-        f.remedy = "Keep extreme constants in float (the preset does), or leave this node out.";
         f.change = { RemedyKind::KeepExtremeConstants, f.node, f.tensor, 0, 0, 0 };
         f.rank = 1e6;
         found.push_back(std::move(f));
@@ -104,15 +104,14 @@ void findExtremeConstants(const Comparison& c, std::vector<Finding>& found)
         if (row.params.scale.empty() || !row.floatRange || !firstOfQuantizer(c, i)
             || double(row.params.scale[0]) * 255 < kExtreme)
             continue;
-        finish(activationFinding(c, i, "extreme_constant", Severity::Error), row.params.scale[0], *row.floatRange);
+        finish(activationFinding(c, i, Rule::ExtremeConstant), row.params.scale[0], *row.floatRange);
     }
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (row.bias || row.params.scale.empty() || double(std::ranges::max(row.params.scale)) * 255 < kExtreme)
             continue;
         const double most = row.channelAbsMax.empty() ? 0 : std::ranges::max(row.channelAbsMax);
-        finish(weightFinding(c, i, "extreme_constant", Severity::Error), std::ranges::max(row.params.scale),
-            { -most, most });
+        finish(weightFinding(c, i, Rule::ExtremeConstant), std::ranges::max(row.params.scale), { -most, most });
     }
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 /// Operators and tensors that 8 bits do not suit, and forms that runtimes do not like.
@@ -44,8 +45,8 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
 {
     const double rms = std::sqrt(*row.signalPower);
     const double peak = std::max(std::fabs(row.floatRange->first), std::fabs(row.floatRange->second));
-    f.title = sensitive ? fmt::format("{} does not suit {} bits", row.opType, dtypeBits(row.params.dtype))
-                        : fmt::format("Outliers at {}", row.node.empty() ? row.name : row.node);
+    if (sensitive)
+        f.title = fmt::format("{} does not suit {} bits", row.opType, dtypeBits(row.params.dtype));
     f.summary = fmt::format("The largest value is {:.0f} times the root mean square, so most values share a few steps: "
                             "this quantizer alone leaves {:.1f} dB.",
         rms > 0 ? peak / rms : 0, *row.localSqnrDb);
@@ -54,9 +55,7 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
               evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
     f.confidence = 0.8;
     f.remedy = row.node.empty() ? "Cut the outliers off with the percentile or mse calibrator."
-                                : fmt::format("Leave {} in float, or cut the outliers off with the percentile or mse "
-                                              "calibrator.",
-                                    row.node);
+                                : ruleRemedy(Rule::Outliers, row.node);
     f.change = { row.node.empty() ? RemedyKind::None : RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
 }
 
@@ -71,22 +70,21 @@ void findCoarseTensors(const Comparison& c, std::vector<Finding>& found)
             continue;
         const bool sensitive = isSensitive(row.opType);
         if (isCoarse(row)) {
-            Finding f = activationFinding(c, i, sensitive ? "sensitive_operator" : "outliers", Severity::Warning);
+            Finding f = activationFinding(c, i, sensitive ? Rule::SensitiveOperator : Rule::Outliers);
             finishCoarse(row, sensitive, f);
             f.cause = sensitive ? row.opType : std::string();
             found.push_back(std::move(f));
         } else if (sensitive && amplifies(row)) {
-            Finding f = activationFinding(c, i, "sensitive_operator", Severity::Warning);
+            Finding f = activationFinding(c, i, Rule::SensitiveOperator);
             f.rank = row.accumulated.sqnrDb ? std::pow(10.0, -*row.accumulated.sqnrDb / 10) : 0;
             f.cause = row.opType + " amplifies";
-            f.title = fmt::format("{} makes the noise grow", row.opType);
+            f.title = ruleTitle(f.rule, row.opType);
             f.summary
                 = fmt::format("The noise grows by {:.1f} dB here, to {:.1f} dB: {} is steep where the values lie.",
                     *row.increaseDb, *row.accumulated.sqnrDb, row.opType);
             f.evidence = { evidence("increase_db", *row.increaseDb, "dB"),
                 evidence("sqnr_db", *row.accumulated.sqnrDb, "dB") };
             f.confidence = 0.7;
-            f.remedy = fmt::format("Leave {} in float.", row.node);
             f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
             found.push_back(std::move(f));
         }
@@ -99,21 +97,17 @@ namespace {
 struct FormNotes {
     std::vector<std::string> nodes;
     void add(const Node& node) { nodes.push_back(node.name.empty() ? "a " + node.opType : node.name); }
-    void finish(std::string rule, Severity severity, std::string title, std::string summary, std::string remedy,
-        RemedyKind change, std::vector<Finding>& found) const
+    /// `summary`: {} = the number of places.
+    std::optional<Finding> finding(Rule rule, std::string_view summary, RemedyKind change) const
     {
         if (nodes.empty())
-            return;
-        Finding f;
-        f.rule = std::move(rule);
-        f.severity = severity;
+            return std::nullopt;
+        Finding f = makeFinding(rule);
         f.node = nodes.front();
-        f.title = std::move(title);
-        f.summary = std::move(summary);
+        f.summary = fmt::format(fmt::runtime(summary), nodes.size());
         f.evidence.push_back(evidence("nodes", double(nodes.size())));
-        f.remedy = std::move(remedy);
         f.change.kind = change;
-        found.push_back(std::move(f));
+        return f;
     }
 };
 
@@ -154,7 +148,7 @@ bool isPingPong(const Graph& graph, const Node& node)
 
 } // namespace
 
-void findForms(const ComparePair& pair, const Comparison&, std::vector<Finding>& found)
+void findForms(const ComparePair& pair, std::vector<Finding>& found)
 {
     const Plan& plan = *pair.quantPlan;
     FormNotes copies, lists, codes, pingPong;
@@ -171,25 +165,26 @@ void findForms(const ComparePair& pair, const Comparison&, std::vector<Finding>&
         if (isPingPong(plan.graph(), node))
             pingPong.add(node);
     }
-    lists.finish("runtime_rejects", Severity::Warning, "ONNX Runtime refuses scales of shape [1] here",
-        fmt::format("{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants "
-                    "scalars.",
-            lists.nodes.size()),
-        "Store these scales and zero points as scalars.", RemedyKind::Requantize, found);
-    copies.finish("runtime_rejects", Severity::Note, "Casts between quantizing and dequantizing stop fusion",
-        fmt::format(
-            "{} Cast or Clip nodes stand on 8-bit codes; runtimes that fuse Q/DQ pairs do not see through them, "
-            "so these parts run in float.",
-            copies.nodes.size()),
-        "Remove them: codes are of that type already, or clip before quantizing.", RemedyKind::Requantize, found);
-    codes.finish("slow_form", Severity::Note, "Operators on int8 activations are slow on x86",
-        fmt::format(
-            "{} operators read int8 activations; ONNX Runtime runs them slower than float on x86.", codes.nodes.size()),
-        "Quantize activations to uint8, or use the Q/DQ form.", RemedyKind::UnsignedActivations, found);
-    pingPong.finish("requantization_ping_pong", Severity::Note, "Values are dequantized only to be quantized again",
-        fmt::format(
-            "{} dequantized values are read by quantizers alone: cost and noise without a use.", pingPong.nodes.size()),
-        "Give both sides the same scale, or leave one pair out.", RemedyKind::Requantize, found);
+    auto listed = lists.finding(Rule::RuntimeRejects,
+        "{} operators have scales or zero points of shape [1]; at its default level ONNX Runtime wants scalars.",
+        RemedyKind::Requantize);
+    auto copied = copies.finding(Rule::RuntimeRejects,
+        "{} Cast or Clip nodes stand on 8-bit codes; runtimes that fuse Q/DQ pairs do not see through them, so these "
+        "parts run in float.",
+        RemedyKind::Requantize);
+    if (copied) {
+        copied->severity = Severity::Note;
+        copied->title = "Casts between quantizing and dequantizing stop fusion";
+        copied->remedy = "Remove them: codes are of that type already, or clip before quantizing.";
+    }
+    auto slow = codes.finding(Rule::SlowForm,
+        "{} operators read int8 activations; ONNX Runtime runs them slower than float on x86.",
+        RemedyKind::UnsignedActivations);
+    auto again = pingPong.finding(Rule::RequantizationPingPong,
+        "{} dequantized values are read by quantizers alone: cost and noise without a use.", RemedyKind::Requantize);
+    for (auto* finding : { &listed, &copied, &slow, &again })
+        if (*finding)
+            found.push_back(std::move(**finding));
 }
 
 } // namespace qs

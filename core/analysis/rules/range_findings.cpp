@@ -19,9 +19,6 @@ constexpr double kPoorDb = 20;
 constexpr double kBeyondRounding = 1.2;
 /// An eighth of a range: other data, or another unit.
 constexpr double kForeignDb = 18;
-constexpr const char* kRecalibrateAll
-    = "Recalibrate all activations in one step with data like these, after checking the preprocessing; mending the "
-      "input alone does not help.";
 /// A range this share of the data's width only has to move.
 constexpr double kWideEnough = 0.95;
 
@@ -54,7 +51,7 @@ void addShift(const ActivationRow& row, Finding& f)
     const double low = std::min(row.floatRange->first, 0.0);
     const int32_t zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
     const double needed = double(row.params.codes().low) - std::round(low / double(row.params.scale[0]));
-    f.rule = "wrong_zero_point";
+    f.rule = Rule::WrongZeroPoint;
     f.title = fmt::format("The zero point at {} is shifted", row.node.empty() ? "the input" : row.node);
     f.summary += fmt::format(
         " The range is wide enough, but its zero point is {} where {} would hold the data.", zero, needed);
@@ -109,13 +106,12 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
         if (!isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !clippingDominates(row))
             continue;
-        const Severity severity = clippingSeverity(row);
-        Finding f = activationFinding(c, i, "input_mismatch", severity);
-        f.title
-            = severity == Severity::Note ? "The input's extremes are clipped" : "Calibration does not fit the input";
+        Finding f = activationFinding(c, i, Rule::InputMismatch);
+        f.severity = clippingSeverity(row);
+        if (f.severity == Severity::Note)
+            f.title = "The input's extremes are clipped";
         f.summary = clippingSummary(row) + " Calibration data or preprocessing differ from the data given here.";
         addRangeEvidence(row, f);
-        f.remedy = kRecalibrateAll;
         // Every tensor behind the input was calibrated on the same data: this is the first thing to say.
         f.rank = std::max(f.rank, 1.0) * 1e6;
         f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };
@@ -131,8 +127,8 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
             || !clippingDominates(row))
             continue;
-        Finding f = activationFinding(c, i, "range_too_small", clippingSeverity(row));
-        f.title = fmt::format("Clipping at the output of {}", row.node);
+        Finding f = activationFinding(c, i, Rule::RangeTooSmall);
+        f.severity = clippingSeverity(row);
         f.summary = clippingSummary(row);
         addRangeEvidence(row, f);
         f.remedy
@@ -153,18 +149,19 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         const auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
         // A join that needs one scale for all its branches is told of where it is.
         if (!wasted || std::ranges::any_of(found, [&](const Finding& f) {
-                return f.rule == "scale_mismatch_at_join" && f.tensor == row.name;
+                return f.rule == Rule::ScaleMismatchAtJoin && f.tensor == row.name;
             }))
             continue;
         const double used = widthWithZero(*row.floatRange);
         const double whole = row.range->second - row.range->first;
         const bool spoiled = *row.localSqnrDb<kSpoiledDb&& * wasted> 18;
-        Finding f = activationFinding(c, i, "range_too_large",
-            spoiled                          ? Severity::Error
-                : *row.localSqnrDb < kPoorDb ? Severity::Warning
-                                             : Severity::Note);
-        f.title = row.node.empty() ? "The input uses little of its range"
-                                   : fmt::format("The range at the output of {} is too large", row.node);
+        Finding f = activationFinding(c, i, Rule::RangeTooLarge);
+        if (spoiled)
+            f.severity = Severity::Error;
+        else if (*row.localSqnrDb >= kPoorDb)
+            f.severity = Severity::Note;
+        if (row.node.empty())
+            f.title = "The input uses little of its range";
         f.summary = fmt::format(
             "The data use {} of the range {:.4g} … {:.4g}. The range that was observed would give {:.1f} dB more.",
             percentText(used / whole), row.range->first, row.range->second, *wasted);
@@ -177,9 +174,9 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
         f.change = rangeRemedy(row);
         f.expectedGainDb = gainOfDataRange(row);
         if (*wasted > kForeignDb && isInputLike(pair.floatPlan->graph(), row)) {
-            f.rule = "input_mismatch";
+            f.rule = Rule::InputMismatch;
             f.title = "The data are far smaller than what the input was calibrated for";
-            f.remedy = kRecalibrateAll;
+            f.remedy = ruleInfo(f.rule).remedy;
             f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };
         }
         found.push_back(std::move(f));
@@ -199,16 +196,15 @@ void findBrokenPairs(const Comparison& c, std::vector<Finding>& found)
         if (*row.noise.rounding <= kBeyondRounding * largest || step <= 0)
             continue;
         const double off = *row.noise.rounding / (rmse * step);
-        Finding f = activationFinding(c, i, "wrong_zero_point",
-            row.accumulated.sqnrDb.value_or(kPoorDb) < kPoorDb ? Severity::Error : Severity::Warning);
-        f.title = fmt::format("Quantizing and dequantizing disagree at {}", row.node.empty() ? row.name : row.node);
+        Finding f = activationFinding(c, i, Rule::WrongZeroPoint);
+        if (row.accumulated.sqnrDb.value_or(kPoorDb) < kPoorDb)
+            f.severity = Severity::Error;
         f.summary = fmt::format("Values inside the range come back {:.1f} steps away, which rounding cannot do: "
                                 "QuantizeLinear and DequantizeLinear have other scales or zero points.",
             off);
         f.evidence = { evidence("steps", off), evidence("scale", step),
             evidence("mean_error", row.accumulated.meanError.value_or(0)),
             evidence("sqnr_db", row.accumulated.sqnrDb.value_or(0), "dB") };
-        f.remedy = "Give both the same scale and zero point, or quantize the float model anew.";
         f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
         found.push_back(std::move(f));
     }

@@ -39,17 +39,14 @@ void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
                 list += (list.empty() ? "" : ", ") + std::to_string(order[i]);
         }
         const bool sensitive = carried > kMostNoise * total;
-        Finding f;
-        f.rule = sensitive ? "data_sensitive" : "data_insensitive";
+        Finding f = makeFinding(sensitive ? Rule::DataSensitive : Rule::DataInsensitive);
         f.tensor = out.name;
-        f.title = sensitive ? "Few samples carry the error" : "All samples have their share of the error";
         f.summary = fmt::format("{} of {} samples {} {} of the noise at {}.", few, noise.size(),
             few == 1 ? "carries" : "carry", percentText(carried / total), out.name);
         f.evidence = { evidence("samples", double(few)), evidence("noise_share", carried / total),
             { "worst", std::nullopt, list, {} } };
-        f.remedy = sensitive
-            ? "Look at these samples, and calibrate with more like them: " + list + "."
-            : "Mend the model's ranges and operators; other calibration data would hardly change this.";
+        if (sensitive)
+            f.remedy = "Look at these samples, and calibrate with more like them: " + list + ".";
         f.confidence = 0.7;
         found.push_back(std::move(f));
         return; // one output says it

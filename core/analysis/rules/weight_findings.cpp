@@ -59,17 +59,16 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
             continue;
         // The large channels hide in the sum how little is left of the others.
         const double typical = medianOf(row.channelSqnrDb).value_or(*row.similarity.sqnrDb);
-        Finding f
-            = weightFinding(c, i, "channel_imbalance", typical < kPoorWeightDb ? Severity::Warning : Severity::Note);
+        Finding f = weightFinding(c, i, Rule::ChannelImbalance);
+        if (typical < kPoorWeightDb)
+            f.severity = Severity::Warning;
         f.rank = std::pow(10.0, -typical / 10);
-        f.title = fmt::format("One scale for unequal channels in {}", row.node);
         f.summary = fmt::format("The largest channel is {:.1f} times the median one; a scale per channel would give "
                                 "{:.1f} dB instead of {:.1f} dB.",
             *row.rangeRatio, *row.perChannelSqnrDb, *row.similarity.sqnrDb);
         f.evidence = { evidence("range_ratio", *row.rangeRatio), evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
             evidence("median_channel_sqnr_db", typical, "dB"),
             evidence("per_channel_sqnr_db", *row.perChannelSqnrDb, "dB"), evidence("gain_db", gain, "dB") };
-        f.remedy = "Quantize this weight per channel.";
         f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };
         f.expectedGainDb = gain;
         found.push_back(std::move(f));
@@ -87,9 +86,10 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         if (row.bias || rounded || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))
             continue;
         const bool unrelated = row.similarity.sqnrDb.value_or(kUnrelatedDb) < kUnrelatedDb;
-        Finding f = weightFinding(c, i, "weights_differ", elements || unrelated ? Severity::Error : Severity::Warning);
+        Finding f = weightFinding(c, i, Rule::WeightsDiffer);
         f.cause = elements ? row.name : unrelated ? "unrelated" : "retrained"; // damage has a place of its own
-        f.title = row.node + (elements ? " has damaged weights" : " has other weights");
+        if (elements)
+            f.title = row.node + " has damaged weights";
         f.summary = elements
             ? fmt::format(
                 "A few elements ({:.3f} %) are off by up to {:.4g}, {:.0f} steps, all others are rounded well.",
@@ -106,11 +106,11 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
             evidence("max_abs_error", row.similarity.maxAbsError.value_or(0)),
             evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
             evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
-        f.remedy = elements || unrelated
-            ? "Quantize the float model anew, and find out what changed the stored weights."
-            : "Compare with the float model of the same training, or read the numbers as two trained networks.";
-        if (elements || unrelated)
+        if (elements || unrelated) {
+            f.severity = Severity::Error;
+            f.remedy = "Quantize the float model anew, and find out what changed the stored weights.";
             f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+        }
         found.push_back(std::move(f));
     }
 }
@@ -169,10 +169,13 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
         const bool wrong = share > kHarmfulBias, mismatched = distance && *distance > kBiasRatio;
         if (!wrong && !mismatched)
             continue;
-        Finding f = weightFinding(c, i, "wrong_bias_scale", share > kRuinousBias ? Severity::Error : Severity::Warning);
+        Finding f = weightFinding(c, i, Rule::WrongBiasScale);
+        if (share > kRuinousBias)
+            f.severity = Severity::Error;
         f.rank = share;
         f.cause = wrong ? "wrong" : "own_scale";
-        f.title = "The bias of " + row.node + (wrong ? " is wrong" : " has a scale of its own");
+        if (!wrong)
+            f.title = "The bias of " + row.node + " has a scale of its own";
         f.summary = wrong
             ? fmt::format("Dequantized, it is off by {:.4g} on average, {} of the power of the output.",
                 row.similarity.rmse.value_or(0), percentText(share))
@@ -185,7 +188,6 @@ void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<F
             = { evidence("noise_over_output", share), evidence("sqnr_db", row.similarity.sqnrDb.value_or(0), "dB"),
                   evidence("scale_distance", distance.value_or(0)),
                   evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
-        f.remedy = "Store the bias with input scale x weight scale: quantize the float model anew.";
         f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
         found.push_back(std::move(f));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity/sensitivity.h"
 
+#include "core/analysis/sensitivity/exclusion_front.h"
 #include "core/analysis/sensitivity/exclusion_search.h"
 #include "core/analysis/sensitivity/unit_blocks.h"
 #include "core/base/name_pattern.h"
@@ -8,9 +9,7 @@
 #include "core/base/work/stopwatch.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 namespace qs {
 
@@ -27,6 +26,45 @@ std::vector<size_t> triedSizes(size_t units)
     if (units > 0)
         sizes.push_back(units);
     return sizes;
+}
+
+/// Types and sizes of the graph inputs in a feed.
+OuterFacts sizesOf(const SensitivityInputs& inputs, const Feed& feed)
+{
+    OuterFacts sizes;
+    const Graph& graph = inputs.model->graph;
+    size_t next = 0;
+    for (const ValueId id : graph.inputs()) {
+        const std::string& name = graph.value(id).name;
+        const bool carried
+            = std::ranges::any_of(inputs.runs.carry, [&](const auto& link) { return link.second == name; });
+        if (carried || graph.value(id).initializer || next >= feed.inputs.size())
+            continue;
+        const Tensor& t = feed.inputs[next++];
+        if (t.valid())
+            sizes.emplace(name, Fact { t.dtype(), toDims(t.shape()), {} });
+    }
+    return sizes;
+}
+
+/// Those that match a pattern; without patterns all.
+Result<Indices> chosenUnits(const std::vector<QuantizedUnit>& units, const std::vector<std::string>& patterns)
+{
+    std::vector<std::string> names;
+    for (const QuantizedUnit& unit : units)
+        names.push_back(unit.name);
+    Indices chosen(names.size());
+    std::iota(chosen.begin(), chosen.end(), size_t(0));
+    if (patterns.empty())
+        return chosen;
+    std::vector<bool> found(names.size(), false);
+    for (const std::string& pattern : splitPatterns(patterns, names)) {
+        QS_TRY(const auto indices, matchNames(pattern, names));
+        for (const size_t i : indices)
+            found[i] = true;
+    }
+    std::erase_if(chosen, [&](size_t i) { return !found[i]; });
+    return chosen;
 }
 
 class SensitivityRun {
@@ -51,7 +89,11 @@ public:
             QS_CHECK(exclude());
         else
             keepSingleExclusions();
-        fillFront();
+        Indices ranking;
+        for (const size_t row : m_bySaving)
+            ranking.push_back(m_chosen[row]);
+        m_tried.insert(m_tried.begin(), { {}, m_result.quantized });
+        m_result.pareto = exclusionFront(std::move(m_tried), *m_units, ranking);
         sortUnits();
         m_result.exclusionsMs = watch.lap();
         return std::move(m_result);
@@ -73,21 +115,8 @@ private:
     Status prepare()
     {
         QS_TRY(const Feed first, m_inputs.data->feed(0));
-        OuterFacts sizes;
-        const auto inputs = m_inputs.model->graph.inputs();
-        size_t next = 0;
-        for (const ValueId id : inputs) {
-            const std::string& name = m_inputs.model->graph.value(id).name;
-            const bool carried
-                = std::ranges::any_of(m_inputs.runs.carry, [&](const auto& link) { return link.second == name; });
-            if (carried || m_inputs.model->graph.value(id).initializer || next >= first.inputs.size())
-                continue;
-            const Tensor& t = first.inputs[next++];
-            if (t.valid())
-                sizes.emplace(name, Fact { t.dtype(), toDims(t.shape()), {} });
-        }
-        QS_TRY(m_units, QuantizedUnits::make(m_inputs, sizes));
-        QS_CHECK(choose());
+        QS_TRY(m_units, QuantizedUnits::make(m_inputs, sizesOf(m_inputs, first)));
+        QS_TRY(m_chosen, chosenUnits(m_units->units(), m_inputs.only));
         QS_TRY(auto prepared, planOf(Result<GraphDraft>(*m_inputs.prepared)));
         QS_TRY(m_all, planOf(m_units->without({})));
         VariantRuns::Options options = m_inputs.runs;
@@ -95,25 +124,6 @@ private:
             m_runs, VariantRuns::make(planOf(m_inputs.model), { std::move(prepared), m_all }, m_inputs.data, options));
         m_result.by = m_inputs.by;
         m_result.samples = m_inputs.data->samples();
-        return {};
-    }
-
-    Status choose()
-    {
-        std::vector<std::string> names;
-        for (const QuantizedUnit& unit : m_units->units())
-            names.push_back(unit.name);
-        m_chosen.resize(names.size());
-        std::iota(m_chosen.begin(), m_chosen.end(), size_t(0));
-        if (m_inputs.only.empty())
-            return {};
-        std::vector<bool> found(names.size(), false);
-        for (const std::string& pattern : splitPatterns(m_inputs.only, names)) {
-            QS_TRY(const auto indices, matchNames(pattern, names));
-            for (const size_t i : indices)
-                found[i] = true;
-        }
-        std::erase_if(m_chosen, [&](size_t i) { return !found[i]; });
         return {};
     }
 
@@ -129,20 +139,15 @@ private:
         };
         QS_TRY(const auto scores, m_runs->measure(1 + 2 * m_chosen.size(), plan, "sensitivity", m_progress, m_cancel));
         m_result.quantized = scores[0];
+        const int64_t unitMacs = m_units->unitMacs();
         for (size_t c = 0; c < m_chosen.size(); ++c) {
             const QuantizedUnit& unit = units[m_chosen[c]];
             UnitSensitivity row { unit.name, unit.opType, scores[1 + 2 * c], scores[2 + 2 * c], {} };
             if (m_units->macsKnown())
-                row.macShare = unitMacs() > 0 ? double(unit.macs) / double(unitMacs()) : 0;
+                row.macShare = unitMacs > 0 ? double(unit.macs) / double(unitMacs) : 0;
             m_result.units.push_back(std::move(row));
         }
         return {};
-    }
-
-    int64_t unitMacs() const
-    {
-        return std::accumulate(m_units->units().begin(), m_units->units().end(), int64_t(0),
-            [](int64_t sum, const QuantizedUnit& unit) { return sum + unit.macs; });
     }
 
     /// By what leaving it out saves; among equals by the noise that it makes alone.
@@ -224,7 +229,7 @@ private:
         const auto& units = m_units->units();
         for (const QuantizedUnit& unit : units) // what needs no work costs something, too
             costs.units.push_back(
-                double(unit.macs) / double(std::max<int64_t>(unitMacs(), 1)) + 1 / double(units.size()));
+                double(unit.macs) / double(std::max<int64_t>(m_units->unitMacs(), 1)) + 1 / double(units.size()));
         costs.measure = [this](const Choices& choices) { return measureWithout(choices); };
         QS_TRY(const auto searched, searchExclusions(m_result.quantized, std::move(moves), costs));
         m_tried.insert(m_tried.end(), searched.begin(), searched.end());
@@ -237,41 +242,6 @@ private:
         for (const size_t u : m_bySaving)
             ranked.push_back(std::move(m_result.units[u]));
         m_result.units = std::move(ranked);
-    }
-
-    int64_t macsOf(const Indices& units) const
-    {
-        return std::accumulate(units.begin(), units.end(), int64_t(0),
-            [&](int64_t sum, size_t unit) { return sum + m_units->units()[unit].macs; });
-    }
-
-    /// Of all that was tried, what no other choice beats in work and in noise.
-    void fillFront()
-    {
-        m_tried.insert(m_tried.begin(), { {}, m_result.quantized });
-        std::ranges::stable_sort(m_tried, {}, [&](const MeasuredExclusion& e) {
-            return std::tuple(m_units->macsKnown() ? macsOf(e.units) : 0, e.units.size(), e.score.noise);
-        });
-        std::vector<size_t> rank(m_units->units().size(), 0);
-        for (size_t i = 0; i < m_bySaving.size(); ++i)
-            rank[m_chosen[m_bySaving[i]]] = i;
-        for (const MeasuredExclusion& e : m_tried)
-            if (m_result.pareto.empty() || e.score.noise < m_result.pareto.back().score.noise)
-                m_result.pareto.push_back(exclusion(e, rank));
-    }
-
-    /// Names in the order of the ranking.
-    Exclusion exclusion(const MeasuredExclusion& measured, const std::vector<size_t>& rank) const
-    {
-        Indices units = measured.units;
-        std::ranges::sort(units, {}, [&](size_t unit) { return rank[unit]; });
-        Exclusion result { {}, {}, measured.score };
-        for (const size_t unit : units)
-            result.excluded.push_back(m_units->units()[unit].name);
-        if (m_units->macsKnown())
-            result.quantizedMacShare
-                = m_units->totalMacs() > 0 ? double(unitMacs() - macsOf(units)) / double(m_units->totalMacs()) : 0;
-        return result;
     }
 
     const SensitivityInputs& m_inputs;
@@ -288,19 +258,6 @@ private:
 };
 
 } // namespace
-
-std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto)
-{
-    std::map<size_t, const Exclusion*> best;
-    for (const Exclusion& e : pareto)
-        if (const Exclusion*& known = best[e.excluded.size()]; !known || e.score.noise < known->score.noise)
-            known = &e;
-    std::vector<Exclusion> growing;
-    for (const auto& [number, e] : best)
-        if (growing.empty() || e->score.noise < growing.back().score.noise)
-            growing.push_back(*e);
-    return growing;
-}
 
 Result<Sensitivity> measureSensitivity(
     const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)

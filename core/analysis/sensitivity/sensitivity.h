@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/sensitivity/exclusion_front.h"
 #include "core/analysis/sensitivity/sensitivity_inputs.h"
 #include "core/base/result.h"
 
@@ -17,13 +18,6 @@ struct UnitSensitivity {
     Number macShare; ///< of the Conv, Gemm and MatMul work of all units; null where sizes are unknown
 };
 
-/// One choice of units to leave in float.
-struct Exclusion {
-    std::vector<std::string> excluded; ///< unit names
-    Number quantizedMacShare; ///< of all Conv, Gemm and MatMul work
-    OutputScore score;
-};
-
 /// What each unit does to the model's outputs, all else as the recipe says.
 struct Sensitivity {
     UnitKind by = UnitKind::Node;
@@ -35,9 +29,6 @@ struct Sensitivity {
     std::vector<Exclusion> pareto;
     double unitsMs = 0, exclusionsMs = 0; ///< how long it took
 };
-
-/// Of these, the best of each number of excluded units that is better than all with fewer: both grow.
-std::vector<Exclusion> byNumber(const std::vector<Exclusion>& pareto);
 
 /// Quantizes each unit alone and leaves each out, exactly as the recipe with that include or exclude would, with the
 /// ranges kept as they are; then, where exclusions are asked for, leaves out more and more of what buys most, single

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -253,6 +254,12 @@ Result<GraphDraft> QuantizedUnits::without(std::span<const size_t> units) const
     GraphDraft draft = *m_quantized;
     bypass(draft, m_prepared, { names.begin(), names.end() });
     return draft;
+}
+
+int64_t QuantizedUnits::unitMacs() const
+{
+    return std::accumulate(m_units.begin(), m_units.end(), int64_t(0),
+        [](int64_t sum, const QuantizedUnit& unit) { return sum + unit.macs; });
 }
 
 } // namespace qs

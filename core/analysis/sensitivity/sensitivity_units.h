@@ -27,6 +27,7 @@ public:
     const std::vector<QuantizedUnit>& units() const { return m_units; }
     /// Of all nodes that have any, quantized or not.
     int64_t totalMacs() const { return m_totalMacs; }
+    int64_t unitMacs() const; ///< of the units
     bool macsKnown() const { return m_macsKnown; }
     const GraphDraft& prepared() const { return m_prepared; }
 

@@ -44,7 +44,7 @@ struct Inputs {
     bool compare = true; ///< false: models and data are only made ready
     bool run = true; ///< false: values are paired, but neither model is run
     std::optional<Shard> shard; ///< run this part of the samples alone, and keep its sums
-    bool nodeAlone = false; ///< --local
+    bool nodeAlone = false; ///< --node-alone
     bool histograms = true; ///< false: rows without histograms, which cost as much as all other numbers
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of the quantized model
     size_t threads = 0; ///< 0 = all cores

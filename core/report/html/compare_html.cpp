@@ -100,7 +100,8 @@ std::string findings(const Comparison& c)
         const std::string severity(severityName(f.severity));
         const std::string& place = f.tensor.empty() ? f.node : f.tensor;
         out += "<div class=\"finding " + severity + "\"><h3>" + escaped(f.title) + "<span class=\"tag\">"
-            + escaped(severity + " \xc2\xb7 " + f.rule + (place.empty() ? "" : " \xc2\xb7 " + place))
+            + escaped(
+                severity + " \xc2\xb7 " + std::string(ruleId(f.rule)) + (place.empty() ? "" : " \xc2\xb7 " + place))
             + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
             + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f) + "</p>") + "</div>\n";
     }

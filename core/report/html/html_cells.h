@@ -5,13 +5,14 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 /// Tables of the HTML report, cell by cell.
 namespace qs::html {
 
 struct Head {
     const char* title;
-    const char* tip;
+    std::string_view tip;
     bool numeric = true;
 };
 std::string openTable(const char* id, std::initializer_list<Head> heads);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/definitions.h"
 #include "core/report/html/html_parts.h"
 
 namespace qs::html {
@@ -96,22 +97,30 @@ for (const table of document.querySelectorAll("table")) {
 
 std::string definitions()
 {
-    return R"html(<dl>
-<dt>accumulated, dB</dt><dd>SQNR = 20&#183;log10(&#8214;x&#8214; / &#8214;x &#8722; y&#8214;) over all samples taken together: x the float model's value, y what the next node of the quantized model sees. Higher is better; 10 dB = 10 % noise power, 20 dB = 1 %. It says how far the quantized network has drifted here.</dd>
-<dt>added, dB</dt><dd>The same with y = the float model's own x passed through this tensor's quantizer only: is this scale a good one for this tensor?</dd>
-<dt>node, dB</dt><dd>The quantized node alone, fed with the float model's inputs through its own input quantizers (with --local).</dd>
-<dt>increase, dB</dt><dd>Noise-to-signal here minus the largest among the node's inputs: where along the path the error grows.</dd>
-<dt>ideal, dB</dt><dd>Signal power over scale&#178;/12, the noise of uniform rounding. A reference line, not a bound.</dd>
-<dt>noise</dt><dd>The mean squared error split into clipping (values beyond the range), rounding (inside the range) and inherited (already wrong before this quantizer). The three add up to RMSE&#178;; a part can be negative or exceed the whole where parts cancel.</dd>
-<dt>clipped, %</dt><dd>Share of the elements beyond the representable range by more than half a step, before the quantizer.</dd>
-<dt>RMSE, max error, mean error</dt><dd>In the unit of the tensor: root of the mean squared error, largest absolute error, mean of y &#8722; x.</dd>
-<dt>range ratio</dt><dd>Largest over median absolute maximum of a weight's channels: how uneven they are under one scale.</dd>
-<dt>8 tensor, 8 channel, 4 ... dB</dt><dd>SQNR of the weight alone under scales that the quantizer would choose: 8 or 4 bits, one scale or one a channel, symmetric or with a zero point. After cross-layer equalization neighbouring layers share their ranges channel by channel, which leaves the float model as it is.</dd>
-<dt>exact</dt><dd>Both tensors are equal in every element; there is no noise to measure.</dd>
-<dt>match</dt><dd>How the pair was found (manual, name, suffix, unit, topology, numeric) and the confidence from 0 to 1.</dd>
-<dt>top-1 agreement, %</dt><dd>Share of the samples whose largest output element is the same in both models.</dd>
-</dl>
-)html";
+    std::string out = "<dl>\n";
+    const auto add = [&](const char* name, const std::string& text) {
+        out += "<dt>" + std::string(name) + "</dt><dd>" + escaped(text) + "</dd>\n";
+    };
+    add("accumulated, dB", sentencesOf(definition::kAccumulated) + " 10 dB = 10 % noise power, 20 dB = 1 %.");
+    add("added, dB", sentencesOf(definition::kAdded));
+    add("node, dB", sentencesOf(definition::kNodeAlone));
+    add("increase, dB", sentencesOf(definition::kIncrease));
+    add("ideal, dB", sentencesOf(definition::kIdeal));
+    add("noise", sentencesOf(definition::kNoise));
+    add("clipped, %", sentencesOf(definition::kClipped));
+    add("RMSE", sentencesOf(definition::kRmse));
+    add("max error", sentencesOf(definition::kMaxError));
+    add("mean error", sentencesOf(definition::kMeanError));
+    add("range ratio", sentencesOf(definition::kRangeRatio));
+    add("8 tensor, 8 channel, 4 ... dB",
+        "SQNR of the weight alone under scales that the quantizer would choose: 8 or 4 bits, one scale or one a "
+        "channel, symmetric or with a zero point. After cross-layer equalization neighbouring layers share their "
+        "ranges channel by channel, which leaves the float model as it is.");
+    add("exact", "Both tensors are equal in every element; there is no noise to measure.");
+    add("match",
+        "How the pair was found (manual, name, suffix, unit, topology, numeric) and the confidence from 0 to 1.");
+    add("top-1 agreement, %", sentencesOf(definition::kTop1));
+    return out + "</dl>\n";
 }
 
 } // namespace qs::html

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/definitions.h"
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/html/html_cells.h"
@@ -38,15 +39,12 @@ std::string activationTable(const Comparison& c)
     std::string out = openTable("activations",
         { { "tensor", "name in the float file; below it the value compared in the quantized file", false },
             { "op", "operator that makes it", false }, { "match", "how the pair was found, and how surely", false },
-            { "accumulated dB", "SQNR of the quantized model's value against the float one" },
-            { "ideal dB", "signal power over s\xc2\xb2/12" },
-            { "added dB", "SQNR of the float value through this quantizer alone" },
-            { "node dB", "SQNR of the quantized node alone (--local)" },
-            { "increase dB", "noise-to-signal here minus the largest among the inputs" },
-            { "noise", "clipping, rounding, inherited", false }, { "clipped", "share of elements beyond the range" },
-            { "RMSE", "root of the mean squared error" }, { "max error", "largest absolute error" },
-            { "cosine", "cosine similarity" }, { "range", "representable range", false },
-            { "observed", "range of the values before the quantizer", false },
+            { "accumulated dB", definition::kAccumulated.brief }, { "ideal dB", definition::kIdeal.brief },
+            { "added dB", definition::kAdded.brief }, { "node dB", definition::kNodeAlone.brief },
+            { "increase dB", definition::kIncrease.brief }, { "noise", definition::kNoise.brief, false },
+            { "clipped", definition::kClipped.brief }, { "RMSE", definition::kRmse.brief },
+            { "max error", definition::kMaxError.brief }, { "cosine", definition::kCosine.brief },
+            { "range", definition::kRange.brief, false }, { "observed", definition::kObservedRange.brief, false },
             { "quantizer", "scale * (code - zero point)", false } });
     for (const size_t i : text::worstFirst(c.activations)) {
         const ActivationRow& a = c.activations[i];
@@ -75,13 +73,12 @@ std::string weightTable(const Comparison& c)
     std::string out = openTable("weights",
         { { "weight", "name in the float file; below it the one in the quantized file", false },
             { "op", "operator that uses it", false }, { "SQNR dB", "dequantized against float" },
-            { "ideal dB", "signal power over s\xc2\xb2/12" },
+            { "ideal dB", definition::kIdeal.brief },
             { "worst channel dB", "lowest SQNR of an output channel, and which one" },
-            { "per tensor dB", "what one symmetric int8 scale would give" },
-            { "per channel dB", "what one symmetric int8 scale a channel would give" },
-            { "range ratio", "largest over median absolute maximum of the channels" },
-            { "clipped", "share of elements beyond the range" }, { "RMSE", "root of the mean squared error" },
-            { "max error", "largest absolute error" }, { "quantizer", "scale * (code - zero point)", false } });
+            { "per tensor dB", definition::kPerTensor.brief }, { "per channel dB", definition::kPerChannel.brief },
+            { "range ratio", definition::kRangeRatio.brief }, { "clipped", definition::kClipped.brief },
+            { "RMSE", definition::kRmse.brief }, { "max error", definition::kMaxError.brief },
+            { "quantizer", "scale * (code - zero point)", false } });
     for (const size_t i : text::worstFirst(c.weights)) {
         const WeightRow& w = c.weights[i];
         out += "<tr><td class=\"name\">" + escaped(w.name);
@@ -99,10 +96,9 @@ std::string outputTable(const Comparison& c)
 {
     std::string out = openTable("outputs",
         { { "output", "name in the float file", false }, { "SQNR dB", "over all samples together" },
-            { "cosine", "cosine similarity" }, { "RMSE", "root of the mean squared error" },
-            { "max error", "largest absolute error" }, { "mean error", "mean of quantized minus float" },
-            { "top-1 agreement", "samples with the same largest element" },
-            { "top-5 agreement", "samples whose float class is among the five largest" } });
+            { "cosine", definition::kCosine.brief }, { "RMSE", definition::kRmse.brief },
+            { "max error", definition::kMaxError.brief }, { "mean error", definition::kMeanError.brief },
+            { "top-1 agreement", definition::kTop1.brief }, { "top-5 agreement", definition::kTop5.brief } });
     for (const OutputRow& o : c.outputs)
         out += "<tr>" + textCell(o.name, "name") + coloured(o.similarity)
             + numberCell(text::number(o.similarity.cosine, 5), o.similarity.cosine) + plain(o.similarity.rmse)
@@ -145,9 +141,9 @@ std::string ladderTable(const Ladder& ladder)
         { { "step", "the later side against the earlier one", false }, { "value", "name in the file", false },
             { "agrees", "by the rule of this step", false }, { "rule", "what was asked for", false },
             { "SQNR dB", "over all samples" }, { "relative error", "norm of the difference over norm of the value" },
-            { "max error", "largest absolute error" },
+            { "max error", definition::kMaxError.brief },
             { "beyond one step", "share of the elements more than one quantization step apart" },
-            { "top-1 agreement", "samples with the same largest element" } });
+            { "top-1 agreement", definition::kTop1.brief } });
     for (const LadderRow& row : ladder.rows)
         out += "<tr>" + textCell(std::string(ladderStepName(row.step))) + textCell(row.name, "name")
             + textCell(row.agrees ? "yes" : "no") + textCell(row.rule) + coloured(row.similarity) + plain(row.relative)

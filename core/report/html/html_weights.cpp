@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/definitions.h"
 #include "core/report/format.h"
 #include "core/report/html/html_cells.h"
 #include "core/report/html/html_parts.h"
@@ -61,8 +62,7 @@ std::string laboratoryTable(const Comparison& c, const WeightLaboratory& laborat
 {
     std::string out = openTable("laboratory",
         { { "weight", "name in the float file", false }, { "channels", "range of each output channel", false },
-            { "as stored dB", "dequantized against float" },
-            { "range ratio", "largest over median absolute maximum of the channels" },
+            { "as stored dB", "dequantized against float" }, { "range ratio", definition::kRangeRatio.brief },
             { "outliers", "share of the elements beyond half of the largest: without them a bit less would do" },
             { "bulk", "share of the largest magnitude that 99 % of the elements stay below" },
             { "8 tensor dB", "int8, symmetric, one scale" }, { "8 channel dB", "int8, symmetric, a scale a channel" },

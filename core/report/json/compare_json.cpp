@@ -161,8 +161,8 @@ Json finding(const Finding& f)
     for (const FindingPlace& p : placesOf(f))
         places.push_back({ { "node", p.node }, { "tensor", p.tensor }, { "evidence", evidenceJson(p.evidence) },
             { "change", change(p.change) }, { "expected_gain_db", jsonNumber(p.expectedGainDb) } });
-    return { { "rule", f.rule }, { "severity", std::string(severityName(f.severity)) }, { "node", f.node },
-        { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary },
+    return { { "rule", std::string(ruleId(f.rule)) }, { "severity", std::string(severityName(f.severity)) },
+        { "node", f.node }, { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary },
         { "evidence", evidenceJson(f.evidence) }, { "remedy", f.remedy }, { "change", change(f.change) },
         { "expected_gain_db", jsonNumber(f.expectedGainDb) }, { "measured_gain_db", jsonNumber(f.measuredGainDb) },
         { "confidence", f.confidence }, { "places", places } };

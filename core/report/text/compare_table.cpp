@@ -140,8 +140,8 @@ std::string findingText(const Finding& f, bool verbose)
     const auto name
         = [&](const std::string& text, size_t widest) { return printable(verbose ? text : elided(text, widest)); };
     const std::string& place = f.tensor.empty() ? f.node : f.tensor;
-    std::string out
-        = "  [" + std::string(severityName(f.severity)) + "] " + f.rule + ": " + name(f.title, kTextWidth) + "\n";
+    std::string out = "  [" + std::string(severityName(f.severity)) + "] " + std::string(ruleId(f.rule)) + ": "
+        + name(f.title, kTextWidth) + "\n";
     if (!place.empty() && f.title.find(place) == std::string::npos)
         out += "      at " + name(place, kTextWidth) + "\n";
     out += wrapped(printable(f.summary), kTextWidth, "      ");

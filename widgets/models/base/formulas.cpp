@@ -65,7 +65,7 @@ QString noisePowerText(double sqnrDb)
 
 QString sqnrFormula(const Similarity& similarity, const Comparison& comparison)
 {
-    QStringList lines { tr("SQNR = 20·log10(‖x‖ / ‖x − y‖), higher is better") };
+    QStringList lines { tr("SQNR = %1, higher is better").arg(toQt(definition::kAccumulated.formula)) };
     if (similarity.exact)
         lines << tr("x = y everywhere: exact");
     if (similarity.sqnrDb && similarity.rmse) {
@@ -99,7 +99,7 @@ QString addedFormula(const ActivationRow& row, const Comparison& comparison)
 
 QString idealFormula(const ActivationRow& row)
 {
-    QStringList lines { tr("ideal = 10·log10(signal power / (scale² / 12))") };
+    QStringList lines { tr("ideal = %1").arg(toQt(definition::kIdeal.formula)) };
     if (row.idealSqnrDb && row.signalPower && row.params.perTensor())
         lines << QStringLiteral("= 10·log10(%1 / (%2² / 12)) = %3")
                      .arg(numberText(row.signalPower), numberText(row.params.scale.front()),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/metric.h"
 
+#include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
 
 #include <algorithm>
@@ -8,33 +9,28 @@
 
 namespace qs {
 
+QString definitionText(const Definition& definition)
+{
+    return QCoreApplication::translate("Definitions", definition.text.data())
+        .replace(QStringLiteral("{}"), toQt(definition.formula));
+}
+
 MetricInfo metricInfo(Metric metric)
 {
     const QString dB = QStringLiteral("dB");
     switch (metric) {
     case Metric::Accumulated:
-        return { tr("Accumulated"), tr("accumulated SQNR"), dB,
-            tr("How far the quantized network has drifted here: 20·log10(‖x‖ / ‖x − y‖), x from the float model, y "
-               "dequantized from the quantized model, over all samples together. Higher is better.") };
+        return { tr("Accumulated"), tr("accumulated SQNR"), dB, definitionText(definition::kAccumulated) };
     case Metric::Added:
-        return { tr("Added here"), tr("added by the quantizer, SQNR"), dB,
-            tr("The float model's own x passed through this tensor's quantizer alone: 20·log10(‖x‖ / ‖x − DQ(Q(x))‖). "
-               "Tells whether this scale is a good one for this tensor. Higher is better.") };
+        return { tr("Added here"), tr("added by the quantizer, SQNR"), dB, definitionText(definition::kAdded) };
     case Metric::Increase:
-        return { tr("Increase"), tr("increase of noise to signal"), dB,
-            tr("Noise-to-signal here minus the largest among the node's inputs, each not below the tensor's ideal. "
-               "Tells "
-               "where along the path the error grows. Lower is better.") };
+        return { tr("Increase"), tr("increase of noise to signal"), dB, definitionText(definition::kIncrease) };
     case Metric::NodeAlone:
-        return { tr("Node alone"), tr("added by the node, SQNR"), dB,
-            tr("The quantized node alone, fed with the float model's inputs through its own input quantizers and "
-               "weights, against the float result. Tells whether the trouble starts in this node. Higher is better.") };
+        return { tr("Node alone"), tr("node alone, SQNR"), dB, definitionText(definition::kNodeAlone) };
     case Metric::Ideal:
-        return { tr("Ideal"), tr("ideal SQNR"), dB,
-            tr("Signal power over scale²/12, the noise of uniform rounding. A reference line, not a bound.") };
+        return { tr("Ideal"), tr("ideal SQNR"), dB, definitionText(definition::kIdeal) };
     case Metric::Clipped:
-        return { tr("Clipped"), tr("clipped elements"), QStringLiteral("%"),
-            tr("Share of elements beyond the representable range by more than half a step. Lower is better.") };
+        return { tr("Clipped"), tr("clipped elements"), QStringLiteral("%"), definitionText(definition::kClipped) };
     }
     return {};
 }

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "core/analysis/rows/comparison.h"
+#include "core/analysis/rows/definitions.h"
 
 #include <QString>
 
 #include <array>
 
 namespace qs {
+
+/// What a number is, in the user's language.
+QString definitionText(const Definition& definition);
 
 /// The number that colours the graph and orders the worst list.
 enum class Metric { Accumulated, Added, Increase, NodeAlone, Ideal, Clipped };

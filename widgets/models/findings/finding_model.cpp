@@ -45,8 +45,6 @@ QVariant FindingModel::data(const QModelIndex& index, int role) const
         return evidenceText(f);
     case PlaceRole:
         return toQt(f.tensor.empty() ? f.node : f.tensor);
-    case RuleRole:
-        return toQt(f.rule);
     default:
         return {};
     }

@@ -11,16 +11,7 @@ namespace qs {
 class FindingModel : public QAbstractListModel {
     Q_OBJECT
 public:
-    enum Role {
-        SortRole = Qt::UserRole,
-        SeverityRole,
-        TitleRole,
-        SummaryRole,
-        RemedyRole,
-        EvidenceRole,
-        PlaceRole,
-        RuleRole
-    };
+    enum Role { SortRole = Qt::UserRole, SeverityRole, TitleRole, SummaryRole, RemedyRole, EvidenceRole, PlaceRole };
     using QAbstractListModel::QAbstractListModel;
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
@@ -32,8 +23,8 @@ private:
     int m_rows = 0;
 };
 
-/// What a rule looks at and what it means; for "Explain".
-QString ruleDefinition(const std::string& rule);
+/// What a rule looks at and what it means, in the user's language; for "Explain".
+QString ruleExplanation(Rule rule);
 /// A finding's sentence as it is shown: findings write plain ASCII, the window has the typographic minus.
 QString findingText(const std::string& text);
 /// The sentence with names of more than 36 letters cut in their middle.

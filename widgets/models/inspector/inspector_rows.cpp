@@ -111,7 +111,7 @@ void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
     if (s.rmse && r.params.perTensor() && r.quantizer)
         rows.add(tr("RMSE / scale"), numberText(*s.rmse / double(r.params.scale.front())),
             tr("0.289 = 1/√12 is what ideal rounding gives."));
-    rows.add(tr("mean error"), numberText(s.meanError), tr("Mean of y − x: a shift of the whole tensor."));
+    rows.add(tr("mean error"), numberText(s.meanError), definitionText(definition::kMeanError));
     rows.add(tr("cosine"), numberText(s.cosine, 6));
     addSampleNumbers(rows, r, snapshot, place);
     rows.add(tr("over"), tr("%1 elements, %2").arg(countText(s.elements), provenanceText(comparison)));
@@ -139,7 +139,7 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
     rows.add(tr("per tensor | channel"),
         decibelText(r.perTensorSqnrDb) + QStringLiteral(" | ") + decibelText(r.perChannelSqnrDb),
         tr("What symmetric int8 would give with one scale, and with a scale a channel."));
-    rows.add(tr("range ratio"), numberText(r.rangeRatio), tr("Largest over median channel maximum."));
+    rows.add(tr("range ratio"), numberText(r.rangeRatio), definitionText(definition::kRangeRatio));
     rows.add(tr("clipped"), percentText(r.clippedFraction));
     rows.add(tr("used codes"), percentText(r.usedCodes));
     rows.add(tr("off by > ½ step"), percentText(r.offByMoreThanHalfStep),

@@ -102,17 +102,16 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
         connect(show, &QPushButton::clicked, this, &FindingCard::showRequested);
         buttons->addWidget(show);
     }
-    QString explanation = ruleDefinition(finding.rule);
+    QString explanation = ruleExplanation(finding.rule);
     const QString evidence = evidenceText(finding);
     if (!evidence.isEmpty())
-        explanation += (explanation.isEmpty() ? QString() : QStringLiteral("\n")) + tr("Measured: %1.").arg(evidence);
+        explanation += QStringLiteral("\n") + tr("Measured: %1.").arg(evidence);
     if (const QString places = placesText(finding); !places.isEmpty())
         explanation += QStringLiteral("\n") + tr("Places, the worst first: %1.").arg(places);
     auto* explain = new QPushButton(tr("Explain"), this);
     explain->setProperty("link", true);
     explain->setCheckable(true);
     explain->setAccessibleName(tr("Explain %1").arg(title));
-    explain->setEnabled(!explanation.isEmpty());
     buttons->addWidget(explain);
     buttons->addStretch(1);
     column->addLayout(buttons);

@@ -66,10 +66,7 @@ void showNumbersHelp(QWidget* parent)
                     .arg(info.title, info.unit, info.definition.toHtmlEscaped());
     }
     html += QStringLiteral("<p><b>%1</b><br>%2</p>")
-                .arg(tr("Noise"),
-                    tr("The squared error split by origin: clipping (values beyond the range), rounding (inside the "
-                       "range) and "
-                       "inherited (it came in with the inputs). The three add up to the squared error."));
+                .arg(tr("Noise"), definitionText(definition::kNoise).toHtmlEscaped());
     showText(parent, tr("What the numbers mean"), html);
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace qs {
+
+/// What a number of a comparison is, in English. Tool tips and reports say it from here, and docs/metrics.md has the
+/// same sentences.
+struct Definition {
+    std::string_view key; ///< in JSON and CSV
+    std::string_view brief; ///< for the head of a column
+    std::string_view text; ///< sentences, with unit and direction where they do not go without saying; {} = the formula
+    std::string_view formula = {};
+};
+/// Its sentences with the formula in them.
+std::string sentencesOf(const Definition& definition);
+
+namespace definition {
+
+inline constexpr Definition kAccumulated { "sqnr_db", "SQNR of the quantized model's value against the float one",
+    "How far the quantized network has drifted here: {}, x from the float model, y dequantized from the quantized "
+    "model, over all samples together. Higher is better.",
+    "20·log10(‖x‖ / ‖x − y‖)" };
+inline constexpr Definition kAdded { "local_sqnr_db", "SQNR of the float value through this quantizer alone",
+    "The float model's own x passed through this tensor's quantizer alone: {}. Tells whether this scale is a good one "
+    "for this tensor. Higher is better.",
+    "20·log10(‖x‖ / ‖x − DQ(Q(x))‖)" };
+inline constexpr Definition kNodeAlone { "node_sqnr_db", "SQNR of the quantized node alone (--node-alone)",
+    "The quantized node alone, fed with the float model's inputs through its own input quantizers and weights, against "
+    "the float result. Tells whether the trouble starts in this node. Higher is better." };
+inline constexpr Definition kIncrease { "increase_db", "noise-to-signal here minus the largest among the inputs",
+    "Noise-to-signal here minus the largest among the node's inputs, each not below the tensor's ideal. Tells where "
+    "along the path the error grows. Lower is better." };
+inline constexpr Definition kIdeal { "ideal_sqnr_db", "signal power over s²/12",
+    "Signal power over scale²/12, the noise of uniform rounding. A reference line, not a bound.",
+    "10·log10(signal power / (scale² / 12))" };
+inline constexpr Definition kNoise { "noise", "clipping, rounding, inherited",
+    "The squared error split by origin: clipping (values beyond the range), rounding (inside the range) and inherited "
+    "(it came in with the inputs). The three add up to the squared error; a part can be negative or exceed the whole "
+    "where parts cancel." };
+inline constexpr Definition kClipped { "clipped_fraction", "share of elements beyond the range",
+    "Share of elements beyond the representable range by more than half a step. Lower is better." };
+inline constexpr Definition kRmse { "rmse", "root of the mean squared error",
+    "Root of the mean squared error, in the tensor's own unit. Lower is better." };
+inline constexpr Definition kMaxError { "max_abs_error", "largest absolute error",
+    "Largest absolute error, in the tensor's own unit. Lower is better." };
+inline constexpr Definition kMeanError { "mean_error", "mean of quantized minus float",
+    "Mean of y − x, in the tensor's own unit: a shift of the whole tensor. Closer to 0 is better." };
+inline constexpr Definition kCosine { "cosine", "cosine similarity",
+    "Cosine similarity of both tensors. Higher is better." };
+inline constexpr Definition kRange { "range", "representable range",
+    "Lowest and highest value that the codes can express." };
+inline constexpr Definition kObservedRange { "observed_range", "range of the values before the quantizer",
+    "Lowest and highest value that occurred before quantization." };
+inline constexpr Definition kRangeRatio { "range_ratio", "largest over median absolute maximum of the channels",
+    "Largest over median absolute maximum of the channels. Above about 10, one scale for all channels wastes codes." };
+inline constexpr Definition kPerTensor { "per_tensor_sqnr_db", "what one symmetric int8 scale would give",
+    "SQNR that one symmetric int8 scale would give. Higher is better." };
+inline constexpr Definition kPerChannel { "per_channel_sqnr_db", "what one symmetric int8 scale a channel would give",
+    "SQNR that symmetric int8 scales per channel would give. Higher is better." };
+inline constexpr Definition kTop1 { "top1_agreement", "samples with the same largest element",
+    "Share of samples with the same largest element in both models. Higher is better." };
+inline constexpr Definition kTop5 { "top5_agreement", "samples whose float class is among the five largest",
+    "Share of samples whose float class is among the quantized model's five largest. Higher is better." };
+
+inline constexpr std::array kAll { &kAccumulated, &kAdded, &kNodeAlone, &kIncrease, &kIdeal, &kNoise, &kClipped, &kRmse,
+    &kMaxError, &kMeanError, &kCosine, &kRange, &kObservedRange, &kRangeRatio, &kPerTensor, &kPerChannel, &kTop1,
+    &kTop5 };
+
+} // namespace definition
+
+} // namespace qs
