@@ -140,7 +140,7 @@ private slots:
         c.quantClass[0] = 2;
         model.setSnapshot(std::make_shared<Snapshot>(*named));
         const auto shown = [&](int row, int role = Qt::DisplayRole) {
-            return model.index(row, SampleModel::Class).data(role).toString();
+            return model.index(row, model.columnOf(SampleModel::Key::Class)).data(role).toString();
         };
         QCOMPARE(shown(0), QStringLiteral("1 → 2"));
         const Spies spies(model);
@@ -153,7 +153,7 @@ private slots:
         QCOMPARE(shown(1), QStringLiteral("yes"));
         QCOMPARE(shown(1, Qt::ToolTipRole), QStringLiteral("yes (1)"));
         QVERIFY(shown(0, SortRole) < shown(1, SortRole)); // flipped ones first
-        QCOMPARE(model.index(1, SampleModel::Label).data().toString(), QStringLiteral("yes"));
+        QCOMPARE(model.index(1, model.columnOf(SampleModel::Key::Label)).data().toString(), QStringLiteral("yes"));
     }
 
     void numbersOnlyAreOneSignal()
@@ -192,7 +192,7 @@ private slots:
         options.prefix = "other"; // only "input" stays
         model.setSnapshot(fake::comparison(options));
         QVERIFY(spies.all() <= 4);
-        QCOMPARE(model.index(5, TensorModel::Tensor).data().toString(), QStringLiteral("other/conv_5_output"));
+        QCOMPARE(model.index(5, 0).data().toString(), QStringLiteral("other/conv_5_output"));
     }
 
     void hugeTable()
@@ -206,7 +206,7 @@ private slots:
         model.setSnapshot(snapshot);
         QCOMPARE(model.rowCount(), int(kHuge));
         QCOMPARE(spies.all(), 1);
-        const std::vector<double> keys = model.sortKeys(TensorModel::Accumulated);
+        const std::vector<double> keys = model.sortKeys(model.columnOf(Metric::Accumulated));
         QCOMPARE(keys.size(), kHuge);
     }
 
@@ -250,7 +250,7 @@ private slots:
             model.add(row);
         }
         QCOMPARE(model.rowCount(), JobModel::kKept);
-        QCOMPARE(model.index(0, JobModel::Title).data().toString(), QStringLiteral("job %1").arg(JobModel::kKept + 20));
+        QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("job %1").arg(JobModel::kKept + 20));
         JobRow row = *model.find(JobModel::kKept + 20);
         const Spies spies(model);
         model.update(row);
@@ -261,10 +261,11 @@ private slots:
         row.elapsedMs = 2000;
         model.update(row);
         QCOMPARE(spies.changed(), 1);
-        QCOMPARE(model.index(0, JobModel::Progress).data().toString(), QStringLiteral("50 of 200"));
-        QCOMPARE(model.index(0, JobModel::Rate).data().toString(), QStringLiteral("25 / s"));
-        QCOMPARE(model.index(0, JobModel::Remaining).data().toString(), QStringLiteral("6.0 s"));
-        QCOMPARE(model.index(0, 0).data(JobModel::FractionRole).toDouble(), 0.25);
+        const int progress = model.columnOf(JobModel::Key::Progress);
+        QCOMPARE(model.index(0, progress).data().toString(), QStringLiteral("50 of 200"));
+        QCOMPARE(model.index(0, model.columnOf(JobModel::Key::Rate)).data().toString(), QStringLiteral("25 / s"));
+        QCOMPARE(model.index(0, model.columnOf(JobModel::Key::Remaining)).data().toString(), QStringLiteral("6.0 s"));
+        QCOMPARE(model.index(0, progress).data(SortRole).toDouble(), 0.25);
         model.update(JobRow { 987654 }); // unknown: ignored
         QCOMPARE(spies.all(), 1);
     }

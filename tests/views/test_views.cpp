@@ -356,7 +356,8 @@ private slots:
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         openAndWait(session, somePair());
         session.setMetric(Metric::Clipped);
-        const QModelIndex first = window.tensors().table()->model()->index(0, TensorModel::Clipped);
+        const QModelIndex first
+            = window.tensors().table()->model()->index(0, window.tensors().model()->columnOf(Metric::Clipped));
         QCOMPARE(first.data().toString(), QStringLiteral("3.0 %"));
     }
 

@@ -13,6 +13,16 @@ namespace qs {
 
 namespace {
 
+template <class T> QString extentOf(const std::vector<T>& values)
+{
+    if (values.empty())
+        return absentText();
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (*low == *high)
+        return numberText(*low);
+    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
+}
+
 const QChar kMinus(0x2212);
 
 QString withTrueMinus(QString text)
@@ -156,25 +166,9 @@ QString granularityText(const QuantParams& params)
     return QStringLiteral("%1 per tensor").arg(dtype);
 }
 
-QString scaleText(const QuantParams& params)
-{
-    if (params.scale.empty())
-        return absentText();
-    const auto [low, high] = std::minmax_element(params.scale.begin(), params.scale.end());
-    if (*low == *high)
-        return numberText(*low);
-    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
-}
+QString extentText(const std::vector<float>& scales) { return extentOf(scales); }
 
-QString zeroPointText(const QuantParams& params)
-{
-    if (params.zeroPoint.empty())
-        return absentText();
-    const auto [low, high] = std::minmax_element(params.zeroPoint.begin(), params.zeroPoint.end());
-    if (*low == *high)
-        return numberText(*low);
-    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
-}
+QString extentText(const std::vector<int32_t>& zeroPoints) { return extentOf(zeroPoints); }
 
 QString quantizerText(const QuantParams& params)
 {

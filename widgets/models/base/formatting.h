@@ -35,8 +35,8 @@ QString quantizerText(const QuantParams& params);
 /// "int8 per tensor", "int8 per channel, axis 0", "int4 blocks of 32, axis 1".
 QString granularityText(const QuantParams& params);
 /// "0.0239", or "0.0031 … 0.0120" over channels.
-QString scaleText(const QuantParams& params);
-QString zeroPointText(const QuantParams& params);
+QString extentText(const std::vector<float>& scales);
+QString extentText(const std::vector<int32_t>& zeroPoints);
 
 inline QString toQt(std::string_view text)
 {
