@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
+#include "widgets/models/base/cells.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/models/tables/job_model.h"
@@ -58,6 +59,29 @@ std::unique_ptr<ColumnModel> makeModel(const QString& name)
         return std::make_unique<SaturationModel>();
     return std::make_unique<MatchModel>();
 }
+
+struct Thing {
+    std::string name;
+    Number value;
+};
+
+/// All that a table takes.
+class ThingModel : public RowModel<Thing> {
+public:
+    enum class Key { Value };
+    ThingModel()
+    {
+        addColumns({
+            { { QStringLiteral("thing"), QStringLiteral("What it is called"), {}, Text }, words<R>(&R::name) },
+            { { QStringLiteral("value"), QStringLiteral("What it is worth"), {}, Value, kDown, true, Key::Value },
+                percents<R>(&R::value), [](const R& row) { return QStringLiteral("of ") + toQt(row.name); } },
+        });
+    }
+    using RowModel::setRows;
+
+protected:
+    bool isSame(const Thing& a, const Thing& b) const override { return a.name == b.name; }
+};
 
 /// Samples that nobody reads.
 class NamedSamples final : public DataSource {
@@ -127,6 +151,53 @@ private slots:
         }
         model->setSnapshot(std::make_shared<Snapshot>());
         QCOMPARE(model->rowCount(), 0);
+    }
+
+    void aColumnIsOneEntry()
+    {
+        ThingModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        model.setRows(std::vector<Thing> { { "a", 0.125 }, { "b", {} } });
+        const int value = model.columnOf(ThingModel::Key::Value);
+        QCOMPARE(value, 1);
+        QCOMPARE(model.headerData(value, Qt::Horizontal).toString(), QStringLiteral("value"));
+        QCOMPARE(model.headerData(0, Qt::Horizontal, Qt::ToolTipRole).toString(), QStringLiteral("What it is called"));
+        const QModelIndex first = model.index(0, value), second = model.index(1, value);
+        QCOMPARE(first.data().toString(), QStringLiteral("12.5 %"));
+        QCOMPARE(first.data(SortRole).toDouble(), 0.125);
+        QCOMPARE(first.data(CopyRole).toDouble(), 0.125);
+        QCOMPARE(first.data(Qt::ToolTipRole).toString(), QStringLiteral("of a"));
+        QVERIFY(!second.data(SortRole).isValid());
+        QCOMPARE(second.data(CopyRole).toString(), absentText());
+        QCOMPARE(first.siblingAtColumn(0).data(SortRole).toString(), QStringLiteral("a"));
+        QCOMPARE(model.headerData(value, Qt::Horizontal, Qt::TextAlignmentRole), first.data(Qt::TextAlignmentRole));
+    }
+
+    void changesFollowFromTheColumns()
+    {
+        ThingModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        std::vector<Thing> rows { { "a", 1 }, { "b", 2 }, { "c", 3 }, { "d", 4 } };
+        model.setRows(rows);
+        const Spies spies(model);
+        QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+        model.setRows(rows);
+        QCOMPARE(spies.all(), 0);
+        rows[1].value = rows[2].value = 9;
+        model.setRows(rows);
+        QCOMPARE(spies.all(), 1);
+        QCOMPARE(changed[0][0].toModelIndex().row(), 1);
+        QCOMPARE(changed[0][1].toModelIndex().row(), 2);
+        rows.insert(rows.begin() + 2, { "new", 5 }); // what stays says the same
+        model.setRows(rows);
+        QCOMPARE(spies.inserted(), 1);
+        QCOMPARE(spies.all(), 2);
+        rows[2] = { "other", 6 };
+        model.setRows(rows);
+        QCOMPARE(spies.removed(), 1);
+        QCOMPARE(spies.inserted(), 2);
+        QCOMPARE(model.rows().size(), size_t(5));
+        QCOMPARE(model.at(2).name, std::string("other"));
     }
 
     void classesHaveNames()
