@@ -54,6 +54,15 @@ private slots:
         QCOMPARE(percentText({}), absentText());
     }
 
+    void plurals()
+    {
+        QCOMPARE(samplesText(0), QStringLiteral("0 samples"));
+        QCOMPARE(samplesText(1), QStringLiteral("1 sample"));
+        QCOMPARE(samplesText(1234), QStringLiteral("1,234 samples"));
+        QCOMPARE(tr("%1 change(s) of %2 node(s)", nullptr, 2).arg(2).arg(1), QStringLiteral("2 changes of 1 nodes"));
+        QCOMPARE(tr("no plural(s)"), QStringLiteral("no plural(s)"));
+    }
+
     void durations()
     {
         QCOMPARE(durationText(0.42), QStringLiteral("0.4 ms"));

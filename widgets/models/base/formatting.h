@@ -9,7 +9,8 @@
 #include <utility>
 
 /// The one place where numbers become text. A true minus sign, a point as decimal mark, groups of three with a comma,
-/// units after a space; what does not exist is an en dash.
+/// units after a space; what does not exist is an en dash. Programs that are linked with this write plurals of texts
+/// in Qt's way: tr("%1 node(s)", nullptr, n).
 namespace qs {
 
 QString absentText(); ///< "–"

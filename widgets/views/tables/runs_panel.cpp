@@ -179,7 +179,7 @@ void RunsPanel::refresh()
     m_tree->expandAll();
     fitColumns();
     const auto count = tree.runs().size();
-    header()->setInfo(count == 0 ? QString() : count == 1 ? tr("1 run") : tr("%1 runs").arg(countText(count)));
+    header()->setInfo(count == 0 ? QString() : tr("%1 run(s)", nullptr, int(count)).arg(countText(count)));
     refreshComparison();
 }
 

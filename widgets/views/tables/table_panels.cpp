@@ -63,7 +63,7 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
             return QString();
         const size_t unmatched = snapshot.alignment->unmatchedFloat.size() + snapshot.alignment->unmatchedQuant.size();
         const size_t pairs = snapshot.comparison->activations.size();
-        return (pairs == 1 ? TablePanel::tr("1 pair") : TablePanel::tr("%1 pairs").arg(countText(pairs)))
+        return TablePanel::tr("%1 pair(s)", nullptr, int(pairs)).arg(countText(pairs))
             + TablePanel::tr(" · %1 unmatched · worst first · [ ] walk").arg(countText(unmatched));
     };
     setup.footer = noiseLegend;
@@ -120,9 +120,7 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
     setup.emptyText = nothingComparedText;
     setup.info = [](const Snapshot& snapshot) {
         const size_t count = snapshot.comparison ? snapshot.comparison->outputs.size() : 0;
-        return count == 0 ? QString()
-            : count == 1  ? TablePanel::tr("1 output")
-                          : TablePanel::tr("%1 outputs").arg(countText(count));
+        return count == 0 ? QString() : TablePanel::tr("%1 output(s)", nullptr, int(count)).arg(countText(count));
     };
     return new TablePanel(session, std::move(setup), parent);
 }
@@ -139,9 +137,9 @@ TablePanel* makeSaturationPanel(Session& session, QWidget* parent)
         = [model](Selection& selection, int row) { selection.selectNode(Side::Quantized, model->at(row).quantNode); };
     setup.info = [](const Snapshot& snapshot) {
         const size_t count = snapshot.comparison ? snapshot.comparison->saturation.size() : 0;
-        return count == 0 ? QString()
-            : count == 1  ? TablePanel::tr("1 node whose sums can saturate")
-                          : TablePanel::tr("%1 nodes whose sums can saturate").arg(countText(count));
+        return count == 0
+            ? QString()
+            : TablePanel::tr("%1 node(s) whose sums can saturate", nullptr, int(count)).arg(countText(count));
     };
     setup.emptyText = [](const Snapshot& snapshot) {
         if (snapshot.inputs.profile != ArithmeticProfile::IntegerAvx2)
