@@ -54,6 +54,15 @@ private slots:
         QCOMPARE(percentText({}), absentText());
     }
 
+    void plurals()
+    {
+        QCOMPARE(samplesText(0), QStringLiteral("0 samples"));
+        QCOMPARE(samplesText(1), QStringLiteral("1 sample"));
+        QCOMPARE(samplesText(1234), QStringLiteral("1,234 samples"));
+        QCOMPARE(tr("%1 change(s) of %2 node(s)", nullptr, 2).arg(2).arg(1), QStringLiteral("2 changes of 1 nodes"));
+        QCOMPARE(tr("no plural(s)"), QStringLiteral("no plural(s)"));
+    }
+
     void durations()
     {
         QCOMPARE(durationText(0.42), QStringLiteral("0.4 ms"));
@@ -69,8 +78,8 @@ private slots:
         QCOMPARE(quantizerText(params), QStringLiteral("0.0239 * (q - -128) int8, per tensor"));
         params = { DType::Int8, { 0.5F, 0.25F }, { 0, 0 }, 0, 0 };
         QCOMPARE(quantizerText(params), QStringLiteral("s[c] * (q - z[c]) int8 per channel, axis 0, 2 scales"));
-        QCOMPARE(scaleText(params), QStringLiteral("0.250 … 0.500"));
-        QCOMPARE(zeroPointText(params), QStringLiteral("0"));
+        QCOMPARE(extentText(params.scale), QStringLiteral("0.250 … 0.500"));
+        QCOMPARE(extentText(params.zeroPoint), QStringLiteral("0"));
         QCOMPARE(quantizerText({}), absentText());
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
+#include "widgets/models/base/cells.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/models/tables/job_model.h"
@@ -58,6 +59,29 @@ std::unique_ptr<ColumnModel> makeModel(const QString& name)
         return std::make_unique<SaturationModel>();
     return std::make_unique<MatchModel>();
 }
+
+struct Thing {
+    std::string name;
+    Number value;
+};
+
+/// All that a table takes.
+class ThingModel : public RowModel<Thing> {
+public:
+    enum class Key { Value };
+    ThingModel()
+    {
+        addColumns({
+            { { QStringLiteral("thing"), QStringLiteral("What it is called"), {}, Text }, words<R>(&R::name) },
+            { { QStringLiteral("value"), QStringLiteral("What it is worth"), {}, Value, kDown, true, Key::Value },
+                percents<R>(&R::value), [](const R& row) { return QStringLiteral("of ") + toQt(row.name); } },
+        });
+    }
+    using RowModel::setRows;
+
+protected:
+    bool isSame(const Thing& a, const Thing& b) const override { return a.name == b.name; }
+};
 
 /// Samples that nobody reads.
 class NamedSamples final : public DataSource {
@@ -129,6 +153,53 @@ private slots:
         QCOMPARE(model->rowCount(), 0);
     }
 
+    void aColumnIsOneEntry()
+    {
+        ThingModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        model.setRows(std::vector<Thing> { { "a", 0.125 }, { "b", {} } });
+        const int value = model.columnOf(ThingModel::Key::Value);
+        QCOMPARE(value, 1);
+        QCOMPARE(model.headerData(value, Qt::Horizontal).toString(), QStringLiteral("value"));
+        QCOMPARE(model.headerData(0, Qt::Horizontal, Qt::ToolTipRole).toString(), QStringLiteral("What it is called"));
+        const QModelIndex first = model.index(0, value), second = model.index(1, value);
+        QCOMPARE(first.data().toString(), QStringLiteral("12.5 %"));
+        QCOMPARE(first.data(SortRole).toDouble(), 0.125);
+        QCOMPARE(first.data(CopyRole).toDouble(), 0.125);
+        QCOMPARE(first.data(Qt::ToolTipRole).toString(), QStringLiteral("of a"));
+        QVERIFY(!second.data(SortRole).isValid());
+        QCOMPARE(second.data(CopyRole).toString(), absentText());
+        QCOMPARE(first.siblingAtColumn(0).data(SortRole).toString(), QStringLiteral("a"));
+        QCOMPARE(model.headerData(value, Qt::Horizontal, Qt::TextAlignmentRole), first.data(Qt::TextAlignmentRole));
+    }
+
+    void changesFollowFromTheColumns()
+    {
+        ThingModel model;
+        const QAbstractItemModelTester tester(&model, kMode);
+        std::vector<Thing> rows { { "a", 1 }, { "b", 2 }, { "c", 3 }, { "d", 4 } };
+        model.setRows(rows);
+        const Spies spies(model);
+        QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+        model.setRows(rows);
+        QCOMPARE(spies.all(), 0);
+        rows[1].value = rows[2].value = 9;
+        model.setRows(rows);
+        QCOMPARE(spies.all(), 1);
+        QCOMPARE(changed[0][0].toModelIndex().row(), 1);
+        QCOMPARE(changed[0][1].toModelIndex().row(), 2);
+        rows.insert(rows.begin() + 2, { "new", 5 }); // what stays says the same
+        model.setRows(rows);
+        QCOMPARE(spies.inserted(), 1);
+        QCOMPARE(spies.all(), 2);
+        rows[2] = { "other", 6 };
+        model.setRows(rows);
+        QCOMPARE(spies.removed(), 1);
+        QCOMPARE(spies.inserted(), 2);
+        QCOMPARE(model.rows().size(), size_t(5));
+        QCOMPARE(model.at(2).name, std::string("other"));
+    }
+
     void classesHaveNames()
     {
         SampleModel model;
@@ -140,7 +211,7 @@ private slots:
         c.quantClass[0] = 2;
         model.setSnapshot(std::make_shared<Snapshot>(*named));
         const auto shown = [&](int row, int role = Qt::DisplayRole) {
-            return model.index(row, SampleModel::Class).data(role).toString();
+            return model.index(row, model.columnOf(SampleModel::Key::Class)).data(role).toString();
         };
         QCOMPARE(shown(0), QStringLiteral("1 → 2"));
         const Spies spies(model);
@@ -153,7 +224,7 @@ private slots:
         QCOMPARE(shown(1), QStringLiteral("yes"));
         QCOMPARE(shown(1, Qt::ToolTipRole), QStringLiteral("yes (1)"));
         QVERIFY(shown(0, SortRole) < shown(1, SortRole)); // flipped ones first
-        QCOMPARE(model.index(1, SampleModel::Label).data().toString(), QStringLiteral("yes"));
+        QCOMPARE(model.index(1, model.columnOf(SampleModel::Key::Label)).data().toString(), QStringLiteral("yes"));
     }
 
     void numbersOnlyAreOneSignal()
@@ -192,7 +263,7 @@ private slots:
         options.prefix = "other"; // only "input" stays
         model.setSnapshot(fake::comparison(options));
         QVERIFY(spies.all() <= 4);
-        QCOMPARE(model.index(5, TensorModel::Tensor).data().toString(), QStringLiteral("other/conv_5_output"));
+        QCOMPARE(model.index(5, 0).data().toString(), QStringLiteral("other/conv_5_output"));
     }
 
     void hugeTable()
@@ -206,7 +277,7 @@ private slots:
         model.setSnapshot(snapshot);
         QCOMPARE(model.rowCount(), int(kHuge));
         QCOMPARE(spies.all(), 1);
-        const std::vector<double> keys = model.sortKeys(TensorModel::Accumulated);
+        const std::vector<double> keys = model.sortKeys(model.columnOf(Metric::Accumulated));
         QCOMPARE(keys.size(), kHuge);
     }
 
@@ -249,7 +320,7 @@ private slots:
             model.add(row);
         }
         QCOMPARE(model.rowCount(), JobModel::kKept);
-        QCOMPARE(model.index(0, JobModel::Title).data().toString(), QStringLiteral("job %1").arg(JobModel::kKept + 20));
+        QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("job %1").arg(JobModel::kKept + 20));
         JobRow row = *model.find(JobModel::kKept + 20);
         const Spies spies(model);
         model.update(row);
@@ -260,10 +331,11 @@ private slots:
         row.elapsedMs = 2000;
         model.update(row);
         QCOMPARE(spies.changed(), 1);
-        QCOMPARE(model.index(0, JobModel::Progress).data().toString(), QStringLiteral("50 of 200"));
-        QCOMPARE(model.index(0, JobModel::Rate).data().toString(), QStringLiteral("25 / s"));
-        QCOMPARE(model.index(0, JobModel::Remaining).data().toString(), QStringLiteral("6.0 s"));
-        QCOMPARE(model.index(0, 0).data(JobModel::FractionRole).toDouble(), 0.25);
+        const int progress = model.columnOf(JobModel::Key::Progress);
+        QCOMPARE(model.index(0, progress).data().toString(), QStringLiteral("50 of 200"));
+        QCOMPARE(model.index(0, model.columnOf(JobModel::Key::Rate)).data().toString(), QStringLiteral("25 / s"));
+        QCOMPARE(model.index(0, model.columnOf(JobModel::Key::Remaining)).data().toString(), QStringLiteral("6.0 s"));
+        QCOMPARE(model.index(0, progress).data(SortRole).toDouble(), 0.25);
         model.update(JobRow { 987654 }); // unknown: ignored
         QCOMPARE(spies.all(), 1);
     }

@@ -134,12 +134,15 @@ private slots:
         const QModelIndex child = model.index(0, 0, root);
         QVERIFY(child.data(RunModel::BestRole).toBool());
         QVERIFY(child.data().toString().endsWith(QStringLiteral("★")));
-        QCOMPARE(child.siblingAtColumn(RunModel::Sqnr).data().toString(), QStringLiteral("27.9 dB"));
-        QCOMPARE(child.siblingAtColumn(RunModel::Size).data().toString(), QStringLiteral("1.23 MB"));
+        QCOMPARE(
+            child.siblingAtColumn(model.columnOf(RunModel::Key::Sqnr)).data().toString(), QStringLiteral("27.9 dB"));
+        QCOMPARE(
+            child.siblingAtColumn(model.columnOf(RunModel::Key::Size)).data().toString(), QStringLiteral("1.23 MB"));
         QSignalSpy renamed(&model, &RunModel::renamed), noted(&model, &RunModel::annotated);
         QVERIFY(model.setData(child, QStringLiteral("mended"), Qt::EditRole));
         QVERIFY(!model.setData(child, QStringLiteral(" "), Qt::EditRole));
-        QVERIFY(model.setData(child.siblingAtColumn(RunModel::Note), QStringLiteral("why"), Qt::EditRole));
+        QVERIFY(model.setData(
+            child.siblingAtColumn(model.columnOf(RunModel::Key::Note)), QStringLiteral("why"), Qt::EditRole));
         QCOMPARE(renamed.size(), 1);
         QCOMPARE(noted.size(), 1);
         QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
@@ -172,14 +175,17 @@ private slots:
         found.units = { { "conv_2", "Conv", { 100, 5, 0, 0 }, { 100, 1, 0, 0 }, 0.4 } };
         model.setSensitivity(&found);
         QCOMPARE(model.rowCount(), 1);
-        QCOMPARE(model.index(0, SensitivityModel::Gain).data().toString(), QStringLiteral("+10.0 dB"));
-        QCOMPARE(model.index(0, SensitivityModel::Macs).data().toString(), QStringLiteral("40.0 %"));
+        QCOMPARE(
+            model.index(0, model.columnOf(SensitivityModel::Key::Gain)).data().toString(), QStringLiteral("+10.0 dB"));
+        QCOMPARE(
+            model.index(0, model.columnOf(SensitivityModel::Key::Macs)).data().toString(), QStringLiteral("40.0 %"));
         model.setSensitivity(nullptr);
         QCOMPARE(model.rowCount(), 0);
         FoundRecipeModel recipes;
         QAbstractItemModelTester other(&recipes, kTesterMode);
         recipes.setFound({ { "entropy, per channel", {}, numbersOf(20, 1) } });
-        QCOMPARE(recipes.index(0, FoundRecipeModel::Sqnr).data().toString(), QStringLiteral("20.0 dB"));
+        QCOMPARE(recipes.index(0, recipes.columnOf(FoundRecipeModel::Key::Sqnr)).data().toString(),
+            QStringLiteral("20.0 dB"));
     }
 
     void everyFieldReadsWhatItWrites()

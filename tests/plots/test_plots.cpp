@@ -45,6 +45,42 @@ LineData sampleLines()
         "dB", {}, {}, "nothing" };
 }
 
+/// Things at 0, 1, 2 … of which one can be chosen.
+class Steps : public ChoicePlot {
+public:
+    enum class Keys { Choose, Mark };
+    Steps(Keys keys, size_t count)
+        : ChoicePlot(keys == Keys::Choose ? Arrows::Choose : Arrows::Mark, nullptr)
+        , m_count(count)
+    {
+    }
+    QString csv() const override { return {}; }
+    void setCount(size_t count)
+    {
+        m_count = count;
+        itemsChanged();
+    }
+    std::optional<size_t> at(double x) const { return numberAt(x); }
+    int marks() const { return m_marks; } ///< how often the mark was drawn
+
+protected:
+    void rebuild() override { }
+    void fitAxes() override { }
+    size_t itemCount() const override { return m_count; }
+    std::optional<size_t> itemAt(double x, double) const override { return numberAt(x); }
+    double xOf(size_t item) const override { return double(item); }
+    QString itemText(size_t item) const override { return QString::number(item); }
+    void markChosen() override
+    {
+        ++m_marks;
+        markByLine();
+    }
+
+private:
+    size_t m_count;
+    int m_marks = 0;
+};
+
 QStringList g_messages; ///< what Qt and the plotting library said
 
 void keepMessage(QtMsgType, const QMessageLogContext&, const QString& text) { g_messages << text; }
@@ -61,6 +97,9 @@ private slots:
     void lineNumbers();
     void emptyPlotsShowTheirText();
     void keysChooseItems();
+    void keysStayWithinTheItems();
+    void keysMarkForEnter();
+    void choicesFollowTheItems();
     void clicksChooseItems();
     void selectionOutOfRangeIsDropped();
     void pointsAreMarkedAndChosen();
@@ -150,6 +189,54 @@ void TestPlots::keysChooseItems()
     QTest::keyClick(&chart, Qt::Key_Left);
     QCOMPARE(chart.chosen(), std::optional<size_t>(0));
     QCOMPARE(clicks.count(), 4);
+}
+
+void TestPlots::keysStayWithinTheItems()
+{
+    Steps steps(Steps::Keys::Choose, 3);
+    QSignalSpy chosen(&steps, &ChoicePlot::itemChosen);
+    QTest::keyClick(&steps, Qt::Key_Left); // with no choice yet: from the end
+    QCOMPARE(steps.chosen(), std::optional<size_t>(2));
+    QTest::keyClick(&steps, Qt::Key_Right);
+    QCOMPARE(steps.chosen(), std::optional<size_t>(2));
+    QCOMPARE(chosen.count(), 2);
+    QCOMPARE(steps.marks(), 1); // the same again needs no new mark
+    Steps nothing(Steps::Keys::Choose, 0);
+    QTest::keyClick(&nothing, Qt::Key_Right);
+    QVERIFY(!nothing.chosen());
+    for (const auto& [x, item] : { std::pair(-0.6, -1), { -0.4, 0 }, { 1.4, 1 }, { 2.4, 2 }, { 2.6, -1 } })
+        QCOMPARE(steps.at(x), item < 0 ? std::nullopt : std::optional(size_t(item)));
+}
+
+void TestPlots::keysMarkForEnter()
+{
+    Steps steps(Steps::Keys::Mark, 3);
+    QSignalSpy chosen(&steps, &ChoicePlot::itemChosen);
+    QTest::keyClick(&steps, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 0); // nothing is marked
+    QTest::keyClick(&steps, Qt::Key_Right);
+    QTest::keyClick(&steps, Qt::Key_Right);
+    QCOMPARE(steps.chosen(), std::optional<size_t>(1));
+    QCOMPARE(chosen.count(), 0);
+    QTest::keyClick(&steps, Qt::Key_Enter);
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].value<size_t>(), size_t(1));
+}
+
+void TestPlots::choicesFollowTheItems()
+{
+    Steps steps(Steps::Keys::Choose, 3);
+    QSignalSpy chosen(&steps, &ChoicePlot::itemChosen);
+    steps.setChosen(2);
+    steps.setChosen(2);
+    QCOMPARE(steps.marks(), 1);
+    steps.setCount(3);
+    QCOMPARE(steps.chosen(), std::optional<size_t>(2)); // it is still there
+    steps.setCount(2);
+    QVERIFY(!steps.chosen());
+    steps.setChosen(2);
+    QVERIFY(!steps.chosen());
+    QCOMPARE(chosen.count(), 0); // nobody chose
 }
 
 void TestPlots::clicksChooseItems()

@@ -11,8 +11,8 @@ class SmallSession {
 public:
     /// `blocks` Conv and Relu pairs after each other, from the third on without numbers.
     explicit SmallSession(size_t blocks = 1);
-    /// Publishes the snapshot; returns when it is there.
-    void load();
+    /// Publishes the snapshot; false when it does not come.
+    [[nodiscard]] bool load();
     const Graph& quantGraph() const { return m_snapshot->quantModel->graph(); }
 
 private:

@@ -195,7 +195,7 @@ private slots:
         e.session.selection().selectActivation(e.rowOf(type.c_str()));
         const std::string name = e.session.comparison()->activations[e.rowOf(type.c_str())].name;
         QCOMPARE(panel.chosenRows().size(), size_t(1));
-        const QString partner = static_cast<const MatchModel*>(panel.model())->quantName(panel.chosenRows()[0]);
+        const QString partner = static_cast<const MatchModel*>(panel.model())->at(panel.chosenRows()[0]).quantName();
         QVERIFY(panel.unlinkAction()->isEnabled());
         panel.unlinkAction()->trigger();
         QVERIFY(e.ready());
@@ -318,7 +318,11 @@ private slots:
             panel.findChild<QTableView*>()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
         QTRY_VERIFY_WITH_TIMEOUT(panel.model().rowCount() >= 8, kPatience);
         for (int row = 0; row < panel.model().rowCount(); ++row)
-            QVERIFY(panel.model().index(row, WeightLabModel::Sqnr).data().toString().contains(QStringLiteral("dB")));
+            QVERIFY(panel.model()
+                        .index(row, panel.model().columnOf(WeightLabModel::Key::Sqnr))
+                        .data()
+                        .toString()
+                        .contains(QStringLiteral("dB")));
         QVERIFY(panel.summary().contains(QStringLiteral("range ratio")));
     }
 

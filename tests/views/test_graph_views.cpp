@@ -48,7 +48,7 @@ private slots:
 
 namespace {
 
-/// A panel with a finished layout, shown offscreen.
+/// A panel that is shown offscreen.
 struct ShownGraph {
     SmallSession small;
     RecipeView recipe { small.session };
@@ -58,13 +58,12 @@ struct ShownGraph {
         panel.resize(640, 480);
         panel.showHeaderInside();
         panel.show();
-        small.load();
-        wait();
     }
-    void wait()
+    /// Until there is a layout; false when none comes.
+    [[nodiscard]] bool load() { return small.load() && wait(); }
+    [[nodiscard]] bool wait()
     {
-        QTRY_VERIFY(panel.canvas().scene() != nullptr);
-        QTRY_VERIFY(small.session.jobs().idle());
+        return QTest::qWaitFor([this] { return panel.canvas().scene() && small.session.jobs().idle(); });
     }
     const GraphScene& scene() const { return *panel.canvas().scene(); }
     QPointF onScreen(uint32_t box) const
@@ -97,6 +96,7 @@ void TestGraphViews::emptySessionsSayWhatToDo()
 void TestGraphViews::graphIsLaidOutAndColoured()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     QCOMPARE(shown.panel.side(), Side::Quantized);
     QCOMPARE(shown.scene().boxCount(), size_t(4)); // x, Conv, Relu, y
     const BoxLook& conv = shown.panel.canvas().look().boxes[shown.boxOf("conv_dq")];
@@ -111,19 +111,21 @@ void TestGraphViews::graphIsLaidOutAndColoured()
 void TestGraphViews::rawShowsMoreBoxes()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     shown.panel.setMode(FoldMode::Raw);
-    shown.wait();
+    QVERIFY(shown.wait());
     QCOMPARE(shown.scene().boxCount(), shown.small.quantGraph().nodes().size() + 2);
     shown.panel.setMode(FoldMode::Folded);
-    shown.wait();
+    QVERIFY(shown.wait());
     QCOMPARE(shown.scene().boxCount(), size_t(4));
 }
 
 void TestGraphViews::floatGraphIsShownOnDemand()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     shown.panel.setSide(Side::Float);
-    shown.wait();
+    QVERIFY(shown.wait());
     QCOMPARE(shown.scene().boxCount(), size_t(4));
     for (const DisplayEdge& edge : shown.scene().graph().edges)
         QVERIFY(edge.badge.empty());
@@ -132,6 +134,7 @@ void TestGraphViews::floatGraphIsShownOnDemand()
 void TestGraphViews::clickSelectsAndSelectionShows()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     const uint32_t conv = shown.boxOf("conv_dq");
     QTest::mouseClick(&shown.panel.canvas(), Qt::LeftButton, {}, shown.onScreen(conv).toPoint());
     QCOMPARE(shown.small.session.selection().current().activation, std::optional<size_t>(1));
@@ -139,13 +142,14 @@ void TestGraphViews::clickSelectsAndSelectionShows()
     shown.small.session.selection().selectActivation(2);
     QCOMPARE(shown.panel.canvas().look().selected, std::optional(shown.boxOf("y")));
     shown.panel.setSide(Side::Float);
-    shown.wait();
+    QVERIFY(shown.wait());
     QCOMPARE(shown.scene().graph().boxes[*shown.panel.canvas().look().selected].title, std::string("Relu relu_1"));
 }
 
 void TestGraphViews::keysWalkAlongTheEdges()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     GraphCanvas& canvas = shown.panel.canvas();
     shown.small.session.selection().selectActivation(1);
     const uint32_t conv = *canvas.look().selected;
@@ -158,6 +162,7 @@ void TestGraphViews::keysWalkAlongTheEdges()
 void TestGraphViews::wheelZoomsToThePointer()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     GraphCanvas& canvas = shown.panel.canvas();
     const QPointF pointer(200, 150);
     const auto under = [&] { return canvas.visibleArea().topLeft() + pointer / canvas.zoom(); };
@@ -172,6 +177,7 @@ void TestGraphViews::wheelZoomsToThePointer()
 void TestGraphViews::spaceFits()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     GraphCanvas& canvas = shown.panel.canvas();
     canvas.centreOn({ 0, 0 });
     QTest::keyClick(&canvas, Qt::Key_Plus);
@@ -182,6 +188,7 @@ void TestGraphViews::spaceFits()
 void TestGraphViews::searchFindsTensorsAndNodes()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     shown.panel.openSearch();
     auto* edit = shown.panel.findChild<QLineEdit*>();
     QVERIFY(edit);
@@ -198,6 +205,7 @@ void TestGraphViews::searchFindsTensorsAndNodes()
 void TestGraphViews::plumbingMarksTheBoxThatUsesIt()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     for (const char* name : { "s", "z", "w", "conv_Q", "conv_q", "conv_DQ" }) {
         shown.small.session.selection().clear();
         QVERIFY2(!shown.panel.canvas().look().selected, name);
@@ -213,6 +221,7 @@ void TestGraphViews::plumbingMarksTheBoxThatUsesIt()
 void TestGraphViews::savesPictures()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     QTemporaryDir folder;
     for (const char* suffix : { "svg", "png", "pdf" }) {
         const QString path = folder.filePath(QString("graph.") + suffix);
@@ -226,6 +235,7 @@ void TestGraphViews::savesPictures()
 void TestGraphViews::theHeaderNamesTheFoldingAtEachWidth()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     const auto* fold = shown.panel.header()->findChild<QCheckBox*>();
     for (const auto& [width, text] : { std::pair(900, "fold Q/DQ"), { 200, "fold" }, { 900, "fold Q/DQ" } }) {
         shown.panel.resize(width, 480); // no narrower than its least width
@@ -237,6 +247,7 @@ void TestGraphViews::theHeaderNamesTheFoldingAtEachWidth()
 void TestGraphViews::themeIsFollowed()
 {
     ShownGraph shown;
+    QVERIFY(shown.load());
     shown.small.session.setTheme(Theme::darkOne());
     QVERIFY(shown.panel.canvas().look().theme.dark);
     const QImage picture = shown.panel.canvas().grab().toImage();
@@ -252,7 +263,7 @@ void TestGraphViews::largeGraphsPaintQuickly()
     panel.show();
     QElapsedTimer timer;
     timer.start();
-    small.load();
+    QVERIFY(small.load());
     QTRY_VERIFY_WITH_TIMEOUT(panel.canvas().scene() != nullptr, 20000);
     panel.canvas().fit();
     panel.grab();
@@ -296,7 +307,7 @@ void TestGraphViews::distributionExplainsItself()
     DistributionPanel panel(small.session, small.session.recipe());
     panel.resize(400, 300);
     panel.show();
-    small.load();
+    QVERIFY(small.load());
     small.session.selection().clear();
     QCOMPARE(panel.plot().data().emptyText, QString("Select a tensor or a weight to see its values."));
     small.session.selection().selectActivation(1);
@@ -318,7 +329,7 @@ void TestGraphViews::layerChartFollowsAndSets()
     LayerChartPanel panel(small.session);
     panel.resize(400, 300);
     panel.show();
-    small.load();
+    QVERIFY(small.load());
     QCOMPARE(panel.chart().data().items.size(), size_t(3));
     small.session.selection().selectActivation(1);
     QCOMPARE(panel.chart().chosen(), std::optional<size_t>(1));

@@ -64,33 +64,34 @@ Inputs somePair(const std::string& quantized = "/models/micro_kws/qdq.onnx")
     return inputs;
 }
 
-void openAndWait(Session& session, const Inputs& inputs)
+[[nodiscard]] bool openAndWait(Session& session, const Inputs& inputs)
 {
     QSignalSpy settled(&session, &Session::settled);
     session.openInputs(inputs);
-    QVERIFY(settled.wait());
-    QTRY_VERIFY(session.jobs().idle());
+    return settled.wait() && QTest::qWaitFor([&session] { return session.jobs().idle(); });
 }
 
-void showPair(MainWindow& window, Session& session, const QSize& size)
+[[nodiscard]] bool showPair(MainWindow& window, Session& session, const QSize& size)
 {
     window.resize(size);
     window.show();
-    openAndWait(session, somePair());
+    return openAndWait(session, somePair());
 }
 
-/// The docks and a menu of a window that begins with one theme and goes on with another.
+/// The docks and a menu of a window that begins with one theme and goes on with another; nothing when it fails.
 std::map<QString, QImage> picturesIn(ThemeChoice first, ThemeChoice then)
 {
     std::map<QString, QImage> pictures;
     Session session(fakeBuild);
     MainWindow window(session, first, WindowMemory::Fresh);
-    showPair(window, session, { 1600, 1000 });
+    if (!showPair(window, session, { 1600, 1000 }))
+        return {};
     window.showView(QStringLiteral("tensors"));
     QCoreApplication::processEvents();
     if (then != first)
         window.setThemeChoice(then);
-    [&] { QTRY_VERIFY(window.updatesEnabled()); }();
+    if (!QTest::qWaitFor([&window] { return window.updatesEnabled(); }))
+        return {};
     for (const char* view : { "tensors", "findings", "inspector", "layer-chart", "samples", "advisor", "weight-lab" }) {
         window.showView(QLatin1String(view));
         QTest::qWait(50);
@@ -125,13 +126,13 @@ private slots:
         QVERIFY(start->isVisible());
         for (const QDockWidget* dock : window.findChildren<QDockWidget*>())
             QVERIFY2(dock->isHidden(), qPrintable(dock->objectName()));
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         QVERIFY(!start->isVisible());
         for (const char* panel : { "findings", "inspector", "distribution", "layer-chart", "tensors", "samples" })
             QVERIFY2(!window.findChild<QDockWidget*>(QStringLiteral("dock-") + panel)->isHidden(), panel);
         QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("dock-graph-2"))->isHidden());
         QVERIFY(window.windowTitle().startsWith(QStringLiteral("micro_kws")));
-        openAndWait(session, {});
+        QVERIFY(openAndWait(session, {}));
         QVERIFY(start->isVisible());
     }
 
@@ -139,7 +140,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        showPair(window, session, { 1280, 800 });
+        QVERIFY(showPair(window, session, { 1280, 800 }));
         for (const QString& name : MainWindow::viewNames())
             QVERIFY2(window.showView(name), qPrintable(name));
         QVERIFY(!window.showView(QStringLiteral("nothing")));
@@ -150,9 +151,9 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         const SnapshotPtr before = session.snapshot();
-        openAndWait(session, somePair("bad"));
+        QVERIFY(openAndWait(session, somePair("bad")));
         QCOMPARE(session.snapshot(), before);
         ErrorBar& bar = window.errorBar();
         QVERIFY(bar.isVisible());
@@ -160,7 +161,7 @@ private slots:
             QStringLiteral("bad.onnx: the file is truncated."));
         bar.findChildren<QPushButton*>().front()->click();
         QVERIFY(QGuiApplication::clipboard()->text().contains(QStringLiteral("/models/bad.onnx")));
-        openAndWait(session, somePair("/models/micro_kws/other.onnx"));
+        QVERIFY(openAndWait(session, somePair("/models/micro_kws/other.onnx")));
         QVERIFY(!bar.isVisible());
     }
 
@@ -168,7 +169,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        showPair(window, session, { 1280, 800 });
+        QVERIFY(showPair(window, session, { 1280, 800 }));
         session.selection().selectActivation(7);
         QTableView* table = window.tensors().table();
         const auto selected = [table] { return table->currentIndex().data(RowRole).toULongLong(); };
@@ -187,7 +188,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        showPair(window, session, { 1280, 800 });
+        QVERIFY(showPair(window, session, { 1280, 800 }));
         QTableView* table = window.tensors().table();
         const auto seen = [table] {
             const QRect row = table->visualRect(table->currentIndex().siblingAtColumn(0));
@@ -212,7 +213,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        showPair(window, session, { 1920, 1080 });
+        QVERIFY(showPair(window, session, { 1920, 1080 }));
         QTableView* table = window.tensors().table();
         QTRY_VERIFY(table->viewport()->width() > 600);
         constexpr int kMatch = 2;
@@ -230,7 +231,7 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         TablePanel& panel = window.tensors();
         panel.table()->setCurrentIndex(panel.table()->model()->index(0, 0));
         double last = -1e9;
@@ -251,7 +252,7 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         session.selection().selectActivation(3);
         auto* field = window.tensors().header()->findChild<QLineEdit*>();
         QTest::keyClicks(field, QStringLiteral("conv_1"));
@@ -268,7 +269,7 @@ private slots:
         window.resize(1280, 800);
         window.show();
         QVERIFY(QTest::qWaitForWindowActive(&window));
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         session.selection().selectActivation(7);
         QTRY_VERIFY(!window.findChild<QWidget*>(QStringLiteral("weights"))->isEnabled());
         for (int step = 0; step < 80; ++step) {
@@ -297,7 +298,7 @@ private slots:
             actions, [](const QAction* action) { return action->text().contains(QStringLiteral("xport report")); });
         QVERIFY(found != actions.end());
         QVERIFY(!(*found)->isEnabled());
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         QVERIFY((*found)->isEnabled());
     }
 
@@ -305,7 +306,7 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         window.tensors().copyRows(TableFormat::Tsv);
         const QStringList lines = QGuiApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
         QCOMPARE(lines.size(), 13);
@@ -318,7 +319,7 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         session.selection().selectActivation(4);
         const QList<FindingCard*> cards = window.findChild<FindingsPanel*>()->findChildren<FindingCard*>();
         QCOMPARE(cards.size(), 2);
@@ -339,7 +340,7 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         auto* strip = window.findChild<HeaderStrip*>();
         strip->focusSearch();
         auto* field = strip->findChild<QLineEdit*>();
@@ -354,9 +355,10 @@ private slots:
     {
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         session.setMetric(Metric::Clipped);
-        const QModelIndex first = window.tensors().table()->model()->index(0, TensorModel::Clipped);
+        const QModelIndex first
+            = window.tensors().table()->model()->index(0, window.tensors().model()->columnOf(Metric::Clipped));
         QCOMPARE(first.data().toString(), QStringLiteral("3.0 %"));
     }
 
@@ -372,7 +374,7 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, {}, WindowMemory::Remembered);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         auto* tensors = window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"));
         const auto beside = window.tabifiedDockWidgets(tensors);
         const auto shown = [](const QDockWidget* dock) { return !dock->isHidden(); };
@@ -389,7 +391,7 @@ private slots:
         Session session(fakeBuild);
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         QMimeData nothing, dropped;
         nothing.setText(QStringLiteral("words"));
         dropped.setUrls({ QUrl::fromLocalFile(data) });
@@ -435,16 +437,16 @@ private slots:
             Session session(fakeBuild);
             MainWindow window(session, ThemeChoice::Dark, WindowMemory::Remembered);
             window.show();
-            openAndWait(session, somePair());
+            QVERIFY(openAndWait(session, somePair()));
             window.setThemeChoice(ThemeChoice::Dark);
             window.findChild<QDockWidget*>(QStringLiteral("dock-findings"))->hide();
             auto* chart = window.findChild<QDockWidget*>(QStringLiteral("dock-layer-chart"));
             window.resizeDocks({ chart }, { 500 }, Qt::Horizontal);
             QCoreApplication::processEvents();
             wide = chart->width();
-            openAndWait(session, {}); // the start page between
+            QVERIFY(openAndWait(session, {})); // the start page between
             QVERIFY(chart->isHidden());
-            openAndWait(session, somePair());
+            QVERIFY(openAndWait(session, somePair()));
             QTRY_COMPARE(chart->width(), wide);
             window.close();
         }
@@ -452,7 +454,7 @@ private slots:
         MainWindow window(session, {}, WindowMemory::Remembered);
         window.show();
         QVERIFY(session.theme().dark);
-        openAndWait(session, somePair());
+        QVERIFY(openAndWait(session, somePair()));
         QVERIFY(window.findChild<QDockWidget*>(QStringLiteral("dock-findings"))->isHidden());
         QVERIFY(!window.findChild<QDockWidget*>(QStringLiteral("dock-tensors"))->isHidden());
         QTRY_COMPARE(window.findChild<QDockWidget*>(QStringLiteral("dock-layer-chart"))->width(), wide);
@@ -472,6 +474,7 @@ private slots:
         const ThemeChoice wanted = dark ? ThemeChoice::Dark : ThemeChoice::Light;
         const std::map<QString, QImage> begun = picturesIn(wanted, wanted);
         const std::map<QString, QImage> changed = picturesIn(dark ? ThemeChoice::Light : ThemeChoice::Dark, wanted);
+        QVERIFY(!begun.empty() && !changed.empty());
         for (const auto& [name, picture] : begun)
             QVERIFY2(changed.at(name) == picture, qPrintable(name));
     }

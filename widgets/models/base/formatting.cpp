@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QLocale>
 #include <QStringList>
+#include <QTranslator>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,36 @@
 namespace qs {
 
 namespace {
+
+template <class T> QString extentOf(const std::vector<T>& values)
+{
+    if (values.empty())
+        return absentText();
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (*low == *high)
+        return numberText(*low);
+    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
+}
+
+/// The program speaks English: what is left to translate is the "(s)" of texts with a number.
+class EnglishPlurals : public QTranslator {
+public:
+    using QTranslator::QTranslator;
+    bool isEmpty() const override { return false; }
+    QString translate(const char*, const char* text, const char*, int n) const override
+    {
+        return n < 0 ? QString()
+                     : QString::fromUtf8(text).replace(QLatin1String("(s)"), QLatin1String(n == 1 ? "" : "s"));
+    }
+};
+
+/// Translators that are installed later are asked first.
+void speakEnglish()
+{
+    QCoreApplication* const application = QCoreApplication::instance();
+    QCoreApplication::installTranslator(new EnglishPlurals(application));
+}
+Q_COREAPP_STARTUP_FUNCTION(speakEnglish)
 
 const QChar kMinus(0x2212);
 
@@ -89,8 +120,7 @@ QString countText(quint64 count) { return QLocale(QLocale::English, QLocale::Uni
 
 QString samplesText(quint64 count)
 {
-    return count == 1 ? QCoreApplication::translate("Counts", "1 sample")
-                      : QCoreApplication::translate("Counts", "%1 samples").arg(countText(count));
+    return QCoreApplication::translate("Counts", "%1 sample(s)", nullptr, int(count)).arg(countText(count));
 }
 
 QString bytesText(quint64 bytes)
@@ -156,25 +186,9 @@ QString granularityText(const QuantParams& params)
     return QStringLiteral("%1 per tensor").arg(dtype);
 }
 
-QString scaleText(const QuantParams& params)
-{
-    if (params.scale.empty())
-        return absentText();
-    const auto [low, high] = std::minmax_element(params.scale.begin(), params.scale.end());
-    if (*low == *high)
-        return numberText(*low);
-    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
-}
+QString extentText(const std::vector<float>& scales) { return extentOf(scales); }
 
-QString zeroPointText(const QuantParams& params)
-{
-    if (params.zeroPoint.empty())
-        return absentText();
-    const auto [low, high] = std::minmax_element(params.zeroPoint.begin(), params.zeroPoint.end());
-    if (*low == *high)
-        return numberText(*low);
-    return QStringLiteral("%1 … %2").arg(numberText(*low), numberText(*high));
-}
+QString extentText(const std::vector<int32_t>& zeroPoints) { return extentOf(zeroPoints); }
 
 QString quantizerText(const QuantParams& params)
 {

@@ -9,7 +9,8 @@
 #include <utility>
 
 /// The one place where numbers become text. A true minus sign, a point as decimal mark, groups of three with a comma,
-/// units after a space; what does not exist is an en dash.
+/// units after a space; what does not exist is an en dash. Programs that are linked with this write plurals of texts
+/// in Qt's way: tr("%1 node(s)", nullptr, n).
 namespace qs {
 
 QString absentText(); ///< "–"
@@ -35,8 +36,8 @@ QString quantizerText(const QuantParams& params);
 /// "int8 per tensor", "int8 per channel, axis 0", "int4 blocks of 32, axis 1".
 QString granularityText(const QuantParams& params);
 /// "0.0239", or "0.0031 … 0.0120" over channels.
-QString scaleText(const QuantParams& params);
-QString zeroPointText(const QuantParams& params);
+QString extentText(const std::vector<float>& scales);
+QString extentText(const std::vector<int32_t>& zeroPoints);
 
 inline QString toQt(std::string_view text)
 {

@@ -28,9 +28,8 @@ std::optional<NoiseShares> noiseShares(const ActivationRow& row)
     return NoiseShares { *noise.clipping / total, *noise.rounding / total, *noise.inherited / total };
 }
 
-QString noiseText(const ActivationRow& row)
+QString noiseText(const std::optional<NoiseShares>& shares)
 {
-    const auto shares = noiseShares(row);
     if (!shares)
         return absentText();
     return tr("clip %1, round %2, inherit %3")

@@ -40,10 +40,7 @@ void WorstFirstProxy::sort(int column, Qt::SortOrder order)
     QSortFilterProxyModel::sort(column, order);
 }
 
-void WorstFirstProxy::sortWorstFirst(int column)
-{
-    sort(column, Qt::SortOrder(m_model->headerData(column, Qt::Horizontal, WorstOrderRole).toInt()));
-}
+void WorstFirstProxy::sortWorstFirst(int column) { sort(column, m_model->column(column).worst); }
 
 int WorstFirstProxy::hiddenRows() const { return m_model ? m_model->rowCount() - rowCount() : 0; }
 

@@ -103,7 +103,7 @@ void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
     rows.add(tr("increase"), decibelText(r.increaseDb), metricInfo(Metric::Increase).definition);
     rows.add(tr("before | after Q/DQ"), decibelText(r.qdqSqnrDb, r.qdqExact),
         tr("The quantized model's own value before its quantizer against the value after (ONNX Runtime's qdq_err)."));
-    rows.add(tr("noise"), noiseText(r), noiseFormula(r));
+    rows.add(tr("noise"), noiseText(noiseShares(r)), noiseFormula(r));
     rows.add(tr("clipped"), percentText(r.clippedFraction), clippedFormula(r));
     rows.add(tr("used range | codes"), percentText(usedRangeOf(r)) + QStringLiteral(" | ") + percentText(r.usedCodes));
     const Similarity& s = r.accumulated;
@@ -126,8 +126,8 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
     rows.add(tr("quantized name"), toQt(r.quantizedName));
     rows.add(tr("match"), matchLabel(r.method, r.confidence));
     rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q - zero_point)"));
-    rows.add(tr("scale"), scaleText(r.params));
-    rows.add(tr("zero point"), zeroPointText(r.params));
+    rows.add(tr("scale"), extentText(r.params.scale));
+    rows.add(tr("zero point"), extentText(r.params.zeroPoint));
     rows.section(tr("Error"));
     rows.add(tr("SQNR"),
         decibelText(r.similarity.sqnrDb, r.similarity.exact)

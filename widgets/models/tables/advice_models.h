@@ -3,53 +3,40 @@
 
 #include "core/analysis/sensitivity/sensitivity.h"
 #include "core/project/search/recipe_search.h"
-
-#include <QAbstractTableModel>
-#include <QString>
-
-#include <memory>
-#include <vector>
+#include "widgets/models/base/row_model.h"
 
 namespace qs {
 
+/// What a unit costs at the outputs.
+struct UnitAdvice {
+    UnitSensitivity unit;
+    OutputScore all; ///< of all units
+    Number gainDb() const; ///< of the outputs when the unit is left in float
+};
+
 /// What each unit costs at the outputs, what buys most first.
-class SensitivityModel : public QAbstractTableModel {
+class SensitivityModel : public RowModel<UnitAdvice> {
     Q_OBJECT
 public:
-    enum Column { Unit, Op, Gain, Without, Alone, Macs, ColumnCount };
-    enum Role { SortRole = Qt::UserRole, NameRole };
-    using QAbstractTableModel::QAbstractTableModel;
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    enum class Key { Op, Gain, Without, Alone, Macs };
+    explicit SensitivityModel(QObject* parent = nullptr);
     /// Null: no rows.
     void setSensitivity(const Sensitivity* sensitivity);
 
-private:
-    Number number(const UnitSensitivity& unit, int column) const;
-    QString text(const UnitSensitivity& unit, int column) const;
-
-    std::vector<UnitSensitivity> m_units;
-    OutputScore m_all;
+protected:
+    bool isSame(const UnitAdvice& a, const UnitAdvice& b) const override { return a.unit.name == b.unit.name; }
 };
 
 /// Recipes that a search found, best first.
-class FoundRecipeModel : public QAbstractTableModel {
+class FoundRecipeModel : public RowModel<FoundRecipe> {
     Q_OBJECT
 public:
-    enum Column { Name, Sqnr, Accuracy, ColumnCount };
-    enum Role { SortRole = Qt::UserRole };
-    using QAbstractTableModel::QAbstractTableModel;
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
-    void setFound(const std::vector<FoundRecipe>& found);
-    const FoundRecipe& found(int row) const { return m_found[size_t(row)]; }
+    enum class Key { Sqnr, Accuracy };
+    explicit FoundRecipeModel(QObject* parent = nullptr);
+    void setFound(const std::vector<FoundRecipe>& found) { setRows(found); }
 
-private:
-    std::vector<FoundRecipe> m_found;
+protected:
+    bool isSame(const FoundRecipe& a, const FoundRecipe& b) const override { return a.name == b.name; }
 };
 
 } // namespace qs

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/difference_model.h"
 
-#include "widgets/models/base/formatting.h"
-
-#include <algorithm>
-#include <cmath>
-#include <tuple>
+#include "widgets/models/base/cells.h"
 
 namespace qs {
 
@@ -13,37 +9,9 @@ namespace {
 
 constexpr double kEqualScales = 1e-6; ///< relative
 
-std::vector<ColumnSpec> differenceColumns()
+QString kindText(const ParameterDifference& d)
 {
-    const auto tr = [](const char* text) { return DifferenceModel::tr(text); };
-    const auto text = ColumnKind::Text;
-    const auto number = ColumnKind::Value;
-    const auto up = Qt::AscendingOrder, down = Qt::DescendingOrder;
-    return {
-        { tr("tensor"), tr("Name in the float file"), QStringLiteral("features/conv_2_output"), text },
-        { tr("kind"), tr("Activation, weight or bias"), QStringLiteral("activation"), text },
-        { tr("difference"), tr("What the second file (B) does otherwise than the first (A)"),
-            QStringLiteral("per channel, scale ×1.53, zero"), text },
-        { tr("B gains, dB"),
-            tr("What the quantizer of B gives at this tensor over that of A: the noise that both inherit is taken to "
-               "be "
-               "that of the better file. Sorted by size: the largest consequence first."),
-            QStringLiteral("B gains, dB"), number, down },
-        { tr("A"), tr("Quantizer in the first file"), QStringLiteral("0.0239 * (q - -128) int8, per tensor"), text },
-        { tr("B"), tr("Quantizer in the second file"), QStringLiteral("0.0239 * (q - -128) int8, per tensor"), text },
-        { tr("A SQNR"), tr("SQNR in the first file, dB: accumulated, or of the stored values"), QStringLiteral("−88.8"),
-            number, up },
-        { tr("B SQNR"), tr("SQNR in the second file, dB: accumulated, or of the stored values"),
-            QStringLiteral("−88.8"), number, up },
-        { tr("scale B/A"), tr("Largest scale of B over largest of A"), QStringLiteral("×12.3"), number, down, false },
-        { tr("op"), tr("Operator that makes or uses the tensor"), QStringLiteral("MaxPool"), text, up, false },
-        { tr("node"), tr("Node that makes or uses the tensor"), QStringLiteral("features/conv_2"), text, up, false },
-    };
-}
-
-QString kindText(ParameterDifference::Kind kind)
-{
-    switch (kind) {
+    switch (d.kind) {
     case ParameterDifference::Kind::Weight:
         return DifferenceModel::tr("weight");
     case ParameterDifference::Kind::Bias:
@@ -58,6 +26,20 @@ QString quantizerOf(const std::optional<TensorParameters>& side)
 {
     return !side ? absentText() : side->dynamic ? DifferenceModel::tr("dynamic") : quantizerText(side->params);
 }
+
+/// Of the first or the second file.
+Cell<ParameterDifference> sqnrCell(std::optional<TensorParameters> ParameterDifference::*file)
+{
+    return decibels<ParameterDifference>(
+        [file](const ParameterDifference& d) { return d.*file ? (d.*file)->sqnrDb : Number(); });
+}
+
+QString signedGain(double gainDb) // the title has the unit
+{
+    return (gainDb >= 0.05 ? QStringLiteral("+") : QString()) + decibelNumber(gainDb);
+}
+
+QString ratioText(const Number& ratio) { return ratio ? QStringLiteral("×%1").arg(numberText(ratio)) : absentText(); }
 
 bool symmetric(const QuantParams& params)
 {
@@ -104,93 +86,55 @@ QString otherName(const Snapshot& snapshot)
 }
 
 DifferenceModel::DifferenceModel(QObject* parent)
-    : ColumnModel(differenceColumns(), parent)
+    : SnapshotModel(parent)
 {
+    const QString typical = QStringLiteral("0.0239 * (q - -128) int8, per tensor");
+    const auto first = [](const R& row) { return quantizerOf(row.a); };
+    const auto second = [](const R& row) { return quantizerOf(row.b); };
+    const auto size = [](double gainDb) { return Number(std::fabs(gainDb)); };
+    addColumns({
+        { { tr("tensor"), tr("Name in the float file"), QStringLiteral("features/conv_2_output"), Text },
+            words<R>(&R::name) },
+        { { tr("kind"), tr("Activation, weight or bias"), QStringLiteral("activation"), Text }, words<R>(kindText) },
+        { { tr("difference"), tr("What the second file (B) does otherwise than the first (A)"),
+              QStringLiteral("per channel, scale ×1.53, zero"), Text },
+            words<R>(differenceText) },
+        { { tr("B gains, dB"),
+              tr("What the quantizer of B gives at this tensor over that of A: the noise that both inherit is taken to "
+                 "be that of the better file. Sorted by size: the largest consequence first."),
+              QStringLiteral("B gains, dB"), Value, kDown, true, Key::Gain },
+            cell<R>(signedGain, size, &R::gainDb) },
+        { { tr("A"), tr("Quantizer in the first file"), typical, Text }, words<R>(first), first },
+        { { tr("B"), tr("Quantizer in the second file"), typical, Text }, words<R>(second), second },
+        { { tr("A SQNR"), tr("SQNR in the first file, dB: accumulated, or of the stored values"),
+              QStringLiteral("−88.8"), Value, kUp },
+            sqnrCell(&R::a) },
+        { { tr("B SQNR"), tr("SQNR in the second file, dB: accumulated, or of the stored values"),
+              QStringLiteral("−88.8"), Value, kUp },
+            sqnrCell(&R::b) },
+        { { tr("scale B/A"), tr("Largest scale of B over largest of A"), QStringLiteral("×12.3"), Value, kDown, false },
+            numbers<R>(&R::scaleRatio, ratioText) },
+        { { tr("op"), tr("Operator that makes or uses the tensor"), QStringLiteral("MaxPool"), Text, kUp, false },
+            words<R>(&R::opType) },
+        { { tr("node"), tr("Node that makes or uses the tensor"), QStringLiteral("features/conv_2"), Text, kUp, false },
+            words<R>(&R::node) },
+    });
 }
 
-int DifferenceModel::countOf(const Snapshot& snapshot) const
+RowList<ParameterDifference> DifferenceModel::rowsOf(const SnapshotPtr& snapshot) const
 {
-    return snapshot.other ? int(snapshot.other->differences.size()) : 0;
+    return snapshot->other ? RowList<R>(snapshot->other->differences, snapshot) : RowList<R>();
 }
 
-std::string DifferenceModel::keyOf(const Snapshot& snapshot, int row) const
+bool DifferenceModel::isSame(const ParameterDifference& a, const ParameterDifference& b) const
 {
-    const ParameterDifference& d = of(snapshot, row);
-    return d.name + '\n' + d.node;
+    return a.name == b.name && a.node == b.node;
 }
 
-bool DifferenceModel::sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, int rowB) const
+QString DifferenceModel::filterText(const ParameterDifference& row) const
 {
-    const ParameterDifference &x = of(a, rowA), &y = of(b, rowB);
-    const auto side = [](const std::optional<TensorParameters>& s) {
-        return s ? std::tuple(s->dynamic, s->params.dtype, s->params.scale, s->params.zeroPoint, s->sqnrDb)
-                 : std::tuple(false, DType::Undefined, std::vector<float>(), std::vector<int32_t>(), Number());
-    };
-    return x.kind == y.kind && x.same == y.same && x.gainDb == y.gainDb && side(x.a) == side(y.a)
-        && side(x.b) == side(y.b);
-}
-
-QString DifferenceModel::text(int row, int column) const
-{
-    const ParameterDifference& d = difference(row);
-    switch (column) {
-    case Tensor:
-        return toQt(d.name);
-    case Kind:
-        return kindText(d.kind);
-    case What:
-        return differenceText(d);
-    case Gain:
-        return (d.gainDb >= 0.05 ? QStringLiteral("+") : QString()) + decibelNumber(d.gainDb); // the title has the unit
-    case First:
-        return quantizerOf(d.a);
-    case Second:
-        return quantizerOf(d.b);
-    case FirstSqnr:
-        return d.a ? decibelNumber(d.a->sqnrDb) : absentText();
-    case SecondSqnr:
-        return d.b ? decibelNumber(d.b->sqnrDb) : absentText();
-    case Ratio:
-        return d.scaleRatio ? QStringLiteral("×%1").arg(numberText(*d.scaleRatio)) : absentText();
-    case Op:
-        return toQt(d.opType);
-    case Node:
-        return toQt(d.node);
-    default:
-        return {};
-    }
-}
-
-Number DifferenceModel::number(int row, int column) const
-{
-    const ParameterDifference& d = difference(row);
-    switch (column) {
-    case Gain:
-        return std::fabs(d.gainDb);
-    case FirstSqnr:
-        return d.a ? d.a->sqnrDb : Number();
-    case SecondSqnr:
-        return d.b ? d.b->sqnrDb : Number();
-    case Ratio:
-        return d.scaleRatio;
-    default:
-        return {};
-    }
-}
-
-QString DifferenceModel::filterText(int row) const
-{
-    return text(row, Tensor) + u' ' + text(row, Kind) + u' ' + text(row, What) + u' ' + text(row, Op) + u' '
-        + text(row, Node);
-}
-
-QVariant DifferenceModel::extra(int row, int column, int role) const
-{
-    if (role != Qt::ToolTipRole)
-        return {};
-    if (column == First || column == Second)
-        return text(row, column);
-    return this->column(column).toolTip;
+    return toQt(row.name) + u' ' + kindText(row) + u' ' + differenceText(row) + u' ' + toQt(row.opType) + u' '
+        + toQt(row.node);
 }
 
 } // namespace qs

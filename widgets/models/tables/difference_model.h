@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/models/base/column_model.h"
+#include "widgets/models/base/row_model.h"
 
 namespace qs {
 
 /// What a second quantized model does otherwise than the first, one row a tensor.
-class DifferenceModel : public ColumnModel {
+class DifferenceModel : public SnapshotModel<ParameterDifference> {
     Q_OBJECT
 public:
-    enum Column { Tensor, Kind, What, Gain, First, Second, FirstSqnr, SecondSqnr, Ratio, Op, Node, ColumnCount };
+    enum class Key { Gain };
     explicit DifferenceModel(QObject* parent = nullptr);
-    const ParameterDifference& difference(int row) const { return of(current(), row); }
 
 protected:
-    int countOf(const Snapshot& snapshot) const override;
-    std::string keyOf(const Snapshot& snapshot, int row) const override;
-    bool sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, int rowB) const override;
-    QString text(int row, int column) const override;
-    Number number(int row, int column) const override;
-    QString filterText(int row) const override;
-    QVariant extra(int row, int column, int role) const override;
-
-private:
-    static const ParameterDifference& of(const Snapshot& snapshot, int row)
-    {
-        return snapshot.other->differences[size_t(row)];
-    }
+    RowList<ParameterDifference> rowsOf(const SnapshotPtr& snapshot) const override;
+    bool isSame(const ParameterDifference& a, const ParameterDifference& b) const override;
+    QString filterText(const ParameterDifference& row) const override;
 };
 
 /// "scale ×1.53, zero point", "only in A", "the same".

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/job_model.h"
 
-#include "widgets/models/base/formatting.h"
-
-#include <algorithm>
+#include "widgets/models/base/cells.h"
 
 namespace qs {
 
@@ -19,135 +17,85 @@ double fraction(const JobRow& row)
 /// Units a second; 0 when unknown.
 double rate(const JobRow& row) { return row.elapsedMs > 0 ? 1000.0 * double(row.done) / double(row.elapsedMs) : 0; }
 
+double elapsed(const JobRow& row) { return double(row.elapsedMs); }
+
+QString phaseText(const JobRow& row)
+{
+    switch (row.state) {
+    case JobState::Running:
+        return row.phase.isEmpty() ? JobModel::tr("starting") : row.phase;
+    case JobState::Done:
+        return JobModel::tr("done");
+    case JobState::Failed:
+        return JobModel::tr("failed: %1").arg(row.message);
+    case JobState::Cancelled:
+        return JobModel::tr("cancelled");
+    }
+    return {};
+}
+
+QString progressText(const JobRow& row)
+{
+    return row.total > 0 ? JobModel::tr("%1 of %2").arg(countText(row.done), countText(row.total)) : QString();
+}
+
+QString rateText(const JobRow& row)
+{
+    const bool known = row.state == JobState::Running && row.total > 0 && row.done > 0 && row.elapsedMs > 0;
+    return known ? numberText(rate(row)) + QStringLiteral(" / s") : QString();
+}
+
+QString remainingText(const JobRow& row)
+{
+    if (row.state != JobState::Running || row.done == 0 || row.total <= row.done)
+        return {};
+    return durationText(elapsed(row) * double(row.total - row.done) / double(row.done));
+}
+
+QString elapsedText(const JobRow& row) { return durationText(elapsed(row)); }
+
+QString jobTip(const JobRow& row) { return row.message.isEmpty() ? row.title : row.message; }
+
 } // namespace
 
-int JobModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int(m_rows.size()); }
-
-int JobModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
-
-QVariant JobModel::data(const QModelIndex& index, int role) const
+JobModel::JobModel(QObject* parent)
+    : RowModel(parent)
 {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
-        return {};
-    const JobRow& row = m_rows[size_t(index.row())];
-    switch (role) {
-    case Qt::DisplayRole:
-        return text(row, index.column());
-    case Qt::ToolTipRole:
-        return row.message.isEmpty() ? row.title : row.message;
-    case Qt::TextAlignmentRole:
-        return int((index.column() <= Phase ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    case IdRole:
-        return row.id;
-    case StateRole:
-        return int(row.state);
-    case FractionRole:
-        return fraction(row);
-    case SortRole:
-        switch (index.column()) {
-        case Progress:
-            return fraction(row);
-        case Rate:
-            return rate(row);
-        case Elapsed:
-        case Remaining:
-            return double(row.elapsedMs);
-        default:
-            return text(row, index.column());
-        }
-    default:
-        return {};
-    }
-}
-
-QString JobModel::text(const JobRow& row, int column) const
-{
-    const bool running = row.state == JobState::Running;
-    switch (column) {
-    case Title:
-        return row.title;
-    case Phase:
-        switch (row.state) {
-        case JobState::Running:
-            return row.phase.isEmpty() ? tr("starting") : row.phase;
-        case JobState::Done:
-            return tr("done");
-        case JobState::Failed:
-            return tr("failed: %1").arg(row.message);
-        case JobState::Cancelled:
-            return tr("cancelled");
-        }
-        return {};
-    case Progress:
-        return row.total > 0 ? tr("%1 of %2").arg(countText(row.done), countText(row.total)) : QString();
-    case Rate:
-        return running && row.total > 0 && row.done > 0 && row.elapsedMs > 0
-            ? numberText(rate(row)) + QStringLiteral(" / s")
-            : QString();
-    case Remaining:
-        if (!running || row.done == 0 || row.total <= row.done)
-            return {};
-        return durationText(double(row.elapsedMs) * double(row.total - row.done) / double(row.done));
-    case Elapsed:
-        return durationText(double(row.elapsedMs));
-    default:
-        return {};
-    }
-}
-
-QVariant JobModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
-        return QAbstractTableModel::headerData(section, orientation, role);
-    if (role == Qt::TextAlignmentRole)
-        return int((section <= Phase ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    if (role != Qt::DisplayRole)
-        return {};
-    switch (section) {
-    case Title:
-        return tr("job");
-    case Phase:
-        return tr("phase");
-    case Progress:
-        return tr("progress");
-    case Rate:
-        return tr("rate");
-    case Remaining:
-        return tr("remaining");
-    case Elapsed:
-        return tr("time");
-    default:
-        return {};
-    }
+    addColumns({
+        { { tr("job"), {}, {}, Text }, words<R>(&R::title), jobTip },
+        { { tr("phase"), {}, {}, Text }, words<R>(phaseText), jobTip },
+        { { tr("progress"), {}, {}, Value, kUp, true, Key::Progress }, words<R>(progressText, fraction), jobTip },
+        { { tr("rate"), {}, {}, Value, kUp, true, Key::Rate }, words<R>(rateText, rate), jobTip },
+        { { tr("remaining"), {}, {}, Value, kUp, true, Key::Remaining }, words<R>(remainingText, elapsed), jobTip },
+        { { tr("time"), {}, {}, Value }, words<R>(elapsedText, elapsed), jobTip },
+    });
 }
 
 void JobModel::add(const JobRow& row)
 {
-    if (m_rows.size() >= size_t(kKept)) {
-        const int last = int(m_rows.size()) - 1;
-        beginRemoveRows({}, last, last);
-        m_rows.pop_back();
-        endRemoveRows();
+    std::vector<JobRow> jobs(rows().begin(), rows().end());
+    if (jobs.size() >= size_t(kKept)) {
+        jobs.pop_back();
+        setRows(jobs); // by itself: with both ends new the table would begin anew
     }
-    beginInsertRows({}, 0, 0);
-    m_rows.insert(m_rows.begin(), row);
-    endInsertRows();
+    jobs.insert(jobs.begin(), row);
+    setRows(std::move(jobs));
 }
 
 void JobModel::update(const JobRow& row)
 {
-    const auto it = std::find_if(m_rows.begin(), m_rows.end(), [&](const JobRow& r) { return r.id == row.id; });
-    if (it == m_rows.end() || *it == row)
+    const JobRow* known = find(row.id);
+    if (!known || *known == row)
         return;
-    *it = row;
-    const int position = int(it - m_rows.begin());
-    emit dataChanged(index(position, 0), index(position, ColumnCount - 1));
+    std::vector<JobRow> jobs(rows().begin(), rows().end());
+    jobs[size_t(known - rows().data())] = row;
+    setRows(std::move(jobs));
 }
 
 const JobRow* JobModel::find(quint64 id) const
 {
-    const auto it = std::find_if(m_rows.begin(), m_rows.end(), [id](const JobRow& row) { return row.id == id; });
-    return it == m_rows.end() ? nullptr : &*it;
+    const auto it = std::ranges::find(rows(), id, &JobRow::id);
+    return it == rows().end() ? nullptr : &*it;
 }
 
 } // namespace qs

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QAbstractTableModel>
-#include <QDateTime>
-#include <QString>
+#include "widgets/models/base/row_model.h"
 
-#include <vector>
+#include <QDateTime>
 
 namespace qs {
 
@@ -26,27 +24,19 @@ struct JobRow {
 };
 
 /// Work running and done, newest first. The session feeds it.
-class JobModel : public QAbstractTableModel {
+class JobModel : public RowModel<JobRow> {
     Q_OBJECT
 public:
-    enum Column { Title, Phase, Progress, Rate, Remaining, Elapsed, ColumnCount };
-    enum Role { SortRole = Qt::UserRole, IdRole, StateRole, FractionRole };
+    enum class Key { Progress, Rate, Remaining };
     static constexpr int kKept = 500; ///< older finished jobs are dropped
 
-    using QAbstractTableModel::QAbstractTableModel;
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
-
+    explicit JobModel(QObject* parent = nullptr);
     void add(const JobRow& row);
     void update(const JobRow& row); ///< nothing happens for an unknown id or an equal row
-    const JobRow* find(quint64 id) const;
-    const std::vector<JobRow>& rows() const { return m_rows; }
+    const JobRow* find(quint64 id) const; ///< valid until the next change
 
-private:
-    QString text(const JobRow& row, int column) const;
-    std::vector<JobRow> m_rows;
+protected:
+    bool isSame(const JobRow& a, const JobRow& b) const override { return a.id == b.id; }
 };
 
 } // namespace qs

@@ -1,56 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/match_model.h"
 
-#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/cells.h"
 #include "widgets/models/base/metric.h"
+#include "widgets/models/base/place.h"
 #include "widgets/models/tables/tensor_model.h"
 
-#include <algorithm>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace qs {
 
 namespace {
-
-std::vector<ColumnSpec> matchColumns()
-{
-    const auto tr = [](const char* text) { return MatchModel::tr(text); };
-    const auto text = ColumnKind::Text;
-    const auto up = Qt::AscendingOrder;
-    return {
-        { tr("float tensor"), tr("Name in the float file; empty where the quantized tensor has no partner"),
-            QStringLiteral("features/conv_2_output"), text },
-        { tr("quantized tensor"), tr("Name in the quantized file; empty where the float tensor has no partner"),
-            QStringLiteral("features/conv_2_output_Dequ"), text },
-        { tr("match"),
-            tr("How the pair was found, and how sure that is (1.0 = certain). Sorted: without a partner first, then "
-               "the "
-               "least sure."),
-            QStringLiteral("topology 0.97"), ColumnKind::Value, up },
-        { tr("SQNR, dB"), metricInfo(Metric::Accumulated).definition, QStringLiteral("SQNR, dB8888"), ColumnKind::Bar,
-            up },
-        { tr("float op"), tr("Operator that makes the tensor in the float file"), QStringLiteral("MaxPool"), text },
-        { tr("quantized op"), tr("Operator that makes the tensor in the quantized file"),
-            QStringLiteral("DequantizeLinear"), text },
-        { tr("shape"), tr("Declared or inferred shape"), QStringLiteral("1×32×25×20"), text, up, false },
-        { tr("node"), tr("Node that makes the tensor"), QStringLiteral("features/conv_2"), text, up, false },
-    };
-}
-
-MatchModel::Entry entryOf(const Snapshot& snapshot, int row)
-{
-    const Alignment& alignment = *snapshot.alignment;
-    auto index = size_t(row);
-    if (index < alignment.values.size()) {
-        const ValuePair& pair = alignment.values[index];
-        return { pair.floatValue, pair.quantValue, &pair };
-    }
-    index -= alignment.values.size();
-    if (index < alignment.unmatchedFloat.size())
-        return { alignment.unmatchedFloat[index], {}, nullptr };
-    return { {}, alignment.unmatchedQuant[index - alignment.unmatchedFloat.size()], nullptr };
-}
 
 QString nameIn(const Graph& graph, ValueId value) { return value.valid() ? toQt(graph.value(value).name) : QString(); }
 
@@ -88,132 +50,122 @@ int likeness(const QString& a, const QString& b)
     return int(head + tail);
 }
 
+/// The model that the row's only or first tensor is in, and that tensor.
+std::pair<const LoadedModel&, ValueId> leadingOf(const MatchRow& row)
+{
+    const bool isFloat = row.floatValue.valid();
+    return { isFloat ? *row.snapshot->floatModel : *row.snapshot->quantModel,
+        isFloat ? row.floatValue : row.quantValue };
+}
+
+std::optional<Dims> dimsOf(const MatchRow& row)
+{
+    const auto [model, value] = leadingOf(row);
+    return dimsIn(model, value);
+}
+
+QString nodeOf(const MatchRow& row)
+{
+    const auto [model, value] = leadingOf(row);
+    const NodeId producer = model.graph().value(value).producer;
+    return producer.valid() ? toQt(model.graph().node(producer).name) : QString();
+}
+
+QString floatOpOf(const MatchRow& row) { return opIn(row.snapshot->floatModel->graph(), row.floatValue); }
+
+QString quantOpOf(const MatchRow& row) { return opIn(row.snapshot->quantModel->graph(), row.quantValue); }
+
+using Found = std::optional<std::pair<MatchMethod, double>>;
+
+Found foundOf(const MatchRow& row)
+{
+    return row.pair ? Found({ row.pair->method, row.pair->confidence }) : std::nullopt;
+}
+
+QString foundText(const Found& found)
+{
+    return found ? matchLabel(found->first, found->second) : MatchModel::tr("no partner");
+}
+
+/// Without a partner first, then the least sure.
+Number sureness(const Found& found) { return found ? found->second : -1; }
+
+Number sqnrOf(const MatchRow& row) { return row.compared ? row.compared->accumulated.sqnrDb : Number(); }
+
+bool exactOf(const MatchRow& row) { return row.compared && row.compared->accumulated.exact; }
+
 } // namespace
 
+QString MatchRow::floatName() const { return nameIn(snapshot->floatModel->graph(), floatValue); }
+
+QString MatchRow::quantName() const { return nameIn(snapshot->quantModel->graph(), quantValue); }
+
 MatchModel::MatchModel(QObject* parent)
-    : ColumnModel(matchColumns(), parent)
+    : SnapshotModel(parent)
 {
+    addColumns({
+        { { tr("float tensor"), tr("Name in the float file; empty where the quantized tensor has no partner"),
+              QStringLiteral("features/conv_2_output"), Text },
+            words<R>(&R::floatName), &R::floatName },
+        { { tr("quantized tensor"), tr("Name in the quantized file; empty where the float tensor has no partner"),
+              QStringLiteral("features/conv_2_output_Dequ"), Text },
+            words<R>(&R::quantName), &R::quantName },
+        { { tr("match"),
+              tr("How the pair was found, and how sure that is (1.0 = certain). Sorted: without a partner first, then "
+                 "the least sure."),
+              QStringLiteral("topology 0.97"), Value, kUp, true, Key::Match },
+            cell<R>(foundText, sureness, foundOf) },
+        { { tr("SQNR, dB"), metricInfo(Metric::Accumulated).definition, QStringLiteral("SQNR, dB8888"), Bar, kUp },
+            decibels<R>(sqnrOf, exactOf) },
+        { { tr("float op"), tr("Operator that makes the tensor in the float file"), QStringLiteral("MaxPool"), Text },
+            words<R>(floatOpOf) },
+        { { tr("quantized op"), tr("Operator that makes the tensor in the quantized file"),
+              QStringLiteral("DequantizeLinear"), Text },
+            words<R>(quantOpOf) },
+        { { tr("shape"), tr("Declared or inferred shape"), QStringLiteral("1×32×25×20"), Text, kUp, false },
+            cell<R>([](const auto& dims) { return dims ? dimsLabel(dims) : QString(); }, kNoNumber, dimsOf) },
+        { { tr("node"), tr("Node that makes the tensor"), QStringLiteral("features/conv_2"), Text, kUp, false },
+            words<R>(nodeOf) },
+    });
 }
 
-MatchModel::Entry MatchModel::entry(int row) const { return entryOf(current(), row); }
-
-QString MatchModel::floatName(int row) const { return nameIn(current().floatModel->graph(), entry(row).floatValue); }
-
-QString MatchModel::quantName(int row) const { return nameIn(current().quantModel->graph(), entry(row).quantValue); }
-
-Place MatchModel::place(int row) const
+RowList<MatchRow> MatchModel::rowsOf(const SnapshotPtr& snapshot) const
 {
-    const Entry at = entry(row);
-    Place place;
-    place.side = at.floatValue.valid() ? Side::Float : Side::Quantized;
-    place.value = at.floatValue.valid() ? at.floatValue : at.quantValue;
-    return place;
+    std::vector<MatchRow> rows;
+    if (!snapshot->alignment || !snapshot->floatModel || !snapshot->quantModel)
+        return rows;
+    std::unordered_map<ValueId, const ActivationRow*> compared;
+    if (snapshot->comparison)
+        for (const ActivationRow& row : snapshot->comparison->activations)
+            compared.emplace(row.floatValue, &row);
+    const Alignment& alignment = *snapshot->alignment;
+    for (const ValuePair& pair : alignment.values) {
+        const auto it = compared.find(pair.floatValue);
+        rows.push_back(
+            { snapshot.get(), pair.floatValue, pair.quantValue, &pair, it == compared.end() ? nullptr : it->second });
+    }
+    for (const ValueId value : alignment.unmatchedFloat)
+        rows.push_back({ snapshot.get(), value, {}, nullptr, nullptr });
+    for (const ValueId value : alignment.unmatchedQuant)
+        rows.push_back({ snapshot.get(), {}, value, nullptr, nullptr });
+    return rows;
 }
 
-int MatchModel::countOf(const Snapshot& snapshot) const
+bool MatchModel::isSame(const MatchRow& a, const MatchRow& b) const
 {
-    if (!snapshot.alignment || !snapshot.floatModel || !snapshot.quantModel)
-        return 0;
-    const Alignment& a = *snapshot.alignment;
-    return int(a.values.size() + a.unmatchedFloat.size() + a.unmatchedQuant.size());
-}
-
-std::string MatchModel::keyOf(const Snapshot& snapshot, int row) const
-{
-    const Entry at = entryOf(snapshot, row);
-    const auto name = [](const Graph& graph, ValueId id) { return id.valid() ? graph.value(id).name : std::string(); };
-    return name(snapshot.floatModel->graph(), at.floatValue) + '\n' + name(snapshot.quantModel->graph(), at.quantValue);
-}
-
-bool MatchModel::sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, int rowB) const
-{
-    const Entry x = entryOf(a, rowA), y = entryOf(b, rowB);
-    const auto found = [](const Entry& e) {
-        return e.pair ? std::tuple(e.pair->method, e.pair->confidence) : std::tuple(MatchMethod::Name, 0.0);
+    const auto sameName = [](const std::optional<LoadedModel>& modelA, ValueId valueA,
+                              const std::optional<LoadedModel>& modelB, ValueId valueB) {
+        return valueA.valid() == valueB.valid()
+            && (!valueA.valid() || modelA->graph().value(valueA).name == modelB->graph().value(valueB).name);
     };
-    return x.floatValue == y.floatValue && x.quantValue == y.quantValue && found(x) == found(y)
-        && a.comparison.has_value() == b.comparison.has_value() && !a.comparison;
+    return sameName(a.snapshot->floatModel, a.floatValue, b.snapshot->floatModel, b.floatValue)
+        && sameName(a.snapshot->quantModel, a.quantValue, b.snapshot->quantModel, b.quantValue);
 }
 
-const ActivationRow* MatchModel::compared(int row) const
+QString MatchModel::filterText(const MatchRow& row) const
 {
-    const Entry at = entry(row);
-    if (!at.pair || !current().comparison)
-        return nullptr;
-    const auto& rows = current().comparison->activations;
-    // Both lists follow the float graph, and few pairs cannot be compared: the row is near.
-    for (size_t i = std::min(size_t(row) + 1, rows.size()); i-- > 0;)
-        if (rows[i].floatValue == at.floatValue)
-            return &rows[i];
-    const auto it = std::ranges::find(rows, at.floatValue, &ActivationRow::floatValue);
-    return it == rows.end() ? nullptr : &*it;
-}
-
-QString MatchModel::text(int row, int column) const
-{
-    const Graph& f = current().floatModel->graph();
-    const Graph& q = current().quantModel->graph();
-    const Entry at = entry(row);
-    const bool isFloat = at.floatValue.valid();
-    switch (column) {
-    case FloatTensor:
-        return nameIn(f, at.floatValue);
-    case QuantTensor:
-        return nameIn(q, at.quantValue);
-    case Match:
-        return at.pair ? matchLabel(at.pair->method, at.pair->confidence) : tr("no partner");
-    case Similarity: {
-        const ActivationRow* there = compared(row);
-        return there ? decibelNumber(there->accumulated.sqnrDb, there->accumulated.exact) : absentText();
-    }
-    case FloatOp:
-        return opIn(f, at.floatValue);
-    case QuantOp:
-        return opIn(q, at.quantValue);
-    case ShapeColumn: {
-        const auto dims
-            = isFloat ? dimsIn(*current().floatModel, at.floatValue) : dimsIn(*current().quantModel, at.quantValue);
-        return dims ? dimsLabel(dims) : QString();
-    }
-    case Node: {
-        const NodeId producer = isFloat ? f.value(at.floatValue).producer : q.value(at.quantValue).producer;
-        return producer.valid() ? toQt((isFloat ? f : q).node(producer).name) : QString();
-    }
-    default:
-        return {};
-    }
-}
-
-Number MatchModel::number(int row, int column) const
-{
-    if (column == Match) {
-        const ValuePair* pair = entry(row).pair;
-        return pair ? pair->confidence : -1;
-    }
-    if (column != Similarity)
-        return {};
-    const ActivationRow* there = compared(row);
-    if (!there)
-        return {};
-    return there->accumulated.exact ? Number(std::numeric_limits<double>::infinity()) : there->accumulated.sqnrDb;
-}
-
-QString MatchModel::filterText(int row) const
-{
-    return text(row, FloatTensor) + u' ' + text(row, QuantTensor) + u' ' + text(row, Match) + u' ' + text(row, FloatOp)
-        + u' ' + text(row, QuantOp);
-}
-
-QVariant MatchModel::extra(int row, int column, int role) const
-{
-    if (role == Qt::ToolTipRole && (column == FloatTensor || column == QuantTensor))
-        return text(row, column);
-    if (role == Qt::ToolTipRole)
-        return this->column(column).toolTip;
-    if (role == Qt::TextAlignmentRole && column == Match)
-        return int(Qt::AlignLeft | Qt::AlignVCenter);
-    const Number db = role == BadnessRole && column == Similarity ? number(row, Similarity) : Number();
-    return db && std::isfinite(*db) ? QVariant(metricBadness(Metric::Accumulated, *db)) : QVariant();
+    return row.floatName() + u' ' + row.quantName() + u' ' + foundText(foundOf(row)) + u' ' + floatOpOf(row) + u' '
+        + quantOpOf(row);
 }
 
 std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, ValueId value)

@@ -1,40 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/models/base/column_model.h"
-#include "widgets/models/base/place.h"
+#include "widgets/models/base/row_model.h"
 
 namespace qs {
 
+enum class Side;
+
+/// Both tensors of a pair, or the one without a partner. Valid while the snapshot lives.
+struct MatchRow {
+    const Snapshot* snapshot = nullptr;
+    ValueId floatValue, quantValue;
+    const ValuePair* pair = nullptr; ///< null: no partner
+    const ActivationRow* compared = nullptr; ///< null: not compared
+    QString floatName() const; ///< "" without one
+    QString quantName() const;
+};
+
 /// How the tensors of both graphs correspond: the pairs in the float file's order, then what has no partner in the
 /// float file, then in the quantized one.
-class MatchModel : public ColumnModel {
+class MatchModel : public SnapshotModel<MatchRow> {
     Q_OBJECT
 public:
-    enum Column { FloatTensor, QuantTensor, Match, Similarity, FloatOp, QuantOp, ShapeColumn, Node, ColumnCount };
+    enum class Key { Match };
     explicit MatchModel(QObject* parent = nullptr);
 
-    /// Both, or the one of a tensor without a partner.
-    struct Entry {
-        ValueId floatValue, quantValue;
-        const ValuePair* pair = nullptr; ///< null: no partner; valid while the snapshot is shown
-    };
-    Entry entry(int row) const;
-    QString floatName(int row) const; ///< "" without one
-    QString quantName(int row) const;
-    Place place(int row) const;
-
 protected:
-    int countOf(const Snapshot& snapshot) const override;
-    std::string keyOf(const Snapshot& snapshot, int row) const override;
-    bool sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, int rowB) const override;
-    QString text(int row, int column) const override;
-    Number number(int row, int column) const override;
-    QString filterText(int row) const override;
-    QVariant extra(int row, int column, int role) const override;
-
-private:
-    const ActivationRow* compared(int row) const;
+    RowList<MatchRow> rowsOf(const SnapshotPtr& snapshot) const override;
+    bool isSame(const MatchRow& a, const MatchRow& b) const override;
+    QString filterText(const MatchRow& row) const override;
 };
 
 /// A tensor that could be the partner of another.

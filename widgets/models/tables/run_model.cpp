@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/run_model.h"
 
-#include "widgets/models/base/formatting.h"
-
-#include <algorithm>
-#include <array>
+#include "widgets/models/base/cells.h"
 
 namespace qs {
 
@@ -32,11 +29,55 @@ int sign(const Number& difference, bool higherIsBetter)
     return (*difference > 0) == higherIsBetter ? 1 : -1;
 }
 
+using Numbers = std::optional<RunNumbers>;
+
+/// What a cell means, and what its numbers were measured on.
+QString measuredTip(const QString& meaning, const RecipeRun& run)
+{
+    if (!run.numbers)
+        return meaning;
+    return meaning + u'\n'
+        + RunModel::tr("%1: %2").arg(samplesText(run.numbers->samples), toQt(run.numbers->measuredOn));
+}
+
+template <class Text, class Sort>
+Column<RecipeRun> numberColumn(const QString& title, const QString& tip, RunModel::Key key, Text text, Sort number)
+{
+    return { { title, tip, {}, ColumnKind::Value, Qt::AscendingOrder, true, key },
+        cell<RecipeRun>(
+            text, [number](const Numbers& n) { return n ? number(*n) : Number(); }, &RecipeRun::numbers),
+        [tip](const RecipeRun& run) { return measuredTip(tip, run); } };
+}
+
 } // namespace
 
 RunModel::RunModel(QObject* parent)
     : QAbstractItemModel(parent)
 {
+    constexpr auto kText = ColumnKind::Text;
+    const auto share = [](const QString& title, const QString& tip, Key key, Number RunNumbers::*number) {
+        return numberColumn(
+            title, tip, key, [number](const Numbers& n) { return shareText(n, number); },
+            [number](const RunNumbers& n) { return n.*number; });
+    };
+    const QString runTip = tr("A recipe that was run; edits of it are its children");
+    const QString noteTip = tr("What you want to remember of this run");
+    m_columns = {
+        { { tr("run"), runTip, {}, kText }, words<RecipeRun>([this](const RecipeRun& run) { return shownName(run); }),
+            [this, runTip](const RecipeRun& run) { return nameTip(run, runTip); } },
+        numberColumn(tr("output"), tr("SQNR of the first output in dB, higher is better"), Key::Sqnr, sqnrText,
+            std::mem_fn(&RunNumbers::outputSqnrDb)),
+        share(tr("accuracy"), tr("Share of samples with the right class; needs labels"), Key::Accuracy,
+            &RunNumbers::accuracy),
+        share(tr("agreement"), tr("Share of samples with the float model's class"), Key::Agreement,
+            &RunNumbers::top1Agreement),
+        share(tr("int8 MACs"), tr("Share of the Conv, Gemm and MatMul work that is quantized"), Key::Macs,
+            &RunNumbers::quantizedMacShare),
+        numberColumn(tr("file"), tr("Size of the quantized model as ONNX"), Key::Size, sizeText,
+            [](const RunNumbers& n) { return Number(n.fileBytes); }),
+        { { tr("note"), noteTip, {}, kText, Qt::AscendingOrder, true, Key::Note }, words<RecipeRun>(&RecipeRun::note),
+            [noteTip](const RecipeRun& run) { return measuredTip(noteTip, run); } },
+    };
 }
 
 RunId RunModel::idOf(const QModelIndex& index) const { return index.isValid() ? RunId(index.internalId()) : 0; }
@@ -48,11 +89,11 @@ int RunModel::rowCount(const QModelIndex& parent) const
     return parent.column() > 0 ? 0 : int(childrenOf(parent).size());
 }
 
-int RunModel::columnCount(const QModelIndex&) const { return ColumnCount; }
+int RunModel::columnCount(const QModelIndex&) const { return int(m_columns.size()); }
 
 QModelIndex RunModel::index(int row, int column, const QModelIndex& parent) const
 {
-    if (row < 0 || column < 0 || column >= ColumnCount || row >= rowCount(parent))
+    if (row < 0 || column < 0 || column >= columnCount() || row >= rowCount(parent))
         return {};
     return createIndex(row, column, quintptr(childrenOf(parent)[size_t(row)]));
 }
@@ -67,125 +108,60 @@ QModelIndex RunModel::indexOf(RunId id) const
     return createIndex(int(at - siblings.begin()), 0, quintptr(id));
 }
 
+bool RunModel::isNote(const QModelIndex& index) const { return index.column() == columnOf(Key::Note); }
+
 QModelIndex RunModel::parent(const QModelIndex& index) const
 {
     const RecipeRun* run = m_tree.find(idOf(index));
     return run ? indexOf(run->parent) : QModelIndex();
 }
 
-QString RunModel::text(const RecipeRun& run, int column) const
+QString RunModel::shownName(const RecipeRun& run) const
 {
-    switch (column) {
-    case Name:
-        return toQt(run.name) + (run.id == m_tree.best() ? QStringLiteral(" ★") : QString());
-    case Sqnr:
-        return sqnrText(run.numbers);
-    case Accuracy:
-        return shareText(run.numbers, &RunNumbers::accuracy);
-    case Agreement:
-        return shareText(run.numbers, &RunNumbers::top1Agreement);
-    case Macs:
-        return shareText(run.numbers, &RunNumbers::quantizedMacShare);
-    case Size:
-        return sizeText(run.numbers);
-    default:
-        return toQt(run.note);
-    }
+    return toQt(run.name) + (run.id == m_tree.best() ? QStringLiteral(" ★") : QString());
 }
 
-Number RunModel::number(const RecipeRun& run, int column) const
+QString RunModel::nameTip(const RecipeRun& run, const QString& meaning) const
 {
-    if (!run.numbers)
-        return {};
-    const RunNumbers& n = *run.numbers;
-    switch (column) {
-    case Sqnr:
-        return n.outputSqnrDb;
-    case Accuracy:
-        return n.accuracy;
-    case Agreement:
-        return n.top1Agreement;
-    case Macs:
-        return n.quantizedMacShare;
-    case Size:
-        return n.fileBytes ? Number(double(*n.fileBytes)) : Number();
-    default:
-        return {};
-    }
-}
-
-QString RunModel::toolTip(const RecipeRun& run, int column) const
-{
-    QStringList lines { headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString() };
-    if (column == Name && run.imported)
+    QStringList lines { meaning };
+    if (run.imported)
         lines << tr("the quantized file as it was opened; its recipe was read out of it");
-    if (column == Name && run.id == m_tree.best())
+    if (run.id == m_tree.best())
         lines << tr("★ best of what was measured on the same samples");
-    if (run.numbers)
-        lines << tr("%1: %2").arg(samplesText(run.numbers->samples), toQt(run.numbers->measuredOn));
-    return lines.join(u'\n');
+    return measuredTip(lines.join(u'\n'), run);
 }
 
 QVariant RunModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const RecipeRun* run = m_tree.find(idOf(index));
-    const int column = index.column();
-    const bool isText = column == Name || column == Note;
+    const RecipeRun& run = *m_tree.find(idOf(index));
     switch (role) {
-    case Qt::DisplayRole:
-        return text(*run, column);
     case Qt::EditRole:
-        return column == Name ? toQt(run->name) : column == Note ? toQt(run->note) : QVariant();
-    case Qt::ToolTipRole:
-        return toolTip(*run, column);
-    case Qt::TextAlignmentRole:
-        return int((isText ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    case SortRole:
-        if (isText)
-            return text(*run, column);
-        return number(*run, column) ? QVariant(*number(*run, column)) : QVariant();
-    case IdRole:
-        return quint32(run->id);
+        return index.column() == 0 ? toQt(run.name) : isNote(index) ? toQt(run.note) : QVariant();
     case BestRole:
-        return run->id == m_tree.best();
+        return run.id == m_tree.best();
     case CurrentRole:
-        return run->id == m_tree.current();
+        return run.id == m_tree.current();
     default:
-        return {};
+        return cellData(m_columns[size_t(index.column())], run, role);
     }
 }
 
 QVariant RunModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    static const std::array<std::pair<const char*, const char*>, ColumnCount> kTexts { {
-        { QT_TR_NOOP("run"), QT_TR_NOOP("A recipe that was run; edits of it are its children") },
-        { QT_TR_NOOP("output"), QT_TR_NOOP("SQNR of the first output in dB, higher is better") },
-        { QT_TR_NOOP("accuracy"), QT_TR_NOOP("Share of samples with the right class; needs labels") },
-        { QT_TR_NOOP("agreement"), QT_TR_NOOP("Share of samples with the float model's class") },
-        { QT_TR_NOOP("int8 MACs"), QT_TR_NOOP("Share of the Conv, Gemm and MatMul work that is quantized") },
-        { QT_TR_NOOP("file"), QT_TR_NOOP("Size of the quantized model as ONNX") },
-        { QT_TR_NOOP("note"), QT_TR_NOOP("What you want to remember of this run") },
-    } };
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+    if (orientation != Qt::Horizontal || section < 0 || section >= columnCount())
         return {};
-    if (role == Qt::DisplayRole)
-        return tr(kTexts[size_t(section)].first);
-    if (role == Qt::ToolTipRole)
-        return tr(kTexts[size_t(section)].second);
-    if (role == Qt::TextAlignmentRole)
-        return int((section == Name || section == Note ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    return {};
+    return qs::headerData(m_columns[size_t(section)].spec, role);
 }
 
 bool RunModel::setData(const QModelIndex& index, const QVariant& value, int role)
 {
     if (role != Qt::EditRole || !checkIndex(index, CheckIndexOption::IndexIsValid))
         return false;
-    if (index.column() == Name && !value.toString().trimmed().isEmpty())
+    if (index.column() == 0 && !value.toString().trimmed().isEmpty())
         emit renamed(idOf(index), value.toString().trimmed());
-    else if (index.column() == Note)
+    else if (isNote(index))
         emit annotated(idOf(index), value.toString());
     else
         return false;
@@ -197,7 +173,7 @@ Qt::ItemFlags RunModel::flags(const QModelIndex& index) const
     if (!index.isValid())
         return {};
     const Qt::ItemFlags flags = Qt::ItemIsEnabled | Qt::ItemIsSelectable;
-    return index.column() == Name || index.column() == Note ? flags | Qt::ItemIsEditable : flags;
+    return index.column() == 0 || isNote(index) ? flags | Qt::ItemIsEditable : flags;
 }
 
 void RunModel::setRuns(const RunTree& tree)
@@ -215,7 +191,7 @@ void RunModel::setRuns(const RunTree& tree)
     m_tree = tree;
     for (const RecipeRun& run : m_tree.runs()) {
         const QModelIndex first = indexOf(run.id);
-        emit dataChanged(first, first.siblingAtColumn(ColumnCount - 1));
+        emit dataChanged(first, first.siblingAtColumn(columnCount() - 1));
     }
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include "core/project/files/runs.h"
+#include "widgets/models/base/column.h"
 
 #include <QAbstractItemModel>
-#include <QString>
-
-#include <vector>
 
 namespace qs {
 
@@ -14,8 +12,8 @@ namespace qs {
 class RunModel : public QAbstractItemModel {
     Q_OBJECT
 public:
-    enum Column { Name, Sqnr, Accuracy, Agreement, Macs, Size, Note, ColumnCount };
-    enum Role { SortRole = Qt::UserRole, IdRole, BestRole, CurrentRole };
+    enum class Key { Sqnr, Accuracy, Agreement, Macs, Size, Note }; ///< of columns; the first has the name
+    enum Role { BestRole = OwnRole, CurrentRole };
     explicit RunModel(QObject* parent = nullptr);
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -31,6 +29,7 @@ public:
     const RunTree& runs() const { return m_tree; }
     RunId idOf(const QModelIndex& index) const; ///< 0: none
     QModelIndex indexOf(RunId id) const;
+    int columnOf(Key key) const { return qs::columnOf(m_columns, key); }
 
 signals:
     void renamed(quint32 id, const QString& name);
@@ -38,10 +37,11 @@ signals:
 
 private:
     std::vector<RunId> childrenOf(const QModelIndex& index) const;
-    QString text(const RecipeRun& run, int column) const;
-    Number number(const RecipeRun& run, int column) const;
-    QString toolTip(const RecipeRun& run, int column) const;
+    bool isNote(const QModelIndex& index) const;
+    QString shownName(const RecipeRun& run) const;
+    QString nameTip(const RecipeRun& run, const QString& meaning) const;
 
+    std::vector<Column<RecipeRun>> m_columns;
     RunTree m_tree;
 };
 

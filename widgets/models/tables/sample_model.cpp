@@ -1,47 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/sample_model.h"
 
-#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/cells.h"
 #include "widgets/models/base/metric.h"
-
-#include <cmath>
-#include <limits>
-#include <tuple>
 
 namespace qs {
 
 namespace {
 
-std::vector<ColumnSpec> sampleColumns()
-{
-    const auto tr = [](const char* text) { return SampleModel::tr(text); };
-    const auto number = ColumnKind::Value;
-    const auto up = Qt::AscendingOrder;
-    return {
-        { tr("sample"), tr("File name or number of the sample"), QStringLiteral("n01440764_3198.png"),
-            ColumnKind::Text },
-        { tr("class"),
-            tr("Class with the largest value of the first output: of both models, or float → quantized. Sorted: "
-               "flipped "
-               "ones first."),
-            QStringLiteral("888 → 888"), ColumnKind::Word, up },
-        { tr("margin"),
-            tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
-               "is another one."),
-            QStringLiteral("−88.88"), number, up },
-        { tr("float margin"),
-            tr("First output: the float model's class over the next best, in the float model. A small margin flips "
-               "easily."),
-            QStringLiteral("−88.8"), number, up },
-        { tr("output SQNR"),
-            tr("SQNR of this sample's worst output, dB. Higher is better. ")
-                + metricInfo(Metric::Accumulated).definition,
-            QStringLiteral("output SQNR88"), ColumnKind::Bar, up },
-        { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), ColumnKind::Word, up, false },
-    };
-}
-
-Number at(const std::vector<double>& list, size_t i)
+Number finiteAt(const std::vector<double>& list, size_t i)
 {
     return i < list.size() && std::isfinite(list[i]) ? Number(list[i]) : std::nullopt;
 }
@@ -56,8 +23,27 @@ QString classText(const ClassNames& names, const Number& number)
     return number ? toQt(className(names, int64_t(*number))) : absentText();
 }
 
-} // namespace
+/// Of the float model, and of both where they differ.
+QString classesText(const SampleRow& row, const ClassNames& names)
+{
+    const QString first = classText(names, row.floatClass);
+    return row.flipped() ? first + QStringLiteral(" → ") + classText(names, row.quantClass) : first;
+}
 
+QString namedClasses(const SampleRow& row) { return classesText(row, *row.classNames); }
+
+Number flippedFirst(const SampleRow& row) { return row.floatClass ? Number(row.flipped() ? 0 : 1) : std::nullopt; }
+
+/// The classes with names and numbers; what the column means where they have no names.
+std::function<QString(const SampleRow&)> classesTip(const QString& meaning)
+{
+    return [meaning](const SampleRow& row) {
+        return row.classNames->empty() ? meaning
+                                       : namedClasses(row) + QStringLiteral(" (") + classesText(row, {}) + u')';
+    };
+}
+
+/// SQNR of the worst output for one sample (an index of the comparison's own); infinite when all are exact.
 Number sampleSqnrDb(const Comparison& comparison, size_t index)
 {
     Number worst;
@@ -72,107 +58,57 @@ Number sampleSqnrDb(const Comparison& comparison, size_t index)
     return worst;
 }
 
+} // namespace
+
 SampleModel::SampleModel(QObject* parent)
-    : ColumnModel(sampleColumns(), parent)
+    : SnapshotModel(parent)
 {
+    const QString classes = tr("Class with the largest value of the first output: of both models, or float → "
+                               "quantized. Sorted: flipped ones first.");
+    addColumns({
+        { { tr("sample"), tr("File name or number of the sample"), QStringLiteral("n01440764_3198.png"), Text },
+            words<R>(&R::name) },
+        { { tr("class"), classes, QStringLiteral("888 → 888"), Word, kUp, true, Key::Class },
+            words<R>(namedClasses, flippedFirst), classesTip(classes) },
+        { { tr("margin"),
+              tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
+                 "is another one."),
+              QStringLiteral("−88.88"), Value, kUp, true, Key::QuantMargin },
+            numbers<R>(&R::quantMargin) },
+        { { tr("float margin"),
+              tr("First output: the float model's class over the next best, in the float model. A small margin flips "
+                 "easily."),
+              QStringLiteral("−88.8"), Value, kUp },
+            numbers<R>(&R::floatMargin) },
+        { { tr("output SQNR"),
+              tr("SQNR of this sample's worst output, dB. Higher is better. ")
+                  + metricInfo(Metric::Accumulated).definition,
+              QStringLiteral("output SQNR88"), Bar, kUp },
+            numbers<R>(&R::sqnrDb,
+                [](const Number& sqnrDb) { return decibelNumber(sqnrDb, sqnrDb && std::isinf(*sqnrDb)); }) },
+        { { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), Word, kUp, false, Key::Label },
+            words<R>([](const R& row) { return classText(*row.classNames, row.label); }, &R::label) },
+    });
 }
 
-size_t SampleModel::sampleOf(int row) const { return current().comparison->firstSample + size_t(row); }
-
-Number SampleModel::classOf(int row, std::vector<int64_t> Comparison::*of) const
+RowList<SampleRow> SampleModel::rowsOf(const SnapshotPtr& snapshot) const
 {
-    return classAt(current().comparison.value().*of, size_t(row));
-}
-
-bool SampleModel::flipped(int row) const
-{
-    const Number a = classOf(row, &Comparison::floatClass), b = classOf(row, &Comparison::quantClass);
-    return a && b && *a != *b;
-}
-
-QString SampleModel::classesText(int row, const ClassNames& names) const
-{
-    const QString first = classText(names, classOf(row, &Comparison::floatClass));
-    return flipped(row) ? first + QStringLiteral(" → ") + classText(names, classOf(row, &Comparison::quantClass))
-                        : first;
-}
-
-int SampleModel::countOf(const Snapshot& snapshot) const
-{
-    return snapshot.comparison && snapshot.data ? int(snapshot.comparison->samples) : 0;
-}
-
-std::string SampleModel::keyOf(const Snapshot& snapshot, int row) const
-{
-    return snapshot.data->sampleName(snapshot.comparison->firstSample + size_t(row));
-}
-
-bool SampleModel::sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, int rowB) const
-{
-    const auto numbers = [](const Comparison& c, size_t i) {
-        return std::tuple(classAt(c.floatClass, i), classAt(c.quantClass, i), at(c.floatMargin, i),
-            at(c.quantMargin, i), sampleSqnrDb(c, i));
-    };
-    return a.classNames == b.classNames && numbers(*a.comparison, size_t(rowA)) == numbers(*b.comparison, size_t(rowB));
-}
-
-QString SampleModel::text(int row, int column) const
-{
-    switch (column) {
-    case Sample:
-        return toQt(current().data->sampleName(sampleOf(row)));
-    case Label:
-        return classText(*current().classNames, number(row, column));
-    case Class:
-        return classesText(row, *current().classNames);
-    case FloatMargin:
-    case QuantMargin:
-        return numberText(number(row, column));
-    case Sqnr: {
-        const Number db = number(row, Sqnr);
-        return decibelNumber(db, db && std::isinf(*db));
+    std::vector<SampleRow> rows;
+    if (!snapshot->comparison || !snapshot->data)
+        return rows;
+    const Comparison& c = *snapshot->comparison;
+    for (size_t i = 0; i < c.samples; ++i) {
+        const size_t sample = c.firstSample + i;
+        rows.push_back({ snapshot->data->sampleName(sample), snapshot->classNames.get(),
+            classAt(snapshot->data->labels(), sample), classAt(c.floatClass, i), classAt(c.quantClass, i),
+            finiteAt(c.floatMargin, i), finiteAt(c.quantMargin, i), sampleSqnrDb(c, i) });
     }
-    default:
-        return {};
-    }
+    return rows;
 }
 
-Number SampleModel::number(int row, int column) const
+QString SampleModel::filterText(const SampleRow& row) const
 {
-    const Comparison& c = *current().comparison;
-    const auto i = size_t(row);
-    switch (column) {
-    case Label:
-        return classAt(current().data->labels(), sampleOf(row));
-    case Class:
-        return classOf(row, &Comparison::floatClass) ? Number(flipped(row) ? 0 : 1) : std::nullopt;
-    case FloatMargin:
-        return at(c.floatMargin, i);
-    case QuantMargin:
-        return at(c.quantMargin, i);
-    case Sqnr:
-        return sampleSqnrDb(c, i);
-    default:
-        return {};
-    }
-}
-
-QString SampleModel::filterText(int row) const
-{
-    return text(row, Sample) + u' ' + (flipped(row) ? tr("flipped") : QString());
-}
-
-QVariant SampleModel::extra(int row, int column, int role) const
-{
-    if (role == Qt::ToolTipRole && column == Class && !current().classNames->empty())
-        return text(row, column) + QStringLiteral(" (") + classesText(row, {}) + u')';
-    if (role == Qt::ToolTipRole)
-        return this->column(column).toolTip;
-    if (role == BadnessRole && column == Sqnr) {
-        const Number db = number(row, Sqnr);
-        return db && std::isfinite(*db) ? QVariant(metricBadness(Metric::Accumulated, *db)) : QVariant();
-    }
-    return {};
+    return toQt(row.name) + u' ' + (row.flipped() ? tr("flipped") : QString());
 }
 
 } // namespace qs

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/saturation_model.h"
 
-#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/cells.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace qs {
@@ -13,24 +11,6 @@ namespace {
 
 constexpr double kFullyBad = 0.01; ///< share of saturated pairs that is drawn as worst
 constexpr size_t kMostCells = 64;
-
-std::vector<ColumnSpec> saturationColumns()
-{
-    const auto tr = [](const char* text) { return SaturationModel::tr(text); };
-    const auto down = Qt::DescendingOrder;
-    return {
-        { tr("node"), tr("Node of the quantized file"), QStringLiteral("features/conv_2_quant"), ColumnKind::Text },
-        { tr("op"), tr("Operator"), QStringLiteral("QLinearConv"), ColumnKind::Text },
-        { tr("saturated"), tr("Share of the pairs of products whose sum does not fit into 16 bits. Lower is better."),
-            QStringLiteral("saturated"), ColumnKind::Value, down },
-        { tr("worst channel"), tr("The same of the output channel where most saturate"), QStringLiteral("12.3 % (123)"),
-            ColumnKind::Value, down },
-        { tr("channels"), tr("Saturation by output channel"), QStringLiteral("channelschannels"), ColumnKind::Strip,
-            down },
-        { tr("pairs"), tr("Pairs of products that were added up, over all samples"), QStringLiteral("123,456,789"),
-            ColumnKind::Value, down },
-    };
-}
 
 uint64_t saturatedIn(const SaturationRow& row)
 {
@@ -43,88 +23,64 @@ double shareOf(const SaturationRow& row, uint64_t saturated, size_t parts)
     return row.pairs ? double(saturated) * double(parts) / double(row.pairs) : 0;
 }
 
-} // namespace
+Number saturatedShare(const SaturationRow& row) { return shareOf(row, saturatedIn(row), 1); }
 
-SaturationModel::SaturationModel(QObject* parent)
-    : ColumnModel(saturationColumns(), parent)
+Number worstShare(const SaturationRow& row)
 {
+    return row.saturated.empty() ? Number() : shareOf(row, std::ranges::max(row.saturated), row.saturated.size());
 }
 
-int SaturationModel::countOf(const Snapshot& snapshot) const
+QString saturatedChannel(const SaturationRow& row)
 {
-    return snapshot.comparison ? int(snapshot.comparison->saturation.size()) : 0;
+    if (saturatedIn(row) == 0)
+        return absentText();
+    const auto worst = std::ranges::max_element(row.saturated) - row.saturated.begin();
+    return SaturationModel::tr("%1 (%2)").arg(percentText(worstShare(row))).arg(worst);
 }
 
-std::string SaturationModel::keyOf(const Snapshot& snapshot, int row) const
-{
-    return snapshot.comparison->saturation[size_t(row)].node;
-}
+QString saturationChannels(const SaturationRow& row) { return countText(row.saturated.size()); }
 
-bool SaturationModel::sameNumbers(const Snapshot& a, int rowA, const Snapshot& b, int rowB) const
+QVariantList saturationStrip(const SaturationRow& row)
 {
-    const SaturationRow &x = a.comparison->saturation[size_t(rowA)], &y = b.comparison->saturation[size_t(rowB)];
-    return x.pairs == y.pairs && x.saturated == y.saturated && x.opType == y.opType;
-}
-
-QString SaturationModel::text(int row, int column) const
-{
-    const SaturationRow& r = at(row);
-    switch (column) {
-    case Node:
-        return toQt(r.node);
-    case Op:
-        return toQt(r.opType);
-    case Share:
-        return percentText(number(row, Share));
-    case WorstChannel: {
-        if (saturatedIn(r) == 0)
-            return absentText();
-        const auto worst = std::ranges::max_element(r.saturated) - r.saturated.begin();
-        return tr("%1 (%2)").arg(percentText(number(row, WorstChannel))).arg(worst);
-    }
-    case Channels:
-        return countText(r.saturated.size());
-    case Pairs:
-        return countText(r.pairs);
-    default:
-        return {};
-    }
-}
-
-Number SaturationModel::number(int row, int column) const
-{
-    const SaturationRow& r = at(row);
-    switch (column) {
-    case Share:
-        return shareOf(r, saturatedIn(r), 1);
-    case WorstChannel:
-    case Channels:
-        return r.saturated.empty() ? Number() : shareOf(r, std::ranges::max(r.saturated), r.saturated.size());
-    case Pairs:
-        return double(r.pairs);
-    default:
-        return {};
-    }
-}
-
-QString SaturationModel::filterText(int row) const { return text(row, Node) + u' ' + text(row, Op); }
-
-QVariant SaturationModel::extra(int row, int column, int role) const
-{
-    if (role == Qt::ToolTipRole)
-        return this->column(column).toolTip;
-    const SaturationRow& r = at(row);
-    if (role != StripRole || column != Channels || r.saturated.empty())
-        return {};
     QVariantList cells;
-    const size_t step = (r.saturated.size() + kMostCells - 1) / kMostCells;
-    for (size_t i = 0; i < r.saturated.size(); i += step) {
-        const auto first = r.saturated.begin() + ptrdiff_t(i);
+    const size_t channels = row.saturated.size(), step = (channels + kMostCells - 1) / kMostCells;
+    for (size_t i = 0; i < channels; i += step) {
+        const auto first = row.saturated.begin() + ptrdiff_t(i);
         const uint64_t worst
-            = *std::max_element(first, r.saturated.begin() + ptrdiff_t(std::min(i + step, r.saturated.size())));
-        cells << std::min(1.0, shareOf(r, worst, r.saturated.size()) / kFullyBad);
+            = *std::max_element(first, row.saturated.begin() + ptrdiff_t(std::min(i + step, channels)));
+        cells << std::min(1.0, shareOf(row, worst, channels) / kFullyBad);
     }
     return cells;
 }
+
+} // namespace
+
+SaturationModel::SaturationModel(QObject* parent)
+    : SnapshotModel(parent)
+{
+    addColumns({
+        { { tr("node"), tr("Node of the quantized file"), QStringLiteral("features/conv_2_quant"), Text },
+            words<R>(&R::node) },
+        { { tr("op"), tr("Operator"), QStringLiteral("QLinearConv"), Text }, words<R>(&R::opType) },
+        { { tr("saturated"), tr("Share of the pairs of products whose sum does not fit into 16 bits. Lower is better."),
+              QStringLiteral("saturated"), Value, kDown, true, Key::Share },
+            percents<R>(saturatedShare) },
+        { { tr("worst channel"), tr("The same of the output channel where most saturate"),
+              QStringLiteral("12.3 % (123)"), Value, kDown },
+            words<R>(saturatedChannel, worstShare) },
+        { { tr("channels"), tr("Saturation by output channel"), QStringLiteral("channelschannels"), Strip, kDown },
+            words<R>(saturationChannels, worstShare), {}, saturationStrip },
+        { { tr("pairs"), tr("Pairs of products that were added up, over all samples"), QStringLiteral("123,456,789"),
+              Value, kDown },
+            counts<R>(&R::pairs) },
+    });
+}
+
+RowList<SaturationRow> SaturationModel::rowsOf(const SnapshotPtr& snapshot) const
+{
+    return comparisonRows(snapshot, &Comparison::saturation);
+}
+
+QString SaturationModel::filterText(const SaturationRow& row) const { return toQt(row.node) + u' ' + toQt(row.opType); }
 
 } // namespace qs

@@ -2,33 +2,30 @@
 #pragma once
 
 #include "core/analysis/lab/weight_lab.h"
-
-#include <QAbstractTableModel>
-
-#include <memory>
+#include "widgets/models/base/row_model.h"
 
 namespace qs {
 
+/// One way to store a weight.
+struct LabRow {
+    WeightTrial trial;
+    std::optional<WeightTrial> equalized; ///< the same of the equalized weight, where there is one
+    bool stored = false; ///< the weight is stored this way
+};
+
 /// Ways to store one weight, with what each gives.
-class WeightLabModel : public QAbstractTableModel {
+class WeightLabModel : public RowModel<LabRow> {
     Q_OBJECT
 public:
-    enum Column { Way, Sqnr, WorstChannel, Equalized, ColumnCount };
-    enum Role { StoredRole = Qt::UserRole }; ///< true: the weight is stored this way
-    using QAbstractTableModel::QAbstractTableModel;
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    enum class Key { Sqnr };
+    enum Role { StoredRole = OwnRole }; ///< true: the weight is stored this way
+    explicit WeightLabModel(QObject* parent = nullptr);
     /// Null: none. `stored`: how the weight is stored now.
-    void setLab(std::shared_ptr<const WeightLab> lab, const QuantParams& stored);
+    void setLab(const WeightLab* lab, const QuantParams& stored);
 
-private:
-    QString text(const WeightTrial& trial, int row, int column) const;
-    bool isStored(const WeightTrial& trial) const;
-
-    std::shared_ptr<const WeightLab> m_lab;
-    QuantParams m_stored;
+protected:
+    bool isSame(const LabRow& a, const LabRow& b) const override;
+    QVariant own(const LabRow& row, int role) const override;
 };
 
 } // namespace qs

@@ -48,10 +48,7 @@ void addWorst(const std::vector<Number>& sqnrDb, QStringList* parts)
         *parts << tr("worst channel %1: %2").arg(*worst).arg(decibelText(sqnrDb[*worst]));
 }
 
-QString countOf(size_t channels)
-{
-    return channels == 1 ? tr("1 channel") : tr("%1 channels").arg(countText(channels));
-}
+QString countOf(size_t channels) { return tr("%1 channel(s)", int(channels)).arg(countText(channels)); }
 
 void addNames(ChannelData* data)
 {

@@ -100,7 +100,7 @@ void WeightLabPanel::buildTable()
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(kLabRowHeight);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setSectionResizeMode(WeightLabModel::Way, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_table->horizontalHeader()->setHighlightSections(false);
 }
 
@@ -166,7 +166,7 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
     if (!lab)
         return showHint(tr("Nothing can be tried with this weight: it is a bias, a vector, or not finite."));
     const WeightRow& row = *m_shown->row;
-    m_model.setLab(std::make_shared<const WeightLab>(*lab), row.params);
+    m_model.setLab(&*lab, row.params);
     ChannelView view = channelsOfWeight(row, m_session.theme());
     for (size_t c = 0; c < std::min(view.data.channels.size(), lab->channels.size()); ++c) {
         view.data.channels[c].low = lab->channels[c].lowest;

@@ -227,8 +227,8 @@ void OverrideEditor::refreshTensor(const std::string& name)
     const bool one = params.perTensor() && isInteger(params.dtype);
     hint(m_lowest, one ? numberText(params.low()) : QString());
     hint(m_highest, one ? numberText(params.high()) : QString());
-    hint(m_scale, scaleText(params));
-    hint(m_zeroPoint, zeroPointText(params));
+    hint(m_scale, extentText(params.scale));
+    hint(m_zeroPoint, extentText(params.zeroPoint));
     const auto type = said.type ? std::ranges::find(kOverrideTypes, *said.type) : kOverrideTypes.end();
     m_type->setCurrentIndex(type == kOverrideTypes.end() ? 0 : int(type - kOverrideTypes.begin()) + 1);
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);

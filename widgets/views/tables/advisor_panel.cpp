@@ -134,19 +134,19 @@ QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& na
 
 void AdvisorPanel::buildTables()
 {
-    m_ranking->setColumnWidth(SensitivityModel::Op, 90);
+    m_ranking->setColumnWidth(m_sensitivity.columnOf(SensitivityModel::Key::Op), 90);
     m_ranking->setTextElideMode(Qt::ElideLeft); // names differ in their last parts
     const auto applyUnit = [this](const QModelIndex& index) {
-        const QString name = index.siblingAtColumn(0).data(SensitivityModel::NameRole).toString();
+        const QString name = index.siblingAtColumn(0).data().toString();
         m_advisor.exclude({ name.toStdString() }, tr("Exclude %1").arg(name));
     };
     connect(m_ranking, &QTableView::activated, this, applyUnit);
     connect(m_ranking->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
         if (now.isValid())
-            m_session.selection().selectByName(now.data(SensitivityModel::NameRole).toString().toStdString());
+            m_session.selection().selectByName(m_sensitivity.at(now.row()).unit.name);
     });
     connect(m_found, &QTableView::activated, this,
-        [this](const QModelIndex& index) { m_advisor.apply(FoundRecipe(m_foundModel.found(index.row()))); });
+        [this](const QModelIndex& index) { m_advisor.apply(FoundRecipe(m_foundModel.at(index.row()))); });
 }
 
 void AdvisorPanel::refresh()
@@ -176,20 +176,20 @@ void AdvisorPanel::refresh()
 
 bool AdvisorPanel::eventFilter(QObject* watched, QEvent* event)
 {
+    using Unit = SensitivityModel::Key;
     if (event->type() == QEvent::Resize && watched == m_ranking->viewport())
-        fitColumns(*m_ranking,
-            { SensitivityModel::Gain, SensitivityModel::Macs, SensitivityModel::Without, SensitivityModel::Alone,
-                SensitivityModel::Op });
+        fitColumns(*m_ranking, m_sensitivity, { Unit::Gain, Unit::Macs, Unit::Without, Unit::Alone, Unit::Op });
     else if (event->type() == QEvent::Resize && watched == m_found->viewport())
-        fitColumns(*m_found, { FoundRecipeModel::Sqnr, FoundRecipeModel::Accuracy });
+        fitColumns(*m_found, m_foundModel, { FoundRecipeModel::Key::Sqnr, FoundRecipeModel::Key::Accuracy });
     return Panel::eventFilter(watched, event);
 }
 
 /// Shows the columns that have room beside the name, those first that say most.
-void AdvisorPanel::fitColumns(QTableView& table, std::initializer_list<int> columns)
+void AdvisorPanel::fitColumns(QTableView& table, const ColumnModel& model, std::initializer_list<ColumnKey> keys)
 {
     int room = table.viewport()->width() - kLeastUnit;
-    for (const int column : columns) {
+    for (const ColumnKey key : keys) {
+        const int column = model.columnOf(key);
         table.setColumnHidden(column, false); // a hidden one has no width
         const int needed = table.columnWidth(column);
         table.setColumnHidden(column, needed > room);

@@ -32,7 +32,7 @@ protected:
 private:
     void buildHeader();
     void buildTables();
-    static void fitColumns(QTableView& table, std::initializer_list<int> columns);
+    static void fitColumns(QTableView& table, const ColumnModel& model, std::initializer_list<ColumnKey> keys);
     QTableView* makeTable(QAbstractItemModel& model, const QString& name);
     void refresh();
     void refreshCurve();

@@ -55,8 +55,8 @@ TablePanel::Setup differenceSetup(Session& session)
     setup.name = QStringLiteral("difference");
     setup.title = TablePanel::tr("Parameter difference");
     setup.model = model;
-    setup.worstColumn = DifferenceModel::Gain;
-    setup.select = [model](Selection& selection, int row) { selection.selectByName(model->difference(row).name); };
+    setup.worstColumn = model->columnOf(DifferenceModel::Key::Gain);
+    setup.select = [model](Selection& selection, int row) { selection.selectByName(model->at(row).name); };
     const Session* owner = &session;
     setup.rowOf = [model, owner](const Place& place) -> std::optional<size_t> {
         const auto& floatModel = owner->snapshot()->floatModel;
@@ -65,7 +65,7 @@ TablePanel::Setup differenceSetup(Session& session)
             return {};
         const std::string& name = floatModel->graph().value(place.value).name;
         for (int row = 0; row < model->rowCount(); ++row)
-            if (model->difference(row).name == name)
+            if (model->at(row).name == name)
                 return size_t(row);
         return {};
     };

@@ -236,9 +236,7 @@ void FindingsPanel::rebuild()
     }
     column->addStretch(1);
     m_scroll->setWidget(content); // deletes the previous one
-    header()->setInfo(count == 0 ? QString()
-            : count == 1         ? tr("1 finding")
-                                 : tr("%1 findings").arg(countText(quint64(count))));
+    header()->setInfo(count == 0 ? QString() : tr("%1 finding(s)", nullptr, int(count)).arg(countText(quint64(count))));
 }
 
 /// What the remedy is called as an edit; empty where there is nothing to edit, or it is done already.

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kJobHeight = 22;
 constexpr int kLogLines = 2000;
+constexpr int kWordWidth = 90, kNumberWidth = 84; ///< pixels of a column
 
 } // namespace
 
@@ -36,10 +37,10 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(kJobHeight);
     m_table->horizontalHeader()->setHighlightSections(false);
-    m_table->horizontalHeader()->setSectionResizeMode(JobModel::Title, QHeaderView::Stretch);
-    m_table->setColumnWidth(JobModel::Phase, 90);
-    for (const int column : { JobModel::Progress, JobModel::Rate, JobModel::Remaining, JobModel::Elapsed })
-        m_table->setColumnWidth(column, 84);
+    m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+    const JobModel& model = session.jobs().model();
+    for (int column = 1; column < model.columnCount(); ++column)
+        m_table->setColumnWidth(column, isWritten(model.column(column).kind) ? kWordWidth : kNumberWidth);
     m_log->setReadOnly(true);
     m_log->setMaximumBlockCount(kLogLines);
     m_log->setAccessibleName(tr("Log"));
@@ -59,7 +60,7 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     connect(stop, &QPushButton::clicked, this, [this] {
         const QModelIndex index = m_table->currentIndex();
         if (index.isValid())
-            m_session.jobs().cancel(index.data(JobModel::IdRole).toULongLong());
+            m_session.jobs().cancel(m_session.jobs().model().at(index.row()).id);
         else
             m_session.jobs().cancelAll();
     });

@@ -32,11 +32,17 @@ TablePanel::Setup matchingSetup()
     setup.name = QStringLiteral("matching");
     setup.title = TablePanel::tr("Matching");
     setup.model = model;
-    setup.worstColumn = MatchModel::Match;
-    setup.select = [model](Selection& selection, int row) { selection.select(model->place(row)); };
+    setup.worstColumn = model->columnOf(MatchModel::Key::Match);
+    setup.select = [model](Selection& selection, int row) {
+        const MatchRow& chosen = model->at(row);
+        Place place;
+        place.side = chosen.floatValue.valid() ? Side::Float : Side::Quantized;
+        place.value = chosen.floatValue.valid() ? chosen.floatValue : chosen.quantValue;
+        selection.select(place);
+    };
     setup.rowOf = [model](const Place& place) -> std::optional<size_t> {
         for (int row = 0; place.value.valid() && !place.weight && row < model->rowCount(); ++row) {
-            const MatchModel::Entry entry = model->entry(row);
+            const MatchRow& entry = model->at(row);
             if ((place.side == Side::Float ? entry.floatValue : entry.quantValue) == place.value)
                 return size_t(row);
         }
@@ -99,9 +105,9 @@ std::optional<std::pair<QString, QString>> MatchingPanel::chosenPair() const
     if (rows.size() != 2)
         return std::nullopt;
     for (const auto& [first, second] : { std::pair(rows[0], rows[1]), std::pair(rows[1], rows[0]) })
-        if (!matches().floatName(first).isEmpty() && matches().quantName(first).isEmpty()
-            && !matches().quantName(second).isEmpty())
-            return std::pair(matches().floatName(first), matches().quantName(second));
+        if (!matches().at(first).floatName().isEmpty() && matches().at(first).quantName().isEmpty()
+            && !matches().at(second).quantName().isEmpty())
+            return std::pair(matches().at(first).floatName(), matches().at(second).quantName());
     return std::nullopt;
 }
 
@@ -110,7 +116,7 @@ void MatchingPanel::refreshActions()
     const std::vector<int> rows = chosenRows();
     const bool links = !m_session.recipe().links().empty();
     m_link->setEnabled(editable() && (rows.size() == 1 || chosenPair()));
-    m_unlink->setEnabled(editable() && rows.size() == 1 && matches().entry(rows[0]).pair);
+    m_unlink->setEnabled(editable() && rows.size() == 1 && matches().at(rows[0]).pair);
     m_export->setEnabled(links);
 }
 
@@ -132,9 +138,9 @@ void MatchingPanel::linkChosen()
 
 void MatchingPanel::askForPartner(int row)
 {
-    const MatchModel::Entry entry = matches().entry(row);
+    const MatchRow entry = matches().at(row);
     const Side from = entry.floatValue.valid() ? Side::Float : Side::Quantized;
-    const QString name = from == Side::Float ? matches().floatName(row) : matches().quantName(row);
+    const QString name = from == Side::Float ? entry.floatName() : entry.quantName();
     auto* dialog = new LinkDialog(
         *m_session.snapshot(), from, from == Side::Float ? entry.floatValue : entry.quantValue, name, this);
     connect(dialog, &LinkDialog::chosen, this, [this, from, name](const QString& partner) {
@@ -149,9 +155,9 @@ void MatchingPanel::askForPartner(int row)
 void MatchingPanel::unlinkChosen()
 {
     const std::vector<int> rows = chosenRows();
-    if (rows.size() != 1 || !matches().entry(rows[0]).pair)
+    if (rows.size() != 1 || !matches().at(rows[0]).pair)
         return;
-    const QString floatName = matches().floatName(rows[0]), quantName = matches().quantName(rows[0]);
+    const QString floatName = matches().at(rows[0]).floatName(), quantName = matches().at(rows[0]).quantName();
     RecipeHistory& history = m_session.recipe();
     history.applyLinks(
         tr("Unlink %1").arg(floatName), withoutLink(history.links(), floatName.toStdString(), quantName.toStdString()));

@@ -94,7 +94,7 @@ void RunsPanel::buildTree()
     setFocusProxy(m_tree);
     QHeaderView* sections = m_tree->header();
     sections->setStretchLastSection(false);
-    sections->setSectionResizeMode(RunModel::Name, QHeaderView::Stretch);
+    sections->setSectionResizeMode(0, QHeaderView::Stretch);
     m_tree->viewport()->installEventFilter(this);
     connect(&m_model, &RunModel::renamed, &m_session.runs(), &RunList::rename);
     connect(&m_model, &RunModel::annotated, &m_session.runs(), &RunList::annotate);
@@ -115,10 +115,11 @@ void RunsPanel::fitColumns()
 {
     const QAbstractItemView* cells = m_tree;
     int room = m_tree->viewport()->width() - kLeastName;
-    for (const int column :
-        { RunModel::Sqnr, RunModel::Accuracy, RunModel::Macs, RunModel::Size, RunModel::Agreement, RunModel::Note }) {
+    using Key = RunModel::Key;
+    for (const Key key : { Key::Sqnr, Key::Accuracy, Key::Macs, Key::Size, Key::Agreement, Key::Note }) {
+        const int column = m_model.columnOf(key);
         m_tree->setColumnHidden(column, false); // a hidden one has no width to be measured
-        const int needed = column == RunModel::Note
+        const int needed = key == Key::Note
             ? kNoteWidth
             : std::max(m_tree->header()->sectionSizeHint(column), cells->sizeHintForColumn(column));
         if (needed > room) {
@@ -153,7 +154,7 @@ void RunsPanel::buildActions()
     });
     connect(rename, &QAction::triggered, this, [this] {
         if (const QModelIndex index = m_tree->currentIndex(); index.isValid())
-            m_tree->edit(index.siblingAtColumn(RunModel::Name));
+            m_tree->edit(index.siblingAtColumn(0));
     });
     for (QAction* action : { m_restore, rename, m_remove }) {
         auto* button = new QToolButton(this);
@@ -178,7 +179,7 @@ void RunsPanel::refresh()
     m_tree->expandAll();
     fitColumns();
     const auto count = tree.runs().size();
-    header()->setInfo(count == 0 ? QString() : count == 1 ? tr("1 run") : tr("%1 runs").arg(countText(count)));
+    header()->setInfo(count == 0 ? QString() : tr("%1 run(s)", nullptr, int(count)).arg(countText(count)));
     refreshComparison();
 }
 

@@ -88,7 +88,7 @@ TablePanel::Setup samplesSetup(Session& session)
     setup.name = QStringLiteral("samples");
     setup.title = TablePanel::tr("Samples");
     setup.model = new SampleModel;
-    setup.worstColumn = SampleModel::QuantMargin;
+    setup.worstColumn = setup.model->columnOf(SampleModel::Key::QuantMargin);
     const Session* owner = &session;
     setup.select = [owner](Selection& selection, int row) {
         selection.selectSample(owner->comparison()->firstSample + size_t(row));
@@ -128,7 +128,7 @@ SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
     , m_detail(new QLabel(this))
     , m_all(new QPushButton(tr("All samples"), this))
 {
-    table()->setItemDelegateForColumn(SampleModel::Sample, new PictureDelegate(session, *m_pictures, *this));
+    table()->setItemDelegateForColumn(0, new PictureDelegate(session, *m_pictures, *this));
     m_all->setToolTip(tr("Colour the graph for all samples together again"));
     header()->addTool(m_all);
     connect(m_all, &QPushButton::clicked, this, [this] { m_session.selection().selectSample(std::nullopt); });

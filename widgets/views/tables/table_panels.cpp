@@ -55,7 +55,7 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
     setup.name = QStringLiteral("tensors");
     setup.title = TablePanel::tr("Tensors");
     setup.model = new TensorModel;
-    setup.worstColumn = TensorModel::columnOf(session.metric());
+    setup.worstColumn = setup.model->columnOf(session.metric());
     setup.select = [](Selection& selection, int row) { selection.selectActivation(size_t(row)); };
     setup.rowOf = [](const Place& place) { return place.activation; };
     setup.info = [](const Snapshot& snapshot) {
@@ -63,14 +63,14 @@ TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* pare
             return QString();
         const size_t unmatched = snapshot.alignment->unmatchedFloat.size() + snapshot.alignment->unmatchedQuant.size();
         const size_t pairs = snapshot.comparison->activations.size();
-        return (pairs == 1 ? TablePanel::tr("1 pair") : TablePanel::tr("%1 pairs").arg(countText(pairs)))
+        return TablePanel::tr("%1 pair(s)", nullptr, int(pairs)).arg(countText(pairs))
             + TablePanel::tr(" · %1 unmatched · worst first · [ ] walk").arg(countText(unmatched));
     };
     setup.footer = noiseLegend;
     setup.emptyText = nothingComparedText;
     auto* panel = new TablePanel(session, std::move(setup), parent);
     QObject::connect(&session, &Session::metricChanged, panel,
-        [panel](Metric metric) { panel->sortWorstFirst(TensorModel::columnOf(metric)); });
+        [panel](Metric metric) { panel->sortWorstFirst(panel->model()->columnOf(metric)); });
     return panel;
 }
 
@@ -82,7 +82,7 @@ TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* pare
     setup.name = QStringLiteral("weights");
     setup.title = TablePanel::tr("Weights");
     setup.model = new WeightModel;
-    setup.worstColumn = WeightModel::Sqnr;
+    setup.worstColumn = setup.model->columnOf(WeightModel::Key::Sqnr);
     setup.select = [](Selection& selection, int row) { selection.selectWeight(size_t(row)); };
     setup.rowOf = [](const Place& place) { return place.weight; };
     setup.info = [](const Snapshot& snapshot) {
@@ -103,7 +103,7 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
     setup.name = QStringLiteral("outputs");
     setup.title = TablePanel::tr("Outputs");
     setup.model = new OutputModel;
-    setup.worstColumn = OutputModel::Sqnr;
+    setup.worstColumn = setup.model->columnOf(OutputModel::Key::Sqnr);
     Session* owner = &session;
     setup.select = [owner](Selection& selection, int row) {
         selection.selectValue(Side::Float, owner->comparison()->outputs[size_t(row)].floatValue);
@@ -120,9 +120,7 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
     setup.emptyText = nothingComparedText;
     setup.info = [](const Snapshot& snapshot) {
         const size_t count = snapshot.comparison ? snapshot.comparison->outputs.size() : 0;
-        return count == 0 ? QString()
-            : count == 1  ? TablePanel::tr("1 output")
-                          : TablePanel::tr("%1 outputs").arg(countText(count));
+        return count == 0 ? QString() : TablePanel::tr("%1 output(s)", nullptr, int(count)).arg(countText(count));
     };
     return new TablePanel(session, std::move(setup), parent);
 }
@@ -134,14 +132,14 @@ TablePanel* makeSaturationPanel(Session& session, QWidget* parent)
     setup.name = QStringLiteral("saturation");
     setup.title = TablePanel::tr("Saturation");
     setup.model = model;
-    setup.worstColumn = SaturationModel::Share;
+    setup.worstColumn = model->columnOf(SaturationModel::Key::Share);
     setup.select
         = [model](Selection& selection, int row) { selection.selectNode(Side::Quantized, model->at(row).quantNode); };
     setup.info = [](const Snapshot& snapshot) {
         const size_t count = snapshot.comparison ? snapshot.comparison->saturation.size() : 0;
-        return count == 0 ? QString()
-            : count == 1  ? TablePanel::tr("1 node whose sums can saturate")
-                          : TablePanel::tr("%1 nodes whose sums can saturate").arg(countText(count));
+        return count == 0
+            ? QString()
+            : TablePanel::tr("%1 node(s) whose sums can saturate", nullptr, int(count)).arg(countText(count));
     };
     setup.emptyText = [](const Snapshot& snapshot) {
         if (snapshot.inputs.profile != ArithmeticProfile::IntegerAvx2)

@@ -155,7 +155,7 @@ void HeaderStrip::refreshRecipe()
 {
     const int changes = m_recipe.changesNotRun();
     m_changes->setVisible(changes > 0);
-    const QString count = changes == 1 ? tr("1 change") : tr("%1 changes").arg(changes);
+    const QString count = tr("%1 change(s)", nullptr, changes).arg(changes);
     m_changes->setText(m_session.busy() ? tr("%1, running").arg(count) : tr("%1, not run").arg(count));
     m_run->setVisible(m_session.needsRun());
     const QUndoStack& stack = m_session.recipe().stack();

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/views/small_session.h"
+#include "widgets/views/graph/graph_export.h"
+#include "widgets/views/graph/graph_legend.h"
+#include "widgets/views/tables/sample_pictures.h"
+#include "widgets/views/theme/system_theme.h"
+
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <QtTest>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+const QString kSpace = QStringLiteral("org.freedesktop.appearance");
+const QString kScheme = QStringLiteral("color-scheme");
+constexpr size_t kSampleCount = 20; ///< more than are made at once
+constexpr int kSide = 6;
+
+/// The folded graph of the small session, with one coloured box.
+struct DrawnGraph {
+    SmallSession small;
+    std::optional<GraphScene> scene;
+    GraphLook look;
+    QTemporaryDir folder;
+
+    bool make()
+    {
+        if (!small.load())
+            return false;
+        look.theme = Theme::light();
+        look.fonts = GraphFonts::of(QFont());
+        auto made = GraphScene::make(*small.session.snapshot()->quantModel, FoldMode::Folded, look.fonts, {});
+        if (!made.ok())
+            return false;
+        scene = std::move(made).value();
+        look.boxes.resize(scene->boxCount());
+        look.boxes[1].fill = Qt::red;
+        return true;
+    }
+    QString path(const char* name) const { return folder.filePath(QString::fromLatin1(name)); }
+    QByteArray written(const char* name) const
+    {
+        QFile file(path(name));
+        return exportGraph(*scene, look, path(name)) && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+};
+
+/// One feed a sample, the last of which cannot be read: a picture that is red in even samples and blue in odd ones.
+class Colours final : public DataSource {
+public:
+    Colours() { m_samples = m_feeds = kSampleCount; }
+    Result<Feed> feed(size_t index) const override
+    {
+        if (index + 1 == kSampleCount)
+            return badInput("broken", {}, {});
+        std::vector<float> values(3 * kSide * kSide, 0.0F);
+        const size_t plane = kSide * kSide, channel = index % 2 ? 2 : 0;
+        std::fill_n(values.begin() + ptrdiff_t(channel * plane), plane, 1.0F);
+        Feed feed;
+        feed.inputs.push_back(Tensor::of<float>({ 1, 3, kSide, kSide }, values));
+        feed.firstSample = index;
+        return feed;
+    }
+};
+
+/// A session that shows these snapshots one after another.
+class SampleSession {
+public:
+    void show(std::shared_ptr<const DataSource> data)
+    {
+        auto snapshot = std::make_shared<Snapshot>();
+        snapshot->data = std::move(data);
+        m_next = snapshot;
+        Inputs inputs;
+        inputs.floatPath = std::to_string(++m_shown) + ".onnx";
+        session.openInputs(inputs);
+    }
+    bool shown() const { return session.snapshot() == m_next; }
+
+private:
+    SnapshotPtr m_next;
+    int m_shown = 0;
+
+public:
+    Session session { [this](const Inputs&, const SnapshotPtr&, const ProgressFn&, const CancelToken&,
+                          const PartialFn&) { return Result<SnapshotPtr>(m_next); } };
+};
+
+/// As the desktop portal tells of a setting.
+void tell(SystemTheme& theme, const QString& space, const QString& key, const QVariant& value)
+{
+    QMetaObject::invokeMethod(&theme, "portalChanged", Qt::DirectConnection, Q_ARG(QString, space), Q_ARG(QString, key),
+        Q_ARG(QDBusVariant, QDBusVariant(value)));
+}
+
+} // namespace
+
+class TestViewParts : public QObject {
+    Q_OBJECT
+private slots:
+    void coloursStayWithinTheirLimits();
+    void legendPaintsItsScale();
+    void legendEditsItsLimits();
+    void pngShowsTheWholeGraph();
+    void svgAndPdfAreAsLargeAsTheGraph();
+    void unwritableGraphsAreToldOf();
+    void samplesGetPictures();
+    void theDesktopDecidesOnDark();
+};
+
+void TestViewParts::coloursStayWithinTheirLimits()
+{
+    const Theme theme = Theme::light();
+    const ColourLimits limits { 0, 40 };
+    const auto colour = [&](double value) { return metricColour(theme, Metric::Accumulated, value, limits); };
+    QCOMPARE(colour(-7), colour(0));
+    QCOMPARE(colour(90), colour(40));
+    QCOMPARE(colour(0), theme.magnitude(1)); // higher is better
+    QCOMPARE(colour(40), theme.magnitude(0));
+    QCOMPARE(metricColour(theme, Metric::Increase, 30, { 0, 30 }), theme.magnitude(1));
+    QCOMPARE(metricColour(theme, Metric::Accumulated, 5, { 3, 3 }), theme.magnitude(1)); // no width: no division
+}
+
+void TestViewParts::legendPaintsItsScale()
+{
+    const Theme theme = Theme::darkOne();
+    GraphLegend legend;
+    legend.setScale(Metric::Accumulated, { 10, 20 }, theme);
+    for (const int width : { 700, 200 }) { // with the name of the number, and without
+        legend.resize(width, legend.sizeHint().height());
+        const QImage picture = legend.grab().toImage();
+        QCOMPARE(picture.pixelColor(1, 2), theme.panel);
+        int x = 0;
+        for (int block = 0; block < 10; ++block) { // from the left to the right, worst first
+            const QColor wanted = metricColour(theme, Metric::Accumulated, 10 + block + 0.5, { 10, 20 });
+            while (x < width && picture.pixelColor(x, picture.height() / 2) != wanted)
+                ++x;
+            QVERIFY2(x < width, qPrintable(QStringLiteral("block %1 of %2 pixels").arg(block).arg(width)));
+        }
+    }
+    QVERIFY(legend.toolTip().startsWith(metricInfo(Metric::Accumulated).definition));
+}
+
+void TestViewParts::legendEditsItsLimits()
+{
+    GraphLegend legend;
+    legend.setScale(Metric::Clipped, { 2, 8 }, Theme::light());
+    legend.show();
+    std::vector<std::pair<Metric, ColourLimits>> changes;
+    connect(&legend, &GraphLegend::limitsChanged, this,
+        [&](Metric metric, ColourLimits limits) { changes.emplace_back(metric, limits); });
+    QTest::keyClick(&legend, Qt::Key_Return);
+    QPointer<QDialog> dialog = legend.findChild<QDialog*>();
+    QVERIFY(dialog);
+    const auto boxes = dialog->findChildren<QDoubleSpinBox*>();
+    QCOMPARE(boxes.size(), 2);
+    QCOMPARE(boxes[0]->value(), 2.0);
+    QCOMPARE(boxes[1]->value(), 8.0);
+    const auto* buttons = dialog->findChild<QDialogButtonBox*>();
+    boxes[0]->setValue(9);
+    QVERIFY(!buttons->button(QDialogButtonBox::Ok)->isEnabled()); // from above to below
+    buttons->button(QDialogButtonBox::RestoreDefaults)->click();
+    QCOMPARE(boxes[0]->value(), metricScale(Metric::Clipped).low);
+    QCOMPARE(boxes[1]->value(), metricScale(Metric::Clipped).high);
+    boxes[1]->setValue(5);
+    buttons->button(QDialogButtonBox::Ok)->click();
+    QTRY_VERIFY(!dialog);
+    QCOMPARE(changes.size(), size_t(1));
+    QVERIFY(changes[0].first == Metric::Clipped);
+    QCOMPARE(changes[0].second, ColourLimits(metricScale(Metric::Clipped).low, 5));
+    QTest::mouseClick(&legend, Qt::LeftButton);
+    dialog = legend.findChild<QDialog*>();
+    QVERIFY(dialog);
+    dialog->reject();
+    QTRY_VERIFY(!dialog);
+    QCOMPARE(changes.size(), size_t(1));
+}
+
+void TestViewParts::pngShowsTheWholeGraph()
+{
+    DrawnGraph drawn;
+    QVERIFY(drawn.make());
+    const QImage picture = QImage::fromData(drawn.written("graph.PNG"));
+    QCOMPARE(picture.size(), (drawn.scene->bounds().size() * 2).toSize());
+    const QRectF box = drawn.scene->box(1);
+    int red = 0, all = 0;
+    for (int y = int(box.top() * 2); y < int(box.bottom() * 2); ++y)
+        for (int x = int(box.left() * 2); x < int(box.right() * 2); ++x, ++all)
+            red += picture.pixelColor(x, y) == QColor(Qt::red);
+    QVERIFY2(red * 2 > all, qPrintable(QStringLiteral("%1 of %2").arg(red).arg(all))); // the rest is text
+    drawn.look.selected = drawn.look.hovered = 0;
+    drawn.look.searching = true;
+    QCOMPARE(QImage::fromData(drawn.written("selected.png")), picture); // what is only of the moment stays out
+}
+
+void TestViewParts::svgAndPdfAreAsLargeAsTheGraph()
+{
+    DrawnGraph drawn;
+    QVERIFY(drawn.make());
+    const QSizeF size = drawn.scene->bounds().size();
+    const QByteArray svg = drawn.written("graph.svg");
+    QXmlStreamReader reader(svg);
+    QVERIFY(reader.readNextStartElement());
+    const QStringList view = reader.attributes().value(QLatin1String("viewBox")).toString().split(u' ');
+    QCOMPARE(view.size(), 4);
+    QVERIFY(std::abs(view[2].toDouble() - size.width()) < 1 && std::abs(view[3].toDouble() - size.height()) < 1);
+    while (!reader.atEnd())
+        reader.readNext();
+    QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+    QVERIFY(svg.contains("Conv") && svg.contains("#ff0000"));
+    const QByteArray pdf = drawn.written("graph.pdf");
+    QVERIFY(pdf.startsWith("%PDF"));
+    static const QRegularExpression kBox(QStringLiteral("/MediaBox \\[\\s*0 0 ([\\d.]+) ([\\d.]+)\\s*\\]"));
+    const auto found = kBox.match(QString::fromLatin1(pdf));
+    QVERIFY(found.hasMatch());
+    QVERIFY(std::abs(found.captured(1).toDouble() - size.width()) <= 1);
+    QVERIFY(std::abs(found.captured(2).toDouble() - size.height()) <= 1);
+}
+
+void TestViewParts::unwritableGraphsAreToldOf()
+{
+    DrawnGraph drawn;
+    QVERIFY(drawn.make());
+    for (const char* name : { "graph", "graph.jpeg", "missing/graph.png", "missing/graph.svg", "missing/graph.pdf" })
+        QVERIFY2(!exportGraph(*drawn.scene, drawn.look, drawn.path(name)), name);
+}
+
+void TestViewParts::samplesGetPictures()
+{
+    SampleSession samples;
+    SamplePictures pictures(samples.session);
+    QSignalSpy changes(&pictures, &SamplePictures::changed);
+    samples.show(std::make_shared<Colours>());
+    QTRY_VERIFY(samples.shown());
+    QVERIFY(pictures.at(0).isNull()); // nobody looked yet
+    pictures.want();
+    QTRY_VERIFY(!pictures.at(kSampleCount - 2).isNull());
+    QTRY_VERIFY(samples.session.jobs().idle());
+    QCOMPARE(changes.size(), 2); // in batches, so that the first are there soon
+    const QImage even = pictures.at(0).toImage(), odd = pictures.at(1).toImage();
+    QCOMPARE(even.size(), QSize(SamplePictures::kSide * 2, SamplePictures::kSide * 2));
+    QCOMPARE(even.pixelColor(SamplePictures::kSide, SamplePictures::kSide), QColor(Qt::red));
+    QCOMPARE(odd.pixelColor(SamplePictures::kSide, SamplePictures::kSide), QColor(Qt::blue));
+    QVERIFY(pictures.at(kSampleCount - 1).isNull()); // it cannot be read
+    QVERIFY(pictures.at(kSampleCount).isNull());
+    pictures.want();
+    QVERIFY(samples.session.jobs().idle()); // they are there
+    samples.show(std::make_shared<Colours>());
+    QTRY_VERIFY(samples.shown());
+    QVERIFY(pictures.at(0).isNull()); // those were of other data
+    pictures.want();
+    QTRY_VERIFY(!pictures.at(0).isNull());
+}
+
+void TestViewParts::theDesktopDecidesOnDark()
+{
+    const QPalette before = QGuiApplication::palette();
+    QGuiApplication::setPalette(QPalette(Qt::black));
+    QVERIFY(SystemTheme().dark()); // the portal has not answered: as the palette is
+    QGuiApplication::setPalette(QPalette(Qt::white));
+    SystemTheme theme;
+    QGuiApplication::setPalette(before);
+    QVERIFY(!theme.dark());
+    QSignalSpy changes(&theme, &SystemTheme::changed);
+    tell(theme, kSpace, kScheme, 1U);
+    QVERIFY(theme.dark());
+    QCOMPARE(changes.takeFirst()[0].toBool(), true);
+    tell(theme, kSpace, kScheme, 1U);
+    tell(theme, kSpace, QStringLiteral("accent-color"), 2U);
+    tell(theme, QStringLiteral("org.gnome"), kScheme, 2U);
+    QCOMPARE(changes.size(), 0); // the same, or nothing of ours
+    tell(theme, kSpace, kScheme, QVariant::fromValue(QDBusVariant(2U))); // wrapped twice, as some portals do
+    QVERIFY(!theme.dark());
+    QCOMPARE(changes.size(), 1);
+    tell(theme, kSpace, kScheme, 0U); // no preference
+    QVERIFY(!theme.dark());
+    QCOMPARE(changes.size(), 1);
+}
+
+QTEST_MAIN(TestViewParts)
+#include "test_view_parts.moc"

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/base/column_model.h"
+
+#include <memory>
+#include <span>
+
+namespace qs {
+
+/// Rows that somebody keeps alive.
+template <class Row> class RowList {
+public:
+    RowList() = default;
+    RowList(std::span<const Row> rows, std::shared_ptr<const void> owner)
+        : m_rows(rows)
+        , m_owner(std::move(owner))
+    {
+    }
+    RowList(std::vector<Row> rows)
+    {
+        const auto owner = std::make_shared<const std::vector<Row>>(std::move(rows));
+        m_rows = *owner;
+        m_owner = owner;
+    }
+    int size() const { return int(m_rows.size()); }
+    const Row& operator[](int row) const { return m_rows[size_t(row)]; }
+    std::span<const Row> all() const { return m_rows; }
+    RowList first(int count) const { return { m_rows.first(size_t(count)), m_owner }; }
+
+private:
+    std::span<const Row> m_rows;
+    std::shared_ptr<const void> m_owner;
+};
+
+/// Table whose columns are declared and whose rows are replaced as a whole. Rows of the same things stay: those that
+/// only changed their cells are announced by one dataChanged, others by one removal and one insertion between the
+/// common beginning and end.
+template <class Row> class RowModel : public ColumnModel {
+public:
+    int rowCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : m_rows.size(); }
+    int columnCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : int(m_columns.size()); }
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const final;
+    const ColumnSpec& column(int section) const final { return m_columns[size_t(section)].spec; }
+    int columnOf(ColumnKey key) const final { return qs::columnOf(m_columns, key); }
+    const Row& at(int row) const { return m_rows[row]; }
+    std::span<const Row> rows() const { return m_rows.all(); }
+
+protected:
+    using R = Row;
+    using Columns = std::vector<Column<Row>>;
+    using enum ColumnKind;
+    static constexpr auto kUp = Qt::AscendingOrder, kDown = Qt::DescendingOrder;
+
+    using ColumnModel::ColumnModel;
+    /// At the right of those that are there; before there are rows.
+    void addColumns(Columns columns);
+    void setRows(RowList<Row> rows);
+    /// Whether two rows are of the same thing, whatever its numbers.
+    virtual bool isSame(const Row& a, const Row& b) const = 0;
+    virtual QString filterText(const Row&) const { return {}; }
+    /// Roles from OwnRole on.
+    virtual QVariant own(const Row&, int /*role*/) const { return {}; }
+
+private:
+    bool sameCells(const Row& a, const Row& b) const
+    {
+        return std::ranges::all_of(m_columns, [&](const Column<Row>& column) { return column.cell.same(a, b); });
+    }
+    void announce(const RowList<Row>& before, int head, int tail);
+
+    Columns m_columns;
+    RowList<Row> m_rows;
+};
+
+/// The rows that the snapshot has of something.
+template <class Row> class SnapshotModel : public RowModel<Row> {
+public:
+    void setSnapshot(const SnapshotPtr& snapshot) final
+    {
+        if (!snapshot || snapshot == m_snapshot)
+            return;
+        const SnapshotPtr before = std::exchange(m_snapshot, snapshot); // lives until its rows are compared
+        this->setRows(rowsOf(snapshot));
+    }
+    const SnapshotPtr& snapshot() const { return m_snapshot; }
+
+protected:
+    using RowModel<Row>::RowModel;
+    virtual RowList<Row> rowsOf(const SnapshotPtr& snapshot) const = 0;
+    /// For a list that the comparison has; empty without one.
+    static RowList<Row> comparisonRows(const SnapshotPtr& snapshot, std::vector<Row> Comparison::*rows)
+    {
+        return snapshot->comparison ? RowList<Row>((*snapshot->comparison).*rows, snapshot) : RowList<Row>();
+    }
+
+private:
+    SnapshotPtr m_snapshot = std::make_shared<Snapshot>();
+};
+
+template <class Row> QVariant RowModel<Row>::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const Row& row = m_rows[index.row()];
+    if (role >= OwnRole)
+        return own(row, role);
+    if (role == RowRole)
+        return QVariant::fromValue<quint64>(quint64(index.row()));
+    if (role == FilterRole)
+        return filterText(row);
+    return cellData(m_columns[size_t(index.column())], row, role);
+}
+
+template <class Row> void RowModel<Row>::addColumns(Columns columns)
+{
+    std::ranges::move(columns, std::back_inserter(m_columns));
+}
+
+template <class Row> void RowModel<Row>::setRows(RowList<Row> rows)
+{
+    const RowList<Row> before = m_rows;
+    const int old = before.size(), now = rows.size(), shared = std::min(old, now);
+    int head = 0, tail = 0;
+    while (head < shared && isSame(before[head], rows[head]))
+        ++head;
+    while (tail < shared - head && isSame(before[old - 1 - tail], rows[now - 1 - tail]))
+        ++tail;
+    if (head == 0 && tail == 0 && old > 0) {
+        beginResetModel();
+        m_rows = rows;
+        endResetModel();
+        return;
+    }
+    if (old - tail > head) {
+        beginRemoveRows({}, head, old - tail - 1);
+        m_rows = rows.first(head + tail); // until the insertion the rows at the end are others: they are announced
+        endRemoveRows();
+    }
+    if (now - tail > head) {
+        beginInsertRows({}, head, now - tail - 1);
+        m_rows = rows;
+        endInsertRows();
+    }
+    m_rows = rows;
+    announce(before, head, tail);
+}
+
+/// Rows that stayed, of which `head` are at the beginning and `tail` at the end, and say something else now.
+template <class Row> void RowModel<Row>::announce(const RowList<Row>& before, int head, int tail)
+{
+    const int old = before.size(), now = m_rows.size();
+    const bool misread = head + tail < std::min(old, now); // there was a removal and an insertion
+    const auto stays = [&](int row) {
+        if (row < head)
+            return sameCells(before[row], m_rows[row]);
+        return row < now - tail || (!misread && sameCells(before[row - now + old], m_rows[row]));
+    };
+    int first = 0, last = now - 1;
+    while (first <= last && stays(first))
+        ++first;
+    while (last > first && stays(last))
+        --last;
+    if (first <= last)
+        emit dataChanged(index(first, 0), index(last, columnCount() - 1));
+}
+
+} // namespace qs
