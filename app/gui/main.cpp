@@ -2,7 +2,7 @@
 #include "app/gui/command_line.h"
 #include "app/gui/signals.h"
 #include "core/base/issue_text.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "widgets/session/autosave.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/theme/style.h"

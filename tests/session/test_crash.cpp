@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is left of the work when the process is killed. Called with "child FOLDER" it is the process to kill: it edits
 // and says so, line by line.
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/autosave.h"
 #include "widgets/session/session.h"

@@ -7,16 +7,16 @@ namespace qs {
 
 void KeptSnapshots::keep(const SnapshotPtr& snapshot)
 {
-    m_list.remove_if([&](const SnapshotPtr& old) { return sameInputs(old->inputs, snapshot->inputs); });
+    m_list.remove_if([&](const SnapshotPtr& old) { return old->inputs.asked() == snapshot->inputs.asked(); });
     m_list.push_front(snapshot);
     if (m_list.size() > m_most)
         m_list.pop_back();
 }
 
-SnapshotPtr KeptSnapshots::find(const Inputs& inputs)
+SnapshotPtr KeptSnapshots::find(const Asked& asked)
 {
     const auto it
-        = std::ranges::find_if(m_list, [&](const SnapshotPtr& kept) { return sameInputs(kept->inputs, inputs); });
+        = std::ranges::find_if(m_list, [&](const SnapshotPtr& kept) { return kept->inputs.asked() == asked; });
     if (it == m_list.end())
         return nullptr;
     m_list.splice(m_list.begin(), m_list, it);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/snapshot/same_inputs.h"
+#include "core/project/snapshot/snapshot.h"
 
 #include <list>
 
@@ -16,7 +16,7 @@ public:
     }
     void keep(const SnapshotPtr& snapshot);
     /// Null when it is gone.
-    SnapshotPtr find(const Inputs& inputs);
+    SnapshotPtr find(const Asked& asked);
     void clear() { m_list.clear(); }
 
 private:

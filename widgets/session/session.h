@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/project/files/project_file.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/session/job_list.h"
 #include "widgets/session/kept_snapshots.h"

@@ -4,7 +4,6 @@
 #include "core/project/memory.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/quantized_example.h"
-#include "core/project/snapshot/same_inputs.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/opening.h"
 #include "widgets/session/session.h"
@@ -35,15 +34,10 @@ QString jobTitle(const Inputs& inputs)
 /// What to build of these files: a recipe that was not touched is that of the quantized file, or waits for data.
 Inputs inputsFor(const Inputs& files, const Recipe& recipe, const Recipe& base)
 {
-    Inputs inputs = files;
     const bool untouched = recipe == base;
     if (files.floatPath.empty() || (untouched && (!files.quantPath.empty() || files.data.spec.empty())))
-        return inputs;
-    inputs.quantPath.clear();
-    inputs.mapPath.clear(); // pairs given by hand are those of that file
-    inputs.links = {};
-    inputs.recipe = recipe;
-    return inputs;
+        return files;
+    return byRecipe(files, recipe);
 }
 
 SnapshotPtr withWarnings(const SnapshotPtr& snapshot, const std::vector<std::string>& warnings)
@@ -236,7 +230,8 @@ std::optional<double> Session::expectedMs() const
 
 bool Session::needsRun() const
 {
-    return !busy() && m_complete->floatModel && m_complete->data && !sameInputs(m_complete->inputs, inputsNow());
+    return !busy() && m_complete->floatModel && m_complete->data
+        && !(m_complete->inputs.asked() == inputsNow().asked());
 }
 
 void Session::run()
