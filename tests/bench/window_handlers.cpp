@@ -5,7 +5,7 @@
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
-#include "widgets/session/advisor.h"
+#include "widgets/session/recipe/advisor.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
 

@@ -18,6 +18,7 @@ struct LoadedModel {
     std::shared_ptr<const QuantView> quant;
     std::shared_ptr<const GraphDraft> draft; ///< of the float model, which edits of a recipe ask; of others null
     const Graph& graph() const { return model->graph; }
+    bool isFloat() const { return quant->form() == QuantForm::Float; }
     bool operator==(const LoadedModel&) const = default;
 };
 

@@ -31,7 +31,7 @@ std::vector<std::string> orderWarnings(const Snapshot& s)
     if (first != QuantForm::Float)
         warnings.push_back(s.inputs.floatPath + ": is quantized itself (" + std::string(quantFormName(first))
             + ") and is taken as the reference; give the float model first");
-    if (s.quantModel->quant->form() == QuantForm::Float)
+    if (s.quantModel->isFloat())
         warnings.push_back(s.quantization
                 ? "the recipe quantizes nothing of this model"
                 : s.inputs.quantPath + ": has no quantization that is known here; give the quantized model second");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <algorithm>
 #include <array>
@@ -25,14 +25,18 @@ QColor cividis(double t)
 
 } // namespace
 
+QString themeChoiceName(ThemeChoice choice)
+{
+    return choice == ThemeChoice::Light ? QStringLiteral("light")
+        : choice == ThemeChoice::Dark   ? QStringLiteral("dark")
+                                        : QStringLiteral("system");
+}
+
 std::optional<ThemeChoice> themeChoiceFromName(const QString& name)
 {
-    if (name == QLatin1String("system"))
-        return ThemeChoice::System;
-    if (name == QLatin1String("light"))
-        return ThemeChoice::Light;
-    if (name == QLatin1String("dark"))
-        return ThemeChoice::Dark;
+    for (const ThemeChoice choice : { ThemeChoice::System, ThemeChoice::Light, ThemeChoice::Dark })
+        if (name == themeChoiceName(choice))
+            return choice;
     return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/kept_snapshots.h"
+#include "widgets/session/history/kept_snapshots.h"
 
 #include <algorithm>
 

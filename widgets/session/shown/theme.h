@@ -10,6 +10,7 @@
 namespace qs {
 
 enum class ThemeChoice { System, Light, Dark };
+QString themeChoiceName(ThemeChoice choice); ///< "system", "light" or "dark"
 std::optional<ThemeChoice> themeChoiceFromName(const QString& name);
 
 /// Every colour of the window. Nothing else names colours.
@@ -36,7 +37,7 @@ struct Theme {
     QColor magnitude(double badness) const;
     /// Black or white, whichever reads better on it.
     static QColor textOn(const QColor& background);
-    /// Every colour that the style sheet names has a role of its own; see kRoles in views/style.cpp.
+    /// Every colour that the style sheet names has a role of its own; see kRoles in views/theme/style.cpp.
     QPalette palette() const;
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/hand_over.h"
+#include "widgets/session/export/hand_over.h"
 
 #include "core/base/files/atomic_file.h"
 #include "core/onnx/write/export.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/write/ort_script.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/session/export/exports.h"
+#include "widgets/session/recipe/quantized_snapshot.h"
 
 #include <algorithm>
 
@@ -32,13 +34,7 @@ Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const 
         recipe.format = RecipeFormat::Qdq;
     else if (order.what == HandOver::QOperator)
         recipe.format = RecipeFormat::QOperator;
-    if (order.shown->quantization && order.shown->inputs.recipe == recipe)
-        return order.shown->quantization;
-    Inputs inputs = order.shown->inputs;
-    inputs.quantPath.clear();
-    inputs.recipe = recipe;
-    inputs.compare = false;
-    QS_TRY(const SnapshotPtr made, buildSnapshot(inputs, order.shown, job.progress, job.cancel));
+    QS_TRY(const SnapshotPtr made, quantizedSnapshot(order.shown, recipe, job));
     return made->quantization;
 }
 
@@ -87,8 +83,8 @@ void handOver(Session& session, const RecipeView& recipe, HandOver what, const Q
     Order order { what, path.toStdString(), session.snapshot(), session.recipe().recipe(), {} };
     if (what == HandOver::ExcludeList)
         order.excluded = excludedNames(recipe);
-    session.write(
-        kHandOverTag, path, [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
+    writeInJob(
+        session, kHandOverTag, path, [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
 }
 
 void readRecipeInto(Session& session, const QString& path)

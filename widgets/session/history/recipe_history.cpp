@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/recipe_history.h"
+#include "widgets/session/history/recipe_history.h"
 
 #include <QUndoCommand>
+
+#include <utility>
 
 namespace qs {
 
@@ -85,8 +87,7 @@ void RecipeHistory::applyLinks(const QString& text, const ManualLinks& next)
 void RecipeHistory::resumeLinks(const ManualLinks& links)
 {
     m_links = links;
-    m_stack.clear();
-    tell();
+    restart();
 }
 
 void RecipeHistory::reset(const RecipeBase& base)
@@ -98,8 +99,16 @@ void RecipeHistory::reset(const RecipeBase& base)
 void RecipeHistory::resume(const Recipe& recipe)
 {
     m_recipe = recipe;
+    restart();
+}
+
+/// Without steps; nobody edited anything.
+void RecipeHistory::restart()
+{
+    const Recipe recipe = std::exchange(m_told, m_recipe);
+    const ManualLinks links = std::exchange(m_toldLinks, m_links);
     m_stack.clear();
-    tell();
+    tellSince(recipe, links);
 }
 
 void RecipeHistory::setEditable(bool editable)
@@ -118,10 +127,17 @@ quint64 RecipeHistory::step() const
 
 void RecipeHistory::tell()
 {
-    const bool otherLinks = !(m_links == m_toldLinks), otherRecipe = !(m_recipe == m_told);
-    m_toldLinks = m_links;
-    m_told = m_recipe;
-    if (otherRecipe)
+    const Recipe recipe = std::exchange(m_told, m_recipe);
+    const ManualLinks links = std::exchange(m_toldLinks, m_links);
+    if (!(m_recipe == recipe) || !(m_links == links))
+        emit edited();
+    tellSince(recipe, links);
+}
+
+void RecipeHistory::tellSince(const Recipe& recipe, const ManualLinks& links)
+{
+    const bool otherLinks = !(m_links == links);
+    if (!(m_recipe == recipe))
         emit recipeChanged();
     if (otherLinks)
         emit linksChanged();

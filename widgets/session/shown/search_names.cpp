@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/search_names.h"
+#include "widgets/session/shown/search_names.h"
 
 #include "widgets/models/base/formatting.h"
 

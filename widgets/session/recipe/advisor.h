@@ -3,7 +3,7 @@
 
 #include "core/project/search/recipe_search.h"
 #include "core/project/search/sensitivity.h"
-#include "widgets/session/recipe_view.h"
+#include "widgets/session/recipe/recipe_view.h"
 
 #include <QObject>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/pair_details.h"
+#include "widgets/session/details/pair_details.h"
 
+#include "core/project/snapshot/comparing.h"
 #include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/job_list.h"
+#include "widgets/session/jobs/job_list.h"
 
 #include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"

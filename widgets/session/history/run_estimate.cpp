@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/run_estimate.h"
+#include "widgets/session/history/run_estimate.h"
 
 namespace qs {
 

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/advisor.h"
+#include "widgets/session/recipe/advisor.h"
 
 #include "core/quant/recipe/recipe_edit.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/session/recipe/quantized_snapshot.h"
 
 namespace qs {
-
-namespace {
-
-/// A snapshot that is quantized by this recipe: the one that is shown where it is.
-Result<SnapshotPtr> withRecipe(const SnapshotPtr& shown, const Recipe& recipe, const JobContext& job)
-{
-    if (shown->quantization && shown->inputs.recipe == recipe)
-        return shown;
-    Inputs inputs = shown->inputs;
-    inputs.quantPath.clear();
-    inputs.recipe = recipe;
-    inputs.compare = false;
-    return buildSnapshot(inputs, shown, job.progress, job.cancel);
-}
-
-} // namespace
 
 Advisor::Advisor(Session& session, RecipeView& recipe, QObject* parent)
     : QObject(parent)
@@ -70,7 +55,7 @@ void Advisor::measure(UnitKind by)
     start(tr("Measure what each %1 costs").arg(by == UnitKind::Type ? tr("operator type") : tr("node")),
         [this, by, shown = m_session.snapshot(), recipe = m_session.recipe().recipe()](
             const JobContext& job) -> Result<std::function<void()>> {
-            QS_TRY(const SnapshotPtr snapshot, withRecipe(shown, recipe, job));
+            QS_TRY(const SnapshotPtr snapshot, quantizedSnapshot(shown, recipe, job));
             QS_TRY(Sensitivity found, sensitivityOf(*snapshot, by, {}, job.progress, job.cancel));
             auto result = std::make_shared<const Sensitivity>(std::move(found));
             return std::function<void()>([this, result] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/autosave.h"
+#include "widgets/session/files/autosave.h"
 
-#include "widgets/session/session.h"
+#include "widgets/session/files/projects.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -53,7 +53,7 @@ void Autosave::flush() { m_pool.waitForDone(); }
 
 void Autosave::save()
 {
-    Project project = m_session.project();
+    Project project = projectOf(m_session);
     const bool edited = m_session.recipe().stack().count() > 0 || project.runs.runs().size() > 1;
     if (project.inputs.floatPath.empty() || !edited)
         return;

@@ -40,11 +40,14 @@ public:
     quint64 step() const;
 
 signals:
+    void edited(); ///< by a step, done or undone; before recipeChanged() and linksChanged()
     void linksChanged();
 
 private:
     class Edit;
+    void restart();
     void tell();
+    void tellSince(const Recipe& recipe, const ManualLinks& links);
 
     QUndoStack m_stack;
     RecipeBase m_base;

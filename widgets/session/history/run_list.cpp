@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/run_list.h"
+#include "widgets/session/history/run_list.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/selection.h"
+#include "widgets/session/shown/selection.h"
 
 #include <algorithm>
 

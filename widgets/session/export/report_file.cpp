@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/report_file.h"
+#include "widgets/session/export/report_file.h"
 
 #include "core/base/files/atomic_file.h"
 #include "core/base/work/parallel.h"

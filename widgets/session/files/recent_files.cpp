@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/recent_files.h"
+#include "widgets/session/files/recent_files.h"
 
 #include "widgets/models/base/formatting.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/session/file_roles.h"
+#include "widgets/session/files/file_roles.h"
 
 #include "core/onnx/import.h"
 #include "widgets/models/base/formatting.h"
@@ -35,7 +35,7 @@ DataRequest joined(DataRequest current, const DataRequest& given)
 bool quantizedAlone(const Snapshot& snapshot)
 {
     const auto& model = snapshot.floatModel;
-    return model && !snapshot.quantModel && model->quant && model->quant->form() != QuantForm::Float;
+    return model && !snapshot.quantModel && model->quant && !model->isFloat();
 }
 
 Result<FileRole> fileRole(const QString& path)
