@@ -9,7 +9,7 @@
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/samples.h"
 #include "core/stats/histogram.h"
 
 #include <algorithm>

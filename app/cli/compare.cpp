@@ -7,7 +7,7 @@
 #include "core/project/memory.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 
 #include <charconv>
 #include <memory>

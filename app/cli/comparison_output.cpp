@@ -4,7 +4,7 @@
 #include "core/base/files/atomic_file.h"
 #include "core/base/work/stopwatch.h"
 #include "core/project/memory.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/comparing.h"
 #include "core/report/report.h"
 
 #include <algorithm>

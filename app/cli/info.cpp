@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 
 #include "core/project/about/model_info.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/loaded_model.h"
 #include "core/report/text/text_table.h"
 
 #include <fmt/format.h>

@@ -35,8 +35,7 @@ Result<std::optional<Ladder>> ladderOf(const LadderOptions& o, const Snapshot& s
     QS_TRY(const auto device, openSaved(o.device, s.data->samples()));
     const bool simulated = s.inputs.profile == ArithmeticProfile::Simulated;
     LadderRequest request;
-    request.pair = { s.floatModel->plan, s.quantModel->plan, s.quantModel->quant,
-        std::make_shared<const Alignment>(*s.alignment) };
+    request.pair = { s.floatModel->plan, s.quantModel->plan, s.quantModel->quant, s.alignment };
     request.integerPlan = Plan::make(s.quantModel->model,
         { KernelMode::Fast, simulated ? ArithmeticProfile::Integer : s.inputs.profile, s.caches.lowered });
     request.data = s.data.get();

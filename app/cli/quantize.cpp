@@ -8,7 +8,7 @@
 #include "core/onnx/write/export.h"
 #include "core/project/memory.h"
 #include "core/project/snapshot/quantized_example.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/samples.h"
 #include "core/quant/calibrate/range_files.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/write/ort_script.h"

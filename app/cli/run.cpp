@@ -11,7 +11,8 @@
 #include "core/engine/run/execution.h"
 #include "core/engine/run/memory_budget.h"
 #include "core/project/memory.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/loaded_model.h"
+#include "core/project/snapshot/samples.h"
 #include "core/report/text/saturation.h"
 #include "core/tensor/convert.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/project/memory.h"
 #include "core/project/search/sensitivity.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/report/text/sensitivity_report.h"
 
 #include <iostream>

@@ -3,7 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/project/snapshot/snapshot.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <QSize>
 #include <QStringList>

@@ -2,8 +2,9 @@
 #include "app/gui/command_line.h"
 #include "app/gui/signals.h"
 #include "core/base/issue_text.h"
-#include "core/project/snapshot/workspace.h"
-#include "widgets/session/autosave.h"
+#include "core/project/snapshot/build_snapshot.h"
+#include "widgets/session/files/autosave.h"
+#include "widgets/session/files/projects.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
@@ -151,7 +152,7 @@ int main(int argc, char** argv)
     if (!options.inputs.floatPath.empty() || !options.inputs.data.spec.empty())
         session.openInputs(options.inputs); // works while the window is being built
     else if (!options.session.isEmpty())
-        session.openProject(options.session);
+        qs::openProject(session, options.session);
     std::optional<qs::Autosave> autosave;
     if (!forScreenshot)
         autosave.emplace(session);

@@ -4,7 +4,7 @@
 //   bench_edit_loop FLOAT DATA [--calibration DATA] [--every N] [--threads N]
 #include "core/base/issue_text.h"
 #include "core/project/memory.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
 
 #include <algorithm>

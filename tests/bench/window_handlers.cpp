@@ -3,9 +3,9 @@
 // event that the GUI thread handles is timed (painting, too).
 //   QT_QPA_PLATFORM=offscreen bench_window FLOAT DATA [--calibration DATA] [--quantized FILE] [--size 1600x1000]
 #include "core/base/issue_text.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
-#include "widgets/session/advisor.h"
+#include "widgets/session/recipe/advisor.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
 

@@ -111,10 +111,12 @@ SnapshotPtr withUnmatched(const SnapshotPtr& base, size_t count)
     }
     copy->other = other;
     const auto values = base->floatModel->graph().values();
+    Alignment alignment = *base->alignment;
     for (size_t i = 0; i < std::min(count, values.size()); ++i) {
-        copy->alignment->unmatchedFloat.push_back(ValueId(i));
-        copy->alignment->unmatchedQuant.push_back(ValueId(i));
+        alignment.unmatchedFloat.push_back(ValueId(i));
+        alignment.unmatchedQuant.push_back(ValueId(i));
     }
+    copy->alignment = std::make_shared<const Alignment>(std::move(alignment));
     return copy;
 }
 

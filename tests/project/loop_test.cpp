@@ -3,7 +3,7 @@
 #include "core/onnx/import.h"
 #include "core/project/files/project_file.h"
 #include "core/project/snapshot/quantized_example.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/recipe/recipe_ranges.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
 #include "core/project/search/sensitivity.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 
 #include <QtTest>
 

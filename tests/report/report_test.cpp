@@ -118,8 +118,9 @@ Snapshot makeSnapshot()
     f.remedy = "Use the observed range.";
     c.findings.push_back(f);
     s.comparison = c;
-    s.alignment = Alignment {};
-    s.alignment->unmatchedFloat = { s.floatModel->graph().outputs()[0] };
+    Alignment alignment;
+    alignment.unmatchedFloat = { s.floatModel->graph().outputs()[0] };
+    s.alignment = std::make_shared<const Alignment>(alignment);
     return s;
 }
 
@@ -392,7 +393,7 @@ private slots:
     {
         Snapshot s = makeSnapshot();
         s.comparison = Comparison {};
-        s.alignment = Alignment {};
+        s.alignment = std::make_shared<const Alignment>();
         QXmlStreamReader reader(QByteArray::fromStdString(compareHtml(s, {})));
         while (!reader.atEnd())
             reader.readNext();

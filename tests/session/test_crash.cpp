@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is left of the work when the process is killed. Called with "child FOLDER" it is the process to kill: it edits
 // and says so, line by line.
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/real_build.h"
-#include "widgets/session/autosave.h"
+#include "widgets/session/files/autosave.h"
+#include "widgets/session/files/projects.h"
 #include "widgets/session/session.h"
 
 #include <QCoreApplication>
@@ -93,7 +94,7 @@ private slots:
 
         Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled), opened(&session, &Session::projectOpened);
-        session.openProject(lost.front());
+        openProject(session, lost.front());
         QVERIFY(settled.wait(kPatience));
         QCOMPARE(opened.size(), 1);
         QCOMPARE(session.recipe().recipe().calibration.percentile, kept);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random edits with undo and redo: what a session shows is, in every bit, what a run from scratch gives.
 #include "core/onnx/write/export.h"
-#include "core/project/snapshot/same_inputs.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/report/report.h"
 #include "tests/support/real_build.h"

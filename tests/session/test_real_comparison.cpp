@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/report/report.h"
 #include "tests/support/real_build.h"
-#include "widgets/session/autosave.h"
-#include "widgets/session/report_file.h"
+#include "widgets/session/export/exports.h"
+#include "widgets/session/export/report_file.h"
+#include "widgets/session/files/autosave.h"
+#include "widgets/session/files/open_files.h"
+#include "widgets/session/files/projects.h"
 #include "widgets/session/session.h"
 
 #include <QDir>
@@ -77,12 +80,12 @@ private slots:
         Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled), failed(&session, &Session::failed);
         QTemporaryDir folder;
-        session.exportReport(folder.filePath(QStringLiteral("early.csv")));
+        exportReport(session, folder.filePath(QStringLiteral("early.csv")));
         QTRY_COMPARE(failed.size(), 1); // nothing to report yet
         session.openInputs(exampleInputs());
         QVERIFY(settled.wait(60000));
         const auto written = [&](const QString& name) {
-            session.exportReport(folder.filePath(name));
+            exportReport(session, folder.filePath(name));
             [&] { QTRY_VERIFY(session.jobs().idle()); }();
             QFile file(folder.filePath(name));
             return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
@@ -136,7 +139,7 @@ private slots:
         session.openInputs(exampleInputs());
         QVERIFY(settled.wait(60000));
         const SnapshotPtr before = session.snapshot();
-        session.openQuantized(QStringLiteral(QS_SOURCE_DIR "/README.md"));
+        openQuantized(session, QStringLiteral(QS_SOURCE_DIR "/README.md"));
         QVERIFY(settled.wait(60000));
         QCOMPARE(failed.size(), 1);
         QCOMPARE(session.snapshot(), before);
@@ -235,7 +238,7 @@ private slots:
         QCOMPARE(Autosave::lost(QFileInfo(copy).path()), QStringList { copy });
         Session session(realBuild());
         QSignalSpy settled(&session, &Session::settled);
-        session.openProject(copy);
+        openProject(session, copy);
         QVERIFY(settled.wait(60000));
         QVERIFY(session.recipe().recipe() == edited);
         QVERIFY(session.recipe().base() == quantscopeRecipe());
@@ -265,12 +268,12 @@ private slots:
         QVERIFY(session.snapshot()->inputs.links == links);
         QTemporaryDir folder;
         const QString path = folder.filePath(QStringLiteral("work.qscope"));
-        session.saveProject(path, {});
+        saveProject(session, path, {});
         QTRY_COMPARE(saved.size(), 1);
         session.recipe().applyLinks(QStringLiteral("Pair again"), {});
         settle();
         QVERIFY(session.snapshot()->inputs.links.empty());
-        session.openProject(path);
+        openProject(session, path);
         QTRY_COMPARE_WITH_TIMEOUT(opened.size(), 1, 60000);
         settle();
         QVERIFY(session.recipe().links() == links);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/fake_snapshot.h"
-#include "widgets/session/file_roles.h"
-#include "widgets/session/recent_files.h"
+#include "widgets/session/files/file_roles.h"
+#include "widgets/session/files/open_files.h"
+#include "widgets/session/files/recent_files.h"
 #include "widgets/session/session.h"
 
 #include <QFile>
@@ -87,7 +88,9 @@ private slots:
         QSignalSpy settled(&session, &Session::settled);
         session.openInputs(pairOf("qdq"));
         QVERIFY(session.busy());
+        QVERIFY(session.work() == Session::Work::Opening);
         QVERIFY(settled.wait());
+        QVERIFY(session.work() == Session::Work::Settled);
         QCOMPARE(changed.size(), 1);
         QVERIFY(session.comparison());
         QCOMPARE(build.onGuiThread.load(), 0);
@@ -104,11 +107,11 @@ private slots:
         session.openInputs(pairOf("qdq"));
         QVERIFY(settled.wait());
         const SnapshotPtr before = session.snapshot();
-        session.openQuantized(QStringLiteral("bad"));
+        openQuantized(session, QStringLiteral("bad"));
         QVERIFY(settled.wait());
         QCOMPARE(failures.size(), 1);
         QCOMPARE(session.snapshot(), before);
-        session.openData(QStringLiteral("other.npz")); // starts from what is open, not from what failed
+        openData(session, QStringLiteral("other.npz")); // starts from what is open, not from what failed
         QVERIFY(settled.wait());
         QCOMPARE(session.snapshot()->inputs.quantPath, std::string("qdq"));
         QCOMPARE(session.snapshot()->inputs.data.spec, std::string("other.npz"));

@@ -140,7 +140,7 @@ SnapshotPtr comparison(const Options& options)
     snapshot->floatModel = chain(options, snapshot->inputs.floatPath);
     snapshot->quantModel = chain(options, snapshot->inputs.quantPath);
     const Graph& graph = snapshot->floatModel->graph();
-    snapshot->alignment.emplace();
+    snapshot->alignment = std::make_shared<const Alignment>();
     Comparison& result = snapshot->comparison.emplace();
     result.samples = options.samples;
     result.partial = options.partial;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "widgets/session/session.h"
 
 namespace qs::test {

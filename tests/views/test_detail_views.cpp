@@ -5,6 +5,8 @@
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/plots/point_chart.h"
+#include "widgets/session/export/exports.h"
+#include "widgets/session/files/open_files.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/detail/channels_panel.h"
 #include "widgets/views/detail/error_map_panel.h"
@@ -106,11 +108,11 @@ private slots:
             ++written;
             return {};
         };
-        e.session.write(QStringLiteral("test"), toQt(e.session.files().quantPath), count);
+        writeInJob(e.session, QStringLiteral("test"), toQt(e.session.files().quantPath), count);
         QTRY_COMPARE(failed.count(), 1);
         QCOMPARE(written.load(), 0);
         const QTemporaryDir folder;
-        e.session.write(QStringLiteral("test"), folder.filePath(QStringLiteral("new.onnx")), count);
+        writeInJob(e.session, QStringLiteral("test"), folder.filePath(QStringLiteral("new.onnx")), count);
         QTRY_COMPARE(written.load(), 1);
     }
 
@@ -212,7 +214,7 @@ private slots:
         QCOMPARE(row->method, MatchMethod::Manual);
         const QTemporaryDir folder;
         const QString path = folder.filePath(QStringLiteral("map.json"));
-        e.session.exportLinks(path);
+        exportLinks(e.session, path);
         QVERIFY(e.ready());
         const auto read = readManualLinks(path.toStdString());
         QVERIFY(read.ok());
@@ -249,7 +251,7 @@ private slots:
         QVERIFY(e.window.showView(QStringLiteral("difference")));
         auto& panel = e.panel<DifferencePanel>();
         QCOMPARE(panel.model()->rowCount(), 0);
-        e.session.openOther({ kExamples + "digits_qdq.onnx", std::nullopt });
+        openOther(e.session, { kExamples + "digits_qdq.onnx", std::nullopt });
         QVERIFY(e.ready());
         QVERIFY(panel.model()->rowCount() > 5);
         const auto& differences = e.session.snapshot()->other->differences;
@@ -258,7 +260,7 @@ private slots:
         panel.table()->setCurrentIndex(panel.table()->model()->index(0, 0));
         const Place place = e.session.selection().current();
         QCOMPARE(e.session.snapshot()->floatModel->graph().value(place.value).name, differences.front().name);
-        e.session.openOther({});
+        openOther(e.session, {});
         QVERIFY(e.ready());
         QCOMPARE(panel.model()->rowCount(), 0);
     }
@@ -330,7 +332,7 @@ private slots:
     {
         Example e;
         QVERIFY(e.ready());
-        e.session.setArithmetic(ArithmeticProfile::IntegerAvx2);
+        setArithmetic(e.session, ArithmeticProfile::IntegerAvx2);
         QVERIFY(e.ready());
         QCOMPARE(e.session.comparison()->profile, ArithmeticProfile::IntegerAvx2);
         QVERIFY(e.window.showView(QStringLiteral("saturation")));

@@ -3,8 +3,10 @@
 #include "core/quant/recipe/recipe_json.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/point_chart.h"
-#include "widgets/session/advisor.h"
-#include "widgets/session/hand_over.h"
+#include "widgets/session/export/hand_over.h"
+#include "widgets/session/files/open_files.h"
+#include "widgets/session/files/projects.h"
+#include "widgets/session/recipe/advisor.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/detail/distribution_panel.h"
@@ -257,7 +259,7 @@ private slots:
             next.reduceRange = true;
             example.session.setAutoRun(false);
             example.session.recipe().apply(QStringLiteral("Reduce range"), next);
-            const Project project = example.session.project();
+            const Project project = projectOf(example.session);
             QVERIFY(writeProject(project, path.toStdString()).ok());
             QVERIFY(writeProject(project, other.toStdString()).ok());
         }
@@ -293,10 +295,10 @@ private slots:
             QVERIFY(!dock(example.window, "findings")->isHidden());
             dock(example.window, "findings")->hide();
             QSignalSpy saved(&example.session, &Session::projectSaved);
-            example.session.openOther({ {}, example.session.recipe().recipe() });
+            openOther(example.session, { {}, example.session.recipe().recipe() });
             QVERIFY(example.settled());
             QVERIFY(example.window.windowFilePath().isEmpty());
-            example.session.saveProject(path, example.window.layoutState());
+            saveProject(example.session, path, example.window.layoutState());
             QVERIFY(QTest::qWaitFor([&] { return !saved.isEmpty(); }, kPatience));
             QCOMPARE(example.window.windowFilePath(), path);
         }
@@ -304,7 +306,7 @@ private slots:
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.resize(1600, 1000);
         window.show();
-        session.openProject(path);
+        openProject(session, path);
         QVERIFY(QTest::qWaitFor([&] { return session.comparison() && session.jobs().idle(); }, kPatience));
         QVERIFY(dock(window, "findings")->isHidden());
         QVERIFY(!dock(window, "inspector")->isHidden());

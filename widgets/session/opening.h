@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/project/files/project_file.h"
-#include "widgets/session/session.h"
 
 #include <QString>
 
@@ -13,7 +12,7 @@
 namespace qs {
 
 /// Files that are being opened, and what goes with them.
-struct Session::Opening {
+struct Opening {
     Inputs files; ///< without a recipe
     Recipe recipe; ///< to go on from
     RecipeBase base;
@@ -24,6 +23,13 @@ struct Session::Opening {
     QString project; ///< its path; empty: none
     QString layout;
     std::vector<std::string> warnings;
+};
+
+/// Files that are open.
+struct OpenFiles {
+    Inputs inputs; ///< without a recipe
+    std::map<std::string, FileMark> marks; ///< as far as they were read for a project
+    bool presetFits = true; ///< without a quantized file: the recipe that nobody chose could be applied
 };
 
 } // namespace qs

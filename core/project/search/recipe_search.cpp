@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/search/recipe_search.h"
 
-#include "core/project/snapshot/same_inputs.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
 
 #include <fmt/format.h>
@@ -71,12 +70,10 @@ Result<std::vector<FoundRecipe>> searchRecipes(
     for (const auto& [name, recipe] : candidates) {
         if (!found.empty() && std::chrono::steady_clock::now() > end)
             break;
-        Inputs inputs = withoutPairsAndOther(start->inputs);
-        inputs.quantPath.clear();
+        Inputs inputs = byRecipe(start->inputs, recipe);
+        inputs.other = {};
         inputs.rangesPath.clear();
-        inputs.recipe = recipe;
-        inputs.histograms = false;
-        inputs.nodeAlone = false;
+        inputs.histograms = inputs.nodeAlone = false;
         QS_TRY(last, buildSnapshot(inputs, last, {}, cancel));
         if (progress)
             progress("search", found.size() + 1, candidates.size());

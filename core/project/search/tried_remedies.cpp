@@ -2,9 +2,8 @@
 #include "core/project/search/tried_remedies.h"
 
 #include "core/project/memory.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/quantized_example.h"
-#include "core/project/snapshot/same_inputs.h"
-#include "core/project/snapshot/workspace.h"
 
 #include <fmt/format.h>
 
@@ -68,8 +67,8 @@ public:
         , m_before(outputDb(*snapshot->comparison))
         , m_cancel(cancel)
     {
-        m_inputs = withoutPairsAndOther(snapshot->inputs);
-        m_inputs.quantPath.clear();
+        m_inputs = snapshot->inputs;
+        m_inputs.other = {};
         m_inputs.histograms = m_inputs.nodeAlone = false;
         m_inputs.activationCache = memoryLimitOrDefault(m_inputs.memoryLimit) / 4;
     }
@@ -104,10 +103,9 @@ public:
 
 private:
     /// SQNR of the output; nothing where the recipe fails.
-    Result<Number> outputOf(Recipe recipe)
+    Result<Number> outputOf(const Recipe& recipe)
     {
-        m_inputs.recipe = std::move(recipe);
-        const auto tried = buildSnapshot(m_inputs, m_last, {}, m_cancel);
+        const auto tried = buildSnapshot(byRecipe(m_inputs, recipe), m_last, {}, m_cancel);
         if (m_cancel.cancelled())
             return cancelled();
         if (!tried.ok() || !(*tried)->comparison)

@@ -11,7 +11,9 @@
 #include "core/engine/lowered/content_key.h"
 #include "core/match/numeric_state.h"
 #include "core/project/shards/shard_state.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/build_snapshot.h"
+#include "core/project/snapshot/comparing.h"
+#include "core/project/snapshot/warnings.h"
 #include "core/quant/recipe/recipe_json.h"
 
 #include <algorithm>
@@ -195,8 +197,10 @@ private:
                     inputs.quantPath.empty() ? inputs.floatPath + " by recipe" : inputs.quantPath, kRunAgain);
             m_snapshots.push_back(*previous);
             Snapshot& s = m_snapshots.back();
-            if (!addNumericPairs(m_header.byNumbers[i], s.floatModel->graph(), s.quantModel->graph(), *s.alignment))
+            Alignment found = *s.alignment;
+            if (!addNumericPairs(m_header.byNumbers[i], s.floatModel->graph(), s.quantModel->graph(), found))
                 return badInput("does not fit its models", inputs.quantPath, kRunAgain);
+            s.alignment = std::make_shared<const Alignment>(std::move(found));
             m_pairs.push_back(comparePairOf(s));
             m_measured.push_back(emptyMeasured(m_pairs.back(), m_header.samples, m_header.nodeAlone));
         }

@@ -2,7 +2,8 @@
 #include "core/project/snapshot/quantized_example.h"
 
 #include "core/prepare/prepare.h"
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/loaded_model.h"
+#include "core/project/snapshot/snapshot.h"
 #include "core/qdq/name_tails.h"
 #include "core/quant/recipe/recipe_edit.h"
 

@@ -213,7 +213,7 @@ std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& p
     const LoadedModel* model = modelOf(snapshot, place.side);
     if (place.empty() || !model) {
         if (const auto& first = snapshot.floatModel) {
-            const bool quantized = first->quant && first->quant->form() != QuantForm::Float;
+            const bool quantized = first->quant && !first->isFloat();
             addFile(rows, quantized ? tr("First model") : tr("Float model"), *first);
         }
         if (snapshot.quantModel)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/base/cell_delegates.h"
 
-#include "widgets/session/recipe_view.h"
+#include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_header.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/analysis/lab/predicted_noise.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <QWidget>
 

@@ -4,6 +4,9 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/session/export/exports.h"
+#include "widgets/session/files/open_files.h"
+#include "widgets/session/files/projects.h"
 
 #include <QDir>
 #include <QFileDialog>
@@ -13,6 +16,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 
 namespace qs {
 
@@ -40,15 +44,21 @@ void ask(const Session& session, QWidget* parent, const QString& title, const QS
     dialog->open();
 }
 
-/// Proposes the name of what is open with `tail` behind it.
-QFileDialog* askToWrite(const Session& session, QWidget* parent, const QString& title, const QString& filter,
-    const QString& suffix, const QString& tail, std::function<void(const QString&)> chosen)
+/// A kind of file that is written.
+struct WrittenKind {
+    QString title, filter, suffix;
+    QString tail; ///< of its name, behind that of what is open
+};
+
+/// Proposes a name.
+QFileDialog* askToWrite(
+    const Session& session, QWidget* parent, const WrittenKind& kind, std::function<void(const QString&)> chosen)
 {
     const QString open = openPath(session);
     const QString name
-        = open.isEmpty() ? QString() : QFileInfo(open).completeBaseName() + tail + QLatin1Char('.') + suffix;
+        = open.isEmpty() ? QString() : QFileInfo(open).completeBaseName() + kind.tail + QLatin1Char('.') + kind.suffix;
     const QString proposed = QDir(startFolder(session)).filePath(name);
-    return askWhereToWrite(parent, title, proposed, filter, suffix, std::move(chosen));
+    return askWhereToWrite(parent, kind.title, proposed, kind.filter, kind.suffix, std::move(chosen));
 }
 
 QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
@@ -58,27 +68,27 @@ QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
 void askForFloat(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open float model"), modelFilter(), QFileDialog::ExistingFile,
-        [&session](const QString& path) { session.openFloat(path); });
+        [&session](const QString& path) { openFloat(session, path); });
 }
 
 void askForQuantized(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open quantized model"), modelFilter(), QFileDialog::ExistingFile,
-        [&session](const QString& path) { session.openQuantized(path); });
+        [&session](const QString& path) { openQuantized(session, path); });
 }
 
 void askForOther(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open the second quantized model"), modelFilter(), QFileDialog::ExistingFile,
         [&session](const QString& path) {
-            session.openOther({ path.toStdString(), std::nullopt });
+            openOther(session, { path.toStdString(), std::nullopt });
         });
 }
 
 void askForData(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open data"), tr("Arrays (*.npz *.npy);;All files (*)"), QFileDialog::ExistingFile,
-        [&session](const QString& path) { session.openData(path); });
+        [&session](const QString& path) { openData(session, path); });
 }
 
 void askForDataFolder(Session& session, QWidget* parent)
@@ -86,10 +96,10 @@ void askForDataFolder(Session& session, QWidget* parent)
     const auto withDescription = [&session, parent](const QString& folder) {
         const QStringList sets = QDir(folder).entryList({ QStringLiteral("test_data_set_*") }, QDir::Dirs);
         if (!sets.isEmpty())
-            return session.openData(folder);
+            return openData(session, folder);
         ask(session, parent, Session::tr("How the pictures are prepared"),
             Session::tr("Preprocessing (*.json);;All files (*)"), QFileDialog::ExistingFile,
-            [&session, folder](const QString& description) { session.openData(folder, description); });
+            [&session, folder](const QString& description) { openData(session, folder, description); });
     };
     ask(session, parent, tr("Open a folder of pictures or test data"), {}, QFileDialog::Directory, withDescription);
 }
@@ -98,16 +108,17 @@ void askForClassNames(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("What the classes are called"),
         tr("Names, one a line, or JSON (*.txt *.json *.names);;All files (*)"), QFileDialog::ExistingFile,
-        [&session](const QString& path) { session.openClassNames(path); });
+        [&session](const QString& path) { openClassNames(session, path); });
 }
 
 void askForReport(Session& session, QWidget* parent)
 {
     static const std::array<const char*, 3> kSuffixes { "html", "json", "csv" };
     const QStringList filters { tr("Page to read (*.html)"), tr("All numbers (*.json)"), tr("Table of rows (*.csv)") };
-    QFileDialog* dialog = askToWrite(session, parent, tr("Export report"), filters.join(QStringLiteral(";;")),
-        QLatin1String(kSuffixes.front()), QStringLiteral("_report"),
-        [&session](const QString& path) { session.exportReport(path); });
+    QFileDialog* dialog = askToWrite(session, parent,
+        { tr("Export report"), filters.join(QStringLiteral(";;")), QLatin1String(kSuffixes.front()),
+            QStringLiteral("_report") },
+        [&session](const QString& path) { exportReport(session, path); });
     QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
         for (const char* suffix : kSuffixes) {
             if (filter.contains(QLatin1String(suffix)))
@@ -118,30 +129,29 @@ void askForReport(Session& session, QWidget* parent)
 
 void askForLinksFile(Session& session, QWidget* parent)
 {
-    askToWrite(session, parent, tr("Export links"), tr("Map of pairs (*.json)"), QStringLiteral("json"),
-        QStringLiteral("_links"), [&session](const QString& path) { session.exportLinks(path); });
+    askToWrite(session, parent,
+        { tr("Export links"), tr("Map of pairs (*.json)"), QStringLiteral("json"), QStringLiteral("_links") },
+        [&session](const QString& path) { exportLinks(session, path); });
 }
 
 void askForHandOver(Session& session, const RecipeView& recipe, HandOver what, QWidget* parent)
 {
-    struct Kind {
-        HandOver what;
-        QString title, filter, suffix, tail;
+    const std::map<HandOver, WrittenKind> kinds {
+        { HandOver::Qdq,
+            { tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx"), QStringLiteral("_qdq") } },
+        { HandOver::QOperator,
+            { tr("Export ONNX with operators on codes"), modelFilter(), QStringLiteral("onnx"),
+                QStringLiteral("_qoperator") } },
+        { HandOver::Script,
+            { tr("Save ONNX Runtime script"), tr("Python (*.py)"), QStringLiteral("py"),
+                QStringLiteral("_quantize") } },
+        { HandOver::ExcludeList,
+            { tr("Save nodes_to_exclude"), tr("Text (*.txt)"), QStringLiteral("txt"),
+                QStringLiteral("_nodes_to_exclude") } },
+        { HandOver::RecipeJson,
+            { tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json"), QStringLiteral("_recipe") } },
     };
-    const std::array<Kind, 5> kinds { {
-        { HandOver::Qdq, tr("Export ONNX with Q/DQ pairs"), modelFilter(), QStringLiteral("onnx"),
-            QStringLiteral("_qdq") },
-        { HandOver::QOperator, tr("Export ONNX with operators on codes"), modelFilter(), QStringLiteral("onnx"),
-            QStringLiteral("_qoperator") },
-        { HandOver::Script, tr("Save ONNX Runtime script"), tr("Python (*.py)"), QStringLiteral("py"),
-            QStringLiteral("_quantize") },
-        { HandOver::ExcludeList, tr("Save nodes_to_exclude"), tr("Text (*.txt)"), QStringLiteral("txt"),
-            QStringLiteral("_nodes_to_exclude") },
-        { HandOver::RecipeJson, tr("Save recipe"), tr("Recipe (*.json)"), QStringLiteral("json"),
-            QStringLiteral("_recipe") },
-    } };
-    const Kind& kind = kinds[size_t(what)];
-    askToWrite(session, parent, kind.title, kind.filter, kind.suffix, kind.tail,
+    askToWrite(session, parent, kinds.at(what),
         [&session, &recipe, what](const QString& path) { handOver(session, recipe, what, path); });
 }
 
@@ -154,12 +164,12 @@ void askForRecipe(Session& session, QWidget* parent)
 void askForProject(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open project"), tr("Projects (*.qscope);;All files (*)"), QFileDialog::ExistingFile,
-        [&session](const QString& path) { session.openProject(path); });
+        [&session](const QString& path) { openProject(session, path); });
 }
 
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
 {
-    askToWrite(session, parent, tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), {},
+    askToWrite(session, parent, { tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), {} },
         std::move(chosen));
 }
 

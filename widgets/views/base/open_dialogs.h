@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/hand_over.h"
+#include "widgets/session/export/hand_over.h"
 
 #include <functional>
 

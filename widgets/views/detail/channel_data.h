@@ -3,7 +3,7 @@
 
 #include "core/analysis/lab/pair_detail.h"
 #include "widgets/plots/series.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <QString>
 

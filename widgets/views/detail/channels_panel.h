@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/pair_details.h"
+#include "widgets/session/details/pair_details.h"
 #include "widgets/views/base/panel.h"
 
 class QButtonGroup;

@@ -4,7 +4,7 @@
 #include "core/project/snapshot/snapshot.h"
 #include "widgets/models/base/place.h"
 #include "widgets/plots/series.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <QString>
 

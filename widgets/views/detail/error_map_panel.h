@@ -2,7 +2,7 @@
 #pragma once
 
 #include "widgets/plots/series.h"
-#include "widgets/session/pair_details.h"
+#include "widgets/session/details/pair_details.h"
 #include "widgets/views/base/panel.h"
 
 class QPushButton;

@@ -3,7 +3,7 @@
 
 #include "core/project/snapshot/snapshot.h"
 #include "widgets/plots/series.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 #include "widgets/views/base/panel.h"
 
 namespace qs {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/detail/weight_lab_panel.h"
 
-#include "core/project/snapshot/workspace.h"
+#include "core/project/snapshot/comparing.h"
 #include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/channel_chart.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "widgets/models/base/metric.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <QWidget>
 

@@ -3,7 +3,7 @@
 
 #include "widgets/models/base/error_text.h"
 #include "widgets/plots/save_dialog.h"
-#include "widgets/session/recipe_view.h"
+#include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/graph_numbers.h"

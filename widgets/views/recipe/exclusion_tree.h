@@ -2,7 +2,7 @@
 #pragma once
 
 #include "widgets/models/recipe/node_tree_model.h"
-#include "widgets/session/recipe_view.h"
+#include "widgets/session/recipe/recipe_view.h"
 
 #include <QWidget>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/recipe_view.h"
+#include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/panel.h"
 
 class QCheckBox;

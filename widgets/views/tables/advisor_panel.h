@@ -2,7 +2,7 @@
 #pragma once
 
 #include "widgets/models/tables/advice_models.h"
-#include "widgets/session/advisor.h"
+#include "widgets/session/recipe/advisor.h"
 #include "widgets/views/base/panel.h"
 
 class QComboBox;

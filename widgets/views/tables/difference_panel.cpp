@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/models/tables/output_model.h"
+#include "widgets/session/files/open_files.h"
 #include "widgets/views/base/open_dialogs.h"
 
 #include <QMenu>
@@ -108,16 +109,16 @@ void DifferencePanel::fillMenu()
     for (const RecipeRun& run : m_session.runs().tree().runs()) {
         OtherQuantized other;
         if (run.imported)
-            other.path = m_session.project().inputs.quantPath;
+            other.path = m_session.files().quantPath;
         else
             other.recipe = run.recipe;
-        QAction* action = menu->addAction(toQt(run.name), this, [this, other] { m_session.openOther(other); });
+        QAction* action = menu->addAction(toQt(run.name), this, [this, other] { openOther(m_session, other); });
         action->setEnabled(run.id != m_session.runs().tree().current());
         action->setCheckable(true);
         action->setChecked(snapshot->inputs.other == other);
     }
     menu->addSeparator();
-    menu->addAction(tr("Nothing"), this, [this] { m_session.openOther({}); })
+    menu->addAction(tr("Nothing"), this, [this] { openOther(m_session, {}); })
         ->setEnabled(snapshot->inputs.other.given());
 }
 

@@ -2,7 +2,7 @@
 #include "widgets/views/tables/findings_panel.h"
 
 #include "widgets/models/base/formatting.h"
-#include "widgets/session/file_roles.h"
+#include "widgets/session/files/file_roles.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

@@ -5,7 +5,7 @@
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/sample_model.h"
 #include "widgets/plots/point_chart.h"
-#include "widgets/session/pair_details.h"
+#include "widgets/session/details/pair_details.h"
 #include "widgets/views/base/cell_delegates.h"
 #include "widgets/views/tables/sample_pictures.h"
 #include "widgets/views/theme/plot_theme.h"

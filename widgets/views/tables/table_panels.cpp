@@ -4,7 +4,7 @@
 #include "widgets/models/tables/saturation_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
-#include "widgets/session/recipe_view.h"
+#include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/table_panel.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/series.h"
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 namespace qs {
 

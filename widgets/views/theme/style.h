@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/theme.h"
+#include "widgets/session/shown/theme.h"
 
 #include <QIcon>
 

@@ -7,7 +7,6 @@
 #include <QDockWidget>
 #include <QLayout>
 #include <QMainWindow>
-#include <QSettings>
 
 #include <algorithm>
 #include <set>
@@ -16,7 +15,6 @@ namespace qs {
 
 namespace {
 
-const QString kStateKey = QStringLiteral("window/docks");
 constexpr int kStateVersion = 4;
 constexpr int kAroundDocks = 24; ///< pixels: margins of the window and the lines between docks
 
@@ -183,7 +181,7 @@ bool DockLayout::raise(const QString& panelName)
 void DockLayout::hideAll()
 {
     if (m_shown)
-        m_state = m_window.saveState(kStateVersion);
+        m_state = state();
     m_shown = false;
     for (QDockWidget* widget : m_order)
         widget->hide();
@@ -222,30 +220,17 @@ void DockLayout::refreshTitles()
     }
 }
 
-QString DockLayout::state() const
-{
-    return QString::fromLatin1((m_shown ? m_window.saveState(kStateVersion) : m_state).toBase64());
-}
+QByteArray DockLayout::state() const { return m_shown ? m_window.saveState(kStateVersion) : m_state; }
 
-void DockLayout::showState(const QString& state)
+void DockLayout::showState(const QByteArray& state)
 {
-    const QByteArray bytes = QByteArray::fromBase64(state.toLatin1());
-    if (bytes.isEmpty())
+    if (state.isEmpty())
         return;
     if (m_shown)
-        m_window.restoreState(bytes, kStateVersion);
+        m_window.restoreState(state, kStateVersion);
     else
-        m_state = bytes;
+        m_state = state;
     refreshTitles();
 }
-
-void DockLayout::save() const
-{
-    const QByteArray state = m_shown ? m_window.saveState(kStateVersion) : m_state;
-    if (!state.isEmpty()) // else nothing was ever opened, and the panels lie as they were made
-        QSettings().setValue(kStateKey, state);
-}
-
-void DockLayout::restore() { m_state = QSettings().value(kStateKey).toByteArray(); }
 
 } // namespace qs

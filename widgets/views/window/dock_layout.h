@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QByteArray>
 #include <QObject>
 
 #include <map>
@@ -31,11 +32,10 @@ public:
     /// window must be visible.
     void showAgain();
     QList<QAction*> toggleActions() const;
-    /// The arrangement as text, for a project file.
-    QString state() const;
-    void showState(const QString& state); ///< as state() gave it; nothing happens for another version's
-    void save() const;
-    void restore(); ///< takes effect with the next showAgain()
+    /// The arrangement, to be kept; empty while nothing was ever opened.
+    QByteArray state() const;
+    /// As state() gave it; nothing happens for another version's. Takes effect with showAgain() while all are hidden.
+    void showState(const QByteArray& state);
 
 private:
     QDockWidget* dock(const char* panelName) const;

@@ -3,8 +3,8 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/output_model.h"
-#include "widgets/session/recipe_view.h"
-#include "widgets/session/search_names.h"
+#include "widgets/session/recipe/recipe_view.h"
+#include "widgets/session/shown/search_names.h"
 #include "widgets/views/base/elided_label.h"
 
 #include <QAbstractItemView>

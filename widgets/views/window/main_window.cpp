@@ -3,8 +3,10 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/formulas.h"
-#include "widgets/session/advisor.h"
-#include "widgets/session/file_roles.h"
+#include "widgets/session/files/file_roles.h"
+#include "widgets/session/files/open_files.h"
+#include "widgets/session/files/projects.h"
+#include "widgets/session/recipe/advisor.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/progress_strip.h"
@@ -40,7 +42,6 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QLabel>
-#include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
@@ -48,20 +49,6 @@
 #include <QVBoxLayout>
 
 namespace qs {
-
-namespace {
-
-const QString kGeometryKey = QStringLiteral("window/geometry");
-const QString kThemeKey = QStringLiteral("window/theme");
-
-QString themeName(ThemeChoice choice)
-{
-    return choice == ThemeChoice::Light ? QStringLiteral("light")
-        : choice == ThemeChoice::Dark   ? QStringLiteral("dark")
-                                        : QStringLiteral("system");
-}
-
-} // namespace
 
 MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent)
     : QMainWindow(parent)
@@ -94,7 +81,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     buildDocks();
     buildStatusBar();
     if (m_memory == WindowMemory::Remembered)
-        m_theme = themeChoiceFromName(QSettings().value(kThemeKey).toString()).value_or(ThemeChoice::System);
+        m_theme = readWindowSettings().theme.value_or(ThemeChoice::System);
     m_theme = theme.value_or(m_theme);
     buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching,
         [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
@@ -189,7 +176,8 @@ void MainWindow::connectSession()
         setWindowFilePath(QFile::exists(path) ? path : QString()); // a recovered one is gone
         refreshTitle();
     });
-    connect(&m_session, &Session::layoutFound, m_layout, &DockLayout::showState);
+    connect(&m_session, &Session::layoutFound, m_layout,
+        [this](const QString& layout) { m_layout->showState(QByteArray::fromBase64(layout.toLatin1())); });
     connect(&m_session.recipe().stack(), &QUndoStack::cleanChanged, this, &MainWindow::refreshTitle);
     connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
 }
@@ -227,7 +215,7 @@ void MainWindow::saveProject(const QString& path)
 {
     if (path.isEmpty())
         return askWhereToSave(m_session, this, [this](const QString& chosen) { saveProject(chosen); });
-    m_session.saveProject(path, layoutState());
+    qs::saveProject(m_session, path, layoutState());
 }
 
 QString MainWindow::statusText() const
@@ -275,13 +263,13 @@ void MainWindow::setThemeChoice(ThemeChoice choice)
 {
     m_theme = choice;
     if (m_memory == WindowMemory::Remembered)
-        QSettings().setValue(kThemeKey, themeName(choice));
+        keepWindowSettings({ {}, {}, choice });
     refreshTheme();
 }
 
 void MainWindow::offerRecovery(const QStringList& paths) { m_recovery->offer(paths); }
 
-QString MainWindow::layoutState() const { return m_layout->state(); }
+QString MainWindow::layoutState() const { return QString::fromLatin1(m_layout->state().toBase64()); }
 
 void MainWindow::refreshTheme()
 {
@@ -294,8 +282,9 @@ void MainWindow::refreshTheme()
 void MainWindow::restoreWindow()
 {
     if (m_memory == WindowMemory::Remembered) {
-        restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
-        m_layout->restore();
+        const WindowSettings settings = readWindowSettings();
+        restoreGeometry(settings.geometry);
+        m_layout->showState(settings.docks);
     }
     m_layout->hideAll();
 }
@@ -319,10 +308,8 @@ void MainWindow::showDocks()
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
-    if (m_memory == WindowMemory::Remembered) {
-        QSettings().setValue(kGeometryKey, saveGeometry());
-        m_layout->save();
-    }
+    if (m_memory == WindowMemory::Remembered)
+        keepWindowSettings({ saveGeometry(), m_layout->state(), {} });
     m_session.jobs().cancelAll();
     QMainWindow::closeEvent(event);
 }
@@ -339,7 +326,7 @@ void MainWindow::dropEvent(QDropEvent* event)
     if (files.isEmpty())
         return;
     event->acceptProposedAction();
-    m_session.openFiles(files);
+    openFiles(m_session, files);
 }
 
 } // namespace qs

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/recent_files.h"
+#include "widgets/session/files/recent_files.h"
 #include "widgets/session/session.h"
 #include "widgets/views/theme/system_theme.h"
+#include "widgets/views/window/window_settings.h"
 
 #include <QMainWindow>
 
@@ -21,9 +22,6 @@ class MatchingPanel;
 class RecipeView;
 class RecoveryBar;
 class TablePanel;
-
-/// Whether the window takes its size, arrangement and theme from last time and leaves them for next time.
-enum class WindowMemory { Remembered, Fresh };
 
 /// Puts the views together; knows no engine and decides nothing about numbers.
 class MainWindow : public QMainWindow {

@@ -3,7 +3,8 @@
 
 #include "core/project/files/project_file.h"
 #include "widgets/models/base/formatting.h"
-#include "widgets/session/autosave.h"
+#include "widgets/session/files/autosave.h"
+#include "widgets/session/files/projects.h"
 #include "widgets/session/session.h"
 #include "widgets/views/window/header_strip.h"
 
@@ -80,7 +81,7 @@ void RecoveryBar::showFirst()
 void RecoveryBar::restore()
 {
     hide();
-    m_session.openProject(m_paths.front());
+    openProject(m_session, m_paths.front());
 }
 
 void RecoveryBar::discard()

@@ -4,6 +4,7 @@
 #include "core/layout/folded_graph.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/session/files/open_files.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
@@ -195,9 +196,10 @@ void addArithmetic(QMenu* menu, Session* session)
         QAction* action = choices->addAction(arithmeticText(profile));
         action->setCheckable(true);
         inner->addAction(action);
-        QObject::connect(action, &QAction::triggered, session, [session, profile] { session->setArithmetic(profile); });
+        QObject::connect(
+            action, &QAction::triggered, session, [session, profile] { setArithmetic(*session, profile); });
         QObject::connect(inner, &QMenu::aboutToShow, action,
-            [action, session, profile] { action->setChecked(session->arithmetic() == profile); });
+            [action, session, profile] { action->setChecked(session->wantedFiles().profile == profile); });
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/recent_files.h"
+#include "widgets/session/files/recent_files.h"
 #include "widgets/session/session.h"
 
 #include <QMainWindow>

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/build_snapshot.h"
+
+#include "core/analysis/measure/pair_memory.h"
+#include "core/base/work/cancel_scope.h"
+#include "core/base/work/stopwatch.h"
+#include "core/project/snapshot/comparing.h"
+#include "core/project/snapshot/pairing.h"
+#include "core/project/snapshot/quantized_model.h"
+#include "core/project/snapshot/samples.h"
+#include "core/project/snapshot/steps.h"
+#include "core/project/snapshot/warnings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+void makeEngineCaches(Steps& s)
+{
+    EngineCaches& caches = s.next.caches;
+    if (!caches.lowered)
+        caches.lowered = std::make_shared<LoweringCache>();
+    const uint64_t budget = std::min(s.next.inputs.activationCache, s.context.memoryLimit() / 2);
+    if ((caches.activations ? caches.activations->budgetBytes() : 0) != budget)
+        caches.activations = budget > 0 ? std::make_shared<ActivationCache>(budget) : nullptr;
+}
+
+std::optional<SampledModel> sampled(const Snapshot& s, const std::shared_ptr<const DataSource>& data)
+{
+    if (!s.floatModel)
+        return std::nullopt;
+    return SampledModel { *s.floatModel, data, s.inputs.carry };
+}
+
+std::optional<SampledModel> calibrated(const Snapshot& s)
+{
+    return sampled(s, s.calibrationData ? s.calibrationData : s.data);
+}
+
+/// What is remembered of other samples goes.
+void keepWhatFits(Snapshot& next)
+{
+    EngineCaches& caches = next.caches;
+    const auto pairsOf = sampled(next, next.data), quantizationOf = calibrated(next);
+    if (caches.pairsOf != pairsOf || !caches.pairs || !caches.activations)
+        caches.pairs = caches.activations ? std::make_shared<PairMemory>() : nullptr;
+    if (caches.quantizationOf != quantizationOf)
+        caches.quantization = nullptr;
+    caches.pairsOf = pairsOf;
+    caches.quantizationOf = quantizationOf;
+}
+
+Status load(Steps& s, const std::string& path, std::string_view phase, std::optional<ModelKey> StepKeys::*place,
+    std::optional<LoadedModel> Snapshot::*loaded)
+{
+    if (path.empty())
+        return {};
+    const auto make = [&]() -> Status {
+        s.context.report(phase);
+        QS_TRY(s.next.*loaded, loadModel(path, s.context.planOptions()));
+        return {};
+    };
+    return s.step(place, ModelKey { path }, make, loaded);
+}
+
+Status loadModels(Steps& s)
+{
+    const Asked& asked = s.next.inputs;
+    QS_CHECK(load(s, asked.floatPath, "load float model", &StepKeys::floatModel, &Snapshot::floatModel));
+    if (s.next.floatModel && !s.next.floatModel->draft)
+        s.next.floatModel->draft = std::make_shared<const GraphDraft>(s.next.floatModel->model);
+    return load(s, asked.quantPath, "load quantized model", &StepKeys::quantModel, &Snapshot::quantModel);
+}
+
+using DataPtr = std::shared_ptr<const DataSource>;
+
+Status openOne(
+    Steps& s, const DataRequest& request, std::optional<SamplesKey> StepKeys::*place, DataPtr Snapshot::*opened)
+{
+    const SamplesKey key { *s.next.floatModel, request, s.next.inputs.carry };
+    const auto make = [&]() -> Status {
+        QS_TRY(s.next.*opened, openSamples(key, s.context));
+        return {};
+    };
+    return s.step(place, key, make, opened);
+}
+
+Status openAllData(Steps& s)
+{
+    const Asked& asked = s.next.inputs;
+    if (asked.data.spec.empty() || !s.next.floatModel)
+        return {};
+    QS_CHECK(openOne(s, asked.data, &StepKeys::data, &Snapshot::data));
+    if (asked.calibration.spec.empty())
+        return {};
+    return openOne(s, asked.calibration, &StepKeys::calibrationData, &Snapshot::calibrationData);
+}
+
+Status nameClasses(Steps& s)
+{
+    const ClassNamesKey key { s.next.inputs.classNamesPath, s.next.floatModel, s.next.data };
+    const auto make = [&]() -> Status {
+        QS_TRY(s.next.classNames, findClassNames(key));
+        return {};
+    };
+    return s.step(&StepKeys::classNames, key, make, &Snapshot::classNames);
+}
+
+/// Makes the quantized model of the recipe.
+Status quantize(Steps& s)
+{
+    const Asked& asked = s.next.inputs;
+    if (!asked.recipe || !asked.quantPath.empty() || !s.next.floatModel)
+        return {};
+    const QuantizationKey key { *calibrated(s.next), *asked.recipe, asked.rangesPath, asked.calibrationCache };
+    const auto make = [&]() -> Status {
+        QS_TRY(QuantizedModel made, quantizedModel(key, s.context));
+        s.next.quantization = s.next.caches.quantization = std::move(made.quantization);
+        s.next.quantModel = std::move(made.model);
+        return {};
+    };
+    return s.step(&StepKeys::quantization, key, make, &Snapshot::quantization, &Snapshot::quantModel);
+}
+
+Status pair(Steps& s)
+{
+    const Snapshot& now = s.next;
+    if (!now.floatModel || !now.quantModel || !now.inputs.compare)
+        return {};
+    AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, now.inputs.mapPath,
+        now.inputs.links, now.inputs.carry, nullptr };
+    if (now.inputs.run && now.inputs.carry.empty())
+        key.data = now.data;
+    const auto make = [&]() -> Status {
+        QS_TRY(s.next.alignment, pairValues(key, s.context));
+        return {};
+    };
+    return s.step(&StepKeys::alignment, key, make, &Snapshot::alignment);
+}
+
+Status compare(Steps& s, const PartialFn& partial)
+{
+    const Asked& asked = s.next.inputs;
+    if (!s.next.alignment || !s.next.data || !asked.run)
+        return {};
+    const bool prove = !s.next.quantization; // what a recipe made is the same network
+    const ComparisonKey key { *sampled(s.next, s.next.data), *s.next.quantModel, s.next.alignment, asked.profile,
+        asked.nodeAlone, asked.histograms, prove, asked.shard };
+    std::function<void(Comparison)> soFar;
+    if (partial)
+        soFar = [&](Comparison comparison) {
+            Snapshot now = s.next;
+            now.comparison = std::move(comparison);
+            partial(std::make_shared<const Snapshot>(std::move(now)));
+        };
+    const auto make = [&]() -> Status {
+        QS_TRY(Compared made, compareSampled(key, s.context, soFar));
+        s.next.comparison = std::move(made.comparison);
+        s.next.measured = std::move(made.measured);
+        return {};
+    };
+    QS_CHECK(s.step(&StepKeys::comparison, key, make, &Snapshot::comparison, &Snapshot::measured));
+    if (const auto warning = nonFiniteWarning(*s.next.comparison))
+        s.next.warnings.push_back(*warning);
+    return {};
+}
+
+/// What is asked of the second quantized model; it has no pairs by hand, which are those of the first one.
+Inputs inputsOfOther(Inputs inputs)
+{
+    const OtherQuantized other = std::exchange(inputs.other, {});
+    inputs.quantPath = other.path;
+    inputs.recipe = other.recipe;
+    inputs.mapPath.clear();
+    inputs.links = {};
+    inputs.histograms = inputs.nodeAlone = false;
+    return inputs;
+}
+
+/// The last snapshot of the second model, with the float model and the data that the first has now.
+SnapshotPtr besideFirst(const Steps& s)
+{
+    const auto& before = s.previous->other;
+    auto start = before ? std::make_shared<Snapshot>(*before->snapshot) : std::make_shared<Snapshot>();
+    start->floatModel = s.next.floatModel;
+    start->keys.floatModel = s.next.keys.floatModel;
+    start->data = s.next.data;
+    start->keys.data = s.next.keys.data;
+    start->calibrationData = s.next.calibrationData;
+    start->keys.calibrationData = s.next.keys.calibrationData;
+    start->caches = s.next.caches;
+    return start;
+}
+
+/// The second quantized model over the same samples; what the first had run serves it, too.
+Status compareOther(Steps& s)
+{
+    if (!s.next.inputs.other.given() || !s.next.comparison)
+        return {};
+    const Inputs inputs = inputsOfOther(s.next.inputs);
+    const OtherKey key { *s.next.keys.comparison, inputs.asked(), s.next.calibrationData };
+    const auto make = [&]() -> Status {
+        auto found = std::make_shared<OtherComparison>();
+        QS_TRY(found->snapshot, buildSnapshot(inputs, besideFirst(s), s.context.progress, s.context.cancel));
+        found->differences = parameterDifferences(*s.next.comparison, *found->snapshot->comparison);
+        s.next.other = std::move(found);
+        return {};
+    };
+    return s.step(&StepKeys::other, key, make, &Snapshot::other);
+}
+
+Status makeReady(Steps& s)
+{
+    makeEngineCaches(s);
+    QS_CHECK(loadModels(s));
+    QS_CHECK(openAllData(s));
+    QS_CHECK(nameClasses(s));
+    keepWhatFits(s.next);
+    QS_CHECK(quantize(s));
+    s.next.warnings = warningsOf(s.next);
+    return {};
+}
+
+} // namespace
+
+Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
+    const CancelToken& cancel, const PartialFn& partial)
+{
+    const CancelScope scope(cancel);
+    Steps s(inputs, previous, progress, cancel);
+    Stopwatch clock;
+    QS_CHECK(makeReady(s));
+    s.next.timing.loadMs = clock.lap();
+    QS_CHECK(pair(s));
+    s.next.timing.matchMs = clock.lap();
+    QS_CHECK(compare(s, partial));
+    QS_CHECK(compareOther(s));
+    s.next.timing.runMs = clock.lap();
+    if (cancel.cancelled()) // steps that cannot fail may have left things out
+        return cancelled();
+    return SnapshotPtr(std::make_shared<Snapshot>(std::move(s.next)));
+}
+
+Result<SnapshotPtr> buildSnapshot(
+    const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel)
+{
+    return buildSnapshot(inputs, previous, progress, cancel, {});
+}
+
+} // namespace qs

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/comparing.h"
+
+#include "core/analysis/compare.h"
+#include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/rows/weight_rows.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+ComparePair readyPair(const LoadedModel& floatModel, const LoadedModel& quantModel,
+    std::shared_ptr<const Alignment> alignment, const PlanOptions& options)
+{
+    ComparePair pair { floatModel.plan, quantModel.plan, quantModel.quant, std::move(alignment) };
+    if (options.profile != ArithmeticProfile::Simulated) {
+        pair.writtenPlan = pair.quantPlan;
+        pair.quantPlan = Plan::make(quantModel.model, options);
+    }
+    return pair;
+}
+
+CompareOptions compareOptions(const ComparisonKey& key, const BuildContext& context)
+{
+    CompareOptions options;
+    options.profile = key.profile;
+    options.threads = context.threads();
+    options.nodeAlone = key.nodeAlone;
+    options.histograms = key.histograms;
+    options.carry = key.sampled.carry;
+    const uint64_t limit = context.memoryLimit();
+    options.memoryLimit = limit - std::min(context.settings.activationCache, limit / 2);
+    options.activations = context.caches.activations;
+    options.pairs = context.caches.pairs;
+    options.shard = key.shard.value_or(Shard {});
+    options.prove = key.prove;
+    return options;
+}
+
+Result<Compared> compareShard(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
+    const ProgressFn& progress, const CancelToken& cancel)
+{
+    QS_TRY(const auto measured, measureModels(pair, data, options, progress, cancel, {}));
+    auto weights = compareWeights(pair, options.histograms, options.threads);
+    if (cancel.cancelled())
+        return cancelled();
+    Comparison comparison = summarize(pair, options.profile, *measured, data.labels(), std::move(weights));
+    return Compared { std::move(comparison), measured };
+}
+
+} // namespace
+
+Result<Compared> compareSampled(
+    const ComparisonKey& key, const BuildContext& context, const std::function<void(Comparison)>& partial)
+{
+    PlanOptions plan = context.planOptions();
+    plan.profile = key.profile;
+    const ComparePair pair = readyPair(key.sampled.floatModel, key.quantModel, key.alignment, plan);
+    if (context.cancel.cancelled()) // that plan may lack steps
+        return cancelled();
+    const CompareOptions options = compareOptions(key, context);
+    const DataSource& data = *key.sampled.data;
+    if (key.shard)
+        return compareShard(pair, data, options, context.progress, context.cancel);
+    QS_TRY(Comparison made, compareModels(pair, data, options, context.progress, context.cancel, partial));
+    return Compared { std::move(made), nullptr };
+}
+
+ComparePair comparePairOf(const Snapshot& s)
+{
+    return readyPair(
+        *s.floatModel, *s.quantModel, s.alignment, { KernelMode::Fast, s.inputs.profile, s.caches.lowered });
+}
+
+FoldedConstants foldedConstantsOf(const Snapshot& s)
+{
+    return FoldedConstants(s.floatModel->plan, *s.quantModel->plan, s.alignment->weights);
+}
+
+} // namespace qs

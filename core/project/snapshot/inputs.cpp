@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/inputs.h"
+
+namespace qs {
+
+Inputs byRecipe(Inputs inputs, const Recipe& recipe)
+{
+    inputs.quantPath.clear();
+    inputs.mapPath.clear();
+    inputs.links = {};
+    inputs.recipe = recipe;
+    return inputs;
+}
+
+} // namespace qs

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/engine/plan/plan.h"
+#include "core/graph/draft.h"
+#include "core/qdq/quant_view.h"
+
+#include <memory>
+#include <string>
+
+namespace qs {
+
+/// A model that is ready to run. Two are equal when they were loaded at once.
+struct LoadedModel {
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const QuantView> quant;
+    std::shared_ptr<const GraphDraft> draft; ///< of the float model, which edits of a recipe ask; of others null
+    const Graph& graph() const { return model->graph; }
+    bool isFloat() const { return quant->form() == QuantForm::Float; }
+    bool operator==(const LoadedModel&) const = default;
+};
+
+/// Opens one model file and prepares it (plan, quantization view).
+Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options = {});
+/// The same for a model in memory.
+LoadedModel loadedModel(std::shared_ptr<const Model> model, const PlanOptions& options = {});
+
+} // namespace qs

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/pairing.h"
+
+#include "core/analysis/bypass/numeric_pairs.h"
+#include "core/project/snapshot/samples.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+bool fits(const Dims& a, const Dims& b)
+{
+    return std::ranges::equal(
+        a, b, [](const Dim& x, const Dim& y) { return !x.known() || !y.known() || x.value == y.value; });
+}
+
+/// Both files must take the same data.
+Status checkInterface(const AlignmentKey& key)
+{
+    const auto f = dataInputs(key.floatModel.graph(), key.carry);
+    const auto q = dataInputs(key.quantModel.graph(), key.carry);
+    const std::string& file = key.quantModel.model->path;
+    const std::string remedy = "give the float model that this file was quantized from";
+    if (f.size() != q.size())
+        return badInput("has " + std::to_string(q.size()) + " inputs, the float model has " + std::to_string(f.size()),
+            file, remedy);
+    for (size_t i = 0; i < f.size(); ++i) {
+        const auto named = std::ranges::find(q, f[i].name, &InputSpec::name);
+        const InputSpec& other = named == q.end() ? q[i] : *named;
+        if (!f[i].dims || !other.dims || fits(*f[i].dims, *other.dims))
+            continue;
+        Issue issue = badInput("has shape " + dimsText(*other.dims) + ", but the float model's input has "
+                + dimsText(*f[i].dims) + ": it is another network",
+            file, remedy);
+        issue.tensor = other.name;
+        return issue;
+    }
+    return {};
+}
+
+/// Of the file and of those that are in none.
+Result<ManualLinks> manualLinks(const AlignmentKey& key)
+{
+    ManualLinks manual;
+    if (!key.mapPath.empty()) {
+        QS_TRY(manual, readManualLinks(key.mapPath));
+    }
+    const ManualLinks& links = key.links; // they come later, so they have the last word
+    manual.pairs.insert(manual.pairs.end(), links.pairs.begin(), links.pairs.end());
+    manual.apart.insert(manual.apart.end(), links.apart.begin(), links.apart.end());
+    return manual;
+}
+
+/// What names and structure left single, by the values of two samples.
+Status addNumbers(const AlignmentKey& key, const BuildContext& context, Alignment& found)
+{
+    if (!key.data || found.unmatchedFloat.empty() || found.unmatchedQuant.empty())
+        return {};
+    std::vector<std::vector<Tensor>> samples;
+    for (size_t i = 0; i < std::min<size_t>(key.data->feeds(), 2); ++i) {
+        QS_TRY(Feed feed, key.data->feed(i));
+        samples.push_back(std::move(feed.inputs));
+    }
+    const ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
+        std::make_shared<const Alignment>(found) };
+    pairByNumbers(pair, samples, context.memoryLimit(), context.cancel, found);
+    return {};
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Alignment>> pairValues(const AlignmentKey& key, const BuildContext& context)
+{
+    context.report("match");
+    QS_TRY(const ManualLinks manual, manualLinks(key));
+    QS_CHECK(checkInterface(key));
+    QS_TRY(Alignment found,
+        align(*key.floatModel.plan, *key.quantModel.plan, *key.quantModel.quant, manual, key.oneNetwork));
+    QS_CHECK(addNumbers(key, context, found));
+    return std::make_shared<const Alignment>(std::move(found));
+}
+
+} // namespace qs

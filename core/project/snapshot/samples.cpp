@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/samples.h"
+
+#include "core/engine/run/carry.h"
+
+#include <algorithm>
+
+namespace qs {
+
+std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry)
+{
+    std::vector<InputSpec> specs;
+    for (ValueId id : graph.inputs()) {
+        const Value& v = graph.value(id);
+        if (std::ranges::any_of(carry, [&](const auto& c) { return c.second == v.name; }))
+            continue;
+        specs.push_back({ v.name, v.type.dtype, v.type.dims });
+    }
+    return specs;
+}
+
+Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context)
+{
+    context.report("open data");
+    QS_CHECK(findCarry(*key.floatModel.plan, key.carry));
+    return openData(key.request, dataInputs(key.floatModel.graph(), key.carry));
+}
+
+Result<std::shared_ptr<const ClassNames>> findClassNames(const ClassNamesKey& key)
+{
+    ClassNames names;
+    if (!key.path.empty()) {
+        QS_TRY(names, readClassNames(key.path));
+    } else if (key.floatModel) {
+        names = classNamesIn(key.floatModel->model->metadata);
+    }
+    if (names.empty() && key.data)
+        names = key.data->classNames();
+    return std::make_shared<const ClassNames>(std::move(names));
+}
+
+} // namespace qs

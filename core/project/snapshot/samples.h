@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/build_context.h"
+
+namespace qs {
+
+/// Inputs that data must provide: graph inputs without initializer, without carried ones.
+std::vector<InputSpec> dataInputs(
+    const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry = {});
+
+/// Opens data for the inputs of the float model.
+Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context);
+
+/// As the file says, else the model, else the data.
+Result<std::shared_ptr<const ClassNames>> findClassNames(const ClassNamesKey& key);
+
+} // namespace qs

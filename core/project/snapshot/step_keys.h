@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/quantize/quantization.h"
+#include "core/project/snapshot/inputs.h"
+#include "core/project/snapshot/loaded_model.h"
+
+namespace qs {
+
+/// The key of a step holds all that its result follows from, and a step is given nothing else but a BuildContext. What
+/// earlier steps made is in it by pointer: equal pointers are the same thing, which the key keeps alive.
+struct ModelKey {
+    std::string path;
+    bool operator==(const ModelKey&) const = default;
+};
+
+struct SamplesKey {
+    LoadedModel floatModel;
+    DataRequest request;
+    std::vector<std::pair<std::string, std::string>> carry;
+    bool operator==(const SamplesKey&) const = default;
+};
+
+struct ClassNamesKey {
+    std::string path;
+    std::optional<LoadedModel> floatModel;
+    std::shared_ptr<const DataSource> data;
+    bool operator==(const ClassNamesKey&) const = default;
+};
+
+/// The float model over a set of samples.
+struct SampledModel {
+    LoadedModel floatModel;
+    std::shared_ptr<const DataSource> data; ///< null: none
+    std::vector<std::pair<std::string, std::string>> carry;
+    bool operator==(const SampledModel&) const = default;
+};
+
+struct QuantizationKey {
+    SampledModel calibrated;
+    Recipe recipe;
+    std::string rangesPath, calibrationCache;
+    bool operator==(const QuantizationKey&) const = default;
+};
+
+struct AlignmentKey {
+    LoadedModel floatModel, quantModel;
+    bool oneNetwork = false; ///< the second was made of the first
+    std::string mapPath;
+    ManualLinks links;
+    std::vector<std::pair<std::string, std::string>> carry;
+    std::shared_ptr<const DataSource> data; ///< to pair what names and structure left single; null: they stay so
+    bool operator==(const AlignmentKey&) const = default;
+};
+
+struct ComparisonKey {
+    SampledModel sampled;
+    LoadedModel quantModel;
+    std::shared_ptr<const Alignment> alignment;
+    ArithmeticProfile profile = ArithmeticProfile::Simulated;
+    bool nodeAlone = false, histograms = true;
+    bool prove = false; ///< CompareOptions::prove
+    std::optional<Shard> shard;
+    bool operator==(const ComparisonKey&) const = default;
+};
+
+/// Of the comparison with the second quantized model.
+struct OtherKey {
+    ComparisonKey first;
+    Asked asked; ///< of the second
+    std::shared_ptr<const DataSource> calibrationData;
+    bool operator==(const OtherKey&) const = default;
+};
+
+/// Of all steps that were done.
+struct StepKeys {
+    std::optional<ModelKey> floatModel, quantModel;
+    std::optional<SamplesKey> data, calibrationData;
+    std::optional<ClassNamesKey> classNames;
+    std::optional<QuantizationKey> quantization;
+    std::optional<AlignmentKey> alignment;
+    std::optional<ComparisonKey> comparison;
+    std::optional<OtherKey> other;
+};
+
+} // namespace qs

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/build_context.h"
+
+namespace qs {
+
+/// A snapshot on its way.
+class Steps {
+public:
+    Steps(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel)
+        : previous(previous ? previous : std::make_shared<const Snapshot>())
+        , context { next.inputs, next.caches, progress, cancel }
+    {
+        next.inputs = inputs;
+        next.caches = this->previous->caches;
+    }
+    Steps(const Steps&) = delete; // its parts point at each other
+
+    /// One step: takes what the previous snapshot has under the same key, else has it made. `made`: all that `make`
+    /// sets.
+    template <class Key, class Make, class... Values>
+    Status step(std::optional<Key> StepKeys::*place, const Key& key, const Make& make, Values Snapshot::*... made)
+    {
+        if (previous->keys.*place == key) {
+            ((next.*made = previous.get()->*made), ...);
+        } else {
+            if (context.cancel.cancelled())
+                return cancelled();
+            QS_CHECK(make());
+            if (context.cancel.cancelled()) // what cannot fail may have left things out
+                return cancelled();
+        }
+        next.keys.*place = key;
+        return {};
+    }
+
+    const SnapshotPtr previous; ///< never null
+    Snapshot next;
+    const BuildContext context; ///< of `next`
+};
+
+} // namespace qs

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/warnings.h"
+
+#include "core/base/issue_text.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// On what cannot be run or shown of the file.
+std::vector<std::string> modelWarnings(const LoadedModel& model, const std::string& path)
+{
+    std::vector<std::string> warnings;
+    for (const auto& [id, issue] : model.plan->unsupported())
+        warnings.push_back(issueText(issue));
+    for (const ValueId out : model.graph().outputs())
+        if (const std::string container = model.plan->container(out); !container.empty())
+            warnings.push_back(
+                path + ": output '" + model.graph().value(out).name + "' is a " + container + " and is left out");
+    warnings.insert(warnings.end(), model.model->warnings.begin(), model.model->warnings.end());
+    return warnings;
+}
+
+/// The files may have been given in the wrong order.
+std::vector<std::string> orderWarnings(const Snapshot& s)
+{
+    std::vector<std::string> warnings;
+    const QuantForm first = s.floatModel->quant->form();
+    if (first != QuantForm::Float)
+        warnings.push_back(s.inputs.floatPath + ": is quantized itself (" + std::string(quantFormName(first))
+            + ") and is taken as the reference; give the float model first");
+    if (s.quantModel->isFloat())
+        warnings.push_back(s.quantization
+                ? "the recipe quantizes nothing of this model"
+                : s.inputs.quantPath + ": has no quantization that is known here; give the quantized model second");
+    return warnings;
+}
+
+} // namespace
+
+std::vector<std::string> warningsOf(const Snapshot& s)
+{
+    std::vector<std::string> all;
+    const auto add = [&](const std::vector<std::string>& some) { all.insert(all.end(), some.begin(), some.end()); };
+    if (s.floatModel)
+        add(modelWarnings(*s.floatModel, s.inputs.floatPath));
+    if (s.quantModel && !s.quantization)
+        add(modelWarnings(*s.quantModel, s.inputs.quantPath));
+    for (const auto& data : { s.data, s.calibrationData })
+        if (data)
+            add(data->warnings());
+    if (s.quantization)
+        add(s.quantization->warnings);
+    if (s.floatModel && s.quantModel)
+        add(orderWarnings(s));
+    return all;
+}
+
+std::optional<std::string> nonFiniteWarning(const Comparison& c)
+{
+    const auto spoiled = [](const ActivationRow& row) { return row.accumulated.nonFinite > 0; };
+    const auto first = std::ranges::find_if(c.activations, spoiled);
+    if (first == c.activations.end())
+        return std::nullopt;
+    return "tensor '" + first->name
+        + "' has values that are not finite (NaN or infinity): " + std::to_string(first->accumulated.nonFinite)
+        + " of them, and " + std::to_string(std::ranges::count_if(c.activations, spoiled) - 1)
+        + " other tensors have some, too; all numbers leave them out; check the data";
+}
+
+} // namespace qs

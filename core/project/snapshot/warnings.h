@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/snapshot.h"
+
+namespace qs {
+
+/// Sentences on all that a comparison begins with: models, data, what the recipe made.
+std::vector<std::string> warningsOf(const Snapshot& snapshot);
+
+/// Numbers leave out what is not finite; nobody should overlook that. Nothing when all is finite.
+std::optional<std::string> nonFiniteWarning(const Comparison& comparison);
+
+} // namespace qs

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/details/pair_details.h"
+
+#include "core/project/snapshot/comparing.h"
+#include "widgets/models/base/error_text.h"
+#include "widgets/models/base/formatting.h"
+
+#include <QPointer>
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+const QString kDetailTag = QStringLiteral("pair-detail");
+
+} // namespace
+
+DetailInputs detailInputs(const Snapshot& snapshot)
+{
+    return { comparePairOf(snapshot), snapshot.data, snapshot.inputs.carry, snapshot.caches.activations };
+}
+
+PairDetails::PairDetails(Session& session, QObject* parent)
+    : QObject(parent)
+    , m_session(session)
+{
+    connect(&session, &Session::snapshotChanged, this, &PairDetails::refresh);
+    connect(&session.selection(), &Selection::changed, this, &PairDetails::refresh);
+}
+
+void PairDetails::watch(const QObject* who, bool watches)
+{
+    if (watches)
+        m_watchers.insert(who);
+    else
+        m_watchers.erase(who);
+    if (watches)
+        refresh();
+}
+
+std::vector<size_t> PairDetails::samples() const
+{
+    if (const auto sample = m_session.selection().current().sample)
+        return { *sample };
+    const size_t count = std::min(m_session.snapshot()->data->samples(), kMostSamples);
+    std::vector<size_t> list;
+    for (size_t i = 0; i < count; ++i)
+        list.push_back(i);
+    return list;
+}
+
+QString PairDetails::samplesText() const
+{
+    const auto& data = m_session.snapshot()->data;
+    if (!data)
+        return {};
+    if (const auto sample = m_session.selection().current().sample)
+        return toQt(data->sampleName(*sample));
+    const size_t count = data->samples();
+    if (count > kMostSamples)
+        return tr("first %1 of %2 samples").arg(kMostSamples).arg(countText(count));
+    return qs::samplesText(count);
+}
+
+QString PairDetails::hint() const
+{
+    if (!m_session.comparison())
+        return tr("Open a float model, its quantized counterpart and data to compare them.");
+    if (!m_session.selectedActivation())
+        return tr("Choose a tensor that both models have.");
+    return m_problem.isEmpty() ? tr("Looking closely…") : m_problem;
+}
+
+void PairDetails::refresh()
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const Place& place = m_session.selection().current();
+    std::optional<Asked> wanted;
+    if (m_session.selectedActivation() && snapshot->data && !snapshot->comparison->partial)
+        wanted = Asked { snapshot.get(), *place.activation, place.sample };
+    if (m_asked && m_asked->snapshot != snapshot.get())
+        m_asked.reset(); // its address may come again
+    if (wanted && m_watchers.empty())
+        return; // what is there is not shown
+    if (wanted && wanted == m_asked)
+        return;
+    m_asked = wanted;
+    m_detail.reset();
+    m_problem.clear();
+    m_session.jobs().cancelTag(kDetailTag);
+    emit changed();
+    if (!wanted)
+        return;
+    JobRequest job;
+    job.tag = kDetailTag;
+    job.title = tr("Look closely at %1").arg(toQt(m_session.selectedActivation()->name));
+    job.visibility = Visibility::Hidden;
+    job.process = [self = QPointer(this), snapshot, index = *place.activation, wanted, list = samples()](
+                      const JobContext& context) -> Result<std::function<void()>> {
+        const ActivationRow& pair = snapshot->comparison->activations[index];
+        QS_TRY(PairDetail found,
+            pairDetail(
+                detailInputs(*snapshot), pair.floatValue, pair.quantValue, list, context.progress, context.cancel));
+        auto detail = std::make_shared<const PairDetail>(std::move(found));
+        return std::function<void()>([self, wanted, detail] {
+            if (!self || self->m_asked != wanted)
+                return;
+            self->m_detail = detail;
+            emit self->changed();
+        });
+    };
+    job.failed = [self = QPointer(this), wanted](const Issue& issue) {
+        if (!self || self->m_asked != wanted)
+            return;
+        self->m_problem = issueHeadline(issue);
+        emit self->changed();
+    };
+    m_session.jobs().start(std::move(job));
+}
+
+} // namespace qs

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/export/exports.h"
+
+#include "core/base/files/atomic_file.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/export/report_file.h"
+
+namespace qs {
+
+void writeInJob(
+    Session& session, const QString& tag, const QString& path, std::function<Status(const JobContext&)> work)
+{
+    JobRequest request;
+    request.tag = tag;
+    request.title = Session::tr("Write %1").arg(fileName(path.toStdString()));
+    request.process = [&session, path, work = std::move(work), files = session.files(), shown = session.snapshot()](
+                          const JobContext& job) -> Result<std::function<void()>> {
+        // What an edit of the recipe compares is no longer the file that it began with, which is open still.
+        if (isOpened(files, path.toStdString()) || isOpened(shown->inputs, path.toStdString()))
+            return badUse("the file would replace one that is open", "choose another name");
+        QS_CHECK(work(job));
+        return std::function<void()>([&session, path] { emit session.written(path); });
+    };
+    request.failed = [&session](const Issue& issue) { emit session.failed(issue); };
+    session.jobs().start(std::move(request));
+}
+
+void exportReport(Session& session, const QString& path)
+{
+    writeInJob(session, QStringLiteral("report"), path, [snapshot = session.snapshot(), path](const JobContext&) {
+        return writeReport(*snapshot, path.toStdString());
+    });
+}
+
+void exportLinks(Session& session, const QString& path)
+{
+    writeInJob(session, QStringLiteral("links"), path, [links = session.recipe().links(), path](const JobContext&) {
+        return writeFile(path.toStdString(), manualLinksJson(links));
+    });
+}
+
+} // namespace qs

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/export/hand_over.h"
+
+#include "core/base/files/atomic_file.h"
+#include "core/onnx/write/export.h"
+#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/write/ort_script.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/export/exports.h"
+#include "widgets/session/recipe/quantized_snapshot.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// What a job needs of the session, taken on the GUI thread.
+struct Order {
+    HandOver what;
+    std::string path;
+    SnapshotPtr shown;
+    Recipe recipe;
+    std::string excluded; ///< text of the list
+};
+
+const QString kHandOverTag = QStringLiteral("hand-over");
+
+/// The shown model's, or made anew for another recipe or form.
+Result<std::shared_ptr<const Quantization>> quantized(const Order& order, const JobContext& job)
+{
+    Recipe recipe = order.recipe;
+    if (order.what == HandOver::Qdq)
+        recipe.format = RecipeFormat::Qdq;
+    else if (order.what == HandOver::QOperator)
+        recipe.format = RecipeFormat::QOperator;
+    QS_TRY(const SnapshotPtr made, quantizedSnapshot(order.shown, recipe, job));
+    return made->quantization;
+}
+
+Status writeScript(const Order& order, const Quantization& made)
+{
+    const std::string& source = order.shown->inputs.floatPath;
+    const std::string start = made.preparationChanged ? order.path + ".float.onnx" : source;
+    const size_t dot = source.rfind(".onnx");
+    const std::string out = source.substr(0, dot) + ".quantized.onnx";
+    QS_TRY(const OrtScript script,
+        ortScript(made.prepared, made.recipe, made.ranges, { order.path, start, out, needsExternalData(made.draft) }));
+    if (made.preparationChanged)
+        QS_CHECK(exportModel(made.prepared, start));
+    return writeFile(order.path, script.text);
+}
+
+Status deliver(const Order& order, const JobContext& job)
+{
+    if (order.what == HandOver::ExcludeList)
+        return writeFile(order.path, order.excluded);
+    if (order.what == HandOver::RecipeJson)
+        return writeFile(order.path, recipeToJson(order.recipe));
+    QS_TRY(const auto made, quantized(order, job));
+    if (order.what == HandOver::Script)
+        return writeScript(order, *made);
+    return exportModel(made->draft, order.path);
+}
+
+/// Nodes that would be quantized by their type alone and are not.
+std::string excludedNames(const RecipeView& recipe)
+{
+    std::string names;
+    for (size_t n = 0; n < recipe.nodes().size(); ++n) {
+        const NodeState& state = recipe.states()[n];
+        const bool byType = state.origin == ValueOrigin::Default || state.origin == ValueOrigin::ByType;
+        if (!state.quantized && !byType)
+            names += recipe.nodes()[n].name + "\n";
+    }
+    return names;
+}
+
+} // namespace
+
+void handOver(Session& session, const RecipeView& recipe, HandOver what, const QString& path)
+{
+    Order order { what, path.toStdString(), session.snapshot(), session.recipe().recipe(), {} };
+    if (what == HandOver::ExcludeList)
+        order.excluded = excludedNames(recipe);
+    writeInJob(
+        session, kHandOverTag, path, [order = std::move(order)](const JobContext& job) { return deliver(order, job); });
+}
+
+void readRecipeInto(Session& session, const QString& path)
+{
+    const QString name = fileName(path.toStdString());
+    JobRequest job;
+    job.tag = kHandOverTag;
+    job.title = RecipeView::tr("Read %1").arg(name);
+    job.process = [&session, file = path.toStdString(), name](const JobContext&) -> Result<std::function<void()>> {
+        QS_TRY(const Recipe recipe, readRecipe(file));
+        return std::function<void()>(
+            [&session, recipe, name] { session.recipe().apply(RecipeView::tr("Recipe of %1").arg(name), recipe); });
+    };
+    job.failed = [&session](const Issue& issue) { emit session.failed(issue); };
+    session.jobs().start(std::move(job));
+}
+
+} // namespace qs

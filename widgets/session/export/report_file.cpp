@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/export/report_file.h"
+
+#include "core/base/files/atomic_file.h"
+#include "core/base/work/parallel.h"
+#include "core/project/memory.h"
+#include "core/project/snapshot/comparing.h"
+#include "core/report/report.h"
+#include "widgets/models/base/formatting.h"
+
+#include <QFileInfo>
+
+namespace qs {
+
+bool isOpened(const Inputs& inputs, const std::string& path)
+{
+    const QString wanted = QFileInfo(toQt(path)).canonicalFilePath();
+    const auto same = [&](const std::string& input) {
+        return !input.empty() && !wanted.isEmpty() && QFileInfo(toQt(input)).canonicalFilePath() == wanted;
+    };
+    return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
+        || same(inputs.mapPath) || same(inputs.classNamesPath);
+}
+
+Status writeReport(const Snapshot& snapshot, const std::string& path)
+{
+    if (!snapshot.comparison)
+        return badUse("nothing is compared yet", "open two models and data first");
+    ReportInfo info;
+    info.peakMemoryBytes = peakMemoryBytes();
+    const QString suffix = QFileInfo(toQt(path)).suffix().toLower();
+    WeightLaboratory laboratory;
+    if (suffix != QLatin1String("csv")) {
+        laboratory = weightLaboratory(
+            foldedConstantsOf(snapshot), snapshot.floatModel->model, snapshot.comparison->weights, hardwareThreads());
+        info.laboratory = &laboratory;
+    }
+    std::string text;
+    if (suffix == QLatin1String("html") || suffix == QLatin1String("htm"))
+        text = compareHtml(snapshot, info);
+    else if (suffix == QLatin1String("json"))
+        text = compareJson(snapshot, info);
+    else if (suffix == QLatin1String("csv"))
+        text = compareCsv(snapshot);
+    else
+        return badUse("a report cannot be written as '" + fileName(path).toStdString() + "'",
+            "choose a name that ends in .html, .json or .csv");
+    return writeFile(path, text);
+}
+
+} // namespace qs

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/files/open_files.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/files/file_roles.h"
+
+namespace qs {
+
+namespace {
+
+template <class Change> void openChanged(Session& session, const Change& change)
+{
+    Inputs inputs = session.wantedFiles();
+    change(inputs);
+    session.openInputs(inputs);
+}
+
+} // namespace
+
+void openFloat(Session& session, const QString& path)
+{
+    const Inputs& wanted = session.wantedFiles();
+    const Snapshot& shown = *session.snapshot();
+    const bool alone = quantizedAlone(shown) && shown.inputs.floatPath == wanted.floatPath && wanted.quantPath.empty()
+        && path.toStdString() != wanted.floatPath;
+    Inputs inputs = wanted.floatPath.empty() || alone ? wanted : Inputs {};
+    if (alone)
+        inputs.quantPath = wanted.floatPath;
+    inputs.floatPath = path.toStdString();
+    session.openInputs(inputs);
+}
+
+void openQuantized(Session& session, const QString& path)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.quantPath = path.toStdString(); });
+}
+
+void openData(Session& session, const QString& spec, const QString& preprocess)
+{
+    openChanged(session, [&](Inputs& inputs) {
+        inputs.data = {};
+        inputs.data.spec = spec.toStdString();
+        inputs.data.preprocess = preprocess.toStdString();
+    });
+}
+
+void openClassNames(Session& session, const QString& path)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.classNamesPath = path.toStdString(); });
+}
+
+void openOther(Session& session, const OtherQuantized& other)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.other = other; });
+}
+
+void setArithmetic(Session& session, ArithmeticProfile profile)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.profile = profile; });
+}
+
+void openFiles(Session& session, const QStringList& paths)
+{
+    const QString what
+        = paths.size() == 1 ? fileName(paths.front().toStdString()) : Session::tr("%1 files").arg(paths.size());
+    session.lookAt(Session::tr("Look at %1").arg(what),
+        [&session, paths, current = session.wantedFiles()](const JobContext& job) -> Result<std::function<void()>> {
+            QS_TRY(const Inputs inputs, withFiles(current, paths, job.cancel));
+            return std::function<void()>([&session, inputs] { session.openInputs(inputs); });
+        });
+}
+
+} // namespace qs

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/session.h"
+
+#include <QStringList>
+
+namespace qs {
+
+/// Each puts one thing in its place beside what is open, or is being opened.
+void openFloat(Session& session, const QString& path); ///< replaces everything when a float model was open
+void openQuantized(Session& session, const QString& path);
+void openData(Session& session, const QString& spec, const QString& preprocess = {});
+void openClassNames(Session& session, const QString& path);
+/// A second quantized model to compare the first with; none: takes it away.
+void openOther(Session& session, const OtherQuantized& other);
+void setArithmetic(Session& session, ArithmeticProfile profile); ///< of the quantized model; runs it again
+/// Files of any role (dropped, or named on a start page): the roles are found out by a job, then they are opened.
+void openFiles(Session& session, const QStringList& paths);
+
+} // namespace qs

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/search/recipe_search.h"
+#include "core/project/search/sensitivity.h"
+#include "widgets/session/recipe/recipe_view.h"
+
+#include <QObject>
+
+#include <memory>
+#include <vector>
+
+namespace qs {
+
+/// Looks for better recipes in the background: what excluding nodes would buy, and which calibrator and granularity are
+/// best. Applying what it found is one edit.
+class Advisor : public QObject {
+    Q_OBJECT
+public:
+    Advisor(Session& session, RecipeView& recipe, QObject* parent = nullptr);
+
+    bool possible() const; ///< a float model, data and a recipe are there
+    bool running() const;
+    /// Null before measure() has an answer, and after other models or data were opened.
+    const Sensitivity* sensitivity() const { return m_sensitivity.get(); }
+    const std::vector<FoundRecipe>& found() const { return m_found; }
+
+    void measure(UnitKind by);
+    void search(double seconds);
+    void exclude(const std::vector<std::string>& units, const QString& text);
+    void apply(const FoundRecipe& found);
+
+    static inline const QString kTag = QStringLiteral("advisor");
+
+signals:
+    void changed();
+
+private:
+    void start(const QString& title, std::function<Result<std::function<void()>>(const JobContext&)> process);
+    void forgetOthers(const Snapshot& now, const Snapshot& before);
+
+    Session& m_session;
+    RecipeView& m_recipe;
+    std::shared_ptr<const Sensitivity> m_sensitivity;
+    std::vector<FoundRecipe> m_found;
+};
+
+} // namespace qs

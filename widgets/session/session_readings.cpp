@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The part of the session that finds out more about what is shown, by jobs of their own.
+#include "core/project/search/tried_remedies.h"
+#include "core/project/snapshot/quantized_example.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/session.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace qs {
+
+bool Session::canTryRemedies() const
+{
+    if (busy() || m_snapshot != m_complete || m_complete == m_tried || !m_complete->comparison || !m_history.editable())
+        return false;
+    const std::vector<Finding>& findings = m_complete->comparison->findings;
+    return std::ranges::any_of(findings, [](const Finding& f) { return canBeTried(f) && !f.measuredGainDb; });
+}
+
+void Session::tryRemedies()
+{
+    if (!canTryRemedies())
+        return;
+    JobRequest request;
+    request.tag = kRemediesTag;
+    request.title = tr("Try the remedies of the findings");
+    request.process = [this, shown = m_complete](const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(const SnapshotPtr tried, withTriedRemedies(shown, SIZE_MAX, job.progress, job.cancel));
+        if (tried->warnings.size() > shown->warnings.size())
+            return badInput(tried->warnings.back(), {}, {});
+        return std::function<void()>([this, shown, tried] {
+            if (m_complete != shown || m_snapshot != shown)
+                return;
+            m_complete = m_tried = tried;
+            m_kept.keep(tried);
+            publish(tried);
+        });
+    };
+    request.failed = [this](const Issue& issue) { emit failed(issue); };
+    m_jobs.start(std::move(request));
+}
+
+void Session::readRecipe()
+{
+    const SnapshotPtr shown = m_complete;
+    if (shown->inputs.quantPath.empty() || !shown->floatModel || !shown->floatModel->isFloat() || !shown->quantModel
+        || m_history.baseOrigin() == ValueOrigin::Imported)
+        return;
+    JobRequest request;
+    request.tag = QStringLiteral("recipe");
+    request.title = tr("Read the recipe of %1").arg(fileName(shown->inputs.quantPath));
+    request.visibility = Visibility::Hidden;
+    request.process = [this, shown](const JobContext&) -> Result<std::function<void()>> {
+        QS_TRY(const ReadBack back, readExample(*shown));
+        std::string note = describeReadBack(back);
+        for (const std::string& sentence : back.undetermined)
+            note += "\n" + sentence;
+        return std::function<void()>([this, shown, recipe = recipeWithRanges(back), note = std::move(note)] {
+            if (m_opening || m_complete->quantModel->model != shown->quantModel->model)
+                return;
+            m_history.reset({ recipe, ValueOrigin::Imported });
+            for (const RecipeRun& run : m_runs.tree().runs())
+                if (run.imported) {
+                    m_runs.setRecipe(run.id, recipe, QString::fromStdString(note));
+                    break;
+                }
+            updateEditable(false);
+        });
+    };
+    m_jobs.start(std::move(request));
+}
+
+void Session::findFileBytes()
+{
+    const RunId run = m_runs.tree().current();
+    JobRequest request;
+    request.tag = QStringLiteral("size");
+    request.title = tr("Find the size of the quantized file");
+    request.visibility = Visibility::Hidden;
+    request.process = [this, run, shown = m_complete](const JobContext&) -> Result<std::function<void()>> {
+        const auto bytes = quantizedFileBytes(*shown);
+        return std::function<void()>([this, run, bytes] {
+            if (bytes)
+                m_runs.setFileBytes(run, *bytes);
+        });
+    };
+    m_jobs.start(std::move(request));
+}
+
+} // namespace qs

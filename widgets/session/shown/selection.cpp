@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/shown/selection.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kHistoryLimit = 500;
+
+const Graph* graphOf(const Snapshot& snapshot, Side side)
+{
+    const auto& model = side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
+    return model ? &model->graph() : nullptr;
+}
+
+std::optional<size_t> activationOf(const Snapshot& snapshot, Side side, ValueId value)
+{
+    if (!snapshot.comparison || !value.valid())
+        return {};
+    const auto& rows = snapshot.comparison->activations;
+    const auto it = std::find_if(rows.begin(), rows.end(),
+        [&](const ActivationRow& row) { return (side == Side::Float ? row.floatValue : row.quantValue) == value; });
+    return it == rows.end() ? std::nullopt : std::optional<size_t>(size_t(it - rows.begin()));
+}
+
+/// First output of the node that is paired, else the first that exists.
+ValueId mainOutput(const Snapshot& snapshot, Side side, const Node& node)
+{
+    ValueId first;
+    for (const ValueId id : node.outputs) {
+        if (!id.valid())
+            continue;
+        if (activationOf(snapshot, side, id))
+            return id;
+        first = first.valid() ? first : id;
+    }
+    return first;
+}
+
+/// The same place in another snapshot, found by names; empty when the name is gone.
+Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
+{
+    const Graph* before = graphOf(from, place.side);
+    const Graph* now = graphOf(to, place.side);
+    Place result;
+    result.side = place.side;
+    result.sample = place.sample;
+    result.channel = place.channel;
+    if (place.sample && (!to.data || *place.sample >= to.data->samples()))
+        result.sample.reset();
+    if (!before || !now)
+        return {};
+    if (place.value.valid())
+        result.value = now->findValue(before->value(place.value).name);
+    if (place.node.valid())
+        result.node = now->findNode(before->node(place.node).name);
+    if (place.weight && from.comparison && to.comparison) {
+        const std::string& name = from.comparison->weights[*place.weight].name;
+        const auto& rows = to.comparison->weights;
+        const auto it = std::find_if(rows.begin(), rows.end(), [&](const WeightRow& row) { return row.name == name; });
+        if (it != rows.end())
+            result.weight = size_t(it - rows.begin());
+    }
+    if (!result.empty())
+        return result;
+    Place sampleAlone;
+    sampleAlone.sample = result.sample;
+    return sampleAlone;
+}
+
+} // namespace
+
+Selection::Selection(QObject* parent)
+    : QObject(parent)
+{
+}
+
+Place Selection::completed(Place place) const
+{
+    const Comparison* comparison = m_snapshot->comparison ? &*m_snapshot->comparison : nullptr;
+    if (place.weight && (!comparison || *place.weight >= comparison->weights.size()))
+        place.weight.reset();
+    if (place.activation && (!comparison || *place.activation >= comparison->activations.size()))
+        place.activation.reset();
+    if (place.weight) {
+        const WeightRow& row = comparison->weights[*place.weight];
+        place.side = Side::Float;
+        place.value = row.floatValue;
+        place.node = row.floatNode;
+        place.activation.reset();
+        return place;
+    }
+    if (place.activation) {
+        const ActivationRow& row = comparison->activations[*place.activation];
+        place.side = Side::Float;
+        place.value = row.floatValue;
+        place.node = row.floatNode;
+        return place;
+    }
+    const Graph* graph = graphOf(*m_snapshot, place.side);
+    if (!graph)
+        return {};
+    if (place.node.valid() && place.node.index() >= graph->nodes().size())
+        place.node = {};
+    if (place.value.valid() && place.value.index() >= graph->values().size())
+        place.value = {};
+    if (!place.value.valid() && place.node.valid())
+        place.value = mainOutput(*m_snapshot, place.side, graph->node(place.node));
+    if (!place.node.valid() && place.value.valid())
+        place.node = graph->value(place.value).producer;
+    place.activation = activationOf(*m_snapshot, place.side, place.value);
+    return place.activation ? completed(place) : place; // a quantized value with a partner is named by the float graph
+}
+
+void Selection::select(const Place& wanted)
+{
+    const Place now = completed(wanted);
+    const Place before = current();
+    if (now == before)
+        return;
+    m_history.resize(m_position + 1);
+    m_history.push_back(now);
+    if (m_history.size() > kHistoryLimit)
+        m_history.erase(m_history.begin());
+    m_position = m_history.size() - 1;
+    emit changed(now, before);
+    emit historyChanged();
+}
+
+void Selection::selectActivation(size_t row)
+{
+    Place place;
+    place.activation = row;
+    place.sample = current().sample;
+    select(place);
+}
+
+void Selection::selectWeight(size_t row)
+{
+    Place place;
+    place.weight = row;
+    place.sample = current().sample;
+    select(place);
+}
+
+void Selection::selectNode(Side side, NodeId node)
+{
+    Place place;
+    place.side = side;
+    place.node = node;
+    place.sample = current().sample;
+    select(place);
+}
+
+void Selection::selectValue(Side side, ValueId value)
+{
+    Place place;
+    place.side = side;
+    place.value = value;
+    place.sample = current().sample;
+    select(place);
+}
+
+void Selection::selectSample(std::optional<size_t> sample)
+{
+    Place place = current();
+    place.sample = sample;
+    select(place);
+}
+
+void Selection::selectChannel(std::optional<size_t> channel)
+{
+    Place place = current();
+    place.channel = channel;
+    select(place);
+}
+
+void Selection::clear() { select({}); }
+
+void Selection::replace(const Place& wanted)
+{
+    const Place now = completed(wanted);
+    const Place before = current();
+    if (before.empty() || now.empty())
+        return select(now);
+    if (now == before)
+        return;
+    m_history[m_position] = now;
+    emit changed(now, before);
+    emit historyChanged();
+}
+
+bool Selection::selectByName(const std::string& name)
+{
+    for (const Side side : { Side::Float, Side::Quantized }) {
+        const Graph* graph = graphOf(*m_snapshot, side);
+        if (!graph)
+            continue;
+        if (const NodeId node = graph->findNode(name); node.valid()) {
+            selectNode(side, node);
+            return true;
+        }
+        const ValueId value = graph->findValue(name);
+        if (!value.valid())
+            continue;
+        if (m_snapshot->comparison && side == Side::Float) {
+            const auto& weights = m_snapshot->comparison->weights;
+            const auto it = std::find_if(
+                weights.begin(), weights.end(), [&](const WeightRow& row) { return row.floatValue == value; });
+            if (it != weights.end()) {
+                selectWeight(size_t(it - weights.begin()));
+                return true;
+            }
+        }
+        selectValue(side, value);
+        return true;
+    }
+    return false;
+}
+
+void Selection::moveTo(size_t position)
+{
+    const Place before = current();
+    m_position = position;
+    emit changed(current(), before);
+    emit historyChanged();
+}
+
+void Selection::goBack()
+{
+    if (canGoBack())
+        moveTo(m_position - 1);
+}
+
+void Selection::goForward()
+{
+    if (canGoForward())
+        moveTo(m_position + 1);
+}
+
+void Selection::rebind(const SnapshotPtr& snapshot)
+{
+    const Place before = current();
+    const SnapshotPtr old = m_snapshot;
+    m_snapshot = snapshot;
+    const Place now = completed(translated(before, *old, *snapshot));
+    std::vector<Place> kept { Place {} };
+    size_t position = 0;
+    for (size_t i = 0; i < m_history.size(); ++i) {
+        const Place place = i == m_position ? now : completed(translated(m_history[i], *old, *snapshot));
+        if (!place.empty() && !(kept.back() == place))
+            kept.push_back(place);
+        if (i == m_position)
+            position = now.empty() && kept.size() > 1 ? 0 : kept.size() - 1;
+    }
+    m_history = std::move(kept);
+    m_position = position;
+    if (!(now == before))
+        emit changed(current(), before);
+    emit historyChanged();
+}
+
+} // namespace qs

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/base/metric.h"
+#include "widgets/session/shown/selection.h"
+
+namespace qs {
+
+/// What is selected as long as nobody chose anything: the place of the first finding, else the worst tensor.
+class Suggestion {
+public:
+    explicit Suggestion(Selection& selection);
+    Suggestion(const Suggestion&) = delete;
+
+    /// Selection::rebind(); what was suggested stays a suggestion.
+    void rebind(const SnapshotPtr& snapshot);
+    /// Unless the user chose a place.
+    void suggest(const Comparison& comparison, Metric metric);
+
+private:
+    Selection& m_selection;
+    Place m_place; ///< empty once the user chose one
+};
+
+} // namespace qs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/window/window_settings.h"
+
+#include <QSettings>
+
+namespace qs {
+
+namespace {
+
+const QString kGeometryKey = QStringLiteral("window/geometry");
+const QString kDocksKey = QStringLiteral("window/docks");
+const QString kThemeKey = QStringLiteral("window/theme");
+
+} // namespace
+
+WindowSettings readWindowSettings()
+{
+    const QSettings settings;
+    return { settings.value(kGeometryKey).toByteArray(), settings.value(kDocksKey).toByteArray(),
+        themeChoiceFromName(settings.value(kThemeKey).toString()) };
+}
+
+void keepWindowSettings(const WindowSettings& kept)
+{
+    QSettings settings;
+    if (!kept.geometry.isEmpty())
+        settings.setValue(kGeometryKey, kept.geometry);
+    if (!kept.docks.isEmpty())
+        settings.setValue(kDocksKey, kept.docks);
+    if (kept.theme)
+        settings.setValue(kThemeKey, themeChoiceName(*kept.theme));
+}
+
+} // namespace qs
