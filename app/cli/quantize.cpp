@@ -6,9 +6,10 @@
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/project/memory.h"
+#include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/workspace.h"
-#include "core/quant/calibrate/range_files.h"
+#include "core/quant/ranges/range_files.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/write/ort_script.h"
 #include "core/quant/write/quantizer.h"
@@ -73,7 +74,7 @@ nlohmann::ordered_json correctionsJson(const Quantization& made)
 std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made)
 {
     nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.out }, { "float", o.floatPath },
-        { "recipe", chosen.start }, { "format", recipeFormatName(chosen.recipe.format) },
+        { "recipe", chosen.start }, { "format", nameIn(kRecipeFormats, chosen.recipe.format) },
         { "nodes", made.draft.nodes.size() }, { "ranges", made.ranges.tensors.size() },
         { "time_ms",
             { { "prepare", made.prepareMs }, { "calibrate", made.calibrateMs }, { "quantize", made.quantizeMs } } },
@@ -195,7 +196,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
             std::cout << correctionLine(report) << "\n";
     if (context.common.json != "-" && !context.common.quiet)
         std::cout << fmt::format("{}: {} nodes, {} by recipe {}\n", o.out, made.draft.nodes.size(),
-            recipeFormatName(chosen.recipe.format), chosen.start);
+            nameIn(kRecipeFormats, chosen.recipe.format), chosen.start);
     return int(kDone);
 }
 

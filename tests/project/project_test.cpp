@@ -8,7 +8,7 @@
 #include "core/prepare/prepare.h"
 #include "core/project/about/model_info.h"
 #include "core/project/memory.h"
-#include "core/project/quantize/quantization.h"
+#include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/same_inputs.h"
 #include "core/project/snapshot/workspace.h"
 #include "tests/support/small_model.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/recipe/recipe_diff.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "tests/quant/runners.h"
 

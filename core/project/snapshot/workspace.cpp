@@ -14,6 +14,7 @@
 #include "core/engine/run/execution.h"
 #include "core/onnx/import.h"
 #include "core/project/memory.h"
+#include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/same_inputs.h"
 
 #include <algorithm>
