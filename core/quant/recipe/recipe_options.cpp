@@ -81,11 +81,6 @@ std::span<const RecipeOption> recipeOptions(std::string_view section)
     return { first, std::find_if_not(first, all.end(), inside) };
 }
 
-const RecipeOption& recipeOption(std::string_view path)
-{
-    return *std::ranges::find(recipeOptions(), path, &RecipeOption::path);
-}
-
 std::vector<const RecipeOption*> recipeFlags()
 {
     return ordered([](const RecipeOption& option) { return option.flag.name.empty() ? -1 : option.flag.place; });

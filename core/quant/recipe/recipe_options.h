@@ -35,7 +35,7 @@ struct RecipeFlag {
     std::string_view help {};
     int place = 0; ///< in the help; 0: after those that have one, as in the list
     std::string_view remedy {}; ///< what to do about a number that is not possible
-    std::optional<int64_t> most {}; ///< less than a file may say
+    std::optional<int64_t> most {}; ///< largest number, where a file may say more
     std::span<const std::string_view> words {}; ///< a switch is given by these, for off and on
     bool byComma = false; ///< its texts are divided at commas, since none holds one
     /// Why it has no effect in this recipe; empty where it has one.
@@ -71,14 +71,13 @@ struct RecipeOption {
     OrtOption ort {};
     RecipeFlag flag {};
     RecipeLine line {};
+    /// Last part of the path.
     constexpr std::string_view key() const { return path.substr(path.rfind('.') + 1); }
 };
 
 /// All of them, in JSON's order: those of one section ("calibration.") stand together.
 std::span<const RecipeOption> recipeOptions();
 std::span<const RecipeOption> recipeOptions(std::string_view section);
-/// There must be one.
-const RecipeOption& recipeOption(std::string_view path);
 /// Those with a flag, in the order of the help.
 std::vector<const RecipeOption*> recipeFlags();
 /// Those with a line, in the order of the form.

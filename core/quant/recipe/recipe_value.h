@@ -83,6 +83,8 @@ template <class T> RecipeValue valueOf(const T& member)
 {
     if constexpr (kIsOptional<T>)
         return member ? valueOf(*member) : RecipeValue();
+    else if constexpr (std::is_same_v<T, DType>)
+        return std::string(dtypeName(member)); // what was read from a file may be a type that nobody can ask for
     else if constexpr (std::is_enum_v<T>)
         return std::string(nameIn(Named<T>::values, member));
     else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
