@@ -7,9 +7,10 @@
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/project/memory.h"
+#include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/samples.h"
-#include "core/quant/calibrate/range_files.h"
+#include "core/quant/ranges/range_files.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/write/ort_script.h"
 #include "core/quant/write/quantizer.h"
@@ -74,7 +75,7 @@ nlohmann::ordered_json correctionsJson(const Quantization& made)
 std::string summaryJson(const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made)
 {
     nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.out }, { "float", o.floatPath },
-        { "recipe", chosen.start }, { "format", recipeFormatName(chosen.recipe.format) },
+        { "recipe", chosen.start }, { "format", nameIn(kRecipeFormats, chosen.recipe.format) },
         { "nodes", made.draft.nodes.size() }, { "ranges", made.ranges.tensors.size() },
         { "time_ms",
             { { "prepare", made.prepareMs }, { "calibrate", made.calibrateMs }, { "quantize", made.quantizeMs } } },
@@ -105,15 +106,19 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
     return ChosenRecipe { std::move(back.recipe), o.like };
 }
 
-Result<int> quantize(const QuantizeCommand& o, Context& context)
-{
+/// What is quantized, and how.
+struct QuantizeTask {
     ChosenRecipe chosen;
     QuantizeInputs inputs;
-    if (o.like.empty()) {
-        QS_TRY(chosen, chosenRecipe(o.recipe));
-    } else {
-        QS_CHECK(chosenRecipe(o.recipe, ChosenRecipe {})); // wrong options first
-    }
+    std::vector<std::string> warnings;
+};
+
+/// Options are checked before anything is read, which takes longer.
+Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
+{
+    QuantizeTask task;
+    QuantizeInputs& inputs = task.inputs;
+    QS_TRY(task.chosen, chosenRecipe(o.recipe, o.like.empty() ? std::nullopt : std::optional(ChosenRecipe {})));
     inputs.rangesPath = o.ranges;
     inputs.calibrationCache = o.recipe.calibrationCache;
     QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
@@ -131,72 +136,103 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
     if (!o.like.empty()) {
         QS_TRY(const ChosenRecipe example, likeExample(o, context, inputs));
-        QS_TRY(chosen, chosenRecipe(o.recipe, example));
+        QS_TRY(task.chosen, chosenRecipe(o.recipe, example));
     }
-    inputs.recipe = chosen.recipe;
-    std::vector<std::string> warnings = inputs.model->warnings;
-    warnings.insert(warnings.end(), chosen.warnings.begin(), chosen.warnings.end());
+    inputs.recipe = task.chosen.recipe;
+    task.warnings = inputs.model->warnings;
+    task.warnings.insert(task.warnings.end(), task.chosen.warnings.begin(), task.chosen.warnings.end());
     if (!o.ranges.empty() && !o.recipe.tensorCalibrators.empty())
-        warnings.push_back("--tensor-calibrator has no effect: the ranges come from " + o.ranges);
+        task.warnings.push_back("--tensor-calibrator has no effect: the ranges come from " + o.ranges);
     if (!o.data.data.empty()) {
         QS_TRY(inputs.data, openData(request, dataInputs(inputs.model->graph, inputs.carry)));
-        warnings.insert(warnings.end(), inputs.data->warnings().begin(), inputs.data->warnings().end());
+        task.warnings.insert(task.warnings.end(), inputs.data->warnings().begin(), inputs.data->warnings().end());
     }
-    QS_TRY(const Quantization made, quantizeModel(inputs, progressBar(context.common), context.cancel));
-    warnings.insert(warnings.end(), made.warnings.begin(), made.warnings.end());
-    if (!quantizesAnything(made))
-        warnings.push_back("the recipe quantizes nothing of this model");
-    clearProgress(context.common);
-    printWarnings(warnings, context.common);
+    return task;
+}
 
-    // All files are complete before the first takes its name.
-    std::vector<AtomicFile> staged;
-    const auto write = [&](const std::string& path, const std::string& text) -> Status {
+/// Files that are complete before the first of them takes its name.
+class StagedFiles {
+public:
+    /// Nothing where there is no path.
+    Status add(const std::string& path, const std::string& text)
+    {
         if (path.empty())
             return {};
         QS_TRY(AtomicFile file, AtomicFile::create(path));
         QS_CHECK(file.write(text));
-        staged.push_back(std::move(file));
+        m_files.push_back(std::move(file));
         return {};
-    };
-    const auto stage = [&](const GraphDraft& draft, const std::string& path) -> Status {
+    }
+    Status add(const std::string& path, const GraphDraft& draft)
+    {
         QS_TRY(std::vector<AtomicFile> files, stageModel(draft, path));
-        for (AtomicFile& file : files)
-            staged.push_back(std::move(file));
+        std::ranges::move(files, std::back_inserter(m_files));
         return {};
-    };
-    QS_CHECK(write(o.saveRecipe, recipeToJson(chosen.recipe)));
+    }
+    Status commit()
+    {
+        for (AtomicFile& file : m_files)
+            QS_CHECK(file.commit());
+        return {};
+    }
+
+private:
+    std::vector<AtomicFile> m_files;
+};
+
+/// The Python script; where preparation changed the graph, it starts from the prepared model.
+Status stageScript(const QuantizeCommand& o, const Quantization& made, const CommonOptions& common, StagedFiles& files)
+{
+    if (o.script.empty())
+        return {};
+    const std::string start = made.preparationChanged ? o.script + ".float.onnx" : o.floatPath;
+    QS_TRY(const OrtScript script,
+        ortScript(made.prepared, made.recipe, made.ranges, { o.script, start, o.out, needsExternalData(made.draft) }));
+    for (const std::string& note : script.notes)
+        printWarnings({ o.script + ": " + note }, common);
+    QS_CHECK(files.add(o.script, script.text));
+    return made.preparationChanged ? files.add(start, made.prepared) : Status();
+}
+
+Status writeResults(
+    const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made, const Context& context)
+{
+    StagedFiles files;
+    QS_CHECK(files.add(o.saveRecipe, recipeToJson(chosen.recipe)));
     if (!o.saveRanges.empty()) {
         QS_TRY(const std::string text, formatRanges(made.ranges, rangeFormatOf(o.saveRanges)));
-        QS_CHECK(write(o.saveRanges, text));
+        QS_CHECK(files.add(o.saveRanges, text));
     }
-    if (!o.script.empty()) {
-        // Where preparation changed the graph, the script starts from the prepared model.
-        const std::string start = made.preparationChanged ? o.script + ".float.onnx" : o.floatPath;
-        QS_TRY(const OrtScript script,
-            ortScript(
-                made.prepared, made.recipe, made.ranges, { o.script, start, o.out, needsExternalData(made.draft) }));
-        for (const std::string& note : script.notes)
-            printWarnings({ o.script + ": " + note }, context.common);
-        QS_CHECK(write(o.script, script.text));
-        if (made.preparationChanged)
-            QS_CHECK(stage(made.prepared, start));
-    }
+    QS_CHECK(stageScript(o, made, context.common, files));
     if (context.cancel.cancelled())
         return cancelled();
-    QS_CHECK(stage(made.draft, o.out));
-    for (AtomicFile& file : staged)
-        QS_CHECK(file.commit());
+    QS_CHECK(files.add(o.out, made.draft));
+    return files.commit();
+}
+
+void printSummary(const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made)
+{
+    std::cout << preparationLine(made) << cacheLine(o, made);
+    for (const CorrectionReport& report : made.corrections)
+        std::cout << correctionLine(report) << "\n";
+    std::cout << fmt::format("{}: {} nodes, {} by recipe {}\n", o.out, made.draft.nodes.size(),
+        nameIn(kRecipeFormats, chosen.recipe.format), chosen.start);
+}
+
+Result<int> quantize(const QuantizeCommand& o, Context& context)
+{
+    QS_TRY(QuantizeTask task, quantizeTask(o, context));
+    QS_TRY(const Quantization made, quantizeModel(task.inputs, progressBar(context.common), context.cancel));
+    task.warnings.insert(task.warnings.end(), made.warnings.begin(), made.warnings.end());
+    if (!quantizesAnything(made))
+        task.warnings.push_back("the recipe quantizes nothing of this model");
+    clearProgress(context.common);
+    printWarnings(task.warnings, context.common);
+    QS_CHECK(writeResults(o, task.chosen, made, context));
     if (!context.common.json.empty())
-        QS_CHECK(writeOutput(context.common.json, summaryJson(o, chosen, made)));
+        QS_CHECK(writeOutput(context.common.json, summaryJson(o, task.chosen, made)));
     if (context.common.json != "-" && !context.common.quiet)
-        std::cout << preparationLine(made) << cacheLine(o, made);
-    if (context.common.json != "-" && !context.common.quiet)
-        for (const CorrectionReport& report : made.corrections)
-            std::cout << correctionLine(report) << "\n";
-    if (context.common.json != "-" && !context.common.quiet)
-        std::cout << fmt::format("{}: {} nodes, {} by recipe {}\n", o.out, made.draft.nodes.size(),
-            recipeFormatName(chosen.recipe.format), chosen.start);
+        printSummary(o, task.chosen, made);
     return int(kDone);
 }
 

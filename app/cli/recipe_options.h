@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/recipe/recipe.h"
-
 #include "app/cli/cli.h"
+#include "app/cli/recipe_flags.h"
 
 namespace qs::cli {
 
@@ -14,14 +13,9 @@ struct RecipeOptions {
     std::string calibrationData; ///< --calibration-data; no part of the recipe
     std::optional<int64_t> calibrationLimit;
     bool ortDefaults = false;
-    std::string format, method, activationType, weightType, form, algorithm;
-    std::optional<double> percentile;
-    std::optional<int64_t> bins, blockSize, accuracyLevel, quantizeAxis;
-    std::optional<bool> perChannel, reduceRange, symmetricActivations, symmetricWeights, preprocessGraph, channelWise;
-    std::optional<bool> equalize, equalizeClips, smoothQuant, smoothQuantFolding, adaround, biasCorrection;
-    std::optional<bool> completeOverrides;
-    std::optional<double> smoothQuantAlpha;
-    std::vector<std::string> opTypes, exclude, include, preparation, tensorCalibrators;
+    GivenFlags flags;
+    std::optional<int64_t> blockSize; ///< of whichever form the recipe has
+    std::vector<std::string> preparation, tensorCalibrators;
     /// Any of them was given.
     bool any() const;
 };

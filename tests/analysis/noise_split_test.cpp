@@ -155,7 +155,8 @@ private slots:
             // With as many bins as quantized bins, its defaults, the entropy calibrator has one cut to choose: all.
             const bool widest
                 = c.calibrator.method == CalibrationMethod::MinMax || c.calibrator.method == CalibrationMethod::Entropy;
-            QVERIFY2(widest ? c.highest == 40 : c.highest < 40, calibrationMethodName(c.calibrator.method).data());
+            QVERIFY2(
+                widest ? c.highest == 40 : c.highest < 40, nameIn(kCalibrationMethods, c.calibrator.method).data());
             const PairSums truth = naive(v, paramsForRange(row, recipe, c.lowest, c.highest));
             QVERIFY(std::fabs(*c.noise.sqnrDb - 10 * std::log10(truth.xx / truth.ee)) < 0.7);
         }

@@ -8,7 +8,7 @@
 #include "core/prepare/prepare.h"
 #include "core/project/about/model_info.h"
 #include "core/project/memory.h"
-#include "core/project/quantize/quantization.h"
+#include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/loaded_model.h"

@@ -4,7 +4,7 @@
 #include "core/base/issue_text.h"
 #include "core/onnx/write/export.h"
 #include "core/project/snapshot/build_snapshot.h"
-#include "core/quant/calibrate/range_files.h"
+#include "core/quant/ranges/range_files.h"
 #include "tests/support/small_model.h"
 #include "tests/support/tensors.h"
 

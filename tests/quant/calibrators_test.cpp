@@ -101,7 +101,7 @@ CalibrationData dataOf(const std::vector<std::vector<float>>& runs, DType type, 
 CalibratorOptions optionsOf(const json& recorded)
 {
     CalibratorOptions options;
-    options.method = *calibrationMethodOf(recorded["method"].get<std::string>());
+    options.method = *valueIn(kCalibrationMethods, recorded["method"].get<std::string>());
     options.symmetric = recorded["symmetric"].get<bool>();
     options.bins = recorded["bins"].get<size_t>();
     options.quantizedBins = recorded.value("quantized", size_t(128));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
-#include "core/quant/params/complete_overrides.h"
+#include "core/quant/model/complete_overrides.h"
 #include "core/quant/write/ort_script.h"
 #include "core/quant/write/quantizer.h"
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/calibrate/range_files.h"
+#include "core/quant/ranges/range_files.h"
 
 #include "tests/quant/runners.h"
 
@@ -81,7 +81,7 @@ void RangeFilesTests::jsonIsReadBack_data()
     QTest::addColumn<int>("method");
     for (const auto method : { CalibrationMethod::MinMax, CalibrationMethod::Percentile, CalibrationMethod::Entropy,
              CalibrationMethod::Distribution })
-        QTest::newRow(std::string(calibrationMethodName(method)).c_str()) << int(method);
+        QTest::newRow(std::string(nameIn(kCalibrationMethods, method)).c_str()) << int(method);
 }
 
 void RangeFilesTests::jsonIsReadBack()

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prepare/prepare.h"
+#include "core/quant/recipe/recipe_diff.h"
 #include "core/quant/recipe/recipe_json.h"
+#include "core/quant/recipe/recipe_options.h"
 #include "tests/quant/runners.h"
 
 #include <QtTest>
+
+#include <set>
 
 using namespace qs;
 
@@ -162,11 +167,67 @@ private slots:
         QCOMPARE(recipeKeys(corrected).calibration, keys.calibration);
         QVERIFY(recipeKeys(corrected).graph != keys.graph);
         corrected.corrections.equalize = true; // another graph is calibrated
-        QVERIFY(recipeKeys(corrected).calibration != keys.calibration);
+        const RecipeKeys equalized = recipeKeys(corrected);
+        QVERIFY(equalized.calibration != keys.calibration);
+        corrected.corrections.equalizeClips = true; // and yet another one
+        QVERIFY(recipeKeys(corrected).calibration != equalized.calibration);
 
         Recipe types = base;
         types.opTypes = { "Conv" };
         QVERIFY(recipeKeys(types).calibration != keys.calibration);
+
+        Recipe linked = base; // a tensor with a calibrator of its own: another range, and another graph
+        linked.tensors["x"].calibrator.emplace();
+        QCOMPARE(recipeKeys(linked).calibration, keys.calibration);
+        QVERIFY(recipeKeys(linked).ranges != keys.ranges && recipeKeys(linked).graph != keys.graph);
+    }
+
+    void optionsReadWhatTheyWrite()
+    {
+        const Recipe from = everything();
+        std::set<std::string_view> paths;
+        for (const RecipeOption& option : recipeOptions()) {
+            QVERIFY2(paths.insert(option.path).second, option.path.data());
+            if (!option.value.get)
+                continue;
+            Recipe recipe;
+            option.value.set(recipe, option.value.get(from));
+            QVERIFY2(option.value.get(recipe) == option.value.get(from), option.path.data());
+            option.value.set(recipe, option.value.get(Recipe {}));
+            QVERIFY2(recipe == Recipe {}, option.path.data());
+            for (const RecipeChoice& choice : option.line.choices) {
+                option.value.set(recipe, valueOf(choice));
+                QVERIFY2(option.value.get(recipe) == valueOf(choice), option.path.data());
+            }
+        }
+        QVERIFY(wrongNumbers({}).empty());
+    }
+
+    /// A place that two options share would leave their order to chance.
+    void optionsHaveTheirPlaces()
+    {
+        std::set<std::pair<bool, int>> flags;
+        std::set<int> lines;
+        std::set<std::string_view> names;
+        for (const RecipeOption* option : recipeFlags()) {
+            QVERIFY2(names.insert(option->flag.name).second, option->path.data());
+            const bool list = option->value.type.kind == SettingKind::Texts;
+            QVERIFY2(option->flag.place == 0 || flags.emplace(list, option->flag.place).second, option->path.data());
+        }
+        for (const RecipeOption* option : recipeLines())
+            QVERIFY2(option->line.place == 0 || lines.insert(option->line.place).second, option->path.data());
+    }
+
+    void everyPassHasASwitch()
+    {
+        std::vector<std::string> passes;
+        Recipe recipe;
+        for (const RecipeOption& pass : passOptions()) {
+            passes.emplace_back(pass.key());
+            pass.value.set(recipe, false);
+        }
+        QCOMPARE(passes, preparationPasses());
+        QCOMPARE(skippedPasses(recipe), passes);
     }
 };
 

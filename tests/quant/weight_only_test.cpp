@@ -212,7 +212,7 @@ private slots:
                     const bool zeros = algorithm == Hqq || algorithm == KQuant;
                     if ((symmetric && zeros) || (bits == 2 && algorithm != Default && algorithm != Hqq))
                         continue;
-                    const std::string name = std::string(weightOnlyAlgorithmName(algorithm)) + " "
+                    const std::string name = std::string(nameIn(kWeightOnlyAlgorithms, algorithm)) + " "
                         + std::to_string(bits) + (symmetric ? " symmetric" : "");
                     QTest::newRow(name.c_str()) << int(algorithm) << bits << symmetric;
                 }

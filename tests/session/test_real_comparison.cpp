@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
+#include "core/quant/recipe/recipe_json.h"
 #include "core/report/report.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/export/exports.h"

@@ -4,7 +4,7 @@
 #include "core/analysis/sensitivity/unit_kind.h"
 #include "core/analysis/sensitivity/variant_runs.h"
 #include "core/graph/draft.h"
-#include "core/quant/calibrate/ranges.h"
+#include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
 #include "core/quant/weight_only/weight_only.h"
 

@@ -3,6 +3,7 @@
 
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
+#include "core/quant/recipe/recipe_json.h"
 
 #include <array>
 #include <filesystem>

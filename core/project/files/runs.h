@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/project/snapshot/snapshot.h"
-#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/recipe/recipe_diff.h"
 
 #include <cstdint>
 #include <optional>

@@ -8,6 +8,7 @@
 #include "core/quant/correct/equalize.h"
 #include "core/quant/correct/output_error.h"
 #include "core/quant/correct/smooth.h"
+#include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
 
@@ -91,8 +92,7 @@ private:
     {
         Recipe recipe = m_state.recipe;
         if (recipe.format == RecipeFormat::Dynamic) { // which makes MatMul of Gemm
-            if (recipe.opTypes.empty())
-                recipe.opTypes = defaultOpTypes(recipe.format);
+            recipe.opTypes = opTypesOf(recipe);
             if (std::ranges::find(recipe.opTypes, "MatMul") != recipe.opTypes.end())
                 recipe.opTypes.push_back("Gemm");
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
 #include "core/project/quantize/quantization.h"
 #include "core/quant/write/quantizer.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/work/cancel.h"
-#include "core/base/work/progress.h"
 #include "core/data/data_source.h"
 #include "core/graph/draft.h"
 #include "core/prepare/prepare.h"
@@ -53,9 +51,5 @@ struct Quantization {
     std::optional<GraphPreparation> preparedBy; ///< of which `prepared` comes; nullopt where it was corrected, too
     std::shared_ptr<QuantizedConstants> constants; ///< of `prepared`
 };
-
-/// The one path from a float model to a quantized one, for the command line and the window alike: prepares the graph if
-/// the recipe says so, calibrates (or reads ranges, or takes what was kept) if its form needs ranges, quantizes.
-Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel);
 
 } // namespace qs

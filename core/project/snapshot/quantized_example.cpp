@@ -122,9 +122,8 @@ std::string describeReadBack(const ReadBack& back)
     const Recipe& r = back.recipe;
     const auto type = [](DType t) { return std::string(dtypeName(t)); };
     const auto count = [](size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
-    std::string text = std::string(recipeFormatName(r.format));
-    const bool isStatic = r.format == RecipeFormat::Qdq || r.format == RecipeFormat::QOperator;
-    if (isStatic)
+    std::string text = std::string(nameIn(kRecipeFormats, r.format));
+    if (isStatic(r.format))
         text += ", " + type(r.activationType) + " activations" + (r.symmetricActivations ? " (symmetric)" : "");
     text += ", " + type(r.weightType) + " weights";
     if (r.format == RecipeFormat::WeightOnly)
@@ -139,7 +138,7 @@ std::string describeReadBack(const ReadBack& back)
         text += ", " + count(r.exclude.size(), "node") + " excluded";
     if (!r.tensors.empty())
         text += ", " + count(r.tensors.size(), "tensor") + " of " + (r.tensors.size() == 1 ? "its" : "their") + " own";
-    if (isStatic)
+    if (isStatic(r.format))
         text += ", " + count(back.ranges.tensors.size(), "range");
     if (back.differences)
         text += *back.differences == 0

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/work/cancel.h"
+#include "core/base/work/progress.h"
 #include "core/base/work/worker_team.h"
 #include "core/engine/run/carry.h"
-#include "core/quant/calibrate/calibrate.h"
+#include "core/quant/calibrate/calibration_run.h"
 
 #include <functional>
 #include <memory>

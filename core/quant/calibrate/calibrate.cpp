@@ -6,7 +6,7 @@
 #include "core/quant/calibrate/activation_pass.h"
 #include "core/quant/calibrate/calibrators.h"
 #include "core/quant/calibrate/percentile_tails.h"
-#include "core/quant/model/value_relations.h"
+#include "core/quant/calibrate/value_relations.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

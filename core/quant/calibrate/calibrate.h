@@ -3,28 +3,11 @@
 
 #include "core/base/work/cancel.h"
 #include "core/base/work/progress.h"
-#include "core/data/data_source.h"
-#include "core/engine/plan/plan.h"
 #include "core/quant/calibrate/calibration_data.h"
-
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
+#include "core/quant/calibrate/calibration_run.h"
+#include "core/quant/ranges/ranges.h"
 
 namespace qs {
-
-/// A float model, what to look at, and what to run it on.
-struct CalibrationRun {
-    std::shared_ptr<const Plan> plan;
-    std::vector<std::string> tensors; ///< float32 or float16 values of the model
-    std::shared_ptr<const DataSource> data;
-    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT, INPUT: state from one sample to the next
-    size_t threads = 1;
-    uint64_t memoryLimit = 0; ///< bytes; 0 = none
-    bool inOrder = false; ///< one sample after the other, so that what is seen of it may be added up as it comes
-    uint64_t keepBytes = uint64_t(64) << 20; ///< activations are kept for the second pass when all of them fit
-};
 
 /// Runs the model once over the data, twice where histograms are asked for and the activations do not fit keepBytes.
 /// The result does not depend on the number of threads. Issues: a tensor that is unknown, not float or holds NaN; a

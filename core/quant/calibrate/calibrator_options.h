@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/calibrate/ranges.h"
+#include "core/quant/ranges/ranges.h"
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/calibrators.h"
 
-#include "core/quant/params/numpy_sums.h"
+#include "core/kernels/statistics/numpy_sums.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

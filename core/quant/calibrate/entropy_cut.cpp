@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/kernels/statistics/numpy_sums.h"
 #include "core/quant/calibrate/calibrators.h"
-#include "core/quant/params/numpy_sums.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>

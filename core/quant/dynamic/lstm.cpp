@@ -3,7 +3,7 @@
 
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
-#include "core/quant/params/tensor_params.h"
+#include "core/quant/model/tensor_params.h"
 #include "core/quant/params/weights.h"
 
 #include <algorithm>

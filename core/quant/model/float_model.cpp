@@ -8,33 +8,12 @@
 #include "core/ops/op.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/stated_types.h"
+#include "core/quant/recipe/op_types.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 
 namespace qs {
-
-const std::vector<std::string>& defaultOpTypes(RecipeFormat format)
-{
-    static const std::vector<std::string> fixed { "Add", "ArgMax", "AveragePool", "BatchNormalization", "Clip",
-        "Concat", "Conv", "ConvTranspose", "CumSum", "EmbedLayerNormalization", "Flatten", "Gather", "GatherElements",
-        "Gemm", "GlobalAveragePool", "InstanceNormalization", "LayerNormalization", "LeakyRelu", "MatMul", "MaxPool",
-        "Mul", "Pad", "Relu", "Reshape", "Resize", "Sigmoid", "Slice", "Softmax", "Split", "Squeeze", "TopK",
-        "Transpose", "Unsqueeze", "Where" };
-    static const std::vector<std::string> dynamic { "Attention", "Conv", "EmbedLayerNormalization", "Gather", "LSTM",
-        "MatMul", "Transpose" };
-    static const std::vector<std::string> blocks { "MatMul" };
-    switch (format) {
-    case RecipeFormat::Dynamic:
-        return dynamic;
-    case RecipeFormat::WeightOnly:
-        return blocks;
-    case RecipeFormat::Qdq:
-    case RecipeFormat::QOperator:
-        break;
-    }
-    return fixed;
-}
 
 namespace {
 
@@ -51,7 +30,7 @@ Result<std::vector<bool>> matching(const std::vector<std::string>& options, cons
 
 bool isChosenType(const std::string& type, const Recipe& recipe)
 {
-    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    const auto& types = opTypesOf(recipe);
     return type != "QuantizeLinear" && type != "DequantizeLinear" && std::ranges::find(types, type) != types.end();
 }
 
@@ -123,8 +102,8 @@ Status checkOverrides(const FloatModel& model, const Recipe& recipe)
 void findTypes(FloatModel& model, const Graph& graph, RecipeFormat format)
 {
     const InferredFacts facts = inferFacts(graph);
-    const bool calibrated = format == RecipeFormat::Qdq || format == RecipeFormat::QOperator;
-    const std::vector<bool> stated = calibrated ? statedTypes(graph) : std::vector<bool>(graph.values().size(), true);
+    const std::vector<bool> stated
+        = isStatic(format) ? statedTypes(graph) : std::vector<bool>(graph.values().size(), true);
     std::string first;
     const auto values = graph.values();
     for (size_t v = 0; v < values.size(); ++v) {

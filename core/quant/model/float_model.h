@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/graph/draft.h"
-#include "core/quant/calibrate/ranges.h"
 #include "core/quant/params/quantized_constants.h"
+#include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
 
 #include <unordered_map>
@@ -11,9 +11,6 @@
 #include <vector>
 
 namespace qs {
-
-/// Operators that a recipe without types of its own quantizes.
-const std::vector<std::string>& defaultOpTypes(RecipeFormat format);
 
 /// The float model that is being quantized: an editable copy, its element types, which nodes were chosen, and the
 /// ranges of its activations. Node indices are those of `draft.nodes` when this was made.

@@ -29,10 +29,10 @@ bool uses(const Recipe& recipe, bool (*wanted)(DType))
 
 } // namespace
 
-std::string pairDomain(const FloatModel& model, const Recipe& recipe)
+std::string pairDomain(const GraphDraft& draft, const Recipe& recipe)
 {
     const bool newTypes = uses(recipe, is4Bit) || uses(recipe, is16Bit);
-    return recipe.contribOperators || (newTypes && model.opset() < kWideCodes) ? kMicrosoftDomain : "";
+    return recipe.contribOperators || (newTypes && opsetOf(draft) < kWideCodes) ? kMicrosoftDomain : "";
 }
 
 int64_t opsetOf(const GraphDraft& draft)
@@ -58,7 +58,7 @@ std::optional<int64_t> opsetThatLoads(const GraphDraft& draft, const Recipe& rec
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe)
 {
     const int64_t now = opsetOf(draft);
-    const bool fixedForm = recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator;
+    const bool fixedForm = isStatic(recipe.format);
     constexpr int64_t kFloat8Pairs = 19;
     if (fixedForm && now < kWideCodes && recipe.blockSize > 0)
         return kWideCodes;

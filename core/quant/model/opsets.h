@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/model/float_model.h"
+#include "core/graph/draft.h"
+#include "core/quant/recipe/recipe.h"
 
 namespace qs {
 
 /// Domain of all QuantizeLinear and DequantizeLinear: ai.onnx ("") where its version knows all types of the recipe.
-std::string pairDomain(const FloatModel& model, const Recipe& recipe);
+std::string pairDomain(const GraphDraft& draft, const Recipe& recipe);
 
 /// The version of ai.onnx that ONNX Runtime would raise the model to before quantizing it; nullopt: as it is.
 std::optional<int64_t> raisedOpset(const GraphDraft& draft, const Recipe& recipe);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/params/float8.h"
 
-#include "core/quant/params/numpy_sums.h"
+#include "core/kernels/statistics/numpy_sums.h"
 #include "core/quant/params/scale.h"
 #include "core/tensor/convert.h"
 

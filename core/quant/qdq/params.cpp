@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/params.h"
 
-#include "core/quant/params/tensor_params.h"
+#include "core/quant/model/tensor_params.h"
 #include "core/quant/params/weights.h"
 
 namespace qs {

@@ -77,7 +77,7 @@ void QdqWriter::renameOutput(const std::string& from, const std::string& to)
 
 void QdqWriter::add(DraftNode node, const QuantParams& params)
 {
-    node.domain = pairDomain(m_model, m_recipe);
+    node.domain = pairDomain(m_model.draft, m_recipe);
     if (params.axis)
         node.attributes.set("axis", *params.axis);
     if (params.blockSize > 0)
@@ -283,7 +283,7 @@ Status QdqWriter::tensor(const std::string& name)
 
 Status QdqWriter::write()
 {
-    if (const std::string domain = pairDomain(m_model, m_recipe); !domain.empty())
+    if (const std::string domain = pairDomain(m_model.draft, m_recipe); !domain.empty())
         m_draft.opsets.emplace(domain, 1); // also where there are no pairs in the end
     for (const std::string& name : m_marks.order())
         if (m_marks.of(name).provider.empty())

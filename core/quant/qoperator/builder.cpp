@@ -4,7 +4,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
-#include "core/quant/params/tensor_params.h"
+#include "core/quant/model/tensor_params.h"
 #include "core/quant/params/weights.h"
 
 #include <algorithm>

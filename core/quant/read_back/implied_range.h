@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/calibrate/ranges.h"
 #include "core/quant/params/scale.h"
+#include "core/quant/ranges/ranges.h"
 
 namespace qs {
 

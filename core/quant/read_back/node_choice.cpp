@@ -2,6 +2,7 @@
 #include "core/quant/read_back/node_choice.h"
 
 #include "core/qdq/qlinear_signature.h"
+#include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
 
@@ -230,8 +231,7 @@ NodeChoice nodeChoice(const FloatModel& model, const QuantizedFile& file, Recipe
 
 void chooseNodes(Recipe& recipe, const FloatModel& model, const NodeChoice& choice)
 {
-    const auto& defaults = defaultOpTypes(recipe.format);
-    const auto& wanted = recipe.opTypes.empty() ? defaults : recipe.opTypes;
+    const auto& wanted = opTypesOf(recipe);
     std::set<std::string> quantized, kept;
     const auto& nodes = model.draft.nodes;
     for (size_t n = 0; n < nodes.size(); ++n) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "core/qdq/quant_view.h"
-#include "core/quant/read_back/read_back.h"
 
 namespace qs {
+
+/// Float names by names of the quantized file, for values that are called otherwise there.
+using ValueNames = std::map<std::string, std::string>;
 
 /// What a quantized file says of one value of the float model.
 struct FileTensor {

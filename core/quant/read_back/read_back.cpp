@@ -6,6 +6,7 @@
 #include "core/quant/read_back/draft_differences.h"
 #include "core/quant/read_back/node_choice.h"
 #include "core/quant/read_back/shown_options.h"
+#include "core/quant/recipe/op_types.h"
 #include "core/quant/write/quantizer.h"
 #include "core/tensor/convert.h"
 
@@ -61,7 +62,7 @@ private:
 Trial Search::attempt(Recipe recipe) const
 {
     Trial trial;
-    if (recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator) {
+    if (isStatic(recipe.format)) {
         const auto kept = recipe.tensors;
         trial.ranges = shownRanges(m_file, recipe);
         for (const auto& [name, override] : kept)
@@ -140,8 +141,7 @@ std::vector<Search::Change> Search::switches(const Recipe& recipe) const
     if (recipe.format == RecipeFormat::Dynamic) {
         for (const std::string& type : defaultOpTypes(recipe.format))
             changes.push_back([type](Recipe& r) {
-                if (r.opTypes.empty())
-                    r.opTypes = defaultOpTypes(r.format);
+                r.opTypes = opTypesOf(r);
                 std::erase(r.opTypes, type);
             });
         return changes;
@@ -175,8 +175,7 @@ void Search::addTypes(Trial& best) const
     }
     for (const std::string& type : candidates)
         improve(best, [&](Recipe& recipe) {
-            if (recipe.opTypes.empty())
-                recipe.opTypes = known;
+            recipe.opTypes = opTypesOf(recipe);
             recipe.opTypes.push_back(type);
             chooseNodes(recipe, m_model, m_choice);
         });
@@ -245,7 +244,7 @@ Trial Search::run(const Recipe& start, bool sameNames)
         const bool odd = tensor.constant && m_model.draft.constant(name) && tensor.role != QuantRole::Bias
             && (tensor.params.dtype != usual || (biases.contains(name) && tensor.params.dtype != DType::Int32))
             && tensor.params.blockSize == 0;
-        if (!odd || (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator))
+        if (!odd || !isStatic(recipe.format))
             continue;
         recipe.tensors[name].parts.front().type = tensor.params.dtype;
         recipe.tensors[name].axis = tensor.params.axis;
@@ -322,7 +321,7 @@ bool hasUsualNames(const QuantizedFile& file, const ValueNames& names)
 
 void tellGenerally(const Recipe& recipe, bool hasFloat, std::vector<std::string>& sentences)
 {
-    if (recipe.format == RecipeFormat::Qdq || recipe.format == RecipeFormat::QOperator)
+    if (isStatic(recipe.format))
         sentences.push_back("how the ranges were found (calibration method and data): only scales are in the file");
     if (!hasFloat)
         sentences.push_back("which nodes and operators were left out by name: without the float model only those that "
@@ -370,7 +369,7 @@ Result<ReadBack> readBack(
     const Recipe shown = shownOptions(file);
     if (!floatModel) {
         back.recipe = shown;
-        if (shown.format == RecipeFormat::Qdq || shown.format == RecipeFormat::QOperator)
+        if (isStatic(shown.format))
             back.ranges = shownRanges(file, back.recipe);
         chooseShownNodes(file, back.recipe);
     } else {

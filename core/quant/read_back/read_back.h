@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/graph/draft.h"
-#include "core/quant/calibrate/ranges.h"
+#include "core/quant/ranges/ranges.h"
+#include "core/quant/read_back/quantized_file.h"
 #include "core/quant/recipe/recipe.h"
 
 namespace qs {
@@ -18,9 +19,6 @@ struct ReadBack {
     /// where the file has names of its own, that cannot be told.
     std::optional<size_t> differences;
 };
-
-/// Float names by names of the quantized file, for values that are called otherwise there.
-using ValueNames = std::map<std::string, std::string>;
 
 /// Reads the recipe and the ranges that a quantized model was made with: what its quantizers, codes and names show,
 /// then whatever makes the float model come out closest to it. Without a float model the excluded nodes are those of

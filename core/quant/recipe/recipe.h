@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/named_values.h"
 #include "core/quant/calibrate/calibrator_options.h"
 #include "core/tensor/dtype.h"
 
@@ -17,6 +18,19 @@ enum class RecipeFormat {
     Dynamic, ///< activations quantized from their own values while running
     WeightOnly, ///< weights in blocks of few bits, activations float
 };
+inline constexpr NamedValues<RecipeFormat, 4> kRecipeFormats { { { RecipeFormat::Qdq, "qdq" },
+    { RecipeFormat::QOperator, "qoperator" }, { RecipeFormat::Dynamic, "dynamic" },
+    { RecipeFormat::WeightOnly, "weight-only" } } };
+/// Ranges of activations are known before the model runs: found by calibration, or given.
+constexpr bool isStatic(RecipeFormat format)
+{
+    return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator;
+}
+
+/// Types of codes that a recipe can ask for.
+inline constexpr NamedValues<DType, 9> kCodeTypes { { { DType::Int8, "int8" }, { DType::UInt8, "uint8" },
+    { DType::Int16, "int16" }, { DType::UInt16, "uint16" }, { DType::Int4, "int4" }, { DType::UInt4, "uint4" },
+    { DType::Int2, "int2" }, { DType::UInt2, "uint2" }, { DType::Float8E4M3FN, "float8e4m3fn" } } };
 
 /// What is asked of one tensor (or one channel of it) in place of what the recipe's defaults say.
 struct QuantOverride {
@@ -62,6 +76,11 @@ struct GraphPreparation {
 
 /// How the codes of a block are found: MLAS' way, round to nearest, HQQ, GPTQ (needs samples), k-quant.
 enum class WeightOnlyAlgorithm { Default, RoundToNearest, Hqq, Gptq, KQuant };
+inline constexpr NamedValues<WeightOnlyAlgorithm, 5> kWeightOnlyAlgorithms {
+    { { WeightOnlyAlgorithm::Default, "default" }, { WeightOnlyAlgorithm::RoundToNearest, "rtn" },
+        { WeightOnlyAlgorithm::Hqq, "hqq" }, { WeightOnlyAlgorithm::Gptq, "gptq" },
+        { WeightOnlyAlgorithm::KQuant, "k-quant" } }
+};
 
 struct GptqOptions {
     double damping = 0.01; ///< share of the mean of the Hessian's diagonal that is added to it
@@ -94,10 +113,6 @@ struct WeightOnlyOptions {
     std::map<std::string, WeightOnlyNode> nodes; ///< by node name
     bool operator==(const WeightOnlyOptions&) const = default;
 };
-
-/// "default", "rtn", "hqq", "gptq", "k-quant"
-std::string_view weightOnlyAlgorithmName(WeightOnlyAlgorithm algorithm);
-std::optional<WeightOnlyAlgorithm> weightOnlyAlgorithmOf(std::string_view name);
 
 /// What ONNX Runtime's tools do not do; see core/quant/correct. SmoothQuant, which they know, is a field of its own.
 struct CorrectionOptions {
@@ -156,13 +171,5 @@ struct Recipe {
 
 /// The preset the program starts from: ONNX Runtime's defaults, but graph preparation, and extreme constants in float.
 Recipe quantscopeRecipe();
-
-/// The switch of the preparation pass of that name ("fold_constants" ...); null when there is none.
-bool* preparationSwitch(GraphPreparation& preparation, std::string_view pass);
-/// Names of the passes that are switched off.
-std::vector<std::string> skippedPasses(GraphPreparation preparation);
-
-std::string_view recipeFormatName(RecipeFormat format); ///< "qdq", "qoperator", "dynamic", "weight-only"
-std::optional<RecipeFormat> recipeFormatOf(std::string_view name);
 
 } // namespace qs

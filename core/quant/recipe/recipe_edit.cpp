@@ -3,7 +3,7 @@
 
 #include "core/base/name_pattern.h"
 #include "core/graph/draft.h"
-#include "core/quant/model/float_model.h"
+#include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -42,8 +42,6 @@ Names without(const Names& options, const Names& names, const NameSet& members)
     }
     return kept;
 }
-
-Names typesOf(const Recipe& recipe) { return recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes; }
 
 void setTypes(Recipe& recipe, Names types)
 {
@@ -117,7 +115,7 @@ Recipe withNodes(Recipe recipe, std::span<const RecipeNode> nodes, std::span<con
     }
     recipe.exclude = without(recipe.exclude, names, moved);
     // A type that is quantized for these alone leaves out the others of it.
-    Names types = typesOf(recipe);
+    Names types = opTypesOf(recipe);
     for (size_t i : members)
         if (!contains(types, nodes[i].opType)) {
             types.push_back(nodes[i].opType);
@@ -141,7 +139,7 @@ Recipe withNode(Recipe recipe, std::span<const RecipeNode> nodes, size_t node, b
 
 Recipe withType(Recipe recipe, std::span<const RecipeNode> nodes, const std::string& opType, bool quantized)
 {
-    Names types = typesOf(recipe);
+    Names types = opTypesOf(recipe);
     if (!quantized) {
         std::erase(types, opType);
         // An empty list means the defaults, so the last type goes by its nodes.
@@ -206,11 +204,6 @@ Recipe withTensorType(Recipe recipe, const std::string& tensor, std::optional<DT
 Recipe withSymmetry(Recipe recipe, const std::string& tensor, std::optional<bool> symmetric)
 {
     return withPart(std::move(recipe), tensor, &QuantOverride::symmetric, symmetric);
-}
-
-Recipe withReducedRange(Recipe recipe, const std::string& tensor, std::optional<bool> reduced)
-{
-    return withPart(std::move(recipe), tensor, &QuantOverride::reduceRange, reduced);
 }
 
 Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/quant/calibrate/calibration_data.h"
+#include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe_state.h"
 
 #include <cstdint>
@@ -29,7 +29,6 @@ Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double
 Recipe withScale(Recipe recipe, const std::string& tensor, double scale, int64_t zeroPoint);
 Recipe withTensorType(Recipe recipe, const std::string& tensor, std::optional<DType> type);
 Recipe withSymmetry(Recipe recipe, const std::string& tensor, std::optional<bool> symmetric);
-Recipe withReducedRange(Recipe recipe, const std::string& tensor, std::optional<bool> reduced);
 /// Of a constant: one scale for each index of that axis; nullopt: as the recipe says for all.
 Recipe withChannelAxis(Recipe recipe, const std::string& tensor, std::optional<int64_t> axis);
 /// Another calibrator finds the range of this activation; nullopt: that of the recipe does. What was given goes.

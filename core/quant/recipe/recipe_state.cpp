@@ -3,8 +3,7 @@
 
 #include "core/base/name_pattern.h"
 #include "core/graph/draft.h"
-#include "core/quant/model/float_model.h"
-#include "core/quant/recipe/setting_origins.h"
+#include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -53,16 +52,6 @@ ValueOrigin originOfTypes(const Recipe& recipe, const RecipeBase& base)
                                                                                          : ValueOrigin::ByType;
 }
 
-bool touches(const std::vector<RecipeChange>& changes, std::string_view field)
-{
-    return std::ranges::any_of(changes, [&](const RecipeChange& change) {
-        const auto inside = [](std::string_view path, std::string_view of) {
-            return path == of || (path.starts_with(of) && path.size() > of.size() && path[of.size()] == '.');
-        };
-        return inside(change.field, field) || inside(field, change.field);
-    });
-}
-
 } // namespace
 
 QuantOverride firstPart(const Recipe& recipe, const std::string& tensor)
@@ -105,7 +94,7 @@ std::vector<NodeState> nodeStates(const Recipe& recipe, const RecipeBase& base, 
     for (const RecipeNode& node : nodes)
         all.push_back(node.name);
     const auto included = firstMatches(recipe.include, all), excluded = firstMatches(recipe.exclude, all);
-    const auto& list = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    const auto& list = opTypesOf(recipe);
     const std::unordered_set<std::string> types(list.begin(), list.end());
     std::vector<NodeState> states;
     for (size_t n = 0; n < nodes.size(); ++n) {
@@ -131,20 +120,6 @@ TriState triState(std::span<const NodeState> states, std::span<const size_t> mem
     for (size_t i : members)
         quantized += states[i].quantized;
     return quantized == 0 ? TriState::None : quantized == members.size() ? TriState::All : TriState::Some;
-}
-
-SettingOrigins::SettingOrigins(const Recipe& recipe, const RecipeBase& base)
-    : m_edits(recipeDiff(base.recipe, recipe))
-    , m_preset(recipeDiff(Recipe {}, base.recipe))
-    , m_baseOrigin(base.origin)
-{
-}
-
-ValueOrigin SettingOrigins::of(std::string_view field) const
-{
-    if (touches(m_edits, field))
-        return ValueOrigin::Override;
-    return touches(m_preset, field) ? m_baseOrigin : ValueOrigin::Default;
 }
 
 TensorOrigins tensorOrigins(const Recipe& recipe, const RecipeBase& base, const std::string& tensor)

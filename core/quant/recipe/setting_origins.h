@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/recipe/recipe_diff.h"
 #include "core/quant/recipe/recipe_state.h"
 
 #include <string_view>

@@ -8,7 +8,7 @@ namespace qs {
 
 namespace {
 
-std::string quoted(WeightOnlyAlgorithm a) { return "'" + std::string(weightOnlyAlgorithmName(a)) + "'"; }
+std::string quoted(WeightOnlyAlgorithm a) { return "'" + std::string(nameIn(kWeightOnlyAlgorithms, a)) + "'"; }
 
 Status checkOptions(const Recipe& recipe)
 {

@@ -3,7 +3,7 @@
 
 #include "core/base/rounding.h"
 #include "core/base/work/parallel.h"
-#include "core/quant/params/numpy_sums.h"
+#include "core/kernels/statistics/numpy_sums.h"
 #include "core/quant/params/scale.h"
 #include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/hessian.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/graph/draft.h"
-#include "core/quant/calibrate/ranges.h"
+#include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
 
 namespace qs {

@@ -2,14 +2,15 @@
 #include "core/quant/write/quantizer.h"
 
 #include "core/quant/dynamic/dynamic.h"
+#include "core/quant/model/complete_overrides.h"
 #include "core/quant/model/load_warnings.h"
 #include "core/quant/model/name_collisions.h"
 #include "core/quant/model/node_order.h"
 #include "core/quant/model/opsets.h"
-#include "core/quant/params/complete_overrides.h"
 #include "core/quant/params/float8.h"
 #include "core/quant/qdq/writer.h"
 #include "core/quant/qoperator/builder.h"
+#include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -47,7 +48,7 @@ Status checkTypes(const Recipe& recipe)
         return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
     if (recipe.format == RecipeFormat::Dynamic && dtypeBits(recipe.weightType) != 8)
         return badUse("the dynamic format multiplies codes of 8 bits", "use int8 or uint8 weights, or another format");
-    if (recipe.format != RecipeFormat::Qdq && recipe.format != RecipeFormat::QOperator)
+    if (!isStatic(recipe.format))
         return {};
     const auto bits = [](DType type) { return dtypeBits(type); };
     if (recipe.activationType == DType::Int8 && recipe.weightType == DType::UInt8)
@@ -181,7 +182,7 @@ Result<QuantizedDraft> quantizeDraft(
 
 std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe)
 {
-    const auto& types = recipe.opTypes.empty() ? defaultOpTypes(recipe.format) : recipe.opTypes;
+    const auto& types = opTypesOf(recipe);
     std::vector<std::string> tensors;
     std::unordered_set<std::string> seen;
     for (const DraftNode& node : model.draft.nodes) {

@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/quant/recipe/recipe.h"
+#include "core/quant/recipe/recipe_options.h"
 
 #include <QString>
+#include <QStringList>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace qs {
 
-/// One value that a setting can take.
-struct RecipeChoice {
-    QString text;
-    std::function<void(Recipe&)> set;
-};
-
 /// One setting of a recipe that holds for all nodes, as people see it: a choice, or a number.
-struct RecipeField {
-    std::string path; ///< as in recipeDiff: what its origin is looked up by
-    QString title, label, toolTip; ///< the label is short, and stands among its neighbours
-    std::vector<RecipeChoice> choices; ///< empty: a number
-    double least = 0, most = 0;
-    int decimals = 0;
-    std::function<double(const Recipe&)> get; ///< index of the choice (-1: none of them), or the number
-    std::function<void(Recipe&, double)> setNumber;
-    std::function<void(Recipe&, const Recipe& from)> copy; ///< takes the setting from another recipe
-    std::function<bool(const Recipe&)> applies; ///< whether the rest of the recipe leaves it a meaning
-    bool section = false; ///< begins a group: `label` is its title, nothing else is set
+class RecipeField {
+public:
+    explicit RecipeField(const RecipeOption& option);
+
+    /// As in recipeDiff: what its origin is looked up by.
+    std::string path() const { return std::string(m_option->path); }
+    const RecipeLine& line() const { return m_option->line; }
+    /// The label is short, and stands among its neighbours; the section is the title above, empty where there is none.
+    QString title, label, toolTip, section;
+    QStringList choices; ///< empty: a number
+
+    /// Index of the choice (-1: none of them), or the number.
+    double get(const Recipe& recipe) const;
+    void set(Recipe& recipe, double value) const;
+    /// Takes the setting from another recipe.
+    void copy(Recipe& to, const Recipe& from) const { m_option->value.set(to, m_option->value.get(from)); }
+    /// Whether the rest of the recipe leaves it a meaning.
+    bool applies(const Recipe& recipe) const { return !line().shown || line().shown(recipe); }
+    bool sectionApplies(const Recipe& recipe) const { return !line().sectionShown || line().sectionShown(recipe); }
+    /// "percentile", "99.999"
+    QString text(const Recipe& recipe) const;
+
+private:
+    const RecipeOption* m_option;
+    std::vector<RecipeValue> m_values; ///< of the choices
 };
 
 /// All of them, in the order to show.
 const std::vector<RecipeField>& recipeFields();
-/// The text of the field's value: "percentile", "99.999".
-QString recipeFieldText(const RecipeField& field, const Recipe& recipe);
 
 } // namespace qs

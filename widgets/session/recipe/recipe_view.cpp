@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/recipe/recipe_view.h"
 
+#include "core/quant/recipe/recipe_diff.h"
 #include "core/quant/recipe/recipe_edit.h"
-#include "core/quant/recipe/recipe_json.h"
 #include "widgets/models/base/formatting.h"
 
 #include <algorithm>

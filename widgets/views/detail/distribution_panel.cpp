@@ -78,8 +78,7 @@ bool DistributionPanel::movable(const ActivationRow& row) const
 {
     const RecipeFormat format = m_edits.recipe().format;
     return m_edits.editable() && row.quantizer && !row.dynamic && row.range && row.params.perTensor()
-        && isInteger(row.params.dtype) && !row.beforeHistogram.empty()
-        && (format == RecipeFormat::Qdq || format == RecipeFormat::QOperator);
+        && isInteger(row.params.dtype) && !row.beforeHistogram.empty() && isStatic(format);
 }
 
 std::optional<PlotRange> DistributionPanel::draftRange(const ActivationRow& row) const

@@ -190,8 +190,7 @@ void OverrideEditor::refresh()
     const bool editable = m_session.recipe().editable();
     const auto node = m_recipe.nodeOf(m_session.selection().current());
     const RecipeFormat format = m_session.recipe().recipe().format;
-    const std::string name
-        = format == RecipeFormat::Qdq || format == RecipeFormat::QOperator ? tensor() : std::string();
+    const std::string name = isStatic(format) ? tensor() : std::string();
     setVisible(editable && (node || !name.empty()));
     m_quantize->setVisible(node.has_value());
     if (node) {

@@ -59,8 +59,11 @@ RecipeForm::RecipeForm(Session& session, QWidget* parent)
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
     grid->setColumnMinimumWidth(2, kResetWidth);
-    for (const RecipeField& field : recipeFields())
+    for (const RecipeField& field : recipeFields()) {
+        if (!field.section.isEmpty())
+            m_lines.push_back(makeSection(field));
         m_lines.push_back(makeLine(field));
+    }
     arrange(false);
     grid->setRowStretch(2 * int(m_lines.size()), 1);
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &RecipeForm::refresh);
@@ -68,20 +71,23 @@ RecipeForm::RecipeForm(Session& session, QWidget* parent)
     refresh();
 }
 
+RecipeForm::Line RecipeForm::makeSection(const RecipeField& field)
+{
+    Line line { &field, new QLabel(field.section, this) };
+    line.label->setObjectName(QStringLiteral("formSection"));
+    return line;
+}
+
 RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
 {
     Line line { &field, new QLabel(field.label, this) };
     line.label->setToolTip(field.toolTip);
-    if (field.section) {
-        line.label->setObjectName(QStringLiteral("formSection"));
-        return line;
-    }
     line.label->setObjectName(QStringLiteral("formLabel"));
-    if (field.choices.empty()) {
+    if (field.choices.isEmpty()) {
         line.number = new Calm<QDoubleSpinBox>(this);
         line.number->setLocale(QLocale::c());
-        line.number->setRange(field.least, field.most);
-        line.number->setDecimals(field.decimals);
+        line.number->setRange(field.line().limits.least, field.line().limits.most);
+        line.number->setDecimals(field.line().decimals);
         line.number->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
         line.number->setKeyboardTracking(false);
         connect(line.number, &QDoubleSpinBox::valueChanged, this, [this, &field](double value) {
@@ -91,8 +97,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
     } else {
         line.combo = new Calm<ElidedCombo>(this);
         line.combo->setPlaceholderText(tr("other"));
-        for (const RecipeChoice& choice : field.choices)
-            line.combo->addItem(choice.text);
+        line.combo->addItems(field.choices);
         connect(line.combo, &QComboBox::activated, this, [this, &field](int index) { choose(field, index); });
     }
     line.widget()->setMinimumWidth(kLeastField); // the widest choice must not decide how wide the panel is
@@ -115,7 +120,7 @@ void RecipeForm::arrange(bool stacked)
     int row = 0;
     for (const Line& line : m_lines) {
         const int beside = stacked ? row + 1 : row;
-        if (line.field->section || stacked)
+        if (!line.widget() || stacked)
             grid->addWidget(line.label, row, 0, 1, 3);
         else
             grid->addWidget(line.label, row, 0);
@@ -138,7 +143,7 @@ void RecipeForm::fit()
 {
     int labels = 0;
     for (const Line& line : m_lines)
-        if (!line.field->section && !line.label->isHidden())
+        if (line.widget() && !line.label->isHidden())
             labels = std::max(labels, line.label->sizeHint().width());
     const QMargins margins = layout()->contentsMargins();
     const int room = width() - margins.left() - margins.right() - labels - kResetWidth - 2 * kSpacing;
@@ -149,7 +154,7 @@ void RecipeForm::fit()
 QWidget* RecipeForm::editor(const std::string& path) const
 {
     for (const Line& line : m_lines)
-        if (!line.field->section && line.field->path == path)
+        if (line.widget() && line.field->path() == path)
             return line.widget();
     return nullptr;
 }
@@ -168,10 +173,10 @@ void RecipeForm::refresh()
 void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins)
 {
     const RecipeEdits& edits = m_session.recipe();
+    if (!line.widget())
+        return line.label->setVisible(line.field->sectionApplies(edits.recipe()));
     const bool shown = line.field->applies(edits.recipe());
     line.label->setVisible(shown);
-    if (line.field->section)
-        return;
     line.widget()->setVisible(shown);
     const double value = line.field->get(edits.recipe());
     if (line.combo)
@@ -180,23 +185,20 @@ void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins)
         line.number->setValue(value);
     const bool changed = value != line.field->get(edits.base());
     line.reset->setVisible(shown && changed);
-    line.reset->setToolTip(tr("Back to %1").arg(recipeFieldText(*line.field, edits.base())));
+    line.reset->setToolTip(tr("Back to %1").arg(line.field->text(edits.base())));
     setChanged(line.label, changed);
-    const ValueOrigin origin = origins.of(line.field->path);
+    const ValueOrigin origin = origins.of(line.field->path());
     line.widget()->setToolTip(line.field->toolTip + QStringLiteral("\n")
-        + tr("%1: %2").arg(recipeFieldText(*line.field, edits.recipe()), originText(origin)));
+        + tr("%1: %2").arg(line.field->text(edits.recipe()), originText(origin)));
 }
 
 void RecipeForm::choose(const RecipeField& field, double value)
 {
     RecipeEdits& edits = m_session.recipe();
     Recipe next = edits.recipe();
-    if (field.choices.empty())
-        field.setNumber(next, value);
-    else
-        field.choices[size_t(value)].set(next);
-    const QString mergeKey = field.choices.empty() ? toQt(field.path) : QString();
-    edits.apply(tr("%1 %2").arg(field.title, recipeFieldText(field, next)), next, mergeKey);
+    field.set(next, value);
+    const QString mergeKey = field.choices.isEmpty() ? toQt(field.path()) : QString();
+    edits.apply(tr("%1 %2").arg(field.title, field.text(next)), next, mergeKey);
 }
 
 void RecipeForm::reset(const RecipeField& field)

@@ -14,7 +14,7 @@ class QToolButton;
 
 namespace qs {
 
-struct RecipeField;
+class RecipeField;
 class SettingOrigins;
 
 /// The settings that hold for all nodes, one line each: label, editor, and a way back where it was changed. A change is
@@ -30,6 +30,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    /// A setting, or the title above one: without an editor.
     struct Line {
         const RecipeField* field;
         QLabel* label;
@@ -38,6 +39,7 @@ private:
         QToolButton* reset = nullptr;
         QWidget* widget() const;
     };
+    Line makeSection(const RecipeField& field);
     Line makeLine(const RecipeField& field);
     void fit(); ///< the arrangement to the width and the labels that are shown
     void arrange(bool stacked);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/calibrate/range_files.h"
+#include "core/quant/ranges/range_files.h"
 
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
-#include "core/quant/calibrate/range_formats.h"
+#include "core/quant/ranges/range_formats.h"
 
 #include <algorithm>
 #include <bit>

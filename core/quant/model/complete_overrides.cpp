@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/params/complete_overrides.h"
+#include "core/quant/model/complete_overrides.h"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/named_values.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
 
@@ -21,9 +22,10 @@ enum class CalibrationMethod {
     Distribution, ///< average and deviation, for float8
 };
 
-/// "minmax", "moving-average", "percentile", "entropy", "mse", "distribution".
-std::string_view calibrationMethodName(CalibrationMethod method);
-std::optional<CalibrationMethod> calibrationMethodOf(std::string_view name);
+inline constexpr NamedValues<CalibrationMethod, 6> kCalibrationMethods { { { CalibrationMethod::MinMax, "minmax" },
+    { CalibrationMethod::MovingAverage, "moving-average" }, { CalibrationMethod::Percentile, "percentile" },
+    { CalibrationMethod::Entropy, "entropy" }, { CalibrationMethod::Mse, "mse" },
+    { CalibrationMethod::Distribution, "distribution" } } };
 
 /// Range of one tensor as calibration gives it: not yet widened to hold 0, not yet symmetric for a quantizer.
 struct TensorRange {

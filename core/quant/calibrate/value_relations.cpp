@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/model/value_relations.h"
+#include "core/quant/calibrate/value_relations.h"
 
 #include "core/tensor/convert.h"
 

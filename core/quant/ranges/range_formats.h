@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/quant/calibrate/ranges.h"
+#include "core/quant/ranges/ranges.h"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/params/tensor_params.h"
+#include "core/quant/model/tensor_params.h"
 
 #include "core/quant/params/float8.h"
 #include "core/quant/params/weights.h"

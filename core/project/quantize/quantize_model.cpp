@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/quantize/quantization.h"
+#include "core/project/quantize/quantize_model.h"
 
 #include "core/base/work/long_work.h"
 #include "core/base/work/stopwatch.h"
@@ -7,10 +7,11 @@
 #include "core/project/memory.h"
 #include "core/project/quantize/corrections.h"
 #include "core/quant/calibrate/calibration_cache.h"
-#include "core/quant/calibrate/range_files.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/stated_types.h"
-#include "core/quant/recipe/recipe_json.h"
+#include "core/quant/ranges/range_files.h"
+#include "core/quant/recipe/recipe_diff.h"
+#include "core/quant/recipe/recipe_options.h"
 #include "core/quant/recipe/recipe_ranges.h"
 #include "core/quant/weight_only/gptq_model.h"
 #include "core/quant/write/quantizer.h"
@@ -22,8 +23,6 @@
 namespace qs {
 
 namespace {
-
-bool needsRanges(RecipeFormat format) { return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator; }
 
 /// What the statistics of a tensor depend on; which tensors there are is another matter.
 std::string calibrationKey(Recipe recipe)
@@ -116,7 +115,7 @@ Status calibrate(const QuantizeInputs& inputs, FloatState& state, const Progress
 Status findRanges(
     const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
 {
-    if (!needsRanges(state.recipe.format))
+    if (!isStatic(state.recipe.format))
         return {};
     if (!inputs.rangesPath.empty()) {
         QS_TRY(state.ranges, readRanges(inputs.rangesPath));
@@ -181,7 +180,7 @@ Result<Prepared> preparedModel(const QuantizeInputs& inputs)
     Prepared prepared { GraphDraft(inputs.model), {}, std::make_shared<QuantizedConstants>() };
     QS_CHECK(checkIsFloat(prepared.draft));
     if (preparation.enabled) {
-        QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(preparation)));
+        QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(inputs.recipe)));
     }
     return prepared;
 }

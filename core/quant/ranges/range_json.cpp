@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/calibrate/range_formats.h"
+#include "core/quant/ranges/range_formats.h"
 
 #include <array>
 #include <charconv>
