@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
+#include "tests/support/helper_call.h"
 #include "tests/support/tensors.h"
 
 #include <cmath>
@@ -114,7 +115,7 @@ void FindingsTests::rangeTooSmall()
     const Comparison c = compared(plain(), quantized(0.034f, 0.002f), normalData());
     const Finding* f = findingOf(c, "range_too_small");
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->severity, Severity::Error);
     QCOMPARE(f->tensor, std::string("a"));
     QCOMPARE(f->node, std::string("n_a"));
@@ -139,7 +140,7 @@ void FindingsTests::rangeTooLarge()
     const Comparison c = compared(plain(), quantized(0.034f, 1.0f), normalData());
     const Finding* f = findingOf(c, "range_too_large");
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->tensor, std::string("a"));
     QVERIFY(f->severity != Severity::Note);
     QVERIFY(number(*f, "gain_db") > 25 && number(*f, "gain_db") < 40);
@@ -152,7 +153,7 @@ void FindingsTests::inputMismatch()
     const Comparison c = compared(plain(), quantized(0.002f, 0.002f), normalData());
     const Finding* f = findingOf(c, "input_mismatch");
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->severity, Severity::Error);
     QCOMPARE(f->tensor, std::string("x"));
     QCOMPARE(&c.findings[0], f);
@@ -187,7 +188,7 @@ void FindingsTests::inherited()
     const Comparison c = compared(plain(), quantized(0.002f, 0.034f), normalData());
     const Finding* f = findingOf(c, "inherited");
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->severity, Severity::Note);
     const auto source = std::ranges::find(f->evidence, "source", &EvidenceItem::key);
     QVERIFY(source != f->evidence.end());
@@ -218,7 +219,7 @@ void FindingsTests::channelImbalance()
     const Comparison c2 = compared(worse.f, worse.q, pictures());
     const Finding* f = findingOf(c2, "channel_imbalance");
     QVERIFY2(f, qPrintable(rulesOf(c2)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->tensor, std::string("w"));
     QVERIFY(number(*f, "range_ratio") > 20);
     QVERIFY(number(*f, "gain_db") >= 6);
@@ -243,7 +244,7 @@ void FindingsTests::weightsDiffer()
     const Comparison c = compared(pair.f, pair.q, pictures());
     const Finding* f = findingOf(c, "weights_differ");
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->tensor, std::string("w"));
     QVERIFY(number(*f, "off_by_more_than_half_step") > 0.25);
     QVERIFY(!findingOf(c, "channel_imbalance"));
@@ -273,7 +274,7 @@ void FindingsTests::oneCauseIsOneCard()
     const Comparison c = compared(f.output(from).finish(), q.output(from).finish(), pictures());
     QCOMPARE(std::ranges::count(c.findings, "weights_differ", &Finding::rule), 1);
     const Finding& card = *findingOf(c, "weights_differ");
-    verifyComplete(card);
+    QS_HELPER(verifyComplete(card));
     QCOMPARE(card.tensor, std::string("w2")); // the worst
     QCOMPARE(card.title, std::string("3 layers have other weights"));
     QCOMPARE(card.places.size(), size_t(3));
@@ -332,7 +333,7 @@ void FindingsTests::unmatched()
     const Comparison c = compared(f, q, normalData());
     const Finding* found = findingOf(c, "unmatched");
     QVERIFY2(found, qPrintable(rulesOf(c)));
-    verifyComplete(*found);
+    QS_HELPER(verifyComplete(*found));
     QCOMPARE(found->severity, Severity::Note);
     QCOMPARE(found->tensor, std::string("b"));
     QCOMPARE(number(*found, "float"), 1.0);
