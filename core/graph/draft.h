@@ -40,7 +40,6 @@ public:
     explicit GraphDraft(std::shared_ptr<const Model> source);
 
     const Model& source() const { return *m_source; }
-    const std::shared_ptr<const Model>& sourcePtr() const { return m_source; }
     std::vector<DraftNode> nodes; ///< in any order; build() sorts
     std::map<std::string, int64_t> opsets;
     std::string producer; ///< "name version"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
+#include "tests/support/helper_call.h"
 #include "tests/support/tensors.h"
 
 #include <cmath>
@@ -115,7 +116,7 @@ void FindingsTests::rangeTooSmall()
     const Comparison c = compared(plain(), quantized(0.034f, 0.002f), normalData());
     const Finding* f = findingOf(c, Rule::RangeTooSmall);
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->severity, Severity::Error);
     QCOMPARE(f->tensor, std::string("a"));
     QCOMPARE(f->node, std::string("n_a"));
@@ -140,7 +141,7 @@ void FindingsTests::rangeTooLarge()
     const Comparison c = compared(plain(), quantized(0.034f, 1.0f), normalData());
     const Finding* f = findingOf(c, Rule::RangeTooLarge);
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->tensor, std::string("a"));
     QVERIFY(f->severity != Severity::Note);
     QVERIFY(number(*f, "gain_db") > 25 && number(*f, "gain_db") < 40);
@@ -153,7 +154,7 @@ void FindingsTests::inputMismatch()
     const Comparison c = compared(plain(), quantized(0.002f, 0.002f), normalData());
     const Finding* f = findingOf(c, Rule::InputMismatch);
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->severity, Severity::Error);
     QCOMPARE(f->tensor, std::string("x"));
     QCOMPARE(&c.findings[0], f);
@@ -188,7 +189,7 @@ void FindingsTests::inherited()
     const Comparison c = compared(plain(), quantized(0.002f, 0.034f), normalData());
     const Finding* f = findingOf(c, Rule::Inherited);
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->severity, Severity::Note);
     const auto source = std::ranges::find(f->evidence, "source", &EvidenceItem::key);
     QVERIFY(source != f->evidence.end());
@@ -219,7 +220,7 @@ void FindingsTests::channelImbalance()
     const Comparison c2 = compared(worse.f, worse.q, pictures());
     const Finding* f = findingOf(c2, Rule::ChannelImbalance);
     QVERIFY2(f, qPrintable(rulesOf(c2)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->tensor, std::string("w"));
     QVERIFY(number(*f, "range_ratio") > 20);
     QVERIFY(number(*f, "gain_db") >= 6);
@@ -244,7 +245,7 @@ void FindingsTests::weightsDiffer()
     const Comparison c = compared(pair.f, pair.q, pictures());
     const Finding* f = findingOf(c, Rule::WeightsDiffer);
     QVERIFY2(f, qPrintable(rulesOf(c)));
-    verifyComplete(*f);
+    QS_HELPER(verifyComplete(*f));
     QCOMPARE(f->tensor, std::string("w"));
     QVERIFY(number(*f, "off_by_more_than_half_step") > 0.25);
     QVERIFY(!findingOf(c, Rule::ChannelImbalance));
@@ -274,7 +275,7 @@ void FindingsTests::oneCauseIsOneCard()
     const Comparison c = compared(f.output(from).finish(), q.output(from).finish(), pictures());
     QCOMPARE(std::ranges::count(c.findings, Rule::WeightsDiffer, &Finding::rule), 1);
     const Finding& card = *findingOf(c, Rule::WeightsDiffer);
-    verifyComplete(card);
+    QS_HELPER(verifyComplete(card));
     QCOMPARE(card.tensor, std::string("w2")); // the worst
     QCOMPARE(card.title, std::string("3 layers have other weights"));
     QCOMPARE(card.places.size(), size_t(3));
@@ -333,7 +334,7 @@ void FindingsTests::unmatched()
     const Comparison c = compared(f, q, normalData());
     const Finding* found = findingOf(c, Rule::Unmatched);
     QVERIFY2(found, qPrintable(rulesOf(c)));
-    verifyComplete(*found);
+    QS_HELPER(verifyComplete(*found));
     QCOMPARE(found->severity, Severity::Note);
     QCOMPARE(found->tensor, std::string("b"));
     QCOMPARE(number(*found, "float"), 1.0);

@@ -2,6 +2,7 @@
 #include "core/analysis/measure/measured.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
+#include "tests/support/helper_call.h"
 
 #include <cmath>
 #include <random>
@@ -117,7 +118,7 @@ void NumbersTests::inputNumbers()
     QVERIFY(!x.accumulated.exact);
     QCOMPARE(x.accumulated.elements, uint64_t(4));
     QCOMPARE(x.sampleSqnrDb.size(), size_t(1));
-    verifySplit(x);
+    QS_HELPER(verifySplit(x));
 }
 
 void NumbersTests::clippedTensor()
@@ -142,8 +143,8 @@ void NumbersTests::clippedTensor()
     QCOMPARE(a.observedRange->first, -2.0);
     QCOMPARE(a.observedRange->second, 1.0);
     QCOMPARE(float(a.floatRange->second), 1.2f);
-    verifySplit(a);
-    verifySplit(rowOf(c, "y"));
+    QS_HELPER(verifySplit(a));
+    QS_HELPER(verifySplit(rowOf(c, "y")));
     // The last tensor has no quantizer of its own: all its noise came in.
     const ActivationRow& y = rowOf(c, "y");
     QVERIFY(!y.localSqnrDb && !y.qdqSqnrDb && !y.idealSqnrDb && !y.range && !y.clippedFraction);
@@ -224,7 +225,7 @@ void NumbersTests::foldedReluHidesNoClipping()
     QCOMPARE(r.observedRange->first, 0.0);
     // ONNX Runtime's number takes p as it is.
     QVERIFY(close(r.qdqSqnrDb, decibel(6.17, 0.09 + 0.04 + 4 + 0.64)));
-    verifySplit(r);
+    QS_HELPER(verifySplit(r));
     // The value before the removed Relu is compared with p and is equal.
     QVERIFY(rowOf(c, "n").accumulated.exact);
 }
@@ -297,7 +298,7 @@ void NumbersTests::nonFiniteAreCountedApart()
     QVERIFY(close(x.accumulated.maxAbsError, 0.2));
     QCOMPARE(x.floatHistogram.nonFinite(), uint64_t(3));
     QVERIFY(!x.accumulated.exact);
-    verifySplit(x);
+    QS_HELPER(verifySplit(x));
     // Nothing but NaN: no numbers, no crash.
     const float nan = std::nanf("");
     const Comparison none
@@ -411,7 +412,7 @@ void NumbersTests::equalForAnyThreads()
         QVERIFY(x.noise.inherited == y.noise.inherited && x.noise.rounding == y.noise.rounding);
         QVERIFY(x.floatHistogram == y.floatHistogram && x.errorHistogram == y.errorHistogram);
         QVERIFY(x.usedCodes == y.usedCodes && x.sampleSqnrDb == y.sampleSqnrDb);
-        verifySplit(x);
+        QS_HELPER(verifySplit(x));
     }
 }
 

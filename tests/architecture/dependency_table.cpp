@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/architecture/dependency_table.h"
 
+#include "tests/architecture/source_files.h"
+
 #include <QHash>
 #include <QStringList>
 
@@ -8,34 +10,35 @@ namespace qs {
 
 namespace {
 
-/// What each part builds on directly.
+/// What each part builds on directly, by folder: the table of ARCHITECTURE.md, whose first column names a folder
+/// between backquotes and whose third one names the parts below it without theirs.
+QHash<QString, QStringList> readTable()
+{
+    QHash<QString, QStringList> parts;
+    QHash<QString, QString> folders; // by what the third column calls them
+    QHash<QString, QString> below;
+    for (const QString& line : readText("ARCHITECTURE.md").split('\n')) {
+        const QStringList cells = line.split('|');
+        const QString folder = cells.value(1).trimmed();
+        if (cells.size() < 5 || !folder.startsWith('`') || !folder.endsWith('`') || folder.count('/') != 1)
+            continue;
+        const QString path = folder.mid(1, folder.size() - 2);
+        folders[path.section('/', 1)] = path;
+        below[path] = cells[3];
+    }
+    for (auto it = below.begin(); it != below.end(); ++it) {
+        QStringList& list = parts[it.key()];
+        for (const QString& name : it.value().split(',')) {
+            if (const QString word = name.trimmed(); !word.isEmpty() && word != QString(QChar(0x2013)))
+                list << folders.value(word, word); // a word that is no part allows nothing: the include shows up
+        }
+    }
+    return parts;
+}
+
 const QHash<QString, QStringList>& table()
 {
-    static const QHash<QString, QStringList> parts {
-        { "core/base", {} },
-        { "core/tensor", { "core/base" } },
-        { "core/graph", { "core/tensor" } },
-        { "core/onnx", { "core/graph" } },
-        { "core/ops", { "core/graph" } },
-        { "core/qdq", { "core/ops" } },
-        { "core/kernels", { "core/tensor" } },
-        { "core/stats", { "core/kernels" } },
-        { "core/data", { "core/tensor" } },
-        { "core/layout", { "core/graph", "core/qdq" } },
-        { "core/engine", { "core/ops", "core/qdq", "core/kernels" } },
-        { "core/prepare", { "core/engine" } },
-        { "core/match", { "core/prepare", "core/stats", "core/data" } },
-        { "core/quant", { "core/prepare", "core/stats", "core/data" } },
-        { "core/analysis", { "core/quant", "core/match" } },
-        { "core/project", { "core/onnx", "core/analysis", "core/layout" } },
-        { "core/report", { "core/project" } },
-        { "widgets/models", { "core/project" } },
-        { "widgets/session", { "widgets/models", "core/report" } },
-        { "widgets/plots", { "widgets/session" } },
-        { "widgets/views", { "widgets/session", "widgets/plots" } },
-        { "app/cli", { "core/report" } },
-        { "app/gui", { "widgets/views" } },
-    };
+    static const QHash<QString, QStringList> parts = readTable();
     return parts;
 }
 
@@ -49,6 +52,8 @@ void collect(const QString& part, QSet<QString>& into)
 }
 
 } // namespace
+
+QStringList allParts() { return table().keys(); }
 
 QString partOf(const QString& path)
 {

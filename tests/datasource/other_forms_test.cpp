@@ -3,6 +3,7 @@
 #include "core/data/open_data.h"
 #include "core/tensor/convert.h"
 #include "tests/datasource/array_bytes.h"
+#include "tests/support/helper_call.h"
 
 #include <QDir>
 #include <QImage>
@@ -72,7 +73,7 @@ private slots:
     {
         for (const int set : { 0, 2, 10 }) {
             const std::string folder = "test_data_set_" + std::to_string(set);
-            makeFolder(folder);
+            QS_HELPER(makeFolder(folder));
             const auto value = static_cast<float>(set);
             writeBytes(path(folder + "/input_0.pb"), proto("x", 1, { 1, 2 }, bytesOf<float>({ value, 1 })));
             writeBytes(path(folder + "/input_1.pb"), proto("", 7, { 1 }, bytesOf<int64_t>({ set })));
@@ -103,8 +104,8 @@ private slots:
 
     void pictures()
     {
-        savePicture("b.png");
-        savePicture("a.BMP");
+        QS_HELPER(savePicture("b.png"));
+        QS_HELPER(savePicture("a.BMP"));
         const InputSpec x = input("x", DType::Float32, { Dim {}, Dim { 3, "" }, Dim { 2, "" }, Dim { 4, "" } });
         const auto data
             = openData(request(path(""), R"({"size":[4,2],"scale":0.5,"mean":[1,2,3],"std":[1,2,4]})"), { x });
@@ -140,7 +141,7 @@ private slots:
 
     void grayAndLetterbox()
     {
-        savePicture("a.png");
+        QS_HELPER(savePicture("a.png"));
         const InputSpec x = input("x", DType::UInt8, toDims({ 1, 1, 4, 4 }));
         const auto data = openData(
             request(path(""), R"({"size":[4,4],"color":"gray","resize":"letterbox","pad_value":114,"dtype":"uint8"})"),
@@ -203,10 +204,10 @@ private slots:
     void labels()
     {
         for (const char* name : { "dog", "cat", "empty" })
-            makeFolder(name);
-        savePicture("dog/1.png");
-        savePicture("cat/2.png");
-        savePicture("dog/0.png");
+            QS_HELPER(makeFolder(name));
+        QS_HELPER(savePicture("dog/1.png"));
+        QS_HELPER(savePicture("cat/2.png"));
+        QS_HELPER(savePicture("dog/0.png"));
         const std::string json = R"({"size":[4,2]})";
         const InputSpec x = input("x", DType::Float32, toDims({ 1, 3, 2, 4 }));
         auto data = openData(request(path(""), json), { x });
@@ -241,7 +242,7 @@ private slots:
     {
         QFETCH(QString, ending);
         const std::string name = "a." + ending.toStdString();
-        savePicture(name);
+        QS_HELPER(savePicture(name));
         const InputSpec x = input("x", DType::Float32, toDims({ 1, 3, 2, 4 }));
         const std::string json = R"({"size":[4,2]})";
         QVERIFY(refusal(request(path(""), json), { x }).isEmpty());
@@ -284,7 +285,7 @@ private slots:
     {
         QFETCH(QString, json);
         QFETCH(QString, told);
-        savePicture("a.png");
+        QS_HELPER(savePicture("a.png"));
         const InputSpec x = input("x", DType::Float32, toDims({ 1, 3, 2, 4 }));
         const QString text = refusal(request(path(""), json.toStdString()), { x });
         QVERIFY2(text.contains(told) && text.contains(".preprocess.json"), qPrintable(text));

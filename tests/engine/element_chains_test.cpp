@@ -2,6 +2,7 @@
 #include "core/base/work/worker_team.h"
 #include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
+#include "tests/support/helper_call.h"
 #include "tests/support/tensors.h"
 
 #include <QTest>
@@ -316,7 +317,7 @@ void ElementChainsTests::convolutions()
     ChainNet net(uint32_t(100 * conv + follow));
     Shape shape;
     const std::string y = convolution(net, convCases()[size_t(conv)], shape);
-    compareRuns(net, follows()[size_t(follow)].second(net, y, shape));
+    QS_HELPER(compareRuns(net, follows()[size_t(follow)].second(net, y, shape)));
 }
 
 void ElementChainsTests::products_data()
@@ -350,7 +351,7 @@ void ElementChainsTests::products()
                 shape = { 2, 3, a[2], columns };
             last = net.op("Add", { last, net.input(shape) });
         }
-        compareRuns(net, net.op("Tanh", { last }));
+        QS_HELPER(compareRuns(net, net.op("Tanh", { last })));
     }
 }
 
@@ -359,13 +360,14 @@ void ElementChainsTests::withoutHead()
     ChainNet net(7);
     const std::string x = net.input({ 3, 1000, 17 });
     const std::string row = net.input({ 17 });
-    compareRuns(net, hardSwish(net, net.op("Mul", { net.op("Neg", { x }), net.op("Add", { row, net.number(1) }) })));
+    QS_HELPER(compareRuns(
+        net, hardSwish(net, net.op("Mul", { net.op("Neg", { x }), net.op("Add", { row, net.number(1) }) }))));
     ChainNet wider(8); // no operand has the shape of the result
     const std::string column = wider.input({ 5, 1 });
-    compareRuns(wider, wider.op("Relu", { wider.op("Add", { column, wider.input({ 1, 6 }) }) }));
+    QS_HELPER(compareRuns(wider, wider.op("Relu", { wider.op("Add", { column, wider.input({ 1, 6 }) }) })));
     ChainNet scalar(9);
     const std::string one = scalar.input({});
-    compareRuns(scalar, scalar.op("Exp", { scalar.op("Add", { one, one }) }));
+    QS_HELPER(compareRuns(scalar, scalar.op("Exp", { scalar.op("Add", { one, one }) })));
 }
 
 void ElementChainsTests::specialValues()
@@ -379,7 +381,7 @@ void ElementChainsTests::specialValues()
             values[net.random() % values.size()] = special;
     const std::string y
         = net.op("Conv", { x, net.constant({ 6, 4, 3, 3 }, 0.3f) }, convAttributes(1, 1, { 1, 1, 1, 1 }));
-    compareRuns(net, net.op("Relu", { net.op("Max", { net.op("Relu", { y }), net.op("Neg", { y }) }) }));
+    QS_HELPER(compareRuns(net, net.op("Relu", { net.op("Max", { net.op("Relu", { y }), net.op("Neg", { y }) }) })));
 }
 
 void ElementChainsTests::transposed()
@@ -390,7 +392,7 @@ void ElementChainsTests::transposed()
         Attributes a;
         a.set("strides", std::vector<int64_t> { 2, 2 });
         const std::string y = net.op("ConvTranspose", { x, net.constant({ 24, 10, kernel, kernel }) }, std::move(a));
-        compareRuns(net, net.op("Sigmoid", { net.op("Add", { y, net.constant({ 1, 10, 1, 1 }) }) }));
+        QS_HELPER(compareRuns(net, net.op("Sigmoid", { net.op("Add", { y, net.constant({ 1, 10, 1, 1 }) }) })));
     }
 }
 
@@ -401,7 +403,7 @@ void ElementChainsTests::valuesReadElsewhereStayOut()
     const std::string y = net.op("Conv", { x, net.constant({ 8, 3, 1, 1 }) }, convAttributes(1, 1, { 0, 0, 0, 0 }));
     const std::string relu = net.op("Relu", { y });
     const std::string pooled = net.op("GlobalAveragePool", { relu });
-    compareRuns(net, net.op("Mul", { net.op("Neg", { relu }), pooled }));
+    QS_HELPER(compareRuns(net, net.op("Mul", { net.op("Neg", { relu }), pooled })));
 }
 
 void ElementChainsTests::bands_data()
@@ -486,27 +488,29 @@ void ElementChainsTests::codes()
     std::string y = convolution(net, c, shape);
     if (size_t(follow) < follows().size())
         y = follows()[size_t(follow)].second(net, y, shape);
-    compareRuns(net, asCodes(net, DType(type), y));
+    QS_HELPER(compareRuns(net, asCodes(net, DType(type), y)));
 }
 
 void ElementChainsTests::codesOfOtherResults()
 {
     ChainNet product(50);
     const std::string row = product.input({ 130, 200 });
-    compareRuns(product, asCodes(product, DType::UInt8, product.op("MatMul", { row, product.constant({ 200, 60 }) })));
+    QS_HELPER(compareRuns(
+        product, asCodes(product, DType::UInt8, product.op("MatMul", { row, product.constant({ 200, 60 }) }))));
     ChainNet computed(51);
     const std::string a = computed.input({ 2, 3, 17, 8 });
-    compareRuns(
-        computed, asCodes(computed, DType::Int8, computed.op("MatMul", { a, computed.input({ 2, 3, 8, 21 }) })));
+    QS_HELPER(compareRuns(
+        computed, asCodes(computed, DType::Int8, computed.op("MatMul", { a, computed.input({ 2, 3, 8, 21 }) }))));
     ChainNet sum(52); // of what may be replaced
     const std::string x = sum.input({ 3, 1000, 17 });
-    compareRuns(sum, asCodes(sum, DType::Int8, sum.op("Add", { sum.op("Neg", { x }), sum.op("Exp", { x }) })));
+    QS_HELPER(
+        compareRuns(sum, asCodes(sum, DType::Int8, sum.op("Add", { sum.op("Neg", { x }), sum.op("Exp", { x }) }))));
     ChainNet broadcast(53); // not made in pieces
     const std::string column = broadcast.input({ 5, 1 });
-    compareRuns(
-        broadcast, asCodes(broadcast, DType::Int16, broadcast.op("Add", { column, broadcast.input({ 1, 6 }) })));
+    QS_HELPER(compareRuns(
+        broadcast, asCodes(broadcast, DType::Int16, broadcast.op("Add", { column, broadcast.input({ 1, 6 }) }))));
     ChainNet empty(54);
-    compareRuns(empty, asCodes(empty, DType::UInt8, empty.op("Relu", { empty.input({ 2, 0, 3 }) })));
+    QS_HELPER(compareRuns(empty, asCodes(empty, DType::UInt8, empty.op("Relu", { empty.input({ 2, 0, 3 }) }))));
 }
 
 void ElementChainsTests::realsReadElsewhereAreMade()
@@ -514,7 +518,8 @@ void ElementChainsTests::realsReadElsewhereAreMade()
     ChainNet net(55);
     const std::string x = net.input({ 1, 3, 20, 20 });
     const std::string y = net.op("Conv", { x, net.constant({ 8, 3, 1, 1 }) }, convAttributes(1, 1, { 0, 0, 0, 0 }));
-    compareRuns(net, net.op("Sub", { net.op("GlobalMaxPool", { y }), asCodes(net, DType::UInt8, y) }), false);
+    QS_HELPER(
+        compareRuns(net, net.op("Sub", { net.op("GlobalMaxPool", { y }), asCodes(net, DType::UInt8, y) }), false));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/quantize/qlinear.h"
+#include "tests/support/helper_call.h"
 
 #include <QFile>
 #include <QTest>
@@ -125,8 +126,8 @@ void QLinearTest::fastMatchesReference()
 {
     for (BinaryOp op : { BinaryOp::Add, BinaryOp::Mul })
         for (size_t strides = 0; strides < 4; ++strides) {
-            compareAllPairs<uint8_t>(op, strides & 1, strides >> 1);
-            compareAllPairs<int8_t>(op, strides & 1, strides >> 1);
+            QS_HELPER(compareAllPairs<uint8_t>(op, strides & 1, strides >> 1));
+            QS_HELPER(compareAllPairs<int8_t>(op, strides & 1, strides >> 1));
         }
 }
 

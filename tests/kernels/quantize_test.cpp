@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/kernels/quantize/quantize.h"
+#include "tests/support/helper_call.h"
 
 #include <QTest>
 
@@ -97,10 +98,10 @@ void QuantizeTest::fastMatchesReference()
 {
     for (size_t stride : { 0, 1 })
         for (size_t n = 0; n < 70; ++n) {
-            compareQuantize<uint8_t>(n, stride);
-            compareQuantize<int8_t>(n, stride);
-            compareQuantize<uint16_t>(n, stride);
-            compareQuantize<int16_t>(n, stride);
+            QS_HELPER(compareQuantize<uint8_t>(n, stride));
+            QS_HELPER(compareQuantize<int8_t>(n, stride));
+            QS_HELPER(compareQuantize<uint16_t>(n, stride));
+            QS_HELPER(compareQuantize<int16_t>(n, stride));
         }
 }
 
@@ -108,11 +109,11 @@ void QuantizeTest::dequantizeMatchesReference()
 {
     for (size_t stride : { 0, 1 })
         for (size_t n = 0; n < 40; ++n) {
-            compareDequantize<uint8_t>(n, stride);
-            compareDequantize<int8_t>(n, stride);
-            compareDequantize<uint16_t>(n, stride);
-            compareDequantize<int16_t>(n, stride);
-            compareDequantize<int32_t>(n, stride);
+            QS_HELPER(compareDequantize<uint8_t>(n, stride));
+            QS_HELPER(compareDequantize<int8_t>(n, stride));
+            QS_HELPER(compareDequantize<uint16_t>(n, stride));
+            QS_HELPER(compareDequantize<int16_t>(n, stride));
+            QS_HELPER(compareDequantize<int32_t>(n, stride));
         }
 }
 

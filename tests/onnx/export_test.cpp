@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
 #include "core/onnx/write/export.h"
+#include "tests/support/helper_call.h"
 #endif
 #include "core/tensor/convert.h"
 #include "tests/onnx/model_bytes.h"
@@ -72,7 +73,7 @@ private slots:
     void unchangedModelsComeBack()
     {
         QFETCH(bool, rich);
-        write(path("in.onnx"), rich ? richModel() : annotated());
+        QS_HELPER(write(path("in.onnx"), rich ? richModel() : annotated()));
         const auto model = importModel(path("in.onnx"));
         QVERIFY2(model.ok(), sentence(model).c_str());
         const Status written = exportModel(GraphDraft(*model), path("out.onnx"));
@@ -99,7 +100,7 @@ private slots:
 
     void keepsNotes()
     {
-        write(path("in.onnx"), annotated());
+        QS_HELPER(write(path("in.onnx"), annotated()));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         GraphDraft draft(*model);
@@ -127,7 +128,7 @@ private slots:
 
     void typesOfSequences()
     {
-        write(path("in.onnx"), annotated());
+        QS_HELPER(write(path("in.onnx"), annotated()));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         for (const bool known : { true, false }) {
@@ -152,7 +153,7 @@ private slots:
         auto proto = annotated();
         proto.set_ir_version(3);
         addInput(proto.mutable_graph(), "w", { 3 });
-        write(path("in.onnx"), proto);
+        QS_HELPER(write(path("in.onnx"), proto));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         QVERIFY(exportModel(GraphDraft(*model), path("out.onnx")).ok());
@@ -165,7 +166,7 @@ private slots:
     {
         auto proto = annotated();
         proto.set_ir_version(8);
-        write(path("in.onnx"), proto);
+        QS_HELPER(write(path("in.onnx"), proto));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         for (const auto& [type, ir] : { std::pair(DType::Int8, 8), std::pair(DType::Float8E4M3FN, 9),
@@ -182,7 +183,7 @@ private slots:
         auto proto = annotated();
         addFloats(proto.mutable_graph(), "large", std::vector<float>(1000, 0.25f));
         addNode(proto.mutable_graph(), "Identity", { "large" }, { "copy" }, "reader");
-        write(path("in.onnx"), proto);
+        QS_HELPER(write(path("in.onnx"), proto));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         ExportOptions options;
@@ -204,7 +205,7 @@ private slots:
 
     void refusals()
     {
-        write(path("in.onnx"), annotated());
+        QS_HELPER(write(path("in.onnx"), annotated()));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         QVERIFY(!exportModel(GraphDraft(*model), path("missing/out.onnx")).ok());

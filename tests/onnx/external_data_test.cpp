@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/onnx/model_bytes.h"
 #include "tests/onnx/runners.h"
+#include "tests/support/helper_call.h"
 
 #include <QDir>
 #include <QFile>
@@ -44,7 +45,7 @@ class ExternalDataTest : public QObject {
     std::string open(const QString& file, const onnx::ModelProto& proto)
     {
         const std::string bytes = proto.SerializeAsString();
-        write(file, QByteArray(bytes.data(), int(bytes.size())));
+        QS_HELPER(write(file, QByteArray(bytes.data(), int(bytes.size()))));
         return sentence(importModel(m_folder.filePath(file).toStdString()));
     }
 
@@ -54,9 +55,9 @@ private slots:
         QVERIFY(QDir(m_folder.path()).mkpath("store"));
         QVERIFY(QDir(m_folder.path()).mkpath("models/sub"));
         const float values[] = { 1, 2, 3, 4 };
-        write("models/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values));
-        write("models/sub/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values));
-        write("outside.bin", QByteArray(100, 'x'));
+        QS_HELPER(write("models/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values)));
+        QS_HELPER(write("models/sub/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values)));
+        QS_HELPER(write("outside.bin", QByteArray(100, 'x')));
     }
 
     void reads_data()
@@ -176,9 +177,9 @@ private slots:
     {
         // A cache stores files under other names in one folder and links to them from a folder a model.
         const float values[] = { 5, 6 };
-        write("store/blob1", QByteArray(reinterpret_cast<const char*>(values), sizeof values));
+        QS_HELPER(write("store/blob1", QByteArray(reinterpret_cast<const char*>(values), sizeof values)));
         const std::string bytes = model("weights.bin", "", "").SerializeAsString();
-        write("store/blob2", QByteArray(bytes.data(), int(bytes.size())));
+        QS_HELPER(write("store/blob2", QByteArray(bytes.data(), int(bytes.size()))));
         QVERIFY(QDir(m_folder.path()).mkpath("snapshot"));
         QVERIFY(QFile::link("../store/blob1", m_folder.filePath("snapshot/weights.bin")));
         QVERIFY(QFile::link("../store/blob2", m_folder.filePath("snapshot/model.onnx")));

@@ -3,6 +3,7 @@
 #include "core/onnx/write/export.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/report/report.h"
+#include "tests/support/helper_call.h"
 #include "tests/support/real_build.h"
 #include "tests/support/small_model.h"
 #include "widgets/session/session.h"
@@ -176,9 +177,9 @@ private slots:
     void initTestCase()
     {
         QVERIFY(m_folder.isValid());
-        write("residual", residualNet());
-        write("attention", attentionLikeNet());
-        write("branches", branchesNet());
+        QS_HELPER(write("residual", residualNet()));
+        QS_HELPER(write("attention", attentionLikeNet()));
+        QS_HELPER(write("branches", branchesNet()));
     }
 
     void incrementalEqualsFromScratch_data()
@@ -214,14 +215,14 @@ private slots:
             }
             if (editor.below(4) == 0)
                 continue; // the next edit comes while this one runs
-            check(session, step);
+            QS_HELPER(check(session, step));
             if (QTest::currentTestFailed())
                 return;
         }
         while (history.stack().canUndo())
             history.stack().undo();
         QVERIFY(history.recipe() == first);
-        wait(session);
+        QS_HELPER(wait(session));
         QCOMPARE(QByteArray::fromStdString(allNumbers(*session.snapshot())), QByteArray::fromStdString(firstNumbers));
         QCOMPARE(m_stale, 0);
     }
@@ -236,14 +237,14 @@ private slots:
             session.recipe().apply(QStringLiteral("Edit"), editor.next(session.recipe().recipe(), &mergeKey));
             QThread::usleep(static_cast<unsigned long>(editor.below(20) * 200));
             session.cancel();
-            wait(session);
+            QS_HELPER(wait(session));
             QVERIFY(session.comparison());
             QVERIFY(!session.comparison()->partial);
             if (!session.needsRun())
                 QVERIFY(*session.snapshot()->inputs.recipe == session.recipe().recipe());
         }
         session.run();
-        check(session, 60);
+        QS_HELPER(check(session, 60));
     }
 
     void goingBackRunsNothing()
@@ -259,7 +260,7 @@ private slots:
         Recipe next = session.recipe().recipe();
         next.perChannel = true;
         session.recipe().apply(QStringLiteral("Per channel"), next);
-        wait(session);
+        QS_HELPER(wait(session));
         const SnapshotPtr after = session.snapshot();
         QCOMPARE(builds.load(), 2);
         session.recipe().stack().undo();
@@ -291,7 +292,7 @@ private:
         inputs.floatPath = pathOf(net.toStdString());
         inputs.data.spec = "random:5:3";
         session.openInputs(inputs);
-        wait(session);
+        QS_HELPER(wait(session));
     }
 
     static void wait(Session& session) { QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000); }
@@ -309,7 +310,7 @@ private:
 
     static void check(Session& session, int step)
     {
-        wait(session);
+        QS_HELPER(wait(session));
         Inputs inputs = session.snapshot()->inputs;
         inputs.recipe = session.recipe().recipe();
         inputs.activationCache = 0;

@@ -2,6 +2,7 @@
 #include "core/tensor/buffer_pool.h"
 #include "core/tensor/convert.h"
 #include "core/tensor/quant_params.h"
+#include "tests/support/helper_call.h"
 
 #include <QTest>
 
@@ -245,7 +246,7 @@ void TensorTests::halfPrecision()
         else
             QCOMPARE(unsigned(floatToFloat16(value)), code);
     }
-    checkRounding(kFloat16, 0x8000, [](float v) { return unsigned(floatToFloat16(v)); });
+    QS_HELPER(checkRounding(kFloat16, 0x8000, [](float v) { return unsigned(floatToFloat16(v)); }));
     QCOMPARE(floatToFloat16(65519.996f), uint16_t(0x7bff));
     QCOMPARE(floatToFloat16(65520), uint16_t(0x7c00)); // half way to 65536, which is even
     QCOMPARE(floatToFloat16(-INFINITY), uint16_t(0xfc00));
@@ -262,7 +263,7 @@ void TensorTests::brainFloat()
         if (!std::isnan(value))
             QCOMPARE(unsigned(floatToBFloat16(value)), code);
     }
-    checkRounding(kBFloat16, 0x8000, [](float v) { return unsigned(floatToBFloat16(v)); });
+    QS_HELPER(checkRounding(kBFloat16, 0x8000, [](float v) { return unsigned(floatToBFloat16(v)); }));
     QCOMPARE(floatToBFloat16(std::numeric_limits<float>::max()), uint16_t(0x7f80));
     QVERIFY(std::isnan(bfloat16ToFloat(floatToBFloat16(std::bit_cast<float>(0x7f800001u)))));
 }
@@ -288,8 +289,8 @@ void TensorTests::smallFloatsRound()
 {
     for (const Format& f : kSmall)
         for (bool saturate : { false, true })
-            checkRounding(f, f.type == DType::Float4E2M1 ? 8 : 128,
-                [&](float v) { return unsigned(floatToSmallFloat(f.type, v, saturate)); });
+            QS_HELPER(checkRounding(f, f.type == DType::Float4E2M1 ? 8 : 128,
+                [&](float v) { return unsigned(floatToSmallFloat(f.type, v, saturate)); }));
 }
 
 void TensorTests::smallFloatsOverflow()

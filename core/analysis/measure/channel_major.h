@@ -34,7 +34,6 @@ public:
     /// `x` must outlive this.
     ChannelMajor(std::span<const float> x, const Channels& channels);
     size_t channels() const { return m_channels; }
-    size_t channelSize() const { return m_size; }
     std::span<const float> all() const { return m_all; }
     std::span<const float> channel(size_t c) const { return m_all.subspan(c * m_size, m_size); }
 

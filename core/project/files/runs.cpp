@@ -2,8 +2,6 @@
 #include "core/project/files/runs.h"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
 namespace qs {
 
@@ -12,68 +10,6 @@ namespace {
 Number minus(const Number& after, const Number& before)
 {
     return after && before ? Number(*after - *before) : std::nullopt;
-}
-
-/// Names that are in one list alone, in the order of that list.
-std::vector<std::string> added(const std::vector<std::string>& before, const std::vector<std::string>& after)
-{
-    std::vector<std::string> names;
-    for (const std::string& name : after)
-        if (std::ranges::find(before, name) == before.end())
-            names.push_back(name);
-    return names;
-}
-
-std::string counted(const std::string& verb, const std::vector<std::string>& names, const std::string& what)
-{
-    return names.size() == 1 ? verb + " " + names.front() : verb + " " + std::to_string(names.size()) + " " + what;
-}
-
-/// "per_channel" -> "Per channel"
-std::string inWords(std::string field)
-{
-    std::ranges::replace(field, '_', ' ');
-    if (!field.empty() && field[0] >= 'a' && field[0] <= 'z')
-        field[0] = static_cast<char>(field[0] - 'a' + 'A');
-    return field;
-}
-
-std::string unquoted(const std::string& json)
-{
-    return json.size() >= 2 && json.front() == '"' ? json.substr(1, json.size() - 2) : json;
-}
-
-std::string describeSetting(const RecipeChange& change)
-{
-    const size_t dot = change.field.find_last_of('.');
-    const std::string name = inWords(dot == std::string::npos ? change.field : change.field.substr(dot + 1));
-    if (change.after == "true")
-        return name + " on";
-    if (change.after == "false")
-        return name + " off";
-    if (change.after == "null" || change.after == "[]")
-        return name + " as by default";
-    constexpr size_t kShown = 40;
-    std::string value = unquoted(change.after);
-    return value.size() > kShown ? "Change " + name : name + " " + value;
-}
-
-/// The tensor that all changes are about; "" where there is none.
-std::string onlyTensor(const Recipe& before, const Recipe& after)
-{
-    std::set<std::string> names;
-    for (const auto* side : { &before.tensors, &after.tensors })
-        for (const auto& [name, override] : *side) {
-            const auto other = [&](const auto& tensors) {
-                const auto it = tensors.find(name);
-                return it == tensors.end() ? TensorOverride {} : it->second;
-            };
-            if (!(other(before.tensors) == other(after.tensors)))
-                names.insert(name);
-        }
-    Recipe rest = before;
-    rest.tensors = after.tensors;
-    return names.size() == 1 && rest == after ? *names.begin() : std::string();
 }
 
 } // namespace
@@ -118,13 +54,6 @@ const RecipeRun* RunTree::find(RunId id) const
 }
 
 RecipeRun* RunTree::at(RunId id) { return const_cast<RecipeRun*>(find(id)); }
-
-const RecipeRun* RunTree::findRecipe(const Recipe& recipe) const
-{
-    const auto it
-        = std::find_if(m_runs.rbegin(), m_runs.rend(), [&](const RecipeRun& run) { return run.recipe == recipe; });
-    return it == m_runs.rend() ? nullptr : &*it;
-}
 
 std::vector<RunId> RunTree::childrenOf(RunId parent) const
 {
@@ -208,23 +137,6 @@ RunId RunTree::best() const
             best = &run;
     }
     return best ? best->id : 0;
-}
-
-std::string describeChange(const Recipe& before, const Recipe& after)
-{
-    if (before == after)
-        return {};
-    Recipe rest = before;
-    rest.exclude = after.exclude;
-    const auto excluded = added(before.exclude, after.exclude), back = added(after.exclude, before.exclude);
-    if (rest == after && back.empty() && !excluded.empty())
-        return counted("Exclude", excluded, "nodes");
-    if (rest == after && excluded.empty() && !back.empty())
-        return counted("Include", back, "nodes");
-    if (const std::string tensor = onlyTensor(before, after); !tensor.empty())
-        return after.tensors.contains(tensor) ? "Change " + tensor : "Reset " + tensor;
-    const auto changes = recipeDiff(before, after);
-    return changes.size() == 1 ? describeSetting(changes.front()) : std::to_string(changes.size()) + " changes";
 }
 
 } // namespace qs

@@ -53,7 +53,6 @@ public:
 
     const std::vector<RecipeRun>& runs() const { return m_runs; } ///< parents before their children
     const RecipeRun* find(RunId id) const;
-    const RecipeRun* findRecipe(const Recipe& recipe) const; ///< the newest with that recipe
     std::vector<RunId> childrenOf(RunId parent) const; ///< 0: the roots
     RunId current() const { return m_current; } ///< that is shown; 0: none
 
@@ -84,8 +83,5 @@ RunNumbers runNumbers(const Snapshot& snapshot, std::optional<uint64_t> fileByte
 /// Size of the quantized model: of its file, or of what exporting it would write. Takes time; nullopt: it cannot be
 /// said.
 std::optional<uint64_t> quantizedFileBytes(const Snapshot& snapshot);
-
-/// A difference of two recipes in a few words: "Exclude Conv_3", "Method percentile", "4 changes"; "" for equal ones.
-std::string describeChange(const Recipe& before, const Recipe& after);
 
 } // namespace qs

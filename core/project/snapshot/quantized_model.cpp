@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/quantized_model.h"
 
+#include "core/project/quantize/quantize_model.h"
+
 namespace qs {
 
 Result<QuantizedModel> quantizedModel(const QuantizationKey& key, const BuildContext& context)

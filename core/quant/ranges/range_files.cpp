@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/ranges/range_files.h"
 
-#include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
 #include "core/quant/ranges/range_formats.h"
 
@@ -138,12 +137,6 @@ Result<std::string> formatRanges(const Ranges& ranges, RangeFormat format)
         text += name + ' ' + value + '\n';
     }
     return text;
-}
-
-Status writeRanges(const Ranges& ranges, const std::string& path)
-{
-    QS_TRY(const std::string bytes, formatRanges(ranges, rangeFormatOf(path)));
-    return writeFile(path, bytes);
 }
 
 } // namespace qs

@@ -34,8 +34,6 @@ public:
     std::optional<size_t> nodeOf(const Place& place) const;
     /// Settings that differ from what the shown numbers were measured with.
     int changesNotRun() const;
-    /// Recipe of the shown numbers.
-    const Recipe& shownRecipe() const { return m_shown; }
 
     /// One edit each; nothing happens where nothing can be edited.
     void setQuantized(std::span<const size_t> members, bool quantized, const QString& title);
