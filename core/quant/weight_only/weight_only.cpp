@@ -69,6 +69,48 @@ size_t readsOf(const std::vector<DraftNode>& nodes, const std::string& name)
     return count;
 }
 
+/// Where the constants of a weight in blocks go, and how they look.
+struct BlockStore {
+    GraphDraft& draft;
+    std::string base; ///< what their names begin with
+    DType realType; ///< of the scales
+    bool byRows; ///< the matrix the other way round
+};
+
+/// Stores the blocks and writes the nodes that make floats of them to `out`.
+void addDequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, const BlockStore& store,
+    std::vector<DraftNode>& out)
+{
+    const std::string codes = store.base + "_DQ_Q4", scales = store.base + "_DQ_scales",
+                      zeros = store.base + "_DQ_zero_points";
+    const DType type = p.rules.symmetric ? DType::Int4 : DType::UInt4;
+    store.draft.setConstant(codes,
+        store.byRows ? fourBits(m.codes, { m.columns, m.rows }, type)
+                     : fourBits(turned(m.codes, m.rows, m.columns), { m.rows, m.columns }, type));
+    std::vector<float> byBlock(m.scales.size());
+    for (size_t b = 0; b < static_cast<size_t>(m.blocks); ++b)
+        for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
+            byBlock[b * static_cast<size_t>(m.columns) + c] = m.scales[m.at(c, b)];
+    store.draft.setConstant(scales,
+        storedReals(store.realType, store.byRows ? Shape { m.columns, 1 } : Shape { m.blocks, m.columns }, byBlock));
+    DraftNode pair { NodeId(), node.name + "_DQ_Q4", "DequantizeLinear", "", { codes, scales }, { codes + "_output" },
+        {}, false, node.origin };
+    if (!p.rules.symmetric) {
+        store.draft.setConstant(
+            zeros, fourBits(turned(m.zeroPoints, m.blocks, m.columns), { m.blocks, m.columns }, type));
+        pair.inputs.push_back(zeros);
+    }
+    pair.attributes.set("axis", int64_t(store.byRows ? 1 : 0));
+    pair.attributes.set("block_size", p.rules.blockSize);
+    out.push_back(std::move(pair));
+    if (!store.byRows)
+        return;
+    DraftNode transpose { NodeId(), "", "Transpose", "", { codes + "_output" }, { codes + "_output_transposed" }, {},
+        false, NodeId() };
+    transpose.attributes.set("perm", std::vector<int64_t> { 1, 0 });
+    out.push_back(std::move(transpose));
+}
+
 /// Writes one graph; subgraphs have writers of their own, which put constants where the weights are.
 class WeightOnlyWriter {
 public:
@@ -287,44 +329,12 @@ private:
         const bool byRows = m_recipe.weightOnly.channelWise && p.rules.symmetric;
         if (m) {
             WeightOnlyWriter& readers = readsOf(m_home->m_draft.nodes, p.weight) > 1 ? *m_home : *this;
-            dequantizer(node, *m, p, byRows, readers.m_nodes);
+            addDequantizer(node, *m, p, { m_home->m_draft, m_base, m_realType, byRows }, readers.m_nodes);
         }
         DraftNode product = node;
         product.name = node.name + "_matmul_Q4";
         product.inputs[1] = byRows ? output + "_transposed" : output;
         m_nodes.push_back(std::move(product));
-    }
-
-    void dequantizer(
-        const DraftNode& node, const BlockMatrix& m, const BlockProduct& p, bool byRows, std::vector<DraftNode>& out)
-    {
-        const std::string codes = m_base + "_DQ_Q4", scales = m_base + "_DQ_scales", zeros = m_base + "_DQ_zero_points";
-        const DType type = p.rules.symmetric ? DType::Int4 : DType::UInt4;
-        m_home->m_draft.setConstant(codes,
-            byRows ? fourBits(m.codes, { m.columns, m.rows }, type)
-                   : fourBits(turned(m.codes, m.rows, m.columns), { m.rows, m.columns }, type));
-        std::vector<float> byBlock(m.scales.size());
-        for (size_t b = 0; b < static_cast<size_t>(m.blocks); ++b)
-            for (size_t c = 0; c < static_cast<size_t>(m.columns); ++c)
-                byBlock[b * static_cast<size_t>(m.columns) + c] = m.scales[m.at(c, b)];
-        m_home->m_draft.setConstant(
-            scales, storedReals(m_realType, byRows ? Shape { m.columns, 1 } : Shape { m.blocks, m.columns }, byBlock));
-        DraftNode pair { NodeId(), node.name + "_DQ_Q4", "DequantizeLinear", "", { codes, scales },
-            { codes + "_output" }, {}, false, node.origin };
-        if (!p.rules.symmetric) {
-            m_home->m_draft.setConstant(
-                zeros, fourBits(turned(m.zeroPoints, m.blocks, m.columns), { m.blocks, m.columns }, type));
-            pair.inputs.push_back(zeros);
-        }
-        pair.attributes.set("axis", int64_t(byRows ? 1 : 0));
-        pair.attributes.set("block_size", p.rules.blockSize);
-        out.push_back(std::move(pair));
-        if (!byRows)
-            return;
-        DraftNode transpose { NodeId(), "", "Transpose", "", { codes + "_output" }, { codes + "_output_transposed" },
-            {}, false, NodeId() };
-        transpose.attributes.set("perm", std::vector<int64_t> { 1, 0 });
-        out.push_back(std::move(transpose));
     }
 
     FloatModel& m_model;
