@@ -83,6 +83,7 @@ private slots:
     void everyFileNamesItsLicence();
     void filesKeepTheirSize();
     void foldersHoldFewFiles();
+    void roomsAreOnTheMap();
     void functionsAndClassesKeepTheirSize();
     void blocksAreFound();
     void circlesAreFound();
@@ -256,6 +257,25 @@ void TestArchitecture::foldersHoldFewFiles()
     for (auto it = files.begin(); it != files.end(); ++it)
         if (*it > 25)
             complaints << QString("%1: %2 sources, more than 25: divide it by meaning").arg(it.key()).arg(*it);
+    expectNone(complaints);
+}
+
+/// ARCHITECTURE.md says of each folder of sources what is in it, and names none that is not there.
+void TestArchitecture::roomsAreOnTheMap()
+{
+    static const QRegularExpression name("`((?:core|widgets|app)(?:/[a-z_]+)+)`");
+    QSet<QString> named, there;
+    for (auto it = name.globalMatch(readText("ARCHITECTURE.md")); it.hasNext();)
+        named.insert(it.next().captured(1));
+    for (const QString& file : filesBelow({ "core", "widgets", "app" }, kCode))
+        there.insert(QFileInfo(file).path());
+    QStringList complaints;
+    for (const QString& folder : there - named)
+        complaints << folder + ": is not in ARCHITECTURE.md";
+    for (const QString& path : named)
+        if (!QFileInfo::exists(QDir(QS_SOURCE_DIR).filePath(path))
+            && !QFileInfo::exists(QDir(QS_SOURCE_DIR).filePath(path + ".h")))
+            complaints << path + ": stands in ARCHITECTURE.md, and is not there";
     expectNone(complaints);
 }
 

@@ -2,8 +2,8 @@
 // What the loop of edits, runs and projects is made of.
 #include "core/onnx/import.h"
 #include "core/project/files/project_file.h"
-#include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/build_snapshot.h"
+#include "core/project/snapshot/quantized_example.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/recipe/recipe_ranges.h"

@@ -25,7 +25,8 @@ RangeFormat rangeFormatOf(std::string_view path);
 Result<Ranges> readRanges(const std::string& path);
 Result<Ranges> parseRanges(std::string_view bytes, const std::string& path);
 
-/// Tables hold the upper end alone, as ONNX Runtime 1.31 writes them. An Issue when a name cannot be written in the format (a line break in a text table).
+/// Tables hold the upper end alone, as ONNX Runtime 1.31 writes them. An Issue when a name cannot be written in the
+/// format (a line break in a text table).
 Result<std::string> formatRanges(const Ranges& ranges, RangeFormat format);
 
 } // namespace qs
