@@ -198,8 +198,18 @@ private slots:
         model.setRows(rows);
         QCOMPARE(spies.removed(), 1);
         QCOMPARE(spies.inserted(), 2);
-        QCOMPARE(model.rows().size(), size_t(5));
+        QCOMPARE(model.rowCount(), 5);
         QCOMPARE(model.at(2).name, std::string("other"));
+    }
+
+    void everyMetricHasAColumn()
+    {
+        const TensorModel model;
+        for (const Metric metric : kMetrics) {
+            const ColumnSpec& column = model.column(model.columnOf(metric));
+            QVERIFY(column.key == metric);
+            QVERIFY(!column.title.isEmpty() && column.kind != ColumnKind::Text);
+        }
     }
 
     void classesHaveNames()

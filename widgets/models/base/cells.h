@@ -58,7 +58,7 @@ template <class Row> Cell<Row> percents(auto value) { return numbers<Row>(value,
 
 template <class Row> Cell<Row> counts(auto value) { return numbers<Row>(value, countText); }
 
-/// Without the unit.
+/// Without the unit, which the column's title or tool tip has.
 template <class Row> Cell<Row> decibels(auto value)
 {
     return numbers<Row>(value, [](const Number& sqnrDb) { return decibelNumber(sqnrDb); });
@@ -75,8 +75,7 @@ template <class Row> Cell<Row> decibels(auto value, auto exact)
     return cell<Row>(decibelNumber, orExact, value, exact);
 }
 
-/// With the unit.
-template <class Row> Cell<Row> decibelsInWords(auto value, auto exact)
+template <class Row> Cell<Row> decibelsWithUnit(auto value, auto exact)
 {
     return cell<Row>(decibelText, orExact, value, exact);
 }

@@ -4,7 +4,6 @@
 #include "widgets/models/base/column_model.h"
 
 #include <memory>
-#include <span>
 
 namespace qs {
 
@@ -12,24 +11,35 @@ namespace qs {
 template <class Row> class RowList {
 public:
     RowList() = default;
-    RowList(std::span<const Row> rows, std::shared_ptr<const void> owner)
-        : m_rows(rows)
-        , m_owner(std::move(owner))
+    RowList(const std::vector<Row>& rows, std::shared_ptr<const void> owner)
+        : m_owner(std::move(owner))
     {
+        m_rows.reserve(rows.size());
+        for (const Row& row : rows)
+            m_rows.push_back(&row);
     }
     RowList(std::vector<Row> rows)
+        : RowList(std::make_shared<const std::vector<Row>>(std::move(rows)))
     {
-        const auto owner = std::make_shared<const std::vector<Row>>(std::move(rows));
-        m_rows = *owner;
-        m_owner = owner;
     }
     int size() const { return int(m_rows.size()); }
-    const Row& operator[](int row) const { return m_rows[size_t(row)]; }
-    std::span<const Row> all() const { return m_rows; }
-    RowList first(int count) const { return { m_rows.first(size_t(count)), m_owner }; }
+    const Row& operator[](int row) const { return *m_rows[size_t(row)]; }
+    /// The first `head` and the last `tail` rows.
+    RowList ends(int head, int tail) const
+    {
+        RowList list;
+        list.m_rows.assign(m_rows.begin(), m_rows.begin() + head);
+        list.m_rows.insert(list.m_rows.end(), m_rows.end() - tail, m_rows.end());
+        list.m_owner = m_owner;
+        return list;
+    }
 
 private:
-    std::span<const Row> m_rows;
+    explicit RowList(const std::shared_ptr<const std::vector<Row>>& rows)
+        : RowList(*rows, rows)
+    {
+    }
+    std::vector<const Row*> m_rows;
     std::shared_ptr<const void> m_owner;
 };
 
@@ -44,7 +54,6 @@ public:
     const ColumnSpec& column(int section) const final { return m_columns[size_t(section)].spec; }
     int columnOf(ColumnKey key) const final { return qs::columnOf(m_columns, key); }
     const Row& at(int row) const { return m_rows[row]; }
-    std::span<const Row> rows() const { return m_rows.all(); }
 
 protected:
     using R = Row;
@@ -134,7 +143,7 @@ template <class Row> void RowModel<Row>::setRows(RowList<Row> rows)
     }
     if (old - tail > head) {
         beginRemoveRows({}, head, old - tail - 1);
-        m_rows = rows.first(head + tail); // until the insertion the rows at the end are others: they are announced
+        m_rows = rows.ends(head, tail);
         endRemoveRows();
     }
     if (now - tail > head) {
@@ -150,11 +159,10 @@ template <class Row> void RowModel<Row>::setRows(RowList<Row> rows)
 template <class Row> void RowModel<Row>::announce(const RowList<Row>& before, int head, int tail)
 {
     const int old = before.size(), now = m_rows.size();
-    const bool misread = head + tail < std::min(old, now); // there was a removal and an insertion
     const auto stays = [&](int row) {
         if (row < head)
             return sameCells(before[row], m_rows[row]);
-        return row < now - tail || (!misread && sameCells(before[row - now + old], m_rows[row]));
+        return row < now - tail || sameCells(before[row - now + old], m_rows[row]);
     };
     int first = 0, last = now - 1;
     while (first <= last && stays(first))

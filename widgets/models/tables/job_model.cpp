@@ -73,7 +73,7 @@ JobModel::JobModel(QObject* parent)
 
 void JobModel::add(const JobRow& row)
 {
-    std::vector<JobRow> jobs(rows().begin(), rows().end());
+    std::vector<JobRow> jobs = rows();
     if (jobs.size() >= size_t(kKept)) {
         jobs.pop_back();
         setRows(jobs); // by itself: with both ends new the table would begin anew
@@ -84,18 +84,28 @@ void JobModel::add(const JobRow& row)
 
 void JobModel::update(const JobRow& row)
 {
-    const JobRow* known = find(row.id);
-    if (!known || *known == row)
+    std::vector<JobRow> jobs = rows();
+    const auto known = std::ranges::find(jobs, row.id, &JobRow::id);
+    if (known == jobs.end() || *known == row)
         return;
-    std::vector<JobRow> jobs(rows().begin(), rows().end());
-    jobs[size_t(known - rows().data())] = row;
+    *known = row;
     setRows(std::move(jobs));
 }
 
 const JobRow* JobModel::find(quint64 id) const
 {
-    const auto it = std::ranges::find(rows(), id, &JobRow::id);
-    return it == rows().end() ? nullptr : &*it;
+    for (int row = 0; row < rowCount(); ++row)
+        if (at(row).id == id)
+            return &at(row);
+    return nullptr;
+}
+
+std::vector<JobRow> JobModel::rows() const
+{
+    std::vector<JobRow> all;
+    for (int row = 0; row < rowCount(); ++row)
+        all.push_back(at(row));
+    return all;
 }
 
 } // namespace qs

@@ -34,6 +34,7 @@ public:
     void add(const JobRow& row);
     void update(const JobRow& row); ///< nothing happens for an unknown id or an equal row
     const JobRow* find(quint64 id) const; ///< valid until the next change
+    std::vector<JobRow> rows() const;
 
 protected:
     bool isSame(const JobRow& a, const JobRow& b) const override { return a.id == b.id; }

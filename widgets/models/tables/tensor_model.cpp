@@ -59,7 +59,7 @@ QVariantList noiseBar(const ActivationRow& row)
     return shares ? QVariantList { shares->clipping, shares->rounding, shares->inherited } : QVariantList();
 }
 
-QString definition(Metric metric) { return metricInfo(metric).definition; }
+QString metricDefinition(Metric metric) { return metricInfo(metric).definition; }
 
 } // namespace
 
@@ -102,22 +102,22 @@ TensorModel::Columns TensorModel::qualityColumns() const
 {
     const QString typical = QStringLiteral("−88.8");
     return {
-        { { tr("accumulated"), definition(Metric::Accumulated), QStringLiteral("accumulat"), Bar, kUp, true,
+        { { tr("accumulated"), metricDefinition(Metric::Accumulated), QStringLiteral("accumulat"), Bar, kUp, true,
               Metric::Accumulated },
             metricCell(Metric::Accumulated),
             [this](const R& row) { return accumulatedFormula(row, *snapshot()->comparison); } },
-        { { tr("ideal"), definition(Metric::Ideal), typical, Value, kUp, true, Metric::Ideal },
+        { { tr("ideal"), metricDefinition(Metric::Ideal), typical, Value, kUp, true, Metric::Ideal },
             metricCell(Metric::Ideal), idealFormula },
-        { { tr("added"), definition(Metric::Added), typical, Value, kUp, true, Metric::Added },
+        { { tr("added"), metricDefinition(Metric::Added), typical, Value, kUp, true, Metric::Added },
             metricCell(Metric::Added), [this](const R& row) { return addedFormula(row, *snapshot()->comparison); } },
-        { { tr("increase"), definition(Metric::Increase), typical, Value, kDown, true, Metric::Increase },
+        { { tr("increase"), metricDefinition(Metric::Increase), typical, Value, kDown, true, Metric::Increase },
             metricCell(Metric::Increase) },
         { { tr("Q/DQ"),
               tr("The quantized model's value before its quantizer against the value after: ONNX Runtime's qdq_err. "
                  "Higher is better."),
               typical, Value, kUp, false },
             decibels<R>(&R::qdqSqnrDb, &R::qdqExact) },
-        { { tr("node alone"), definition(Metric::NodeAlone), typical, Value, kUp, false, Metric::NodeAlone },
+        { { tr("node alone"), metricDefinition(Metric::NodeAlone), typical, Value, kUp, false, Metric::NodeAlone },
             metricCell(Metric::NodeAlone) },
         { { tr("noise"),
               tr("Where the squared error comes from: clipping, rounding, inherited from before. Sorted by the share "
@@ -127,7 +127,8 @@ TensorModel::Columns TensorModel::qualityColumns() const
                 noiseText, [](const auto& shares) { return shares ? Number(shares->clipping) : Number(); },
                 noiseShares),
             noiseFormula, noiseBar },
-        { { tr("clipped"), definition(Metric::Clipped), QStringLiteral("50.2 %"), Value, kDown, true, Metric::Clipped },
+        { { tr("clipped"), metricDefinition(Metric::Clipped), QStringLiteral("50.2 %"), Value, kDown, true,
+              Metric::Clipped },
             percents<R>(&R::clippedFraction), clippedFormula },
     };
 }

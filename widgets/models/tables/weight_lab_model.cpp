@@ -30,12 +30,12 @@ WeightLabModel::WeightLabModel(QObject* parent)
               Text },
             words<R>(wayOf), storedTip },
         { { tr("SQNR"), tr("Of the whole weight. Higher is better."), {}, Value, kUp, true, Key::Sqnr },
-            decibelsInWords<R>(in(&R::trial, &WeightTrial::sqnrDb), in(&R::trial, &WeightTrial::exact)), storedTip },
+            decibelsWithUnit<R>(in(&R::trial, &WeightTrial::sqnrDb), in(&R::trial, &WeightTrial::exact)), storedTip },
         { { tr("worst channel"), tr("SQNR of the worst output channel. Higher is better.") },
-            decibelsInWords<R>(in(&R::trial, &WeightTrial::worstChannelDb), never), storedTip },
+            decibelsWithUnit<R>(in(&R::trial, &WeightTrial::worstChannelDb), never), storedTip },
         { { tr("equalized"),
               tr("SQNR after cross-layer equalization with the neighbouring layers. Higher is better.") },
-            decibelsInWords<R>(equalizedDb, equalizedExact), storedTip },
+            decibelsWithUnit<R>(equalizedDb, equalizedExact), storedTip },
     });
 }
 
