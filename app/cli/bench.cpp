@@ -2,18 +2,15 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
+#include "core/base/work/stopwatch.h"
 #include "core/data/open_data.h"
-#include "core/engine/run/carry.h"
-#include "core/engine/run/execution.h"
-#include "core/engine/run/memory_budget.h"
+#include "core/engine/run/sample_loop.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/onnx/import.h"
-#include "core/project/memory.h"
 #include "core/project/snapshot/samples.h"
 #include "core/stats/histogram.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
@@ -22,13 +19,6 @@
 namespace qs::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double msSince(Clock::time_point start)
-{
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 struct BenchCommand {
     std::string model, arithmetic = "simulated";
@@ -52,71 +42,83 @@ struct TensorStatistics {
     }
 };
 
-/// One plan, run again and again on one thread team.
+/// A model and its data, ready to run.
+struct OpenedBench {
+    std::shared_ptr<const DataSource> data;
+    CarriedState state;
+    std::shared_ptr<const Schedule> schedule;
+    std::vector<std::string> warnings;
+    double loadMs = 0, planMs = 0;
+};
+
+/// One plan, run again and again on all threads.
 class Bench {
 public:
-    Bench(std::shared_ptr<const Schedule> schedule, const DataSource& data, CarriedState state, bool observe,
-        NodeTimes* times, uint64_t poolBytes, size_t threads)
-        : m_schedule(std::move(schedule))
-        , m_state(std::move(state))
-        , m_data(data)
+    /// `times`: of the runs that count; null: no clock around nodes.
+    Bench(const BenchCommand& command, OpenedBench& opened, NodeTimes* times)
+        : m_command(command)
+        , m_opened(opened)
         , m_times(times)
-        , m_pool(poolBytes)
-        , m_team(threads)
     {
-        if (observe)
-            m_statistics.resize(m_schedule->plan().graph().values().size());
+        if (command.allTensors)
+            m_statistics.resize(opened.schedule->plan().graph().values().size());
     }
 
-    /// Milliseconds of one run over sample number `index` (samples are used in turn).
-    Result<double> run(size_t index, bool counted, const CancelToken& cancel)
+    /// Run number `index` over its sample (samples are used in turn).
+    Status run(size_t index, const SampleWorker& worker, const CancelToken& cancel)
     {
-        QS_TRY(const Feed feed, m_data.feed(index % m_data.feeds()));
-        const auto start = Clock::now();
-        Execution execution(m_schedule, m_pool);
-        execution.useTeam(&m_team);
-        QS_CHECK(execution.bind(m_state.inputs(feed.inputs)));
+        QS_TRY(const Feed feed, m_opened.data->feed(index % m_opened.data->feeds()));
+        const bool counted = index >= size_t(m_command.warmup);
+        const Stopwatch watch;
+        Execution execution = worker.execution(m_opened.schedule);
+        QS_CHECK(execution.bind(m_opened.state.inputs(feed.inputs)));
         if (!m_statistics.empty())
             QS_CHECK(observed(execution, counted, cancel));
         else
             QS_CHECK(m_times && counted ? m_times->runAll(execution, cancel) : execution.runAll(cancel));
-        const double ms = msSince(start);
-        m_state.keep(execution);
-        return ms;
+        const double ms = watch.ms();
+        m_opened.state.keep(execution);
+        if (index == 0)
+            m_firstMs = ms;
+        if (counted)
+            m_ms.push_back(ms);
+        return {};
     }
+
+    double firstMs() const { return m_firstMs; }
+    std::vector<double> countedMs() && { return std::move(m_ms); }
 
 private:
     Status observed(Execution& execution, bool counted, const CancelToken& cancel)
     {
         std::vector<double> ms;
-        const Graph& graph = m_schedule->plan().graph();
+        const Graph& graph = m_opened.schedule->plan().graph();
         auto take = [&](ValueId id) {
             if (!id.valid() || !execution.has(id))
                 return;
             m_statistics[id.index()].add(execution.get(id));
-            if (!m_state.carries(id))
+            if (!m_opened.state.carries(id))
                 execution.release(id);
         };
         std::ranges::for_each(graph.inputs(), take);
-        for (const Schedule::Task& task : m_schedule->tasks()) {
+        for (const Schedule::Task& task : m_opened.schedule->tasks()) {
             if (cancel.cancelled())
                 return cancelled();
-            const auto start = Clock::now();
+            const Stopwatch watch;
             QS_CHECK(execution.step(&cancel));
             std::ranges::for_each(task.outputs, take);
-            ms.push_back(msSince(start));
+            ms.push_back(watch.ms());
         }
         if (m_times && counted)
             m_times->add(ms);
         return {};
     }
 
-    std::shared_ptr<const Schedule> m_schedule;
-    CarriedState m_state;
-    const DataSource& m_data;
-    NodeTimes* m_times; ///< null: no clock
-    BufferPool m_pool;
-    WorkerTeam m_team;
+    const BenchCommand& m_command;
+    OpenedBench& m_opened;
+    NodeTimes* m_times;
+    double m_firstMs = 0;
+    std::vector<double> m_ms; ///< of the runs that count
     std::vector<TensorStatistics> m_statistics; ///< by value; empty when nobody looks
 };
 
@@ -150,74 +152,72 @@ Timing timingOf(std::vector<double> ms)
     return { (ms[(n - 1) / 2] + ms[n / 2]) / 2, ms.front(), ms.back() };
 }
 
-Result<int> bench(const BenchCommand& o, Context& context)
+Status checkRuns(const BenchCommand& o)
 {
-    QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
     if (o.warmup < 0 || o.warmup > 1'000'000)
         return badUse("--warmup must be between 0 and 1000000", "leave it out for 3");
     if (o.runs < 1 || o.runs > 1'000'000)
         return badUse("--runs must be between 1 and 1000000", "leave it out for 20");
+    return {};
+}
+
+Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common)
+{
+    QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
+    QS_CHECK(checkRuns(o));
     DataOptions dataOptions = o.data;
     if (dataOptions.data.empty())
         dataOptions.data = "random:1";
-    QS_TRY(const DataRequest request, dataRequest(dataOptions, context.common));
-    QS_TRY(const size_t threads, threadCount(context.common));
-    QS_TRY(const uint64_t limit, memoryLimit(context.common));
-    QS_CHECK(checkWritable({ context.common.json }, { o.model, o.data.data, o.data.preprocess }));
-
-    auto start = Clock::now();
+    QS_TRY(const DataRequest request, dataRequest(dataOptions, common));
+    QS_CHECK(checkWritable({ common.json }, { o.model, o.data.data, o.data.preprocess }));
+    Stopwatch watch;
     QS_TRY(const auto model, importModel(o.model));
-    const double loadMs = msSince(start);
-    start = Clock::now();
+    const double loadMs = watch.lap();
     const auto plan = Plan::make(model, { KernelMode::Fast, profile });
-    QS_TRY(const auto carry, carryPairs(context.common));
-    QS_TRY(auto links, findCarry(*plan, carry));
+    QS_TRY(const CarryNames carry, carryPairs(common));
+    QS_TRY(CarriedState state, CarriedState::make(plan, carry));
     std::vector<ValueId> wanted = demanded(*plan, o.allTensors);
-    for (const CarryLink& link : links)
-        if (std::ranges::find(wanted, link.output) == wanted.end())
-            wanted.push_back(link.output);
-    QS_TRY(const auto schedule, Schedule::make(plan, { std::move(wanted), {} }));
-    const double planMs = msSince(start);
-
-    QS_TRY(const auto data, openData(request, dataInputs(model->graph, carry)));
+    for (const ValueId output : state.outputs())
+        if (std::ranges::find(wanted, output) == wanted.end())
+            wanted.push_back(output);
+    QS_TRY(auto schedule, Schedule::make(plan, { std::move(wanted), {} }));
+    const double planMs = watch.lap();
+    QS_TRY(auto data, openData(request, dataInputs(model->graph, carry)));
     std::vector<std::string> warnings = model->warnings;
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
-    printWarnings(warnings, context.common);
-    QS_TRY(const uint64_t poolBytes, memoryPerWorker(std::span(&schedule, 1), memoryLimitOrDefault(limit), 1));
+    return OpenedBench { std::move(data), std::move(state), std::move(schedule), std::move(warnings), loadMs, planMs };
+}
 
-    const bool clockNodes = o.perNode || !context.common.json.empty();
+Result<int> bench(const BenchCommand& o, Context& context)
+{
+    const CommonOptions& common = context.common;
+    QS_TRY(const WorkContext work, workContext(context));
+    QS_TRY(OpenedBench opened, openBench(o, common));
+    printWarnings(opened.warnings, common);
+    QS_TRY(SampleLoop loop, SampleLoop::make(std::span(&opened.schedule, 1), 1, work));
     std::optional<NodeTimes> times;
-    if (clockNodes)
-        times.emplace(schedule, NodeTimes::Keep::EachRun);
-    Bench runner(
-        schedule, *data, { plan, std::move(links) }, o.allTensors, times ? &*times : nullptr, poolBytes, threads);
-    const ProgressFn progress = progressBar(context.common);
-    std::vector<double> ms;
-    double firstMs = 0;
-    for (int64_t i = 0; i < o.warmup + o.runs; ++i) {
-        QS_TRY(const double took, runner.run(size_t(i), i >= o.warmup, context.cancel));
-        if (i == 0)
-            firstMs = took;
-        if (i >= o.warmup)
-            ms.push_back(took);
-        if (progress)
-            progress("run", size_t(i + 1), size_t(o.warmup + o.runs));
-    }
-    clearProgress(context.common);
-    const Timing t = timingOf(std::move(ms));
-    if (!context.common.json.empty()) {
+    if (o.perNode || !common.json.empty())
+        times.emplace(opened.schedule, NodeTimes::Keep::EachRun);
+    Bench runner(o, opened, times ? &*times : nullptr);
+    QS_CHECK(loop.run({ size_t(o.warmup + o.runs), "run" },
+        [&](size_t index, const SampleWorker& worker) { return runner.run(index, worker, work.cancel); }));
+    clearProgress(common);
+    const double firstMs = runner.firstMs();
+    const Timing t = timingOf(std::move(runner).countedMs());
+    const size_t threads = work.threadCount();
+    if (!common.json.empty()) {
         nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.model }, { "arithmetic", o.arithmetic },
             { "all_tensors", o.allTensors }, { "warmup", o.warmup }, { "runs", o.runs }, { "median_ms", t.medianMs },
-            { "min_ms", t.minMs }, { "max_ms", t.maxMs }, { "threads", threads }, { "load_ms", loadMs },
-            { "plan_ms", planMs }, { "first_run_ms", firstMs }, { "nodes", times->medianJson() } };
+            { "min_ms", t.minMs }, { "max_ms", t.maxMs }, { "threads", threads }, { "load_ms", opened.loadMs },
+            { "plan_ms", opened.planMs }, { "first_run_ms", firstMs }, { "nodes", times->medianJson() } };
         QS_CHECK(writeOutput(
-            context.common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
+            common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
     }
-    if (context.common.json == "-")
+    if (common.json == "-")
         return int(kDone);
     std::cout << fmt::format("median {:.4f} ms, min {:.4f} ms, max {:.4f} ms ({} runs on {} thread{}; load {:.1f} ms, "
                              "plan {:.1f} ms, first run {:.1f} ms)\n",
-        t.medianMs, t.minMs, t.maxMs, o.runs, threads, threads == 1 ? "" : "s", loadMs, planMs, firstMs);
+        t.medianMs, t.minMs, t.maxMs, o.runs, threads, threads == 1 ? "" : "s", opened.loadMs, opened.planMs, firstMs);
     if (o.perNode)
         std::cout << times->table();
     return int(kDone);

@@ -3,15 +3,14 @@
 
 #include "core/base/profile.h"
 #include "core/base/result.h"
-#include "core/base/work/cancel.h"
-#include "core/base/work/progress.h"
+#include "core/base/work/work_context.h"
 #include "core/data/data_source.h"
+#include "core/engine/run/carry.h"
 
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace qs::cli {
@@ -64,17 +63,19 @@ enum class DataNeed { Required, Optional };
 void addDataOptions(CLI::App& command, DataOptions& options, DataNeed need = DataNeed::Required);
 
 Result<DataRequest> dataRequest(const DataOptions& data, const CommonOptions& common);
-Result<size_t> threadCount(const CommonOptions& common);
+Result<size_t> threadCount(const CommonOptions& common); ///< 0 = all cores
 /// The profile behind --arithmetic.
 Result<ArithmeticProfile> arithmeticProfile(const std::string& name);
 inline constexpr const char* kArithmeticHelp
     = "how the model is computed: simulated (the file as written), integer (fused integer kernels, as ONNX Runtime "
       "runs it by default), integer-avx2 (the same with the saturating 16-bit sums of CPUs without VNNI)";
 Result<uint64_t> memoryLimit(const CommonOptions& common); ///< bytes; 0 = default
-Result<std::vector<std::pair<std::string, std::string>>> carryPairs(const CommonOptions& common);
+Result<CarryNames> carryPairs(const CommonOptions& common);
 
 /// A bar on stderr when that is a terminal and not --quiet; else nothing.
 ProgressFn progressBar(const CommonOptions& common);
+/// With that bar, and the threads and the memory that the options allow.
+Result<WorkContext> workContext(const Context& context);
 void clearProgress(const CommonOptions& common);
 void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
 

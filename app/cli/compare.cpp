@@ -4,7 +4,7 @@
 #include "app/cli/ladder.h"
 #include "app/cli/recipe_options.h"
 
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"

@@ -2,8 +2,8 @@
 #include "app/cli/comparison_output.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/work/memory.h"
 #include "core/base/work/stopwatch.h"
-#include "core/project/memory.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/report/report.h"
 
@@ -68,10 +68,10 @@ Result<int> writeComparison(
     info.ladder = ladder;
     std::vector<WeightLaboratory> laboratories;
     if (!o.html.empty() || !context.common.json.empty()) {
-        QS_TRY(const size_t threads, threadCount(context.common));
+        QS_TRY(const WorkContext work, workContext(context));
         for (const SnapshotPtr& s : snapshots)
-            laboratories.push_back(
-                weightLaboratory(foldedConstantsOf(*s), s->floatModel->model, s->comparison->weights, threads));
+            laboratories.push_back(weightLaboratory(
+                foldedConstantsOf(*s), s->floatModel->model, s->comparison->weights, work.threadCount()));
         info.laboratory = &laboratories.back();
         info.otherLaboratory = &laboratories.front();
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/ladder.h"
 
-#include "core/base/work/parallel.h"
-
 namespace qs::cli {
 
 namespace {
@@ -41,8 +39,7 @@ Result<std::optional<Ladder>> ladderOf(const LadderOptions& o, const Snapshot& s
     request.data = s.data.get();
     request.framework = framework ? &*framework : nullptr;
     request.device = device ? &*device : nullptr;
-    request.threads = s.inputs.threads ? s.inputs.threads : hardwareThreads();
-    QS_TRY(Ladder climbed, climbLadder(request, progressBar(context.common), context.cancel));
+    QS_TRY(Ladder climbed, climbLadder(request, workFor(s.inputs, progressBar(context.common), context.cancel)));
     clearProgress(context.common);
     std::vector<std::string> warnings;
     for (const std::string& name : climbed.unknown)

@@ -18,11 +18,9 @@ struct MergeCommand {
 Result<int> merge(const MergeCommand& o, Context& context)
 {
     QS_CHECK(checkComparisonOutput(o.output));
-    MergeOptions options;
-    QS_TRY(options.threads, threadCount(context.common));
-    QS_TRY(options.memoryLimit, memoryLimit(context.common));
+    QS_TRY(const WorkContext work, workContext(context));
     QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html }, o.states));
-    QS_TRY(const auto snapshots, mergeShards(o.states, options, progressBar(context.common), context.cancel));
+    QS_TRY(const auto snapshots, mergeShards(o.states, work));
     clearProgress(context.common);
     for (const SnapshotPtr& s : snapshots)
         printWarnings(s->warnings, context.common);

@@ -2,7 +2,6 @@
 #include "app/cli/cli.h"
 
 #include "core/base/files/atomic_file.h"
-#include "core/base/work/parallel.h"
 
 #include <algorithm>
 #include <charconv>
@@ -93,7 +92,7 @@ Result<DataRequest> dataRequest(const DataOptions& o, const CommonOptions& commo
 Result<size_t> threadCount(const CommonOptions& common)
 {
     if (!common.threads)
-        return hardwareThreads();
+        return size_t(0);
     if (*common.threads < 1 || *common.threads > 4096)
         return badUse("--threads must be between 1 and 4096", "leave it out to use all cores");
     return static_cast<size_t>(*common.threads);
@@ -117,9 +116,9 @@ Result<uint64_t> memoryLimit(const CommonOptions& common)
     return static_cast<uint64_t>(*value);
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> carryPairs(const CommonOptions& common)
+Result<CarryNames> carryPairs(const CommonOptions& common)
 {
-    std::vector<std::pair<std::string, std::string>> pairs;
+    CarryNames pairs;
     for (const std::string& text : common.carry) {
         QS_TRY(auto pair, splitPair(text, "--carry", "OUTPUT=INPUT"));
         pairs.push_back(std::move(pair));
@@ -139,6 +138,13 @@ ProgressFn progressBar(const CommonOptions& common)
             std::fprintf(stderr, "\r\033[K%.*s", int(phase.size()), phase.data());
         std::fflush(stderr);
     };
+}
+
+Result<WorkContext> workContext(const Context& context)
+{
+    QS_TRY(const size_t threads, threadCount(context.common));
+    QS_TRY(const uint64_t limit, memoryLimit(context.common));
+    return WorkContext { progressBar(context.common), context.cancel, threads, limit };
 }
 
 void clearProgress(const CommonOptions& common)

@@ -3,10 +3,10 @@
 #include "app/cli/recipe_options.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/work/memory.h"
 #include "core/data/open_data.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
-#include "core/project/memory.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/samples.h"
@@ -110,6 +110,7 @@ Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& contex
 struct QuantizeTask {
     ChosenRecipe chosen;
     QuantizeInputs inputs;
+    WorkContext work;
     std::vector<std::string> warnings;
 };
 
@@ -122,8 +123,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     inputs.rangesPath = o.ranges;
     inputs.calibrationCache = o.recipe.calibrationCache;
     QS_CHECK(checkCalibrationCache(o.recipe, o.ranges));
-    QS_TRY(inputs.threads, threadCount(context.common));
-    QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
+    QS_TRY(task.work, workContext(context));
     QS_TRY(inputs.carry, carryPairs(context.common));
     DataRequest request;
     if (!o.data.data.empty()) {
@@ -222,7 +222,7 @@ void printSummary(const QuantizeCommand& o, const ChosenRecipe& chosen, const Qu
 Result<int> quantize(const QuantizeCommand& o, Context& context)
 {
     QS_TRY(QuantizeTask task, quantizeTask(o, context));
-    QS_TRY(const Quantization made, quantizeModel(task.inputs, progressBar(context.common), context.cancel));
+    QS_TRY(const Quantization made, quantizeModel(task.inputs, task.work));
     task.warnings.insert(task.warnings.end(), made.warnings.begin(), made.warnings.end());
     if (!quantizesAnything(made))
         task.warnings.push_back("the recipe quantizes nothing of this model");

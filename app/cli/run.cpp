@@ -4,13 +4,9 @@
 
 #include "core/analysis/rows/fill_rows.h"
 #include "core/base/name_pattern.h"
-#include "core/base/work/parallel.h"
 #include "core/data/arrays/npz_writer.h"
 #include "core/data/open_data.h"
-#include "core/engine/run/carry.h"
-#include "core/engine/run/execution.h"
-#include "core/engine/run/memory_budget.h"
-#include "core/project/memory.h"
+#include "core/engine/run/sample_loop.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/samples.h"
 #include "core/report/text/saturation.h"
@@ -80,64 +76,6 @@ Result<std::vector<ValueId>> wantedValues(const RunCommand& o, const Plan& plan,
     return wanted;
 }
 
-/// Runs every feed; `take` gets the wanted tensors of each, from worker threads.
-class Runner {
-public:
-    Runner(const LoadedModel& model, const DataSource& data, std::shared_ptr<const Schedule> schedule, Context& context,
-        NodeTimes* times)
-        : m_model(model)
-        , m_data(data)
-        , m_schedule(std::move(schedule))
-        , m_context(context)
-        , m_times(times)
-    {
-    }
-
-    /// Feeds go to `workers` at a time; a single worker shares its operators among `threads`.
-    Status run(size_t workers, size_t threads, uint64_t poolBytes,
-        const std::vector<std::pair<std::string, std::string>>& carry,
-        const std::function<Status(const Feed&, const Execution&)>& take)
-    {
-        QS_TRY(auto links, findCarry(*m_model.plan, carry));
-        m_state.emplace(m_model.plan, std::move(links));
-        if (workers == 1 && threads > 1)
-            m_team.emplace(threads);
-        std::vector<std::unique_ptr<BufferPool>> pools(workers);
-        for (auto& pool : pools)
-            pool = std::make_unique<BufferPool>(poolBytes);
-        const ProgressFn progress = progressBar(m_context.common);
-        std::mutex mutex;
-        size_t done = 0;
-        return parallelTry(m_data.feeds(), workers, m_context.cancel, [&](size_t index, size_t worker) -> Status {
-            QS_CHECK(one(index, *pools[worker], take));
-            const std::lock_guard lock(mutex);
-            if (progress)
-                progress("run", ++done, m_data.feeds());
-            return {};
-        });
-    }
-
-private:
-    Status one(size_t index, BufferPool& pool, const std::function<Status(const Feed&, const Execution&)>& take)
-    {
-        QS_TRY(const Feed feed, m_data.feed(index));
-        Execution execution(m_schedule, pool);
-        execution.useTeam(m_team ? &*m_team : nullptr);
-        QS_CHECK(execution.bind(m_state->inputs(feed.inputs)));
-        QS_CHECK(m_times ? m_times->runAll(execution, m_context.cancel) : execution.runAll(m_context.cancel));
-        m_state->keep(execution);
-        return take(feed, execution);
-    }
-
-    const LoadedModel& m_model;
-    const DataSource& m_data;
-    std::shared_ptr<const Schedule> m_schedule;
-    Context& m_context;
-    NodeTimes* m_times; ///< null: no clock
-    std::optional<WorkerTeam> m_team;
-    std::optional<CarriedState> m_state;
-};
-
 /// One line an output: its class or its first elements.
 std::string describe(const std::string& name, const Tensor& t)
 {
@@ -152,97 +90,167 @@ std::string describe(const std::string& name, const Tensor& t)
     return text;
 }
 
-Result<int> run(const RunCommand& o, Context& context)
+/// A model and its data, ready to run, and what is wanted of it.
+struct OpenedRun {
+    LoadedModel model;
+    ArithmeticProfile profile;
+    std::shared_ptr<const DataSource> data;
+    std::vector<ValueId> wanted;
+    std::vector<std::string> names; ///< of these
+    CarriedState state;
+    std::shared_ptr<const Schedule> schedule;
+    std::vector<std::string> warnings;
+};
+
+Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
 {
     QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
-    QS_TRY(const DataRequest request, dataRequest(o.data, context.common));
-    QS_TRY(const size_t threads, threadCount(context.common));
-    QS_TRY(const uint64_t limit, memoryLimit(context.common));
-    QS_TRY(const auto carry, carryPairs(context.common));
-    QS_CHECK(checkWritable({ o.out, context.common.json }, { o.model, o.data.data, o.data.preprocess }));
-    QS_TRY(const LoadedModel model, loadModel(o.model, { KernelMode::Fast, profile }));
+    QS_TRY(const DataRequest request, dataRequest(o.data, common));
+    QS_TRY(const CarryNames carry, carryPairs(common));
+    QS_CHECK(checkWritable({ o.out, common.json }, { o.model, o.data.data, o.data.preprocess }));
+    QS_TRY(LoadedModel model, loadModel(o.model, { KernelMode::Fast, profile }));
     std::vector<std::string> warnings = model.model->warnings;
-    QS_TRY(const auto wanted, wantedValues(o, *model.plan, warnings));
-    QS_CHECK(findCarry(*model.plan, carry));
-    QS_TRY(const auto data, openData(request, dataInputs(model.graph(), carry)));
+    QS_TRY(auto wanted, wantedValues(o, *model.plan, warnings));
+    QS_TRY(CarriedState state, CarriedState::make(model.plan, carry));
+    QS_TRY(auto data, openData(request, dataInputs(model.graph(), carry)));
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     Demand demand { wanted, {} };
-    for (const auto& [out, in] : carry)
-        if (const ValueId id = model.graph().findValue(out); id.valid())
-            demand.values.push_back(id);
-    QS_TRY(const auto schedule, Schedule::make(model.plan, demand));
-    const size_t workers = carry.empty() ? std::max<size_t>(std::min(threads, data->feeds()), 1) : size_t(1);
-    QS_TRY(const uint64_t poolBytes, memoryPerWorker(std::span(&schedule, 1), memoryLimitOrDefault(limit), workers));
-    printWarnings(warnings, context.common);
-
+    const auto carried = state.outputs();
+    demand.values.insert(demand.values.end(), carried.begin(), carried.end());
+    QS_TRY(auto schedule, Schedule::make(model.plan, std::move(demand)));
     std::vector<std::string> names;
-    for (ValueId id : wanted)
+    for (const ValueId id : wanted)
         names.push_back(model.graph().value(id).name);
-    std::optional<NpzWriter> writer;
-    if (!o.out.empty()) {
-        QS_TRY(NpzWriter created, NpzWriter::create(o.out, names, data->feeds()));
-        writer.emplace(std::move(created));
+    return OpenedRun { std::move(model), profile, std::move(data), std::move(wanted), std::move(names),
+        std::move(state), std::move(schedule), std::move(warnings) };
+}
+
+/// What comes of the samples: arrays in a file, else lines of text. Several workers hand theirs over.
+class RunOutput {
+public:
+    RunOutput(const RunCommand& command, const OpenedRun& run)
+        : m_command(command)
+        , m_run(run)
+    {
     }
-    std::mutex mutex;
-    std::vector<std::pair<size_t, std::string>> lines;
-    std::map<NodeId, PairCounts> pairCounts;
-    std::optional<NodeTimes> times;
-    if (o.perNode)
-        times.emplace(schedule);
-    Runner runner(model, *data, schedule, context, times ? &*times : nullptr);
-    QS_CHECK(
-        runner.run(workers, threads, poolBytes, carry, [&](const Feed& feed, const Execution& execution) -> Status {
-            if (profile == ArithmeticProfile::IntegerAvx2) {
-                const std::lock_guard lock(mutex);
-                addPairCounts(pairCounts, execution.pairCounts());
-            }
-            for (size_t i = 0; i < wanted.size(); ++i)
-                if (const DType type = execution.get(wanted[i]).dtype(); isContainer(type)) {
-                    Issue issue = badInput("turns out to be a " + std::string(dtypeName(type)) + ", not a tensor",
-                        o.model, "leave it out with --tensors");
-                    issue.tensor = names[i];
-                    return issue;
-                }
-            if (writer) {
-                std::vector<Tensor> tensors;
-                for (ValueId id : wanted)
-                    tensors.push_back(execution.get(id));
-                return writer->add(feed.firstSample / std::max<size_t>(feed.samples, 1), tensors);
-            }
-            std::string text;
-            for (size_t i = 0; i < wanted.size(); ++i)
-                if (execution.get(wanted[i]).dtype() != DType::String)
-                    text += fmt::format(
-                        "{}: {}\n", data->sampleName(feed.firstSample), describe(names[i], execution.get(wanted[i])));
-            const std::lock_guard lock(mutex);
-            lines.emplace_back(feed.firstSample, std::move(text));
+
+    Status begin()
+    {
+        if (m_command.out.empty())
             return {};
-        }));
-    if (writer)
-        QS_CHECK(writer->finish());
-    clearProgress(context.common);
-    if (!context.common.json.empty()) {
-        nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", o.model }, { "samples", data->samples() },
-            { "arithmetic", o.arithmetic }, { "tensors", names },
-            { "out", o.out.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(o.out) } };
+        QS_TRY(NpzWriter created, NpzWriter::create(m_command.out, m_run.names, m_run.data->feeds()));
+        m_writer.emplace(std::move(created));
+        return {};
+    }
+
+    Status take(const Feed& feed, const Execution& execution)
+    {
+        if (countsSaturation()) {
+            const std::lock_guard lock(m_mutex);
+            addPairCounts(m_pairCounts, execution.pairCounts());
+        }
+        for (size_t i = 0; i < m_run.wanted.size(); ++i)
+            if (const DType type = execution.get(m_run.wanted[i]).dtype(); isContainer(type)) {
+                Issue issue = badInput("turns out to be a " + std::string(dtypeName(type)) + ", not a tensor",
+                    m_command.model, "leave it out with --tensors");
+                issue.tensor = m_run.names[i];
+                return issue;
+            }
+        return m_writer ? write(feed, execution) : describeAll(feed, execution);
+    }
+
+    Status finish()
+    {
+        std::ranges::sort(m_lines);
+        return m_writer ? m_writer->finish() : Status();
+    }
+
+    std::string json(const NodeTimes* times) const
+    {
+        nlohmann::ordered_json json = { { "schema_version", 1 }, { "path", m_command.model },
+            { "samples", m_run.data->samples() }, { "arithmetic", m_command.arithmetic }, { "tensors", m_run.names },
+            { "out",
+                m_command.out.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(m_command.out) } };
         if (times)
             json["nodes"] = times->json();
-        if (profile == ArithmeticProfile::IntegerAvx2)
-            json["saturation"] = saturationJson(saturationRows(*model.plan, pairCounts));
-        QS_CHECK(writeOutput(
-            context.common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
+        if (countsSaturation())
+            json["saturation"] = saturationJson(saturationRows(*m_run.model.plan, m_pairCounts));
+        return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }
-    if (context.common.json == "-")
-        return int(kDone);
-    std::ranges::sort(lines);
-    for (const auto& [sample, text] : lines)
-        std::cout << text;
-    if (writer && !context.common.quiet)
-        std::cout << fmt::format("{}: {} tensors of {} samples\n", o.out, names.size(), data->samples());
-    if (times)
-        std::cout << times->table();
-    if (profile == ArithmeticProfile::IntegerAvx2 && !context.common.quiet)
-        std::cout << saturationText(saturationRows(*model.plan, pairCounts), context.common.verbose);
+
+    void print(const NodeTimes* times, const CommonOptions& common) const
+    {
+        for (const auto& [sample, text] : m_lines)
+            std::cout << text;
+        if (m_writer && !common.quiet)
+            std::cout << fmt::format(
+                "{}: {} tensors of {} samples\n", m_command.out, m_run.names.size(), m_run.data->samples());
+        if (times)
+            std::cout << times->table();
+        if (countsSaturation() && !common.quiet)
+            std::cout << saturationText(saturationRows(*m_run.model.plan, m_pairCounts), common.verbose);
+    }
+
+private:
+    bool countsSaturation() const { return m_run.profile == ArithmeticProfile::IntegerAvx2; }
+
+    Status write(const Feed& feed, const Execution& execution)
+    {
+        std::vector<Tensor> tensors;
+        for (const ValueId id : m_run.wanted)
+            tensors.push_back(execution.get(id));
+        return m_writer->add(feed.firstSample / std::max<size_t>(feed.samples, 1), tensors);
+    }
+
+    Status describeAll(const Feed& feed, const Execution& execution)
+    {
+        std::string text;
+        for (size_t i = 0; i < m_run.wanted.size(); ++i)
+            if (const Tensor& value = execution.get(m_run.wanted[i]); value.dtype() != DType::String)
+                text += fmt::format(
+                    "{}: {}\n", m_run.data->sampleName(feed.firstSample), describe(m_run.names[i], value));
+        const std::lock_guard lock(m_mutex);
+        m_lines.emplace_back(feed.firstSample, std::move(text));
+        return {};
+    }
+
+    const RunCommand& m_command;
+    const OpenedRun& m_run;
+    std::optional<NpzWriter> m_writer;
+    std::mutex m_mutex; ///< for the following
+    std::vector<std::pair<size_t, std::string>> m_lines; ///< by first sample
+    std::map<NodeId, PairCounts> m_pairCounts;
+};
+
+Result<int> run(const RunCommand& o, Context& context)
+{
+    const CommonOptions& common = context.common;
+    QS_TRY(const WorkContext work, workContext(context));
+    QS_TRY(OpenedRun opened, openRun(o, common));
+    const size_t feeds = opened.data->feeds();
+    const size_t atOnce = opened.state.empty() ? asManyAtOnce(feeds, work.threadCount()) : 1;
+    QS_TRY(SampleLoop loop, SampleLoop::make(std::span(&opened.schedule, 1), atOnce, work));
+    printWarnings(opened.warnings, common);
+    RunOutput output(o, opened);
+    QS_CHECK(output.begin());
+    std::optional<NodeTimes> times;
+    if (o.perNode)
+        times.emplace(opened.schedule);
+    QS_CHECK(loop.run({ feeds, "run" }, [&](size_t index, const SampleWorker& worker) -> Status {
+        QS_TRY(const Feed feed, opened.data->feed(index));
+        Execution execution = worker.execution(opened.schedule);
+        QS_CHECK(execution.bind(opened.state.inputs(feed.inputs)));
+        QS_CHECK(times ? times->runAll(execution, work.cancel) : execution.runAll(work.cancel));
+        opened.state.keep(execution);
+        return output.take(feed, execution);
+    }));
+    QS_CHECK(output.finish());
+    clearProgress(common);
+    const NodeTimes* const shown = times ? &*times : nullptr;
+    if (!common.json.empty())
+        QS_CHECK(writeOutput(common.json, output.json(shown)));
+    if (common.json != "-")
+        output.print(shown, common);
     return int(kDone);
 }
 

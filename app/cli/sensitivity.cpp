@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/recipe_options.h"
 
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 #include "core/project/search/sensitivity.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/report/text/sensitivity_report.h"

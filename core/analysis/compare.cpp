@@ -27,16 +27,16 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
 }
 
 Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
-    const ProgressFn& progress, const CancelToken& cancel, const std::function<void(Comparison)>& partial)
+    const WorkContext& work, const std::function<void(Comparison)>& partial)
 {
     const std::vector<WeightRow> weights
-        = compareWeights(pair, options.histograms, options.threads, options.pairs.get());
-    if (cancel.cancelled()) // rows are missing
+        = compareWeights(pair, options.histograms, work.threadCount(), options.pairs.get());
+    if (work.cancel.cancelled()) // rows are missing
         return cancelled();
     MeasuredFn soFar;
     if (partial)
         soFar = [&](Measured& m) { partial(summarize(pair, options.profile, m, data.labels(), weights)); };
-    QS_TRY(const auto measured, measureModels(pair, data, options, progress, cancel, soFar));
+    QS_TRY(const auto measured, measureModels(pair, data, options, work, soFar));
     return summarize(pair, options.profile, *measured, data.labels(), weights);
 }
 

@@ -13,6 +13,6 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
 
 /// All of it in one step.
 Result<Comparison> compareModels(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
-    const ProgressFn& progress, const CancelToken& cancel, const std::function<void(Comparison)>& partial);
+    const WorkContext& work = {}, const std::function<void(Comparison)>& partial = {});
 
 } // namespace qs

@@ -37,10 +37,10 @@ inline ComparePair pairOf(const Prepared& f, const Prepared& q, const ManualPair
     return { f.plan, q.plan, q.view, std::make_shared<const Alignment>(std::move(alignment).value()) };
 }
 
-inline Comparison compared(
-    const Prepared& f, const Prepared& q, const FixedData& data, const CompareOptions& options = {})
+inline Comparison compared(const Prepared& f, const Prepared& q, const FixedData& data,
+    const CompareOptions& options = {}, const WorkContext& work = {})
 {
-    auto result = compareModels(pairOf(f, q), data, options, {}, {}, {});
+    auto result = compareModels(pairOf(f, q), data, options, work);
     if (!result.ok())
         qFatal("%s", issueText(result.issue()).c_str());
     return std::move(result).value();

@@ -130,7 +130,7 @@ Alignment numbersOf(const Prepared& f, const Prepared& q)
     std::vector<std::vector<Tensor>> samples;
     for (const uint32_t seed : { 1u, 2u })
         samples.push_back({ Tensor::of<float>({ 2, 4 }, uniform(8, seed)) });
-    pairByNumbers(pair, samples, 0, {}, alignment);
+    pairByNumbers(pair, samples, {}, alignment);
     return alignment;
 }
 
@@ -230,8 +230,9 @@ struct LadderCase {
         request.data = &data;
         request.framework = first ? &*first : nullptr;
         request.device = last ? &*last : nullptr;
-        request.threads = 2;
-        return climbLadder(request, {}, {});
+        WorkContext work;
+        work.threads = 2;
+        return climbLadder(request, work);
     }
 };
 

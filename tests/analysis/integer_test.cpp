@@ -45,15 +45,16 @@ Prepared conv(const char* path, bool quantized)
 }
 
 Comparison comparedAs(
-    ArithmeticProfile profile, const Prepared& f, const Prepared& q, const FixedData& data, CompareOptions options = {})
+    ArithmeticProfile profile, const Prepared& f, const Prepared& q, const FixedData& data, size_t threads = 1)
 {
+    CompareOptions options;
     ComparePair pair = pairOf(f, q);
     options.profile = profile;
     if (profile != ArithmeticProfile::Simulated) {
         pair.writtenPlan = pair.quantPlan;
         pair.quantPlan = Plan::make(std::make_shared<Model>(q.plan->model()), { KernelMode::Fast, profile });
     }
-    auto result = compareModels(pair, data, options, {}, {}, {});
+    auto result = compareModels(pair, data, options, { {}, {}, threads });
     if (!result.ok())
         qFatal("%s", issueText(result.issue()).c_str());
     return std::move(result).value();
@@ -150,10 +151,8 @@ void IntegerTests::doesNotDependOnThreads()
         samples.push_back(t);
     }
     const Prepared f = conv("f", false), q = conv("q", true);
-    CompareOptions many;
-    many.threads = 3;
     const Comparison a = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, FixedData(samples));
-    const Comparison b = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, FixedData(samples), many);
+    const Comparison b = comparedAs(ArithmeticProfile::IntegerAvx2, f, q, FixedData(samples), 3);
     QCOMPARE(a.activations.size(), b.activations.size());
     for (size_t i = 0; i < a.activations.size(); ++i) {
         QCOMPARE(a.activations[i].accumulated.sqnrDb, b.activations[i].accumulated.sqnrDb);

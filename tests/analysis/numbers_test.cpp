@@ -401,10 +401,8 @@ void NumbersTests::equalForAnyThreads()
         samples.push_back(Tensor::of<float>({ 4 }, v));
     }
     const FixedData data(samples);
-    CompareOptions one, three;
-    three.threads = 3;
-    const Comparison a = compared(twoSteps(), twoStepsQuantized(), data, one);
-    const Comparison b = compared(twoSteps(), twoStepsQuantized(), data, three);
+    const Comparison a = compared(twoSteps(), twoStepsQuantized(), data, {}, { {}, {}, 1 });
+    const Comparison b = compared(twoSteps(), twoStepsQuantized(), data, {}, { {}, {}, 3 });
     for (size_t i = 0; i < a.activations.size(); ++i) {
         const ActivationRow &x = a.activations[i], &y = b.activations[i];
         QVERIFY(x.accumulated.sqnrDb == y.accumulated.sqnrDb && x.accumulated.meanError == y.accumulated.meanError);
@@ -421,17 +419,16 @@ void NumbersTests::cancels()
     CancelToken cancel;
     cancel.cancel();
     const auto result
-        = compareModels(pairOf(twoSteps(), twoStepsQuantized()), FixedData({ kSample }), {}, {}, cancel, {});
+        = compareModels(pairOf(twoSteps(), twoStepsQuantized()), FixedData({ kSample }), {}, { {}, cancel });
     QVERIFY(!result.ok());
     QCOMPARE(result.issue().kind, IssueKind::Cancelled);
 }
 
 void NumbersTests::refusesLittleMemory()
 {
-    CompareOptions options;
-    options.memoryLimit = 8;
-    const auto result
-        = compareModels(pairOf(twoSteps(), twoStepsQuantized()), FixedData({ kSample }), options, {}, {}, {});
+    WorkContext work;
+    work.memoryLimit = 8;
+    const auto result = compareModels(pairOf(twoSteps(), twoStepsQuantized()), FixedData({ kSample }), {}, work);
     QVERIFY(!result.ok());
     QCOMPARE(result.issue().kind, IssueKind::BadInput);
     QVERIFY(result.issue().what.find("memory limit") != std::string::npos);

@@ -52,7 +52,7 @@ void PairDetailTests::channelsPlacesAndBands()
     const Prepared f = floatNet(), q = quantNet();
     const DetailInputs inputs = inputsOf(f, q, { sample(1) });
     const size_t first[] { 0 };
-    const auto found = pairDetail(inputs, f.value("x"), q.value("x_dq"), first, {}, {});
+    const auto found = pairDetail(inputs, f.value("x"), q.value("x_dq"), first);
     QVERIFY2(found.ok(), found.ok() ? "" : issueText(found.issue()).c_str());
     QCOMPARE(found->samples, size_t(1));
     QCOMPARE(found->channelAxis, size_t(1));
@@ -88,13 +88,13 @@ void PairDetailTests::samplesAreChosen()
     const Prepared f = floatNet(), q = quantNet();
     const DetailInputs inputs = inputsOf(f, q, { sample(1), sample(2), sample(3) });
     const size_t some[] { 0, 2 };
-    const auto found = pairDetail(inputs, f.value("x"), q.value("x_dq"), some, {}, {});
+    const auto found = pairDetail(inputs, f.value("x"), q.value("x_dq"), some);
     QVERIFY(found.ok());
     QCOMPARE(found->samples, size_t(2));
     QCOMPARE(found->channels[1].highX, 30.0);
     const CancelToken stop;
     stop.cancel();
-    const auto stopped = pairDetail(inputs, f.value("x"), q.value("x_dq"), some, {}, stop);
+    const auto stopped = pairDetail(inputs, f.value("x"), q.value("x_dq"), some, { {}, stop });
     QVERIFY(!stopped.ok());
     QCOMPARE(stopped.issue().kind, IssueKind::Cancelled);
 }
@@ -102,7 +102,7 @@ void PairDetailTests::samplesAreChosen()
 void PairDetailTests::outputsOfOneSample()
 {
     const Prepared f = floatNet(), q = quantNet();
-    const auto outputs = sampleOutputs(inputsOf(f, q, { sample(1), sample(2) }), 1, {}, {});
+    const auto outputs = sampleOutputs(inputsOf(f, q, { sample(1), sample(2) }), 1);
     QVERIFY(outputs.ok());
     QCOMPARE(outputs->size(), size_t(1));
     QCOMPARE(outputs->front().name, std::string("y"));
@@ -127,7 +127,7 @@ void PairDetailTests::refusesUnpaired()
 {
     const Prepared f = floatNet(), q = quantNet();
     const size_t first[] { 0 };
-    const auto none = pairDetail(inputsOf(f, q, { sample(1) }), f.value("x"), q.value("y"), first, {}, {});
+    const auto none = pairDetail(inputsOf(f, q, { sample(1) }), f.value("x"), q.value("y"), first);
     QVERIFY(!none.ok());
     QVERIFY(!none.issue().remedy.empty());
 }

@@ -207,7 +207,7 @@ Comparison comparePlanted(const Planted& planted)
         pair.writtenPlan = pair.quantPlan;
         pair.quantPlan = Plan::make(*model, { KernelMode::Fast, planted.profile, {} });
     }
-    auto compared = compareModels(pair, *dataFor(f.graph(), planted.data), options, {}, {}, {});
+    auto compared = compareModels(pair, *dataFor(f.graph(), planted.data), options);
     if (!compared.ok())
         qFatal("%s", issueText(compared.issue()).c_str());
     return std::move(compared).value();

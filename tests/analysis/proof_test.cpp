@@ -347,7 +347,7 @@ std::optional<NetworkVerdict> verdictOn(const Prepared& f, const Prepared& q, co
     const ComparePair pair = pairOf(f, q);
     Comparison c;
     c.weights = compareWeights(pair, false, 1);
-    return networkVerdict(proveNetwork(pair, inputs, 0, {}), c);
+    return networkVerdict(proveNetwork(pair, inputs), c);
 }
 
 } // namespace
@@ -418,7 +418,12 @@ void ProofTests::trainedOn()
     QVERIFY(!other->same());
 }
 
-void ProofTests::keepsToMemory() { QVERIFY(!proveNetwork(pairOf(product(), dynamicProduct()), { row() }, 16, {})); }
+void ProofTests::keepsToMemory()
+{
+    WorkContext work;
+    work.memoryLimit = 16;
+    QVERIFY(!proveNetwork(pairOf(product(), dynamicProduct()), { row() }, work));
+}
 
 QTEST_GUILESS_MAIN(ProofTests)
 #include "proof_test.moc"

@@ -8,7 +8,9 @@
 #include "core/base/name_pattern.h"
 #include "core/base/rounding.h"
 #include "core/base/work/cancel.h"
+#include "core/base/work/memory.h"
 #include "core/base/work/parallel.h"
+#include "core/base/work/work_context.h"
 #include "core/base/work/worker_team.h"
 
 #include <QDir>
@@ -90,6 +92,7 @@ private slots:
     void atomicFileNeedsAFolder();
     void atomicFileKeepsLinksAndDevices();
     void temporariesAreRemovedAtOnce();
+    void zeroIsAllThereIs();
     void everyIndexOnce();
     void firstExceptionIsRethrown();
     void teamRunsLoopAfterLoop();
@@ -335,6 +338,27 @@ void BaseTests::atomicFileNeedsAFolder()
     QCOMPARE(file.issue().file, missing);
     QVERIFY(!file.issue().remedy.empty());
     QVERIFY(!AtomicFile::create(folder.path().toStdString()).ok());
+}
+
+void BaseTests::zeroIsAllThereIs()
+{
+    WorkContext work;
+    QCOMPARE(work.threadCount(), hardwareThreads());
+    QCOMPARE(work.memoryBytes(), memoryLimitOrDefault(0));
+    work.tell("nobody", 1, 2); // listens
+    work.threads = 3;
+    work.memoryLimit = 1000;
+    std::string heard;
+    work.progress = [&](std::string_view phase, size_t done, size_t total) {
+        heard = std::string(phase) + " " + std::to_string(done) + " of " + std::to_string(total);
+    };
+    work.tell("run", 1, 2);
+    QCOMPARE(heard, std::string("run 1 of 2"));
+    QCOMPARE(work.threadCount(), size_t(3));
+    QCOMPARE(work.memoryBytes(), uint64_t(1000));
+    const WorkContext copy = work;
+    work.cancel.cancel();
+    QVERIFY(copy.cancel.cancelled());
 }
 
 void BaseTests::everyIndexOnce()

@@ -3,7 +3,7 @@
 // snapshot, as the window does it. Beside it: the same from scratch, and going back.
 //   bench_edit_loop FLOAT DATA [--calibration DATA] [--every N] [--threads N]
 #include "core/base/issue_text.h"
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
 

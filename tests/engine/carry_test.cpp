@@ -52,11 +52,16 @@ std::shared_ptr<const Plan> runningSum()
 void CarryTests::stateGoesFromSampleToSample()
 {
     const auto plan = runningSum();
-    auto links = findCarry(*plan, { { "sum", "state" } });
-    QVERIFY(links.ok());
+    const CarryNames names { { "sum", "state" } };
+    QVERIFY(isCarried(names, "state") && !isCarried(names, "sum"));
+    auto made = CarriedState::make(plan, names);
+    QVERIFY(made.ok());
+    CarriedState& state = *made;
     const ValueId sum = plan->graph().findValue("sum");
-    CarriedState state(plan, std::move(*links));
     QVERIFY(state.carries(sum) && !state.carries(plan->graph().findValue("scaled")));
+    QCOMPARE(state.outputs(), (std::vector<ValueId> { sum }));
+    QCOMPARE(state.fed(), (std::vector<std::string> { "x", "factor" }));
+    QVERIFY(!state.empty() && CarriedState(plan).empty());
     const auto schedule = Schedule::make(plan, { { sum }, {} });
     QVERIFY(schedule.ok());
     BufferPool pool;
@@ -76,8 +81,8 @@ void CarryTests::unknownNamesAreToldOff()
     const auto plan = runningSum();
     for (const auto& [out, in] : std::vector<std::pair<std::string, std::string>> {
              { "sum", "nobody" }, { "nobody", "state" }, { "sum", "scaled" } }) {
-        const auto links = findCarry(*plan, { { out, in } });
-        QVERIFY(!links.ok() && links.issue().what.find(out) != std::string::npos);
+        const auto state = CarriedState::make(plan, { { out, in } });
+        QVERIFY(!state.ok() && state.issue().what.find(out) != std::string::npos);
     }
 }
 

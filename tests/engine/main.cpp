@@ -15,6 +15,7 @@ int runLowerStandardTests(int argc, char** argv);
 int runNchwcTests(int argc, char** argv);
 int runPairSaturationTests(int argc, char** argv);
 int runRowPartsTests(int argc, char** argv);
+int runSampleLoopTests(int argc, char** argv);
 int runSequenceTests(int argc, char** argv);
 
 int main(int argc, char** argv)
@@ -35,6 +36,7 @@ int main(int argc, char** argv)
     failures += runNchwcTests(argc, argv);
     failures += runPairSaturationTests(argc, argv);
     failures += runRowPartsTests(argc, argv);
+    failures += runSampleLoopTests(argc, argv);
     failures += runSequenceTests(argc, argv);
     return failures;
 }

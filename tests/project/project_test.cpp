@@ -3,11 +3,11 @@
 #include "core/base/files/atomic_file.h"
 #include "core/base/issue_text.h"
 #include "core/base/work/cancel_scope.h"
+#include "core/base/work/memory.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
 #include "core/prepare/prepare.h"
 #include "core/project/about/model_info.h"
-#include "core/project/memory.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
@@ -187,9 +187,9 @@ void ProjectTests::cancelsWhereAllIsRemembered()
     const CancelToken cancel;
     const CancelScope scope(cancel);
     const ComparePair pair = comparePairOf(*snapshot);
-    QVERIFY(compareModels(pair, *snapshot->data, options, {}, cancel, {}).ok());
+    QVERIFY(compareModels(pair, *snapshot->data, options, { {}, cancel }).ok());
     cancel.cancel();
-    const auto result = compareModels(pair, *snapshot->data, options, {}, cancel, {});
+    const auto result = compareModels(pair, *snapshot->data, options, { {}, cancel });
     QVERIFY(!result.ok());
     QCOMPARE(result.issue().kind, IssueKind::Cancelled);
 }
@@ -221,7 +221,7 @@ void ProjectTests::longStepsAskToStop()
         inputs.recipe = recipe;
         inputs.data = build(exampleInputs())->data;
         asked();
-        QVERIFY(quantizeModel(inputs, {}, cancel).ok());
+        QVERIFY(quantizeModel(inputs, { {}, cancel, 1 }).ok());
         QVERIFY(asked() >= nodes);
     }
     cancel.cancel();

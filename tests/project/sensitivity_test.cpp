@@ -142,9 +142,10 @@ void SensitivityTests::anyThreadsAndBudget()
     std::optional<Sensitivity> first;
     for (const size_t threads : { 1, 2, 5 })
         for (const uint64_t budget : { uint64_t(0), uint64_t(100'000), uint64_t(1) << 30 }) {
-            inputs.runs.threads = threads;
             inputs.runs.cacheBytes = budget;
-            auto result = measureSensitivity(inputs, {}, {});
+            WorkContext work;
+            work.threads = threads;
+            auto result = measureSensitivity(inputs, work);
             QVERIFY2(result.ok(), result.ok() ? "" : issueText(result.issue()).c_str());
             if (!first)
                 first = *result;

@@ -162,7 +162,7 @@ void CalibrateTests::equalForAnyThreads()
     QFETCH(uint64_t, keepBytes);
     CalibrationRun run = runOf(chain(), noise(12, 3000));
     const auto expected = collectCalibration(run, neededByAll(4));
-    run.threads = threads;
+    run.work.threads = threads;
     run.keepBytes = keepBytes;
     const auto data = collectCalibration(run, neededByAll(4));
     QVERIFY(data.ok() && expected.ok());
@@ -278,7 +278,7 @@ void CalibrateTests::carriedState()
     model->graph = std::move(*graph);
     CalibrationRun run = runOf(Plan::make(model), samples({ { 1 }, { 10 }, { 100 } }));
     run.carry = { { "sum", "state" } };
-    run.threads = 3;
+    run.work.threads = 3;
     run.keepBytes = 0;
     const auto data = collectCalibration(run, neededByAll());
     QVERIFY(data.ok());
@@ -322,9 +322,9 @@ void CalibrateTests::refused()
 
 void CalibrateTests::cancelled()
 {
-    const CancelToken cancel;
-    cancel.cancel();
-    const auto ranges = calibrate(runOf(chain(), noise(3, 10)), {}, {}, cancel);
+    const CalibrationRun run = runOf(chain(), noise(3, 10));
+    run.work.cancel.cancel();
+    const auto ranges = calibrate(run, {});
     QVERIFY(!ranges.ok() && ranges.issue().kind == IssueKind::Cancelled);
 }
 
@@ -359,7 +359,7 @@ void CalibrateTests::cacheKeyFollowsContent()
         const CalibrationKey now = key(of);
         return std::pair(now.model != first.model, now.samples != first.samples);
     };
-    run.threads = 4;
+    run.work.threads = 4;
     run.keepBytes = 0;
     QVERIFY(differs(run) == std::pair(false, false));
     run.data = noise(3, 21);

@@ -133,7 +133,7 @@ CalibrationRun runOf(const GraphDraft& draft, const Shape& shape, size_t samples
     CalibrationRun run;
     run.plan = planOf(draft);
     run.data = std::make_shared<Samples>(shape, samples);
-    run.threads = threads;
+    run.work.threads = threads;
     return run;
 }
 
@@ -253,7 +253,7 @@ private slots:
         QFETCH(int, added);
         const GraphDraft before = draftOf(attentionLike());
         GraphDraft after = before;
-        const auto report = smoothInputs(after, all(before), 0.5, folding, runOf(before, { 5, 6 }, 4), {}, {});
+        const auto report = smoothInputs(after, all(before), 0.5, folding, runOf(before, { 5, 6 }, 4));
         QVERIFY2(report.ok(), report.ok() ? "" : report.issue().what.c_str());
         QCOMPARE(report->inputs, size_t(2));
         QCOMPARE(report->added.size(), size_t(added));
@@ -268,7 +268,7 @@ private slots:
     {
         // With alpha 1 every channel of the smoothed value reaches as far as any other.
         GraphDraft draft = draftOf(attentionLike());
-        QVERIFY(smoothInputs(draft, all(draft), 1, true, runOf(draft, { 5, 6 }, 1), {}, {}).ok());
+        QVERIFY(smoothInputs(draft, all(draft), 1, true, runOf(draft, { 5, 6 }, 1)).ok());
         const CalibrationRun run = runOf(draft, { 5, 6 }, 1);
         const auto norm = outputOf(draft, run.data->feed(0)->inputs[0], "norm");
         for (size_t c = 0; c < 6; ++c) {
@@ -349,11 +349,11 @@ private slots:
         const auto nearest = quantizeDraft(before, recipe, *ranges);
         QVERIFY(nearest.ok());
         GraphDraft one = before, two = before;
-        const auto report = adaRound(one, nearest->draft, {}, runOf(before, kImage, 6, 1), {}, {});
+        const auto report = adaRound(one, nearest->draft, {}, runOf(before, kImage, 6, 1));
         QVERIFY2(report.ok(), report.ok() ? "" : report.issue().what.c_str());
         QCOMPARE(report->layers, size_t(4));
         QVERIFY(report->changed > 0 && report->skipped.empty());
-        QVERIFY(adaRound(two, nearest->draft, {}, runOf(before, kImage, 6, 2), {}, {}).ok());
+        QVERIFY(adaRound(two, nearest->draft, {}, runOf(before, kImage, 6, 2)).ok());
         const auto rounded = quantizeDraft(one, recipe, *ranges);
         QVERIFY(rounded.ok());
         size_t moved = 0;
@@ -383,14 +383,14 @@ private slots:
         const auto nearest = quantizeDraft(before, recipe, *ranges);
         QVERIFY(nearest.ok());
         GraphDraft after = before;
-        QVERIFY(adaRound(after, nearest->draft, {}, runOf(before, kImage, 6), {}, {}).ok());
+        QVERIFY(adaRound(after, nearest->draft, {}, runOf(before, kImage, 6)).ok());
         const auto rounded = quantizeDraft(after, recipe, *ranges);
-        const auto outputs = OutputError::make(runOf(before, kImage, 6), {});
+        const auto outputs = OutputError::make(runOf(before, kImage, 6));
         QVERIFY(outputs.ok() && rounded.ok());
-        const auto old = outputs->sqnr(nearest->draft, {}), now = outputs->sqnr(rounded->draft, {});
+        const auto old = outputs->sqnr(nearest->draft), now = outputs->sqnr(rounded->draft);
         QVERIFY(old.ok() && now.ok() && *old && *now);
         QVERIFY2(**now > **old, qPrintable(QString("%1 -> %2").arg(**old).arg(**now)));
-        const auto same = outputs->sqnr(before, {});
+        const auto same = outputs->sqnr(before);
         QVERIFY(same.ok() && std::isinf(**same));
     }
 
@@ -404,7 +404,7 @@ private slots:
             bias[c] += 0.25f * static_cast<float>(c) - 0.5f;
         wrong.setConstant("b1", Tensor::of<float>({ 8 }, bias));
         GraphDraft corrected = draft;
-        const auto report = correctBiases(corrected, wrong, all(draft), {}, runOf(draft, kImage, 5), {}, {});
+        const auto report = correctBiases(corrected, wrong, all(draft), {}, runOf(draft, kImage, 5));
         QVERIFY2(report.ok(), report.ok() ? "" : report.issue().what.c_str());
         QCOMPARE(report->layers, size_t(4));
         const auto old = toFloats(*draft.constant("b1")), now = toFloats(*corrected.constant("b1"));
@@ -435,11 +435,11 @@ private slots:
         const auto nearest = quantizeDraft(before, recipe, *ranges);
         QVERIFY(nearest.ok());
         GraphDraft one = before, two = before;
-        const auto report = correctBiases(one, nearest->draft, all(before), {}, runOf(before, shape, 6, 1), {}, {});
+        const auto report = correctBiases(one, nearest->draft, all(before), {}, runOf(before, shape, 6, 1));
         QVERIFY2(report.ok(), report.ok() ? "" : report.issue().what.c_str());
         QCOMPARE(report->feeds, size_t(6));
         QVERIFY(report->changed > 0);
-        QVERIFY(correctBiases(two, nearest->draft, all(before), {}, runOf(before, shape, 6, 2), {}, {}).ok());
+        QVERIFY(correctBiases(two, nearest->draft, all(before), {}, runOf(before, shape, 6, 2)).ok());
         QVERIFY(one.constants() == two.constants());
         for (const std::string& name : one.constants())
             QVERIFY(toDoubles(*one.constant(name)) == toDoubles(*two.constant(name)));
@@ -447,7 +447,7 @@ private slots:
 
         std::vector<bool> none(before.nodes.size(), false);
         GraphDraft kept = before;
-        const auto nothing = correctBiases(kept, nearest->draft, none, {}, runOf(before, shape, 2), {}, {});
+        const auto nothing = correctBiases(kept, nearest->draft, none, {}, runOf(before, shape, 2));
         QVERIFY(nothing.ok());
         QCOMPARE(nothing->changed, size_t(0));
     }
@@ -458,13 +458,12 @@ private slots:
         const Recipe recipe;
         const auto quantized = quantizeDraft(draft, recipe, *rangesOf(draft, kImage, recipe));
         QVERIFY(quantized.ok());
-        const CancelToken cancel;
-        cancel.cancel();
         const CalibrationRun run = runOf(draft, kImage, 3);
+        run.work.cancel.cancel();
         const auto kindOf = [](const auto& result) { return result.ok() ? IssueKind::Internal : result.issue().kind; };
-        QCOMPARE(kindOf(adaRound(draft, quantized->draft, {}, run, {}, cancel)), IssueKind::Cancelled);
-        QCOMPARE(kindOf(correctBiases(draft, quantized->draft, all(draft), {}, run, {}, cancel)), IssueKind::Cancelled);
-        QCOMPARE(kindOf(smoothInputs(draft, all(draft), 0.5, true, run, {}, cancel)), IssueKind::Cancelled);
+        QCOMPARE(kindOf(adaRound(draft, quantized->draft, {}, run)), IssueKind::Cancelled);
+        QCOMPARE(kindOf(correctBiases(draft, quantized->draft, all(draft), {}, run)), IssueKind::Cancelled);
+        QCOMPARE(kindOf(smoothInputs(draft, all(draft), 0.5, true, run)), IssueKind::Cancelled);
     }
 
     void lines()

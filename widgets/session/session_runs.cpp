@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the session that opens and runs: files and recipes become snapshots.
 #include "core/base/issue_text.h"
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
 

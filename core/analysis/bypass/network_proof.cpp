@@ -3,7 +3,7 @@
 
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/stored_weights.h"
-#include "core/analysis/pairs/feed_inputs.h"
+#include "core/analysis/pairs/fed_model.h"
 #include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 
@@ -25,8 +25,7 @@ struct TwoNetworks {
     std::shared_ptr<const Plan> f, b; ///< `b`: of the quantized file, under its names
     const ComparePair& pair;
     const std::vector<PairPlan>& pairs;
-    uint64_t memoryLimit;
-    const CancelToken& cancel;
+    const WorkContext& work;
 
     using ValueList = std::vector<std::pair<ValueId, ValueId>>;
     /// The pair's values by name in the two networks; `at` tells which of the float model's values they are.
@@ -43,8 +42,6 @@ struct TwoNetworks {
     std::optional<std::vector<ValueDistance>> distances(
         const ValueList& values, const std::vector<ValueId>& at, const std::vector<Tensor>& inputs) const
     {
-        Feed feed;
-        feed.inputs = inputs;
         Demand ofFloat, ofBypassed;
         for (const auto& [x, y] : values) {
             ofFloat.values.push_back(x);
@@ -53,11 +50,11 @@ struct TwoNetworks {
         const auto first = Schedule::make(f, std::move(ofFloat)), second = Schedule::make(b, std::move(ofBypassed));
         if (values.empty() || !first.ok() || !second.ok())
             return std::nullopt;
-        BufferPool pool(memoryLimit ? memoryLimit : UINT64_MAX);
+        BufferPool pool(work.memoryBytes());
         Execution runF(*first, pool), runB(*second, pool);
-        const auto theirs = feedInputs(*b, pair.floatPlan->graph(), {}, feed, {}, {}, false);
-        if (!runF.bind(inputs).ok() || !runB.bind(theirs).ok() || !runF.runAll(cancel).ok()
-            || !runB.runAll(cancel).ok())
+        const FedModel fed { CarriedState(b), CarriedState(pair.floatPlan) };
+        if (!runF.bind(inputs).ok() || !runB.bind(fed.inputs(inputs)).ok() || !runF.runAll(work.cancel).ok()
+            || !runB.runAll(work.cancel).ok())
             return std::nullopt;
         std::vector<ValueDistance> found;
         for (size_t i = 0; i < values.size(); ++i)
@@ -103,18 +100,17 @@ double relativeDistance(std::span<const float> x, std::span<const float> y)
 }
 
 std::optional<NetworkProof> proveNetwork(
-    const ComparePair& pair, const std::vector<Tensor>& inputs, uint64_t memoryLimit, const CancelToken& cancel)
+    const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
 {
     const std::vector<PairPlan> pairs = planPairs(pair);
     NetworkProof proof;
     if (const auto bypassed = bypassQuantizers(pair, pairs); bypassed && bypassed->ownConstants == 0)
-        proof.withFloatWeights
-            = TwoNetworks { pair.floatPlan, bypassed->plan, pair, pairs, memoryLimit, cancel }.distance(inputs);
+        proof.withFloatWeights = TwoNetworks { pair.floatPlan, bypassed->plan, pair, pairs, work }.distance(inputs);
     if (proof.withFloatWeights && proof.withFloatWeights->worstOutput.distance <= kSameNetwork)
         return proof;
     if (const auto stored = bypassWithStoredWeights(pair, pairs))
         proof.withStoredWeights
-            = TwoNetworks { stored->floatPlan, stored->quantPlan, pair, pairs, memoryLimit, cancel }.distance(inputs);
+            = TwoNetworks { stored->floatPlan, stored->quantPlan, pair, pairs, work }.distance(inputs);
     return proof.withFloatWeights || proof.withStoredWeights ? std::optional(proof) : std::nullopt;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/analysis/pairs/compare_pair.h"
-#include "core/base/work/cancel.h"
+#include "core/base/work/work_context.h"
 
 #include <optional>
 #include <span>
@@ -37,9 +37,8 @@ double relativeDistance(std::span<const float> x, std::span<const float> y);
 
 /// Runs the bypassed file (see bypass.h) and the float model on one sample, both with the float model's weights; where
 /// these differ, or stored constants have no float partner, with those that are stored. Nothing where neither can be
-/// made. `inputs`: of one sample, in the float graph's order. `memoryLimit`: bytes of
-/// tensors, 0 = none; beyond it nothing, or no place, is told.
+/// made. `inputs`: of one sample, in the float graph's order. Beyond the memory limit nothing, or no place, is told.
 std::optional<NetworkProof> proveNetwork(
-    const ComparePair& pair, const std::vector<Tensor>& inputs, uint64_t memoryLimit, const CancelToken& cancel);
+    const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work = {});
 
 } // namespace qs

@@ -3,7 +3,7 @@
 
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/network_proof.h"
-#include "core/analysis/pairs/feed_inputs.h"
+#include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/engine/run/execution.h"
 #include "core/match/numeric_state.h"
@@ -113,10 +113,10 @@ using Run = std::map<ValueId, Values>; ///< by value of its own graph
 class NumericPairer {
 public:
     NumericPairer(
-        const ComparePair& pair, std::shared_ptr<const Plan> bypassed, uint64_t memoryLimit, Alignment& alignment)
+        const ComparePair& pair, std::shared_ptr<const Plan> bypassed, const WorkContext& work, Alignment& alignment)
         : m_pair(pair)
         , m_bypassed(std::move(bypassed))
-        , m_memoryLimit(memoryLimit)
+        , m_work(work)
         , m_alignment(alignment)
     {
         for (const ValueId f : alignment.unmatchedFloat)
@@ -129,7 +129,7 @@ public:
         }
     }
 
-    void run(const std::vector<std::vector<Tensor>>& samples, const CancelToken& cancel)
+    void run(const std::vector<std::vector<Tensor>>& samples)
     {
         if (m_floats.empty() || m_quants.empty())
             return;
@@ -137,8 +137,8 @@ public:
         for (const auto& [q, id] : m_quants)
             theirs.push_back(id);
         for (const std::vector<Tensor>& inputs : samples) {
-            const auto f = valuesOf(m_pair.floatPlan, m_floats, inputs, cancel);
-            const auto b = valuesOf(m_bypassed, theirs, inputs, cancel);
+            const auto f = valuesOf(m_pair.floatPlan, m_floats, inputs);
+            const auto b = valuesOf(m_bypassed, theirs, inputs);
             if (!f || !b)
                 return;
             look(*f, *b);
@@ -148,18 +148,15 @@ public:
 
 private:
     std::optional<Run> valuesOf(const std::shared_ptr<const Plan>& plan, const std::vector<ValueId>& values,
-        const std::vector<Tensor>& inputs, const CancelToken& cancel) const
+        const std::vector<Tensor>& inputs) const
     {
         const auto schedule = Schedule::make(plan, { values, {} });
-        BufferPool pool(m_memoryLimit ? m_memoryLimit : UINT64_MAX);
+        BufferPool pool(m_work.memoryBytes());
         if (!schedule.ok())
             return std::nullopt;
         Execution execution(*schedule, pool);
-        Feed feed;
-        feed.inputs = inputs;
-        const bool own = plan == m_pair.floatPlan;
-        if (!execution.bind(feedInputs(*plan, m_pair.floatPlan->graph(), {}, feed, {}, {}, own)).ok()
-            || !execution.runAll(cancel).ok())
+        const FedModel fed { CarriedState(plan), CarriedState(m_pair.floatPlan) };
+        if (!execution.bind(fed.inputs(inputs)).ok() || !execution.runAll(m_work.cancel).ok())
             return std::nullopt;
         Run run;
         for (const ValueId id : values) {
@@ -226,7 +223,7 @@ private:
 
     const ComparePair& m_pair;
     std::shared_ptr<const Plan> m_bypassed;
-    uint64_t m_memoryLimit;
+    const WorkContext& m_work;
     Alignment& m_alignment;
     std::vector<ValueId> m_floats;
     std::vector<std::pair<ValueId, ValueId>> m_quants; ///< in the quantized and the bypassed graph
@@ -236,14 +233,14 @@ private:
 
 } // namespace
 
-void pairByNumbers(const ComparePair& pair, const std::vector<std::vector<Tensor>>& samples, uint64_t memoryLimit,
-    const CancelToken& cancel, Alignment& alignment)
+void pairByNumbers(const ComparePair& pair, const std::vector<std::vector<Tensor>>& samples, const WorkContext& work,
+    Alignment& alignment)
 {
     if (samples.empty() || alignment.unmatchedFloat.empty() || alignment.unmatchedQuant.empty())
         return;
     const auto bypassed = bypassQuantizers(pair, planPairs(pair));
     if (bypassed)
-        NumericPairer(pair, bypassed->plan, memoryLimit, alignment).run(samples, cancel);
+        NumericPairer(pair, bypassed->plan, work, alignment).run(samples);
 }
 
 } // namespace qs

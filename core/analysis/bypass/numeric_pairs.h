@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/analysis/pairs/compare_pair.h"
-#include "core/base/work/cancel.h"
+#include "core/base/work/work_context.h"
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace qs {
 /// elements, then element by element, in the same order or with exchanged axes. Equal values that stand in several
 /// places, and those with exchanged axes (which are not compared any further), become links of the alignment. Does
 /// nothing where the bypassed file cannot run. `samples`: inputs in the float graph's order.
-void pairByNumbers(const ComparePair& pair, const std::vector<std::vector<Tensor>>& samples, uint64_t memoryLimit,
-    const CancelToken& cancel, Alignment& alignment);
+void pairByNumbers(const ComparePair& pair, const std::vector<std::vector<Tensor>>& samples, const WorkContext& work,
+    Alignment& alignment);
 
 } // namespace qs

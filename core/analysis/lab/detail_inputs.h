@@ -4,11 +4,9 @@
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/data/data_source.h"
 #include "core/engine/run/activation_cache.h"
+#include "core/engine/run/carry.h"
 
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace qs {
 
@@ -16,7 +14,7 @@ namespace qs {
 struct DetailInputs {
     ComparePair pair;
     std::shared_ptr<const DataSource> data;
-    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name
+    CarryNames carry;
     std::shared_ptr<ActivationCache> activations; ///< may be null
 };
 

@@ -3,15 +3,13 @@
 
 #include "core/analysis/lab/rungs.h"
 #include "core/analysis/measure/classes.h"
-#include "core/analysis/pairs/feed_inputs.h"
+#include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/float_elements.h"
-#include "core/base/work/parallel.h"
-#include "core/engine/run/execution.h"
+#include "core/engine/run/sample_loop.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 namespace qs {
 
@@ -76,10 +74,9 @@ LadderRow rowOf(const Rung& rung, const RungSums& by)
 
 class Climber {
 public:
-    Climber(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel)
+    Climber(const LadderRequest& request, const WorkContext& work)
         : m_r(request)
-        , m_progress(progress)
-        , m_cancel(cancel)
+        , m_work(work)
         , m_rungs(rungsOf(request, m_ladder.unknown))
     {
     }
@@ -94,17 +91,11 @@ public:
             s.beyond.resize(samples);
             s.agree.assign(samples, -1);
         }
-        std::mutex mutex;
-        size_t finished = 0;
-        const size_t threads = std::max<size_t>(std::min(m_r.threads, m_r.data->feeds()), 1);
-        const auto one = [&](size_t index, size_t) -> Status {
-            QS_CHECK(feed(index));
-            const std::lock_guard lock(mutex);
-            if (m_progress)
-                m_progress("ladder", ++finished, m_r.data->feeds());
-            return {};
-        };
-        QS_CHECK(parallelTry(m_r.data->feeds(), threads, m_cancel, one));
+        const size_t feeds = m_r.data->feeds();
+        const std::shared_ptr<const Schedule> beside[] { m_float, m_simulated, m_integer };
+        QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(feeds, m_work.threadCount()), m_work));
+        QS_CHECK(loop.run(
+            { feeds, "ladder" }, [this](size_t index, const SampleWorker& worker) { return feed(index, worker); }));
         return finish();
     }
 
@@ -126,16 +117,16 @@ private:
         return {};
     }
 
-    Status feed(size_t index)
+    Status feed(size_t index, const SampleWorker& worker)
     {
         QS_TRY(const Feed feed, m_r.data->feed(index));
-        BufferPool pool;
-        Execution f(m_float, pool), q(m_simulated, pool), integer(m_integer, pool);
-        for (auto [execution, schedule] :
-            { std::pair(&f, &m_float), std::pair(&q, &m_simulated), std::pair(&integer, &m_integer) }) {
-            QS_CHECK(execution->bind(
-                feedInputs((*schedule)->plan(), m_r.pair.floatPlan->graph(), {}, feed, {}, {}, schedule == &m_float)));
-            QS_CHECK(execution->runAll(m_cancel));
+        Execution f = worker.execution(m_float), q = worker.execution(m_simulated),
+                  integer = worker.execution(m_integer);
+        const CarriedState reference(m_r.pair.floatPlan);
+        for (auto [execution, plan] : { std::pair(&f, &m_r.pair.floatPlan), std::pair(&q, &m_r.pair.quantPlan),
+                 std::pair(&integer, &m_r.integerPlan) }) {
+            QS_CHECK(execution->bind(FedModel(CarriedState(*plan), reference).inputs(feed.inputs)));
+            QS_CHECK(execution->runAll(m_work.cancel));
         }
         for (size_t i = 0; i < m_rungs.size(); ++i) {
             const Rung& rung = m_rungs[i];
@@ -203,8 +194,7 @@ private:
     }
 
     const LadderRequest& m_r;
-    const ProgressFn& m_progress;
-    const CancelToken& m_cancel;
+    const WorkContext& m_work;
     Ladder m_ladder;
     const std::vector<Rung> m_rungs;
     std::vector<RungSums> m_sums;
@@ -228,9 +218,9 @@ std::string_view ladderStepName(LadderStep step)
     return {};
 }
 
-Result<Ladder> climbLadder(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel)
+Result<Ladder> climbLadder(const LadderRequest& request, const WorkContext& work)
 {
-    return Climber(request, progress, cancel).run();
+    return Climber(request, work).run();
 }
 
 } // namespace qs

@@ -4,8 +4,7 @@
 #include "core/analysis/lab/ladder_request.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/result.h"
-#include "core/base/work/cancel.h"
-#include "core/base/work/progress.h"
+#include "core/base/work/work_context.h"
 
 #include <optional>
 #include <string>
@@ -34,6 +33,6 @@ struct Ladder {
     std::vector<std::string> unknown; ///< saved values that neither file has
 };
 
-Result<Ladder> climbLadder(const LadderRequest& request, const ProgressFn& progress, const CancelToken& cancel);
+Result<Ladder> climbLadder(const LadderRequest& request, const WorkContext& work = {});
 
 } // namespace qs

@@ -24,7 +24,6 @@ struct LadderRequest {
     const DataSource* data = nullptr;
     const SavedValues* framework = nullptr; ///< values by names of the float file; null = none
     const SavedValues* device = nullptr; ///< values by names of the quantized file, as reals or codes; null = none
-    size_t threads = 1;
 };
 
 } // namespace qs

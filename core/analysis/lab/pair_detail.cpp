@@ -190,7 +190,7 @@ Number PairDetail::rangeRatio() const
 }
 
 Result<PairDetail> pairDetail(const DetailInputs& inputs, ValueId floatValue, ValueId quantValue,
-    std::span<const size_t> samples, const ProgressFn& progress, const CancelToken& cancel)
+    std::span<const size_t> samples, const WorkContext& work)
 {
     auto pairs = planPairs(inputs.pair);
     std::erase_if(pairs, [&](const PairPlan& p) { return p.x != floatValue || p.y != quantValue; });
@@ -200,7 +200,7 @@ Result<PairDetail> pairDetail(const DetailInputs& inputs, ValueId floatValue, Va
     QS_TRY(PairRunner runner, PairRunner::make(inputs, std::move(pairs)));
     PairDetail detail;
     DetailMeter meter(detail, behindConvolution(inputs.pair.floatPlan->graph(), floatValue));
-    QS_CHECK(runner.run(samples, progress, cancel, [&](size_t, const std::vector<PairRunner::Values>& values) {
+    QS_CHECK(runner.run(samples, work, [&](size_t, const std::vector<PairRunner::Values>& values) {
         if (!values[0].x.empty())
             meter.add(values[0]);
     }));
@@ -208,8 +208,7 @@ Result<PairDetail> pairDetail(const DetailInputs& inputs, ValueId floatValue, Va
     return detail;
 }
 
-Result<std::vector<SampleOutput>> sampleOutputs(
-    const DetailInputs& inputs, size_t sample, const ProgressFn& progress, const CancelToken& cancel)
+Result<std::vector<SampleOutput>> sampleOutputs(const DetailInputs& inputs, size_t sample, const WorkContext& work)
 {
     std::vector<PairPlan> pairs;
     std::vector<std::string> names;
@@ -225,7 +224,7 @@ Result<std::vector<SampleOutput>> sampleOutputs(
     QS_TRY(PairRunner runner, PairRunner::make(inputs, std::move(pairs)));
     std::vector<SampleOutput> outputs;
     const size_t wanted[] { sample };
-    QS_CHECK(runner.run(wanted, progress, cancel, [&](size_t, const std::vector<PairRunner::Values>& values) {
+    QS_CHECK(runner.run(wanted, work, [&](size_t, const std::vector<PairRunner::Values>& values) {
         for (size_t i = 0; i < values.size(); ++i)
             outputs.push_back({ names[i], values[i].shape, values[i].x, values[i].y });
     }));

@@ -4,8 +4,7 @@
 #include "core/analysis/lab/detail_inputs.h"
 #include "core/analysis/measure/number.h"
 #include "core/base/result.h"
-#include "core/base/work/cancel.h"
-#include "core/base/work/progress.h"
+#include "core/base/work/work_context.h"
 
 #include <span>
 #include <string>
@@ -64,10 +63,10 @@ struct SampleOutput {
 /// Runs what the pair of a comparison's row needs, over these samples (ascending). Models with state run all samples up
 /// to the last one.
 Result<PairDetail> pairDetail(const DetailInputs& inputs, ValueId floatValue, ValueId quantValue,
-    std::span<const size_t> samples, const ProgressFn& progress, const CancelToken& cancel);
+    std::span<const size_t> samples, const WorkContext& work = {});
 
 /// All outputs of one sample.
 Result<std::vector<SampleOutput>> sampleOutputs(
-    const DetailInputs& inputs, size_t sample, const ProgressFn& progress, const CancelToken& cancel);
+    const DetailInputs& inputs, size_t sample, const WorkContext& work = {});
 
 } // namespace qs

@@ -2,10 +2,8 @@
 #include "core/analysis/lab/pair_runner.h"
 
 #include "core/analysis/lockstep/lockstep.h"
-#include "core/analysis/pairs/feed_inputs.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/engine/lowered/content_key.h"
-#include "core/tensor/convert.h"
 
 #include <algorithm>
 
@@ -32,50 +30,39 @@ PairRunner::Values sliceOf(const PairRunner::Values& all, size_t index, size_t s
 
 Result<PairRunner> PairRunner::make(const DetailInputs& inputs, std::vector<PairPlan> pairs)
 {
-    PairRunner runner(inputs);
-    runner.m_pairs = std::move(pairs);
-    Demand f, q;
     const ComparePair& pair = inputs.pair;
-    for (const PairPlan& p : runner.m_pairs) {
-        f.values.push_back(p.x);
+    QS_TRY(const CarriedState f, CarriedState::make(pair.floatPlan, inputs.carry));
+    QS_TRY(const CarriedState q, CarriedState::make(pair.quantPlan, inputs.carry));
+    Demand ofFloat { f.outputs(), {} }, ofQuant { q.outputs(), {} };
+    for (const PairPlan& p : pairs) {
+        ofFloat.values.push_back(p.x);
         for (const ValueId id : { p.y, p.dynamicScale, p.dynamicZero })
             if (id.valid() && !pair.quantPlan->constant(id))
-                q.values.push_back(id);
+                ofQuant.values.push_back(id);
         if (p.beforeRounding.valid())
-            q.unrounded.push_back(p.beforeRounding);
+            ofQuant.unrounded.push_back(p.beforeRounding);
     }
-    QS_TRY(runner.m_float.carry, findCarry(*pair.floatPlan, inputs.carry));
-    QS_TRY(runner.m_quant.carry, findCarry(*pair.quantPlan, inputs.carry));
-    for (const CarryLink& link : runner.m_float.carry)
-        f.values.push_back(link.output);
-    for (const CarryLink& link : runner.m_quant.carry)
-        q.values.push_back(link.output);
-    QS_TRY(runner.m_float.schedule, Schedule::make(pair.floatPlan, std::move(f)));
-    QS_TRY(runner.m_quant.schedule, Schedule::make(pair.quantPlan, std::move(q)));
-    return runner;
+    QS_TRY(const auto floatSchedule, Schedule::make(pair.floatPlan, std::move(ofFloat)));
+    QS_TRY(const auto quantSchedule, Schedule::make(pair.quantPlan, std::move(ofQuant)));
+    return PairRunner(inputs, std::move(pairs), { floatSchedule, FedModel(f, f) }, { quantSchedule, FedModel(q, f) });
 }
 
-Status PairRunner::runModel(
-    Model& model, Execution& execution, const Feed& feed, bool byNameAlone, const CancelToken& cancel)
+Status PairRunner::runModel(Model& model, Execution& execution, const Feed& feed, const CancelToken& cancel)
 {
-    const Plan& plan = model.schedule->plan();
-    const auto tensors = feedInputs(
-        plan, m_inputs.pair.floatPlan->graph(), m_float.carry, feed, model.carry, model.state, byNameAlone);
+    const auto tensors = model.fed.inputs(feed.inputs);
     QS_CHECK(execution.bind(tensors));
-    if (m_inputs.activations && model.carry.empty() && !m_inputs.pair.writtenPlan)
+    if (m_inputs.activations && model.fed.state().empty() && !m_inputs.pair.writtenPlan)
         execution.useCache(*m_inputs.activations, sampleKey(tensors), CacheUse::Find);
     QS_CHECK(execution.runAll(cancel));
-    model.state.clear();
-    for (const CarryLink& link : model.carry)
-        model.state.push_back(toPlain(execution.get(link.output)));
+    model.fed.keep(execution);
     return {};
 }
 
-Status PairRunner::runFeed(const Feed& feed, const CancelToken& cancel)
+Status PairRunner::runFeed(const Feed& feed, const SampleWorker& worker, const CancelToken& cancel)
 {
-    Execution f(m_float.schedule, m_pool), q(m_quant.schedule, m_pool);
-    QS_CHECK(runModel(m_float, f, feed, true, cancel));
-    QS_CHECK(runModel(m_quant, q, feed, false, cancel));
+    Execution f = worker.execution(m_float.schedule), q = worker.execution(m_quant.schedule);
+    QS_CHECK(runModel(m_float, f, feed, cancel));
+    QS_CHECK(runModel(m_quant, q, feed, cancel));
     m_values.assign(m_pairs.size(), {});
     for (size_t i = 0; i < m_pairs.size(); ++i) {
         const PairPlan& plan = m_pairs[i];
@@ -97,30 +84,43 @@ Status PairRunner::runFeed(const Feed& feed, const CancelToken& cancel)
     return {};
 }
 
-Status PairRunner::run(
-    std::span<const size_t> samples, const ProgressFn& progress, const CancelToken& cancel, const Use& use)
+/// Those that hold the samples, with state all up to the last one. Feeds hold equal numbers of samples, the last one
+/// perhaps fewer.
+std::vector<size_t> PairRunner::feedsFor(std::span<const size_t> samples) const
 {
-    const bool inOrder = !m_float.carry.empty() || !m_quant.carry.empty();
+    const bool inOrder = !m_inputs.carry.empty();
+    const size_t count = m_inputs.data->feeds();
+    const size_t each = (m_inputs.data->samples() + count - 1) / std::max<size_t>(count, 1);
+    std::vector<size_t> feeds;
+    size_t next = 0;
+    for (size_t at = 0; at < count && next < samples.size(); ++at) {
+        const bool holds = samples[next] < (at + 1) * each;
+        if (inOrder || holds)
+            feeds.push_back(at);
+        while (next < samples.size() && samples[next] < (at + 1) * each)
+            ++next;
+    }
+    return feeds;
+}
+
+Status PairRunner::run(std::span<const size_t> samples, const WorkContext& work, const Use& use)
+{
+    const std::shared_ptr<const Schedule> beside[] { m_float.schedule, m_quant.schedule };
+    QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
+    const std::vector<size_t> feeds = feedsFor(samples);
     size_t done = 0;
-    for (size_t at = 0; at < m_inputs.data->feeds() && done < samples.size(); ++at) {
-        if (cancel.cancelled())
-            return cancelled();
-        // Feeds hold equal numbers of samples, the last one perhaps fewer.
-        const size_t each = (m_inputs.data->samples() + m_inputs.data->feeds() - 1) / m_inputs.data->feeds();
-        if (!inOrder && samples[done] >= (at + 1) * each)
-            continue;
-        QS_TRY(const Feed feed, m_inputs.data->feed(at));
-        QS_CHECK(runFeed(feed, cancel));
+    return loop.run({ feeds.size() }, [&](size_t index, const SampleWorker& worker) -> Status {
+        QS_TRY(const Feed feed, m_inputs.data->feed(feeds[index]));
+        QS_CHECK(runFeed(feed, worker, work.cancel));
         for (; done < samples.size() && samples[done] < feed.firstSample + feed.samples; ++done) {
             std::vector<Values> values;
             for (const Values& all : m_values)
                 values.push_back(sliceOf(all, samples[done] - feed.firstSample, feed.samples));
             use(samples[done], values);
-            if (progress)
-                progress("run", done + 1, samples.size());
+            work.tell("run", done + 1, samples.size());
         }
-    }
-    return {};
+        return {};
+    });
 }
 
 } // namespace qs

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "core/analysis/lab/detail_inputs.h"
+#include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/pair_plan.h"
-#include "core/base/work/progress.h"
-#include "core/engine/run/carry.h"
-#include "core/engine/run/execution.h"
+#include "core/engine/run/sample_loop.h"
 
 #include <functional>
 #include <span>
@@ -25,25 +24,27 @@ public:
 
     /// Hands the values of each wanted sample (ascending) to `use`: one a pair.
     using Use = std::function<void(size_t sample, const std::vector<Values>&)>;
-    Status run(std::span<const size_t> samples, const ProgressFn& progress, const CancelToken& cancel, const Use& use);
+    Status run(std::span<const size_t> samples, const WorkContext& work, const Use& use);
 
 private:
     struct Model {
         std::shared_ptr<const Schedule> schedule;
-        std::vector<CarryLink> carry;
-        std::vector<Tensor> state;
+        FedModel fed;
     };
-    explicit PairRunner(const DetailInputs& inputs)
+    PairRunner(const DetailInputs& inputs, std::vector<PairPlan> pairs, Model floatModel, Model quantModel)
         : m_inputs(inputs)
+        , m_pairs(std::move(pairs))
+        , m_float(std::move(floatModel))
+        , m_quant(std::move(quantModel))
     {
     }
-    Status runFeed(const Feed& feed, const CancelToken& cancel);
-    Status runModel(Model& model, Execution& execution, const Feed& feed, bool byNameAlone, const CancelToken& cancel);
+    std::vector<size_t> feedsFor(std::span<const size_t> samples) const;
+    Status runFeed(const Feed& feed, const SampleWorker& worker, const CancelToken& cancel);
+    Status runModel(Model& model, Execution& execution, const Feed& feed, const CancelToken& cancel);
 
     DetailInputs m_inputs;
     std::vector<PairPlan> m_pairs;
     Model m_float, m_quant;
-    BufferPool m_pool;
     std::vector<Values> m_values; ///< of the feed that was run last
 };
 

@@ -3,11 +3,9 @@
 
 #include "core/base/profile.h"
 #include "core/engine/run/activation_cache.h"
+#include "core/engine/run/carry.h"
 
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace qs {
 
@@ -22,11 +20,9 @@ struct Shard {
 
 struct CompareOptions {
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of quantPlan
-    size_t threads = 1;
     bool nodeAlone = false; ///< also run each quantized node alone on the float model's values
     bool histograms = true; ///< also those of activations and weights
-    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT by name; samples then run in order
-    uint64_t memoryLimit = 0; ///< bytes; 0 = none; the cache counts
+    CarryNames carry; ///< samples then run in order
     std::shared_ptr<ActivationCache> activations; ///< values of earlier runs; null = none are kept
     std::shared_ptr<PairMemory> pairs; ///< what earlier runs over these samples measured; null = none is kept
     Shard shard = {};

@@ -3,10 +3,8 @@
 
 #include "core/analysis/lockstep/node_alone.h"
 #include "core/analysis/measure/classes.h"
-#include "core/analysis/pairs/feed_inputs.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/engine/lowered/content_key.h"
-#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,8 +38,10 @@ double marginOf(const float* v, size_t n, int64_t index)
 Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
 {
     const ComparePair& pair = *shared.pair;
-    QS_TRY(shared.floatCarry, findCarry(*pair.floatPlan, options.carry));
-    QS_TRY(shared.quantCarry, findCarry(*pair.quantPlan, options.carry));
+    QS_TRY(CarriedState floatState, CarriedState::make(pair.floatPlan, options.carry));
+    QS_TRY(CarriedState quantState, CarriedState::make(pair.quantPlan, options.carry));
+    shared.floatModel.emplace(floatState, floatState);
+    shared.quantModel.emplace(quantState, floatState);
     Demand f, q;
     for (size_t i = 0; i < shared.measured->pairs.size(); ++i) {
         if (shared.measured->knownPairs[i])
@@ -66,18 +66,19 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         f.values.push_back(shared.outputs[i].x);
         q.values.push_back(shared.outputs[i].y);
     }
-    for (const CarryLink& link : shared.floatCarry)
-        f.values.push_back(link.output);
-    for (const CarryLink& link : shared.quantCarry)
-        q.values.push_back(link.output);
+    const auto carriedByFloat = floatState.outputs(), carriedByQuant = quantState.outputs();
+    f.values.insert(f.values.end(), carriedByFloat.begin(), carriedByFloat.end());
+    q.values.insert(q.values.end(), carriedByQuant.begin(), carriedByQuant.end());
     if (pair.writtenPlan) {
         shared.borders = ImplementationCheck::borders(*pair.quantPlan);
         QS_TRY(shared.stageSchedule, Schedule::make(pair.writtenPlan, { shared.borders, {} }));
         Demand written;
         for (const OutputPair& out : shared.outputs)
             written.values.push_back(out.y);
-        for (const CarryLink& link : shared.quantCarry)
-            written.values.push_back(link.output);
+        QS_TRY(CarriedState writtenState, CarriedState::make(pair.writtenPlan, options.carry));
+        const auto carried = writtenState.outputs();
+        written.values.insert(written.values.end(), carried.begin(), carried.end());
+        shared.writtenModel.emplace(std::move(writtenState), floatState);
         QS_TRY(shared.writtenSchedule, Schedule::make(pair.writtenPlan, std::move(written)));
         q.values.insert(q.values.end(), shared.borders.begin(), shared.borders.end());
     }
@@ -86,11 +87,14 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
     return {};
 }
 
-Status Lockstep::bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
-    std::vector<Tensor>& state, bool byFloatName)
+Execution Lockstep::quantExecution(std::shared_ptr<const Schedule> schedule)
 {
-    const auto inputs
-        = feedInputs(plan, m_shared.pair->floatPlan->graph(), m_shared.floatCarry, feed, carry, state, byFloatName);
+    return SampleWorker { m_worker.index, m_quantPool, m_worker.team }.execution(std::move(schedule));
+}
+
+Status Lockstep::bind(Execution& execution, const FedModel& model, const Feed& feed)
+{
+    const auto inputs = model.inputs(feed.inputs);
     m_bound = m_shared.activations ? sampleKey(inputs) : Hash128 {};
     return execution.bind(inputs);
 }
@@ -116,22 +120,19 @@ Status Lockstep::advance(Execution& execution, ValueId id, const CancelToken& ca
 
 Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
 {
-    Execution f(m_shared.floatSchedule, m_floatPool), q(m_shared.quantSchedule, m_quantPool);
-    f.useTeam(&m_team);
-    q.useTeam(&m_team);
-    QS_CHECK(bind(f, *m_shared.pair->floatPlan, feed, m_shared.floatCarry, m_floatState, true));
+    Execution f = m_worker.execution(m_shared.floatSchedule), q = quantExecution(m_shared.quantSchedule);
+    QS_CHECK(bind(f, m_float, feed));
     // The stages below go on from other values than their own, and saturation is counted where sums are made.
     if (m_shared.activations)
         f.useCache(*m_shared.activations, m_bound);
-    QS_CHECK(bind(q, *m_shared.pair->quantPlan, feed, m_shared.quantCarry, m_quantState, false));
+    QS_CHECK(bind(q, m_quant, feed));
     if (m_shared.activations && !m_shared.stageSchedule)
         q.useCache(*m_shared.activations, m_bound, CacheUse::Find);
     std::optional<Execution> stages;
     std::optional<ImplementationCheck> check;
     if (m_shared.stageSchedule) {
-        stages.emplace(m_shared.stageSchedule, m_quantPool);
-        stages->useTeam(&m_team);
-        QS_CHECK(bind(*stages, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_quantState, false));
+        stages.emplace(quantExecution(m_shared.stageSchedule));
+        QS_CHECK(bind(*stages, m_quant, feed));
         check.emplace(q, *m_shared.quantSchedule, *stages, *m_shared.stageSchedule, m_shared.borders);
     }
     m_unkeptBytes = 0;
@@ -169,8 +170,8 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
         check->addTo(m_shared.measured->implementation);
         QS_CHECK(runWritten(q, feed, cancel));
     }
-    keepState(f, m_shared.floatCarry, m_floatState);
-    keepState(q, m_shared.quantCarry, m_quantState);
+    m_float.keep(f);
+    m_quant.keep(q);
     return {};
 }
 
@@ -205,9 +206,8 @@ void Lockstep::keepQuantized(const PairPlan& pair, const Execution& q)
 /// The file as written from end to end, against the outputs of the integer profile.
 Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& cancel)
 {
-    Execution written(m_shared.writtenSchedule, m_quantPool);
-    written.useTeam(&m_team);
-    QS_CHECK(bind(written, *m_shared.pair->writtenPlan, feed, m_shared.quantCarry, m_writtenState, false));
+    Execution written = quantExecution(m_shared.writtenSchedule);
+    QS_CHECK(bind(written, *m_written, feed));
     QS_CHECK(written.runAll(cancel));
     Measured& m = *m_shared.measured;
     for (size_t i = 0; i < m_shared.outputs.size(); ++i) {
@@ -223,15 +223,8 @@ Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& c
         addPairSums(m.writtenSums[i * m.samples + feed.firstSample], x, y, nullptr, static_cast<size_t>(xt.count()),
             nullptr, {});
     }
-    keepState(written, m_shared.quantCarry, m_writtenState);
+    m_written->keep(written);
     return {};
-}
-
-void Lockstep::keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state)
-{
-    state.clear();
-    for (const CarryLink& link : carry)
-        state.push_back(toPlain(execution.get(link.output)));
 }
 
 void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)

@@ -4,8 +4,10 @@
 #include "core/analysis/lockstep/compare_options.h"
 #include "core/analysis/lockstep/implementation_check.h"
 #include "core/analysis/measure/measured.h"
-#include "core/engine/run/carry.h"
-#include "core/engine/run/execution.h"
+#include "core/analysis/pairs/fed_model.h"
+#include "core/engine/run/sample_loop.h"
+
+#include <optional>
 
 namespace qs {
 
@@ -26,28 +28,29 @@ public:
         std::vector<OutputPair> outputs;
         bool nodeAlone = false;
         bool histograms = true;
-        std::vector<CarryLink> floatCarry, quantCarry;
+        std::optional<FedModel> floatModel, quantModel, writtenModel; ///< before the first sample
         Measured* measured = nullptr;
         ActivationCache* activations = nullptr; ///< of earlier runs; not for samples that carry state
         bool keepFew = false; ///< of the quantized model's codes: another run after an edit, one of many
         uint64_t poolBytes = UINT64_MAX; ///< limit for each model's tensors in each worker
-        size_t teamThreads = 1; ///< that each worker has for the nodes of its sample
     };
     /// Builds the schedules for the pairs of `measured`.
     static Status prepare(Shared& shared, const CompareOptions& options);
 
-    explicit Lockstep(const Shared& shared)
+    Lockstep(const Shared& shared, const SampleWorker& worker)
         : m_shared(shared)
-        , m_floatPool(shared.poolBytes)
+        , m_worker(worker)
         , m_quantPool(shared.poolBytes)
-        , m_team(shared.teamThreads)
+        , m_float(*shared.floatModel)
+        , m_quant(*shared.quantModel)
+        , m_written(shared.writtenModel)
     {
     }
     Status run(const Feed& feed, const CancelToken& cancel);
 
 private:
-    Status bind(Execution& execution, const Plan& plan, const Feed& feed, const std::vector<CarryLink>& carry,
-        std::vector<Tensor>& state, bool byFloatName);
+    Execution quantExecution(std::shared_ptr<const Schedule> schedule);
+    Status bind(Execution& execution, const FedModel& model, const Feed& feed);
     Status step(Execution& execution, const CancelToken& cancel);
     Status runWritten(Execution& q, const Feed& feed, const CancelToken& cancel);
     Status advance(Execution& execution, ValueId id, const CancelToken& cancel);
@@ -57,13 +60,13 @@ private:
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
     bool isWorthKeeping(const PairPlan& pair, const Tensor& value);
     void keepQuantized(const PairPlan& pair, const Execution& q); ///< for runs to come
-    void keepState(Execution& execution, const std::vector<CarryLink>& carry, std::vector<Tensor>& state);
 
     const Shared& m_shared;
-    BufferPool m_floatPool, m_quantPool;
-    WorkerTeam m_team;
+    const SampleWorker m_worker; ///< its buffers are the float model's
+    BufferPool m_quantPool;
+    FedModel m_float, m_quant;
+    std::optional<FedModel> m_written;
     std::vector<float> m_x, m_y, m_p, m_scratch;
-    std::vector<Tensor> m_floatState, m_quantState, m_writtenState;
     uint64_t m_unkeptBytes = 0; ///< codes of this feed since those that were kept last
     Hash128 m_bound; ///< sampleKey of the last bind(), when there is a cache
     ImplementationCheck* m_check = nullptr; ///< follows the integer execution of the current feed

@@ -6,8 +6,6 @@
 #include "core/analysis/lockstep/remembered_feeds.h"
 #include "core/analysis/measure/pair_memory.h"
 #include "core/base/work/long_work.h"
-#include "core/base/work/parallel.h"
-#include "core/engine/run/memory_budget.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,102 +14,157 @@ namespace qs {
 
 namespace {
 
-Status checkMemory(const Measured& m, size_t outputs, const CompareOptions& options)
-{
-    const size_t cells = m.pairs.size() * m.samples;
-    const uint64_t bytes = (cells * (options.nodeAlone ? 2 : 1) + 2 * outputs * m.samples) * sizeof(PairSums);
-    if (options.memoryLimit && bytes > options.memoryLimit)
-        return badInput("keeping the sums of " + std::to_string(m.pairs.size()) + " tensors over "
-                + std::to_string(m.samples) + " samples needs " + std::to_string(bytes)
-                + " bytes, more than the memory limit",
+/// A run over the samples of a shard.
+class Measurement {
+public:
+    Measurement(const ComparePair& pair, const DataSource& data, const CompareOptions& options, const WorkContext& work)
+        : m_pair(pair)
+        , m_data(data)
+        , m_options(options)
+        , m_work(work)
+        , m_firstFeed(data.feeds() * (options.shard.index - 1) / options.shard.count)
+        , m_feeds(data.feeds() * options.shard.index / options.shard.count - m_firstFeed)
+    {
+    }
+
+    Result<std::shared_ptr<Measured>> run(const MeasuredFn& partial)
+    {
+        describe();
+        QS_CHECK(checkMemory());
+        m_measured.reserve(m_shared.outputs.size(), m_options.nodeAlone, m_pair.writtenPlan != nullptr);
+        m_measured.inputs = InputStatistics::of(*m_pair.floatPlan, m_options.carry, m_measured.samples);
+        recall();
+        QS_CHECK(Lockstep::prepare(m_shared, m_options));
+        QS_CHECK(runFeeds(partial));
+        QS_CHECK(prove());
+        if (m_remembered) {
+            m_remembered->keep();
+            if (!m_inputsKnown)
+                m_options.pairs->keepInputs(std::make_shared<const InputStatistics>(m_measured.inputs));
+        }
+        return m_result;
+    }
+
+private:
+    void describe()
+    {
+        const size_t batch = m_data.feeds() > 0 ? m_data.samples() / m_data.feeds() : 1;
+        m_measured.pairs = planPairs(m_pair);
+        m_measured.firstSample = m_firstFeed * batch;
+        m_measured.samples = m_feeds * batch;
+        m_measured.allSamples = m_data.samples();
+        m_shared.pair = &m_pair;
+        m_shared.outputs = pairOutputs(m_pair);
+        m_shared.nodeAlone = m_options.nodeAlone;
+        m_shared.histograms = m_options.histograms;
+        m_shared.measured = &m_measured;
+        if (m_options.activations && m_options.carry.empty()) {
+            m_shared.activations = m_options.activations.get();
+            m_shared.activations->beginPass();
+        }
+    }
+
+    Status checkMemory() const
+    {
+        const size_t pairs = m_measured.pairs.size(), samples = m_measured.samples;
+        const size_t cells = pairs * samples * (m_options.nodeAlone ? 2 : 1);
+        const uint64_t bytes = (cells + 2 * m_shared.outputs.size() * samples) * sizeof(PairSums);
+        if (bytes <= m_work.memoryBytes())
+            return {};
+        return badInput("keeping the sums of " + std::to_string(pairs) + " tensors over " + std::to_string(samples)
+                + " samples needs " + std::to_string(bytes) + " bytes, more than the memory limit",
             {}, "use --limit or a larger --memory-limit");
-    return {};
-}
+    }
+
+    /// What earlier runs over the same samples measured.
+    void recall()
+    {
+        if (m_options.pairs && m_options.carry.empty() && m_options.shard.whole() && !m_options.nodeAlone
+            && !m_pair.writtenPlan)
+            m_remembered.emplace(*m_options.pairs, m_pair, m_shared.outputs, m_options.histograms, m_measured);
+        m_shared.keepFew = std::ranges::find(m_measured.knownPairs, true) != m_measured.knownPairs.end();
+        if (const auto known = m_remembered ? m_options.pairs->inputs() : nullptr) {
+            m_measured.inputs = *known;
+            m_inputsKnown = true;
+        }
+    }
+
+    Result<Feed> feed(size_t index) const
+    {
+        return rememberedFeed(m_data, index, m_pair.floatPlan->graph().inputs().size(), m_shared.activations);
+    }
+
+    Status runFeeds(const MeasuredFn& partial)
+    {
+        std::vector<std::shared_ptr<const Schedule>> beside { m_shared.floatSchedule, m_shared.quantSchedule };
+        if (m_shared.stageSchedule)
+            beside.insert(beside.end(), { m_shared.stageSchedule, m_shared.writtenSchedule });
+        const size_t atOnce = m_options.carry.empty() ? asManyAtOnce(m_feeds, m_work.threadCount()) : 1;
+        QS_TRY(SampleLoop loop, SampleLoop::make(beside, atOnce, m_work));
+        if (m_remembered && m_remembered->complete() && m_inputsKnown) {
+            std::ranges::fill(m_measured.done, uint8_t(1));
+            return {};
+        }
+        m_shared.poolBytes = loop.bytesEach();
+        std::vector<std::unique_ptr<Lockstep>> workers(loop.workers());
+        m_lastPartial = std::chrono::steady_clock::now();
+        return loop.run({ m_feeds, "run" }, [&](size_t index, const SampleWorker& worker) -> Status {
+            auto& lockstep = workers[worker.index];
+            if (!lockstep)
+                lockstep = std::make_unique<Lockstep>(m_shared, worker);
+            QS_TRY(Feed next, feed(m_firstFeed + index));
+            next.firstSample -= m_measured.firstSample;
+            if (!m_inputsKnown)
+                m_measured.inputs.add(next);
+            QS_CHECK(lockstep->run(next, m_work.cancel));
+            finish(next, partial);
+            return {};
+        });
+    }
+
+    void finish(const Feed& feed, const MeasuredFn& partial)
+    {
+        const std::lock_guard lock(m_mutex);
+        ++m_finished;
+        std::fill_n(m_measured.done.begin() + static_cast<std::ptrdiff_t>(feed.firstSample), feed.samples, uint8_t(1));
+        const auto now = std::chrono::steady_clock::now();
+        if (partial && m_finished < m_feeds && now - m_lastPartial > std::chrono::milliseconds(500)) {
+            partial(m_measured);
+            m_lastPartial = std::chrono::steady_clock::now();
+        }
+    }
+
+    Status prove()
+    {
+        if (!m_options.prove || m_firstFeed > 0 || m_feeds == 0 || !m_options.carry.empty())
+            return {};
+        QS_TRY(const Feed first, feed(0));
+        m_measured.proof = proveNetwork(m_pair, first.inputs, m_work);
+        return {};
+    }
+
+    const ComparePair& m_pair;
+    const DataSource& m_data;
+    const CompareOptions& m_options;
+    const WorkContext& m_work;
+    const size_t m_firstFeed, m_feeds; ///< of the shard
+    const std::shared_ptr<Measured> m_result = std::make_shared<Measured>();
+    Measured& m_measured = *m_result;
+    Lockstep::Shared m_shared;
+    std::optional<RememberedPairs> m_remembered;
+    bool m_inputsKnown = false;
+    std::mutex m_mutex; ///< for the following, and what is told so far
+    size_t m_finished = 0;
+    std::chrono::steady_clock::time_point m_lastPartial;
+};
 
 } // namespace
 
 Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const DataSource& data,
-    const CompareOptions& options, const ProgressFn& progress, const CancelToken& cancel, const MeasuredFn& partial)
+    const CompareOptions& options, const WorkContext& work, const MeasuredFn& partial)
 {
     beginLongWork("run");
-    const auto result = std::make_shared<Measured>();
-    Measured& measured = *result;
-    const size_t firstFeed = data.feeds() * (options.shard.index - 1) / options.shard.count;
-    const size_t feeds = data.feeds() * options.shard.index / options.shard.count - firstFeed;
-    const size_t batch = data.feeds() > 0 ? data.samples() / data.feeds() : 1;
-    measured.pairs = planPairs(pair);
-    measured.firstSample = firstFeed * batch;
-    measured.samples = feeds * batch;
-    measured.allSamples = data.samples();
-    Lockstep::Shared shared;
-    shared.pair = &pair;
-    shared.outputs = pairOutputs(pair);
-    shared.nodeAlone = options.nodeAlone;
-    shared.histograms = options.histograms;
-    shared.measured = &measured;
-    if (options.activations && options.carry.empty()) {
-        shared.activations = options.activations.get();
-        shared.activations->beginPass();
-    }
-    QS_CHECK(checkMemory(measured, shared.outputs.size(), options));
-    measured.reserve(shared.outputs.size(), options.nodeAlone, pair.writtenPlan != nullptr);
-    measured.inputs = InputStatistics::of(*pair.floatPlan, options.carry, measured.samples);
-    std::optional<RememberedPairs> remembered;
-    if (options.pairs && options.carry.empty() && options.shard.whole() && !options.nodeAlone && !pair.writtenPlan)
-        remembered.emplace(*options.pairs, pair, shared.outputs, options.histograms, measured);
-    shared.keepFew = std::ranges::find(measured.knownPairs, true) != measured.knownPairs.end();
-    QS_CHECK(Lockstep::prepare(shared, options));
-    // State is carried from sample to sample, so these run in order on one worker.
-    const size_t threads = options.carry.empty() ? std::max<size_t>(std::min(options.threads, feeds), 1) : size_t(1);
-    shared.teamThreads = std::max<size_t>(options.threads / threads, 1);
-    if (options.memoryLimit) {
-        std::vector<std::shared_ptr<const Schedule>> beside { shared.floatSchedule, shared.quantSchedule };
-        if (shared.stageSchedule)
-            beside.insert(beside.end(), { shared.stageSchedule, shared.writtenSchedule });
-        QS_TRY(shared.poolBytes, memoryPerWorker(beside, options.memoryLimit, threads));
-    }
-    const size_t inputs = pair.floatPlan->graph().inputs().size();
-    const auto knownInputs = remembered ? options.pairs->inputs() : nullptr;
-    if (knownInputs)
-        measured.inputs = *knownInputs;
-    std::vector<std::unique_ptr<Lockstep>> workers(threads);
-    std::mutex mutex;
-    size_t finished = 0;
-    auto lastPartial = std::chrono::steady_clock::now();
-    const auto one = [&](size_t index, size_t worker) -> Status {
-        if (!workers[worker])
-            workers[worker] = std::make_unique<Lockstep>(shared);
-        QS_TRY(Feed feed, rememberedFeed(data, firstFeed + index, inputs, shared.activations));
-        feed.firstSample -= measured.firstSample;
-        if (!knownInputs)
-            measured.inputs.add(feed);
-        QS_CHECK(workers[worker]->run(feed, cancel));
-        const std::lock_guard lock(mutex);
-        ++finished;
-        std::fill_n(measured.done.begin() + static_cast<std::ptrdiff_t>(feed.firstSample), feed.samples, uint8_t(1));
-        if (progress)
-            progress("run", finished, feeds);
-        const auto now = std::chrono::steady_clock::now();
-        if (partial && finished < feeds && now - lastPartial > std::chrono::milliseconds(500)) {
-            partial(measured);
-            lastPartial = std::chrono::steady_clock::now();
-        }
-        return {};
-    };
-    if (remembered && remembered->complete() && knownInputs)
-        std::ranges::fill(measured.done, uint8_t(1));
-    else
-        QS_CHECK(parallelTry(feeds, threads, cancel, one));
-    if (options.prove && firstFeed == 0 && feeds > 0 && options.carry.empty()) {
-        QS_TRY(const Feed first, rememberedFeed(data, 0, inputs, shared.activations));
-        measured.proof = proveNetwork(pair, first.inputs, options.memoryLimit, cancel);
-    }
-    if (remembered) {
-        remembered->keep();
-        if (!knownInputs)
-            options.pairs->keepInputs(std::make_shared<const InputStatistics>(measured.inputs));
-    }
-    return result;
+    return Measurement(pair, data, options, work).run(partial);
 }
 
 } // namespace qs

@@ -4,8 +4,7 @@
 #include "core/analysis/lockstep/compare_options.h"
 #include "core/analysis/measure/measured.h"
 #include "core/base/result.h"
-#include "core/base/work/cancel.h"
-#include "core/base/work/progress.h"
+#include "core/base/work/work_context.h"
 #include "core/data/data_source.h"
 
 #include <functional>
@@ -17,8 +16,8 @@ using MeasuredFn = std::function<void(Measured&)>;
 
 /// Runs both models in lockstep over the samples of the shard, compares the paired tensors at once and drops them.
 /// Nothing but about 200 bytes a pair and sample is kept. `partial` (may be empty) gets what there is about twice a
-/// second, from a worker thread.
+/// second, from a worker thread. The memory limit is that beside the cache.
 Result<std::shared_ptr<Measured>> measureModels(const ComparePair& pair, const DataSource& data,
-    const CompareOptions& options, const ProgressFn& progress, const CancelToken& cancel, const MeasuredFn& partial);
+    const CompareOptions& options, const WorkContext& work, const MeasuredFn& partial);
 
 } // namespace qs

@@ -61,15 +61,14 @@ void InputSums::merge(const InputSums& other)
     high = std::max(high, other.high);
 }
 
-InputStatistics InputStatistics::of(
-    const Plan& floatPlan, const std::vector<std::pair<std::string, std::string>>& carry, size_t samples)
+InputStatistics InputStatistics::of(const Plan& floatPlan, const CarryNames& carry, size_t samples)
 {
     InputStatistics statistics;
     size_t rows = 0;
     const Graph& graph = floatPlan.graph();
     for (const ValueId id : graph.inputs()) {
         FedInput input { id, graph.value(id).name, 1, 0, rows };
-        if (std::ranges::any_of(carry, [&](const auto& link) { return link.second == input.name; }))
+        if (isCarried(carry, input.name))
             continue;
         if (const auto axis = colourAxis(floatPlan.facts().of(id).dims)) {
             input.channelAxis = *axis;

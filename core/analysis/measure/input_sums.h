@@ -2,12 +2,11 @@
 #pragma once
 
 #include "core/data/data_source.h"
-#include "core/engine/plan/plan.h"
+#include "core/engine/run/carry.h"
 
 #include <limits>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace qs {
@@ -36,8 +35,7 @@ struct InputStatistics {
     std::vector<uint64_t> hashes; ///< by sample, of all its inputs
 
     /// Inputs of the float model without the carried ones (OUTPUT, INPUT by name).
-    static InputStatistics of(
-        const Plan& floatPlan, const std::vector<std::pair<std::string, std::string>>& carry, size_t samples);
+    static InputStatistics of(const Plan& floatPlan, const CarryNames& carry, size_t samples);
     /// Feeds of different samples may come from different threads.
     void add(const Feed& feed);
 };

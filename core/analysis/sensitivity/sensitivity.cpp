@@ -36,9 +36,7 @@ OuterFacts sizesOf(const SensitivityInputs& inputs, const Feed& feed)
     size_t next = 0;
     for (const ValueId id : graph.inputs()) {
         const std::string& name = graph.value(id).name;
-        const bool carried
-            = std::ranges::any_of(inputs.runs.carry, [&](const auto& link) { return link.second == name; });
-        if (carried || graph.value(id).initializer || next >= feed.inputs.size())
+        if (isCarried(inputs.runs.carry, name) || graph.value(id).initializer || next >= feed.inputs.size())
             continue;
         const Tensor& t = feed.inputs[next++];
         if (t.valid())
@@ -69,10 +67,9 @@ Result<Indices> chosenUnits(const std::vector<QuantizedUnit>& units, const std::
 
 class SensitivityRun {
 public:
-    SensitivityRun(const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+    SensitivityRun(const SensitivityInputs& inputs, const WorkContext& work)
         : m_inputs(inputs)
-        , m_progress(progress)
-        , m_cancel(cancel)
+        , m_work(work)
         , m_options { KernelMode::Fast, inputs.profile,
             inputs.lowered ? inputs.lowered : std::make_shared<LoweringCache>() }
     {
@@ -119,9 +116,9 @@ private:
         QS_TRY(m_chosen, chosenUnits(m_units->units(), m_inputs.only));
         QS_TRY(auto prepared, planOf(Result<GraphDraft>(*m_inputs.prepared)));
         QS_TRY(m_all, planOf(m_units->without({})));
-        VariantRuns::Options options = m_inputs.runs;
-        QS_TRY(
-            m_runs, VariantRuns::make(planOf(m_inputs.model), { std::move(prepared), m_all }, m_inputs.data, options));
+        QS_TRY(m_runs,
+            VariantRuns::make(
+                planOf(m_inputs.model), { std::move(prepared), m_all }, m_inputs.data, m_inputs.runs, m_work));
         m_result.by = m_inputs.by;
         m_result.samples = m_inputs.data->samples();
         return {};
@@ -137,7 +134,7 @@ private:
             const Indices one { m_chosen[(variant - 1) / 2] };
             return planOf(variant % 2 ? m_units->only(one) : m_units->without(one));
         };
-        QS_TRY(const auto scores, m_runs->measure(1 + 2 * m_chosen.size(), plan, "sensitivity", m_progress, m_cancel));
+        QS_TRY(const auto scores, m_runs->measure(1 + 2 * m_chosen.size(), plan, "sensitivity"));
         m_result.quantized = scores[0];
         const int64_t unitMacs = m_units->unitMacs();
         for (size_t c = 0; c < m_chosen.size(); ++c) {
@@ -172,7 +169,7 @@ private:
     Result<std::vector<OutputScore>> measureWithout(const Choices& choices)
     {
         const auto plan = [&](size_t variant) { return planOf(m_units->without(choices[variant])); };
-        return m_runs->measure(choices.size(), plan, "exclusions", m_progress, m_cancel);
+        return m_runs->measure(choices.size(), plan, "exclusions");
     }
 
     /// Measures and keeps for the front.
@@ -245,8 +242,7 @@ private:
     }
 
     const SensitivityInputs& m_inputs;
-    const ProgressFn& m_progress;
-    const CancelToken& m_cancel;
+    const WorkContext& m_work;
     PlanOptions m_options;
     std::optional<QuantizedUnits> m_units;
     std::optional<VariantRuns> m_runs;
@@ -259,11 +255,10 @@ private:
 
 } // namespace
 
-Result<Sensitivity> measureSensitivity(
-    const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+Result<Sensitivity> measureSensitivity(const SensitivityInputs& inputs, const WorkContext& work)
 {
     beginLongWork("sensitivity");
-    return SensitivityRun(inputs, progress, cancel).run();
+    return SensitivityRun(inputs, work).run();
 }
 
 } // namespace qs

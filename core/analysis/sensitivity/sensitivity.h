@@ -34,7 +34,6 @@ struct Sensitivity {
 /// ranges kept as they are; then, where exclusions are asked for, leaves out more and more of what buys most, single
 /// units and whole blocks (unitBlocks, searchExclusions), measuring each choice. A unit that changes nothing costs no
 /// run. Issues: what quantizing and running report; by tensor: a format other than Q/DQ.
-Result<Sensitivity> measureSensitivity(
-    const SensitivityInputs& inputs, const ProgressFn& progress, const CancelToken& cancel);
+Result<Sensitivity> measureSensitivity(const SensitivityInputs& inputs, const WorkContext& work);
 
 } // namespace qs

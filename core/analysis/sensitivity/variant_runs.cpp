@@ -2,9 +2,7 @@
 #include "core/analysis/sensitivity/variant_runs.h"
 
 #include "core/analysis/measure/classes.h"
-#include "core/base/work/parallel.h"
 #include "core/engine/lowered/content_key.h"
-#include "core/engine/run/memory_budget.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/convert.h"
 
@@ -63,117 +61,98 @@ Number OutputScore::accuracy() const
     return double(right) / double(labels);
 }
 
-struct VariantRuns::Job {
-    std::shared_ptr<const Schedule> schedule;
-    BufferPool& pool;
-    Turn& turn;
-    CacheUse use;
-    const CancelToken& cancel;
-    WorkerTeam* team;
-};
-
-Result<VariantRuns> VariantRuns::make(
-    std::shared_ptr<const Plan> reference, Plans bases, std::shared_ptr<const DataSource> data, const Options& options)
+Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Plans bases,
+    std::shared_ptr<const DataSource> data, const Options& options, const WorkContext& work)
 {
-    if (data->feeds() == 0)
+    const size_t feeds = data->feeds(), threads = work.threadCount();
+    if (feeds == 0)
         return badInput("there are no samples to run", {}, "give at least one sample");
-    VariantRuns runs;
-    runs.m_reference = std::move(reference);
-    runs.m_bases = std::move(bases);
-    runs.m_data = std::move(data);
-    runs.m_options = options;
-    const size_t workers = std::max<size_t>(options.threads, 1);
-    QS_CHECK(findCarry(*runs.m_reference, options.carry));
+    QS_CHECK(CarriedState::make(reference, options.carry));
     std::vector<std::shared_ptr<const Schedule>> schedules;
     uint64_t cached = 0;
-    for (const auto& base : runs.m_bases) {
+    for (const auto& base : bases) {
         QS_TRY(auto schedule, outputsOf(base));
         cached += schedule->estimatedKeptBytes(CacheUse::FindAndKeepCodes);
         schedules.push_back(std::move(schedule));
     }
-    uint64_t each = UINT64_MAX;
-    if (options.memoryLimit) {
-        const uint64_t kept = std::min(options.cacheBytes, options.memoryLimit / 2);
-        QS_TRY(each, memoryPerWorker(schedules, options.memoryLimit - kept, workers));
-        runs.m_options.cacheBytes = kept;
-    }
-    for (size_t i = 0; i < workers; ++i)
-        runs.m_pools.push_back(std::make_unique<BufferPool>(each));
+    Options fitting = options;
+    fitting.cacheBytes = std::min(options.cacheBytes, work.memoryBytes() / 2);
+    WorkContext beside = work;
+    beside.memoryLimit = work.memoryBytes() - fitting.cacheBytes;
+    QS_TRY(SampleLoop loop, SampleLoop::make(schedules, threads, beside));
+    VariantRuns runs(std::move(fitting), work, std::move(loop));
+    runs.m_reference = std::move(reference);
+    runs.m_bases = std::move(bases);
+    runs.m_data = std::move(data);
     // State is carried through all samples, so they belong to one turn.
-    const size_t feeds = runs.m_data->feeds();
     runs.m_turnFeeds = feeds;
     if (options.carry.empty() && cached > 0)
-        runs.m_turnFeeds = std::clamp<uint64_t>(runs.m_options.cacheBytes / cached, std::min(workers, feeds), feeds);
+        runs.m_turnFeeds = std::clamp<uint64_t>(runs.m_options.cacheBytes / cached, std::min(threads, feeds), feeds);
     return runs;
 }
 
-/// Reads the feeds, runs the reference and the base models on them, and fills the cache on the way.
-Status VariantRuns::begin(Turn& turn, size_t first, size_t count, const CancelToken& cancel)
+/// Samples of the turn that run at once.
+size_t VariantRuns::atOnce() const
 {
-    turn = {};
-    turn.first = first;
-    turn.samples.resize(count);
-    const bool carried = !m_options.carry.empty();
-    if (!carried)
-        turn.cache = std::make_unique<ActivationCache>(m_options.cacheBytes);
-    QS_TRY(const auto links, findCarry(*m_reference, m_options.carry));
-    QS_TRY(const auto schedule, outputsOf(m_reference));
-    const auto outputs = m_reference->graph().outputs();
-    CarriedState state(m_reference, links);
-    const size_t workers = m_pools.size();
-    // Few samples: the threads work on the nodes of one.
-    const bool alone = count < workers || carried;
-    std::optional<WorkerTeam> shared;
-    if (alone)
-        shared.emplace(m_pools.size());
-    WorkerTeam* const team = shared ? &*shared : nullptr;
-    const auto one = [&](size_t index, size_t worker) -> Status {
-        Sample& sample = turn.samples[index];
-        QS_TRY(sample.feed, m_data->feed(first + index));
-        sample.key = sampleKey(sample.feed.inputs);
-        CarriedState none(m_reference, {});
-        Execution execution(schedule, *m_pools[worker]);
-        execution.useTeam(team);
-        QS_CHECK(execution.bind((carried ? state : none).inputs(sample.feed.inputs)));
-        if (turn.cache)
-            execution.useCache(*turn.cache, sample.key, CacheUse::FindAndKeepCodes);
-        QS_CHECK(execution.runAll(cancel));
-        if (carried)
-            state.keep(execution);
-        for (const ValueId out : outputs)
-            sample.outputs.push_back(floatsOf(execution.get(out)));
-        return {};
-    };
-    QS_CHECK(parallelTry(count, alone ? 1 : workers, cancel, one));
-    for (const auto& base : m_bases) {
-        QS_TRY(const auto baseSchedule, outputsOf(base));
-        QS_TRY(const auto baseLinks, findCarry(*base, m_options.carry));
-        CarriedState baseState(base, baseLinks);
-        Parts parts(count);
-        const auto fill = [&](size_t index, size_t worker) -> Status {
-            CarriedState none(base, {});
-            return runSample({ baseSchedule, *m_pools[worker], turn, CacheUse::FindAndKeepCodes, cancel, team }, index,
-                carried ? baseState : none, parts[index]);
-        };
-        QS_CHECK(parallelTry(count, alone ? 1 : workers, cancel, fill));
-        if (const auto key = outputsKey(*base); key && !carried)
-            turn.known.emplace(*key, std::move(parts));
-    }
+    return m_options.carry.empty() ? allOrOneAtOnce(m_turn.samples.size(), m_loop.workers()) : 1;
+}
+
+/// Reads the feeds, runs the reference and the base models on them, and fills the cache on the way.
+Status VariantRuns::begin(size_t first, size_t count)
+{
+    m_turn = {};
+    m_turn.first = first;
+    m_turn.samples.resize(count);
+    if (m_options.carry.empty())
+        m_turn.cache = std::make_unique<ActivationCache>(m_options.cacheBytes);
+    QS_CHECK(runReference());
+    for (const auto& base : m_bases)
+        QS_CHECK(runBase(base));
     return {};
 }
 
-Status VariantRuns::runSample(const Job& job, size_t index, CarriedState& state, OutputScore& result) const
+Status VariantRuns::runReference()
 {
-    const Sample& sample = job.turn.samples[index];
-    Execution execution(job.schedule, job.pool);
-    execution.useTeam(job.team);
-    QS_CHECK(execution.bind(state.inputs(sample.feed.inputs)));
-    if (job.turn.cache)
-        execution.useCache(*job.turn.cache, sample.key, job.use);
-    QS_CHECK(execution.runAll(job.cancel));
-    state.keep(execution);
-    result = score(sample, execution, job.schedule->demand().values);
+    QS_TRY(CarriedState state, CarriedState::make(m_reference, m_options.carry));
+    QS_TRY(const auto schedule, outputsOf(m_reference));
+    const SampleLoop::Pass pass { .samples = m_turn.samples.size(), .atMost = atOnce() };
+    return m_loop.run(pass, [&](size_t index, const SampleWorker& worker) -> Status {
+        Sample& sample = m_turn.samples[index];
+        QS_TRY(sample.feed, m_data->feed(m_turn.first + index));
+        sample.key = sampleKey(sample.feed.inputs);
+        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, state));
+        for (const ValueId out : schedule->demand().values)
+            sample.outputs.push_back(floatsOf(execution.get(out)));
+        return {};
+    });
+}
+
+Status VariantRuns::runBase(const std::shared_ptr<const Plan>& base)
+{
+    QS_TRY(const auto schedule, outputsOf(base));
+    QS_TRY(CarriedState state, CarriedState::make(base, m_options.carry));
+    Parts parts(m_turn.samples.size());
+    const SampleLoop::Pass pass { .samples = parts.size(), .atMost = atOnce() };
+    QS_CHECK(m_loop.run(pass, [&](size_t index, const SampleWorker& worker) -> Status {
+        const Sample& sample = m_turn.samples[index];
+        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, state));
+        parts[index] = score(sample, execution, schedule->demand().values);
+        return {};
+    }));
+    if (const auto key = outputsKey(*base); key && m_turn.cache)
+        m_turn.known.emplace(*key, std::move(parts));
     return {};
+}
+
+Result<Execution> VariantRuns::execute(const Job& job, const Sample& sample, CarriedState& state) const
+{
+    Execution execution = job.worker.execution(job.schedule);
+    QS_CHECK(execution.bind(state.inputs(sample.feed.inputs)));
+    if (m_turn.cache)
+        execution.useCache(*m_turn.cache, sample.key, job.use);
+    QS_CHECK(execution.runAll(m_work.cancel));
+    state.keep(execution);
+    return execution;
 }
 
 OutputScore VariantRuns::score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const
@@ -200,52 +179,47 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
     return total;
 }
 
-Result<VariantRuns::Parts> VariantRuns::run(
-    Turn& turn, std::shared_ptr<const Plan> plan, BufferPool& pool, const CancelToken& cancel)
+Result<VariantRuns::Parts> VariantRuns::run(std::shared_ptr<const Plan> plan, const SampleWorker& worker)
 {
-    const auto key = turn.cache ? outputsKey(*plan) : std::nullopt;
+    const auto key = m_turn.cache ? outputsKey(*plan) : std::nullopt;
     if (key) {
         const std::lock_guard lock(*m_mutex);
-        if (const auto known = turn.known.find(*key); known != turn.known.end())
+        if (const auto known = m_turn.known.find(*key); known != m_turn.known.end())
             return known->second;
     }
     QS_TRY(const auto schedule, outputsOf(plan));
-    QS_TRY(const auto links, findCarry(*plan, m_options.carry));
-    CarriedState state(plan, links);
-    Parts parts(turn.samples.size());
-    for (size_t s = 0; s < parts.size(); ++s)
-        QS_CHECK(runSample({ schedule, pool, turn, CacheUse::Find, cancel, nullptr }, s, state, parts[s]));
+    QS_TRY(CarriedState state, CarriedState::make(plan, m_options.carry));
+    Parts parts;
+    for (const Sample& sample : m_turn.samples) {
+        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::Find }, sample, state));
+        parts.push_back(score(sample, execution, schedule->demand().values));
+    }
     if (key) {
         const std::lock_guard lock(*m_mutex);
-        turn.known.emplace(*key, parts);
+        m_turn.known.emplace(*key, parts);
     }
     return parts;
 }
 
-Result<std::vector<OutputScore>> VariantRuns::measure(
-    size_t count, const MakePlan& plan, std::string_view phase, const ProgressFn& progress, const CancelToken& cancel)
+Result<std::vector<OutputScore>> VariantRuns::measure(size_t count, const MakePlan& plan, std::string_view phase)
 {
     std::vector<OutputScore> scores(count);
     const size_t feeds = m_data->feeds();
     const size_t turns = (feeds + m_turnFeeds - 1) / m_turnFeeds;
-    size_t done = 0;
     for (size_t t = 0; t < turns; ++t) {
         const size_t first = t * m_turnFeeds;
         if (m_turn.samples.empty() || m_turn.first != first)
-            if (Status begun = begin(m_turn, first, std::min(m_turnFeeds, feeds - first), cancel); !begun.ok()) {
+            if (Status begun = begin(first, std::min(m_turnFeeds, feeds - first)); !begun.ok()) {
                 m_turn = {};
                 return std::move(begun).issue();
             }
         std::vector<Parts> parts(count);
-        const auto one = [&](size_t variant, size_t worker) -> Status {
+        const SampleLoop::Pass pass { .samples = count, .phase = phase, .done = t * count, .total = turns * count };
+        QS_CHECK(m_loop.run(pass, [&](size_t variant, const SampleWorker& worker) -> Status {
             QS_TRY(auto made, plan(variant));
-            QS_TRY(parts[variant], run(m_turn, std::move(made), *m_pools[worker], cancel));
-            const std::lock_guard lock(*m_mutex);
-            if (progress)
-                progress(phase, ++done, count * turns);
+            QS_TRY(parts[variant], run(std::move(made), worker));
             return {};
-        };
-        QS_CHECK(parallelTry(count, m_pools.size(), cancel, one));
+        }));
         for (size_t v = 0; v < count; ++v)
             for (const OutputScore& part : parts[v])
                 merge(scores[v], part);

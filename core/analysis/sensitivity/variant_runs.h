@@ -3,17 +3,15 @@
 
 #include "core/analysis/measure/number.h"
 #include "core/base/result.h"
-#include "core/base/work/cancel.h"
-#include "core/base/work/progress.h"
 #include "core/data/data_source.h"
 #include "core/engine/run/carry.h"
+#include "core/engine/run/sample_loop.h"
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace qs {
@@ -34,10 +32,8 @@ struct OutputScore {
 class VariantRuns {
 public:
     struct Options {
-        size_t threads = 1;
-        uint64_t memoryLimit = 0; ///< bytes; 0 = none
-        uint64_t cacheBytes = 0; ///< of it for values of the base models; samples that do not fit are run in turns
-        std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT; then nothing is cached
+        uint64_t cacheBytes = 0; ///< of the memory for values of the base models; samples that do not fit run in turns
+        CarryNames carry; ///< then nothing is cached
     };
     using Plans = std::vector<std::shared_ptr<const Plan>>;
     using MakePlan = std::function<Result<std::shared_ptr<const Plan>>(size_t variant)>;
@@ -45,10 +41,9 @@ public:
     /// `reference` gives the outputs to compare with. `bases`: models that the variants have much in common with; all
     /// plans must be made with one LoweringCache.
     static Result<VariantRuns> make(std::shared_ptr<const Plan> reference, Plans bases,
-        std::shared_ptr<const DataSource> data, const Options& options);
+        std::shared_ptr<const DataSource> data, const Options& options, const WorkContext& work);
     /// Scores variants 0..count-1. `plan` is called from any worker, perhaps more than once a variant.
-    Result<std::vector<OutputScore>> measure(size_t count, const MakePlan& plan, std::string_view phase,
-        const ProgressFn& progress, const CancelToken& cancel);
+    Result<std::vector<OutputScore>> measure(size_t count, const MakePlan& plan, std::string_view phase);
 
 private:
     struct Sample {
@@ -63,18 +58,33 @@ private:
         std::unique_ptr<ActivationCache> cache;
         std::map<Hash128, Parts> known; ///< by what makes the outputs
     };
-    struct Job;
-    Status begin(Turn& turn, size_t first, size_t count, const CancelToken& cancel);
-    Result<Parts> run(Turn& turn, std::shared_ptr<const Plan> plan, BufferPool& pool, const CancelToken& cancel);
-    Status runSample(const Job& job, size_t sample, CarriedState& state, OutputScore& score) const;
+    /// How a model runs over one sample.
+    struct Job {
+        std::shared_ptr<const Schedule> schedule;
+        const SampleWorker& worker;
+        CacheUse use;
+    };
+    VariantRuns(Options options, const WorkContext& work, SampleLoop loop)
+        : m_options(std::move(options))
+        , m_work(work)
+        , m_loop(std::move(loop))
+    {
+    }
+    Status begin(size_t first, size_t count);
+    Status runReference();
+    Status runBase(const std::shared_ptr<const Plan>& base);
+    size_t atOnce() const;
+    Result<Parts> run(std::shared_ptr<const Plan> plan, const SampleWorker& worker);
+    Result<Execution> execute(const Job& job, const Sample& sample, CarriedState& state) const;
     OutputScore score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
 
     std::shared_ptr<const Plan> m_reference;
     Plans m_bases;
     std::shared_ptr<const DataSource> m_data;
     Options m_options;
+    WorkContext m_work;
+    SampleLoop m_loop; ///< over samples, and over variants
     size_t m_turnFeeds = 1; ///< feeds whose values fit the cache
-    std::vector<std::unique_ptr<BufferPool>> m_pools; ///< by worker
     std::unique_ptr<std::mutex> m_mutex = std::make_unique<std::mutex>();
     Turn m_turn; ///< stays where one turn is enough
 };

@@ -12,8 +12,7 @@ namespace qs {
 /// Cores this process may use (at least 1).
 size_t hardwareThreads();
 
-/// Calls work(index, worker) for index 0..count-1 on `threads` threads (the caller's own when threads == 1), in
-/// ascending order of start. worker is 0..threads-1. The first exception is rethrown after all threads ended.
+/// One loop on a WorkerTeam of its own, which has no more threads than there are indices.
 void parallelFor(size_t count, size_t threads, const std::function<void(size_t index, size_t worker)>& work);
 
 /// The same for work that can fail. After a failure or a cancellation nothing new begins. The issue is that of the

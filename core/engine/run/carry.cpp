@@ -7,23 +7,10 @@
 
 namespace qs {
 
-Result<std::vector<CarryLink>> findCarry(
-    const Plan& plan, const std::vector<std::pair<std::string, std::string>>& names)
-{
-    std::vector<CarryLink> links;
-    for (const auto& [out, in] : names) {
-        const ValueId o = plan.graph().findValue(out), i = plan.graph().findValue(in);
-        if (!o.valid() || !i.valid() || !plan.graph().isInput(i))
-            return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to", plan.model().path,
-                "give --carry OUTPUT=INPUT with names of this model");
-        links.push_back({ o, i });
-    }
-    return links;
-}
+namespace {
 
-Tensor initialState(const Plan& plan, const CarryLink& link)
+Tensor initialState(const ValueType& type)
 {
-    const ValueType& type = plan.graph().value(link.input).type;
     Shape shape;
     for (const Dim& d : type.dims.value_or(Dims {}))
         shape.push_back(d.known() ? d.value : 1);
@@ -32,37 +19,71 @@ Tensor initialState(const Plan& plan, const CarryLink& link)
     return zero;
 }
 
-CarriedState::CarriedState(std::shared_ptr<const Plan> plan, std::vector<CarryLink> links)
-    : m_plan(std::move(plan))
-    , m_links(std::move(links))
+} // namespace
+
+bool isCarried(const CarryNames& names, const std::string& input)
 {
-    for (const CarryLink& link : m_links)
-        m_state.push_back(initialState(*m_plan, link));
+    return std::ranges::find(names, input, &CarryNames::value_type::second) != names.end();
+}
+
+Result<CarriedState> CarriedState::make(std::shared_ptr<const Plan> plan, const CarryNames& names)
+{
+    CarriedState state(std::move(plan));
+    const Graph& graph = state.m_plan->graph();
+    for (const auto& [out, in] : names) {
+        const ValueId o = graph.findValue(out), i = graph.findValue(in);
+        if (!o.valid() || !i.valid() || !graph.isInput(i))
+            return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to",
+                state.m_plan->model().path, "give --carry OUTPUT=INPUT with names of this model");
+        state.m_links.push_back({ o, i, initialState(graph.value(i).type) });
+    }
+    return state;
+}
+
+const CarriedState::Link* CarriedState::to(ValueId input) const
+{
+    const auto link = std::ranges::find(m_links, input, &Link::input);
+    return link == m_links.end() ? nullptr : &*link;
+}
+
+std::vector<ValueId> CarriedState::outputs() const
+{
+    std::vector<ValueId> ids;
+    for (const Link& link : m_links)
+        ids.push_back(link.output);
+    return ids;
 }
 
 bool CarriedState::carries(ValueId output) const
 {
-    return std::ranges::find(m_links, output, &CarryLink::output) != m_links.end();
+    return std::ranges::find(m_links, output, &Link::output) != m_links.end();
+}
+
+std::vector<std::string> CarriedState::fed() const
+{
+    std::vector<std::string> names;
+    for (const ValueId id : m_plan->graph().inputs())
+        if (!to(id))
+            names.push_back(m_plan->graph().value(id).name);
+    return names;
 }
 
 std::vector<Tensor> CarriedState::inputs(std::span<const Tensor> data) const
 {
     std::vector<Tensor> inputs;
     size_t next = 0;
-    for (ValueId id : m_plan->graph().inputs()) {
-        const auto link = std::ranges::find(m_links, id, &CarryLink::input);
-        if (link != m_links.end())
-            inputs.push_back(m_state[size_t(link - m_links.begin())]);
+    for (const ValueId id : m_plan->graph().inputs())
+        if (const Link* link = to(id))
+            inputs.push_back(link->value);
         else
             inputs.push_back(next < data.size() ? data[next++] : Tensor());
-    }
     return inputs;
 }
 
 void CarriedState::keep(const Execution& execution)
 {
-    for (size_t i = 0; i < m_links.size(); ++i)
-        m_state[i] = toPlain(execution.get(m_links[i].output));
+    for (Link& link : m_links)
+        link.value = toPlain(execution.get(link.output));
 }
 
 } // namespace qs

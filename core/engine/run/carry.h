@@ -9,33 +9,41 @@
 
 namespace qs {
 
-/// A model's state from one sample to the next: an output that becomes an input.
-struct CarryLink {
-    ValueId output;
-    ValueId input;
-};
+/// A model's state from one sample to the next, as people give it: (OUTPUT, INPUT), an output that becomes an input.
+using CarryNames = std::vector<std::pair<std::string, std::string>>;
+/// Whether state comes to this input; data give the others.
+bool isCarried(const CarryNames& names, const std::string& input);
 
-/// Looks the names (OUTPUT, INPUT) up; an Issue names the pair that this model does not have.
-Result<std::vector<CarryLink>> findCarry(
-    const Plan& plan, const std::vector<std::pair<std::string, std::string>>& names);
-
-/// State before the first sample: zeros, with 1 for sizes that the file leaves open.
-Tensor initialState(const Plan& plan, const CarryLink& link);
-
-/// The state of one model over a row of samples.
+/// The state of one model over a row of samples. Without names it is nothing, and any number of workers may share it.
 class CarriedState {
 public:
-    CarriedState(std::shared_ptr<const Plan> plan, std::vector<CarryLink> links);
+    /// Before the first sample: zeros, with 1 for sizes that the file leaves open. An Issue names the pair that this
+    /// model does not have.
+    static Result<CarriedState> make(std::shared_ptr<const Plan> plan, const CarryNames& names);
+    /// Of a model that carries none.
+    explicit CarriedState(std::shared_ptr<const Plan> plan)
+        : m_plan(std::move(plan))
+    {
+    }
+    bool empty() const { return m_links.empty(); }
+    /// What executions must hold when they are kept.
+    std::vector<ValueId> outputs() const;
     bool carries(ValueId output) const;
+    /// Names of the inputs that data give, in the graph's order.
+    std::vector<std::string> fed() const;
     /// What to bind: the state for carried inputs, the next tensor of `data` for each of the others.
     std::vector<Tensor> inputs(std::span<const Tensor> data) const;
-    /// Takes the carried outputs of a finished execution, which must still hold them.
+    /// Takes the carried outputs of a finished execution.
     void keep(const Execution& execution);
 
 private:
+    struct Link {
+        ValueId output, input;
+        Tensor value;
+    };
+    const Link* to(ValueId input) const;
     std::shared_ptr<const Plan> m_plan;
-    std::vector<CarryLink> m_links;
-    std::vector<Tensor> m_state; ///< by link
+    std::vector<Link> m_links;
 };
 
 } // namespace qs

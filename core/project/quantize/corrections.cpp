@@ -2,7 +2,6 @@
 #include "core/project/quantize/corrections.h"
 
 #include "core/base/work/stopwatch.h"
-#include "core/project/memory.h"
 #include "core/quant/correct/adaround.h"
 #include "core/quant/correct/bias_correction.h"
 #include "core/quant/correct/equalize.h"
@@ -35,13 +34,11 @@ Status checkPossible(const QuantizeInputs& inputs)
 
 class Corrector {
 public:
-    Corrector(FloatState& state, const QuantizeInputs& inputs, const CorrectionHooks& hooks, const ProgressFn& progress,
-        const CancelToken& cancel)
+    Corrector(FloatState& state, const QuantizeInputs& inputs, const CorrectionHooks& hooks, const WorkContext& work)
         : m_state(state)
         , m_inputs(inputs)
         , m_hooks(hooks)
-        , m_progress(progress)
-        , m_cancel(cancel)
+        , m_work(work)
     {
     }
 
@@ -51,7 +48,7 @@ public:
         QS_CHECK(checkPossible(m_inputs));
         if (m_inputs.data) {
             QS_TRY(const CalibrationRun run, calibrationRun());
-            QS_TRY(m_outputs, OutputError::make(run, m_cancel));
+            QS_TRY(m_outputs, OutputError::make(run));
             QS_CHECK(m_hooks.findRanges(m_state));
             QS_TRY(m_last, measured());
         }
@@ -77,15 +74,14 @@ private:
         run.plan = Plan::make(model);
         run.data = m_inputs.data;
         run.carry = m_inputs.carry;
-        run.threads = m_inputs.threads;
-        run.memoryLimit = memoryLimitOrDefault(m_inputs.memoryLimit);
+        run.work = m_work;
         return run;
     }
 
     Result<std::optional<double>> measured() const
     {
         QS_TRY(const QuantizedDraft quantized, m_hooks.quantize(m_state, m_state.recipe));
-        return m_outputs->sqnr(quantized.draft, m_cancel);
+        return m_outputs->sqnr(quantized.draft);
     }
 
     Result<std::vector<bool>> chosen() const
@@ -102,7 +98,7 @@ private:
 
     Status step(Status (Corrector::*correct)(CorrectionReport&), bool changesRanges)
     {
-        if (m_cancel.cancelled())
+        if (m_work.cancel.cancelled())
             return cancelled();
         CorrectionReport report;
         const Stopwatch watch;
@@ -147,8 +143,7 @@ private:
         QS_TRY(const CalibrationRun run, calibrationRun());
         const Recipe& asked = m_inputs.recipe;
         QS_TRY(const SmoothReport made,
-            smoothInputs(
-                m_state.draft, nodes, asked.smoothQuantAlpha, asked.smoothQuantFolding, run, m_progress, m_cancel));
+            smoothInputs(m_state.draft, nodes, asked.smoothQuantAlpha, asked.smoothQuantFolding, run));
         m_state.applied.smoothQuant = true;
         m_state.recipe.exclude.insert(m_state.recipe.exclude.end(), made.added.begin(), made.added.end());
         report.name = "SmoothQuant";
@@ -166,7 +161,7 @@ private:
         QS_TRY(const QuantizedDraft quantized, m_hooks.quantize(m_state, m_state.recipe));
         QS_TRY(CalibrationRun run, calibrationRun());
         m_unrounded = m_state.draft;
-        QS_TRY(const AdaRoundReport made, adaRound(m_state.draft, quantized.draft, {}, run, m_progress, m_cancel));
+        QS_TRY(const AdaRoundReport made, adaRound(m_state.draft, quantized.draft, {}, run));
         report.name = "weight rounding";
         report.changes = std::to_string(made.changed) + " of " + counted(made.weights, "weight") + " in "
             + counted(made.layers, "layer") + " rounded the other way";
@@ -184,9 +179,8 @@ private:
         QS_TRY(const CalibrationRun run, calibrationRun());
         QS_TRY(const std::vector<bool> nodes, chosen());
         BiasCorrectionOptions options;
-        options.bytes = std::min(options.bytes, run.memoryLimit / 2);
-        QS_TRY(const BiasCorrectionReport made,
-            correctBiases(m_state.draft, quantized.draft, nodes, options, run, m_progress, m_cancel));
+        options.bytes = std::min(options.bytes, m_work.memoryBytes() / 2);
+        QS_TRY(const BiasCorrectionReport made, correctBiases(m_state.draft, quantized.draft, nodes, options, run));
         report.name = "bias correction";
         report.changes = counted(made.changed, "bias value") + " changed in " + counted(made.layers, "layer")
             + ", from " + counted(made.feeds, "run");
@@ -196,8 +190,7 @@ private:
     FloatState& m_state;
     const QuantizeInputs& m_inputs;
     const CorrectionHooks& m_hooks;
-    const ProgressFn& m_progress;
-    const CancelToken& m_cancel;
+    const WorkContext& m_work;
     std::optional<GraphDraft> m_unrounded;
     std::optional<OutputError> m_outputs;
     std::optional<double> m_last;
@@ -221,10 +214,10 @@ bool asksForCorrections(const Recipe& recipe)
     return recipe.smoothQuant || recipe.corrections != CorrectionOptions {};
 }
 
-Result<std::vector<CorrectionReport>> correctModel(FloatState& state, const QuantizeInputs& inputs,
-    const CorrectionHooks& hooks, const ProgressFn& progress, const CancelToken& cancel)
+Result<std::vector<CorrectionReport>> correctModel(
+    FloatState& state, const QuantizeInputs& inputs, const CorrectionHooks& hooks, const WorkContext& work)
 {
-    return Corrector(state, inputs, hooks, progress, cancel).run();
+    return Corrector(state, inputs, hooks, work).run();
 }
 
 } // namespace qs

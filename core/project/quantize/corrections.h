@@ -32,7 +32,7 @@ bool asksForCorrections(const Recipe& recipe);
 /// Does what the recipe asks for in this order: equalization, SmoothQuant, ranges, weight rounding, bias correction.
 /// All of them change the float graph so that quantizing it as usual gives the corrected model; what each gains is
 /// measured on the data where there are any.
-Result<std::vector<CorrectionReport>> correctModel(FloatState& state, const QuantizeInputs& inputs,
-    const CorrectionHooks& hooks, const ProgressFn& progress, const CancelToken& cancel);
+Result<std::vector<CorrectionReport>> correctModel(
+    FloatState& state, const QuantizeInputs& inputs, const CorrectionHooks& hooks, const WorkContext& work);
 
 } // namespace qs

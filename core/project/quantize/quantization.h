@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/data/data_source.h"
+#include "core/engine/run/carry.h"
 #include "core/graph/draft.h"
 #include "core/prepare/prepare.h"
 #include "core/quant/calibrate/calibration_data.h"
@@ -29,9 +30,7 @@ struct QuantizeInputs {
     std::string rangesPath; ///< ranges to take in place of calibrating; empty: none
     std::string calibrationCache; ///< file for the statistics; empty: none
     bool othersFollow = false; ///< statistics serve other calibrators, too, which will be asked for
-    size_t threads = 1;
-    uint64_t memoryLimit = 0; ///< bytes; 0 = default
-    std::vector<std::pair<std::string, std::string>> carry;
+    CarryNames carry;
     std::shared_ptr<const Quantization> earlier; ///< of the same model and data; may be null
     std::optional<Ranges> ranges; ///< in place of calibrating, where they are known
 };

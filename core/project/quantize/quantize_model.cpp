@@ -4,7 +4,6 @@
 #include "core/base/work/long_work.h"
 #include "core/base/work/stopwatch.h"
 #include "core/prepare/prepare.h"
-#include "core/project/memory.h"
 #include "core/project/quantize/corrections.h"
 #include "core/quant/calibrate/calibration_cache.h"
 #include "core/quant/model/opsets.h"
@@ -57,8 +56,8 @@ CollectOptions wantedOf(const QuantizeInputs& inputs, const Recipe& recipe, cons
     return wanted;
 }
 
-Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& inputs, const FloatState& state,
-    std::vector<std::string> tensors, const ProgressFn& progress, const CancelToken& cancel)
+Result<std::shared_ptr<const KeptCalibration>> collected(
+    const QuantizeInputs& inputs, const FloatState& state, std::vector<std::string> tensors, const WorkContext& work)
 {
     const std::string& cache = inputs.calibrationCache;
     std::error_code none;
@@ -74,16 +73,15 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
     run.tensors = std::move(tensors);
     run.data = inputs.data;
     run.carry = inputs.carry;
-    run.threads = inputs.threads;
-    run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
+    run.work = work;
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = calibrationKey(state.applied);
     kept->opTypes = state.applied.opTypes;
     if (cache.empty()) {
         const CollectOptions wanted = wantedOf(inputs, state.applied, before(inputs, state));
-        QS_TRY(kept->data, collectCalibration(run, wanted, progress, cancel));
+        QS_TRY(kept->data, collectCalibration(run, wanted));
     } else {
-        QS_TRY(CachedCalibration made, cachedCalibration(run, neededBy(state.applied), cache, progress, cancel));
+        QS_TRY(CachedCalibration made, cachedCalibration(run, neededBy(state.applied), cache));
         kept->data = std::move(made.data);
         kept->fromFile = made.found;
     }
@@ -91,7 +89,7 @@ Result<std::shared_ptr<const KeptCalibration>> collected(const QuantizeInputs& i
 }
 
 /// Ranges of exactly those tensors that the recipe's form needs.
-Status calibrate(const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+Status calibrate(const QuantizeInputs& inputs, FloatState& state, const WorkContext& work)
 {
     const KeptCalibration* earlier = before(inputs, state);
     const bool usable = earlier && covers(earlier->data, state.applied);
@@ -106,14 +104,13 @@ Status calibrate(const QuantizeInputs& inputs, FloatState& state, const Progress
             std::erase_if(state.ranges.tensors, [&](const auto& entry) { return !wanted.contains(entry.first); });
             return {};
         }
-        QS_TRY(state.kept, collected(inputs, state, std::move(tensors), progress, cancel));
+        QS_TRY(state.kept, collected(inputs, state, std::move(tensors), work));
     }
     QS_TRY(state.ranges, rangesFor(state.kept->data, state.recipe));
     return {};
 }
 
-Status findRanges(
-    const QuantizeInputs& inputs, FloatState& state, const ProgressFn& progress, const CancelToken& cancel)
+Status findRanges(const QuantizeInputs& inputs, FloatState& state, const WorkContext& work)
 {
     if (!isStatic(state.recipe.format))
         return {};
@@ -122,34 +119,32 @@ Status findRanges(
     } else if (inputs.ranges) {
         state.ranges = *inputs.ranges;
     } else {
-        QS_CHECK(calibrate(inputs, state, progress, cancel));
+        QS_CHECK(calibrate(inputs, state, work));
     }
     return {};
 }
 
 /// GPTQ looks at the data while it chooses codes.
-Result<ReadyBlocks> blocksWithData(const QuantizeInputs& inputs, const GraphDraft& draft, const Recipe& recipe,
-    const ProgressFn& progress, const CancelToken& cancel)
+Result<ReadyBlocks> blocksWithData(
+    const QuantizeInputs& inputs, const GraphDraft& draft, const Recipe& recipe, const WorkContext& work)
 {
     if (!inputs.data)
         return badUse("GPTQ needs samples of what the weights are multiplied with", "give --data");
     CalibrationRun run;
     run.data = inputs.data;
     run.carry = inputs.carry;
-    run.threads = inputs.threads;
-    run.memoryLimit = memoryLimitOrDefault(inputs.memoryLimit);
-    return gptqModel(draft, recipe, std::move(run), progress, cancel);
+    run.work = work;
+    return gptqModel(draft, recipe, std::move(run));
 }
 
 Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState& state, const Recipe& recipe,
-    const std::shared_ptr<QuantizedConstants>& constants, ReadyBlocks& blocks, const ProgressFn& progress,
-    const CancelToken& cancel)
+    const std::shared_ptr<QuantizedConstants>& constants, ReadyBlocks& blocks, const WorkContext& work)
 {
     QuantizerHelp help;
-    help.threads = inputs.threads;
+    help.threads = work.threadCount();
     help.constants = constants;
     if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
-        QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, progress, cancel));
+        QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, work));
         help.blocks = &blocks;
     }
     return quantizeDraft(state.draft, recipe, state.ranges, help);
@@ -209,7 +204,7 @@ void warnOfEmptyTensors(const FloatState& state, std::vector<std::string>& warni
                 + std::to_string(state.kept->data.feeds) + " samples, so its scale is 1");
 }
 
-Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkContext& work)
 {
     Stopwatch clock;
     QS_TRY(Prepared prepared, preparedModel(inputs));
@@ -223,20 +218,18 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
     QS_TRY(const bool raised, raiseForPairs(state));
     const auto blocks = std::make_shared<ReadyBlocks>();
     const auto constants = correct ? nullptr : prepared.constants; // corrections make other constants of them
-    const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, progress, cancel); },
-        [&](const FloatState& s, const Recipe& by) {
-            return quantized(inputs, s, by, constants, *blocks, progress, cancel);
-        } };
+    const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, work); },
+        [&](const FloatState& s, const Recipe& by) { return quantized(inputs, s, by, constants, *blocks, work); } };
     std::vector<CorrectionReport> corrections;
     if (correct) {
-        QS_TRY(corrections, correctModel(state, inputs, hooks, progress, cancel));
+        QS_TRY(corrections, correctModel(state, inputs, hooks, work));
     } else {
         QS_CHECK(hooks.findRanges(state));
     }
     if (!state.kept && before(inputs, state)) // a recipe that calibrates again may follow
         state.kept = inputs.earlier->kept;
     const double calibrateMs = clock.lap();
-    if (cancel.cancelled())
+    if (work.cancel.cancelled())
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
     warnOfEmptyTensors(state, quantized.warnings);
@@ -251,13 +244,13 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const ProgressF
 
 } // namespace
 
-Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const ProgressFn& progress, const CancelToken& cancel)
+Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const WorkContext& work)
 {
     beginLongWork("quantize");
-    auto made = quantizeSteps(inputs, progress, cancel);
+    auto made = quantizeSteps(inputs, work);
     if (made)
         return made;
-    if (cancel.cancelled()) // where it stopped is nobody's concern
+    if (work.cancel.cancelled()) // where it stopped is nobody's concern
         return cancelled();
     Issue issue = std::move(made).issue();
     if (issue.file.empty() && issue.kind == IssueKind::BadInput)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/search/sensitivity.h"
 
-#include "core/base/work/parallel.h"
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 
 #include <algorithm>
 
@@ -26,10 +25,8 @@ Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const s
     inputs.exclusions = exclusions;
     inputs.profile = from.profile;
     inputs.lowered = snapshot.caches.lowered;
-    const uint64_t limit = memoryLimitOrDefault(from.memoryLimit);
-    inputs.runs = { from.threads ? from.threads : hardwareThreads(), limit,
-        std::min(defaultActivationCache(), limit / 2), from.carry };
-    return measureSensitivity(inputs, progress, cancel);
+    inputs.runs = { defaultActivationCache(), from.carry };
+    return measureSensitivity(inputs, workFor(from, progress, cancel));
 }
 
 } // namespace qs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/search/tried_remedies.h"
 
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/quantized_example.h"
 

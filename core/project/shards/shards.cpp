@@ -7,7 +7,6 @@
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
 #include "core/base/version.h"
-#include "core/base/work/parallel.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/match/numeric_state.h"
 #include "core/project/shards/shard_state.h"
@@ -115,10 +114,8 @@ std::string difference(const ShardHeader& a, const ShardHeader& b)
 
 class Merger {
 public:
-    Merger(const MergeOptions& options, const ProgressFn& progress, const CancelToken& cancel)
-        : m_options(options)
-        , m_progress(progress)
-        , m_cancel(cancel)
+    explicit Merger(const WorkContext& work)
+        : m_work(work)
     {
     }
 
@@ -126,10 +123,9 @@ public:
     {
         std::vector<std::string> from; // shard -> file
         for (size_t i = 0; i < paths.size(); ++i) {
-            if (m_cancel.cancelled())
+            if (m_work.cancel.cancelled())
                 return cancelled();
-            if (m_progress)
-                m_progress("merge", i, paths.size());
+            m_work.tell("merge", i, paths.size());
             QS_TRY(const ShardState state, readShardState(paths[i]));
             if (i == 0) {
                 m_header = state.header;
@@ -166,8 +162,8 @@ private:
         inputs.rangesPath = located(m_header.ranges);
         inputs.profile = m_header.profile;
         inputs.nodeAlone = m_header.nodeAlone;
-        inputs.threads = m_options.threads;
-        inputs.memoryLimit = m_options.memoryLimit;
+        inputs.threads = m_work.threads;
+        inputs.memoryLimit = m_work.memoryLimit;
         inputs.run = false;
         return inputs;
     }
@@ -187,7 +183,7 @@ private:
                 QS_TRY(inputs.recipe, recipeFromJson(m_header.recipe));
                 inputs.data = request(located(m_header.data), located(m_header.preprocess));
             }
-            QS_TRY(previous, buildSnapshot(inputs, previous, m_progress, m_cancel));
+            QS_TRY(previous, buildSnapshot(inputs, previous, m_work.progress, m_work.cancel));
             QS_TRY(const Hash128 ours, identityOf(*previous->floatModel, inputs.floatPath, {}));
             QS_TRY(const Hash128 theirs, identityOf(*previous->quantModel, inputs.quantPath, m_header.recipe));
             if (ours != m_header.floatIdentity)
@@ -221,13 +217,12 @@ private:
     Result<std::vector<SnapshotPtr>> finish()
     {
         std::vector<SnapshotPtr> done;
-        const size_t threads = m_options.threads ? m_options.threads : hardwareThreads();
         for (size_t i = 0; i < m_snapshots.size(); ++i) {
             Snapshot& s = m_snapshots[i];
             // Reports name the files as the shards did.
             s.inputs.data = request(m_header.data.given, m_header.preprocess.given);
             s.comparison = summarize(m_pairs[i], m_header.profile, *m_measured[i], m_header.labels,
-                compareWeights(m_pairs[i], true, threads));
+                compareWeights(m_pairs[i], true, m_work.threadCount()));
             if (s.comparison->partial)
                 return badInput("the shards do not hold all samples", {}, kRunAgain);
             if (const auto warning = nonFiniteWarning(*s.comparison))
@@ -248,9 +243,7 @@ private:
         model->model = std::move(named);
     }
 
-    const MergeOptions& m_options;
-    const ProgressFn& m_progress;
-    const CancelToken& m_cancel;
+    const WorkContext& m_work;
     ShardHeader m_header;
     std::vector<Snapshot> m_snapshots;
     std::vector<ComparePair> m_pairs;
@@ -272,10 +265,9 @@ Status writeShardState(const std::string& path, std::span<const SnapshotPtr> sna
     return writeFile(path, shardStateBytes(state));
 }
 
-Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const MergeOptions& options,
-    const ProgressFn& progress, const CancelToken& cancel)
+Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const WorkContext& work)
 {
-    return Merger(options, progress, cancel).run(paths);
+    return Merger(work).run(paths);
 }
 
 } // namespace qs

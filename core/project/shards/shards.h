@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/work/work_context.h"
 #include "core/project/snapshot/snapshot.h"
 
 #include <span>
@@ -13,17 +14,10 @@ namespace qs {
 /// where two are compared), made with the same Inputs::shard from the same float model and data.
 Status writeShardState(const std::string& path, std::span<const SnapshotPtr> snapshots);
 
-/// What to use for merging; nothing of it changes numbers.
-struct MergeOptions {
-    size_t threads = 0; ///< 0 = all cores
-    uint64_t memoryLimit = 0; ///< bytes; 0 = default
-};
-
 /// The comparison over all samples from the state files of all shards, in any order: equal in every bit to one run.
 /// The models must still lie where the shards found them; the data only where a recipe is calibrated with them.
 /// One snapshot for each that writeShardState() got. Issues: shards of other files, data or settings, one that is
 /// missing, given twice or damaged.
-Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const MergeOptions& options,
-    const ProgressFn& progress, const CancelToken& cancel);
+Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const WorkContext& work);
 
 } // namespace qs

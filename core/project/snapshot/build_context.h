@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/work/cancel.h"
-#include "core/base/work/parallel.h"
-#include "core/base/work/progress.h"
-#include "core/project/memory.h"
 #include "core/project/snapshot/snapshot.h"
+
+#include <algorithm>
 
 namespace qs {
 
@@ -13,17 +11,12 @@ namespace qs {
 struct BuildContext {
     const RunSettings& settings;
     const EngineCaches& caches;
-    const ProgressFn& progress;
-    const CancelToken& cancel;
+    const WorkContext work; ///< by these settings
 
-    size_t threads() const { return settings.threads ? settings.threads : hardwareThreads(); }
-    uint64_t memoryLimit() const { return memoryLimitOrDefault(settings.memoryLimit); }
+    /// Bytes of the memory for values that the next runs may need again.
+    uint64_t cacheShare() const { return std::min(settings.activationCache, work.memoryBytes() / 2); }
     PlanOptions planOptions() const { return { KernelMode::Fast, ArithmeticProfile::Simulated, caches.lowered }; }
-    void report(std::string_view phase) const
-    {
-        if (progress)
-            progress(phase, 0, 0);
-    }
+    void report(std::string_view phase) const { work.tell(phase, 0, 0); }
 };
 
 } // namespace qs

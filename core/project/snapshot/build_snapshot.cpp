@@ -23,7 +23,7 @@ void makeEngineCaches(Steps& s)
     EngineCaches& caches = s.next.caches;
     if (!caches.lowered)
         caches.lowered = std::make_shared<LoweringCache>();
-    const uint64_t budget = std::min(s.next.inputs.activationCache, s.context.memoryLimit() / 2);
+    const uint64_t budget = s.context.cacheShare();
     if ((caches.activations ? caches.activations->budgetBytes() : 0) != budget)
         caches.activations = budget > 0 ? std::make_shared<ActivationCache>(budget) : nullptr;
 }
@@ -204,7 +204,7 @@ Status compareOther(Steps& s)
     const OtherKey key { *s.next.keys.comparison, inputs.asked(), s.next.calibrationData };
     const auto make = [&]() -> Status {
         auto found = std::make_shared<OtherComparison>();
-        QS_TRY(found->snapshot, buildSnapshot(inputs, besideFirst(s), s.context.progress, s.context.cancel));
+        QS_TRY(found->snapshot, buildSnapshot(inputs, besideFirst(s), s.context.work.progress, s.context.work.cancel));
         found->differences = parameterDifferences(*s.next.comparison, *found->snapshot->comparison);
         s.next.other = std::move(found);
         return {};

@@ -26,12 +26,9 @@ CompareOptions compareOptions(const ComparisonKey& key, const BuildContext& cont
 {
     CompareOptions options;
     options.profile = key.profile;
-    options.threads = context.threads();
     options.nodeAlone = key.nodeAlone;
     options.histograms = key.histograms;
     options.carry = key.sampled.carry;
-    const uint64_t limit = context.memoryLimit();
-    options.memoryLimit = limit - std::min(context.settings.activationCache, limit / 2);
     options.activations = context.caches.activations;
     options.pairs = context.caches.pairs;
     options.shard = key.shard.value_or(Shard {});
@@ -39,12 +36,12 @@ CompareOptions compareOptions(const ComparisonKey& key, const BuildContext& cont
     return options;
 }
 
-Result<Compared> compareShard(const ComparePair& pair, const DataSource& data, const CompareOptions& options,
-    const ProgressFn& progress, const CancelToken& cancel)
+Result<Compared> compareShard(
+    const ComparePair& pair, const DataSource& data, const CompareOptions& options, const WorkContext& work)
 {
-    QS_TRY(const auto measured, measureModels(pair, data, options, progress, cancel, {}));
-    auto weights = compareWeights(pair, options.histograms, options.threads);
-    if (cancel.cancelled())
+    QS_TRY(const auto measured, measureModels(pair, data, options, work, {}));
+    auto weights = compareWeights(pair, options.histograms, work.threadCount());
+    if (work.cancel.cancelled())
         return cancelled();
     Comparison comparison = summarize(pair, options.profile, *measured, data.labels(), std::move(weights));
     return Compared { std::move(comparison), measured };
@@ -58,13 +55,15 @@ Result<Compared> compareSampled(
     PlanOptions plan = context.planOptions();
     plan.profile = key.profile;
     const ComparePair pair = readyPair(key.sampled.floatModel, key.quantModel, key.alignment, plan);
-    if (context.cancel.cancelled()) // that plan may lack steps
+    if (context.work.cancel.cancelled()) // that plan may lack steps
         return cancelled();
     const CompareOptions options = compareOptions(key, context);
     const DataSource& data = *key.sampled.data;
+    WorkContext besideCache = context.work;
+    besideCache.memoryLimit = context.work.memoryBytes() - context.cacheShare();
     if (key.shard)
-        return compareShard(pair, data, options, context.progress, context.cancel);
-    QS_TRY(Comparison made, compareModels(pair, data, options, context.progress, context.cancel, partial));
+        return compareShard(pair, data, options, besideCache);
+    QS_TRY(Comparison made, compareModels(pair, data, options, besideCache, partial));
     return Compared { std::move(made), nullptr };
 }
 

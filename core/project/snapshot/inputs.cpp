@@ -3,6 +3,11 @@
 
 namespace qs {
 
+WorkContext workFor(const RunSettings& settings, const ProgressFn& progress, const CancelToken& cancel)
+{
+    return { progress, cancel, settings.threads, settings.memoryLimit };
+}
+
 Inputs byRecipe(Inputs inputs, const Recipe& recipe)
 {
     inputs.quantPath.clear();

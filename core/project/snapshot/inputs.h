@@ -2,14 +2,14 @@
 #pragma once
 
 #include "core/analysis/lockstep/compare_options.h"
+#include "core/base/work/work_context.h"
 #include "core/data/data_source.h"
+#include "core/engine/run/carry.h"
 #include "core/match/alignment.h"
 #include "core/quant/recipe/recipe.h"
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace qs {
 
@@ -34,7 +34,7 @@ struct Asked {
     std::string mapPath; ///< manual pairs, JSON {"pairs":[{"float":"","quantized":""}]}
     ManualLinks links; ///< manual pairs that are in no file
     OtherQuantized other; ///< to be compared with the first
-    std::vector<std::pair<std::string, std::string>> carry; ///< OUTPUT=INPUT, state from one sample to the next
+    CarryNames carry;
     bool compare = true; ///< false: models and data are only made ready
     bool run = true; ///< false: values are paired, but neither model is run
     std::optional<Shard> shard; ///< run this part of the samples alone, and keep its sums
@@ -51,6 +51,9 @@ struct RunSettings {
     uint64_t activationCache = 0; ///< bytes of it for values that the next runs may need again
     bool operator==(const RunSettings&) const = default;
 };
+
+/// With the threads and the memory of the settings.
+WorkContext workFor(const RunSettings& settings, const ProgressFn& progress, const CancelToken& cancel);
 
 /// All that a snapshot is built from.
 struct Inputs : Asked, RunSettings {

@@ -65,7 +65,7 @@ Status addNumbers(const AlignmentKey& key, const BuildContext& context, Alignmen
     }
     const ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
         std::make_shared<const Alignment>(found) };
-    pairByNumbers(pair, samples, context.memoryLimit(), context.cancel, found);
+    pairByNumbers(pair, samples, context.work, found);
     return {};
 }
 

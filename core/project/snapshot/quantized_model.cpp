@@ -15,11 +15,9 @@ Result<QuantizedModel> quantizedModel(const QuantizationKey& key, const BuildCon
     inputs.rangesPath = key.rangesPath;
     inputs.calibrationCache = key.calibrationCache;
     inputs.othersFollow = context.settings.activationCache > 0; // kept for the next runs as well
-    inputs.threads = context.threads();
-    inputs.memoryLimit = context.settings.memoryLimit;
     inputs.carry = key.calibrated.carry;
     inputs.earlier = context.caches.quantization;
-    QS_TRY(Quantization made, quantizeModel(inputs, context.progress, context.cancel));
+    QS_TRY(Quantization made, quantizeModel(inputs, context.work));
     QS_TRY(const auto model, made.draft.build());
     auto named = std::make_shared<Model>(*model); // people should not read it as the file
     named->path = inputs.model->path + " by recipe";

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/samples.h"
 
-#include "core/engine/run/carry.h"
-
-#include <algorithm>
-
 namespace qs {
 
-std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry)
+std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry)
 {
     std::vector<InputSpec> specs;
     for (ValueId id : graph.inputs()) {
         const Value& v = graph.value(id);
-        if (std::ranges::any_of(carry, [&](const auto& c) { return c.second == v.name; }))
+        if (isCarried(carry, v.name))
             continue;
         specs.push_back({ v.name, v.type.dtype, v.type.dims });
     }
@@ -22,7 +18,7 @@ std::vector<InputSpec> dataInputs(const Graph& graph, const std::vector<std::pai
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context)
 {
     context.report("open data");
-    QS_CHECK(findCarry(*key.floatModel.plan, key.carry));
+    QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry));
     return openData(key.request, dataInputs(key.floatModel.graph(), key.carry));
 }
 

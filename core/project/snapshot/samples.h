@@ -6,8 +6,7 @@
 namespace qs {
 
 /// Inputs that data must provide: graph inputs without initializer, without carried ones.
-std::vector<InputSpec> dataInputs(
-    const Graph& graph, const std::vector<std::pair<std::string, std::string>>& carry = {});
+std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry = {});
 
 /// Opens data for the inputs of the float model.
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context);

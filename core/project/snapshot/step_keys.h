@@ -17,7 +17,7 @@ struct ModelKey {
 struct SamplesKey {
     LoadedModel floatModel;
     DataRequest request;
-    std::vector<std::pair<std::string, std::string>> carry;
+    CarryNames carry;
     bool operator==(const SamplesKey&) const = default;
 };
 
@@ -32,7 +32,7 @@ struct ClassNamesKey {
 struct SampledModel {
     LoadedModel floatModel;
     std::shared_ptr<const DataSource> data; ///< null: none
-    std::vector<std::pair<std::string, std::string>> carry;
+    CarryNames carry;
     bool operator==(const SampledModel&) const = default;
 };
 
@@ -48,7 +48,7 @@ struct AlignmentKey {
     bool oneNetwork = false; ///< the second was made of the first
     std::string mapPath;
     ManualLinks links;
-    std::vector<std::pair<std::string, std::string>> carry;
+    CarryNames carry;
     std::shared_ptr<const DataSource> data; ///< to pair what names and structure left single; null: they stay so
     bool operator==(const AlignmentKey&) const = default;
 };

@@ -10,7 +10,7 @@ class Steps {
 public:
     Steps(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel)
         : previous(previous ? previous : std::make_shared<const Snapshot>())
-        , context { next.inputs, next.caches, progress, cancel }
+        , context { next.inputs, next.caches, workFor(inputs, progress, cancel) }
     {
         next.inputs = inputs;
         next.caches = this->previous->caches;
@@ -25,10 +25,10 @@ public:
         if (previous->keys.*place == key) {
             ((next.*made = previous.get()->*made), ...);
         } else {
-            if (context.cancel.cancelled())
+            if (context.work.cancel.cancelled())
                 return cancelled();
             QS_CHECK(make());
-            if (context.cancel.cancelled()) // what cannot fail may have left things out
+            if (context.work.cancel.cancelled()) // what cannot fail may have left things out
                 return cancelled();
         }
         next.keys.*place = key;

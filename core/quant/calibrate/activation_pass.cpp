@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/activation_pass.h"
 
-#include "core/base/work/parallel.h"
-#include "core/engine/run/memory_budget.h"
-
-#include <algorithm>
 #include <map>
-#include <mutex>
 
 namespace qs {
 
@@ -35,69 +30,67 @@ Result<ValueId> watchedValue(const Plan& plan, const std::string& name)
 Result<ActivationPass> ActivationPass::make(const CalibrationRun& run)
 {
     const Plan& plan = *run.plan;
-    if (run.data->feeds() == 0)
+    const size_t feeds = run.data->feeds();
+    if (feeds == 0)
         return badInput("there are no samples to calibrate with", {}, "give at least one sample");
-    ActivationPass pass;
-    pass.m_run = &run;
-    QS_TRY(pass.m_carry, findCarry(plan, run.carry));
+    QS_TRY(CarriedState start, CarriedState::make(run.plan, run.carry));
+    std::vector<ValueId> watched;
     Demand demand;
     for (const std::string& name : run.tensors) {
         QS_TRY(const ValueId id, watchedValue(plan, name));
-        pass.m_watched.push_back(id);
+        watched.push_back(id);
         if (!plan.constant(id))
             demand.values.push_back(id);
     }
-    for (const CarryLink& link : pass.m_carry)
-        demand.values.push_back(link.output);
-    QS_TRY(pass.m_schedule, Schedule::make(run.plan, std::move(demand)));
+    const auto carried = start.outputs();
+    demand.values.insert(demand.values.end(), carried.begin(), carried.end());
+    QS_TRY(const auto schedule, Schedule::make(run.plan, std::move(demand)));
+    const size_t atOnce = run.inOrder || !start.empty() ? 1 : allOrOneAtOnce(feeds, run.work.threadCount());
+    QS_TRY(SampleLoop loop, SampleLoop::make(std::span(&schedule, 1), atOnce, run.work));
+    ActivationPass pass(run, std::move(start), std::move(loop));
+    pass.m_schedule = schedule;
+    pass.m_watched = std::move(watched);
+    pass.findSeen();
+    return pass;
+}
+
+void ActivationPass::findSeen()
+{
+    const Plan& plan = *m_run->plan;
     std::map<ValueId, size_t> watchers;
-    for (size_t i = 0; i < pass.m_watched.size(); ++i)
-        if (!plan.constant(pass.m_watched[i]))
-            watchers.emplace(pass.m_watched[i], i);
-    auto addSeen = [&](ValueId id, std::vector<Seen>& to) {
+    for (size_t i = 0; i < m_watched.size(); ++i)
+        if (!plan.constant(m_watched[i]))
+            watchers.emplace(m_watched[i], i);
+    const auto addSeen = [&](ValueId id, std::vector<Seen>& to) {
         if (const auto found = watchers.find(id); found != watchers.end())
             to.push_back({ found->second, id });
     };
     for (const ValueId id : plan.graph().inputs())
-        addSeen(id, pass.m_inputs);
-    for (const Schedule::Task& task : pass.m_schedule->tasks()) {
-        pass.m_outputs.emplace_back();
+        addSeen(id, m_inputs);
+    for (const Schedule::Task& task : m_schedule->tasks()) {
+        m_outputs.emplace_back();
         for (const ValueId id : task.outputs)
-            addSeen(id, pass.m_outputs.back());
+            addSeen(id, m_outputs.back());
     }
-    // State is carried from sample to sample, so these run in order on one worker.
-    const bool parallel = !run.inOrder && pass.m_carry.empty() && run.data->feeds() >= run.threads;
-    const size_t workers = parallel ? std::max<size_t>(run.threads, 1) : 1;
-    if (workers < run.threads)
-        pass.m_team = std::make_unique<WorkerTeam>(run.threads);
-    uint64_t bytes = UINT64_MAX;
-    if (run.memoryLimit) {
-        QS_TRY(bytes, memoryPerWorker(std::span(&pass.m_schedule, 1), run.memoryLimit, workers));
-        pass.m_spareBytes = bytes - pass.m_schedule->estimatedPeakBytes();
-    }
-    for (size_t i = 0; i < workers; ++i)
-        pass.m_pools.push_back(std::make_unique<BufferPool>(bytes));
-    return pass;
 }
 
 const Tensor* ActivationPass::constant(size_t watched) const { return m_run->plan->constant(m_watched[watched]); }
 
-Status ActivationPass::runFeed(
-    size_t index, size_t worker, CarriedState& state, const See& see, const CancelToken& cancel)
+Status ActivationPass::runFeed(size_t index, const SampleWorker& worker, CarriedState& state, const See& see) const
 {
     QS_TRY(const Feed feed, m_run->data->feed(index));
-    Execution execution(m_schedule, *m_pools[worker]);
-    execution.useTeam(m_team.get());
+    Execution execution = worker.execution(m_schedule);
     QS_CHECK(execution.bind(state.inputs(feed.inputs)));
     auto show = [&](const std::vector<Seen>& values) -> Status {
         for (const Seen& seen : values) {
-            QS_CHECK(see(seen.watched, execution.get(seen.value), index, worker));
+            QS_CHECK(see(seen.watched, execution.get(seen.value), index, worker.index));
             if (!state.carries(seen.value))
                 execution.release(seen.value);
         }
         return {};
     };
     QS_CHECK(show(m_inputs));
+    const CancelToken& cancel = m_run->work.cancel;
     while (!execution.finished()) {
         if (cancel.cancelled())
             return cancelled();
@@ -109,22 +102,11 @@ Status ActivationPass::runFeed(
     return {};
 }
 
-Status ActivationPass::run(
-    const See& see, std::string_view phase, const ProgressFn& progress, const CancelToken& cancel)
+Status ActivationPass::run(std::string_view phase, const See& see)
 {
-    const size_t feeds = m_run->data->feeds();
-    CarriedState state(m_run->plan, m_carry);
-    std::mutex mutex;
-    size_t finished = 0;
-    return parallelTry(feeds, workers(), cancel, [&](size_t index, size_t worker) -> Status {
-        CarriedState none(m_run->plan, {});
-        QS_CHECK(runFeed(index, worker, m_carry.empty() ? none : state, see, cancel));
-        const std::lock_guard lock(mutex);
-        ++finished;
-        if (progress)
-            progress(phase, finished, feeds);
-        return {};
-    });
+    CarriedState state = m_start;
+    return m_loop.run({ m_run->data->feeds(), phase },
+        [&](size_t feed, const SampleWorker& worker) { return runFeed(feed, worker, state, see); });
 }
 
 } // namespace qs

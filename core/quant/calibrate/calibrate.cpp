@@ -60,7 +60,7 @@ public:
         findRectified();
         m_tails.resize(data.tensors.size());
     }
-    Status collect(const ProgressFn& progress, const CancelToken& cancel);
+    Status collect();
 
 private:
     struct Worker {
@@ -91,7 +91,7 @@ private:
     void keep(size_t watched, const Tensor& value, size_t feed);
     void prepareCounters();
     void count(size_t watched, const Tensor& value, size_t feed, size_t worker, uint64_t times = 1);
-    Status countAll(const ProgressFn& progress, const CancelToken& cancel);
+    Status countAll();
     size_t chunkOf(size_t feed) const { return m_data.collected.stride ? feed / m_data.collected.stride : 0; }
 
     const CalibrationRun& m_run;
@@ -234,7 +234,7 @@ void Collector::count(size_t watched, const Tensor& value, size_t feed, size_t w
     }
 }
 
-Status Collector::countAll(const ProgressFn& progress, const CancelToken& cancel)
+Status Collector::countAll()
 {
     prepareCounters();
     const uint64_t perChunk = m_data.collected.stride ? m_data.collected.stride : m_data.feeds;
@@ -244,15 +244,13 @@ Status Collector::countAll(const ProgressFn& progress, const CancelToken& cancel
                 count(i, *constant, chunk * perChunk, 0, perChunk);
     if (m_keptBytes > m_keepBytes) {
         m_kept.clear();
-        return m_pass.run(
-            [this](size_t watched, const Tensor& value, size_t feed, size_t worker) {
-                count(watched, value, feed, worker);
-                return Status();
-            },
-            "histograms", progress, cancel);
+        return m_pass.run("histograms", [this](size_t watched, const Tensor& value, size_t feed, size_t worker) {
+            count(watched, value, feed, worker);
+            return Status();
+        });
     }
     for (size_t feed = 0; feed < m_kept.size(); ++feed) {
-        if (cancel.cancelled())
+        if (m_run.work.cancel.cancelled())
             return cancelled();
         for (const Kept& kept : m_kept[feed])
             count(kept.watched, kept.value, feed, 0);
@@ -261,7 +259,7 @@ Status Collector::countAll(const ProgressFn& progress, const CancelToken& cancel
     return {};
 }
 
-Status Collector::collect(const ProgressFn& progress, const CancelToken& cancel)
+Status Collector::collect()
 {
     CollectOptions& collected = m_data.collected;
     const bool again = !collected.histograms.empty() || collected.cut;
@@ -271,14 +269,14 @@ Status Collector::collect(const ProgressFn& progress, const CancelToken& cancel)
             keep(watched, value, feed);
         return look(watched, value, feed, worker);
     };
-    QS_CHECK(m_pass.run(see, "ranges", progress, cancel));
+    QS_CHECK(m_pass.run("ranges", see));
     if (collected.cut && !cutTails()) {
         collected.histograms.push_back({ collected.cut->magnitudes, collected.cut->bins });
         collected.cut.reset();
         for (TensorStatistics& tensor : m_data.tensors)
             tensor.cut.reset();
     }
-    return collected.histograms.empty() ? Status() : countAll(progress, cancel);
+    return collected.histograms.empty() ? Status() : countAll();
 }
 
 /// Takes doubles out of the run, and tensors that hold the elements of another one: their names, and those of the
@@ -321,8 +319,7 @@ void addMoved(CalibrationData& data, const std::map<std::string, std::string>& s
 
 } // namespace
 
-Result<CalibrationData> collectCalibration(
-    const CalibrationRun& given, const CollectOptions& options, const ProgressFn& progress, const CancelToken& cancel)
+Result<CalibrationData> collectCalibration(const CalibrationRun& given, const CollectOptions& options)
 {
     beginLongWork("calibrate");
     CalibrationRun run = given;
@@ -342,15 +339,14 @@ Result<CalibrationData> collectCalibration(
         tensor.feeds.resize(data.feeds);
         data.tensors.push_back(std::move(tensor));
     }
-    QS_CHECK(Collector(run, pass, data).collect(progress, cancel));
+    QS_CHECK(Collector(run, pass, data).collect());
     addMoved(data, sources);
     return data;
 }
 
-Result<Ranges> calibrate(
-    const CalibrationRun& run, const CalibratorOptions& options, const ProgressFn& progress, const CancelToken& cancel)
+Result<Ranges> calibrate(const CalibrationRun& run, const CalibratorOptions& options)
 {
-    QS_TRY(const CalibrationData data, collectCalibration(run, neededBy(options), progress, cancel));
+    QS_TRY(const CalibrationData data, collectCalibration(run, neededBy(options)));
     return rangesFor(data, options);
 }
 

@@ -264,8 +264,8 @@ Result<CalibrationData> loadCalibration(const std::string& path, const Calibrati
     return parseCalibration(bytes, key, path);
 }
 
-Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const CollectOptions& needed,
-    const std::string& path, const ProgressFn& progress, const CancelToken& cancel)
+Result<CachedCalibration> cachedCalibration(
+    const CalibrationRun& run, const CollectOptions& needed, const std::string& path)
 {
     QS_TRY(const auto key, calibrationKey(run));
     if (!key)
@@ -288,7 +288,7 @@ Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const Col
             for (const TensorStatistics& tensor : held->tensors)
                 all.tensors.push_back(tensor.name); // doubles are taken once
         }
-        QS_TRY(made.data, collectCalibration(all, wanted, progress, cancel));
+        QS_TRY(made.data, collectCalibration(all, wanted));
         QS_CHECK(saveCalibration(made.data, *key, path));
     }
     keepOnly(made.data, run.tensors);

@@ -33,7 +33,7 @@ struct CachedCalibration {
 /// (any samples, without the run's data). Else they are collected, and written with what every calibrator needs, so
 /// that the next one finds it. Issues: the file is something else, which is left as it is; a model without a key; no
 /// data, and the file lacks something.
-Result<CachedCalibration> cachedCalibration(const CalibrationRun& run, const CollectOptions& needed,
-    const std::string& path, const ProgressFn& progress = {}, const CancelToken& cancel = {});
+Result<CachedCalibration> cachedCalibration(
+    const CalibrationRun& run, const CollectOptions& needed, const std::string& path);
 
 } // namespace qs

@@ -153,7 +153,7 @@ public:
         }
     }
 
-    Result<AdaRoundReport> run(const ProgressFn& progress, const CancelToken& cancel)
+    Result<AdaRoundReport> run()
     {
         for (size_t from = 0; from < m_layers.size();) {
             size_t to = from;
@@ -163,7 +163,7 @@ public:
                 if (bytes > m_options.patchBytes && to > from)
                     break;
             }
-            QS_CHECK(roundSome(from, to, progress, cancel));
+            QS_CHECK(roundSome(from, to));
             from = to;
         }
         return std::move(m_report);
@@ -179,7 +179,7 @@ private:
     }
 
     /// One pass over the data for the layers from `from` to `to`.
-    Status roundSome(size_t from, size_t to, const ProgressFn& progress, const CancelToken& cancel)
+    Status roundSome(size_t from, size_t to)
     {
         CalibrationRun run = m_run;
         run.tensors.clear();
@@ -204,10 +204,11 @@ private:
                 QS_CHECK(patches[p].take(value, feed, m_options.seed + from + p));
             return {};
         };
-        QS_CHECK(pass.run(see, "look at weights", progress, cancel));
+        QS_CHECK(pass.run("look at weights", see));
         std::vector<Tensor> weights(patches.size());
         std::vector<size_t> changed(patches.size(), 0);
-        QS_CHECK(parallelTry(patches.size(), m_run.threads, cancel, [&](size_t p, size_t) -> Status {
+        const CancelToken& cancel = m_run.work.cancel;
+        QS_CHECK(parallelTry(patches.size(), m_run.work.threadCount(), cancel, [&](size_t p, size_t) -> Status {
             weights[p] = rounded(m_layers[from + p], patches[p], changed[p], cancel);
             patches[p].clear();
             return cancel.cancelled() ? Status(cancelled()) : Status();
@@ -232,12 +233,12 @@ private:
 
 } // namespace
 
-Result<AdaRoundReport> adaRound(GraphDraft& draft, const GraphDraft& quantized, const AdaRoundOptions& options,
-    CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel)
+Result<AdaRoundReport> adaRound(
+    GraphDraft& draft, const GraphDraft& quantized, const AdaRoundOptions& options, CalibrationRun run)
 {
     AdaRounder rounder(draft, options, std::move(run));
     rounder.find(quantized);
-    return rounder.run(progress, cancel);
+    return rounder.run();
 }
 
 } // namespace qs

@@ -22,7 +22,7 @@ struct AdaRoundReport {
 /// moved in `draft`, within their range, to the middle of the wanted code, so that quantizing again gives that code at
 /// the same scale. `run.plan` is the draft's plan; its `tensors` are not read. Conv, Gemm and MatMul with one scale for
 /// all or one for each output. Memory: `patchBytes`, and on each thread the square of a layer's inputs.
-Result<AdaRoundReport> adaRound(GraphDraft& draft, const GraphDraft& quantized, const AdaRoundOptions& options,
-    CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel);
+Result<AdaRoundReport> adaRound(
+    GraphDraft& draft, const GraphDraft& quantized, const AdaRoundOptions& options, CalibrationRun run);
 
 } // namespace qs

@@ -92,19 +92,16 @@ double certainMean(std::span<const double> samples)
 
 class BiasCorrector {
 public:
-    BiasCorrector(
-        GraphDraft& draft, const BiasCorrectionOptions& options, CalibrationRun run, const CancelToken& cancel)
+    BiasCorrector(GraphDraft& draft, const BiasCorrectionOptions& options, CalibrationRun run)
         : m_draft(draft)
         , m_links(draft)
         , m_options(options)
         , m_run(std::move(run))
         , m_all(m_run.data)
-        , m_cancel(cancel)
     {
     }
 
-    Result<BiasCorrectionReport> correct(
-        const GraphDraft& quantized, const std::vector<bool>& chosen, const ProgressFn& progress)
+    Result<BiasCorrectionReport> correct(const GraphDraft& quantized, const std::vector<bool>& chosen)
     {
         QS_TRY(const auto model, quantized.build());
         const auto plan = Plan::make(model);
@@ -117,8 +114,8 @@ public:
         QS_TRY(m_schedule, Schedule::make(plan, demand));
         orderLayers();
         QS_CHECK(chooseFeeds());
-        QS_CHECK(measureFloat(progress));
-        QS_CHECK(runQuantized(progress));
+        QS_CHECK(measureFloat("look at means"));
+        QS_CHECK(runQuantized());
         return writeBiases();
     }
 
@@ -163,7 +160,7 @@ private:
         Execution first(m_schedule, pool);
         QS_TRY(const std::vector<Tensor> inputs, inputsOf(0));
         QS_CHECK(first.bind(inputs));
-        QS_CHECK(first.runAll(m_cancel));
+        QS_CHECK(first.runAll(m_run.work.cancel));
         const uint64_t each = std::max<uint64_t>(pool.peakBytes(), 1);
         const auto most = static_cast<size_t>(std::clamp<uint64_t>(m_options.bytes / each, 1, m_options.mostFeeds));
         m_run.data = std::make_shared<SomeFeeds>(m_all, most, !m_run.carry.empty());
@@ -171,7 +168,7 @@ private:
     }
 
     /// Means of the float model, and the states that its runs begin with.
-    Status measureFloat(const ProgressFn& progress)
+    Status measureFloat(std::string_view phase)
     {
         CalibrationRun run = m_run;
         run.tensors.clear();
@@ -192,7 +189,7 @@ private:
             c.wanted[feed] = channelMeans(value, c.layer.channelsLast, size_t(c.layer.layout.outputs));
             return {};
         };
-        return pass.run(see, "look at means", progress, m_cancel);
+        return pass.run(phase, see);
     }
 
     Result<std::vector<Tensor>> inputsOf(size_t feed) const
@@ -212,8 +209,9 @@ private:
         return inputs;
     }
 
-    Status runQuantized(const ProgressFn& progress)
+    Status runQuantized()
     {
+        const WorkContext& work = m_run.work;
         const size_t feeds = m_run.data->feeds();
         std::vector<std::unique_ptr<BufferPool>> pools;
         std::vector<Execution> runs;
@@ -228,24 +226,23 @@ private:
             std::vector<Means> found(feeds);
             const auto advance = [&](size_t f, size_t) -> Status {
                 while (runs[f].position() <= c.task)
-                    QS_CHECK(runs[f].step(&m_cancel));
+                    QS_CHECK(runs[f].step(&work.cancel));
                 found[f] = channelMeans(runs[f].get(c.value), c.layer.channelsLast, size_t(c.layer.layout.outputs));
                 return {};
             };
-            QS_CHECK(parallelTry(feeds, m_run.threads, m_cancel, advance));
+            QS_CHECK(parallelTry(feeds, work.threadCount(), work.cancel, advance));
             std::vector<double> differences(feeds);
             for (size_t channel = 0; channel < found.front().size(); ++channel) {
                 for (size_t f = 0; f < feeds; ++f)
                     differences[f] = found[f][channel] - c.wanted[f][channel];
                 c.shift.push_back(certainMean(differences));
             }
-            QS_CHECK(parallelTry(feeds, m_run.threads, m_cancel, [&](size_t f, size_t) -> Status {
+            QS_CHECK(parallelTry(feeds, work.threadCount(), work.cancel, [&](size_t f, size_t) -> Status {
                 runs[f].set(c.value, without(runs[f].get(c.value), c.layer.channelsLast, c.shift));
                 runs[f].release(c.value);
                 return {};
             }));
-            if (progress)
-                progress("correct biases", l + 1, m_layers.size());
+            work.tell("correct biases", l + 1, m_layers.size());
         }
         return {};
     }
@@ -277,7 +274,6 @@ private:
     const BiasCorrectionOptions& m_options;
     CalibrationRun m_run;
     std::shared_ptr<const DataSource> m_all;
-    const CancelToken& m_cancel;
     std::vector<Corrected> m_layers;
     std::shared_ptr<const Schedule> m_schedule;
     std::vector<std::vector<Tensor>> m_states; ///< by carried input and run
@@ -286,10 +282,9 @@ private:
 } // namespace
 
 Result<BiasCorrectionReport> correctBiases(GraphDraft& draft, const GraphDraft& quantized,
-    const std::vector<bool>& chosen, const BiasCorrectionOptions& options, CalibrationRun run,
-    const ProgressFn& progress, const CancelToken& cancel)
+    const std::vector<bool>& chosen, const BiasCorrectionOptions& options, CalibrationRun run)
 {
-    return BiasCorrector(draft, options, std::move(run), cancel).correct(quantized, chosen, progress);
+    return BiasCorrector(draft, options, std::move(run)).correct(quantized, chosen);
 }
 
 } // namespace qs

@@ -26,7 +26,6 @@ struct BiasCorrectionReport {
 /// Data-Free Quantization Through Weight Equalization and Bias Correction, section 4.2 (empirical form); shrinkage
 /// after James and Stein 1961.
 Result<BiasCorrectionReport> correctBiases(GraphDraft& draft, const GraphDraft& quantized,
-    const std::vector<bool>& chosen, const BiasCorrectionOptions& options, CalibrationRun run,
-    const ProgressFn& progress, const CancelToken& cancel);
+    const std::vector<bool>& chosen, const BiasCorrectionOptions& options, CalibrationRun run);
 
 } // namespace qs

@@ -18,7 +18,7 @@ constexpr size_t kMostFeeds = 16;
 
 } // namespace
 
-Result<OutputError> OutputError::make(CalibrationRun run, const CancelToken& cancel)
+Result<OutputError> OutputError::make(CalibrationRun run)
 {
     OutputError error;
     const Graph& graph = run.plan->graph();
@@ -37,11 +37,11 @@ Result<OutputError> OutputError::make(CalibrationRun run, const CancelToken& can
         error.m_wanted[watched][feed] = value;
         return {};
     };
-    QS_CHECK(pass.run(see, "measure", {}, cancel));
+    QS_CHECK(pass.run({}, see));
     return error;
 }
 
-Result<std::optional<double>> OutputError::sqnr(const GraphDraft& quantized, const CancelToken& cancel) const
+Result<std::optional<double>> OutputError::sqnr(const GraphDraft& quantized) const
 {
     if (m_run.tensors.empty())
         return std::optional<double>();
@@ -57,7 +57,7 @@ Result<std::optional<double>> OutputError::sqnr(const GraphDraft& quantized, con
             sums[watched][feed], wanted.data(), got.data(), nullptr, std::min(wanted.size(), got.size()), nullptr, {});
         return {};
     };
-    QS_CHECK(pass.run(see, "measure", {}, cancel));
+    QS_CHECK(pass.run({}, see));
     double least = std::numeric_limits<double>::infinity();
     for (const auto& runs : sums) {
         PairSums all;

@@ -12,10 +12,10 @@ namespace qs {
 class OutputError {
 public:
     /// Runs the float model, whose outputs it keeps. `run.tensors` are not read.
-    static Result<OutputError> make(CalibrationRun run, const CancelToken& cancel);
+    static Result<OutputError> make(CalibrationRun run);
     /// Signal to noise in dB of the float32 output that has the least; infinite when all are equal, nullopt when there
     /// is no such output.
-    Result<std::optional<double>> sqnr(const GraphDraft& quantized, const CancelToken& cancel) const;
+    Result<std::optional<double>> sqnr(const GraphDraft& quantized) const;
 
 private:
     CalibrationRun m_run;

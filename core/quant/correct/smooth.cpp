@@ -59,7 +59,7 @@ void takeMagnitudes(const Tensor& value, bool channelsLast, std::span<float> lar
     }
 }
 
-Status measure(std::vector<Smoothed>& inputs, CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel)
+Status measure(std::vector<Smoothed>& inputs, CalibrationRun run)
 {
     run.tensors.clear();
     std::vector<std::vector<size_t>> users;
@@ -84,7 +84,7 @@ Status measure(std::vector<Smoothed>& inputs, CalibrationRun run, const Progress
         }
         return {};
     };
-    return pass.run(see, "smooth", progress, cancel);
+    return pass.run("smooth", see);
 }
 
 class Smoother {
@@ -205,12 +205,12 @@ private:
 
 } // namespace
 
-Result<SmoothReport> smoothInputs(GraphDraft& draft, const std::vector<bool>& chosen, double alpha, bool folding,
-    CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel)
+Result<SmoothReport> smoothInputs(
+    GraphDraft& draft, const std::vector<bool>& chosen, double alpha, bool folding, CalibrationRun run)
 {
     Smoother smoother(draft, chosen, alpha, folding);
     if (!smoother.inputs().empty())
-        QS_CHECK(measure(smoother.inputs(), std::move(run), progress, cancel));
+        QS_CHECK(measure(smoother.inputs(), std::move(run)));
     return smoother.run();
 }
 

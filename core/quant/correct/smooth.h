@@ -19,7 +19,7 @@ struct SmoothReport {
 /// possible; else a Mul is put before Gemm and MatMul. Needs one run over the data, from which it keeps one number a
 /// channel. `run.plan` is the draft's plan; its `tensors` are not read.
 /// Source: Xiao et al. 2022, SmoothQuant: Accurate and Efficient Post-Training Quantization for Large Language Models.
-Result<SmoothReport> smoothInputs(GraphDraft& draft, const std::vector<bool>& chosen, double alpha, bool folding,
-    CalibrationRun run, const ProgressFn& progress, const CancelToken& cancel);
+Result<SmoothReport> smoothInputs(
+    GraphDraft& draft, const std::vector<bool>& chosen, double alpha, bool folding, CalibrationRun run);
 
 } // namespace qs

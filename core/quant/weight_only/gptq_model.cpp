@@ -97,11 +97,10 @@ private:
 };
 
 /// One run over the data for the inputs [first, last), and the blocks of their weights.
-Status gptqInputs(std::span<Input> inputs, const Recipe& recipe, CalibrationRun run, const ProgressFn& progress,
-    const CancelToken& cancel, ReadyBlocks& made)
+Status gptqInputs(std::span<Input> inputs, const Recipe& recipe, CalibrationRun run, ReadyBlocks& made)
 {
     run.tensors.clear();
-    Gatherer gatherer(recipe.weightOnly.gptq.spreadErrors, run.threads);
+    Gatherer gatherer(recipe.weightOnly.gptq.spreadErrors, run.work.threadCount());
     for (Input& input : inputs) {
         run.tensors.push_back(input.name);
         gatherer.start(input);
@@ -112,9 +111,9 @@ Status gptqInputs(std::span<Input> inputs, const Recipe& recipe, CalibrationRun 
             QS_CHECK(gatherer.add(inputs[i], *constant));
     const auto see
         = [&](size_t watched, const Tensor& value, size_t, size_t) { return gatherer.add(inputs[watched], value); };
-    QS_CHECK(pass.run(see, "calibrate", progress, cancel));
+    QS_CHECK(pass.run("calibrate", see));
     for (Input& input : inputs) {
-        if (cancel.cancelled())
+        if (run.work.cancel.cancelled())
             return cancelled();
         gatherer.finish(input);
         for (const BlockProduct* p : input.products) {
@@ -149,11 +148,10 @@ std::vector<Input> inputsOf(const GraphDraft& draft, const std::vector<BlockProd
 
 } // namespace
 
-Result<ReadyBlocks> gptqModel(const GraphDraft& draft, const Recipe& recipe, CalibrationRun run,
-    const ProgressFn& progress, const CancelToken& cancel)
+Result<ReadyBlocks> gptqModel(const GraphDraft& draft, const Recipe& recipe, CalibrationRun run)
 {
     QS_TRY(const FloatModel model, FloatModel::make(draft, recipe, {}));
-    QS_TRY(const auto products, blockProducts(model, recipe, run.threads));
+    QS_TRY(const auto products, blockProducts(model, recipe, run.work.threadCount()));
     ReadyBlocks made;
     std::vector<Input> inputs = inputsOf(draft, products);
     if (inputs.empty())
@@ -177,7 +175,7 @@ Result<ReadyBlocks> gptqModel(const GraphDraft& draft, const Recipe& recipe, Cal
             if (bytes > all.spareBytes())
                 break;
         }
-        QS_CHECK(gptqInputs(std::span(inputs).subspan(first, last - first), recipe, run, progress, cancel, made));
+        QS_CHECK(gptqInputs(std::span(inputs).subspan(first, last - first), recipe, run, made));
     }
     return made;
 }

@@ -11,7 +11,6 @@ namespace qs {
 /// the memory limit (24 bytes times the square of the rows of each input's matrix), in several otherwise. The result
 /// depends neither on that nor on the number of threads. Issues: those of blockProducts(), no samples, an input that is
 /// no number, one matrix that does not fit the memory limit.
-Result<ReadyBlocks> gptqModel(const GraphDraft& draft, const Recipe& recipe, CalibrationRun run,
-    const ProgressFn& progress, const CancelToken& cancel);
+Result<ReadyBlocks> gptqModel(const GraphDraft& draft, const Recipe& recipe, CalibrationRun run);
 
 } // namespace qs

@@ -101,8 +101,8 @@ void PairDetails::refresh()
                       const JobContext& context) -> Result<std::function<void()>> {
         const ActivationRow& pair = snapshot->comparison->activations[index];
         QS_TRY(PairDetail found,
-            pairDetail(
-                detailInputs(*snapshot), pair.floatValue, pair.quantValue, list, context.progress, context.cancel));
+            pairDetail(detailInputs(*snapshot), pair.floatValue, pair.quantValue, list,
+                workFor(snapshot->inputs, context.progress, context.cancel)));
         auto detail = std::make_shared<const PairDetail>(std::move(found));
         return std::function<void()>([self, wanted, detail] {
             if (!self || self->m_asked != wanted)

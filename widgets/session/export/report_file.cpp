@@ -2,8 +2,8 @@
 #include "widgets/session/export/report_file.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/work/memory.h"
 #include "core/base/work/parallel.h"
-#include "core/project/memory.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/report/report.h"
 #include "widgets/models/base/formatting.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/memory.h"
+#include "core/base/work/memory.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
