@@ -59,8 +59,6 @@ QVariantList noiseBar(const ActivationRow& row)
     return shares ? QVariantList { shares->clipping, shares->rounding, shares->inherited } : QVariantList();
 }
 
-QString metricDefinition(Metric metric) { return metricInfo(metric).definition; }
-
 } // namespace
 
 Number usedRangeOf(const ActivationRow& row)
@@ -102,22 +100,22 @@ TensorModel::Columns TensorModel::qualityColumns() const
 {
     const QString typical = QStringLiteral("−88.8");
     return {
-        { { tr("accumulated"), metricDefinition(Metric::Accumulated), QStringLiteral("accumulat"), Bar, kUp, true,
+        { { tr("accumulated"), definitionText(definition::kAccumulated), QStringLiteral("accumulat"), Bar, kUp, true,
               Metric::Accumulated },
             metricCell(Metric::Accumulated),
             [this](const R& row) { return accumulatedFormula(row, *snapshot()->comparison); } },
-        { { tr("ideal"), metricDefinition(Metric::Ideal), typical, Value, kUp, true, Metric::Ideal },
+        { { tr("ideal"), definitionText(definition::kIdeal), typical, Value, kUp, true, Metric::Ideal },
             metricCell(Metric::Ideal), idealFormula },
-        { { tr("added"), metricDefinition(Metric::Added), typical, Value, kUp, true, Metric::Added },
+        { { tr("added"), definitionText(definition::kAdded), typical, Value, kUp, true, Metric::Added },
             metricCell(Metric::Added), [this](const R& row) { return addedFormula(row, *snapshot()->comparison); } },
-        { { tr("increase"), metricDefinition(Metric::Increase), typical, Value, kDown, true, Metric::Increase },
+        { { tr("increase"), definitionText(definition::kIncrease), typical, Value, kDown, true, Metric::Increase },
             metricCell(Metric::Increase) },
         { { tr("Q/DQ"),
               tr("The quantized model's value before its quantizer against the value after: ONNX Runtime's qdq_err. "
                  "Higher is better."),
               typical, Value, kUp, false },
             decibels<R>(&R::qdqSqnrDb, &R::qdqExact) },
-        { { tr("node alone"), metricDefinition(Metric::NodeAlone), typical, Value, kUp, false, Metric::NodeAlone },
+        { { tr("node alone"), definitionText(definition::kNodeAlone), typical, Value, kUp, false, Metric::NodeAlone },
             metricCell(Metric::NodeAlone) },
         { { tr("noise"),
               tr("Where the squared error comes from: clipping, rounding, inherited from before. Sorted by the share "
@@ -127,7 +125,7 @@ TensorModel::Columns TensorModel::qualityColumns() const
                 noiseText, [](const auto& shares) { return shares ? Number(shares->clipping) : Number(); },
                 noiseShares),
             noiseFormula, noiseBar },
-        { { tr("clipped"), metricDefinition(Metric::Clipped), QStringLiteral("50.2 %"), Value, kDown, true,
+        { { tr("clipped"), definitionText(definition::kClipped), QStringLiteral("50.2 %"), Value, kDown, true,
               Metric::Clipped },
             percents<R>(&R::clippedFraction), clippedFormula },
     };
@@ -149,11 +147,10 @@ TensorModel::Columns TensorModel::quantizerColumns() const
             parameterCell(&QuantParams::scale), parametersTip },
         { { tr("zero point"), tr("The code that stands for 0"), QStringLiteral("zero point"), Value, kUp, false },
             parameterCell(&QuantParams::zeroPoint), parametersTip },
-        { { tr("range"), tr("Lowest and highest value that the codes can express"), QStringLiteral("[−12.3, 12.3]"),
-              Value, kDown, false },
+        { { tr("range"), definitionText(definition::kRange), QStringLiteral("[−12.3, 12.3]"), Value, kDown, false },
             rangeCell(&R::range) },
-        { { tr("observed"), tr("Lowest and highest value that occurred before quantization"),
-              QStringLiteral("[−12.3, 12.3]"), Value, kDown, false },
+        { { tr("observed"), definitionText(definition::kObservedRange), QStringLiteral("[−12.3, 12.3]"), Value, kDown,
+              false },
             rangeCell(&R::observedRange) },
     };
 }
@@ -161,17 +158,14 @@ TensorModel::Columns TensorModel::quantizerColumns() const
 TensorModel::Columns TensorModel::errorColumns() const
 {
     return {
-        { { tr("RMSE"), tr("Root of the mean squared error, in the tensor's own unit. Lower is better."),
-              QStringLiteral("0.00123"), Value, kDown, false },
+        { { tr("RMSE"), definitionText(definition::kRmse), QStringLiteral("0.00123"), Value, kDown, false },
             numbers<R>(in(&R::accumulated, &Similarity::rmse)) },
-        { { tr("max error"), tr("Largest absolute error. Lower is better."), QStringLiteral("max error"), Value, kDown,
-              false },
+        { { tr("max error"), definitionText(definition::kMaxError), QStringLiteral("max error"), Value, kDown, false },
             numbers<R>(in(&R::accumulated, &Similarity::maxAbsError)) },
-        { { tr("mean error"), tr("Mean of y − x: a shift of the whole tensor. Closer to 0 is better."),
-              QStringLiteral("mean error"), Value, kDown, false },
+        { { tr("mean error"), definitionText(definition::kMeanError), QStringLiteral("mean error"), Value, kDown,
+              false },
             numbers<R>(in(&R::accumulated, &Similarity::meanError)) },
-        { { tr("cosine"), tr("Cosine similarity of both tensors. Higher is better."), QStringLiteral("0.999999"), Value,
-              kUp, false },
+        { { tr("cosine"), definitionText(definition::kCosine), QStringLiteral("0.999999"), Value, kUp, false },
             cosines<R>(in(&R::accumulated, &Similarity::cosine)) },
     };
 }

@@ -127,13 +127,11 @@ WeightModel::Columns WeightModel::qualityColumns() const
             decibels<R>([](const R& row) { return lowestOf(row.channelSqnrDb); }), worstChannelTip(worst) },
         { { tr("channels"), channels, QStringLiteral("channelschan"), Strip, kUp },
             cell<R>(channelCount, lowestOf, &R::channelSqnrDb), worstChannelTip(channels), channelStrip },
-        { { tr("range ratio"),
-              tr("Largest over median channel maximum. Above about 10, one scale for all channels wastes codes."),
-              QStringLiteral("range ratio"), Value, kDown },
+        { { tr("range ratio"), definitionText(definition::kRangeRatio), QStringLiteral("range ratio"), Value, kDown },
             numbers<R>(&R::rangeRatio) },
-        { { tr("per tensor"), tr("SQNR that one symmetric int8 scale would give"), typical, Value, kUp },
+        { { tr("per tensor"), definitionText(definition::kPerTensor), typical, Value, kUp },
             decibels<R>(&R::perTensorSqnrDb) },
-        { { tr("per channel"), tr("SQNR that symmetric int8 scales per channel would give"), typical, Value, kUp },
+        { { tr("per channel"), definitionText(definition::kPerChannel), typical, Value, kUp },
             decibels<R>(&R::perChannelSqnrDb) },
     };
 }
@@ -162,11 +160,9 @@ WeightModel::Columns WeightModel::codeColumns() const
 WeightModel::Columns WeightModel::errorColumns() const
 {
     return {
-        { { tr("RMSE"), tr("Root of the mean squared error. Lower is better."), QStringLiteral("0.00123"), Value, kDown,
-              false },
+        { { tr("RMSE"), definitionText(definition::kRmse), QStringLiteral("0.00123"), Value, kDown, false },
             numbers<R>(in(&R::similarity, &Similarity::rmse)) },
-        { { tr("max error"), tr("Largest absolute error. Lower is better."), QStringLiteral("max error"), Value, kDown,
-              false },
+        { { tr("max error"), definitionText(definition::kMaxError), QStringLiteral("max error"), Value, kDown, false },
             numbers<R>(in(&R::similarity, &Similarity::maxAbsError)) },
     };
 }
