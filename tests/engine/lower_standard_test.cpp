@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/registry/kernel_survey.h"
+#include "core/engine/registry/registry.h"
 #include "core/tensor/convert.h"
 #include "tests/engine/node_case.h"
 #include "tests/support/tensors.h"

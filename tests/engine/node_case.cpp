@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/engine/node_case.h"
 
+#include "core/engine/registry/registry.h"
+
 namespace qs::test {
 
 NodeCase makeCase(const std::string& type, std::vector<Tensor> inputs, size_t outputs, const std::string& domain)

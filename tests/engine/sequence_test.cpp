@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
 #include "core/engine/lowered/content_key.h"
+#include "core/engine/registry/registry.h"
 #include "core/tensor/container.h"
 #include "tests/engine/net.h"
 

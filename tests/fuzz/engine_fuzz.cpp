@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/registry/registry.h"
 #include "core/engine/run/execution.h"
 #include "core/onnx/import.h"
 #include "core/tensor/container.h"

@@ -2,6 +2,7 @@
 #include "core/engine/lowered/lowering_cache.h"
 
 #include "core/engine/lowered/content_key.h"
+#include "core/engine/registry/registry.h"
 
 #include <algorithm>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/inner_op.h"
 
+#include "core/engine/registry/registry.h"
+
 namespace qs {
 
 Node innerNode(std::string type, std::string domain, int opset)
