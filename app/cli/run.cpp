@@ -236,14 +236,15 @@ Result<int> run(const RunCommand& o, Context& context)
     std::optional<NodeTimes> times;
     if (o.perNode)
         times.emplace(opened.schedule);
-    QS_CHECK(loop.run({ feeds, "run" }, [&](size_t index, const SampleWorker& worker) -> Status {
+    const auto one = [&](size_t index, const SampleWorker& worker) -> Status {
         QS_TRY(const Feed feed, opened.data->feed(index));
         Execution execution = worker.execution(opened.schedule);
         QS_CHECK(execution.bind(opened.state.inputs(feed.inputs)));
         QS_CHECK(times ? times->runAll(execution, work.cancel) : execution.runAll(work.cancel));
         opened.state.keep(execution);
         return output.take(feed, execution);
-    }));
+    };
+    QS_CHECK(loop.run({ feeds, "run" }, one));
     QS_CHECK(output.finish());
     clearProgress(common);
     const NodeTimes* const shown = times ? &*times : nullptr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/samples.h"
 
+#include "core/data/open_data.h"
+
 namespace qs {
 
 std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry)
