@@ -21,15 +21,15 @@ Status applyTensorCalibrator(const std::string& text, Recipe& recipe)
     if (equals == std::string::npos || equals == 0)
         return wrong();
     const std::string asked = text.substr(equals + 1), name = asked.substr(0, asked.find(':'));
-    const auto method = valueIn(kCalibrationMethods, std::string_view(name));
-    if (!method || *method == CalibrationMethod::Distribution)
+    const auto kind = valueIn(kCalibrators, std::string_view(name));
+    if (!kind || *kind == Calibrator::Distribution)
         return wrong();
     CalibratorOptions calibrator = recipe.calibration;
-    calibrator.method = *method;
+    calibrator.kind = *kind;
     if (asked.size() > name.size()) {
         const char *begin = asked.data() + name.size() + 1, *end = asked.data() + asked.size();
         const auto [stop, error] = std::from_chars(begin, end, calibrator.percentile);
-        if (*method != CalibrationMethod::Percentile || error != std::errc() || stop != end
+        if (*kind != Calibrator::Percentile || error != std::errc() || stop != end
             || !(calibrator.percentile >= 0 && calibrator.percentile <= 100))
             return wrong();
     }

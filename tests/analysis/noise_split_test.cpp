@@ -153,10 +153,8 @@ private slots:
         QCOMPARE(candidates.size(), size_t(4));
         for (const RangeCandidate& c : candidates) {
             // With as many bins as quantized bins, its defaults, the entropy calibrator has one cut to choose: all.
-            const bool widest
-                = c.calibrator.method == CalibrationMethod::MinMax || c.calibrator.method == CalibrationMethod::Entropy;
-            QVERIFY2(
-                widest ? c.highest == 40 : c.highest < 40, nameIn(kCalibrationMethods, c.calibrator.method).data());
+            const bool widest = c.calibrator.kind == Calibrator::MinMax || c.calibrator.kind == Calibrator::Entropy;
+            QVERIFY2(widest ? c.highest == 40 : c.highest < 40, nameIn(kCalibrators, c.calibrator.kind).data());
             const PairSums truth = naive(v, paramsForRange(row, recipe, c.lowest, c.highest));
             QVERIFY(std::fabs(*c.noise.sqnrDb - 10 * std::log10(truth.xx / truth.ee)) < 0.7);
         }

@@ -103,7 +103,7 @@ private slots:
     {
         const Recipe start;
         CalibratorOptions percentile;
-        percentile.method = CalibrationMethod::Percentile;
+        percentile.kind = Calibrator::Percentile;
         percentile.percentile = 99;
         Recipe r = withCalibrator(withRange(start, "t", -1, 2), "t", percentile);
         QVERIFY(!r.tensors.at("t").parts.front().lowest);
@@ -137,7 +137,7 @@ private slots:
             return buildSnapshot(inputs, previous, {}, {}).value();
         };
         CalibratorOptions percentile;
-        percentile.method = CalibrationMethod::Percentile;
+        percentile.kind = Calibrator::Percentile;
         percentile.percentile = 97;
         Recipe everywhere = quantscopeRecipe();
         everywhere.calibration = percentile;
@@ -172,8 +172,8 @@ private slots:
         SnapshotPtr last;
         std::set<std::string> phases;
         const ProgressFn note = [&](std::string_view phase, size_t, size_t) { phases.emplace(phase); };
-        const auto runs = [&](CalibrationMethod method, double percentile) {
-            inputs.recipe->calibration.method = method;
+        const auto runs = [&](Calibrator calibrator, double percentile) {
+            inputs.recipe->calibration.kind = method;
             inputs.recipe->calibration.percentile = percentile;
             phases.clear();
             inputs.activationCache = uint64_t(1) << 26;
@@ -183,14 +183,14 @@ private slots:
             const SnapshotPtr anew = buildSnapshot(inputs, nullptr, {}, {}).value();
             return last->quantization->ranges.tensors == anew->quantization->ranges.tensors ? found : -1;
         };
-        QCOMPARE(runs(CalibrationMethod::MinMax, 99.999), 1);
-        for (const CalibrationMethod method : { CalibrationMethod::Percentile, CalibrationMethod::MovingAverage,
-                 CalibrationMethod::Entropy, CalibrationMethod::Mse, CalibrationMethod::MinMax })
+        QCOMPARE(runs(Calibrator::MinMax, 99.999), 1);
+        for (const Calibrator calibrator : { Calibrator::Percentile, Calibrator::MovingAverage, Calibrator::Entropy,
+                 Calibrator::Mse, Calibrator::MinMax })
             QCOMPARE(runs(method, 99.999), 0);
-        QVERIFY(runs(CalibrationMethod::Percentile, 99) > 0);
+        QVERIFY(runs(Calibrator::Percentile, 99) > 0);
         for (const double percentile : { 98.0, 99.99, 99.999, 50.0 })
-            QCOMPARE(runs(CalibrationMethod::Percentile, percentile), 0);
-        QCOMPARE(runs(CalibrationMethod::Mse, 99), 0);
+            QCOMPARE(runs(Calibrator::Percentile, percentile), 0);
+        QCOMPARE(runs(Calibrator::Mse, 99), 0);
     }
 
     void tensorsHaveRangesOfTheirOwn()

@@ -442,7 +442,7 @@ void ProjectTests::recipesAreIncremental()
     };
     edit([](Recipe& r) { r.exclude = { "re:[Cc]onv" }; });
     edit([](Recipe& r) { r.perChannel = true; });
-    edit([](Recipe& r) { r.calibration.method = CalibrationMethod::MovingAverage; });
+    edit([](Recipe& r) { r.calibration.kind = Calibrator::MovingAverage; });
     edit([](Recipe& r) { r.exclude.clear(); });
     edit([](Recipe& r) { r.format = RecipeFormat::QOperator; });
     const std::vector<Inputs> there = edits;

@@ -184,12 +184,11 @@ void CalibrateTests::anotherCalibratorNeedsNoRun()
     const CalibrationRun run = runOf(chain(), noise(6, 2000));
     const auto data = collectCalibration(run, neededByAll());
     QVERIFY(data.ok());
-    for (const auto method :
-        { CalibrationMethod::MinMax, CalibrationMethod::MovingAverage, CalibrationMethod::Percentile,
-            CalibrationMethod::Entropy, CalibrationMethod::Mse, CalibrationMethod::Distribution })
+    for (const auto method : { Calibrator::MinMax, Calibrator::MovingAverage, Calibrator::Percentile,
+             Calibrator::Entropy, Calibrator::Mse, Calibrator::Distribution })
         for (const bool symmetric : { false, true }) {
             CalibratorOptions options;
-            options.method = method;
+            options.kind = method;
             options.symmetric = symmetric;
             options.percentile = 99;
             const auto kept = rangesFor(*data, options), own = calibrate(run, options);
@@ -250,14 +249,13 @@ void CalibrateTests::extremeValuesAreMarked()
     QFETCH(bool, extreme);
     CalibrationRun run = runOf(chain(), samples({ values, { values.front() } }));
     run.tensors = { "x", "rectified" };
-    for (const auto method : { CalibrationMethod::MinMax, CalibrationMethod::Percentile, CalibrationMethod::Entropy,
-             CalibrationMethod::Mse }) {
+    for (const auto method : { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy, Calibrator::Mse }) {
         CalibratorOptions options;
-        options.method = method;
+        options.kind = method;
         const auto ranges = calibrate(run, options);
         QVERIFY(ranges.ok());
         QCOMPARE(ranges->find("x")->extreme, extreme);
-        if (method == CalibrationMethod::MinMax)
+        if (method == Calibrator::MinMax)
             QCOMPARE(ranges->find("x")->lowest, *std::ranges::min_element(values));
     }
 }
@@ -333,7 +331,7 @@ void CalibrateTests::cacheHoldsEverything()
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto data = samples({ { 1, -2.5f, 0 }, { infinity, 3 }, { 7, 7 }, { -2000, 0.5f } });
     for (const CollectOptions& options :
-        { neededByAll(), neededByAll(2), CollectOptions {}, neededBy({ CalibrationMethod::Percentile }) }) {
+        { neededByAll(), neededByAll(2), CollectOptions {}, neededBy({ Calibrator::Percentile }) }) {
         const auto found = collectCalibration(runOf(chain(), data), options);
         QVERIFY(found.ok());
         const CalibrationKey key { { 1, 2 }, Hash128 { 3, 4 } };
@@ -392,12 +390,12 @@ void CalibrateTests::cacheServesEveryCalibrator()
     QCOMPARE(cached(fewer, {})->data.tensors.size(), fewer.tensors.size());
 
     std::vector<CalibratorOptions> all(7);
-    all[1].method = CalibrationMethod::MovingAverage;
-    all[2].method = all[3].method = all[4].method = CalibrationMethod::Percentile;
+    all[1].kind = Calibrator::MovingAverage;
+    all[2].kind = all[3].kind = all[4].kind = Calibrator::Percentile;
     all[3].percentile = 97;
     all[4].symmetric = false;
-    all[5].method = CalibrationMethod::Entropy;
-    all[6].method = CalibrationMethod::Mse;
+    all[5].kind = Calibrator::Entropy;
+    all[6].kind = Calibrator::Mse;
     for (const bool samples : { true, false })
         for (const CalibratorOptions& options : all) {
             run.data = samples ? noise(3, 500) : nullptr;
@@ -406,7 +404,7 @@ void CalibrateTests::cacheServesEveryCalibrator()
             run.data = noise(3, 500);
             QVERIFY(rangesFor(found->data, options)->tensors == calibrate(run, options)->tensors);
         }
-    CalibratorOptions other { CalibrationMethod::Entropy };
+    CalibratorOptions other { Calibrator::Entropy };
     other.bins = 512;
     run.data = nullptr;
     const auto without = cached(run, other);

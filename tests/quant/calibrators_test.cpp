@@ -101,7 +101,7 @@ CalibrationData dataOf(const std::vector<std::vector<float>>& runs, DType type, 
 CalibratorOptions optionsOf(const json& recorded)
 {
     CalibratorOptions options;
-    options.method = *valueIn(kCalibrationMethods, recorded["method"].get<std::string>());
+    options.kind = *valueIn(kCalibrators, recorded["method"].get<std::string>());
     options.symmetric = recorded["symmetric"].get<bool>();
     options.bins = recorded["bins"].get<size_t>();
     options.quantizedBins = recorded.value("quantized", size_t(128));
@@ -132,7 +132,7 @@ void CalibratorsTests::recorded()
     for (const json& part : recordings()["data"][recorded["data"].get<std::string>()])
         runs.push_back(chunk(part, type));
     const CalibratorOptions options = optionsOf(recorded["options"]);
-    const HistogramKind kind { options.method == CalibrationMethod::Percentile && *options.symmetric, *options.bins };
+    const HistogramKind kind { options.kind == Calibrator::Percentile && *options.symmetric, *options.bins };
     const CalibrationData data = dataOf(runs, type, { { kind }, std::nullopt, false, 1 });
     const TensorStatistics& tensor = data.tensors.front();
     const auto ranges = rangesFor(data, options);
@@ -171,7 +171,7 @@ void CalibratorsTests::extremes_data()
     options.symmetric = true;
     QTest::newRow("symmetric") << options << -8.0f << 8.0f;
     options = {};
-    options.method = CalibrationMethod::MovingAverage;
+    options.kind = Calibrator::MovingAverage;
     QTest::newRow("mean of one chunk") << options << -0.875f << 3.875f;
     options.stride = 2;
     options.averagingConstant = 0.5;
@@ -247,7 +247,7 @@ void CalibratorsTests::optionsOutOfRange_data()
     options.bins = 1;
     QTest::newRow("bins") << options;
     options = {};
-    options.method = CalibrationMethod::Entropy;
+    options.kind = Calibrator::Entropy;
     options.quantizedBins = 200;
     QTest::newRow("quantized bins") << options;
     options = {};
@@ -276,7 +276,7 @@ void CalibratorsTests::forgottenSamples()
 void CalibratorsTests::otherHistogramsAreMissed()
 {
     CalibratorOptions options;
-    options.method = CalibrationMethod::Percentile;
+    options.kind = Calibrator::Percentile;
     CalibrationData data = dataOf({ { 1, 2, 3 } }, DType::Float32, neededByAll());
     QVERIFY(rangesFor(data, options).ok());
     options.bins = 100;

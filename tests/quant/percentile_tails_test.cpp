@@ -118,7 +118,7 @@ void PercentileTailsTests::cutsAsTheHistogram()
                     continue; // the histogram takes its place
                 ++cuts;
                 CalibratorOptions options;
-                options.method = CalibrationMethod::Percentile;
+                options.kind = Calibrator::Percentile;
                 options.percentile = percentile;
                 options.symmetric = magnitudes;
                 options.bins = bins;

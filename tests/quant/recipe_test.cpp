@@ -22,7 +22,7 @@ Recipe everything()
     r.perChannel = r.reduceRange = r.symmetricActivations = r.dedicatedPairs = true;
     r.opTypes = { "Conv", "Gemm" };
     r.exclude = { "re:^a", "b" };
-    r.calibration.method = CalibrationMethod::Percentile;
+    r.calibration.kind = Calibrator::Percentile;
     r.calibration.percentile = 99.9;
     r.calibration.bins = 512;
     r.symmetricWeights = false;
@@ -157,7 +157,7 @@ private slots:
         QVERIFY(recipeKeys(excluded).graph != keys.graph);
 
         Recipe calibrator = base;
-        calibrator.calibration.method = CalibrationMethod::Entropy;
+        calibrator.calibration.kind = Calibrator::Entropy;
         QCOMPARE(recipeKeys(calibrator).calibration, keys.calibration);
         QVERIFY(recipeKeys(calibrator).ranges != keys.ranges);
         QCOMPARE(recipeKeys(calibrator).graph, keys.graph);

@@ -154,8 +154,8 @@ public:
             r.tensors.clear(); // their zero points belong to the other type
             return r;
         case 9:
-            r.calibration.method = std::array { CalibrationMethod::MinMax, CalibrationMethod::Percentile,
-                CalibrationMethod::Entropy, CalibrationMethod::Mse }[below(4)];
+            r.calibration.kind = std::array { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy,
+                Calibrator::Mse }[below(4)];
             return r;
         default:
             r.symmetricActivations = !r.symmetricActivations;

@@ -156,7 +156,7 @@ private slots:
         QVERIFY(settled.wait(60000));
         Recipe recipe = session.recipe().recipe();
         recipe.perChannel = true;
-        recipe.calibration.method = CalibrationMethod::Entropy;
+        recipe.calibration.kind = Calibrator::Entropy;
         recipe = withRange(recipe, session.comparison()->activations[1].name, -0.5, 1.25);
         session.recipe().apply(QStringLiteral("Several at once"), recipe);
         QTRY_VERIFY_WITH_TIMEOUT(!session.busy(), 60000);
@@ -190,7 +190,7 @@ private slots:
         QVERIFY(settled.wait(60000));
         const SnapshotPtr older = session.snapshot();
         Recipe next = session.recipe().recipe();
-        next.calibration.method = CalibrationMethod::Mse;
+        next.calibration.kind = Calibrator::Mse;
         next.perChannel = true;
         session.recipe().apply(QStringLiteral("Several at once"), next);
         for (const int ms : { 0, 1, 2, 4, 8, 16, 32, 64 }) {

@@ -235,7 +235,7 @@ private slots:
         emit calibrator->activated(2);
         QCOMPARE(example.stack().count(), steps + 1);
         const TensorOverride& said = example.session.recipe().recipe().tensors.at(name);
-        QVERIFY(said.calibrator && said.calibrator->method == CalibrationMethod::Percentile);
+        QVERIFY(said.calibrator && said.calibrator->method == Calibrator::Percentile);
         QVERIFY(!said.parts.front().lowest && !said.parts.front().scale); // a link, no number
         example.session.run();
         QVERIFY(example.settled());
@@ -331,7 +331,7 @@ private slots:
         example.window.showView(QStringLiteral("what-if"));
         QApplication::processEvents();
         RecipeForm& form = example.window.findChild<WhatIfPanel*>()->form();
-        const auto* calibrator = static_cast<QComboBox*>(form.editor("calibration.method"));
+        const auto* calibrator = static_cast<QComboBox*>(form.editor("calibration.kind"));
         const auto* granularity = static_cast<QComboBox*>(form.editor("per_channel"));
         for (const QComboBox* combo : { calibrator, granularity }) {
             QStyleOptionComboBox option;
@@ -441,11 +441,11 @@ private slots:
         example.session.setAutoRun(false);
         example.window.showView(QStringLiteral("what-if"));
         RecipeForm& form = example.window.findChild<WhatIfPanel*>()->form();
-        auto* method = qobject_cast<QComboBox*>(form.editor("calibration.method"));
+        auto* method = qobject_cast<QComboBox*>(form.editor("calibration.kind"));
         QVERIFY(method);
         method->setCurrentIndex(2);
         emit method->activated(2);
-        QCOMPARE(example.session.recipe().recipe().calibration.method, CalibrationMethod::Percentile);
+        QCOMPARE(example.session.recipe().recipe().calibration.kind, Calibrator::Percentile);
         QVERIFY(form.editor("calibration.percentile")->isVisibleTo(&form));
         QCOMPARE(example.stack().undoText(), QStringLiteral("Calibrator percentile"));
         const auto marked = [&form] {

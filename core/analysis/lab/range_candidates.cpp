@@ -63,11 +63,11 @@ std::optional<Interval> fromComparison(const Histogram& histogram, const Calibra
         return std::nullopt;
     const Interval all { float(histogram.smallest()), float(histogram.largest()) };
     Interval interval = all;
-    if (calibrator.method == CalibrationMethod::Percentile)
+    if (calibrator.kind == Calibrator::Percentile)
         interval = percentileOf(histogram, calibrator.percentile);
-    else if (calibrator.method == CalibrationMethod::Entropy)
+    else if (calibrator.kind == Calibrator::Entropy)
         interval = entropyOf(histogram, calibrator.quantizedBins);
-    else if (calibrator.method == CalibrationMethod::Mse)
+    else if (calibrator.kind == Calibrator::Mse)
         interval = leastSquaresCut(histogram, calibrator.mseLevels);
     return Interval { std::max(interval.low, all.low), std::min(interval.high, all.high) };
 }
@@ -103,13 +103,13 @@ QuantParams paramsForRange(const ActivationRow& row, const Recipe& recipe, doubl
 }
 
 std::optional<RangeCandidate> rangeCandidate(
-    const ActivationRow& row, const Recipe& recipe, const CalibrationData* calibration, CalibrationMethod method)
+    const ActivationRow& row, const Recipe& recipe, const CalibrationData* calibration, Calibrator calibrator)
 {
     if (!row.params.perTensor() || row.dynamic || !isInteger(row.params.dtype))
         return std::nullopt;
     RangeCandidate candidate;
     candidate.calibrator = recipe.calibration;
-    candidate.calibrator.method = method;
+    candidate.calibrator.kind = calibrator;
     std::optional<Interval> range;
     if (calibration)
         range = fromCalibration(row.name, *calibration, candidate.calibrator);
@@ -130,9 +130,9 @@ std::vector<RangeCandidate> rangeCandidates(
     const ActivationRow& row, const Recipe& recipe, const CalibrationData* calibration)
 {
     std::vector<RangeCandidate> candidates;
-    for (const CalibrationMethod method : { CalibrationMethod::MinMax, CalibrationMethod::Percentile,
-             CalibrationMethod::Entropy, CalibrationMethod::Mse })
-        if (const auto candidate = rangeCandidate(row, recipe, calibration, method))
+    for (const Calibrator calibrator :
+        { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy, Calibrator::Mse })
+        if (const auto candidate = rangeCandidate(row, recipe, calibration, calibrator))
             candidates.push_back(*candidate);
     return candidates;
 }

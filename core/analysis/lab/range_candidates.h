@@ -23,7 +23,7 @@ struct RangeCandidate {
 
 /// Of one calibrator with the recipe's parameters.
 std::optional<RangeCandidate> rangeCandidate(
-    const ActivationRow& row, const Recipe& recipe, const CalibrationData* calibration, CalibrationMethod method);
+    const ActivationRow& row, const Recipe& recipe, const CalibrationData* calibration, Calibrator calibrator);
 
 /// Of smallest and largest value, percentile, entropy and least squares. From the statistics of a calibration where
 /// they hold the tensor and what the calibrator needs, else from the float values that the comparison saw. Empty where

@@ -16,18 +16,18 @@ namespace qs {
 
 namespace {
 
-struct Calibrator {
-    CalibrationMethod method;
+struct Candidate {
+    Calibrator calibrator;
     double percentile; ///< of Percentile
     const char* name;
 };
-constexpr std::array<Calibrator, 6> kCalibrators { {
-    { CalibrationMethod::MinMax, 0, "min-max" },
-    { CalibrationMethod::Mse, 0, "MSE" },
-    { CalibrationMethod::Percentile, 99.99, "percentile 99.99" },
-    { CalibrationMethod::Entropy, 0, "entropy" },
-    { CalibrationMethod::Percentile, 99.9, "percentile 99.9" },
-    { CalibrationMethod::Percentile, 99.999, "percentile 99.999" },
+constexpr std::array<Candidate, 6> kCandidates { {
+    { Calibrator::MinMax, 0, "min-max" },
+    { Calibrator::Mse, 0, "MSE" },
+    { Calibrator::Percentile, 99.99, "percentile 99.99" },
+    { Calibrator::Entropy, 0, "entropy" },
+    { Calibrator::Percentile, 99.9, "percentile 99.9" },
+    { Calibrator::Percentile, 99.999, "percentile 99.999" },
 } };
 
 auto worth(const RunNumbers& n)
@@ -44,15 +44,15 @@ std::vector<std::pair<std::string, Recipe>> searchCandidates(const Recipe& from,
     std::vector<std::pair<std::string, Recipe>> candidates;
     for (const bool reduced : { false, true })
         for (const bool channels : { true, false })
-            for (const Calibrator& calibrator : kCalibrators) {
+            for (const Candidate& candidate : kCandidates) {
                 Recipe recipe = base;
-                recipe.calibration.method = calibrator.method;
-                if (calibrator.method == CalibrationMethod::Percentile)
-                    recipe.calibration.percentile = calibrator.percentile;
+                recipe.calibration.kind = candidate.calibrator;
+                if (candidate.calibrator == Calibrator::Percentile)
+                    recipe.calibration.percentile = candidate.percentile;
                 recipe.perChannel = channels;
                 recipe.reduceRange = reduced;
-                candidates.emplace_back(fmt::format("{}, {}{}", calibrator.name,
-                                            channels ? "per channel" : "per tensor", reduced ? ", reduced range" : ""),
+                candidates.emplace_back(fmt::format("{}, {}{}", candidate.name, channels ? "per channel" : "per tensor",
+                                            reduced ? ", reduced range" : ""),
                     std::move(recipe));
             }
     return candidates;

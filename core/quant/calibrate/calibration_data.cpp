@@ -41,23 +41,23 @@ CollectOptions neededBy(const CalibratorOptions& options)
 {
     CollectOptions needed;
     needed.stride = options.stride;
-    switch (options.method) {
-    case CalibrationMethod::MinMax:
-    case CalibrationMethod::MovingAverage:
+    switch (options.kind) {
+    case Calibrator::MinMax:
+    case Calibrator::MovingAverage:
         break;
-    case CalibrationMethod::Percentile:
+    case Calibrator::Percentile:
         needed.cut = { options.symmetric.value_or(true), options.bins.value_or(kPercentileBins), options.percentile };
         if (options.stride) // of a single chunk alone
             needed.histograms = { kindOf(*std::exchange(needed.cut, std::nullopt)) };
         break;
-    case CalibrationMethod::Entropy:
+    case Calibrator::Entropy:
         if (!oneCandidate(options))
             needed.histograms = { { false, options.bins.value_or(kEntropyBins) } };
         break;
-    case CalibrationMethod::Distribution:
+    case Calibrator::Distribution:
         needed.histograms = { { false, options.bins.value_or(kPercentileBins) } };
         break;
-    case CalibrationMethod::Mse:
+    case Calibrator::Mse:
         needed.powers = true;
         break;
     }
@@ -78,7 +78,7 @@ CollectOptions neededByDefaults(size_t stride)
     defaults.powers = true;
     defaults.stride = stride;
     if (!stride)
-        defaults.cut = neededBy({ CalibrationMethod::Percentile }).cut;
+        defaults.cut = neededBy({ Calibrator::Percentile }).cut;
     return defaults;
 }
 

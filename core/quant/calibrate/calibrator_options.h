@@ -10,7 +10,7 @@ namespace qs {
 
 /// Everything that chooses a range from the statistics of a calibration; the defaults are ONNX Runtime's.
 struct CalibratorOptions {
-    CalibrationMethod method = CalibrationMethod::MinMax;
+    Calibrator kind = Calibrator::MinMax;
     /// CalibTensorRangeSymmetric. Unset: on for Percentile, off for the others; Entropy and Distribution ignore it.
     std::optional<bool> symmetric;
     double percentile = 99.999; ///< CalibPercentile, 0..100

@@ -39,7 +39,7 @@ std::optional<Interval> chunkInterval(std::vector<ValueRange> runs, const Calibr
     if (runs.empty())
         return std::nullopt;
     Interval interval;
-    if (options.method == CalibrationMethod::MovingAverage) {
+    if (options.kind == Calibrator::MovingAverage) {
         interval = { meanOf(runs, &ValueRange::low, type), meanOf(runs, &ValueRange::high, type) };
     } else {
         ValueRange all;
@@ -64,7 +64,7 @@ std::optional<Interval> extremes(const TensorStatistics& tensor, const Calibrato
         const auto next = chunkInterval({ at, at + std::ptrdiff_t(stride) }, options, tensor.dtype);
         if (!merged || !next) {
             merged = merged ? merged : next;
-        } else if (options.method == CalibrationMethod::MovingAverage) {
+        } else if (options.kind == Calibrator::MovingAverage) {
             const float c = inType(options.averagingConstant, tensor.dtype);
             auto towards = [&](float from, float to) {
                 const float step = inType(c * inType(to - from, tensor.dtype), tensor.dtype);
@@ -157,30 +157,30 @@ TensorRange rangeOf(const CalibrationData& data, const TensorStatistics& tensor,
     else if (!needed.histograms.empty())
         histogram = histogramOf(data, tensor, needed.histograms.front());
     TensorRange range;
-    switch (options.method) {
-    case CalibrationMethod::MinMax:
-    case CalibrationMethod::MovingAverage:
+    switch (options.kind) {
+    case Calibrator::MinMax:
+    case Calibrator::MovingAverage:
         interval = extremes(tensor, options).value_or(interval);
         range.shape = { 1 };
         break;
-    case CalibrationMethod::Percentile:
+    case Calibrator::Percentile:
         if (histogram)
             interval = clampedTo(percentileCut(*histogram, options), all);
         else if (tensor.cut && needed.cut == data.collected.cut)
             interval = clampedTo(*tensor.cut, all);
         break;
-    case CalibrationMethod::Entropy:
+    case Calibrator::Entropy:
         if (histogram)
             interval
                 = clampedTo(entropyCut(histogram->counts, histogram->edges, options.quantizedBins, tensor.dtype), all);
         break;
-    case CalibrationMethod::Distribution:
+    case Calibrator::Distribution:
         if (histogram)
             range = distribution(*histogram, options, tensor.dtype);
         if (histogram)
             interval = { range.lowest, range.highest };
         break;
-    case CalibrationMethod::Mse:
+    case Calibrator::Mse:
         if (!tensor.extreme())
             interval = leastSquaresCut(tensor.powers, options.mseLevels);
         break;
@@ -200,13 +200,13 @@ Status check(const CalibrationData& data, const CalibratorOptions& options)
         return badUse("the averaging constant is not between 0 and 1", "give one such as 0.01");
     if (options.quantizedBins < 2 || options.mseLevels < 1)
         return badUse("too few quantized levels", "use at least 2 quantized bins and 1 step");
-    const bool entropy = options.method == CalibrationMethod::Entropy;
+    const bool entropy = options.kind == Calibrator::Entropy;
     if (options.bins && (*options.bins < 2 || *options.bins > kMostChunkedBins))
         return badUse("a histogram cannot have " + std::to_string(*options.bins) + " bins",
             "use between 2 and " + std::to_string(kMostChunkedBins));
     if (entropy && options.bins.value_or(128) / 2 < options.quantizedBins / 2)
         return badUse("the entropy search needs at least as many bins as quantized bins", "use more bins");
-    if (options.method == CalibrationMethod::Distribution && options.bins.value_or(2048) < 512)
+    if (options.kind == Calibrator::Distribution && options.bins.value_or(2048) < 512)
         return badUse("the distribution needs at least 512 bins", "use more bins");
     if (options.stride && data.feeds % options.stride)
         return badUse("the stride of " + std::to_string(options.stride) + " samples does not divide the "
@@ -223,10 +223,9 @@ Result<Ranges> rangesFor(const CalibrationData& data, const CalibratorOptions& o
 {
     QS_CHECK(check(data, options));
     Ranges ranges;
-    ranges.method = options.method;
+    ranges.calibrator = options.kind;
     for (const TensorStatistics& tensor : data.tensors) {
-        const bool usesExtremes
-            = options.method == CalibrationMethod::MinMax || options.method == CalibrationMethod::MovingAverage;
+        const bool usesExtremes = options.kind == Calibrator::MinMax || options.kind == Calibrator::MovingAverage;
         if (usesExtremes && !tensor.range().empty() && !extremes(tensor, options))
             return badInput("no sample is left to calibrate with: the samples so far are forgotten each time "
                     + std::to_string(options.maxIntermediateOutputs) + " are reached",

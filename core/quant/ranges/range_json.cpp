@@ -119,30 +119,30 @@ Result<TensorRange> tensorRange(const std::string& name, const json& entry, cons
     return range;
 }
 
-std::optional<CalibrationMethod> methodOf(const json& value)
+std::optional<Calibrator> methodOf(const json& value)
 {
     const std::string text = value.is_object() && value.contains("value") && value["value"].is_string()
         ? value["value"].get<std::string>()
         : std::string();
     const std::string name = text.substr(text.rfind('.') + 1);
     if (name == "MinMax")
-        return CalibrationMethod::MinMax;
+        return Calibrator::MinMax;
     if (name == "Entropy")
-        return CalibrationMethod::Entropy;
+        return Calibrator::Entropy;
     if (name == "Percentile")
-        return CalibrationMethod::Percentile;
-    return name == "Distribution" ? std::optional(CalibrationMethod::Distribution) : std::nullopt;
+        return Calibrator::Percentile;
+    return name == "Distribution" ? std::optional(Calibrator::Distribution) : std::nullopt;
 }
 
 /// ONNX Runtime knows four; ranges of the others are ranges all the same.
-const char* pythonMethod(CalibrationMethod method)
+const char* pythonMethod(Calibrator calibrator)
 {
-    switch (method) {
-    case CalibrationMethod::Percentile:
+    switch (calibrator) {
+    case Calibrator::Percentile:
         return "Percentile";
-    case CalibrationMethod::Entropy:
+    case Calibrator::Entropy:
         return "Entropy";
-    case CalibrationMethod::Distribution:
+    case Calibrator::Distribution:
         return "Distribution";
     default:
         return "MinMax";
@@ -195,11 +195,11 @@ Result<Ranges> rangesFromJson(std::string_view text, const std::string& path)
     if (!document.is_object() || !document.contains("data") || !document["data"].is_object())
         return badInput("is no calibration cache: it has no object 'data'", path, remedy);
     Ranges ranges;
-    const auto method
+    const auto calibrator
         = document.contains("calibration_method") ? methodOf(document["calibration_method"]) : std::nullopt;
-    if (!method)
+    if (!calibrator)
         return badInput("is a calibration cache without a known calibration method", path, remedy);
-    ranges.method = *method;
+    ranges.calibrator = *calibrator;
     ranges.smoothQuant = document.contains("smooth_quant") && document["smooth_quant"] == true;
     for (const auto& [name, entry] : document["data"].items()) {
         QS_TRY(TensorRange range, tensorRange(name, entry, path));
@@ -222,7 +222,7 @@ std::string rangesToJson(const Ranges& ranges)
         separator = ", ";
     }
     text += R"(}, "calibration_method": {"CLS": "CalibrationMethod", "value": "CalibrationMethod.)";
-    text += pythonMethod(ranges.method);
+    text += pythonMethod(ranges.calibrator);
     text += R"("}, "smooth_quant": )";
     return text + (ranges.smoothQuant ? "true}" : "false}");
 }

@@ -13,7 +13,7 @@
 namespace qs {
 
 /// How the range of an activation is chosen from what it was seen to hold.
-enum class CalibrationMethod {
+enum class Calibrator {
     MinMax, ///< smallest and largest value
     MovingAverage, ///< mean, or exponential mean over chunks, of each sample's extremes
     Percentile, ///< cuts the share of the values above a percentile
@@ -22,10 +22,9 @@ enum class CalibrationMethod {
     Distribution, ///< average and deviation, for float8
 };
 
-inline constexpr NamedValues<CalibrationMethod, 6> kCalibrationMethods { { { CalibrationMethod::MinMax, "minmax" },
-    { CalibrationMethod::MovingAverage, "moving-average" }, { CalibrationMethod::Percentile, "percentile" },
-    { CalibrationMethod::Entropy, "entropy" }, { CalibrationMethod::Mse, "mse" },
-    { CalibrationMethod::Distribution, "distribution" } } };
+inline constexpr NamedValues<Calibrator, 6> kCalibrators { { { Calibrator::MinMax, "minmax" },
+    { Calibrator::MovingAverage, "moving-average" }, { Calibrator::Percentile, "percentile" },
+    { Calibrator::Entropy, "entropy" }, { Calibrator::Mse, "mse" }, { Calibrator::Distribution, "distribution" } } };
 
 /// Range of one tensor as calibration gives it: not yet widened to hold 0, not yet symmetric for a quantizer.
 struct TensorRange {
@@ -41,7 +40,7 @@ struct TensorRange {
 
 /// Ranges of a model's activations by tensor name.
 struct Ranges {
-    CalibrationMethod method = CalibrationMethod::MinMax;
+    Calibrator calibrator = Calibrator::MinMax;
     bool smoothQuant = false; ///< found on a model changed by SmoothQuant
     std::map<std::string, TensorRange, std::less<>> tensors;
 

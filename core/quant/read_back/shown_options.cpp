@@ -218,7 +218,7 @@ Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
 {
     Ranges ranges;
     if (isFloat8(recipe.activationType))
-        ranges.method = recipe.calibration.method = CalibrationMethod::Distribution;
+        ranges.calibrator = recipe.calibration.kind = Calibrator::Distribution;
     for (const auto& [name, tensor] : file.tensors) {
         // A file with names of its own may store equal scales once; whose they are does not show then.
         const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + tails::kScale;

@@ -14,22 +14,20 @@ constexpr Limits kNotNegative { 0, kEndless }, kShare { 0, 1 };
 bool calibrated(const Recipe& r) { return isStatic(r.format); }
 bool inBlocks(const Recipe& r) { return r.format == RecipeFormat::WeightOnly; }
 bool notInBlocks(const Recipe& r) { return !inBlocks(r); }
-template <CalibrationMethod kMethod> bool calibratedBy(const Recipe& r)
+template <Calibrator kCalibrator> bool calibratedBy(const Recipe& r)
 {
-    return calibrated(r) && r.calibration.method == kMethod;
+    return calibrated(r) && r.calibration.kind == kCalibrator;
 }
 bool makesSymmetric(const Recipe& r)
 {
-    return calibrated(r) && !calibratedBy<CalibrationMethod::Entropy>(r)
-        && !calibratedBy<CalibrationMethod::Distribution>(r);
+    return calibrated(r) && !calibratedBy<Calibrator::Entropy>(r) && !calibratedBy<Calibrator::Distribution>(r);
 }
 bool smoothed(const Recipe& r) { return calibrated(r) && r.smoothQuant; }
 bool equalized(const Recipe& r) { return calibrated(r) && r.corrections.equalize; }
 
-bool anyRangeBy(const Recipe& r, std::initializer_list<CalibrationMethod> methods)
+bool anyRangeBy(const Recipe& r, std::initializer_list<Calibrator> kinds)
 {
-    const auto among
-        = [&](const CalibratorOptions& c) { return std::ranges::find(methods, c.method) != methods.end(); };
+    const auto among = [&](const CalibratorOptions& c) { return std::ranges::find(kinds, c.kind) != kinds.end(); };
     return among(r.calibration) || std::ranges::any_of(r.tensors, [&](const auto& entry) {
         return entry.second.calibrator && among(*entry.second.calibrator);
     });
@@ -40,14 +38,13 @@ std::string_view withoutPercentile(const Recipe& r)
 {
     if (!calibrated(r))
         return withoutRanges(r);
-    return anyRangeBy(r, { CalibrationMethod::Percentile }) ? "" : "no range is found by --method percentile";
+    return anyRangeBy(r, { Calibrator::Percentile }) ? "" : "no range is found by --method percentile";
 }
 std::string_view withoutBins(const Recipe& r)
 {
     if (!calibrated(r))
         return withoutRanges(r);
-    const bool counts
-        = anyRangeBy(r, { CalibrationMethod::Percentile, CalibrationMethod::Entropy, CalibrationMethod::Distribution });
+    const bool counts = anyRangeBy(r, { Calibrator::Percentile, Calibrator::Entropy, Calibrator::Distribution });
     return counts ? "" : "this method counts no histogram of so many bins";
 }
 std::string_view withoutActivationType(const Recipe& r)
@@ -137,8 +134,8 @@ constexpr RecipeOption kTable[] {
         .flag
         = { .name = "exclude", .help = "nodes that stay float: names, globs or re:REGEX, by comma", .place = 2 } },
 
-    { .path = "calibration.method",
-        .value = setting<&Recipe::calibration, &CalibratorOptions::method>(),
+    { .path = "calibration.kind",
+        .value = setting<&Recipe::calibration, &CalibratorOptions::kind>(),
         .step = RecipeStep::Ranges,
         .flag = { .name = "method",
             .help = "how ranges are chosen: minmax, moving-average, percentile, entropy or mse; distribution for "
@@ -171,7 +168,7 @@ constexpr RecipeOption kTable[] {
             .place = 3,
             .limits = { 50, 100 },
             .decimals = 4,
-            .shown = calibratedBy<CalibrationMethod::Percentile> } },
+            .shown = calibratedBy<Calibrator::Percentile> } },
     { .path = "calibration.bins",
         .value = setting<&Recipe::calibration, &CalibratorOptions::bins>(),
         .step = RecipeStep::Ranges,
@@ -189,7 +186,7 @@ constexpr RecipeOption kTable[] {
             .toolTip = "Steps that the entropy search quantizes its histogram to",
             .place = 5,
             .limits = { 2, 2048 },
-            .shown = calibratedBy<CalibrationMethod::Entropy> } },
+            .shown = calibratedBy<Calibrator::Entropy> } },
     { .path = "calibration.averaging_constant",
         .value = setting<&Recipe::calibration, &CalibratorOptions::averagingConstant>(),
         .step = RecipeStep::Ranges,
@@ -199,7 +196,7 @@ constexpr RecipeOption kTable[] {
             .place = 4,
             .limits = kShare,
             .decimals = 3,
-            .shown = calibratedBy<CalibrationMethod::MovingAverage> } },
+            .shown = calibratedBy<Calibrator::MovingAverage> } },
     { .path = "calibration.stride",
         .value = setting<&Recipe::calibration, &CalibratorOptions::stride>(),
         .step = RecipeStep::Ranges },

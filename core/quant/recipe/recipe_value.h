@@ -44,8 +44,8 @@ template <> struct Named<RecipeFormat> {
 template <> struct Named<DType> {
     static constexpr auto values = kCodeTypes;
 };
-template <> struct Named<CalibrationMethod> {
-    static constexpr auto values = kCalibrationMethods;
+template <> struct Named<Calibrator> {
+    static constexpr auto values = kCalibrators;
 };
 template <> struct Named<WeightOnlyAlgorithm> {
     static constexpr auto values = kWeightOnlyAlgorithms;

@@ -17,12 +17,12 @@ namespace {
 
 const QString kTicksTag = QStringLiteral("range-ticks");
 
-QString calibratorTitle(CalibrationMethod method)
+QString calibratorTitle(Calibrator calibrator)
 {
-    return method == CalibrationMethod::MinMax ? DistributionPanel::tr("min-max")
-        : method == CalibrationMethod::Mse     ? DistributionPanel::tr("MSE")
-        : method == CalibrationMethod::Entropy ? DistributionPanel::tr("entropy")
-                                               : DistributionPanel::tr("percentile");
+    return calibrator == Calibrator::MinMax ? DistributionPanel::tr("min-max")
+        : calibrator == Calibrator::Mse     ? DistributionPanel::tr("MSE")
+        : calibrator == Calibrator::Entropy ? DistributionPanel::tr("entropy")
+                                            : DistributionPanel::tr("percentile");
 }
 
 QString predictedLabel(const PlotRange& range, const PredictedNoise& noise)
@@ -172,8 +172,8 @@ void DistributionPanel::showTicks(const std::vector<RangeCandidate>& candidates)
 {
     std::vector<RangeTick> ticks;
     for (const RangeCandidate& candidate : candidates) {
-        QString title = calibratorTitle(candidate.calibrator.method);
-        if (candidate.calibrator.method == CalibrationMethod::Percentile)
+        QString title = calibratorTitle(candidate.calibrator.kind);
+        if (candidate.calibrator.kind == Calibrator::Percentile)
             title = QString::number(candidate.calibrator.percentile, 'g', 8) + QStringLiteral(" %");
         ticks.push_back(
             { { candidate.lowest, candidate.highest }, title + u' ' + decibelText(candidate.noise.sqnrDb) });

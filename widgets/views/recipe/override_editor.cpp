@@ -21,8 +21,8 @@ namespace qs {
 namespace {
 
 constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
-constexpr std::array kOverrideMethods { CalibrationMethod::MinMax, CalibrationMethod::Percentile,
-    CalibrationMethod::Entropy, CalibrationMethod::Mse };
+constexpr std::array kOverrideCalibrators { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy,
+    Calibrator::Mse };
 constexpr int kTitleWidth = 84; ///< pixels of a node's name
 const QLocale kOverrideLocale = QLocale::c();
 
@@ -42,15 +42,15 @@ std::optional<double> numberIn(const QLineEdit& field)
 /// Of the list that names calibrators: the first is "as all", the last "given".
 int calibratorIndex(const Recipe& recipe, const std::string& tensor)
 {
-    constexpr int kGiven = int(kOverrideMethods.size()) + 1;
+    constexpr int kGiven = int(kOverrideCalibrators.size()) + 1;
     const QuantOverride said = firstPart(recipe, tensor);
     if (said.lowest || said.scale)
         return kGiven;
     const auto override = recipe.tensors.find(tensor);
     if (override == recipe.tensors.end() || !override->second.calibrator)
         return 0;
-    const auto method = std::ranges::find(kOverrideMethods, override->second.calibrator->method);
-    return method == kOverrideMethods.end() ? kGiven : int(method - kOverrideMethods.begin()) + 1;
+    const auto chosen = std::ranges::find(kOverrideCalibrators, override->second.calibrator->kind);
+    return chosen == kOverrideCalibrators.end() ? kGiven : int(chosen - kOverrideCalibrators.begin()) + 1;
 }
 
 } // namespace
@@ -272,10 +272,10 @@ void OverrideEditor::applyCalibrator(int index)
     const RecipeEdits& edits = m_session.recipe();
     if (index == 0)
         return apply(tr("Calibrate %1 as all"), withCalibrator(edits.recipe(), tensor(), std::nullopt));
-    if (size_t(index) > kOverrideMethods.size())
+    if (size_t(index) > kOverrideCalibrators.size())
         return refresh();
     CalibratorOptions calibrator = edits.recipe().calibration;
-    calibrator.method = kOverrideMethods[size_t(index) - 1];
+    calibrator.kind = kOverrideCalibrators[size_t(index) - 1];
     apply(tr("Calibrator of %1"), withCalibrator(edits.recipe(), tensor(), calibrator));
 }
 
