@@ -8,6 +8,7 @@
 #include <QtTest>
 
 #include <set>
+#include <tuple>
 
 using namespace qs;
 
@@ -46,6 +47,70 @@ Recipe everything()
     r.smoothQuantAlpha = 0.75;
     r.smoothQuantFolding = false;
     r.weightOnly.algorithm = WeightOnlyAlgorithm::RoundToNearest;
+    return r;
+}
+
+// These do not compile once a part of a recipe has another member: it needs an entry in the table of options, and a
+// value in nothingAsByDefault().
+auto membersOf(const Recipe& r)
+{
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35]
+        = r;
+    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35);
+}
+auto membersOf(const CalibratorOptions& r)
+{
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = r;
+    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10);
+}
+auto membersOf(const CorrectionOptions& r)
+{
+    const auto& [m1, m2, m3, m4] = r;
+    return std::tie(m1, m2, m3, m4);
+}
+auto membersOf(const WeightOnlyOptions& r)
+{
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9] = r;
+    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9);
+}
+auto membersOf(const GptqOptions& r)
+{
+    const auto& [m1, m2, m3, m4, m5] = r;
+    return std::tie(m1, m2, m3, m4, m5);
+}
+auto membersOf(const GraphPreparation& r)
+{
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8] = r;
+    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8);
+}
+
+template <class Part> bool allDiffer(const Part& a, const Part& b = {})
+{
+    const auto differ = [&]<size_t... I>(std::index_sequence<I...>)
+    {
+        return ((std::get<I>(membersOf(a)) != std::get<I>(membersOf(b))) && ...);
+    };
+    return differ(std::make_index_sequence<std::tuple_size_v<decltype(membersOf(a))>>());
+}
+
+/// A recipe that agrees with the defaults in no member of any part.
+Recipe nothingAsByDefault()
+{
+    Recipe r = everything();
+    r.include = { "c" };
+    r.calibration = { Calibrator::Mse, true, 90, 64, 32, 0.5, 2, 3, true, 100 };
+    r.restrictedAsymmetric = r.quantizeUnquantizedInputs = r.pairsForWeights = r.keepRemovable = true;
+    r.contribOperators = r.subgraphs = r.sigmoidNnapi = r.completeOverrides = r.keepExtremeConstants = true;
+    r.matmulConstantOnly = true;
+    r.adjustWeightsForBias = false;
+    r.blockSize = 16;
+    r.noOutputTypes = { "Conv" };
+    r.corrections = { true, true, true, true };
+    r.weightOnly = { 32, WeightOnlyAlgorithm::Gptq, true, true, 4, 0, { { "w", 0.5 } },
+        { 0.02, true, true, false, true }, { { "n", {} } } };
+    r.preparation = { true, false, false, false, false, false, false, false };
     return r;
 }
 
@@ -201,6 +266,21 @@ private slots:
             }
         }
         QVERIFY(wrongNumbers({}).empty());
+    }
+
+    /// What the table does not name is neither saved nor compared.
+    void everyMemberHasAnOption()
+    {
+        const Recipe from = nothingAsByDefault();
+        QVERIFY(allDiffer(from) && allDiffer(from.calibration) && allDiffer(from.corrections));
+        QVERIFY(allDiffer(from.weightOnly) && allDiffer(from.weightOnly.gptq) && allDiffer(from.preparation));
+        Recipe recipe;
+        for (const RecipeOption& option : recipeOptions())
+            if (option.value.get)
+                option.value.set(recipe, option.value.get(from));
+        recipe.tensors = from.tensors; // of single tensors and nodes
+        recipe.weightOnly.nodes = from.weightOnly.nodes;
+        QVERIFY(recipe == from);
     }
 
     /// A place that two options share would leave their order to chance.
