@@ -173,7 +173,7 @@ private slots:
         std::set<std::string> phases;
         const ProgressFn note = [&](std::string_view phase, size_t, size_t) { phases.emplace(phase); };
         const auto runs = [&](Calibrator calibrator, double percentile) {
-            inputs.recipe->calibration.kind = method;
+            inputs.recipe->calibration.kind = calibrator;
             inputs.recipe->calibration.percentile = percentile;
             phases.clear();
             inputs.activationCache = uint64_t(1) << 26;
@@ -186,7 +186,7 @@ private slots:
         QCOMPARE(runs(Calibrator::MinMax, 99.999), 1);
         for (const Calibrator calibrator : { Calibrator::Percentile, Calibrator::MovingAverage, Calibrator::Entropy,
                  Calibrator::Mse, Calibrator::MinMax })
-            QCOMPARE(runs(method, 99.999), 0);
+            QCOMPARE(runs(calibrator, 99.999), 0);
         QVERIFY(runs(Calibrator::Percentile, 99) > 0);
         for (const double percentile : { 98.0, 99.99, 99.999, 50.0 })
             QCOMPARE(runs(Calibrator::Percentile, percentile), 0);

@@ -5,6 +5,7 @@
 #include "core/onnx/write/export.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/ranges/range_files.h"
+#include "tests/support/helper_call.h"
 #include "tests/support/small_model.h"
 #include "tests/support/tensors.h"
 
@@ -161,7 +162,7 @@ private:
         m_out.numbers(c.quantClass);
         m_out.number(c.network.has_value());
         for (const Finding& f : c.findings) {
-            add(f.rule);
+            m_out.item(f.rule);
             add(f.tensor);
             add(f.summary);
             add(f.expectedGainDb);
@@ -241,18 +242,20 @@ void StepsTests::writeQuantized(const char* name, const Recipe& recipe)
     Ranges wide = (*made)->quantization->ranges;
     for (auto& [tensor, range] : wide.tensors)
         range.highest *= 4;
-    QVERIFY(writeRanges(wide, path("ranges.json")).ok());
+    const auto ranges = formatRanges(wide, RangeFormat::Json);
+    QVERIFY(ranges.ok());
+    QVERIFY(writeFile(path("ranges.json"), *ranges).ok());
 }
 
 void StepsTests::initTestCase()
 {
-    writeFloat("float.onnx", 1);
-    writeFloat("wider.onnx", 3);
-    writeQuantized("quantized.onnx", quantscopeRecipe());
+    QS_HELPER(writeFloat("float.onnx", 1));
+    QS_HELPER(writeFloat("wider.onnx", 3));
+    QS_HELPER(writeQuantized("quantized.onnx", quantscopeRecipe()));
     Recipe other = quantscopeRecipe();
     other.perChannel = !other.perChannel;
     other.reduceRange = true;
-    writeQuantized("other.onnx", other);
+    QS_HELPER(writeQuantized("other.onnx", other));
     QVERIFY(writeFile(path("names.txt"), "zero\none\ntwo\nthree\n").ok());
     QVERIFY(writeFile(path("map.json"), manualLinksJson({ {}, { { "next", "next" } } })).ok());
 }

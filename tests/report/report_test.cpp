@@ -194,7 +194,9 @@ json wholeDocument()
     Comparison& c = *s.comparison;
     fillSamples(c);
     s.classNames = std::make_shared<const ClassNames>(ClassNames { "one", "two", "three" });
-    s.alignment->links.push_back({ input, input, 0.9, true });
+    const auto alignment = std::make_shared<Alignment>(*s.alignment);
+    alignment->links.push_back({ input, input, 0.9, true });
+    s.alignment = alignment;
     c.profile = ArithmeticProfile::IntegerAvx2;
     c.saturation.push_back({ NodeId(0), "relu", "Relu", 24, { 4, 0 } });
     c.network = NetworkVerdict { { { input, 0.5 }, ValueDistance { input, 0.5 } }, false };

@@ -235,7 +235,7 @@ private slots:
         emit calibrator->activated(2);
         QCOMPARE(example.stack().count(), steps + 1);
         const TensorOverride& said = example.session.recipe().recipe().tensors.at(name);
-        QVERIFY(said.calibrator && said.calibrator->method == Calibrator::Percentile);
+        QVERIFY(said.calibrator && said.calibrator->kind == Calibrator::Percentile);
         QVERIFY(!said.parts.front().lowest && !said.parts.front().scale); // a link, no number
         example.session.run();
         QVERIFY(example.settled());
