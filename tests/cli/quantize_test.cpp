@@ -123,7 +123,7 @@ private slots:
             { "quantize", kFloat, "-o", path("f8.onnx"), "--data", kData, "--activation-type", "float8e4m3fn",
                 "--weight-type", "float8e4m3fn", "--method", "distribution", "--script", path("f8.py"), "--quiet" });
         QVERIFY(contentOf(path("f8.py")).contains("weight_type=QuantType.QFLOAT8E4M3FN"));
-        QVERIFY(contentOf(path("f8.py")).contains("Calibrator.Distribution"));
+        QVERIFY(contentOf(path("f8.py")).contains("CalibrationMethod.Distribution"));
     }
 
     void calibratesWithSamplesOfTheirOwn()

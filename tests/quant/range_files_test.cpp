@@ -36,7 +36,7 @@ constexpr std::string_view kJson
       R"({"data": [1.1920928955078125e-07], "dtype": "float16", "CLS": "numpy.array"}, "CLS": "TensorData"}, "neg x": )"
       R"({"lowest": {"data": [-3.0], "dtype": "float32", "CLS": "numpy.array"}, "highest": {"data": [-1.0], "dtype": )"
       R"("float32", "CLS": "numpy.array"}, "CLS": "TensorData"}}, "calibration_method": {"CLS": "CalibrationMethod", )"
-      R"("value": "Calibrator.MinMax"}, "smooth_quant": false})";
+      R"("value": "CalibrationMethod.MinMax"}, "smooth_quant": false})";
 constexpr const char* kFlatHex
     = "0c00000000000600080004000600000004000000030000000c0000002c00000064000000a8ffffff0800000010000000"
       "040000002d312e3000000000050000006e65672078000000ccffffff080000002000000016000000312e313932303932"
@@ -138,7 +138,7 @@ void RangeFilesTests::refused_data()
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("mentions");
     const auto json = [](const QByteArray& entry) {
-        return "{\"data\": {\"x\": " + entry + "}, \"calibration_method\": {\"value\": \"Calibrator.MinMax\"}}";
+        return "{\"data\": {\"x\": " + entry + "}, \"calibration_method\": {\"value\": \"CalibrationMethod.MinMax\"}}";
     };
     QTest::newRow("empty") << QByteArray(" \n") << "empty";
     QTest::newRow("half a document") << QByteArray(kJson.data(), 200) << "JSON";

@@ -142,7 +142,7 @@ std::string staticCall(ScriptWriter& writer, const Recipe& r, const std::string&
     text += "    activation_type=" + quantType(r.activationType) + ",\n    weight_type=" + quantType(r.weightType)
         + ",\n";
     text += writer.choice();
-    text += "    calibrate_method=Calibrator[RANGES[\"calibration_method\"][\"value\"].split(\".\")[-1]],\n";
+    text += "    calibrate_method=CalibrationMethod[RANGES[\"calibration_method\"][\"value\"].split(\".\")[-1]],\n";
     text += writer.extraOptions();
     text += externalData ? kExternalData : "";
     return text + "    calibration_cache_path=cache.name,\n)\nos.remove(cache.name)\n";
@@ -178,7 +178,7 @@ Result<OrtScript> ortScript(
         = "# Makes the quantized model with onnxruntime.quantization 1.31. Later versions scale float16 otherwise.\n"
           "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n"
           "import json\nimport os\nimport sys\nimport tempfile\n\nimport numpy as np\nimport onnx\n"
-          "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    Calibrator,\n    "
+          "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    CalibrationMethod,\n    "
           "QuantFormat,\n    QuantType,\n"
           "    matmul_nbits_quantizer,\n    quantize_dynamic,\n    quantize_static,\n)\n\n";
     const auto place = [&](const std::string& path) {
