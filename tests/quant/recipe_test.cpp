@@ -268,6 +268,32 @@ private slots:
         QVERIFY(wrongNumbers({}).empty());
     }
 
+    /// Recipes in files name them so: a path that changes makes files unreadable.
+    void pathsStay()
+    {
+        const std::vector<std::string_view> paths { "format", "activation_type", "weight_type", "per_channel",
+            "reduce_range", "op_types", "include", "exclude", "calibration.method", "calibration.symmetric",
+            "calibration.percentile", "calibration.bins", "calibration.quantized_bins",
+            "calibration.averaging_constant", "calibration.stride", "calibration.max_intermediate_outputs",
+            "calibration.cube_root", "calibration.mse_levels", "symmetric_activations", "restricted_asymmetric",
+            "symmetric_weights", "minimum_range", "quantize_unquantized_inputs", "matmul_constant_only",
+            "pairs_for_weights", "dedicated_pairs", "quantize_bias", "keep_removable", "adjust_weights_for_bias",
+            "contrib_operators", "subgraphs", "sigmoid_nnapi", "block_size", "no_output_types", "per_channel_axis",
+            "tensors", "complete_overrides", "smooth_quant", "smooth_quant_alpha", "smooth_quant_folding",
+            "corrections.equalize", "corrections.equalize_clips", "corrections.adaround", "corrections.bias",
+            "weight_only.block_size", "weight_only.algorithm", "weight_only.dequantize_form",
+            "weight_only.channel_wise", "weight_only.accuracy_level", "weight_only.table_axis",
+            "weight_only.clip_ratios", "weight_only.gptq.damping", "weight_only.gptq.reorder",
+            "weight_only.gptq.search_scale", "weight_only.gptq.per_channel", "weight_only.gptq.spread_errors",
+            "weight_only.nodes", "preparation.enabled", "preparation.fold_constants", "preparation.remove_unused",
+            "preparation.fold_batch_norm", "preparation.fuse_layer_norm", "preparation.fuse_gelu",
+            "preparation.keep_attention", "preparation.infer_shapes", "keep_extreme_constants" };
+        std::vector<std::string_view> found;
+        for (const RecipeOption& option : recipeOptions())
+            found.push_back(option.path);
+        QCOMPARE(found, paths);
+    }
+
     /// What the table does not name is neither saved nor compared.
     void everyMemberHasAnOption()
     {

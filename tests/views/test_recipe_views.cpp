@@ -331,7 +331,7 @@ private slots:
         example.window.showView(QStringLiteral("what-if"));
         QApplication::processEvents();
         RecipeForm& form = example.window.findChild<WhatIfPanel*>()->form();
-        const auto* calibrator = static_cast<QComboBox*>(form.editor("calibration.kind"));
+        const auto* calibrator = static_cast<QComboBox*>(form.editor("calibration.method"));
         const auto* granularity = static_cast<QComboBox*>(form.editor("per_channel"));
         for (const QComboBox* combo : { calibrator, granularity }) {
             QStyleOptionComboBox option;
@@ -441,7 +441,7 @@ private slots:
         example.session.setAutoRun(false);
         example.window.showView(QStringLiteral("what-if"));
         RecipeForm& form = example.window.findChild<WhatIfPanel*>()->form();
-        auto* method = qobject_cast<QComboBox*>(form.editor("calibration.kind"));
+        auto* method = qobject_cast<QComboBox*>(form.editor("calibration.method"));
         QVERIFY(method);
         method->setCurrentIndex(2);
         emit method->activated(2);

@@ -134,7 +134,7 @@ constexpr RecipeOption kTable[] {
         .flag
         = { .name = "exclude", .help = "nodes that stay float: names, globs or re:REGEX, by comma", .place = 2 } },
 
-    { .path = "calibration.kind",
+    { .path = "calibration.method",
         .value = setting<&Recipe::calibration, &CalibratorOptions::kind>(),
         .step = RecipeStep::Ranges,
         .flag = { .name = "method",

@@ -13,7 +13,7 @@ namespace qs {
 class SettingOrigins {
 public:
     SettingOrigins(const Recipe& recipe, const RecipeBase& base);
-    /// Of the field with this path, as in recipeDiff ("calibration.kind", "per_channel", "tensors.X").
+    /// Of the field with this path, as in recipeDiff ("calibration.method", "per_channel", "tensors.X").
     ValueOrigin of(std::string_view field) const;
 
 private:

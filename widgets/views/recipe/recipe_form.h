@@ -23,7 +23,7 @@ class RecipeForm : public QWidget {
     Q_OBJECT
 public:
     explicit RecipeForm(Session& session, QWidget* parent = nullptr);
-    /// Editor of a setting, by its path ("calibration.kind"); null when there is none.
+    /// Editor of a setting, by its path ("calibration.method"); null when there is none.
     QWidget* editor(const std::string& path) const;
 
 protected:
