@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/calibrate.h"
 #include "tests/analysis/planted.h"
+#include "tests/support/calibrated_tensors.h"
 
 #include <cmath>
 #include <random>
@@ -178,7 +179,7 @@ Comparison comparePlanted(const Planted& planted)
     const Prepared f = prepared(changed(plain, planted.floatModel));
     CalibrationRun run;
     run.plan = f.plan;
-    run.tensors = tensorsToCalibrate(*f.plan);
+    run.tensors = test::tensorsToCalibrate(*f.plan);
     run.data = dataFor(f.graph(), {});
     Recipe recipe;
     recipe.activationType = DType::UInt8;

@@ -6,6 +6,7 @@
 #include "core/base/work/memory.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/quant/recipe/recipe_edit.h"
+#include "tests/support/recipe_nodes.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -100,7 +101,7 @@ int main(int argc, char** argv)
         if (!states[n].quantized)
             continue;
         Inputs edited = options.inputs;
-        edited.recipe = withNode(recipe, nodes, n, false);
+        edited.recipe = test::withNode(recipe, nodes, n, false);
         SnapshotPtr next;
         edits.push_back(secondsOf([&] { next = build(edited, base); }));
         if (std::getenv("QS_BENCH_EACH"))

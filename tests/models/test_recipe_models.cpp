@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/recipe/recipe_edit.h"
 #include "tests/models/suites.h"
+#include "tests/support/recipe_nodes.h"
 #include "widgets/models/recipe/node_tree_model.h"
 #include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/models/tables/advice_models.h"
@@ -95,14 +96,14 @@ private slots:
         const QModelIndex block = model.index(1, 0);
         QCOMPARE(block.data(Qt::CheckStateRole).toInt(), int(Qt::Checked));
         QCOMPARE(block.siblingAtColumn(1).data().toString(), QStringLiteral("3 of 3"));
-        recipe = withNode(recipe, model.nodes(), 1, false);
+        recipe = test::withNode(recipe, model.nodes(), 1, false);
         refresh(model, recipe);
         QCOMPARE(block.data(Qt::CheckStateRole).toInt(), int(Qt::PartiallyChecked));
         const QModelIndex conv = model.indexOf("/block1/branch/conv_a");
         QCOMPARE(conv.data(Qt::CheckStateRole).toInt(), int(Qt::Unchecked));
         QCOMPARE(conv.siblingAtColumn(1).data().toString(), QStringLiteral("float"));
         QVERIFY(conv.data(Qt::ToolTipRole).toString().contains(QStringLiteral("set here")));
-        recipe = withExclusion(recipe, scopePattern("/block1"), true);
+        recipe = withExclusion(recipe, "/block1/*", true);
         refresh(model, recipe);
         QCOMPARE(block.data(Qt::CheckStateRole).toInt(), int(Qt::Unchecked));
         QCOMPARE(model.quantizedCount(), size_t(2));

@@ -8,6 +8,7 @@
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/recipe/recipe_ranges.h"
 #include "core/quant/recipe/setting_origins.h"
+#include "tests/support/recipe_nodes.h"
 
 #include <QDir>
 #include <QFile>
@@ -80,22 +81,22 @@ private slots:
         const auto nodes = someNodes();
         const Recipe start;
         const RecipeBase base { start, ValueOrigin::Preset };
-        Recipe r = withNode(start, nodes, 0, false);
+        Recipe r = test::withNode(start, nodes, 0, false);
         QVERIFY(r.exclude == std::vector<std::string> { "/a/conv" });
-        QVERIFY(withNode(r, nodes, 0, true) == start);
-        r = withExclusion(start, scopePattern("/a"), true);
+        QVERIFY(test::withNode(r, nodes, 0, true) == start);
+        r = withExclusion(start, "/a/*", true);
         auto states = nodeStates(r, base, nodes);
         QVERIFY(!states[0].quantized && !states[1].quantized && states[2].quantized && !states[3].quantized);
         QVERIFY(states[0].origin == ValueOrigin::ByPattern);
         QCOMPARE(states[0].by, std::string("/a/*"));
-        r = withNode(r, nodes, 0, true); // the rest of the pattern stays out, by name
+        r = test::withNode(r, nodes, 0, true); // the rest of the pattern stays out, by name
         states = nodeStates(r, base, nodes);
         QVERIFY(states[0].quantized && !states[1].quantized);
         QVERIFY(triState(states, std::vector<size_t> { 0, 1 }) == TriState::Some);
         r = withType(start, nodes, "Conv", false);
         QVERIFY(!nodeStates(r, base, nodes)[2].quantized);
         QVERIFY(withType(r, nodes, "Conv", true) == start);
-        r = withNode(start, nodes, 3, true); // of a type that nobody quantizes by default
+        r = test::withNode(start, nodes, 3, true); // of a type that nobody quantizes by default
         QVERIFY(nodeStates(r, base, nodes)[3].quantized);
     }
 

@@ -5,6 +5,7 @@
 #include "core/quant/calibrate/calibrators.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
+#include "tests/support/calibrated_tensors.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -102,7 +103,7 @@ std::shared_ptr<const Plan> chain() { return chain(DType::Float32, Tensor::of<fl
 CalibrationRun runOf(std::shared_ptr<const Plan> plan, std::shared_ptr<const DataSource> data)
 {
     CalibrationRun run;
-    run.tensors = tensorsToCalibrate(*plan);
+    run.tensors = test::tensorsToCalibrate(*plan);
     run.plan = std::move(plan);
     run.data = std::move(data);
     return run;
@@ -125,8 +126,8 @@ void CalibrateTests::selectsFloatsOfTheTypes()
 {
     const auto plan = chain();
     using Names = std::vector<std::string>;
-    QCOMPARE(tensorsToCalibrate(*plan), (Names { "x", "scaled", "rectified", "moved", "sum" }));
-    QCOMPARE(tensorsToCalibrate(*plan, { "Identity", "Shape" }), (Names { "rectified", "moved", "sum" }));
+    QCOMPARE(test::tensorsToCalibrate(*plan), (Names { "x", "scaled", "rectified", "moved", "sum" }));
+    QCOMPARE(test::tensorsToCalibrate(*plan, { "Identity", "Shape" }), (Names { "rectified", "moved", "sum" }));
 }
 
 void CalibrateTests::rangesOfEveryTensor()

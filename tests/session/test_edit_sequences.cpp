@@ -5,6 +5,7 @@
 #include "core/report/report.h"
 #include "tests/support/helper_call.h"
 #include "tests/support/real_build.h"
+#include "tests/support/recipe_nodes.h"
 #include "tests/support/small_model.h"
 #include "widgets/session/session.h"
 
@@ -133,7 +134,7 @@ public:
         switch (below(11)) {
         case 0:
         case 1:
-            return withNode(std::move(r), m_nodes, below(m_nodes.size()), below(2) == 0);
+            return test::withNode(std::move(r), m_nodes, below(m_nodes.size()), below(2) == 0);
         case 2:
             return withType(std::move(r), m_nodes, m_nodes[below(m_nodes.size())].opType, below(2) == 0);
         case 3:

@@ -350,27 +350,4 @@ Result<Ranges> calibrate(const CalibrationRun& run, const CalibratorOptions& opt
     return rangesFor(data, options);
 }
 
-std::vector<std::string> tensorsToCalibrate(const Plan& plan, const std::vector<std::string>& opTypes)
-{
-    const Graph& graph = plan.graph();
-    std::vector<std::string> names;
-    std::vector<bool> taken(graph.values().size(), false);
-    auto take = [&](ValueId id) {
-        if (!id.valid() || taken[id.index()] || graph.value(id).initializer)
-            return;
-        const DType type = plan.facts().of(id).dtype;
-        if (type != DType::Float32 && type != DType::Float16)
-            return;
-        taken[id.index()] = true;
-        names.push_back(graph.value(id).name);
-    };
-    for (const Node& node : graph.nodes()) {
-        if (!opTypes.empty() && std::ranges::find(opTypes, node.opType) == opTypes.end())
-            continue;
-        std::ranges::for_each(node.inputs, take);
-        std::ranges::for_each(node.outputs, take);
-    }
-    return names;
-}
-
 } // namespace qs

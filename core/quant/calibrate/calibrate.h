@@ -15,8 +15,4 @@ Result<CalibrationData> collectCalibration(const CalibrationRun& run, const Coll
 /// Gathers what these options need and computes the ranges.
 Result<Ranges> calibrate(const CalibrationRun& run, const CalibratorOptions& options);
 
-/// Inputs and outputs of the nodes of these types (empty: of all) that are float32 or float16 and no initializers, in
-/// graph order: what ONNX Runtime calibrates.
-std::vector<std::string> tensorsToCalibrate(const Plan& plan, const std::vector<std::string>& opTypes = {});
-
 } // namespace qs

@@ -132,11 +132,6 @@ Recipe withNodes(Recipe recipe, std::span<const RecipeNode> nodes, std::span<con
     return recipe;
 }
 
-Recipe withNode(Recipe recipe, std::span<const RecipeNode> nodes, size_t node, bool quantized)
-{
-    return withNodes(std::move(recipe), nodes, { &node, 1 }, quantized);
-}
-
 Recipe withType(Recipe recipe, std::span<const RecipeNode> nodes, const std::string& opType, bool quantized)
 {
     Names types = opTypesOf(recipe);
@@ -165,19 +160,6 @@ Recipe withExclusion(Recipe recipe, const std::string& pattern, bool excluded)
     if (excluded)
         recipe.exclude.push_back(pattern);
     return recipe;
-}
-
-std::string scopePattern(const std::string& scope)
-{
-    if (scope.find_first_of("*?,") == std::string::npos && !scope.starts_with("re:"))
-        return scope + "/*";
-    std::string pattern = "re:^";
-    for (char c : scope) {
-        if (std::string_view("\\^$.|?*+()[]{}/").find(c) != std::string_view::npos)
-            pattern += '\\';
-        pattern += c;
-    }
-    return pattern + "\\/";
 }
 
 Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double highest)

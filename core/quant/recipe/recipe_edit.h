@@ -16,13 +16,10 @@ namespace qs {
 /// Quantizes these nodes (indices into `nodes`) or leaves them in float, and changes nothing about the others. Patterns
 /// that say otherwise are replaced by the names of what else they match.
 Recipe withNodes(Recipe recipe, std::span<const RecipeNode> nodes, std::span<const size_t> members, bool quantized);
-Recipe withNode(Recipe recipe, std::span<const RecipeNode> nodes, size_t node, bool quantized);
 /// All nodes of an operator type, also those that are still to come.
 Recipe withType(Recipe recipe, std::span<const RecipeNode> nodes, const std::string& opType, bool quantized);
 /// Leaves out what a pattern matches ("/block1/*", "re:^/head"), or takes that pattern back.
 Recipe withExclusion(Recipe recipe, const std::string& pattern, bool excluded);
-/// The pattern of everything whose name begins with this scope and a slash; commas and wildcards in it are kept.
-std::string scopePattern(const std::string& scope);
 
 /// The override of a tensor, by ends of its real range. A scale, zero point and calibrator given before go.
 Recipe withRange(Recipe recipe, const std::string& tensor, double lowest, double highest);
