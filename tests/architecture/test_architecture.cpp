@@ -84,6 +84,7 @@ private slots:
     void filesKeepTheirSize();
     void foldersHoldFewFiles();
     void roomsAreOnTheMap();
+    void roomsStandBehindWhatTheyKnow();
     void functionsAndClassesKeepTheirSize();
     void blocksAreFound();
     void circlesAreFound();
@@ -276,6 +277,31 @@ void TestArchitecture::roomsAreOnTheMap()
         if (!QFileInfo::exists(QDir(QS_SOURCE_DIR).filePath(path))
             && !QFileInfo::exists(QDir(QS_SOURCE_DIR).filePath(path + ".h")))
             complaints << path + ": stands in ARCHITECTURE.md, and is not there";
+    expectNone(complaints);
+}
+
+/// The map names the rooms of a part in an order in which each includes only those before it.
+void TestArchitecture::roomsStandBehindWhatTheyKnow()
+{
+    static const QRegularExpression room("`((?:core|widgets)/[a-z_/]+)`");
+    QHash<QString, int> places;
+    for (const QString& line : readText("ARCHITECTURE.md").split('\n')) {
+        const QStringList cells = line.split('|');
+        if (cells.size() != 4)
+            continue;
+        for (auto it = room.globalMatch(cells[2]); it.hasNext();)
+            places.insert(it.next().captured(1), int(places.size()));
+    }
+    QVERIFY(places.size() > 50);
+    QStringList complaints;
+    for (const QString& file : filesBelow({ "core", "widgets" }, kCode)) {
+        const QString here = QFileInfo(file).path();
+        for (const Include& include : includesOf(file)) {
+            const QString there = QFileInfo(include.target).path();
+            if (partOf(file) == partOf(include.target) && places.value(there, -1) > places.value(here, INT_MAX))
+                complaints << place(file, include) + ", which stands behind it in ARCHITECTURE.md";
+        }
+    }
     expectNone(complaints);
 }
 

@@ -10,7 +10,7 @@
 
 namespace qs {
 
-/// From this relative distance on two networks are not the same.
+/// Two networks whose outputs are further apart than this, relatively, are not the same.
 inline constexpr double kSameNetwork = 1e-4;
 
 /// Relative distance of a value of the bypassed quantized file from the float model's, |x - b| / |x|.

@@ -51,7 +51,7 @@ struct ActivationRow {
     std::optional<std::pair<double, double>> observedRange; ///< of a(p); of y without a quantizer
     std::optional<std::pair<double, double>> floatRange; ///< of x
     Number signalPower; ///< mean x^2
-    Number usedCodes; ///< share of the codes in use, per-tensor quantizers of at most 8 bits
+    Number usedCodes; ///< share of the codes in use, per-tensor quantizers of 8 bits
     std::optional<ImplementationShares> implementation; ///< integer profiles
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
     Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)

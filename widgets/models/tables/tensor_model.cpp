@@ -138,7 +138,7 @@ TensorModel::Columns TensorModel::quantizerColumns() const
               tr("Observed range over representable range; far below 100 % wastes codes, above it clips."),
               QStringLiteral("used range"), Value, kUp, false },
             percents<R>(usedRangeOf) },
-        { { tr("used codes"), tr("Share of the integer codes that occur (quantizers of at most 8 bits)."),
+        { { tr("used codes"), tr("Share of the integer codes that occur (quantizers of 8 bits)."),
               QStringLiteral("used codes"), Value, kUp, false },
             percents<R>(&R::usedCodes) },
         { { tr("type"), tr("Element type of the codes"), QStringLiteral("float32"), Text, kUp, false },
