@@ -9,13 +9,16 @@ namespace qs {
 
 namespace {
 
-/// A glob as a regular expression.
-std::string regexOfGlob(const std::string& glob)
+/// A glob as a regular expression over bytes: names need not be valid UTF-8. `?` is a character of it, or a byte that
+/// is in none.
+Regex regexOfGlob(const std::string& glob)
 {
+    constexpr const char* kCharacter
+        = R"((?:[\xC0-\xDF][\x80-\xBF]|[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF7][\x80-\xBF]{3}|.))";
     std::string regex = "(?s)^";
     for (const char& c : glob)
-        regex += c == '*' ? ".*" : c == '?' ? "." : Regex::quoted({ &c, 1 });
-    return regex + "$";
+        regex += c == '*' ? ".*" : c == '?' ? kCharacter : Regex::quoted({ &c, 1 });
+    return Regex(regex + "$", Regex::Text::Bytes);
 }
 
 bool isRegex(const std::string& text) { return text.starts_with("re:"); }
@@ -35,7 +38,7 @@ Result<std::vector<size_t>> matchNames(const std::string& pattern, const std::ve
     if (!found.empty())
         return found;
     if (isNamePattern(pattern)) {
-        const Regex regex(isRegex(pattern) ? pattern.substr(3) : regexOfGlob(pattern));
+        const Regex regex = isRegex(pattern) ? Regex(pattern.substr(3)) : regexOfGlob(pattern);
         if (!regex.fault().empty())
             return badUse("'" + pattern + "' is no regular expression: " + regex.fault(), "mend it or use a glob");
         for (size_t i = 0; i < names.size(); ++i)

@@ -222,6 +222,10 @@ void BaseTests::regularExpressions()
     QVERIFY(!malformed.ok());
     QCOMPARE(malformed.issue().kind, IssueKind::BadUse);
     QVERIFY(!matchNames("re:nothing", names).ok());
+    const std::string other = "/a\xE9/b"; // no UTF-8
+    for (const std::string glob : { "*", "/a*", "/a?/b", "/a\xE9/*", "/?\xE9/b" })
+        QCOMPARE(matchNames(glob, { other, "/\xC3\xA9" }).value()[0], size_t(0));
+    QCOMPARE(*matchNames("/?", { other, "/\xC3\xA9" }), std::vector<size_t> { 1 }); // a character of two bytes
     const auto hostile = matchNames("re:^(a+)+$", { std::string(100'000, 'a') + "b" });
     QVERIFY(!hostile.ok());
     QCOMPARE(hostile.issue().kind, IssueKind::BadInput);

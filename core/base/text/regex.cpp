@@ -9,9 +9,10 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t(8) << 20; ///< of one compiled pattern and what matching keeps
 
-RE2::Options options()
+RE2::Options options(Regex::Text text)
 {
     RE2::Options o;
+    o.set_encoding(text == Regex::Text::Utf8 ? RE2::Options::EncodingUTF8 : RE2::Options::EncodingLatin1);
     o.set_log_errors(false);
     o.set_max_mem(kMostBytes);
     return o;
@@ -19,8 +20,8 @@ RE2::Options options()
 
 } // namespace
 
-Regex::Regex(const std::string& pattern)
-    : m_regex(std::make_shared<const RE2>(pattern, options()))
+Regex::Regex(const std::string& pattern, Text text)
+    : m_regex(std::make_shared<const RE2>(pattern, options(text)))
 {
 }
 

@@ -12,10 +12,14 @@ class RE2;
 namespace qs {
 
 /// A regular expression in RE2's syntax: neither back references nor looking ahead or behind, so that no pattern takes
-/// long on any text. Characters are those of UTF-8.
+/// long on any text.
 class Regex {
 public:
-    explicit Regex(const std::string& pattern);
+    enum class Text {
+        Utf8,
+        Bytes ///< each byte is a character of its own; nothing is invalid
+    };
+    explicit Regex(const std::string& pattern, Text text = Text::Utf8);
     /// Why the pattern is none, or too large; empty when it is one. A faulty one matches nothing.
     const std::string& fault() const;
     bool matchesAll(std::string_view text) const;
