@@ -380,19 +380,23 @@ private slots:
 
     void inverseRoots()
     {
-        for (const size_t n : { 1u, 3u, 4u, 17u, 130u }) {
+        for (const size_t n : { 1u, 3u, 4u, 17u, 130u, 330u }) { // up to more than one block
             std::vector<double> inputs;
             InputProducts sums = productsOf(n, 3 * n + 5, inputs);
             std::vector<double> one = sums.full, two = sums.full;
             QVERIFY(inverseRoot(one, n, 1) && inverseRoot(two, n, 3));
             QVERIFY(one == two);
             // UT U is the inverse, so U H UT is one.
+            std::vector<double> right(n * n); // H UT
+            for (size_t k = 0; k < n; ++k)
+                for (size_t l = 0; l < n; ++l)
+                    for (size_t j = 0; j < n; ++j)
+                        right[k * n + j] += sums.full[k * n + l] * one[j * n + l];
             for (size_t i = 0; i < n; ++i)
                 for (size_t j = 0; j < n; ++j) {
                     double sum = 0;
                     for (size_t k = 0; k < n; ++k)
-                        for (size_t l = 0; l < n; ++l)
-                            sum += one[i * n + k] * sums.full[k * n + l] * one[j * n + l];
+                        sum += one[i * n + k] * right[k * n + j];
                     QVERIFY(std::abs(sum - (i == j ? 1 : 0)) < 1e-9);
                     QVERIFY(j >= i || one[i * n + j] == 0);
                 }

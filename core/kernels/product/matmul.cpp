@@ -66,7 +66,7 @@ constexpr size_t kKeptShapes = 16;
 
 } // namespace
 
-template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, const Acc* b, Acc* c) noexcept
+template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, const Acc* b, Acc* c)
 {
     const auto left = s.transposeA ? matrixMap(a, s.inner, s.rows) : matrixMap(a, s.rows, s.inner);
     const auto right = s.transposeB ? matrixMap(b, s.columns, s.inner) : matrixMap(b, s.inner, s.columns);
@@ -81,8 +81,8 @@ template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, c
         product.noalias() = left * right;
 }
 
-template void matmulReference<double>(const ProductShape&, const double*, const double*, double*) noexcept;
-template void matmulReference<uint64_t>(const ProductShape&, const uint64_t*, const uint64_t*, uint64_t*) noexcept;
+template void matmulReference<double>(const ProductShape&, const double*, const double*, double*);
+template void matmulReference<uint64_t>(const ProductShape&, const uint64_t*, const uint64_t*, uint64_t*);
 
 template <class T>
 void scaleAndAdd(int64_t rows, int64_t columns, float alpha, float beta, const MatrixAddend<T>& addend, T* c) noexcept

@@ -18,9 +18,9 @@ struct ProductShape {
     auto operator<=>(const ProductShape&) const = default;
 };
 
-/// Product by Eigen, on one thread. Acc: double for float types, the type's 64-bit counterpart for integers (sums
-/// wrap).
-template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, const Acc* b, Acc* c) noexcept;
+/// Product by Eigen, on one thread; the same bits on every machine. Acc: double for float types, the type's 64-bit
+/// counterpart for integers (sums wrap).
+template <class Acc> void matmulReference(const ProductShape& s, const Acc* a, const Acc* b, Acc* c);
 
 /// A matrix added to a product; a stride of 0 repeats a row or column. Null data: nothing is added.
 template <class T> struct MatrixAddend {
