@@ -192,6 +192,7 @@ private slots:
     void nothingRunsAgain_data() { bases(); }
     void nothingRunsAgain();
     void settingsChangeNoNumbers_data() { bases(); }
+    void smallFilesAreReadAgain();
     void settingsChangeNoNumbers();
 
 private:
@@ -384,6 +385,26 @@ void StepsTests::nothingRunsAgain()
                 && (*second)->other == (*first)->other,
             edit.name);
     }
+}
+
+/// What small files say is asked anew each time, under whatever name they lie.
+void StepsTests::smallFilesAreReadAgain()
+{
+    Inputs inputs = base(false);
+    inputs.classNamesPath = path("changing.txt");
+    inputs.mapPath = path("changing.json");
+    QVERIFY(writeFile(inputs.classNamesPath, "zero\none\ntwo\nthree\n").ok());
+    QVERIFY(writeFile(inputs.mapPath, manualLinksJson({})).ok());
+    const auto first = buildSnapshot(inputs, nullptr, {}, {});
+    QVERIFY(first.ok());
+    QVERIFY(writeFile(inputs.classNamesPath, "none\nsome\nmany\nall\n").ok());
+    QVERIFY(writeFile(inputs.mapPath, manualLinksJson({ {}, { { "next", "next" } } })).ok());
+    const auto second = buildSnapshot(inputs, *first, {}, {});
+    QVERIFY(second.ok());
+    QCOMPARE((*second)->classNames->front(), std::string("none"));
+    QVERIFY(Bytes(**second).all() != Bytes(**first).all());
+    QVERIFY(Bytes(**second).all() == fromScratch(inputs));
+    QVERIFY((*second)->floatModel == (*first)->floatModel && (*second)->data == (*first)->data);
 }
 
 void StepsTests::settingsChangeNoNumbers()

@@ -4,6 +4,7 @@
 #include "core/analysis/measure/pair_memory.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/stopwatch.h"
+#include "core/data/class_names.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/pairing.h"
 #include "core/project/snapshot/quantized_model.h"
@@ -101,7 +102,10 @@ Status openAllData(Steps& s)
 
 Status nameClasses(Steps& s)
 {
-    const ClassNamesKey key { s.next.inputs.classNamesPath, s.next.floatModel, s.next.data };
+    ClassNamesKey key { std::nullopt, s.next.floatModel, s.next.data };
+    if (const std::string& path = s.next.inputs.classNamesPath; !path.empty()) {
+        QS_TRY(key.given, readClassNames(path));
+    }
     const auto make = [&]() -> Status {
         QS_TRY(s.next.classNames, findClassNames(key));
         return {};
@@ -130,8 +134,9 @@ Status pair(Steps& s)
     const Snapshot& now = s.next;
     if (!now.floatModel || !now.quantModel || !now.inputs.compare)
         return {};
-    AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, now.inputs.mapPath,
-        now.inputs.links, now.inputs.carry, nullptr };
+    QS_TRY(ManualLinks links, manualLinks(now.inputs.mapPath, now.inputs.links));
+    AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, std::move(links),
+        now.inputs.carry, nullptr };
     if (now.inputs.run && now.inputs.carry.empty())
         key.data = now.data;
     const auto make = [&]() -> Status {

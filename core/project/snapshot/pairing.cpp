@@ -40,19 +40,6 @@ Status checkInterface(const AlignmentKey& key)
     return {};
 }
 
-/// Of the file and of those that are in none.
-Result<ManualLinks> manualLinks(const AlignmentKey& key)
-{
-    ManualLinks manual;
-    if (!key.mapPath.empty()) {
-        QS_TRY(manual, readManualLinks(key.mapPath));
-    }
-    const ManualLinks& links = key.links; // they come later, so they have the last word
-    manual.pairs.insert(manual.pairs.end(), links.pairs.begin(), links.pairs.end());
-    manual.apart.insert(manual.apart.end(), links.apart.begin(), links.apart.end());
-    return manual;
-}
-
 /// What names and structure left single, by the values of two samples.
 Status addNumbers(const AlignmentKey& key, const BuildContext& context, Alignment& found)
 {
@@ -71,13 +58,24 @@ Status addNumbers(const AlignmentKey& key, const BuildContext& context, Alignmen
 
 } // namespace
 
+Result<ManualLinks> manualLinks(const std::string& mapPath, const ManualLinks& links)
+{
+    ManualLinks manual;
+    if (!mapPath.empty()) {
+        QS_TRY(manual, readManualLinks(mapPath));
+    }
+    // Those of no file come later, so they have the last word.
+    manual.pairs.insert(manual.pairs.end(), links.pairs.begin(), links.pairs.end());
+    manual.apart.insert(manual.apart.end(), links.apart.begin(), links.apart.end());
+    return manual;
+}
+
 Result<std::shared_ptr<const Alignment>> pairValues(const AlignmentKey& key, const BuildContext& context)
 {
     context.report("match");
-    QS_TRY(const ManualLinks manual, manualLinks(key));
     QS_CHECK(checkInterface(key));
     QS_TRY(Alignment found,
-        align(*key.floatModel.plan, *key.quantModel.plan, *key.quantModel.quant, manual, key.oneNetwork));
+        align(*key.floatModel.plan, *key.quantModel.plan, *key.quantModel.quant, key.links, key.oneNetwork));
     QS_CHECK(addNumbers(key, context, found));
     return std::make_shared<const Alignment>(std::move(found));
 }

@@ -27,11 +27,10 @@ Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, con
 Result<std::shared_ptr<const ClassNames>> findClassNames(const ClassNamesKey& key)
 {
     ClassNames names;
-    if (!key.path.empty()) {
-        QS_TRY(names, readClassNames(key.path));
-    } else if (key.floatModel) {
+    if (key.given)
+        names = *key.given;
+    else if (key.floatModel)
         names = classNamesIn(key.floatModel->model->metadata);
-    }
     if (names.empty() && key.data)
         names = key.data->classNames();
     return std::make_shared<const ClassNames>(std::move(names));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/data/class_names.h"
 #include "core/project/quantize/quantization.h"
 #include "core/project/snapshot/inputs.h"
 #include "core/project/snapshot/loaded_model.h"
@@ -22,7 +23,7 @@ struct SamplesKey {
 };
 
 struct ClassNamesKey {
-    std::string path;
+    std::optional<ClassNames> given; ///< by a file
     std::optional<LoadedModel> floatModel;
     std::shared_ptr<const DataSource> data;
     bool operator==(const ClassNamesKey&) const = default;
@@ -46,8 +47,7 @@ struct QuantizationKey {
 struct AlignmentKey {
     LoadedModel floatModel, quantModel;
     bool oneNetwork = false; ///< the second was made of the first
-    std::string mapPath;
-    ManualLinks links;
+    ManualLinks links; ///< by hand, those of a file included
     CarryNames carry;
     std::shared_ptr<const DataSource> data; ///< to pair what names and structure left single; null: they stay so
     bool operator==(const AlignmentKey&) const = default;
