@@ -76,7 +76,7 @@ private:
     {
         return std::ranges::all_of(m_columns, [&](const Column<Row>& column) { return column.cell.same(a, b); });
     }
-    void announce(const RowList<Row>& before, int head, int tail);
+    void announce(const RowList<Row>& before, int head);
 
     Columns m_columns;
     RowList<Row> m_rows;
@@ -141,30 +141,27 @@ template <class Row> void RowModel<Row>::setRows(RowList<Row> rows)
         endResetModel();
         return;
     }
-    if (old - tail > head) {
+    const bool removes = old - tail > head, inserts = now - tail > head;
+    if (removes)
         beginRemoveRows({}, head, old - tail - 1);
-        m_rows = rows.ends(head, tail);
+    m_rows = inserts ? rows.ends(head, tail) : rows;
+    if (removes)
         endRemoveRows();
-    }
-    if (now - tail > head) {
+    announce(before, head);
+    if (inserts) {
         beginInsertRows({}, head, now - tail - 1);
         m_rows = rows;
         endInsertRows();
     }
-    m_rows = rows;
-    announce(before, head, tail);
 }
 
-/// Rows that stayed, of which `head` are at the beginning and `tail` at the end, and say something else now.
-template <class Row> void RowModel<Row>::announce(const RowList<Row>& before, int head, int tail)
+/// Rows that stayed, `head` of them at the beginning and the others at the end, and say something else now. A proxy
+/// that sorts has to know it before it finds places for new rows among them.
+template <class Row> void RowModel<Row>::announce(const RowList<Row>& before, int head)
 {
-    const int old = before.size(), now = m_rows.size();
-    const auto stays = [&](int row) {
-        if (row < head)
-            return sameCells(before[row], m_rows[row]);
-        return row < now - tail || sameCells(before[row - now + old], m_rows[row]);
-    };
-    int first = 0, last = now - 1;
+    const int count = m_rows.size(), removed = before.size() - count;
+    const auto stays = [&](int row) { return sameCells(before[row < head ? row : row + removed], m_rows[row]); };
+    int first = 0, last = count - 1;
     while (first <= last && stays(first))
         ++first;
     while (last > first && stays(last))

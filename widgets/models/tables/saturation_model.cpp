@@ -38,8 +38,6 @@ QString saturatedChannel(const SaturationRow& row)
     return SaturationModel::tr("%1 (%2)").arg(percentText(worstShare(row))).arg(worst);
 }
 
-QString saturationChannels(const SaturationRow& row) { return countText(row.saturated.size()); }
-
 QVariantList saturationStrip(const SaturationRow& row)
 {
     QVariantList cells;
@@ -69,7 +67,9 @@ SaturationModel::SaturationModel(QObject* parent)
               QStringLiteral("12.3 % (123)"), Value, kDown },
             words<R>(saturatedChannel, worstShare) },
         { { tr("channels"), tr("Saturation by output channel"), QStringLiteral("channelschannels"), Strip, kDown },
-            words<R>(saturationChannels, worstShare), {}, saturationStrip },
+            cell<R>([](const auto& channels, const Number&) { return countText(channels.size()); },
+                [](const auto&, const Number& worst) { return worst; }, &R::saturated, worstShare),
+            {}, saturationStrip },
         { { tr("pairs"), tr("Pairs of products that were added up, over all samples"), QStringLiteral("123,456,789"),
               Value, kDown },
             counts<R>(&R::pairs) },

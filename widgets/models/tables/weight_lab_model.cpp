@@ -28,7 +28,7 @@ WeightLabModel::WeightLabModel(QObject* parent)
     addColumns({
         { { tr("stored as"), tr("Type, symmetry and granularity, with the scales that the quantizer chooses"), {},
               Text },
-            words<R>(wayOf), storedTip },
+            words<R>(wayOf, &R::stored), storedTip },
         { { tr("SQNR"), tr("Of the whole weight. Higher is better."), {}, Value, kUp, true, Key::Sqnr },
             decibelsWithUnit<R>(in(&R::trial, &WeightTrial::sqnrDb), in(&R::trial, &WeightTrial::exact)), storedTip },
         { { tr("worst channel"), tr("SQNR of the worst output channel. Higher is better.") },
