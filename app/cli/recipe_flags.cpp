@@ -12,7 +12,13 @@ std::string dashed(const RecipeOption& option) { return "--" + std::string(optio
 template <class T> CLI::Option* addValue(CLI::App& app, const RecipeOption& option, GivenFlags& given)
 {
     return app.add_option_function<T>(
-        dashed(option), [&given, path = option.path](const T& value) { given[path] = value; },
+        dashed(option),
+        [&given, path = option.path](const T& value) {
+            if constexpr (std::is_same_v<T, std::string>)
+                if (value.empty()) // as scripts with empty variables say nothing
+                    return;
+            given[path] = value;
+        },
         std::string(option.flag.help));
 }
 

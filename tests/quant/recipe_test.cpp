@@ -268,6 +268,18 @@ private slots:
         QVERIFY(wrongNumbers({}).empty());
     }
 
+    void optionsCopyWhatNobodyCanAskFor()
+    {
+        Recipe from; // as it was read out of a file
+        from.weightType = DType::Float8E5M2;
+        Recipe to;
+        to.weightType = DType::UInt8;
+        for (const RecipeOption& option : recipeOptions())
+            if (option.value.copy)
+                option.value.copy(to, from);
+        QVERIFY(to == from);
+    }
+
     /// Recipes in files name them so: a path that changes makes files unreadable.
     void pathsStay()
     {

@@ -33,6 +33,7 @@ template <class Owner> struct Setting {
     SettingType type;
     RecipeValue (*get)(const Owner&) = nullptr;
     void (*set)(Owner&, const RecipeValue&) = nullptr;
+    void (*copy)(Owner& to, const Owner& from) = nullptr; ///< whatever it is: a file may hold what nobody can ask for
 };
 
 namespace detail {
@@ -127,8 +128,9 @@ template <auto First, auto... Rest> constexpr auto setting()
     using Member = std::remove_cvref_t<decltype(detail::memberOf<First, Rest...>(std::declval<Owner&>()))>;
     return Setting<Owner> { detail::typeOf<Member>(),
         [](const Owner& owner) { return detail::valueOf(detail::memberOf<First, Rest...>(owner)); },
-        [](Owner& owner, const RecipeValue& value) {
-            detail::assign(detail::memberOf<First, Rest...>(owner), value);
+        [](Owner& owner, const RecipeValue& value) { detail::assign(detail::memberOf<First, Rest...>(owner), value); },
+        [](Owner& to, const Owner& from) {
+            detail::memberOf<First, Rest...>(to) = detail::memberOf<First, Rest...>(from);
         } };
 }
 

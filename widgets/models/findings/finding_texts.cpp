@@ -87,6 +87,9 @@ QString evidenceText(const Finding& finding)
     return parts.join(QStringLiteral(" · "));
 }
 
-QString ruleExplanation(Rule rule) { return QCoreApplication::translate("Rules", ruleInfo(rule).explanation.data()); }
+QString ruleExplanation(Rule rule)
+{
+    return QCoreApplication::translate("Rules", std::string(ruleInfo(rule).explanation).c_str());
+}
 
 } // namespace qs

@@ -27,7 +27,7 @@ public:
     double get(const Recipe& recipe) const;
     void set(Recipe& recipe, double value) const;
     /// Takes the setting from another recipe.
-    void copy(Recipe& to, const Recipe& from) const { m_option->value.set(to, m_option->value.get(from)); }
+    void copy(Recipe& to, const Recipe& from) const { m_option->value.copy(to, from); }
     /// Whether the rest of the recipe leaves it a meaning.
     bool applies(const Recipe& recipe) const { return !line().shown || line().shown(recipe); }
     bool sectionApplies(const Recipe& recipe) const { return !line().sectionShown || line().sectionShown(recipe); }
