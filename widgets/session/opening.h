@@ -17,6 +17,7 @@ struct Opening {
     Recipe recipe; ///< to go on from
     RecipeBase base;
     bool otherModels = false; ///< than those that are open: recipe and runs begin anew
+    bool anew = false; ///< what was read before is read again, and no earlier numbers hold
     // Of a project:
     RunTree runs;
     std::map<std::string, FileMark> marks;

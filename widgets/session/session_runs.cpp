@@ -81,7 +81,12 @@ Opening Session::openingOf(const Inputs& inputs) const
 
 void Session::open(const Opening& opening) { open(opening, m_complete); }
 
-void Session::reload() { open(openingOf(wantedFiles()), std::make_shared<Snapshot>()); }
+void Session::reload()
+{
+    Opening opening = openingOf(wantedFiles());
+    opening.anew = true;
+    open(opening, std::make_shared<Snapshot>());
+}
 
 void Session::open(const Opening& opening, const SnapshotPtr& previous)
 {
@@ -256,6 +261,8 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
         m_history.resumeLinks(opening.files.links);
         m_runs.restore(opening.runs);
         m_open.marks = opening.marks;
+    }
+    if (opening.otherModels || opening.anew) {
         m_kept.clear();
         m_estimate.forget();
     }

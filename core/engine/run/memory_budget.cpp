@@ -7,9 +7,10 @@ Result<uint64_t> memoryPerWorker(
     std::span<const std::shared_ptr<const Schedule>> schedules, uint64_t limitBytes, size_t workers)
 {
     uint64_t constants = 0, tensors = 0;
+    const auto add = [](uint64_t& sum, uint64_t bytes) { sum = bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes; };
     for (const auto& schedule : schedules) {
-        constants += schedule->constantBytes();
-        tensors += schedule->estimatedPeakBytes();
+        add(constants, schedule->constantBytes());
+        add(tensors, schedule->estimatedPeakBytes());
     }
     const std::string& file = schedules.front()->plan().model().path;
     if (constants > limitBytes)

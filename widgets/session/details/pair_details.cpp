@@ -17,6 +17,13 @@ const QString kDetailTag = QStringLiteral("pair-detail");
 
 } // namespace
 
+WorkContext detailWork(const Snapshot& snapshot, const JobContext& job)
+{
+    WorkContext work = workFor(snapshot.inputs, job.progress, job.cancel);
+    work.threads = 1;
+    return work;
+}
+
 DetailInputs detailInputs(const Snapshot& snapshot)
 {
     return { comparePairOf(snapshot), snapshot.data, snapshot.inputs.carry, snapshot.caches.activations };
@@ -101,8 +108,8 @@ void PairDetails::refresh()
                       const JobContext& context) -> Result<std::function<void()>> {
         const ActivationRow& pair = snapshot->comparison->activations[index];
         QS_TRY(PairDetail found,
-            pairDetail(detailInputs(*snapshot), pair.floatValue, pair.quantValue, list,
-                workFor(snapshot->inputs, context.progress, context.cancel)));
+            pairDetail(
+                detailInputs(*snapshot), pair.floatValue, pair.quantValue, list, detailWork(*snapshot, context)));
         auto detail = std::make_shared<const PairDetail>(std::move(found));
         return std::function<void()>([self, wanted, detail] {
             if (!self || self->m_asked != wanted)

@@ -14,6 +14,8 @@ namespace qs {
 
 /// What looking at single samples of a compared snapshot needs; takes a moment, so only on a worker thread.
 DetailInputs detailInputs(const Snapshot& snapshot);
+/// How it is done: on one thread, since runs that are waited for may go on beside it.
+WorkContext detailWork(const Snapshot& snapshot, const JobContext& job);
 
 /// The selected pair of tensors, element by element: of the selected sample, else of the first ones. Made by a job
 /// while somebody watches.

@@ -238,9 +238,7 @@ void SamplesPanel::requestDetail()
     job.process
         = [self = QPointer(this), snapshot, wanted](const JobContext& context) -> Result<std::function<void()>> {
         const Picture picture = SamplePreviews(*snapshot->data).of(*wanted.sample, kPictureSide * 2);
-        QS_TRY(auto outputs,
-            sampleOutputs(
-                detailInputs(*snapshot), *wanted.sample, workFor(snapshot->inputs, context.progress, context.cancel)));
+        QS_TRY(auto outputs, sampleOutputs(detailInputs(*snapshot), *wanted.sample, detailWork(*snapshot, context)));
         return std::function<void()>([self, wanted, picture, outputs = std::move(outputs)] {
             if (self && self->m_shown == wanted)
                 self->showDetail(*wanted.sample, picture, outputs);
