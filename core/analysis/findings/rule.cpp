@@ -14,10 +14,18 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "With every quantizer taken out, the quantized file must compute what the float file computes. It does not, so "
         "the two files are not the same network and no other number can be trusted.",
         "Look for an operator or attribute that the exporter changed there; nothing else is to be trusted before." },
+    { Rule::ActivationLost, "activation_lost", Severity::Warning, "The activation behind {} is lost",
+        "A quantizer takes the place of Relu or Clip where its range ends at the same bounds. Here the node was "
+        "removed and the range goes beyond its bounds, so values pass that the float model cuts off.",
+        "Keep the node, or clamp this range to the bounds of the activation." },
     { Rule::WeightsDiffer, "weights_differ", Severity::Warning, "{} has other weights",
         "Rounding to a grid moves a weight by at most half a step. More than 0.1 % of the elements are further away "
         "without being clipped, so these are other weights: retrained, equalized, or from another file.",
         "Compare with the float model of the same training, or read the numbers as two trained networks." },
+    { Rule::WeightsTooCoarse, "weights_too_coarse", Severity::Warning, "The weights of {} are too coarse",
+        "Rounding the weights to their own type makes most of the error that is made here. More bits, a scale a "
+        "channel, or a scale for each block of elements would leave less.",
+        "" },
     { Rule::RangeTooSmall, "range_too_small", Severity::Warning, "Clipping at the output of {}",
         "Values beyond the representable range are cut off (clipped). Here clipping makes most of the noise: the "
         "calibrated range is too narrow for these data.",
@@ -26,11 +34,24 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "The calibrated range is much wider than the data, so only few of the integer codes are used and rounding is "
         "coarser than it needs to be.",
         "" },
+    { Rule::SymmetricOnSkewed, "symmetric_on_skewed", Severity::Note, "Symmetric codes for one-sided values at {}",
+        "Symmetric activations spend as many codes on either side of zero. Where the values lie on one side, about "
+        "half of the codes stay unused, and the step is twice as large as it could be.",
+        "Quantize activations asymmetrically." },
+    { Rule::RangeVaries, "range_varies", Severity::Note, "",
+        "One static range serves all samples. Where the samples' own ranges differ much, it fits none of them well, "
+        "and parameters computed for each sample would do better; where they hardly differ, computing them anew buys "
+        "nothing.",
+        "" },
     { Rule::InputMismatch, "input_mismatch", Severity::Error, "Calibration does not fit the input",
         "The data at a graph input do not fit the range that was calibrated for it. Either the preprocessing or the "
         "calibration data differ from what is fed now; everything behind suffers.",
         "Recalibrate all activations in one step with data like these, after checking the preprocessing; mending the "
         "input alone does not help." },
+    { Rule::CalibrationSet, "calibration_set", Severity::Note, "",
+        "Ranges are as good as the data that they were taken from: enough samples, all classes, the same "
+        "preprocessing, and not the samples by which the result is judged.",
+        "" },
     { Rule::ChannelImbalance, "channel_imbalance", Severity::Note, "One scale for unequal channels in {}",
         "One scale serves all channels of a weight although their ranges differ much, so the small channels get only a "
         "few codes. Scales per channel remove this.",
@@ -83,6 +104,14 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Values are quantized and dequantized without an integer operator between: that adds noise and time "
         "and buys nothing.",
         "Give both sides the same scale, or leave one pair out." },
+    { Rule::LeftInFloat, "left_in_float", Severity::Note, "",
+        "Nodes that could be quantized and are not, with the reason of each and the share of the multiplications that "
+        "they do.",
+        "" },
+    { Rule::AccuracyDrop, "accuracy_drop", Severity::Warning, "The quantized model is right less often",
+        "With labels, the share of samples that the quantized model gets right is more than one percentage point below "
+        "the float model's.",
+        "" },
     { Rule::DataSensitive, "data_sensitive", Severity::Note, "Few samples carry the error",
         "A few samples carry most of the error. They are listed under Samples; look at what they have in "
         "common.",
