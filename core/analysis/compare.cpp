@@ -22,6 +22,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, labels, c);
     fillSamples(pair, measured, c);
+    c.restored = measured.restored;
     fillFindings(pair, measured.proof, c);
     return c;
 }

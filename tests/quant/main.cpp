@@ -18,6 +18,7 @@ int main(int argc, char** argv)
              runRangeFilesTests,
              runReadBackTests,
              runRecipeTests,
+             runRemovedActivationsTests,
              runScaleTests,
              runWeightOnlyTests,
          })

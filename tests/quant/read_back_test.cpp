@@ -117,6 +117,7 @@ const std::vector<OptionSet>& optionSets()
         { "dedicated pairs", [](R& r) { r.dedicatedPairs = true; } },
         { "float biases", [](R& r) { r.quantizeBias = false; } },
         { "keep removable", [](R& r) { r.keepRemovable = true; } },
+        { "exact activations", [](R& r) { r.exactActivations = true; } },
         { "contrib", [](R& r) { r.contribOperators = true; } },
         { "forced", [](R& r) { r.quantizeUnquantizedInputs = true; } },
         { "excluded",

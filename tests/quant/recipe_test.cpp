@@ -55,7 +55,7 @@ Recipe everything()
 auto membersOf(const Recipe& r)
 {
     const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
-        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35]
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36]
         = r;
     return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
         m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35);
@@ -299,7 +299,7 @@ private slots:
             "weight_only.gptq.search_scale", "weight_only.gptq.per_channel", "weight_only.gptq.spread_errors",
             "weight_only.nodes", "preparation.enabled", "preparation.fold_constants", "preparation.remove_unused",
             "preparation.fold_batch_norm", "preparation.fuse_layer_norm", "preparation.fuse_gelu",
-            "preparation.keep_attention", "preparation.infer_shapes", "keep_extreme_constants" };
+            "preparation.keep_attention", "preparation.infer_shapes", "keep_extreme_constants", "exact_activations" };
         std::vector<std::string_view> found;
         for (const RecipeOption& option : recipeOptions())
             found.push_back(option.path);

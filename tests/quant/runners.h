@@ -11,5 +11,6 @@ int runQuantizerTests(int argc, char** argv);
 int runRangeFilesTests(int argc, char** argv);
 int runReadBackTests(int argc, char** argv);
 int runRecipeTests(int argc, char** argv);
+int runRemovedActivationsTests(int argc, char** argv);
 int runScaleTests(int argc, char** argv);
 int runWeightOnlyTests(int argc, char** argv);

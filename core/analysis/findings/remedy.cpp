@@ -15,8 +15,9 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
-    "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations" };
+constexpr std::array<std::string_view, 10> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+    "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations",
+    "keep_activations" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -24,6 +25,20 @@ std::string shellQuoted(const std::string& text)
     for (const char c : text)
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
+}
+
+/// Ends of a range that the recipe itself gives are not clamped by the quantizer.
+Recipe withActivations(Recipe recipe, const Remedy& remedy)
+{
+    recipe.exactActivations = true;
+    const auto own = recipe.tensors.find(remedy.tensor);
+    if (own == recipe.tensors.end())
+        return recipe;
+    for (QuantOverride& part : own->second.parts)
+        for (std::optional<double>* end : { &part.lowest, &part.highest })
+            if (*end)
+                *end = std::clamp(**end, remedy.low, remedy.high);
+    return recipe;
 }
 
 std::string optionOf(const Remedy& remedy)
@@ -39,6 +54,8 @@ std::string optionOf(const Remedy& remedy)
         return "--exclude " + shellQuoted(remedy.node);
     case RemedyKind::UnsignedActivations:
         return "--activation-type uint8";
+    case RemedyKind::KeepActivations:
+        return "--exact-activations";
     default:
         return {};
     }
@@ -71,6 +88,8 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::UnsignedActivations:
         recipe.activationType = DType::UInt8;
         break;
+    case RemedyKind::KeepActivations:
+        return withActivations(std::move(recipe), remedy);
     }
     return recipe;
 }

@@ -22,6 +22,7 @@ enum class RemedyKind {
     ExcludeNode, ///< one node stays float
     KeepExtremeConstants, ///< constants beyond any useful scale stay float
     UnsignedActivations, ///< uint8 in place of int8
+    KeepActivations, ///< Relu and Clip stay where ranges do not do their work, and the range ends at their bounds
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 
@@ -29,7 +30,7 @@ std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 struct Remedy {
     RemedyKind kind = RemedyKind::None;
     std::string node, tensor; ///< of the float file
-    double low = 0, high = 0; ///< SetRange
+    double low = 0, high = 0; ///< SetRange; KeepActivations: the bounds
     int64_t axis = 0; ///< PerChannel
     bool operator==(const Remedy&) const = default;
 };

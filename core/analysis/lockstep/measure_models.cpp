@@ -2,6 +2,7 @@
 #include "core/analysis/lockstep/measure_models.h"
 
 #include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/lockstep/lockstep.h"
 #include "core/analysis/lockstep/remembered_feeds.h"
 #include "core/analysis/measure/pair_memory.h"
@@ -140,6 +141,7 @@ private:
             return {};
         QS_TRY(const Feed first, feed(0));
         m_measured.proof = proveNetwork(m_pair, first.inputs, m_work);
+        m_measured.restored = restoredOutput(m_pair, m_measured.pairs, first.inputs, m_work);
         return {};
     }
 

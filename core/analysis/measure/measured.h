@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/measure/code_difference.h"
 #include "core/analysis/measure/input_sums.h"
 #include "core/analysis/measure/pair_meter.h"
@@ -41,6 +42,7 @@ struct Measured {
     std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do
     std::vector<bool> knownFloats; ///< of pairs that are measured: the histogram of x is filled already
     std::optional<NetworkProof> proof; ///< on the first sample of all, where it was asked for
+    std::optional<RestoredOutput> restored; ///< on the same sample, where activations were lost
     size_t firstSample = 0; ///< number of the first among all
     size_t samples = 0; ///< of this stretch
     size_t allSamples = 0;

@@ -156,6 +156,9 @@ void mergeProof(ByteReader& in, const Graph& graph, std::optional<NetworkProof>&
 void writeMeasured(const Measured& m, ByteWriter& out)
 {
     writeProof(m.proof, out);
+    out.number<uint8_t>(m.restored.has_value());
+    out.number(m.restored ? m.restored->asIsDb : 0.0);
+    out.number(m.restored ? m.restored->restoredDb : 0.0);
     out.number<uint64_t>(m.firstSample);
     out.number<uint64_t>(m.samples);
     out.number<uint64_t>(m.allSamples);
@@ -191,6 +194,10 @@ std::shared_ptr<Measured> emptyMeasured(const ComparePair& pair, size_t allSampl
 void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, Measured& whole)
 {
     mergeProof(in, floatGraph, whole.proof);
+    const bool restored = in.number<uint8_t>() != 0;
+    const auto asIs = in.number<double>(), after = in.number<double>();
+    if (restored)
+        whole.restored = RestoredOutput { asIs, after };
     const auto first = in.number<uint64_t>(), samples = in.number<uint64_t>(), all = in.number<uint64_t>();
     if (all != whole.allSamples || first > all || samples > all - first)
         return in.fail();

@@ -1,67 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/pairs/pair_plan.h"
 
+#include "core/analysis/pairs/float_activation.h"
 #include "core/qdq/qlinear_signature.h"
-#include "core/tensor/convert.h"
 
 #include <algorithm>
 
 namespace qs {
 
 namespace {
-
-/// Bounds of a Relu or Clip node of the float model.
-PairActivation boundsOf(const Plan& plan, const Node& node)
-{
-    PairActivation a;
-    if (node.opType == "Relu") {
-        a.low = 0;
-        return a;
-    }
-    a.low = node.attributes.real("min", a.low);
-    a.high = node.attributes.real("max", a.high);
-    auto bound = [&](size_t i, float& target) {
-        if (!node.hasInput(i))
-            return;
-        if (const Tensor* t = plan.constant(node.inputs[i]); t && t->count() == 1)
-            target = toFloats(*t)[0];
-    };
-    bound(1, a.low);
-    bound(2, a.high);
-    return a;
-}
-
-bool isReshape(const std::string& type)
-{
-    return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" || type == "Identity";
-}
-
-bool isActivation(const std::string& type) { return type == "Relu" || type == "Clip"; }
-
-/// The Relu or Clip that the quantizer stands for: the float partner's own, or Relu where the range starts at zero
-/// and the producer is a product or a sum.
-void findActivation(const ComparePair& pair, PairPlan& plan)
-{
-    const Graph& fg = pair.floatPlan->graph();
-    const Graph& qg = pair.quantPlan->graph();
-    const NodeId quantProducer = plan.p.valid() ? qg.value(plan.p).producer : plan.unrounded;
-    if (!quantProducer.valid())
-        return;
-    const std::string quantType = floatOpType(qg.node(quantProducer));
-    if (isActivation(quantType))
-        return;
-    NodeId floatProducer = fg.value(plan.x).producer;
-    // A reshape of the activation's output has the same numbers.
-    while (floatProducer.valid() && isReshape(fg.node(floatProducer).opType) && fg.node(floatProducer).hasInput(0))
-        floatProducer = fg.value(fg.node(floatProducer).inputs[0]).producer;
-    if (floatProducer.valid()) {
-        const Node& node = fg.node(floatProducer);
-        if (!isActivation(node.opType))
-            return;
-        plan.activation = boundsOf(*pair.floatPlan, node);
-        plan.activationName = node.opType;
-    }
-}
 
 /// The last node of the unit inside which a value lies, if the unit can say what that value would be.
 NodeId unitSaying(const Plan& plan, ValueId hidden)
@@ -131,7 +78,14 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
                 && !pair.quantPlan->constant(q.codes))
                 plan.codes = q.codes;
         }
-        findActivation(pair, plan);
+        if (!plan.beforeRounding.valid()) {
+            const NodeId maker = plan.p.valid() ? qg.value(plan.p).producer : plan.unrounded;
+            const FloatActivation found = floatActivation(
+                pair, plan.x, plan.ownQuantizer ? OwnQuantizer { maker, &plan.params } : OwnQuantizer {}, plan.y);
+            (found.lost ? plan.lost : plan.activation) = found.bounds;
+            plan.activationName = found.lost ? std::string() : found.name;
+            plan.lostNode = found.lost ? found.node : NodeId();
+        }
         plans.push_back(std::move(plan));
     }
     return plans;

@@ -25,6 +25,10 @@ struct PairPlan {
     bool ownQuantizer = false; ///< y is made by a quantizer whose input is p
     PairActivation activation;
     std::string activationName; ///< "Relu", "Clip", ""
+    /// Bounds of a Relu or Clip of the float model that is neither a node here nor done by the quantizer's range, as
+    /// far as the graphs tell; open where there is none.
+    PairActivation lost;
+    NodeId lostNode; ///< that node of the float model
 };
 
 /// All pairs of a comparison.

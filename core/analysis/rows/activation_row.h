@@ -42,6 +42,10 @@ struct ActivationRow {
     bool dynamic = false;
     Shape shape; ///< of the float value for the first sample
     std::string foldedActivation; ///< "Relu", "Clip": activation that the quantizer replaces; "" = none
+    NodeId lostActivation; ///< Relu or Clip of the float model beyond whose bounds values pass here; invalid = none
+    std::pair<double, double> lostBounds; ///< of that node
+    /// Whoever reads the quantized value is a Relu or Clip: what they let pass.
+    std::optional<std::pair<double, double>> boundsBehind;
     Similarity accumulated; ///< sqnr_db and the other similarity numbers
     Number localSqnrDb, qdqSqnrDb, nodeSqnrDb, increaseDb, idealSqnrDb;
     bool localExact = false, qdqExact = false, nodeExact = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/fill_rows.h"
 
+#include "core/analysis/pairs/float_activation.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -81,6 +83,22 @@ void fillParameters(const PairPlan& plan, double dynamicScaleSquare, ActivationR
         }
         row.range = { low, high };
     }
+}
+
+/// Lost is what is seen to pass: by more than rounding may do.
+void fillLost(const PairPlan& plan, ActivationRow& row)
+{
+    constexpr double kRounding = 1e-5; // without a quantizer: of the largest value
+    if (!plan.lost.bounded() || !row.observedRange)
+        return;
+    const auto [low, high] = *row.observedRange;
+    double beyond = kRounding * std::max(std::abs(low), std::abs(high));
+    for (const float scale : row.params.scale)
+        beyond = std::max(beyond, double(scale) / 2);
+    if (low >= plan.lost.low - beyond && high <= plan.lost.high + beyond)
+        return;
+    row.lostActivation = plan.lostNode;
+    row.lostBounds = { plan.lost.low, plan.lost.high };
 }
 
 /// Noise over signal in dB; exact tensors are as quiet as their floor.
@@ -184,6 +202,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.params = plan.params;
         row.dynamic = plan.dynamicScale.valid();
         row.foldedActivation = plan.activationName;
+        if (const PairActivation behind = activationBehind(pair, plan.y); behind.bounded())
+            row.boundsBehind = { behind.low, behind.high };
         Totals t = addUp(m, i);
         row.accumulated = similarityOf(t.sums);
         row.sampleSqnrDb = std::move(t.sampleDb);
@@ -191,6 +211,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
             fillOwnQuantizer(plan, t.sums, row);
             fillParameters(plan, t.scaleSquare, row);
         }
+        fillLost(plan, row);
         if (t.node.count > 0) {
             row.nodeSqnrDb = powerRatioDb(t.node.xx, t.node.nodeEe);
             row.nodeExact = t.node.nodeEe == 0;

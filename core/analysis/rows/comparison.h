@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/findings/finding.h"
 #include "core/analysis/rows/activation_row.h"
 #include "core/analysis/rows/output_row.h"
@@ -40,6 +41,7 @@ struct Comparison {
     std::optional<CalibrationCoverage> coverage; ///< nothing without static quantizers of activations
     std::vector<RangeGrowth> rangeGrowth; ///< after 1, 2, 4 ... and all samples
     std::optional<NetworkVerdict> network; ///< on the first sample, where it was asked for and could be had
+    std::optional<RestoredOutput> restored; ///< on the first sample, where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user
     bool partial = false; ///< cancelled or still running: fewer samples than asked for
 };

@@ -58,6 +58,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
 {
     std::vector<Finding> found;
     c.network = networkVerdict(proof, c);
+    findLostActivations(pair, c, found);
     findOtherNetwork(pair, c, found);
     findExtremeConstants(c, found);
     findJoins(pair, c, found);
@@ -79,6 +80,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });
     foldFindings(found);
+    putCauseFirst(found);
     c.findings = std::move(found);
 }
 

@@ -15,6 +15,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
 
 /// One function for one or a few rules of a kind; each appends what it finds. Thresholds and evidence stand with the
 /// rule. Those that look at `found` come after the ones they look for.
+void findLostActivations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
@@ -38,6 +39,8 @@ inline constexpr double kDifferingShare = 0.001;
 /// What the proof tells, by what is known of the weights.
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);
 
+/// Where a lost activation is what makes two networks of the files, it is told before that, which then names it.
+void putCauseFirst(std::vector<Finding>& found);
 /// Findings of one rule and cause become one with a list of places, where there are several. Sorted as before.
 void foldFindings(std::vector<Finding>& found);
 

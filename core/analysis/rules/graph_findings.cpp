@@ -22,7 +22,8 @@ constexpr double kHealthyLocalDb = 6;
 
 bool onlyInherits(const ActivationRow& row)
 {
-    if (!row.accumulated.sqnrDb || *row.accumulated.sqnrDb > kDriftedDb || !row.noise.inherited)
+    if (row.lostActivation.valid() || !row.accumulated.sqnrDb || *row.accumulated.sqnrDb > kDriftedDb
+        || !row.noise.inherited)
         return false;
     const double mse = row.accumulated.rmse.value_or(0) * row.accumulated.rmse.value_or(0);
     const bool dominates = *row.noise.inherited > 0.8 * mse;
@@ -142,7 +143,9 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
     ValueDistance place = distance.firstApart.value_or(distance.worstOutput);
     // What has no partner cannot be compared: where one is read here, the files part there.
     const auto& unmatched = pair.alignment->unmatchedFloat;
-    if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid())
+    const bool lost = std::ranges::any_of(c.activations,
+        [&](const ActivationRow& row) { return row.floatValue == place.floatValue && row.lostActivation.valid(); });
+    if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid() && !lost)
         for (ValueId in : graph.node(producer).inputs)
             if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
                 place.floatValue = in;

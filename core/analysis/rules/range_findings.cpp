@@ -29,10 +29,31 @@ bool isShifted(const ActivationRow& row)
     return row.params.scale.size() == 1 && row.range->second - row.range->first >= kWideEnough * used;
 }
 
+/// What a range has to hold: of the data no more than a Relu or Clip behind lets pass.
+std::pair<double, double> neededRange(const ActivationRow& row)
+{
+    std::pair<double, double> ends { std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0) };
+    if (row.boundsBehind) {
+        ends.first = std::min(std::max(ends.first, row.boundsBehind->first), 0.0);
+        ends.second = std::max(std::min(ends.second, row.boundsBehind->second), 0.0);
+    }
+    return ends;
+}
+
 Remedy rangeRemedy(const ActivationRow& row)
 {
-    return { RemedyKind::SetRange, row.node, row.name, std::min(row.floatRange->first, 0.0),
-        std::max(row.floatRange->second, 0.0), 0 };
+    const auto [low, high] = neededRange(row);
+    return { RemedyKind::SetRange, row.node, row.name, low, high, 0 };
+}
+
+/// It only cuts what a Relu or Clip cuts behind it.
+bool cutsForNext(const ActivationRow& row)
+{
+    if (!row.boundsBehind || !row.range)
+        return false;
+    const double step = row.params.scale.empty() ? 0 : double(row.params.scale.front());
+    const auto [low, high] = neededRange(row);
+    return row.range->first <= low + step && row.range->second >= high - step;
 }
 
 /// What the range of the data would give over what there is, dB.
@@ -125,7 +146,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
-            || !clippingDominates(row))
+            || !clippingDominates(row) || cutsForNext(row))
             continue;
         Finding f = activationFinding(c, i, Rule::RangeTooSmall);
         f.severity = clippingSeverity(row);
@@ -133,7 +154,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
         addRangeEvidence(row, f);
         f.remedy
             = fmt::format("Widen the range of this tensor to {:.4g} … {:.4g}, or recalibrate with data like these.",
-                std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
+                neededRange(row).first, neededRange(row).second);
         f.change = rangeRemedy(row);
         f.expectedGainDb = gainOfDataRange(row);
         if (isShifted(row))

@@ -7,6 +7,7 @@
 #include "core/ops/left_out.h"
 #include "core/ops/op.h"
 #include "core/quant/model/opsets.h"
+#include "core/quant/model/removed_activations.h"
 #include "core/quant/model/stated_types.h"
 #include "core/quant/recipe/op_types.h"
 #include "core/tensor/convert.h"
@@ -207,8 +208,10 @@ bool entersSubgraphs(const Recipe& recipe)
         && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::Hqq);
 }
 
-void editRanges(FloatModel& model)
+void editRanges(FloatModel& model, const Recipe& recipe)
 {
+    if (recipe.exactActivations)
+        clampToActivations(model);
     auto& tensors = model.ranges.tensors;
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];
@@ -217,8 +220,10 @@ void editRanges(FloatModel& model)
         if (node.is("Relu") || node.is("Clip")) {
             const auto in = tensors.find(node.inputs.front());
             const auto out = tensors.find(node.outputs.front());
-            if (in != tensors.end() && out != tensors.end() && model.readersOf(node.inputs.front()).size() == 1)
+            if (in != tensors.end() && out != tensors.end() && model.readersOf(node.inputs.front()).size() == 1) {
+                model.replacedRanges.emplace(in->first, in->second);
                 in->second = out->second;
+            }
         } else if (node.is("Softmax")) {
             TensorRange& range = tensors[node.outputs.front()];
             TensorRange unit;

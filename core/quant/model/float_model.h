@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/graph/draft.h"
+#include "core/qdq/range_cut.h"
 #include "core/quant/params/quantized_constants.h"
 #include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
@@ -11,6 +12,12 @@
 #include <vector>
 
 namespace qs {
+
+/// A Relu or Clip that was left out, and what its quantizer lets pass beyond the bounds.
+struct LostActivation {
+    std::string node, tensor; ///< tensor: what it makes
+    double low = 0, high = 0; ///< of what was seen before it and the quantizer can represent
+};
 
 /// The float model that is being quantized: an editable copy, its element types, which nodes were chosen, and the
 /// ranges of its activations. Node indices are those of `draft.nodes` when this was made.
@@ -24,7 +31,10 @@ struct FloatModel {
     std::unordered_set<std::string> leftOut; ///< nodes of subgraphs that the recipe's patterns do not choose
     const FloatModel* outer = nullptr; ///< of a subgraph: the graph around it
     Ranges ranges; ///< as calibrated, edited by editRanges()
+    std::unordered_map<std::string, TensorRange> replacedRanges; ///< those that editRanges() gave others
     bool keepExtremes = false; ///< Recipe::keepExtremeConstants
+    std::vector<std::string> keptActivations; ///< Relu and Clip that ONNX Runtime's tools would have left out
+    std::vector<LostActivation> lostActivations;
     /// Known from other quantizations of the same model; never null.
     std::shared_ptr<QuantizedConstants> constants = std::make_shared<QuantizedConstants>();
     std::vector<std::string> warnings;
@@ -51,7 +61,7 @@ bool entersSubgraphs(const Recipe& recipe);
 std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe);
 
 /// What ONNX Runtime changes after calibration: the input of a Relu or Clip that alone reads it gets the range of the
-/// output, and Softmax gets 0..1.
-void editRanges(FloatModel& model);
+/// output, and Softmax gets 0..1. With Recipe::exactActivations the output's range first ends at the bounds.
+void editRanges(FloatModel& model, const Recipe& recipe);
 
 } // namespace qs

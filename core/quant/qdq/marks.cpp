@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/qdq/marks.h"
 
+#include "core/quant/model/removed_activations.h"
+#include "core/quant/model/tensor_params.h"
 #include "core/quant/params/float8.h"
 
 #include <algorithm>
@@ -119,6 +121,38 @@ bool QdqMarks::skipsOutputs(const DraftNode& node) const
     return std::ranges::find(recipe.noOutputTypes, node.opType) != recipe.noOutputTypes.end();
 }
 
+bool QdqMarks::quantizedForAll(const std::string& name)
+{
+    if (!quantizable(name) || model.draft.isCaptured(name))
+        return false;
+    if (!recipe.dedicatedPairs)
+        return true;
+    // With a pair for each reader, what is not chosen reads the value before them.
+    const auto& readers = model.readersOf(name);
+    return readers.size() < 2 || (!model.draft.isOutput(name) && std::ranges::all_of(readers, [&](size_t reader) {
+        return model.chosen[reader];
+    }));
+}
+
+bool QdqMarks::cutByRange(const DraftNode& clip)
+{
+    const std::string& after = clip.outputs.front();
+    const auto bounds = cutBounds(model, clip);
+    const auto override = recipe.tensors.find(after);
+    const bool given = override != recipe.tensors.end() && !override->second.parts.empty();
+    const auto params
+        = activationParams(model, recipe, after, given ? override->second.parts.front() : QuantOverride {});
+    CutBounds owed = bounds.value_or(CutBounds {});
+    if (const auto before = m_owed.find(clip.inputs.front()); before != m_owed.end())
+        owed = { std::max(owed.low, before->second.low), std::min(owed.high, before->second.high) };
+    m_owed[after] = owed;
+    const bool cut = bounds && params && owed.low <= owed.high && rangeCuts(*params, owed);
+    const bool everywhere = !skipsOutputs(clip) && quantizedForAll(after);
+    if (!recipe.exactActivations && (!cut || !everywhere) && params)
+        noteLost(model, clip, owed, everywhere ? *params : QuantParams {});
+    return cut && everywhere;
+}
+
 bool QdqMarks::absorbs(size_t node)
 {
     const DraftNode& clip = model.draft.nodes[node];
@@ -132,6 +166,12 @@ bool QdqMarks::absorbs(size_t node)
         || converted(after) || model.readersOf(before).size() != 1 || draft.isInput(before) || draft.isOutput(before)
         || draft.isCaptured(before) || !model.producers.contains(before))
         return false;
+    const bool exact = cutByRange(clip);
+    if (!exact && recipe.exactActivations) {
+        model.keptActivations.push_back(clip.name);
+        m_owed.erase(after); // the node itself does it
+        return false;
+    }
     if (isFloat8(recipe.activationType))
         model.warnings.push_back("'" + clip.name
             + "' is left out as ONNX Runtime's tools do it, but float8 codes hold what it cuts: results will differ; "

@@ -65,6 +65,10 @@ public:
 
 private:
     bool quantizable(const std::string& name);
+    /// Whoever reads the output reads what the quantizer makes of it.
+    bool quantizedForAll(const std::string& name);
+    /// The output's quantizer does what the Relu or Clip does, and those that were left out before it.
+    bool cutByRange(const DraftNode& clip);
     void add(const std::string& name, QdqMark mark, bool overwrite);
     std::optional<int64_t> channelAxis(const std::string& name, const DraftNode& reader, int64_t defaultAxis);
 
@@ -73,6 +77,7 @@ private:
     std::vector<BiasMark> m_biases;
     std::set<std::string> m_isBias;
     std::set<size_t> m_removed;
+    std::map<std::string, CutBounds> m_owed; ///< what the quantizer of a tensor has to do for removed nodes
     std::set<std::string> m_warned;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
+#include "core/quant/model/removed_activations.h"
 #include "core/quant/qoperator/builder.h"
 
 namespace qs {
@@ -84,6 +85,16 @@ Status clip(QOperatorBuilder& b, const DraftNode& node)
     if (!in || b.recipe.symmetricActivations) {
         b.keepFloat(node);
         return {};
+    }
+    const auto bounds = cutBounds(b.model, node);
+    const QuantParams params { in->type, in->scales, in->zeroPoints, std::nullopt, 0 };
+    if (!bounds || !rangeCuts(params, *bounds)) {
+        if (b.recipe.exactActivations) {
+            b.model.keptActivations.push_back(node.name);
+            b.keepFloat(node);
+            return {};
+        }
+        noteLost(b.model, node, bounds.value_or(CutBounds {}), params);
     }
     b.remember(node.outputs.front(), QOperand(*in));
     return {};

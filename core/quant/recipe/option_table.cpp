@@ -430,6 +430,17 @@ constexpr RecipeOption kTable[] {
             .toolTip = "Constants beyond any useful scale (−3.4e38 in attention masks) are not quantized",
             .place = 16,
             .shown = notInBlocks } },
+    { .path = "exact_activations",
+        .value = setting<&Recipe::exactActivations>(),
+        .flag = { .name = "exact-activations",
+            .help = "Relu and Clip are left out only where the range cuts as they do (the preset does so)",
+            .place = 25,
+            .idle = withoutRanges },
+        .line = { .title = "Relu and Clip",
+            .toolTip = "They are left out only where the range does their work; otherwise the node stays. ONNX "
+                       "Runtime's tools leave them out without looking",
+            .place = 23,
+            .shown = calibrated } },
 };
 
 } // namespace

@@ -8,6 +8,7 @@ Recipe quantscopeRecipe()
     Recipe recipe;
     recipe.preparation.enabled = true;
     recipe.keepExtremeConstants = true;
+    recipe.exactActivations = true;
     recipe.weightOnly.gptq.spreadErrors = true;
     return recipe;
 }

@@ -165,11 +165,14 @@ struct Recipe {
     WeightOnlyOptions weightOnly;
     GraphPreparation preparation;
     bool keepExtremeConstants = false; ///< constants beyond any useful scale (-3.4e38 in masks) stay float
+    /// Relu and Clip are left to a quantizer only where its range does their work; ONNX Runtime's tools do not look.
+    bool exactActivations = false;
 
     bool operator==(const Recipe&) const = default;
 };
 
-/// The preset the program starts from: ONNX Runtime's defaults, but graph preparation, and extreme constants in float.
+/// The preset the program starts from: ONNX Runtime's defaults, but graph preparation, extreme constants in float, and
+/// Relu and Clip removed only where the range does their work.
 Recipe quantscopeRecipe();
 
 } // namespace qs

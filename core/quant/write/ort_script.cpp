@@ -2,7 +2,10 @@
 #include "core/quant/write/ort_script.h"
 
 #include "core/quant/model/complete_overrides.h"
+#include "core/quant/model/removed_activations.h"
 #include "core/quant/params/float8.h"
+#include "core/quant/qdq/marks.h"
+#include "core/quant/qoperator/builder.h"
 #include "core/quant/ranges/range_files.h"
 #include "core/quant/recipe/op_types.h"
 #include "core/quant/write/python_text.h"
@@ -157,6 +160,22 @@ std::string dynamicCall(ScriptWriter& writer, const Recipe& r, bool externalData
     return text + writer.choice() + writer.extraOptions() + ")\n";
 }
 
+/// ONNX Runtime's tools keep every Relu and Clip, or none.
+Status noteKept(const FloatModel& model, const Recipe& recipe, std::vector<std::string>& notes)
+{
+    if (!recipe.exactActivations)
+        return {};
+    FloatModel tried = model;
+    editRanges(tried, recipe);
+    if (recipe.format == RecipeFormat::QOperator)
+        QS_CHECK(quantizeQOperator(tried, recipe));
+    else
+        markTensors(tried, recipe);
+    for (const std::string& node : tried.keptActivations)
+        notes.push_back("'" + node + "' stays here, since no range does its work; ONNX Runtime's tools leave it out");
+    return {};
+}
+
 } // namespace
 
 bool needsExternalData(const GraphDraft& quantized)
@@ -199,7 +218,11 @@ Result<OrtScript> ortScript(
                 if (model.chosen[n] && model.draft.nodes[n].is("Softmax"))
                     script.notes.push_back("ONNX Runtime fails at '" + model.draft.nodes[n].name
                         + "': it forgets the deviation that float8 needs (exclude the node)");
-        QS_TRY(const std::string text, formatRanges(ranges, RangeFormat::Json));
+        QS_CHECK(noteKept(model, recipe, script.notes));
+        FloatModel clamped = model;
+        if (recipe.exactActivations)
+            clampToActivations(clamped);
+        QS_TRY(const std::string text, formatRanges(clamped.ranges, RangeFormat::Json));
         script.text += staticCall(writer, recipe, text, files.externalData);
         break;
     }

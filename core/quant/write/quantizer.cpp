@@ -7,6 +7,7 @@
 #include "core/quant/model/name_collisions.h"
 #include "core/quant/model/node_order.h"
 #include "core/quant/model/opsets.h"
+#include "core/quant/model/removed_activations.h"
 #include "core/quant/params/float8.h"
 #include "core/quant/qdq/writer.h"
 #include "core/quant/qoperator/builder.h"
@@ -63,7 +64,7 @@ Status checkTypes(const Recipe& recipe)
 
 Status quantizeQdq(FloatModel& model, const Recipe& recipe)
 {
-    editRanges(model);
+    editRanges(model, recipe);
     const QdqMarks marks = markTensors(model, recipe);
     QS_TRY(const QdqParameters parameters, QdqParameters::make(marks));
     return writeQdq(model, marks, parameters);
@@ -110,7 +111,7 @@ Result<QuantizedDraft> quantizeOnce(
         QS_CHECK(quantizeQdq(model, recipe));
         break;
     case RecipeFormat::QOperator:
-        editRanges(model);
+        editRanges(model, recipe);
         QS_CHECK(quantizeQOperator(model, recipe));
         break;
     case RecipeFormat::Dynamic:
@@ -121,6 +122,7 @@ Result<QuantizedDraft> quantizeOnce(
         QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
         return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
     }
+    warnOfLost(model);
     sortAsOnnxRuntime(model.draft);
     model.draft.producer = kProducer;
     return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };

@@ -112,6 +112,8 @@ QString remedyText(const Remedy& remedy)
         return tr("Leave extreme constants in float");
     case RemedyKind::UnsignedActivations:
         return tr("Activations uint8");
+    case RemedyKind::KeepActivations:
+        return tr("Keep Relu and Clip where ranges do not cut");
     }
     return {};
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/pairs/float_activation.h"
+
+#include "core/qdq/qlinear_signature.h"
+#include "core/qdq/range_cut.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace qs {
+
+namespace {
+
+constexpr float kEndless = std::numeric_limits<float>::infinity();
+
+bool isReshape(const std::string& type)
+{
+    return type == "Reshape" || type == "Flatten" || type == "Squeeze" || type == "Unsqueeze" || type == "Identity";
+}
+
+bool isActivation(const std::string& type) { return type == "Relu" || type == "Clip"; }
+
+/// Bounds of a Relu or Clip; open where they are computed.
+PairActivation boundsOf(const Plan& plan, const Node& node)
+{
+    PairActivation a;
+    if (node.opType == "Relu") {
+        a.low = 0;
+        return a;
+    }
+    a.low = node.attributes.real("min", a.low);
+    a.high = node.attributes.real("max", a.high);
+    const auto bound = [&](size_t i, float& target) {
+        if (!node.hasInput(i))
+            return;
+        if (const Tensor* t = plan.constant(node.inputs[i]); t && t->count() == 1)
+            target = toFloats(*t)[0];
+    };
+    bound(1, a.low);
+    bound(2, a.high);
+    return a;
+}
+
+/// A reshape of the activation's output has the same numbers.
+NodeId behindReshapes(const Graph& graph, NodeId node)
+{
+    while (node.valid() && isReshape(graph.node(node).opType) && graph.node(node).hasInput(0))
+        node = graph.value(graph.node(node).inputs[0]).producer;
+    return node;
+}
+
+bool cuts(const QuantParams& params, const PairActivation& bounds)
+{
+    return rangeCuts(params, { bounds.low, bounds.high });
+}
+
+/// What is left to do where the value has these bounds already.
+PairActivation beyond(PairActivation wanted, const PairActivation& has)
+{
+    if (has.low >= wanted.low)
+        wanted.low = -kEndless;
+    if (has.high <= wanted.high)
+        wanted.high = kEndless;
+    return wanted;
+}
+
+/// Walks from a value without a quantizer of its own to what makes it, past quantizers.
+PairActivation leftTo(const ComparePair& pair, ValueId value, PairActivation wanted)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    for (NodeId at = graph.value(value).producer; at.valid(); at = graph.value(value).producer) {
+        const Node& node = graph.node(at);
+        if (isActivation(node.opType))
+            return beyond(wanted, boundsOf(*pair.quantPlan, node));
+        const auto quantizer = pair.quantView->ofQuantized(value);
+        if (quantizer && cuts(pair.quantView->quantizers()[*quantizer].params, wanted))
+            return {};
+        if (!(isReshape(node.opType) || pair.quantView->isPlumbing(at)) || !node.hasInput(0))
+            return wanted;
+        value = node.inputs[0];
+    }
+    return {}; // an input or a constant: nothing was left out before it
+}
+
+/// A Clip between quantizing and dequantizing, as PyTorch's exports have it, narrows the range.
+bool codesAreClipped(const Graph& graph, ValueId dequantized)
+{
+    const NodeId made = graph.value(dequantized).producer;
+    if (!made.valid() || !isDequantizeLinear(graph.node(made)))
+        return false;
+    const NodeId codes = graph.value(graph.node(made).inputs[0]).producer;
+    return codes.valid() && graph.node(codes).opType == "Clip";
+}
+
+/// Some Relu or Clip stands behind the value, perhaps past quantizers and operators that move its elements.
+bool boundedLater(const ComparePair& pair, ValueId value)
+{
+    constexpr size_t kMost = 16; // values
+    const Graph& graph = pair.quantPlan->graph();
+    std::vector<ValueId> front { value };
+    for (size_t i = 0; i < front.size() && i < kMost; ++i)
+        for (const Use& use : graph.value(front[i]).uses) {
+            const NodeId reader = use.node;
+            const Node& node = graph.node(reader);
+            if (isActivation(floatOpType(node)))
+                return true;
+            if ((movesElements(node) || pair.quantView->isPlumbing(reader)) && !node.outputs.empty())
+                front.push_back(node.outputs[0]);
+        }
+    return false;
+}
+
+} // namespace
+
+PairActivation activationBehind(const ComparePair& pair, ValueId y)
+{
+    const Graph& graph = pair.quantPlan->graph();
+    const auto& uses = graph.value(y).uses;
+    if (uses.empty() || graph.isOutput(y))
+        return {};
+    PairActivation all { kEndless, -kEndless };
+    for (const Use& use : uses) {
+        const Node& node = graph.node(use.node);
+        if (!isActivation(node.opType) || use.slot != 0)
+            return {};
+        const PairActivation one = boundsOf(*pair.quantPlan, node);
+        all = { std::min(all.low, one.low), std::max(all.high, one.high) };
+    }
+    return all;
+}
+
+FloatActivation floatActivation(const ComparePair& pair, ValueId x, const OwnQuantizer& quantizer, ValueId y)
+{
+    const Graph& fg = pair.floatPlan->graph();
+    const Graph& qg = pair.quantPlan->graph();
+    const NodeId made = behindReshapes(fg, fg.value(x).producer);
+    if (!made.valid() || !isActivation(fg.node(made).opType))
+        return {};
+    const Node& node = fg.node(made);
+    FloatActivation found { boundsOf(*pair.floatPlan, node), node.opType, made, false };
+    if (quantizer.params) {
+        const NodeId maker = behindReshapes(qg, quantizer.maker);
+        if (maker.valid() && isActivation(qg.node(maker).opType))
+            found.bounds = beyond(found.bounds, boundsOf(*pair.quantPlan, qg.node(maker)));
+        found.lost = found.bounds.bounded() && !cuts(*quantizer.params, found.bounds) && !codesAreClipped(qg, y);
+    } else {
+        found.bounds = leftTo(pair, y, found.bounds);
+        found.lost = found.bounds.bounded();
+    }
+    if (!found.bounds.bounded() || (found.lost && boundedLater(pair, y)))
+        return {};
+    return found;
+}
+
+} // namespace qs

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+/// Relu and Clip of the float model that nothing does in the quantized one.
+namespace qs {
+
+namespace {
+
+constexpr double kRuinedDb = 20; ///< lost at the output: an error
+constexpr double kRank = 2e7; ///< before all that follows from it
+
+/// Share of the values beyond the bounds, by bins whose middle is; nothing without a histogram.
+Number shareBeyond(const ActivationRow& row)
+{
+    const Histogram& h = row.beforeHistogram.empty() ? row.quantHistogram : row.beforeHistogram;
+    if (h.empty())
+        return std::nullopt;
+    double half = 0;
+    for (const float scale : row.params.scale)
+        half = std::max(half, double(scale) / 2);
+    uint64_t beyond = 0;
+    for (size_t bin = 0; bin < h.counts().size(); ++bin) {
+        const double at = h.low() + (double(bin) + 0.5) * h.binWidth();
+        if (at < row.lostBounds.first - half || at > row.lostBounds.second + half)
+            beyond += h.counts()[bin];
+    }
+    return double(beyond) / double(std::max<uint64_t>(h.total(), 1));
+}
+
+std::string boundsText(const std::pair<double, double>& bounds)
+{
+    if (std::isinf(bounds.second))
+        return fmt::format("below {:.4g}", bounds.first);
+    if (std::isinf(bounds.first))
+        return fmt::format("above {:.4g}", bounds.second);
+    return fmt::format("outside of {:.4g} to {:.4g}", bounds.first, bounds.second);
+}
+
+Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t index)
+{
+    const ActivationRow& row = c.activations[index];
+    const Node& node = pair.floatPlan->graph().node(row.lostActivation);
+    Finding f = activationFinding(c, index, Rule::ActivationLost);
+    f.node = node.name;
+    f.title = ruleTitle(f.rule, node.name);
+    const Number share = shareBeyond(row);
+    const auto [low, high] = *row.observedRange;
+    f.summary = fmt::format("{} of the float model has no node in the quantized file, and no range ends where it does: "
+                            "{}values {} pass; they reach from {:.4g} to {:.4g}.",
+        node.opType, share ? percentText(*share) + " of all " : "", boundsText(row.lostBounds), low, high);
+    f.evidence.push_back({ "activation", std::nullopt, node.opType, {} });
+    if (share)
+        f.evidence.push_back(evidence("share_beyond", 100 * *share, "%"));
+    f.evidence.push_back(evidence("lowest", low));
+    f.evidence.push_back(evidence("highest", high));
+    if (c.restored) {
+        f.summary += fmt::format(" On the first sample the output has {:.1f} dB, and {:.1f} dB with every lost "
+                                 "activation put back.",
+            c.restored->asIsDb, c.restored->restoredDb);
+        f.evidence.push_back(evidence("output_lost_db", c.restored->lostDb(), "dB"));
+        if (c.restored->lostDb() > kRuinedDb)
+            f.severity = Severity::Error;
+    }
+    f.change = { RemedyKind::KeepActivations, node.name, row.name, row.lostBounds.first, row.lostBounds.second, 0 };
+    f.rank = kRank + (share ? *share : 0);
+    return f;
+}
+
+} // namespace
+
+void findLostActivations(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    std::vector<NodeId> told; // a reshape of the same has a row of its own
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const NodeId lost = c.activations[i].lostActivation;
+        if (!lost.valid() || std::ranges::find(told, lost) != told.end())
+            continue;
+        told.push_back(lost);
+        found.push_back(lostActivation(pair, c, i));
+    }
+}
+
+void putCauseFirst(std::vector<Finding>& found)
+{
+    const auto lost = std::ranges::find(found, Rule::ActivationLost, &Finding::rule);
+    const auto other = std::ranges::find(found, Rule::ModelsDiffer, &Finding::rule);
+    if (lost == found.end() || other == found.end())
+        return;
+    const std::vector<FindingPlace> places = placesOf(*lost);
+    const bool cause = std::ranges::any_of(places, [&](const FindingPlace& p) { return p.tensor == other->tensor; });
+    if (!cause)
+        return;
+    other->summary += fmt::format(" The reason: the activation behind {} is lost.", other->node);
+    if (other < lost)
+        std::rotate(other, lost, lost + 1);
+}
+
+} // namespace qs

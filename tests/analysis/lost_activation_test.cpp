@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/write/quantizer.h"
+#endif
+#include "core/analysis/bypass/network_proof.h"
+#include "core/quant/recipe/recipe_edit.h"
+#include "tests/analysis/comparing.h"
+
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kRows = 4, kWidth = 6;
+
+std::vector<float> values(size_t n, std::mt19937& random)
+{
+    std::normal_distribution<float> normal;
+    std::vector<float> list(n);
+    std::ranges::generate(list, [&] { return normal(random); });
+    return list;
+}
+
+/// Products with activations between them: Relu, Clip from 0 and from below it, a chain, and one whose input another
+/// node reads.
+Prepared network(int kind, std::mt19937& random)
+{
+    SmallModel m("f");
+    m.input("x", { kRows, kWidth });
+    for (const char* w : { "w1", "w2", "w3" })
+        m.constant(w, Tensor::of<float>({ kWidth, kWidth }, values(kWidth * kWidth, random)));
+    for (const auto& [name, value] : { std::pair("zero", 0.f), std::pair("six", 3.f), std::pair("minus", -1.5f) })
+        m.constant(name, Tensor::scalar(value));
+    m.node("MatMul", { "x", "w1" }, { "a" });
+    m.node(kind == 0 ? "Relu" : "Clip",
+        kind == 0 ? SmallModel::Names { "a" } : SmallModel::Names { "a", kind == 1 ? "zero" : "minus", "six" },
+        { "b" });
+    m.node("MatMul", { "b", "w2" }, { "c" }).node("Relu", { "c" }, { "d" });
+    if (kind == 2)
+        m.node("Clip", { "d", "minus", "six" }, { "e" });
+    else
+        m.node("Add", { "d", kind == 1 ? "c" : "d" }, { "e" });
+    return m.node("MatMul", { "e", "w3" }, { "y" }).output("y").finish();
+}
+
+Ranges rangesBy(const Prepared& f, const FixedData& data)
+{
+    CalibrationRun run;
+    run.plan = f.plan;
+    run.tensors = { "x", "a", "b", "c", "d", "e", "y" };
+    run.data = std::make_shared<FixedData>(data);
+    auto ranges = calibrate(run, {});
+    if (!ranges.ok())
+        qFatal("%s", issueText(ranges.issue()).c_str());
+    return std::move(ranges).value();
+}
+
+Prepared quantized(const Prepared& f, const Recipe& recipe, const Ranges& ranges)
+{
+    auto made = quantizeDraft(GraphDraft(std::make_shared<const Model>(f.plan->model())), recipe, ranges);
+    if (!made.ok())
+        qFatal("%s", issueText(made.issue()).c_str());
+    auto model = made->draft.build();
+    if (!model.ok())
+        qFatal("%s", issueText(model.issue()).c_str());
+    Prepared q;
+    q.plan = Plan::make(*model);
+    q.view = std::make_shared<const QuantView>(
+        QuantView::of(q.graph(), [plan = q.plan](ValueId id) { return plan->constant(id); }));
+    return q;
+}
+
+/// Anything that a user may say of ranges and types.
+void disturb(Recipe& recipe, Ranges& ranges, std::mt19937& random)
+{
+    const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
+    const DType types[] { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
+    recipe.format = pick(3) == 0 ? RecipeFormat::QOperator : RecipeFormat::Qdq;
+    recipe.activationType = types[recipe.format == RecipeFormat::Qdq ? pick(4) : pick(2)];
+    recipe.dedicatedPairs = pick(4) == 0;
+    for (const char* name : { "b", "d", "e" }) {
+        TensorRange& range = ranges.tensors[name];
+        QuantOverride part;
+        switch (pick(7)) {
+        case 0:
+            range.lowest = -range.highest;
+            break;
+        case 1:
+            range.lowest = range.highest = 0;
+            break;
+        case 2:
+            range.highest *= 2;
+            break;
+        case 3:
+            part.symmetric = true;
+            break;
+        case 4:
+            part.lowest = -0.5 * range.highest - 0.1;
+            part.highest = range.highest;
+            break;
+        case 5:
+            part.scale = 0.05;
+            part.zeroPoint = recipe.activationType == DType::Int8 || recipe.activationType == DType::Int16 ? 0 : 100;
+            break;
+        default:
+            continue;
+        }
+        if (part != QuantOverride {})
+            recipe.tensors[name].parts = { part };
+    }
+}
+
+std::vector<Tensor> samples(size_t n, std::mt19937& random)
+{
+    std::vector<Tensor> list;
+    for (size_t i = 0; i < n; ++i)
+        list.push_back(Tensor::of<float>({ kRows, kWidth }, values(kRows * kWidth, random)));
+    return list;
+}
+
+double distanceOf(const Prepared& f, const Prepared& q, const Tensor& sample)
+{
+    const auto proof = proveNetwork(pairOf(f, q), { sample });
+    if (!proof || !proof->withFloatWeights)
+        qFatal("no proof");
+    return proof->withFloatWeights->worstOutput.distance;
+}
+
+} // namespace
+
+class LostActivationTests : public QObject {
+    Q_OBJECT
+private slots:
+    /// Whatever ranges, overrides and types: exact activations make the float model's network.
+    void exactIsTheSameNetwork()
+    {
+        int others = 0;
+        for (unsigned seed = 1; seed <= 90; ++seed) {
+            std::mt19937 random(seed);
+            const Prepared f = network(int(seed % 3), random);
+            const FixedData data(samples(3, random));
+            Ranges ranges = rangesBy(f, data);
+            Recipe recipe;
+            disturb(recipe, ranges, random);
+            const Tensor sample = Tensor::of<float>({ kRows, kWidth }, values(kRows * kWidth, random));
+            recipe.exactActivations = true;
+            const double exact = distanceOf(f, quantized(f, recipe, ranges), sample);
+            QVERIFY2(exact <= kSameNetwork, qPrintable(QString("seed %1: %2").arg(seed).arg(exact)));
+            recipe.exactActivations = false;
+            others += distanceOf(f, quantized(f, recipe, ranges), sample) > kSameNetwork;
+        }
+        QVERIFY2(others > 20, qPrintable(QString::number(others))); // as ONNX Runtime's tools remove them
+    }
+
+    void isNamed_data()
+    {
+        QTest::addColumn<bool>("onCodes");
+        QTest::newRow("pairs") << false;
+        QTest::newRow("operators on codes") << true;
+    }
+    void isNamed()
+    {
+        QFETCH(bool, onCodes);
+        std::mt19937 random(5);
+        const Prepared f = network(0, random);
+        const FixedData data(samples(8, random));
+        Ranges ranges = rangesBy(f, data);
+        const Ranges healthy = ranges;
+        for (const char* name : { "b", "d" })
+            ranges.tensors[name].lowest = -ranges.tensors[name].highest;
+        Recipe recipe;
+        recipe.format = onCodes ? RecipeFormat::QOperator : RecipeFormat::Qdq;
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(f, quantized(f, recipe, ranges), data, options);
+        QVERIFY2(!c.findings.empty() && c.findings.front().rule == Rule::ActivationLost, qPrintable(rulesOf(c)));
+        const Finding& lost = c.findings.front();
+        QCOMPARE(lost.places.size(), size_t(2));
+        QCOMPARE(lost.places.front().tensor == "b" || lost.places.front().tensor == "d", true);
+        QVERIFY(c.restored && c.restored->lostDb() > 10);
+        const Finding* other = findingOf(c, Rule::ModelsDiffer);
+        QVERIFY(other && other->tensor == "b" && other->summary.find("is lost") != std::string::npos);
+        // What passes came in before the quantizer.
+        const ActivationRow& row = rowOf(c, "b");
+        QVERIFY(row.foldedActivation.empty() && *row.noise.inherited > 10 * *row.noise.rounding);
+        // The remedy gives the healthy file's network back.
+        GraphDraft draft(std::make_shared<const Model>(f.plan->model()));
+        const Recipe mended = withRemedies(recipe, changesOf(lost), draft);
+        QVERIFY(mended.exactActivations);
+        const Comparison after = compared(f, quantized(f, mended, ranges), data, options);
+        QVERIFY(!findingOf(after, Rule::ActivationLost) && after.network && after.network->same());
+        const Comparison before = compared(f, quantized(f, {}, healthy), data, options);
+        QVERIFY(!findingOf(before, Rule::ActivationLost));
+    }
+
+    /// A range before a Relu that has its node may cut what the Relu cuts.
+    void keptNodesAreHealthy()
+    {
+        std::mt19937 random(9);
+        const Prepared f = network(0, random);
+        const FixedData data(samples(8, random));
+        Recipe recipe;
+        recipe.keepRemovable = true;
+        CompareOptions options;
+        options.prove = true;
+        const Comparison c = compared(f, quantized(f, recipe, rangesBy(f, data)), data, options);
+        QVERIFY2(std::ranges::all_of(c.findings, [](const Finding& f) { return f.severity == Severity::Note; }),
+            qPrintable(rulesOf(c)));
+        QVERIFY(c.network && c.network->same());
+    }
+};
+
+QTEST_GUILESS_MAIN(LostActivationTests)
+#include "lost_activation_test.moc"
