@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/calibrate/calibrate.h"
 #include "core/quant/write/quantizer.h"
 #endif
 #include "core/analysis/bypass/network_proof.h"
@@ -206,7 +207,7 @@ private slots:
         CompareOptions options;
         options.prove = true;
         const Comparison c = compared(f, quantized(f, recipe, rangesBy(f, data)), data, options);
-        QVERIFY2(std::ranges::all_of(c.findings, [](const Finding& f) { return f.severity == Severity::Note; }),
+        QVERIFY2(std::ranges::all_of(c.findings, [](const Finding& one) { return one.severity == Severity::Note; }),
             qPrintable(rulesOf(c)));
         QVERIFY(c.network && c.network->same());
     }

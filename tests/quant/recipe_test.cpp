@@ -58,7 +58,7 @@ auto membersOf(const Recipe& r)
         m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36]
         = r;
     return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
-        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35);
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36);
 }
 auto membersOf(const CalibratorOptions& r)
 {
@@ -103,6 +103,7 @@ Recipe nothingAsByDefault()
     r.calibration = { Calibrator::Mse, true, 90, 64, 32, 0.5, 2, 3, true, 100 };
     r.restrictedAsymmetric = r.quantizeUnquantizedInputs = r.pairsForWeights = r.keepRemovable = true;
     r.contribOperators = r.subgraphs = r.sigmoidNnapi = r.completeOverrides = r.keepExtremeConstants = true;
+    r.exactActivations = true;
     r.matmulConstantOnly = true;
     r.adjustWeightsForBias = false;
     r.blockSize = 16;
@@ -127,7 +128,7 @@ private slots:
         QCOMPARE(*recipe == Recipe {}, true);
         QCOMPARE(recipe->activationType, DType::Int8);
         QCOMPARE(recipe->calibration.percentile, 99.999);
-        QVERIFY(!recipe->preparation.enabled && !recipe->keepExtremeConstants);
+        QVERIFY(!recipe->preparation.enabled && !recipe->keepExtremeConstants && !recipe->exactActivations);
     }
 
     void comesBack()

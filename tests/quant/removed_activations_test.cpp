@@ -145,7 +145,7 @@ private slots:
         QVERIFY(made.ok());
         QCOMPARE(made->warnings.size(), size_t(1));
         const std::string& text = made->warnings.front();
-        QVERIFY2(text.find("'n_relu' lets -1.5 to 2.5 pass") != text.npos, text.c_str());
+        QVERIFY2(text.find("'n_relu' lets -1.51 to 2.49 pass") != text.npos, text.c_str());
         QVERIFY(text.find("--exact-activations") != text.npos);
     }
 

@@ -65,22 +65,41 @@ PairActivation beyond(PairActivation wanted, const PairActivation& has)
     return wanted;
 }
 
-/// Walks from a value without a quantizer of its own to what makes it, past quantizers.
+/// What is left to do of `wanted`, going back from a value past quantizers, which cut, reshapes, Relu and Clip.
 PairActivation leftTo(const ComparePair& pair, ValueId value, PairActivation wanted)
 {
     const Graph& graph = pair.quantPlan->graph();
-    for (NodeId at = graph.value(value).producer; at.valid(); at = graph.value(value).producer) {
+    for (NodeId at = graph.value(value).producer; at.valid() && wanted.bounded(); at = graph.value(value).producer) {
         const Node& node = graph.node(at);
+        if (const auto quantizer = pair.quantView->ofQuantized(value)) {
+            const QuantParams& params = pair.quantView->quantizers()[*quantizer].params;
+            if (cuts(params, { wanted.low, kEndless }))
+                wanted.low = -kEndless;
+            if (cuts(params, { -kEndless, wanted.high }))
+                wanted.high = kEndless;
+        }
         if (isActivation(node.opType))
-            return beyond(wanted, boundsOf(*pair.quantPlan, node));
-        const auto quantizer = pair.quantView->ofQuantized(value);
-        if (quantizer && cuts(pair.quantView->quantizers()[*quantizer].params, wanted))
-            return {};
-        if (!(isReshape(node.opType) || pair.quantView->isPlumbing(at)) || !node.hasInput(0))
+            wanted = beyond(wanted, boundsOf(*pair.quantPlan, node));
+        else if (!isReshape(node.opType) && !pair.quantView->isPlumbing(at))
+            return wanted;
+        if (!node.hasInput(0))
             return wanted;
         value = node.inputs[0];
     }
     return {}; // an input or a constant: nothing was left out before it
+}
+
+/// Of a Relu or Clip, and of those right before it.
+PairActivation boundsOfChain(const Plan& plan, NodeId node)
+{
+    const Graph& graph = plan.graph();
+    PairActivation all;
+    for (; node.valid() && isActivation(graph.node(node).opType);
+         node = behindReshapes(graph, graph.value(graph.node(node).inputs[0]).producer)) {
+        const PairActivation one = boundsOf(plan, graph.node(node));
+        all = { std::max(all.low, one.low), std::min(all.high, one.high) };
+    }
+    return all;
 }
 
 /// A Clip between quantizing and dequantizing, as PyTorch's exports have it, narrows the range.
@@ -137,16 +156,14 @@ FloatActivation floatActivation(const ComparePair& pair, ValueId x, const OwnQua
     const NodeId made = behindReshapes(fg, fg.value(x).producer);
     if (!made.valid() || !isActivation(fg.node(made).opType))
         return {};
-    const Node& node = fg.node(made);
-    FloatActivation found { boundsOf(*pair.floatPlan, node), node.opType, made, false };
-    if (quantizer.params) {
-        const NodeId maker = behindReshapes(qg, quantizer.maker);
-        if (maker.valid() && isActivation(qg.node(maker).opType))
-            found.bounds = beyond(found.bounds, boundsOf(*pair.quantPlan, qg.node(maker)));
-        found.lost = found.bounds.bounded() && !cuts(*quantizer.params, found.bounds) && !codesAreClipped(qg, y);
-    } else {
+    FloatActivation found { boundsOfChain(*pair.floatPlan, made), fg.node(made).opType, made, false };
+    if (!quantizer.params) {
         found.bounds = leftTo(pair, y, found.bounds);
         found.lost = found.bounds.bounded();
+    } else {
+        if (quantizer.before.valid())
+            found.bounds = leftTo(pair, quantizer.before, found.bounds);
+        found.lost = found.bounds.bounded() && !cuts(*quantizer.params, found.bounds) && !codesAreClipped(qg, y);
     }
     if (!found.bounds.bounded() || (found.lost && boundedLater(pair, y)))
         return {};

@@ -11,7 +11,7 @@ namespace qs {
 
 /// The quantizer that made a pair's value, if it has its own.
 struct OwnQuantizer {
-    NodeId maker; ///< makes the value before it; invalid: none, as for graph inputs
+    ValueId before; ///< the value that it quantizes; invalid: inside an operator on codes
     const QuantParams* params = nullptr; ///< null: there is no such quantizer; no scales: dynamic
 };
 

@@ -79,9 +79,8 @@ std::vector<PairPlan> planPairs(const ComparePair& pair)
                 plan.codes = q.codes;
         }
         if (!plan.beforeRounding.valid()) {
-            const NodeId maker = plan.p.valid() ? qg.value(plan.p).producer : plan.unrounded;
             const FloatActivation found = floatActivation(
-                pair, plan.x, plan.ownQuantizer ? OwnQuantizer { maker, &plan.params } : OwnQuantizer {}, plan.y);
+                pair, plan.x, plan.ownQuantizer ? OwnQuantizer { plan.p, &plan.params } : OwnQuantizer {}, plan.y);
             (found.lost ? plan.lost : plan.activation) = found.bounds;
             plan.activationName = found.lost ? std::string() : found.name;
             plan.lostNode = found.lost ? found.node : NodeId();
