@@ -7,7 +7,6 @@
 #include "core/ops/left_out.h"
 #include "core/ops/op.h"
 #include "core/quant/model/opsets.h"
-#include "core/quant/model/removed_activations.h"
 #include "core/quant/model/stated_types.h"
 #include "core/quant/recipe/op_types.h"
 #include "core/tensor/convert.h"
@@ -208,10 +207,8 @@ bool entersSubgraphs(const Recipe& recipe)
         && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::Hqq);
 }
 
-void editRanges(FloatModel& model, const Recipe& recipe)
+void editRanges(FloatModel& model)
 {
-    if (recipe.exactActivations)
-        clampToActivations(model);
     auto& tensors = model.ranges.tensors;
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {
         const DraftNode& node = model.draft.nodes[n];

@@ -61,7 +61,7 @@ bool entersSubgraphs(const Recipe& recipe);
 std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe);
 
 /// What ONNX Runtime changes after calibration: the input of a Relu or Clip that alone reads it gets the range of the
-/// output, and Softmax gets 0..1. With Recipe::exactActivations the output's range first ends at the bounds.
-void editRanges(FloatModel& model, const Recipe& recipe);
+/// output, and Softmax gets 0..1.
+void editRanges(FloatModel& model);
 
 } // namespace qs

@@ -68,6 +68,13 @@ void clampToActivations(FloatModel& model)
     }
 }
 
+void editRangesFor(FloatModel& model, const Recipe& recipe)
+{
+    if (recipe.exactActivations)
+        clampToActivations(model);
+    editRanges(model);
+}
+
 void noteLost(FloatModel& model, const DraftNode& node, const CutBounds& bounds, const QuantParams& params)
 {
     LostActivation lost { node.name, node.outputs.front(), -HUGE_VAL, HUGE_VAL };

@@ -12,6 +12,8 @@ std::optional<CutBounds> cutBounds(const FloatModel& model, const DraftNode& nod
 /// The range of what a chosen Relu or Clip makes ends at its bounds. No value lies beyond, so nothing is lost, steps
 /// become finer, and the quantizer can take the node's place. What a recipe says of single tensors stays as it is.
 void clampToActivations(FloatModel& model);
+/// editRanges(), with Recipe::exactActivations after clampToActivations().
+void editRangesFor(FloatModel& model, const Recipe& recipe);
 
 /// Remembers that the node was left out although its quantizer does not do its work. `params`: of the quantizer;
 /// without scales: nothing is cut. Values that were not seen beyond the bounds are not told of.

@@ -166,7 +166,7 @@ Status noteKept(const FloatModel& model, const Recipe& recipe, std::vector<std::
     if (!recipe.exactActivations)
         return {};
     FloatModel tried = model;
-    editRanges(tried, recipe);
+    editRangesFor(tried, recipe);
     if (recipe.format == RecipeFormat::QOperator)
         QS_CHECK(quantizeQOperator(tried, recipe));
     else

@@ -64,7 +64,7 @@ Status checkTypes(const Recipe& recipe)
 
 Status quantizeQdq(FloatModel& model, const Recipe& recipe)
 {
-    editRanges(model, recipe);
+    editRangesFor(model, recipe);
     const QdqMarks marks = markTensors(model, recipe);
     QS_TRY(const QdqParameters parameters, QdqParameters::make(marks));
     return writeQdq(model, marks, parameters);
@@ -111,7 +111,7 @@ Result<QuantizedDraft> quantizeOnce(
         QS_CHECK(quantizeQdq(model, recipe));
         break;
     case RecipeFormat::QOperator:
-        editRanges(model, recipe);
+        editRangesFor(model, recipe);
         QS_CHECK(quantizeQOperator(model, recipe));
         break;
     case RecipeFormat::Dynamic:
