@@ -148,14 +148,31 @@ std::string ladderVerdict(const Ladder& ladder)
                                                 : decibelUnit(row.similarity.sqnrDb, row.similarity.exact));
 }
 
+std::string roundingText(const PrecisionStep& step)
+{
+    if (step.precision == Precision::Float32)
+        return "";
+    const std::string what = step.weights && step.values ? "weights and values" : step.weights ? "weights" : "values";
+    const std::string where = step.inFloatFile && step.inQuantizedFile ? " in both"
+        : step.inFloatFile                                             ? " in the float file"
+                                                                       : "";
+    return ", " + what + " rounded to " + std::string(precisionName(step.precision)) + where;
+}
+
 std::string networkVerdict(const NetworkVerdict& v)
 {
+    if (!v.known())
+        return "whether the files compute the same without quantizers could not be tested: " + v.reason;
     const std::string given = v.storedWeights ? " given the same weights" : "";
     const double distance = v.distance.worstOutput.distance;
-    const std::string apart
-        = distance == 0 ? " (no difference)" : " (" + number(distance, 2) + " of the output's size apart)";
-    return v.same() ? "without quantizers both files compute the same" + given + apart
-                    : "without quantizers the files do not compute the same" + given + apart;
+    std::string apart = distance == 0 ? " (no difference" : " (" + number(distance, 2) + " of the output's size apart";
+    if (v.distance.explained && (distance > 0 || v.step.precision != Precision::Float32))
+        apart += ", rounding to " + std::string(precisionName(v.step.precision)) + " explains "
+            + number(*v.distance.explained, 2);
+    apart += ")";
+    return (v.same() ? "without quantizers both files compute the same" + given + roundingText(v.step)
+                     : "without quantizers the files do not compute the same" + given)
+        + apart;
 }
 
 std::string fileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }

@@ -28,7 +28,10 @@ std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
 std::string counted(uint64_t n, std::string_view noun);
 /// Where agreement ends: "agreement ends at simulated -> integer, value 'logits' ..." or that it does not.
 std::string ladderVerdict(const Ladder& ladder);
-/// "without quantizers both files compute the same (3.1e-07 of the output's size apart)" or that they do not.
+/// ", weights rounded to float16", to go on with in a sentence; empty for files in float32.
+std::string roundingText(const PrecisionStep& step);
+/// "without quantizers both files compute the same (3.1e-07 of the output's size apart)", that they do not, or why it
+/// is not known.
 std::string networkVerdict(const NetworkVerdict& verdict);
 std::string fileName(const std::string& path);
 

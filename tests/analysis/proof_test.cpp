@@ -422,7 +422,9 @@ void ProofTests::keepsToMemory()
 {
     WorkContext work;
     work.memoryLimit = 16;
-    QVERIFY(!proveNetwork(pairOf(product(), dynamicProduct()), { row() }, work));
+    const NetworkProof proof = proveNetwork(pairOf(product(), dynamicProduct()), { row() }, work);
+    QVERIFY(!proof.withFloatWeights && !proof.withStoredWeights);
+    QVERIFY2(proof.reason.find("memory") != std::string::npos, proof.reason.c_str());
 }
 
 QTEST_GUILESS_MAIN(ProofTests)

@@ -200,6 +200,7 @@ json wholeDocument()
     c.profile = ArithmeticProfile::IntegerAvx2;
     c.saturation.push_back({ NodeId(0), "relu", "Relu", 24, { 4, 0 } });
     c.network = NetworkVerdict { { { input, 0.5 }, ValueDistance { input, 0.5 } }, false };
+    c.network->step.roundings.push_back({ "w", "w_low", "relu", Precision::Float16, 1e-4 });
     c.activations[0].implementation = ImplementationShares { 0.1, 0 };
     c.outputs[0].implementation = Similarity {};
     c.findings[0].change = { RemedyKind::SetRange, {}, kWildName, -1, 1, 0 };

@@ -5,16 +5,12 @@
 
 namespace qs {
 
-std::optional<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<PairPlan>& pairs)
+Result<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges)
 {
-    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel);
-    const auto draft = builder.make();
-    if (!draft)
-        return std::nullopt;
-    const auto model = draft->build();
-    if (!model.ok())
-        return std::nullopt;
-    return Bypassed { Plan::make(*model), builder.ownConstants() };
+    BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel, ranges);
+    QS_TRY(const GraphDraft draft, builder.make());
+    QS_TRY(const auto model, draft.build());
+    return Bypassed { Plan::make(model), builder.ownConstants() };
 }
 
 } // namespace qs

@@ -2,12 +2,20 @@
 #pragma once
 
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/base/result.h"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace qs {
+
+/// By what it is known which activation a quantizer stands for.
+enum class BypassedRanges {
+    AsPaired, ///< by the float value that it is paired with
+    /// The same, and where that has none by the range: one that begins at 0 cuts off as Relu does, one that ends at the
+    /// bound of a Clip of the float model, too, as that does.
+    AsStored,
+};
 
 /// The quantized file with its quantizers taken out, under its own names.
 struct Bypassed {
@@ -17,7 +25,8 @@ struct Bypassed {
 
 /// Every quantizer of an activation is replaced by the activation that it stands for, every weight and bias by its
 /// float partner, operators on codes (QLinear*, ConvInteger, MatMulInteger, MatMulNBits, QAttention ...) by their float
-/// operators. It should compute the float model. Nothing where a form has no float counterpart here.
-std::optional<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<PairPlan>& pairs);
+/// operators. It should compute the float model. The issue names the node that has no float counterpart here.
+Result<Bypassed> bypassQuantizers(
+    const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges = BypassedRanges::AsPaired);
 
 } // namespace qs

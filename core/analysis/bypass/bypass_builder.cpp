@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/bypass/bypass_builder.h"
 
+#include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/match/canonical.h"
 #include "core/qdq/qlinear_signature.h"
@@ -16,40 +17,81 @@ constexpr int64_t kClipByInputs = 11; ///< opset from which Clip takes its bound
 
 } // namespace
 
-BypassBuilder::BypassBuilder(const ComparePair& pair, const std::vector<PairPlan>& pairs, Weights weights)
+BypassBuilder::BypassBuilder(
+    const ComparePair& pair, const std::vector<PairPlan>& pairs, Weights weights, BypassedRanges ranges)
     : m_pair(pair)
     , m_plan(pair.writtenPlan ? *pair.writtenPlan : *pair.quantPlan)
     , m_weights(weights)
+    , m_ranges(ranges)
     , m_folded(weights == Weights::Stored ? FoldedConstants(pair.floatPlan) : FoldedConstants(pair)) // not read then
+    , m_partners(pair)
     , m_draft(std::make_shared<const Model>(m_plan.model()))
 {
     for (const PairPlan& p : pairs)
         if (p.pair.quantizer && p.ownQuantizer)
             m_activations[*p.pair.quantizer] = p.activation;
+    if (m_ranges == BypassedRanges::AsStored)
+        addStoredRanges(pair, m_activations);
     for (size_t i = 0; i < m_draft.nodes.size(); ++i)
         for (const std::string& out : m_draft.nodes[i].outputs)
             m_makers[out] = i;
 }
 
-std::optional<GraphDraft> BypassBuilder::make()
+Result<GraphDraft> BypassBuilder::make()
+{
+    QS_CHECK(refusedInside());
+    if (Status status = bypassAll(); !status.ok())
+        return m_refusal ? *m_refusal : std::move(status).issue();
+    declareFloats();
+    return std::move(m_draft);
+}
+
+bool BypassBuilder::refuse(const Node& node, std::string why)
+{
+    if (!m_refusal)
+        m_refusal = Issue { IssueKind::BadInput, node.opType + " " + std::move(why), {}, node.name, {}, {} };
+    return false;
+}
+
+Status BypassBuilder::refusedInside() const
+{
+    for (const Node& node : m_plan.graph().nodes())
+        for (const auto& body : subgraphs(node.attributes))
+            for (const Node& inner : body->nodes())
+                if (quantizes(inner))
+                    return Issue { IssueKind::BadInput,
+                        "a body of this " + node.opType + " has quantizers of its own (" + inner.opType + " '"
+                            + inner.name + "'), which are not taken out",
+                        {}, node.name, {}, {} };
+    return {};
+}
+
+Status BypassBuilder::bypassAll()
 {
     const auto& quantizers = m_pair.quantView->quantizers();
+    const auto unknown = [&](uint32_t q) {
+        const ValueId shown = quantizers[q].shown();
+        Issue issue = badInput("what this quantizer stands for is not known");
+        issue.tensor = shown.valid() ? nameOf(shown) : std::string();
+        return issue;
+    };
     for (uint32_t q = 0; q < quantizers.size(); ++q)
         if (!(quantizers[q].role == QuantRole::Activation ? bypassActivation(q) : bypassConstant(q)))
-            return std::nullopt;
+            return unknown(q);
     const auto& nodes = m_plan.graph().nodes();
     const size_t count = m_draft.nodes.size();
     for (size_t i = 0; i < count; ++i) {
         const NodeId origin = m_draft.nodes[i].origin;
         if (origin.valid() && m_draft.nodes[i].opType == nodes[origin.index()].opType
-            && !bypassOperator(i, nodes[origin.index()]))
-            return std::nullopt;
+            && !bypassOperator(i, nodes[origin.index()])) {
+            refuse(nodes[origin.index()], "has no float form that is known here");
+            return *m_refusal;
+        }
     }
     for (uint32_t q = 0; q < quantizers.size(); ++q)
         if (quantizers[q].role != QuantRole::Activation && !m_taken.contains(q))
-            return std::nullopt; // by an operator that is not known here
-    declareFloats();
-    return std::move(m_draft);
+            return unknown(q); // read by an operator that is not known here
+    return {};
 }
 
 DraftNode* BypassBuilder::makerOf(const std::string& value)
@@ -71,6 +113,9 @@ bool BypassBuilder::bypassActivation(uint32_t index)
         return q.real.valid(); // whoever reads the codes reads the real value
     const bool quantized = q.real.valid() && q.quantize.valid() && isQuantizeLinear(m_plan.graph().node(q.quantize));
     if (!quantized && !q.codes.valid())
+        return false;
+    if (!quantized && !q.real.valid()
+        && !bypassTable(q.codes, q.params, q.dequantized.valid() ? realType(q.dequantized) : DType::Float32))
         return false;
     const PairActivation activation = quantized ? activationOf(index) : PairActivation {};
     if (quantized && q.codes.valid() && !become(nameOf(q.codes), nameOf(q.real), activation))
@@ -110,12 +155,15 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
     const Tensor* codes = storedCodes(m_plan, q);
     bool transposed = false;
     const Tensor* value = m_weights == Weights::Stored ? nullptr : floatPartner(index, transposed);
-    if (value && value->dtype() == DType::Float32 && (!codes || codes->count() == value->count()))
-        return transposed && value->rank() == 2 ? exchangedAxes(*value) : *value;
+    const DType type = q.dequantized.valid() ? realType(q.dequantized) : DType::Float32;
+    if (value && isFloat(value->dtype()) && (!codes || codes->count() == value->count())) {
+        const Tensor floats = convertedTo(*value, DType::Float32);
+        return convertedTo(transposed && value->rank() == 2 ? exchangedAxes(floats) : floats, type);
+    }
     if (!codes || q.params.scale.empty())
         return std::nullopt;
     ++m_own;
-    return Tensor::of<float>(codes->shape(), dequantized(*codes, q.params));
+    return convertedTo(Tensor::of<float>(codes->shape(), dequantized(*codes, q.params)), type);
 }
 
 /// The float model's constant, or the bias that folding gave a layer of the float file.
@@ -134,6 +182,44 @@ const Tensor* BypassBuilder::floatPartner(uint32_t index, bool& transposed) cons
                 if (weight.quantNode == unit.node)
                     return m_folded.at(weight.floatNode, 2);
     return nullptr;
+}
+
+DType BypassBuilder::realType(ValueId value) const
+{
+    const DType type = m_plan.facts().of(value).dtype;
+    return type == DType::Float16 || type == DType::BFloat16 ? type : DType::Float32;
+}
+
+bool BypassBuilder::bypassTable(ValueId codes, const QuantParams& params, DType type)
+{
+    const Graph& graph = m_plan.graph();
+    ValueId table = codes;
+    std::vector<NodeId> movers;
+    for (NodeId id = graph.value(table).producer; id.valid() && movesElements(graph.node(id));
+         id = graph.value(table).producer) {
+        movers.push_back(id);
+        table = graph.node(id).inputs[0];
+    }
+    const Tensor* stored = m_plan.constant(table);
+    if (movers.empty() || !stored)
+        return true; // codes of another quantizer
+    const std::string name = nameOf(table) + "_float";
+    DraftNode* node = makerOf(nameOf(graph.node(movers.back()).outputs[0]));
+    if (!node || (!m_draft.constant(name) && params.scale.size() != 1))
+        return refuse(graph.node(movers.back()), "reads codes with several scales");
+    if (!m_draft.constant(name)) {
+        const Tensor* partner = m_weights == Weights::Stored ? nullptr : m_partners.constant(movers.back(), 0);
+        const bool fits = partner && isFloat(partner->dtype()) && partner->shape() == stored->shape();
+        m_own += fits ? 0 : 1;
+        m_draft.setConstant(name,
+            convertedTo(fits ? *partner : Tensor::of<float>(stored->shape(), dequantized(*stored, params)), type));
+    }
+    node->inputs[0] = name;
+    for (const NodeId id : movers) {
+        const ValueId made = graph.node(id).outputs[0];
+        m_draft.types[nameOf(made)] = { type, graph.value(made).type.dims, {} };
+    }
+    return true;
 }
 
 bool BypassBuilder::become(const std::string& value, const std::string& source, const PairActivation& bounds)
@@ -166,13 +252,22 @@ void BypassBuilder::setBounds(
     m_draft.setConstant(value + "_high", Tensor::scalar(bounds.high));
 }
 
+DType BypassBuilder::realTypeOfCodes(ValueId codes) const
+{
+    const auto index = m_pair.quantView->ofQuantized(codes);
+    if (!index)
+        return DType::Float32;
+    const Quantizer& q = quantizer(*index);
+    return q.real.valid() ? realType(q.real) : q.dequantized.valid() ? realType(q.dequantized) : DType::Float32;
+}
+
 void BypassBuilder::declareFloats()
 {
     const Graph& graph = m_plan.graph();
     for (size_t v = 0; v < graph.values().size(); ++v) {
         const Value& value = graph.values()[v];
         if (value.producer.valid() && isInteger(value.type.dtype) && m_pair.quantView->ofQuantized(ValueId(v)))
-            m_draft.types[value.name] = { DType::Float32, value.type.dims, {} };
+            m_draft.types[value.name] = { realTypeOfCodes(ValueId(v)), value.type.dims, {} };
         else if (value.producer.valid() && m_pair.quantView->scaledSums(ValueId(v)).valid())
             m_draft.types[value.name] = { DType::Float32, value.type.dims, {} };
     }

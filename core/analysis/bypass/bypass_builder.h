@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/bypass.h"
 #include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/graph/draft.h"
+#include "core/qdq/qlinear_signature.h"
 
 #include <map>
 #include <optional>
@@ -18,9 +21,10 @@ class BypassBuilder {
 public:
     enum class Weights { OfFloatModel, Stored };
 
-    BypassBuilder(const ComparePair& pair, const std::vector<PairPlan>& pairs, Weights weights);
-    /// Nothing where a form has no float counterpart here. Once.
-    std::optional<GraphDraft> make();
+    BypassBuilder(const ComparePair& pair, const std::vector<PairPlan>& pairs, Weights weights,
+        BypassedRanges ranges = BypassedRanges::AsPaired);
+    /// The issue names what has no float counterpart here. Once.
+    Result<GraphDraft> make();
     size_t ownConstants() const { return m_own; } ///< that no float partner was found for
 
 private:
@@ -28,9 +32,16 @@ private:
     const Quantizer& quantizer(uint32_t q) const { return m_pair.quantView->quantizers()[q]; }
     DraftNode* makerOf(const std::string& value);
     PairActivation activationOf(uint32_t q) const;
+    bool refuse(const Node& node, std::string why); ///< keeps the reason; false
+    Status bypassAll();
+    Status refusedInside() const; ///< quantizers in subgraphs
 
     bool bypassActivation(uint32_t index);
     bool bypassConstant(uint32_t index);
+    /// Codes that operators only moved, from a stored constant on: that one holds reals of `type` then.
+    bool bypassTable(ValueId codes, const QuantParams& params, DType type);
+    /// What an operator on codes reads, where no quantizer made it.
+    std::optional<std::string> tableInput(const Node& node, const CodeOperand& operand);
     /// Name of a constant with the values of the float partner, or of the codes where there is none or these are
     /// wanted; in the order of the codes.
     std::optional<std::string> constantFor(uint32_t index);
@@ -47,11 +58,20 @@ private:
     bool bypassSums(size_t at, const Node& node);
     bool bypassProduct(size_t at, const Node& node, size_t biasSlot);
     bool bypassBlocks(size_t at, const Node& node);
+    bool bypassRecurrent(size_t at, const Node& node); ///< DynamicQuantizeLSTM
+    bool bypassExperts(size_t at, const Node& node); ///< QMoE
+    bool bypassCache(const Node& node); ///< attention that keeps codes
     bool bypassAttention(size_t at, const Node& node);
     bool bypassEmbedding(size_t at, const Node& node);
     /// What an operator reads in place of the codes in this slot.
     std::optional<std::string> floatInput(const Node& node, int slot);
     std::string plainInput(const Node& node, size_t slot) const; ///< its own; "" = none
+    /// The float partner's weight, columns last, of a product whose weight is stored in blocks.
+    std::optional<std::string> blockWeightFor(const Node& node);
+    DType realType(ValueId value) const; ///< float16 and bfloat16 as they are, else float32
+    DType realTypeOfCodes(ValueId codes) const;
+    bool isSoftmaxByAxis(const Node& node) const;
+    void channelsFirst(size_t at, size_t slot, size_t rank); ///< of the data in `slot` and of the result
     void computeFloat(size_t at, const std::string& type, const std::string& domain, std::vector<std::string> inputs);
     void addBehind(size_t at, const std::string& constant);
     void bound(size_t at, const Node& node);
@@ -59,12 +79,15 @@ private:
     const ComparePair& m_pair;
     const Plan& m_plan;
     const Weights m_weights;
+    const BypassedRanges m_ranges;
     const FoldedConstants m_folded;
+    const NodePartners m_partners;
     GraphDraft m_draft;
     std::map<uint32_t, PairActivation> m_activations; ///< by quantizer
     std::map<std::string, size_t> m_makers;
     std::set<uint32_t> m_taken; ///< constants that are replaced
     size_t m_own = 0;
+    std::optional<Issue> m_refusal;
 };
 
 } // namespace qs

@@ -3,9 +3,8 @@
 
 #include "core/graph/domains.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 
 /// Operators on codes become the float operators that they stand for.
@@ -14,8 +13,6 @@ namespace qs {
 namespace {
 
 constexpr int64_t kSoftmaxByAxis = 13; ///< opset from which Softmax means the axis alone
-/// Of com.microsoft: they quantize inside, and have no float counterpart here.
-constexpr std::array<std::string_view, 4> kQuantizeInside { "DynamicQuantizeLSTM", "MatMulBnb4", "MatMulFpQ4", "QMoE" };
 
 bool isOwn(const Node& node, std::string_view type) { return node.is(type, kMicrosoftDomain); }
 
@@ -29,14 +26,19 @@ bool BypassBuilder::bypassOperator(size_t at, const Node& node)
         return bypassProduct(at, node, 4);
     if (isOwn(node, "MatMulIntegerToFloat"))
         return bypassProduct(at, node, 6);
-    if (isOwn(node, "MatMulNBits") || isOwn(node, "GatherBlockQuantized"))
+    if (isOwn(node, "MatMulNBits") || isOwn(node, "MatMulBnb4") || isOwn(node, "MatMulFpQ4")
+        || isOwn(node, "GatherBlockQuantized"))
         return bypassBlocks(at, node);
+    if (isOwn(node, "DynamicQuantizeLSTM"))
+        return bypassRecurrent(at, node);
+    if (isOwn(node, "QMoE"))
+        return bypassExperts(at, node);
+    if (isOwn(node, "GroupQueryAttention"))
+        return bypassCache(node);
     if (isOwn(node, "QAttention"))
         return bypassAttention(at, node);
     if (isOwn(node, "QEmbedLayerNormalization"))
         return bypassEmbedding(at, node);
-    if (node.domain == kMicrosoftDomain && std::ranges::find(kQuantizeInside, node.opType) != kQuantizeInside.end())
-        return false;
     return qlinearSignature(node) ? bypassQLinear(at, node) : true;
 }
 
@@ -52,6 +54,25 @@ std::optional<std::string> BypassBuilder::floatInput(const Node& node, int slot)
     if (q.role != QuantRole::Activation)
         return constantFor(*index);
     return q.dynamic ? nameOf(q.real) : nameOf(codes);
+}
+
+std::optional<std::string> BypassBuilder::tableInput(const Node& node, const CodeOperand& operand)
+{
+    const auto constant = [&](int slot) {
+        return slot >= 0 && node.hasInput(size_t(slot)) ? m_plan.constant(node.inputs[size_t(slot)]) : nullptr;
+    };
+    const Tensor* scale = constant(operand.scale);
+    if (!scale || !node.hasInput(size_t(operand.codes)))
+        return std::nullopt;
+    QuantParams params;
+    params.scale = toFloats(*scale);
+    params.zeroPoint.assign(params.scale.size(), 0);
+    if (const Tensor* zero = constant(operand.zeroPoint); zero && zero->count() == 1)
+        params.zeroPoint[0] = int32_t(toInts(*zero)[0]);
+    const std::string& name = nameOf(node.inputs[size_t(operand.codes)]);
+    if (!bypassTable(node.inputs[size_t(operand.codes)], params, DType::Float32) || !m_draft.types.contains(name))
+        return std::nullopt;
+    return name;
 }
 
 std::string BypassBuilder::plainInput(const Node& node, size_t slot) const
@@ -72,16 +93,17 @@ void BypassBuilder::computeFloat(
 bool BypassBuilder::bypassQLinear(size_t at, const Node& node)
 {
     const QLinearSignature signature = *qlinearSignature(node);
-    if (node.attributes.integer("channels_last", 0) != 0
-        || (node.opType == "QLinearSoftmax" && node.attributes.integer("opset", kSoftmaxByAxis) < kSoftmaxByAxis))
-        return false;
+    if (node.opType == "QLinearSoftmax" && !isSoftmaxByAxis(node))
+        return refuse(node, "of an opset before 13 takes several axes together");
     std::vector<std::string> inputs;
     if (node.opType == "QLinearWhere")
         inputs.push_back(plainInput(node, 0));
     for (const CodeOperand& operand : signature.inputs) {
-        const auto name = floatInput(node, operand.codes);
+        auto name = floatInput(node, operand.codes);
         if (!name)
-            return false;
+            name = tableInput(node, operand);
+        if (!name)
+            return refuse(node, "reads codes that no quantizer made");
         inputs.push_back(*name);
     }
     if (signature.bias >= 0 && node.hasInput(size_t(signature.bias))) {
@@ -91,6 +113,12 @@ bool BypassBuilder::bypassQLinear(size_t at, const Node& node)
         inputs.push_back(*bias);
     }
     computeFloat(at, floatOpType(node), {}, std::move(inputs));
+    if (node.attributes.integer("channels_last", 0) != 0) {
+        const auto dims = m_plan.facts().of(node.outputs[0]).dims;
+        if (!dims)
+            return refuse(node, "has its channels last, and a size that is not known");
+        channelsFirst(at, 0, dims->size());
+    }
     bound(at, node);
     return true;
 }
@@ -121,6 +149,41 @@ bool BypassBuilder::bypassSums(size_t at, const Node& node)
     return become(nameOf(scaled), nameOf(node.outputs[0]), PairActivation {});
 }
 
+/// It takes the last axis alone, as every opset does then, or says that its axis is one.
+bool BypassBuilder::isSoftmaxByAxis(const Node& node) const
+{
+    const auto dims = m_plan.facts().of(node.outputs[0]).dims;
+    const int64_t axis = node.attributes.integer("axis", -1);
+    return node.attributes.integer("opset", kSoftmaxByAxis) >= kSoftmaxByAxis || axis == -1
+        || (dims && axis == int64_t(dims->size()) - 1);
+}
+
+/// The node computes with channels in front, between two Transpose.
+void BypassBuilder::channelsFirst(size_t at, size_t slot, size_t rank)
+{
+    std::vector<int64_t> toFront { 0, int64_t(rank) - 1 }, toBack { 0 };
+    for (size_t axis = 1; axis + 1 < rank; ++axis)
+        toFront.push_back(int64_t(axis));
+    for (size_t axis = 2; axis < rank; ++axis)
+        toBack.push_back(int64_t(axis));
+    toBack.push_back(1);
+    const auto transpose = [&](const std::string& from, const std::string& to, const std::vector<int64_t>& order) {
+        DraftNode node;
+        node.name = to + "_transpose";
+        node.opType = "Transpose";
+        node.attributes.set("perm", order);
+        node.inputs = { from };
+        node.outputs = { to };
+        m_draft.nodes.push_back(std::move(node));
+    };
+    const std::string value = m_draft.nodes[at].outputs[0];
+    transpose(m_draft.nodes[at].inputs[slot], value + "_channels_first_input", toFront);
+    m_draft.nodes[at].inputs[slot] = value + "_channels_first_input";
+    transpose(value + "_channels_first", value, toBack);
+    m_draft.nodes[at].outputs[0] = value + "_channels_first";
+    m_draft.nodes[at].attributes.set("channels_last", int64_t(0));
+}
+
 void BypassBuilder::addBehind(size_t at, const std::string& constant)
 {
     if (constant.empty())
@@ -141,29 +204,6 @@ bool BypassBuilder::bypassProduct(size_t at, const Node& node, size_t biasSlot)
     computeFloat(at, "MatMul", {}, { codes ? *codes : plainInput(node, 0), *weight });
     m_draft.nodes[at].attributes = {};
     addBehind(at, plainInput(node, biasSlot));
-    return true;
-}
-
-/// A weight in blocks: rows and columns of a product's lie the other way round.
-bool BypassBuilder::bypassBlocks(size_t at, const Node& node)
-{
-    const bool product = node.opType == "MatMulNBits";
-    const auto weight = floatInput(node, product ? 1 : 0);
-    if (!weight || !node.hasInput(product ? 0 : 1) || (product && node.hasInput(4)))
-        return false;
-    Attributes attributes;
-    if (product) {
-        const std::string columns = *weight + "_columns";
-        if (!m_draft.constant(columns))
-            m_draft.setConstant(columns, exchangedAxes(*m_draft.constant(*weight)));
-        computeFloat(at, "MatMul", {}, { plainInput(node, 0), columns });
-    } else {
-        computeFloat(at, "Gather", {}, { *weight, plainInput(node, 1) });
-        attributes.set("axis", node.attributes.integer("gather_axis", 0));
-    }
-    m_draft.nodes[at].attributes = std::move(attributes);
-    if (product)
-        addBehind(at, plainInput(node, 5));
     return true;
 }
 

@@ -2,9 +2,11 @@
 #include "core/analysis/bypass/network_proof.h"
 
 #include "core/analysis/bypass/bypass.h"
+#include "core/analysis/bypass/explained.h"
+#include "core/analysis/bypass/network_run.h"
 #include "core/analysis/bypass/stored_weights.h"
-#include "core/analysis/pairs/fed_model.h"
-#include "core/engine/run/execution.h"
+#include "core/analysis/rounding/function_differences.h"
+#include "core/base/issue_text.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -14,104 +16,209 @@ namespace qs {
 
 namespace {
 
-/// 0 for tensors of different sizes: not the same tensor to begin with.
-double distanceOf(const Tensor& a, const Tensor& b)
+/// How many times what rounding explained in a few runs it may be in another one: errors of few elements spread wide.
+constexpr double kMargin = 3, kMarginOfFew = 6;
+constexpr int64_t kFew = 64;
+/// A value that is zero in one file may be so small in the other, by its root mean square.
+constexpr double kZero = 1e-6;
+
+size_t finiteCount(const std::vector<float>& x)
 {
-    return a.count() == b.count() ? relativeDistance(toFloats(a), toFloats(b)) : 0;
+    return size_t(std::ranges::count_if(x, [](float v) { return std::isfinite(v); }));
 }
 
-/// The two networks that are run, and how far their outputs are apart.
-struct TwoNetworks {
-    std::shared_ptr<const Plan> f, b; ///< `b`: of the quantized file, under its names
-    const ComparePair& pair;
-    const std::vector<PairPlan>& pairs;
-    const WorkContext& work;
+/// 0 for inner values of different sizes: not the same tensor to begin with.
+double distanceOf(const Tensor& a, const Tensor& b, bool output)
+{
+    if (a.count() != b.count())
+        return output ? HUGE_VAL : 0;
+    const std::vector<float> x = toFloats(a), y = toFloats(b);
+    const double distance = relativeDistance(x, y);
+    if (std::isfinite(distance))
+        return finiteCount(x) > 0 && finiteCount(y) == 0 ? HUGE_VAL : distance;
+    double squares = 0;
+    for (const float v : y)
+        squares += std::isfinite(v) ? double(v) * v : 0;
+    return squares <= kZero * kZero * double(y.size()) ? 0 : distance;
+}
 
-    using ValueList = std::vector<std::pair<ValueId, ValueId>>;
-    /// The pair's values by name in the two networks; `at` tells which of the float model's values they are.
-    void add(ValueId x, ValueId y, ValueList& values, std::vector<ValueId>& at) const
+/// Compares two networks on a sample.
+class NetworkComparer {
+public:
+    NetworkComparer(TwoNetworks networks, const ComparePair& pair, const std::vector<PairPlan>& pairs,
+        const std::vector<Tensor>& inputs, const PrecisionStep& step, const WorkContext& work)
+        : m_two(std::move(networks))
+        , m_pair(pair)
+        , m_pairs(pairs)
+        , m_inputs(inputs)
+        , m_step(step)
+        , m_work(work)
     {
-        const ValueId one = f->graph().findValue(pair.floatPlan->graph().value(x).name);
-        const ValueId other = b->graph().findValue(pair.quantPlan->graph().value(y).name);
-        if (!one.valid() || !other.valid() || f->blocked(one) || b->blocked(other) || b->constant(other))
-            return;
-        values.emplace_back(one, other);
-        at.push_back(x);
     }
 
-    std::optional<std::vector<ValueDistance>> distances(
-        const ValueList& values, const std::vector<ValueId>& at, const std::vector<Tensor>& inputs) const
+    Result<NetworkDistance> compare()
     {
-        Demand ofFloat, ofBypassed;
-        for (const auto& [x, y] : values) {
-            ofFloat.values.push_back(x);
-            ofBypassed.values.push_back(y);
+        const auto outputs = comparableOutputs(m_two, m_pair);
+        if (outputs.empty())
+            return badInput("no output that both files can compute holds real numbers");
+        QS_TRY(const std::vector<double> apart, distances(outputs, true));
+        std::vector<double> explained;
+        if (std::ranges::max(apart) > kSameNetwork || m_step.precision != Precision::Float32)
+            if (auto found = explainedDistances(m_two, m_step, outputs, m_inputs, m_pair, m_work); found.ok())
+                explained = std::move(found).value();
+        NetworkDistance worst = worstOf(outputs, apart, explained);
+        if (worst.same())
+            return worst;
+        const auto values = comparableValues(m_two, m_pair, m_pairs);
+        if (const auto all = distances(values, false); all.ok()) {
+            const auto first = std::ranges::find_if(*all, [&](double d) { return d > worst.tolerance; });
+            if (first != all->end())
+                worst.firstApart = ValueDistance { values[size_t(first - all->begin())].shown, *first };
         }
-        const auto first = Schedule::make(f, std::move(ofFloat)), second = Schedule::make(b, std::move(ofBypassed));
-        if (values.empty() || !first.ok() || !second.ok())
-            return std::nullopt;
-        BufferPool pool(work.memoryBytes());
-        Execution runF(*first, pool), runB(*second, pool);
-        const FedModel fed { CarriedState(b), CarriedState(pair.floatPlan) };
-        if (!runF.bind(inputs).ok() || !runB.bind(fed.inputs(inputs)).ok() || !runF.runAll(work.cancel).ok()
-            || !runB.runAll(work.cancel).ok())
-            return std::nullopt;
-        std::vector<ValueDistance> found;
-        for (size_t i = 0; i < values.size(); ++i)
-            found.push_back({ at[i], distanceOf(runF.get(values[i].first), runB.get(values[i].second)) });
+        return worst;
+    }
+
+private:
+    Result<std::vector<double>> distances(const std::vector<ValueOfBoth>& values, bool outputs)
+    {
+        std::vector<ValueId> ofFloat, ofBypassed;
+        for (const ValueOfBoth& v : values) {
+            ofFloat.push_back(v.f);
+            ofBypassed.push_back(v.b);
+        }
+        QS_TRY(const std::vector<Tensor> x, runNetwork(m_two.f, m_pair.floatPlan, ofFloat, m_inputs, m_work));
+        QS_TRY(const std::vector<Tensor> y, runNetwork(m_two.b, m_pair.floatPlan, ofBypassed, m_inputs, m_work));
+        std::vector<double> found;
+        m_counts.clear();
+        for (size_t i = 0; i < values.size(); ++i) {
+            found.push_back(distanceOf(x[i], y[i], outputs));
+            m_counts.push_back(x[i].count());
+        }
         return found;
     }
 
-    std::optional<NetworkDistance> distance(const std::vector<Tensor>& inputs) const
+    NetworkDistance worstOf(const std::vector<ValueOfBoth>& outputs, const std::vector<double>& apart,
+        const std::vector<double>& explained) const
     {
-        ValueList outputs, values;
-        std::vector<ValueId> atOutputs, atValues;
-        for (const OutputPair& out : pairOutputs(pair))
-            add(out.x, out.y, outputs, atOutputs);
-        const auto ofOutputs = distances(outputs, atOutputs, inputs);
-        if (!ofOutputs)
-            return std::nullopt;
-        NetworkDistance found { *std::ranges::max_element(*ofOutputs, {}, &ValueDistance::distance), {} };
-        if (found.worstOutput.distance <= kSameNetwork)
-            return found;
-        for (const PairPlan& p : pairs)
-            add(p.x, p.pair.quantValue, values, atValues);
-        if (const auto all = distances(values, atValues, inputs)) {
-            const auto apart
-                = std::ranges::find_if(*all, [](const ValueDistance& d) { return d.distance > kSameNetwork; });
-            if (apart != all->end())
-                found.firstApart = *apart;
+        NetworkDistance worst;
+        double most = -1;
+        for (size_t i = 0; i < outputs.size(); ++i) {
+            NetworkDistance here;
+            here.worstOutput = { outputs[i].shown, apart[i] };
+            if (!explained.empty()) {
+                here.explained = explained[i];
+                here.tolerance = std::max(kSameNetwork, (m_counts[i] < kFew ? kMarginOfFew : kMargin) * explained[i]);
+            }
+            const double beyond = apart[i] / here.tolerance;
+            if (beyond > most) {
+                most = beyond;
+                worst = here;
+            }
         }
-        return found;
+        return worst;
     }
+
+    const TwoNetworks m_two;
+    const ComparePair& m_pair;
+    const std::vector<PairPlan>& m_pairs;
+    const std::vector<Tensor>& m_inputs;
+    const PrecisionStep& m_step;
+    const WorkContext& m_work;
+    std::vector<int64_t> m_counts; ///< elements of what was compared last
 };
+
+/// Finds the distances of a proof, and the reason where there are none.
+class Prover {
+public:
+    Prover(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
+        : m_pair(pair)
+        , m_inputs(inputs)
+        , m_work(work)
+        , m_pairs(planPairs(pair))
+    {
+    }
+
+    NetworkProof prove()
+    {
+        m_proof.step = precisionStep(m_pair);
+        m_proof.otherFunctions = functionDifferences(m_pair);
+        const bool same = tryFloatWeights(BypassedRanges::AsPaired) || tryFloatWeights(BypassedRanges::AsStored);
+        if (!same)
+            tryStoredWeights();
+        if (m_issue)
+            m_proof.reason = issueText(*m_issue);
+        return std::move(m_proof);
+    }
+
+private:
+    /// True where they are the same.
+    bool tryFloatWeights(BypassedRanges ranges)
+    {
+        const auto bypassed = bypassQuantizers(m_pair, m_pairs, ranges);
+        if (!bypassed.ok())
+            return keep(bypassed.issue());
+        if (bypassed->ownConstants > 0)
+            return keep(badInput(
+                std::to_string(bypassed->ownConstants) + " stored weights have no partner in the float model"));
+        const auto found = compare({ m_pair.floatPlan, bypassed->plan });
+        if (!found.ok())
+            return keep(found.issue());
+        if (found->same() || !m_proof.withFloatWeights)
+            m_proof.withFloatWeights = *found;
+        return found->same();
+    }
+
+    void tryStoredWeights()
+    {
+        const auto stored = bypassWithStoredWeights(m_pair, m_pairs);
+        if (!stored.ok()) {
+            keep(stored.issue());
+            return;
+        }
+        if (auto found = compare({ stored->floatPlan, stored->quantPlan }); found.ok())
+            m_proof.withStoredWeights = *found;
+        else
+            keep(found.issue());
+    }
+
+    Result<NetworkDistance> compare(TwoNetworks networks) const
+    {
+        return NetworkComparer(std::move(networks), m_pair, m_pairs, m_inputs, m_proof.step, m_work).compare();
+    }
+
+    bool keep(const Issue& issue)
+    {
+        if (!m_issue)
+            m_issue = issue;
+        return false;
+    }
+
+    const ComparePair& m_pair;
+    const std::vector<Tensor>& m_inputs;
+    const WorkContext& m_work;
+    const std::vector<PairPlan> m_pairs;
+    NetworkProof m_proof;
+    std::optional<Issue> m_issue; ///< the first
+};
+
+bool isFlat(const Tensor& t)
+{
+    if (!t.valid() || t.count() == 0 || dtypeBits(t.dtype()) < 8)
+        return true;
+    const std::vector<double> values = toDoubles(t);
+    return std::ranges::all_of(values, [&](double v) { return v == values[0]; });
+}
 
 } // namespace
 
-double relativeDistance(std::span<const float> x, std::span<const float> y)
+NetworkProof proveNetwork(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
 {
-    double signal = 0, noise = 0;
-    for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
-        if (std::isfinite(x[i]) && std::isfinite(y[i])) {
-            signal += double(x[i]) * x[i];
-            noise += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
-        }
-    return noise == 0 ? 0 : signal > 0 ? std::sqrt(noise / signal) : HUGE_VAL;
+    return Prover(pair, inputs, work).prove();
 }
 
-std::optional<NetworkProof> proveNetwork(
-    const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work)
+bool isFlat(const std::vector<Tensor>& inputs)
 {
-    const std::vector<PairPlan> pairs = planPairs(pair);
-    NetworkProof proof;
-    if (const auto bypassed = bypassQuantizers(pair, pairs); bypassed && bypassed->ownConstants == 0)
-        proof.withFloatWeights = TwoNetworks { pair.floatPlan, bypassed->plan, pair, pairs, work }.distance(inputs);
-    if (proof.withFloatWeights && proof.withFloatWeights->worstOutput.distance <= kSameNetwork)
-        return proof;
-    if (const auto stored = bypassWithStoredWeights(pair, pairs))
-        proof.withStoredWeights
-            = TwoNetworks { stored->floatPlan, stored->quantPlan, pair, pairs, work }.distance(inputs);
-    return proof.withFloatWeights || proof.withStoredWeights ? std::optional(proof) : std::nullopt;
+    return std::ranges::all_of(inputs, [](const Tensor& t) { return isFlat(t); });
 }
 
 } // namespace qs

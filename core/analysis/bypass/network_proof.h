@@ -2,15 +2,18 @@
 #pragma once
 
 #include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/rounding/precision_step.h"
+#include "core/analysis/rounding/relative_distance.h"
 #include "core/base/work/work_context.h"
 
 #include <optional>
-#include <span>
+#include <string>
 #include <vector>
 
 namespace qs {
 
-/// Two networks whose outputs are further apart than this, relatively, are not the same.
+/// Two networks in float32 whose outputs are further apart than this, relatively, are not the same, unless rounding
+/// explains it.
 inline constexpr double kSameNetwork = 1e-4;
 
 /// Relative distance of a value of the bypassed quantized file from the float model's, |x - b| / |x|.
@@ -21,8 +24,12 @@ struct ValueDistance {
 
 /// How far the two files are apart without their quantizers, on one sample.
 struct NetworkDistance {
-    ValueDistance worstOutput;
-    std::optional<ValueDistance> firstApart; ///< in the float model's order, where the outputs differ
+    ValueDistance worstOutput; ///< the one that is furthest beyond its tolerance
+    std::optional<ValueDistance> firstApart {}; ///< in the float model's order, where the outputs differ
+    double tolerance = kSameNetwork; ///< of the worst output
+    /// What rounding to the files' lowest precision moves this output by; nothing where it was not asked for.
+    std::optional<double> explained {};
+    bool same() const { return worstOutput.distance <= tolerance; }
 };
 
 /// What the two files compute without quantizers, on one sample.
@@ -30,15 +37,17 @@ struct NetworkProof {
     std::optional<NetworkDistance> withFloatWeights; ///< both with the float model's
     /// Both with what the quantized file stores: where the first are apart or cannot be had.
     std::optional<NetworkDistance> withStoredWeights;
+    PrecisionStep step; ///< which rounding is between the files
+    std::vector<std::string> otherFunctions; ///< a sentence for each operator that computes another function
+    std::string reason; ///< why one of both, or both, are not there; a sentence without a full stop
 };
 
-/// |x - y| / |x| over what is finite in both; infinite where x is zero and y is not.
-double relativeDistance(std::span<const float> x, std::span<const float> y);
-
 /// Runs the bypassed file (see bypass.h) and the float model on one sample, both with the float model's weights; where
-/// these differ, or stored constants have no float partner, with those that are stored. Nothing where neither can be
-/// made. `inputs`: of one sample, in the float graph's order. Beyond the memory limit nothing, or no place, is told.
-std::optional<NetworkProof> proveNetwork(
-    const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work = {});
+/// these differ, or stored constants have no float partner, with those that are stored. `inputs`: of one sample, in the
+/// float graph's order. Beyond the memory limit there is a reason in place of a distance, or no place is told.
+NetworkProof proveNetwork(const ComparePair& pair, const std::vector<Tensor>& inputs, const WorkContext& work = {});
+
+/// Nothing can be told by such a sample: each of its inputs holds one number everywhere.
+bool isFlat(const std::vector<Tensor>& inputs);
 
 } // namespace qs

@@ -101,15 +101,17 @@ private:
     bool m_ready = false;
 };
 
-bool foldAll(GraphDraft& draft)
+Status foldAll(GraphDraft& draft)
 {
-    if (!foldConstants(draft).ok() || !removeUnused(draft).ok())
-        return false;
+    QS_TRY(const PassReport constants, foldConstants(draft));
+    QS_TRY(const PassReport before, removeUnused(draft));
     const DraftLinks links(draft);
     for (size_t n = 0; n < draft.nodes.size(); ++n)
         if (draft.nodes[n].is("Conv"))
             ScaledConv(draft, n).fold(links);
-    return removeUnused(draft).ok() && foldBatchNorm(draft).ok();
+    QS_TRY(const PassReport after, removeUnused(draft));
+    QS_TRY(const PassReport norms, foldBatchNorm(draft));
+    return {};
 }
 
 /// Puts the constants of the bypassed file into the float model's draft.
@@ -127,17 +129,21 @@ public:
             m_partners.emplace(weight.floatNode, &weight);
     }
 
-    /// False where a constant of the float model that training may change has no counterpart.
-    bool run()
+    /// The issue names a constant of the float model that training may change and that has no counterpart.
+    Status run()
     {
         for (DraftNode& node : m_to.nodes) {
             const auto partner = node.origin.valid() ? m_partners.find(node.origin) : m_partners.end();
             const bool paired = partner != m_partners.end() && takeAll(node, *partner->second);
             for (const std::string& in : node.inputs)
-                if (!paired && !in.empty() && !isShared(in))
-                    return false;
+                if (!paired && !in.empty() && !isShared(in)) {
+                    Issue issue = badInput("a constant of the float model has no counterpart in the quantized file");
+                    issue.node = node.name;
+                    issue.tensor = in;
+                    return issue;
+                }
         }
-        return true;
+        return {};
     }
 
 private:
@@ -198,16 +204,16 @@ private:
 
 } // namespace
 
-std::optional<BypassedPair> bypassWithStoredWeights(const ComparePair& pair, const std::vector<PairPlan>& pairs)
+Result<BypassedPair> bypassWithStoredWeights(const ComparePair& pair, const std::vector<PairPlan>& pairs)
 {
-    auto quantized = BypassBuilder(pair, pairs, BypassBuilder::Weights::Stored).make();
+    QS_TRY(GraphDraft quantized, BypassBuilder(pair, pairs, BypassBuilder::Weights::Stored).make());
     GraphDraft floats(std::make_shared<const Model>(pair.floatPlan->model()));
-    if (!quantized || !foldAll(*quantized) || !foldAll(floats) || !ConstantTransfer(pair, *quantized, floats).run())
-        return std::nullopt;
-    const auto q = quantized->build(), f = floats.build();
-    if (!q.ok() || !f.ok())
-        return std::nullopt;
-    return BypassedPair { Plan::make(*f), Plan::make(*q) };
+    QS_CHECK(foldAll(quantized));
+    QS_CHECK(foldAll(floats));
+    QS_CHECK(ConstantTransfer(pair, quantized, floats).run());
+    QS_TRY(const auto q, quantized.build());
+    QS_TRY(const auto f, floats.build());
+    return BypassedPair { Plan::make(f), Plan::make(q) };
 }
 
 } // namespace qs

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/base/result.h"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace qs {
@@ -14,8 +14,8 @@ struct BypassedPair {
     std::shared_ptr<const Plan> floatPlan, quantPlan;
 };
 /// For files with other weights, as training after the export leaves them: the float model takes over every constant of
-/// the quantized file, normalization behind a convolution is folded into it on both sides. Nothing where a constant of
-/// the float model has no counterpart.
-std::optional<BypassedPair> bypassWithStoredWeights(const ComparePair& pair, const std::vector<PairPlan>& pairs);
+/// the quantized file, normalization behind a convolution is folded into it on both sides. The issue names a constant
+/// of the float model that has no counterpart.
+Result<BypassedPair> bypassWithStoredWeights(const ComparePair& pair, const std::vector<PairPlan>& pairs);
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #include "core/analysis/lab/pair_detail.h"
 
 #include "core/analysis/lab/pair_runner.h"
+#include "core/analysis/rows/similarity.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/measure/measured_state.h"
 
+#include "core/analysis/measure/proof_state.h"
+
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -115,40 +117,6 @@ void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums&
         counts.saturated = in.numbers<uint64_t>();
     }
     addPairCounts(sums.pairs, more);
-}
-
-void writeProof(const std::optional<NetworkProof>& proof, ByteWriter& out)
-{
-    const auto write = [&](const std::optional<ValueDistance>& d) {
-        out.number<uint8_t>(d.has_value());
-        out.number<uint64_t>(d ? d->floatValue.index() : 0);
-        out.number(d ? d->distance : 0.0);
-    };
-    for (const auto& distance :
-        { proof ? proof->withFloatWeights : std::nullopt, proof ? proof->withStoredWeights : std::nullopt }) {
-        write(distance ? std::optional(distance->worstOutput) : std::nullopt);
-        write(distance ? distance->firstApart : std::nullopt);
-    }
-}
-
-void mergeProof(ByteReader& in, const Graph& graph, std::optional<NetworkProof>& proof)
-{
-    const auto read = [&]() -> std::optional<ValueDistance> {
-        const bool has = in.number<uint8_t>() != 0;
-        const auto index = in.number<uint64_t>();
-        const auto distance = in.number<double>();
-        if (has && index >= graph.values().size())
-            in.fail();
-        return has && in.ok() ? std::optional(ValueDistance { ValueId(size_t(index)), distance }) : std::nullopt;
-    };
-    NetworkProof found;
-    for (auto* distance : { &found.withFloatWeights, &found.withStoredWeights }) {
-        const auto worst = read(), apart = read();
-        if (worst)
-            *distance = NetworkDistance { *worst, apart };
-    }
-    if (found.withFloatWeights || found.withStoredWeights)
-        proof = found;
 }
 
 } // namespace

@@ -12,7 +12,8 @@ class FedModel {
 public:
     FedModel(CarriedState model, const CarriedState& floatModel);
     const CarriedState& state() const { return m_state; }
-    /// What to bind.
+    /// What to bind. Floats are given in the type that the model declares, float16 say, and what has no elements in
+    /// any.
     std::vector<Tensor> inputs(std::span<const Tensor> feed) const;
     void keep(const Execution& execution) { m_state.keep(execution); }
 

@@ -44,6 +44,20 @@ const float* asFloats(
     return buffer.data();
 }
 
+Tensor convertedTo(const Tensor& t, DType type)
+{
+    const bool known = type == DType::Float32 || type == DType::Float16 || type == DType::BFloat16;
+    if (t.dtype() == type || !known || !isFloat(t.dtype()))
+        return t;
+    const std::vector<float> values = toFloats(t);
+    if (type == DType::Float32)
+        return Tensor::of<float>(t.shape(), values);
+    Tensor out = Tensor::allocate(type, t.shape());
+    for (size_t i = 0; i < values.size(); ++i)
+        out.fill<uint16_t>()[i] = type == DType::Float16 ? floatToFloat16(values[i]) : floatToBFloat16(values[i]);
+    return out;
+}
+
 Tensor exchangedAxes(const Tensor& matrix)
 {
     Tensor out = Tensor::allocate(DType::Float32, { matrix.dim(1), matrix.dim(0) });

@@ -13,6 +13,9 @@ namespace qs {
 const float* asFloats(
     const Tensor& t, Layout layout, const QuantParams* params, std::vector<float>& buffer, Tensor& keep);
 
+/// A tensor of floats in another floating-point type of 16 or 32 bits, plain; others as they are.
+Tensor convertedTo(const Tensor& t, DType type);
+
 /// A float32 matrix with rows and columns exchanged.
 Tensor exchangedAxes(const Tensor& matrix);
 

@@ -17,9 +17,13 @@ namespace qs {
 
 /// Whether the quantized file with its quantizers taken out is the float model.
 struct NetworkVerdict {
-    NetworkDistance distance;
+    NetworkDistance distance; ///< where it is known
     bool storedWeights = false; ///< both with the weights of the quantized file, since these are others
-    bool same() const { return distance.worstOutput.distance <= kSameNetwork; }
+    PrecisionStep step {}; ///< the rounding between the files
+    std::vector<std::string> otherFunctions {}; ///< operators that compute another function, a sentence each
+    std::string reason {}; ///< why it is not known; empty where it is
+    bool known() const { return reason.empty(); }
+    bool same() const { return known() && distance.same(); }
 };
 
 /// Everything that one comparison measured.
@@ -40,8 +44,8 @@ struct Comparison {
     std::vector<std::vector<size_t>> duplicates; ///< samples whose inputs are equal, in groups
     std::optional<CalibrationCoverage> coverage; ///< nothing without static quantizers of activations
     std::vector<RangeGrowth> rangeGrowth; ///< after 1, 2, 4 ... and all samples
-    std::optional<NetworkVerdict> network; ///< on the first sample, where it was asked for and could be had
-    std::optional<RestoredOutput> restored; ///< on the first sample, where activations were lost
+    std::optional<NetworkVerdict> network; ///< on the first sample that tells, where it was asked for
+    std::optional<RestoredOutput> restored; ///< on that sample, where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user
     bool partial = false; ///< cancelled or still running: fewer samples than asked for
 };

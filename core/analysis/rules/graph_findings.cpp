@@ -121,52 +121,6 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
     }
 }
 
-std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
-{
-    const bool retrained = std::ranges::any_of(
-        c.weights, [](const WeightRow& w) { return !w.bias && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare; });
-    if (!proof)
-        return std::nullopt;
-    // Where weights are others, the float model's prove nothing unless the files agree with them.
-    const auto& own = proof->withFloatWeights;
-    if (own && (!retrained || own->worstOutput.distance <= kSameNetwork))
-        return NetworkVerdict { *own, false };
-    return proof->withStoredWeights ? std::optional(NetworkVerdict { *proof->withStoredWeights, true }) : std::nullopt;
-}
-
-void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
-{
-    if (!c.network || c.network->same())
-        return; // other weights are told of by themselves
-    const Graph& graph = pair.floatPlan->graph();
-    const NetworkDistance& distance = c.network->distance;
-    ValueDistance place = distance.firstApart.value_or(distance.worstOutput);
-    // What has no partner cannot be compared: where one is read here, the files part there.
-    const auto& unmatched = pair.alignment->unmatchedFloat;
-    const bool lost = std::ranges::any_of(c.activations,
-        [&](const ActivationRow& row) { return row.floatValue == place.floatValue && row.lostActivation.valid(); });
-    if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid() && !lost)
-        for (ValueId in : graph.node(producer).inputs)
-            if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
-                place.floatValue = in;
-    Finding f = makeFinding(Rule::ModelsDiffer);
-    f.tensor = graph.value(place.floatValue).name;
-    if (const NodeId producer = graph.value(place.floatValue).producer; producer.valid())
-        f.node = graph.node(producer).name;
-    for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
-        if (c.activations[i].floatValue == place.floatValue)
-            f.activation = i;
-    f.summary = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is off by "
-                            "{:.2g} of the output's size on the first sample. They part at {} ({:.2g}).",
-        c.network->storedWeights ? "stored" : "float model's", distance.worstOutput.distance,
-        f.node.empty() ? f.tensor : f.node, place.distance);
-    f.evidence = { evidence("output_distance", distance.worstOutput.distance),
-        { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
-        evidence("distance_at_place", place.distance) };
-    f.rank = 1e7;
-    found.push_back(std::move(f));
-}
-
 namespace {
 
 /// Values without a partner of one file that are not merely taken in by a partner behind them, as a Conv's output

@@ -25,6 +25,7 @@ public:
         : m_plan(std::move(plan))
     {
     }
+    const Plan& plan() const { return *m_plan; }
     bool empty() const { return m_links.empty(); }
     /// What executions must hold when they are kept.
     std::vector<ValueId> outputs() const;

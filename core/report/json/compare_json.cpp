@@ -168,14 +168,43 @@ Json finding(const Finding& f)
         { "confidence", f.confidence }, { "places", places } };
 }
 
+/// Constants that are no codes and have other values in the quantized file.
+Json roundingsJson(const PrecisionStep& step)
+{
+    Json list = Json::array();
+    for (const WeightRounding& r : step.roundings)
+        list.push_back({ { "name", r.name }, { "quantized_name", r.quantizedName }, { "node", r.node },
+            { "precision", r.precision ? Json(std::string(precisionName(*r.precision))) : Json(nullptr) },
+            { "distance", jsonNumber(r.distance) } });
+    return list;
+}
+
 /// Whether both files compute the same without quantizers.
 Json networkJson(const NetworkVerdict& v, const Graph& graph)
 {
+    Json rounded = Json::array();
+    if (v.step.weights)
+        rounded.push_back("weights");
+    if (v.step.values)
+        rounded.push_back("values");
+    Json json = { { "verdict",
+                      !v.known()     ? "unknown"
+                          : v.same() ? "same"
+                                     : "different" },
+        { "same", v.known() ? Json(v.same()) : Json(nullptr) },
+        { "reason", v.known() ? Json(nullptr) : Json(v.reason) },
+        { "precision", std::string(precisionName(v.step.precision)) }, { "rounded", rounded },
+        { "weights_rounding", roundingsJson(v.step) }, { "other_functions", v.otherFunctions } };
+    if (!v.known())
+        return json;
     const auto& apart = v.distance.firstApart;
-    return { { "same", v.same() }, { "weights", v.storedWeights ? "stored" : "float" },
-        { "output", graph.value(v.distance.worstOutput.floatValue).name },
-        { "output_distance", jsonNumber(v.distance.worstOutput.distance) },
-        { "first_apart", apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr) } };
+    json["weights"] = v.storedWeights ? "stored" : "float";
+    json["output"] = graph.value(v.distance.worstOutput.floatValue).name;
+    json["output_distance"] = jsonNumber(v.distance.worstOutput.distance);
+    json["explained"] = v.distance.explained ? jsonNumber(*v.distance.explained) : Json(nullptr);
+    json["tolerance"] = jsonNumber(v.distance.tolerance);
+    json["first_apart"] = apart ? Json(graph.value(apart->floatValue).name) : Json(nullptr);
+    return json;
 }
 
 /// One number an output.

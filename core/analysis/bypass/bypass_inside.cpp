@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/bypass_builder.h"
+#include "core/analysis/pairs/float_elements.h"
+#include "core/graph/domains.h"
+
+#include <array>
+#include <utility>
+
+/// Operators that take floats, give floats and quantize inside.
+namespace qs {
+
+/// What the operator multiplies by, as the float model has it: where the stored form cannot be told in scales and zero
+/// points (those that are not whole, rows in another order, tables of values), the partner has to be known.
+std::optional<std::string> BypassBuilder::blockWeightFor(const Node& node)
+{
+    const std::string name = nameOf(node.inputs[1]) + "_columns";
+    if (m_draft.constant(name))
+        return name;
+    const DType type = realType(node.outputs[0]);
+    if (const auto weight = floatInput(node, 1)) {
+        m_draft.setConstant(name, convertedTo(exchangedAxes(*m_draft.constant(*weight)), type));
+        return name;
+    }
+    const NodeId id = m_plan.graph().value(node.outputs[0]).producer;
+    const auto matrix = m_partners.matrix(id, node.attributes.integer("K", 0), node.attributes.integer("N", 0));
+    if (!matrix || m_weights == Weights::Stored) {
+        refuse(node,
+            m_weights == Weights::Stored ? "has weights that scales and whole zero points do not tell"
+                                         : "has no partner in the float model that its weight is taken from");
+        return std::nullopt;
+    }
+    m_draft.setConstant(name, convertedTo(*matrix, type));
+    return name;
+}
+
+/// A weight in blocks: rows and columns of a product's lie the other way round.
+bool BypassBuilder::bypassBlocks(size_t at, const Node& node)
+{
+    constexpr size_t kBias = 5;
+    if (node.opType == "GatherBlockQuantized") {
+        const auto table = floatInput(node, 0);
+        if (!table || !node.hasInput(1))
+            return refuse(node, "has a table whose codes are not known");
+        computeFloat(at, "Gather", {}, { *table, plainInput(node, 1) });
+        m_draft.nodes[at].attributes = {};
+        m_draft.nodes[at].attributes.set("axis", node.attributes.integer("gather_axis", 0));
+        return true;
+    }
+    const auto weight = node.hasInput(0) && node.hasInput(1) ? blockWeightFor(node) : std::nullopt;
+    if (!weight)
+        return false;
+    computeFloat(at, "MatMul", {}, { plainInput(node, 0), *weight });
+    m_draft.nodes[at].attributes = {};
+    addBehind(at, plainInput(node, kBias));
+    return true;
+}
+
+bool BypassBuilder::bypassRecurrent(size_t at, const Node& node)
+{
+    constexpr size_t kInputsOfLstm = 8;
+    const NodeId id = m_plan.graph().value(node.outputs[0]).producer;
+    std::vector<std::string> inputs;
+    for (size_t slot = 0; slot < kInputsOfLstm; ++slot)
+        inputs.push_back(plainInput(node, slot));
+    for (const size_t slot : { size_t(1), size_t(2) }) {
+        const Tensor* partner = m_weights == Weights::Stored ? nullptr : m_partners.constant(id, slot);
+        if (!partner)
+            return refuse(node,
+                m_weights == Weights::Stored ? "keeps its weights in another order than LSTM"
+                                             : "has no LSTM in the float model that its weights are taken from");
+        inputs[slot] = inputs[slot] + "_float";
+        m_draft.setConstant(inputs[slot], convertedTo(*partner, DType::Float32));
+    }
+    for (const int slot : { 1, 2 })
+        if (const auto index = m_pair.quantView->ofQuantized(node.inputs[size_t(slot)]))
+            m_taken.insert(*index);
+    computeFloat(at, "LSTM", {}, std::move(inputs));
+    return true;
+}
+
+bool BypassBuilder::bypassExperts(size_t at, const Node& node)
+{
+    // Inputs of MoE; those of QMoE have a scale behind each weight.
+    constexpr std::array<std::pair<size_t, size_t>, 6> kParts { { { 2, 2 }, { 3, 4 }, { 4, 5 }, { 5, 7 }, { 6, 8 },
+        { 7, 10 } } };
+    const NodeId id = m_plan.graph().value(node.outputs[0]).producer;
+    const NodeId partner = m_partners.of(id);
+    if (!partner.valid() || m_weights == Weights::Stored)
+        return refuse(node, "has no MoE in the float model that its weights are taken from");
+    std::vector<std::string> inputs { plainInput(node, 0), plainInput(node, 1) };
+    for (const auto& [slot, own] : kParts) {
+        const Tensor* constant = m_partners.constant(id, slot);
+        if (!constant && node.hasInput(own) && m_plan.constant(node.inputs[own]))
+            return refuse(node, "has weights that the MoE of the float model has not");
+        inputs.push_back(constant ? node.name + "_float_" + std::to_string(slot) : plainInput(node, own));
+        if (constant)
+            m_draft.setConstant(inputs.back(), convertedTo(*constant, realType(node.outputs[0])));
+    }
+    for (const ValueId in : node.inputs)
+        if (const auto index = in.valid() ? m_pair.quantView->ofQuantized(in) : std::nullopt)
+            m_taken.insert(*index);
+    computeFloat(at, "MoE", kMicrosoftDomain, std::move(inputs));
+    m_draft.nodes[at].attributes = m_pair.floatPlan->graph().node(partner).attributes;
+    return true;
+}
+
+/// Keys and values that are kept as codes are kept as they are.
+bool BypassBuilder::bypassCache(const Node& node)
+{
+    if (node.attributes.text("k_quant_type", "NONE") == "NONE"
+        && node.attributes.text("v_quant_type", "NONE") == "NONE")
+        return true;
+    return refuse(node,
+        "keeps its keys and values as codes, also in the model's inputs, which no float ones can take the "
+        "place of");
+}
+
+} // namespace qs

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/pair_plan.h"
+
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+/// Two networks that are to be the same one.
+struct TwoNetworks {
+    std::shared_ptr<const Plan> f; ///< the float model, perhaps with other weights
+    std::shared_ptr<const Plan> b; ///< the quantized file without its quantizers, under its names
+};
+
+/// A value of both, by the ids of each.
+struct ValueOfBoth {
+    ValueId f, b;
+    ValueId shown; ///< of the float model as it is
+};
+
+/// Outputs that hold reals. In place of one that holds indices, classes or truth values, which a hair's breadth may
+/// turn, what it is made from, as far as both files make it by the same operators.
+std::vector<ValueOfBoth> comparableOutputs(const TwoNetworks& networks, const ComparePair& pair);
+/// The paired values that hold reals, in the float model's order.
+std::vector<ValueOfBoth> comparableValues(
+    const TwoNetworks& networks, const ComparePair& pair, const std::vector<PairPlan>& pairs);
+
+} // namespace qs

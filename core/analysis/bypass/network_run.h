@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/work/work_context.h"
+#include "core/engine/plan/plan.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace qs {
+
+/// What becomes of a value as soon as it is made; `number` counts them, inputs first.
+using OnValue = std::function<Tensor(const Tensor& value, uint32_t number)>;
+
+/// Runs a network on one sample and returns these of its values. `inputs` of one sample, in the order of `floatPlan`'s.
+/// The issue says what cannot run, or that it needs more memory than there is.
+Result<std::vector<Tensor>> runNetwork(const std::shared_ptr<const Plan>& plan,
+    const std::shared_ptr<const Plan>& floatPlan, const std::vector<ValueId>& values, const std::vector<Tensor>& inputs,
+    const WorkContext& work, const OnValue& onValue = {});
+
+/// The same network with other constants, those of subgraphs included; `number` counts them.
+Result<std::shared_ptr<const Plan>> withConstants(const Plan& plan, const OnValue& made);
+
+} // namespace qs

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measure/proof_state.h"
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kLeastBytes = sizeof(uint64_t); ///< of a text
+
+template <class Stream> void archive(Stream& stream, Archived<Stream, ValueDistance>& d)
+{
+    uint64_t index = d.floatValue.valid() ? d.floatValue.index() : 0;
+    stream.item(index);
+    stream.item(d.distance);
+    if constexpr (Stream::kReads)
+        d.floatValue = ValueId(size_t(index));
+}
+
+/// A thing that may not be there.
+template <class Stream, class Maybe> void archiveMaybe(Stream& stream, Maybe& maybe, auto&& each)
+{
+    bool has = maybe.has_value();
+    stream.item(has);
+    if constexpr (Stream::kReads)
+        if (has)
+            maybe.emplace();
+    if (has)
+        each(*maybe);
+}
+
+template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkDistance>& d)
+{
+    archive(stream, d.worstOutput);
+    archiveMaybe(stream, d.firstApart, [&](auto& apart) { archive(stream, apart); });
+    stream.item(d.tolerance);
+    archiveMaybe(stream, d.explained, [&](auto& explained) { stream.item(explained); });
+}
+
+template <class Stream> void archive(Stream& stream, Archived<Stream, PrecisionStep>& step)
+{
+    stream.item(step.precision);
+    for (auto* flag : { &step.weights, &step.values, &step.inFloatFile, &step.inQuantizedFile })
+        stream.item(*flag);
+    stream.size(step.roundings, 3 * kLeastBytes);
+    for (auto& r : step.roundings) {
+        stream.item(r.name);
+        stream.item(r.quantizedName);
+        stream.item(r.node);
+        archiveMaybe(stream, r.precision, [&](auto& precision) { stream.item(precision); });
+        stream.item(r.distance);
+    }
+}
+
+template <class Stream> void archive(Stream& stream, Archived<Stream, NetworkProof>& proof)
+{
+    archiveMaybe(stream, proof.withFloatWeights, [&](auto& d) { archive(stream, d); });
+    archiveMaybe(stream, proof.withStoredWeights, [&](auto& d) { archive(stream, d); });
+    archive(stream, proof.step);
+    stream.size(proof.otherFunctions, kLeastBytes);
+    for (auto& text : proof.otherFunctions)
+        stream.item(text);
+    stream.item(proof.reason);
+}
+
+/// The reader takes any number for a value, and for a precision.
+bool fits(const NetworkProof& proof, const Graph& graph)
+{
+    for (const auto* d : { &proof.withFloatWeights, &proof.withStoredWeights })
+        if (*d
+            && ((*d)->worstOutput.floatValue.index() >= graph.values().size()
+                || ((*d)->firstApart && (*d)->firstApart->floatValue.index() >= graph.values().size())))
+            return false;
+    for (const WeightRounding& r : proof.step.roundings)
+        if (r.precision && *r.precision > kCoarsestPrecision)
+            return false;
+    return proof.step.precision <= kCoarsestPrecision;
+}
+
+} // namespace
+
+void writeProof(const std::optional<NetworkProof>& proof, ByteWriter& out)
+{
+    archiveMaybe(out, proof, [&](const NetworkProof& p) { archive(out, p); });
+}
+
+void mergeProof(ByteReader& in, const Graph& floatGraph, std::optional<NetworkProof>& proof)
+{
+    std::optional<NetworkProof> found;
+    archiveMaybe(in, found, [&](NetworkProof& p) { archive(in, p); });
+    if (found && in.ok() && !fits(*found, floatGraph))
+        in.fail();
+    if (found && in.ok())
+        proof = std::move(found);
+}
+
+} // namespace qs

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rounding/function_differences.h"
+
+#include "core/analysis/pairs/node_partners.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace qs {
+
+namespace {
+
+/// Epsilons that differ by less are the same number, written in another type.
+constexpr double kSameEpsilon = 0.01;
+
+/// What normalizations and the like have where they do not say it.
+std::optional<float> epsilonOf(const Node& node)
+{
+    static const std::map<std::string_view, float> defaults { { "BatchNormalization", 1e-5f },
+        { "LayerNormalization", 1e-5f }, { "InstanceNormalization", 1e-5f }, { "GroupNormalization", 1e-5f },
+        { "RMSNormalization", 1e-5f }, { "SimplifiedLayerNormalization", 1e-5f } };
+    const auto it = defaults.find(node.opType);
+    return it == defaults.end() ? std::nullopt : std::optional(node.attributes.real("epsilon", it->second));
+}
+
+bool isGeluByTanh(const Node& node)
+{
+    return node.opType == "FastGelu"
+        || (node.opType == "Gelu" && node.attributes.text("approximate", "none") == "tanh");
+}
+
+bool isGeluByErf(const Node& node)
+{
+    return node.opType == "Erf" || node.opType == "BiasGelu"
+        || (node.opType == "Gelu" && node.attributes.text("approximate", "none") == "none");
+}
+
+size_t count(const Graph& graph, bool (*fits)(const Node&))
+{
+    return size_t(std::ranges::count_if(graph.nodes(), fits));
+}
+
+/// One file has Gelus by Tanh, and so many fewer by Erf than the other.
+void findGelus(const Graph& f, const Graph& q, std::vector<std::string>& found)
+{
+    const size_t exact = count(f, isGeluByErf), exactThere = count(q, isGeluByErf);
+    const auto node = std::ranges::find_if(q.nodes(), isGeluByTanh);
+    if (node != q.nodes().end() && count(f, isGeluByTanh) == 0 && exact > exactThere)
+        found.push_back(
+            fmt::format("{} '{}' computes Gelu by Tanh, an approximation; the float model computes it by Erf",
+                node->opType, node->name));
+    const auto other = std::ranges::find_if(f.nodes(), isGeluByTanh);
+    if (other != f.nodes().end() && count(q, isGeluByTanh) == 0 && exactThere > exact)
+        found.push_back(fmt::format(
+            "{} '{}' of the float model computes Gelu by Tanh, an approximation; the quantized file computes it by Erf",
+            other->opType, other->name));
+}
+
+void findEpsilons(const ComparePair& pair, std::vector<std::string>& found)
+{
+    const Graph &f = pair.floatPlan->graph(), &q = pair.quantPlan->graph();
+    const NodePartners partners(pair);
+    for (size_t n = 0; n < q.nodes().size(); ++n) {
+        const NodeId partner = partners.of(NodeId(n));
+        const auto own = epsilonOf(q.nodes()[n]);
+        const auto theirs = partner.valid() ? epsilonOf(f.node(partner)) : std::nullopt;
+        if (own && theirs && std::fabs(double(*own) - *theirs) > kSameEpsilon * std::max(*own, *theirs))
+            found.push_back(fmt::format("{} '{}' has epsilon {:.3g}, in the float model {:.3g}", q.nodes()[n].opType,
+                q.nodes()[n].name, *own, *theirs));
+    }
+}
+
+} // namespace
+
+std::vector<std::string> functionDifferences(const ComparePair& pair)
+{
+    std::vector<std::string> found;
+    findGelus(pair.floatPlan->graph(), pair.quantPlan->graph(), found);
+    findEpsilons(pair, found);
+    return found;
+}
+
+} // namespace qs

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rounding/precision_step.h"
+
+#include "core/analysis/rounding/relative_distance.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+/// What weights are rounded to, in the order in which it is tried: float16 has the steps of tf32 and fewer values.
+constexpr std::array<Precision, 5> kSteps { Precision::Float16, Precision::TensorFloat32, Precision::BFloat16,
+    Precision::Float8E4M3, Precision::Float8E5M2 };
+constexpr double kStrays = 0.001; ///< share of elements that a converter may treat otherwise (subnormals, clipping)
+
+/// How many elements are not those of the other, rounded; more than the strays: all.
+size_t strayCount(const std::vector<float>& from, const std::vector<float>& to, Precision precision)
+{
+    const auto most = size_t(kStrays * double(from.size()));
+    size_t strays = 0;
+    for (size_t i = 0; i < from.size() && strays <= most; ++i)
+        strays += rounded(from[i], precision) != to[i] ? 1 : 0;
+    return strays <= most ? strays : from.size();
+}
+
+bool isRounded(const std::vector<float>& from, const std::vector<float>& to, Precision precision)
+{
+    return strayCount(from, to, precision) < from.size();
+}
+
+/// To which of the steps one of them was rounded to become the other.
+std::optional<Precision> stepBetween(const std::vector<float>& a, const std::vector<float>& b)
+{
+    std::optional<Precision> best;
+    size_t fewest = a.size();
+    for (const Precision p : kSteps)
+        if (const size_t strays = std::min(strayCount(a, b, p), strayCount(b, a, p)); strays < fewest) {
+            fewest = strays;
+            best = p;
+        }
+    return best;
+}
+
+/// Looks for the step in types and in constants.
+class StepFinder {
+public:
+    explicit StepFinder(const ComparePair& pair)
+        : m_pair(pair)
+    {
+    }
+
+    PrecisionStep find()
+    {
+        lookAtTypes(*m_pair.floatPlan, nullptr);
+        lookAtTypes(*m_pair.quantPlan, m_pair.quantView.get());
+        lookAtConstants();
+        std::erase_if(m_found, [&](const Seen& s) { return s.precision < m_step.precision; });
+        for (const Seen& s : m_found) {
+            (s.values ? m_step.values : m_step.weights) = true;
+            (s.inFloatFile ? m_step.inFloatFile : m_step.inQuantizedFile) = true;
+        }
+        return std::move(m_step);
+    }
+
+private:
+    struct Seen {
+        Precision precision;
+        bool values, inFloatFile;
+    };
+
+    void see(Precision precision, bool values, bool inFloatFile)
+    {
+        if (precision == Precision::Float32)
+            return;
+        m_step.precision = std::max(m_step.precision, precision);
+        m_found.push_back({ precision, values, inFloatFile });
+    }
+
+    void lookAtTypes(const Plan& plan, const QuantView* view)
+    {
+        const Graph& graph = plan.graph();
+        for (size_t v = 0; v < graph.values().size(); ++v) {
+            const ValueId id { v };
+            if (view && view->ofValue(id))
+                continue;
+            const Tensor* constant = plan.constant(id);
+            if (constant && constant->count() < 2)
+                continue; // a scale, a bound
+            const DType type = constant ? constant->dtype() : plan.facts().of(id).dtype;
+            const bool weight = constant != nullptr;
+            if (const auto precision = precisionOf(type))
+                see(*precision, !weight, view == nullptr);
+        }
+    }
+
+    void lookAtConstants()
+    {
+        const Graph &f = m_pair.floatPlan->graph(), &q = m_pair.quantPlan->graph();
+        const NodePartners partners(m_pair);
+        std::vector<std::pair<NodeId, NodeId>> nodes;
+        for (const auto& [quantNode, floatNode] : partners.all())
+            nodes.emplace_back(floatNode, quantNode);
+        std::ranges::sort(nodes);
+        for (const auto& [floatNode, quantNode] : nodes)
+            for (size_t slot = 0; slot < std::min(f.node(floatNode).inputs.size(), q.node(quantNode).inputs.size());
+                 ++slot)
+                compare(f.node(floatNode).inputs[slot], q.node(quantNode).inputs[slot], f.node(floatNode).name);
+        for (size_t v = 0; v < f.values().size(); ++v)
+            if (!f.values()[v].uses.empty())
+                compare(ValueId(v), q.findValue(f.values()[v].name), f.node(f.values()[v].uses[0].node).name);
+    }
+
+    void compare(ValueId x, ValueId y, const std::string& node)
+    {
+        const Tensor* a = x.valid() ? m_pair.floatPlan->constant(x) : nullptr;
+        const Tensor* b = y.valid() ? m_pair.quantPlan->constant(y) : nullptr;
+        if (!a || !b || !isFloat(a->dtype()) || !isFloat(b->dtype()) || a->count() < 2 || a->shape() != b->shape()
+            || m_pair.quantView->ofValue(y) || !m_compared.insert(x).second)
+            return;
+        if (a->dtype() == b->dtype() && std::ranges::equal(a->bytes(), b->bytes()))
+            return;
+        const std::vector<float> from = toFloats(*a), to = toFloats(*b);
+        if (from == to)
+            return;
+        const auto precision = stepBetween(from, to);
+        if (precision)
+            see(*precision, false, isRounded(to, from, *precision));
+        m_step.roundings.push_back({ m_pair.floatPlan->graph().value(x).name, m_pair.quantPlan->graph().value(y).name,
+            node, precision, relativeDistance(from, to) });
+    }
+
+    const ComparePair& m_pair;
+    PrecisionStep m_step;
+    std::vector<Seen> m_found;
+    std::set<ValueId> m_compared; ///< of the float file
+};
+
+} // namespace
+
+PrecisionStep precisionStep(const ComparePair& pair) { return StepFinder(pair).find(); }
+
+} // namespace qs

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+/// Whether both files are one network.
+namespace qs {
+
+namespace {
+
+constexpr double kFirst = 1e7; ///< rank of what makes all other numbers doubtful
+constexpr size_t kNamed = 3; ///< other functions that a summary names
+/// Weights that are further apart than the coarsest rounding explains.
+constexpr double kOtherWeight = 0.1;
+
+bool areRetrained(const Comparison& c)
+{
+    return std::ranges::any_of(
+        c.weights, [](const WeightRow& w) { return !w.bias && w.offByMoreThanHalfStep.value_or(0) > kDifferingShare; });
+}
+
+/// What cannot be compared has no partner: where one is read here, the files part there.
+ValueId firstOfUnmatched(const ComparePair& pair, ValueId place)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const auto& unmatched = pair.alignment->unmatchedFloat;
+    if (const NodeId producer = graph.value(place).producer; producer.valid())
+        for (ValueId in : graph.node(producer).inputs)
+            if (in.valid() && std::ranges::find(unmatched, in) != unmatched.end())
+                place = in;
+    return place;
+}
+
+std::string listed(const std::vector<std::string>& sentences)
+{
+    std::string text;
+    for (size_t i = 0; i < std::min(sentences.size(), kNamed); ++i)
+        text += (i > 0 ? "; " : "") + sentences[i];
+    return sentences.size() > kNamed ? text + fmt::format("; and {} more", sentences.size() - kNamed) : text;
+}
+
+std::string upper(std::string text)
+{
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = char(text[0] - 'a' + 'A');
+    return text;
+}
+
+/// Constants that are other ones in the two files, the furthest first.
+std::string otherWeights(const NetworkVerdict& verdict)
+{
+    const WeightRounding* worst = nullptr;
+    for (const WeightRounding& r : verdict.step.roundings)
+        if (!r.precision && r.distance > kOtherWeight && (!worst || r.distance > worst->distance))
+            worst = &r;
+    return worst ? fmt::format(" The constant {} is another one ({:.2g} apart).", worst->name, worst->distance) : "";
+}
+
+std::string summaryOf(const NetworkVerdict& verdict, const std::string& place, double there)
+{
+    const NetworkDistance& d = verdict.distance;
+    std::string text
+        = fmt::format("Without its quantizers and with the {} weights in both, the quantized file is off by "
+                      "{:.2g} of the output's size.",
+            verdict.storedWeights ? "stored" : "float model's", d.worstOutput.distance);
+    if (d.explained)
+        text += fmt::format(" Rounding to {} explains {:.2g}.", precisionName(verdict.step.precision), *d.explained);
+    text += fmt::format(" They part at {} ({:.2g}).", place, there) + otherWeights(verdict);
+    return verdict.otherFunctions.empty() ? text : text + " " + upper(listed(verdict.otherFunctions)) + ".";
+}
+
+void findDistance(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const NetworkDistance& distance = c.network->distance;
+    const ValueDistance place = distance.firstApart.value_or(distance.worstOutput);
+    const bool lost = std::ranges::any_of(c.activations,
+        [&](const ActivationRow& row) { return row.floatValue == place.floatValue && row.lostActivation.valid(); });
+    const ValueId value = lost ? place.floatValue : firstOfUnmatched(pair, place.floatValue);
+    Finding f = makeFinding(Rule::ModelsDiffer);
+    f.tensor = graph.value(value).name;
+    if (const NodeId producer = graph.value(value).producer; producer.valid())
+        f.node = graph.node(producer).name;
+    for (size_t i = 0; i < c.activations.size() && !f.activation; ++i)
+        if (c.activations[i].floatValue == value)
+            f.activation = i;
+    f.summary = summaryOf(*c.network, f.node.empty() ? f.tensor : f.node, place.distance);
+    f.evidence = { evidence("output_distance", distance.worstOutput.distance),
+        { "output", std::nullopt, graph.value(distance.worstOutput.floatValue).name, {} },
+        evidence("distance_at_place", place.distance), evidence("tolerance", distance.tolerance) };
+    f.rank = kFirst;
+    found.push_back(std::move(f));
+}
+
+} // namespace
+
+std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c)
+{
+    if (!proof)
+        return std::nullopt;
+    NetworkVerdict verdict { {}, false, proof->step, proof->otherFunctions, {} };
+    // Where weights are others, the float model's prove nothing unless the files agree with them.
+    const auto& own = proof->withFloatWeights;
+    verdict.storedWeights = !(own && (!areRetrained(c) || own->same()));
+    if (const auto& told = verdict.storedWeights ? proof->withStoredWeights : own)
+        verdict.distance = *told;
+    else if (proof->reason.empty())
+        return std::nullopt;
+    else
+        verdict.reason = own
+            ? "the quantized file has other weights, and the float model cannot be run with them: " + proof->reason
+            : proof->reason;
+    return verdict;
+}
+
+void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    if (!c.network)
+        return; // other weights are told of by themselves
+    if (!c.network->known()) {
+        Finding f = makeFinding(Rule::ModelsDiffer);
+        f.severity = Severity::Note;
+        f.title = "Not shown to be one network";
+        f.summary = "Whether the quantized file, without its quantizers, computes the float model could not be tested: "
+            + c.network->reason + ".";
+        f.remedy = "Take care that both files come from one model.";
+        found.push_back(std::move(f));
+    } else if (!c.network->same()) {
+        findDistance(pair, c, found);
+    } else if (!c.network->otherFunctions.empty()) {
+        Finding f = makeFinding(Rule::ModelsDiffer);
+        f.severity = Severity::Note;
+        f.title = "Other functions within the tolerance";
+        f.summary = fmt::format("The files agree within {:.2g} of the output's size, but not only by rounding: {}.",
+            c.network->distance.tolerance, listed(c.network->otherFunctions));
+        f.evidence = { evidence("output_distance", c.network->distance.worstOutput.distance) };
+        f.remedy = "Nothing has to be done where that is intended.";
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/rules/findings.h"
+#include "core/graph/domains.h"
+#include "tests/analysis/comparing.h"
+#include "tests/analysis/products.h"
+
+#include <functional>
+
+using namespace qs;
+using namespace qs::test;
+
+/// Every form of a quantized file is proved, or says why it is not.
+namespace {
+
+using Names = SmallModel::Names;
+
+NetworkVerdict verdictOn(const ComparePair& pair, const std::vector<Tensor>& inputs)
+{
+    return networkVerdict(proveNetwork(pair, inputs), Comparison {}).value();
+}
+
+QString told(const NetworkVerdict& v)
+{
+    return QString::number(v.distance.worstOutput.distance) + ' ' + QString::fromStdString(v.reason);
+}
+
+const Tensor kIds = Tensor::of<int64_t>({ 2 }, { 1, 0 });
+const std::vector<float> kTable = uniform(12, 31);
+constexpr float kStep = 1.f / 127;
+
+Prepared tableOf(bool other)
+{
+    return SmallModel("f")
+        .input("ids", { 2 }, DType::Int64)
+        .constant("t", Tensor::of<float>({ 3, 4 }, kTable))
+        .node("Gather", { "t", "ids" }, { "e" })
+        .node(other ? "Neg" : "Tanh", { "e" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// As ONNX Runtime writes an embedding that is quantized by itself: rows of codes are chosen, then dequantized.
+Prepared tableOfCodes()
+{
+    return SmallModel("q")
+        .input("ids", { 2 }, DType::Int64)
+        .constant("t_quantized", Tensor::of<int8_t>({ 3, 4 }, symmetricCodes(kTable, { kStep })))
+        .constant("s", Tensor::scalar(kStep))
+        .constant("z", Tensor::scalar<int8_t>(0))
+        .node("Gather", { "t_quantized", "ids" }, { "e_quantized" })
+        .node("DequantizeLinear", { "e_quantized", "s", "z" }, { "e" })
+        .node("Tanh", { "e" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+Prepared sumOf(bool other)
+{
+    return SmallModel("f")
+        .input("ids", { 2 }, DType::Int64)
+        .constant("t", Tensor::of<float>({ 3, 4 }, kTable))
+        .constant("p", Tensor::of<float>({ 2, 4 }, uniform(8, 32)))
+        .node("Gather", { "t", "ids" }, { "e" })
+        .node(other ? "Mul" : "Add", { "e", "p" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// Rows of codes that an operator on codes reads.
+Prepared sumOfCodes()
+{
+    SmallModel model("q");
+    model.input("ids", { 2 }, DType::Int64);
+    model.constant("t_quantized", Tensor::of<int8_t>({ 3, 4 }, symmetricCodes(kTable, { kStep })));
+    model.constant("p_quantized", Tensor::of<int8_t>({ 2, 4 }, symmetricCodes(uniform(8, 32), { kStep })));
+    model.constant("s", Tensor::scalar(kStep)).constant("z", Tensor::scalar<int8_t>(0));
+    model.constant("ys", Tensor::scalar(2 * kStep)).node("Gather", { "t_quantized", "ids" }, { "e_quantized" });
+    model.node("QLinearAdd", { "e_quantized", "s", "z", "p_quantized", "s", "z", "ys", "z" }, { "y_quantized" }, {},
+        kMicrosoftDomain);
+    return model.node("DequantizeLinear", { "y_quantized", "ys", "z" }, { "y" }).output("y").finish();
+}
+
+constexpr int64_t kDepth = 16, kColumns = 3;
+const std::vector<float> kDeep = uniform(size_t(kDepth * kColumns), 33);
+const Tensor kDeepSample = Tensor::of<float>({ 2, kDepth }, uniform(size_t(2 * kDepth), 34));
+
+Prepared deep(bool other)
+{
+    SmallModel model("f");
+    model.input("x", { 2, kDepth }).constant("w", Tensor::of<float>({ kDepth, kColumns }, kDeep));
+    return model.node("MatMul", { "x", "w" }, { "m" })
+        .node(other ? "Tanh" : "Relu", { "m" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// Zero points that are not whole, as half-quadratic quantization makes them.
+Prepared deepWithRealZeros()
+{
+    constexpr float kScale = 1.f / 7, kZero = 7.5f;
+    std::vector<uint8_t> bytes(size_t(kColumns * kDepth / 2), 0);
+    for (int64_t c = 0; c < kColumns; ++c)
+        for (int64_t k = 0; k < kDepth; ++k) {
+            const float code = std::nearbyint(kDeep[size_t(k * kColumns + c)] / kScale + kZero);
+            bytes[size_t(c * kDepth / 2 + k / 2)] |= uint8_t(uint8_t(std::clamp(code, 0.f, 15.f)) << (4 * (k % 2)));
+        }
+    SmallModel model("q");
+    model.input("x", { 2, kDepth }).constant("w_Q4", Tensor::of<uint8_t>({ kColumns, 1, kDepth / 2 }, bytes));
+    model.constant("s", Tensor::of<float>({ kColumns, 1 }, std::vector<float>(size_t(kColumns), kScale)));
+    model.constant("z", Tensor::of<float>({ kColumns, 1 }, std::vector<float>(size_t(kColumns), kZero)));
+    model.node("MatMulNBits", { "x", "w_Q4", "s", "z" }, { "m" },
+        { { "K", kDepth }, { "N", kColumns }, { "bits", int64_t(4) }, { "block_size", int64_t(16) } },
+        kMicrosoftDomain);
+    return model.node("Relu", { "m" }, { "y" }).output("y").finish();
+}
+
+// An LSTM of two inputs and three states.
+constexpr int64_t kStates = 3, kGates = 4 * kStates, kFeatures = 2;
+const std::vector<float> kInput = uniform(size_t(kGates * kFeatures), 35),
+                         kRecurrent = uniform(size_t(kGates * kStates), 36);
+const Tensor kSequence = Tensor::of<float>({ 4, 1, kFeatures }, uniform(size_t(4 * kFeatures), 37));
+const SmallModel::Attribute kHidden { "hidden_size", kStates };
+
+Prepared recurrent(bool other)
+{
+    SmallModel model("f");
+    model.input("x", { 4, 1, kFeatures }).constant("w", Tensor::of<float>({ 1, kGates, kFeatures }, kInput));
+    model.constant("r", Tensor::of<float>({ 1, kGates, kStates }, kRecurrent));
+    return model.node("LSTM", { "x", "w", "r" }, { "h" }, { kHidden })
+        .node(other ? "Neg" : "Identity", { "h" }, { "y" })
+        .output("y")
+        .finish();
+}
+
+/// Rows and columns exchanged, as this operator wants them.
+Tensor exchangedCodes(const std::vector<float>& w, int64_t columns)
+{
+    std::vector<int8_t> codes(w.size());
+    const std::vector<int8_t> plain = symmetricCodes(w, { kStep });
+    for (int64_t g = 0; g < kGates; ++g)
+        for (int64_t k = 0; k < columns; ++k)
+            codes[size_t(k * kGates + g)] = plain[size_t(g * columns + k)];
+    return Tensor::of<int8_t>({ 1, columns, kGates }, codes);
+}
+
+Prepared recurrentOnCodes()
+{
+    SmallModel model("q");
+    model.input("x", { 4, 1, kFeatures }).constant("w_quantized", exchangedCodes(kInput, kFeatures));
+    model.constant("r_quantized", exchangedCodes(kRecurrent, kStates));
+    model.constant("s", Tensor::of<float>({ 1 }, { kStep })).constant("z", Tensor::of<int8_t>({ 1 }, { 0 }));
+    model.node("DynamicQuantizeLSTM", { "x", "w_quantized", "r_quantized", "", "", "", "", "", "s", "z", "s", "z" },
+        { "h" }, { kHidden }, kMicrosoftDomain);
+    return model.node("Identity", { "h" }, { "y" }).output("y").finish();
+}
+
+struct Case {
+    const char* name;
+    std::function<Prepared()> f, q, other;
+    std::vector<Tensor> inputs;
+};
+
+std::vector<Case> cases()
+{
+    return {
+        { "rows of codes", [] { return tableOf(false); }, tableOfCodes, [] { return tableOf(true); }, { kIds } },
+        { "rows of codes into an operator on codes", [] { return sumOf(false); }, sumOfCodes,
+            [] { return sumOf(true); }, { kIds } },
+        { "zero points that are not whole", [] { return deep(false); }, deepWithRealZeros, [] { return deep(true); },
+            { kDeepSample } },
+        { "DynamicQuantizeLSTM", [] { return recurrent(false); }, recurrentOnCodes, [] { return recurrent(true); },
+            { kSequence } },
+    };
+}
+
+Prepared softmax(bool codes)
+{
+    SmallModel model(codes ? "q" : "f");
+    model.input("x", { 2, 4 });
+    if (!codes)
+        return model.node("Softmax", { "x" }, { "y" }, { { "axis", int64_t(0) } }).output("y").finish();
+    model.constant("s", Tensor::scalar(kStep)).constant("z", Tensor::scalar<int8_t>(0));
+    model.node("QuantizeLinear", { "x", "s", "z" }, { "x_quantized" });
+    model.node("QLinearSoftmax", { "x_quantized", "s", "z", "s", "z" }, { "y_quantized" },
+        { { "axis", int64_t(0) }, { "opset", int64_t(12) } }, kMicrosoftDomain);
+    return model.node("DequantizeLinear", { "y_quantized", "s", "z" }, { "y" }).output("y").finish();
+}
+
+Prepared normalized(float epsilon)
+{
+    SmallModel model("f");
+    model.input("x", { 2, 4 }).constant("scale", Tensor::of<float>({ 4 }, uniform(4, 41, 1, 2)));
+    return model.node("LayerNormalization", { "x", "scale" }, { "y" }, { { "epsilon", epsilon } }).output("y").finish();
+}
+
+} // namespace
+
+class ProofFormTests : public QObject {
+    Q_OBJECT
+private slots:
+    void tellsNetworks_data();
+    void tellsNetworks();
+    void saysWhyNot();
+    void rangesStandForThemselves();
+    void namesOtherFunctions();
+};
+
+void ProofFormTests::tellsNetworks_data()
+{
+    QTest::addColumn<int>("index");
+    const auto all = cases();
+    for (size_t i = 0; i < all.size(); ++i)
+        QTest::newRow(all[i].name) << int(i);
+}
+
+void ProofFormTests::tellsNetworks()
+{
+    QFETCH(int, index);
+    const Case c = cases()[size_t(index)];
+    const NetworkVerdict same = verdictOn(pairOf(c.f(), c.q()), c.inputs);
+    QVERIFY2(same.same() && !same.storedWeights, qPrintable(told(same)));
+    const NetworkVerdict other = verdictOn(pairOf(c.other(), c.q()), c.inputs);
+    QVERIFY2(other.known() && !other.same(), qPrintable(told(other)));
+}
+
+/// A form that cannot be taken out is named, and so is its node: in the verdict, and as a note.
+void ProofFormTests::saysWhyNot()
+{
+    CompareOptions options;
+    options.prove = true;
+    const FixedData data({ Tensor::of<float>({ 2, 4 }, uniform(8, 3)) });
+    const Comparison c = compared(softmax(false), softmax(true), data, options);
+    QVERIFY(c.network && !c.network->known() && !c.network->same());
+    QVERIFY2(c.network->reason.find("n_y_quantized") != std::string::npos, c.network->reason.c_str());
+    QVERIFY2(c.network->reason.find("QLinearSoftmax") != std::string::npos, c.network->reason.c_str());
+    const Finding* note = findingOf(c, Rule::ModelsDiffer);
+    QVERIFY(note && note->severity == Severity::Note);
+    QVERIFY(note->summary.find(c.network->reason) != std::string::npos);
+}
+
+/// A Relu that a range has taken over is seen by the range where no pair tells of it.
+void ProofFormTests::rangesStandForThemselves()
+{
+    ComparePair pair = pairOf(product(), productOnCodes());
+    Alignment alignment = *pair.alignment;
+    std::erase_if(alignment.values, [](const ValuePair& p) { return p.quantizer.has_value(); });
+    pair.alignment = std::make_shared<const Alignment>(std::move(alignment));
+    const NetworkVerdict same = verdictOn(pair, { Tensor::of<float>({ 2, 4 }, uniform(8, 3)) });
+    QVERIFY2(same.same(), qPrintable(told(same)));
+}
+
+void ProofFormTests::namesOtherFunctions()
+{
+    const std::vector<Tensor> sample { Tensor::of<float>({ 2, 4 }, uniform(8, 3, -10, 10)) };
+    const NetworkVerdict verdict = verdictOn(pairOf(normalized(1e-5f), normalized(1e-3f)), sample);
+    QCOMPARE(verdict.otherFunctions.size(), size_t(1));
+    QVERIFY(verdict.otherFunctions[0].find("epsilon") != std::string::npos);
+    QVERIFY(verdictOn(pairOf(normalized(1e-5f), normalized(1e-5f)), sample).otherFunctions.empty());
+    const auto gelu = [](const char* kind) {
+        return SmallModel("f")
+            .input("x", { 2, 4 })
+            .node(std::string(kind) == "FastGelu" ? "FastGelu" : "Gelu", { "x" }, { "y" }, {}, kMicrosoftDomain)
+            .output("y")
+            .finish();
+    };
+    const NetworkVerdict gelus = verdictOn(pairOf(gelu("Gelu"), gelu("FastGelu")), sample);
+    QCOMPARE(gelus.otherFunctions.size(), size_t(1));
+    QVERIFY2(gelus.otherFunctions[0].find("FastGelu 'n_y'") != std::string::npos, gelus.otherFunctions[0].c_str());
+}
+
+QTEST_GUILESS_MAIN(ProofFormTests)
+#include "proof_forms_test.moc"
