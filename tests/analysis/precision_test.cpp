@@ -16,7 +16,19 @@ using namespace qs::test;
 namespace {
 
 constexpr int64_t kIn = 32, kOut = 48;
-const std::vector<float> kFirst = uniform(size_t(kIn * kIn), 21), kSecond = uniform(size_t(kIn * kOut), 22);
+
+/// Some are so small that float16 has no more than a few bits for them.
+std::vector<float> weights(int64_t count, uint32_t seed)
+{
+    constexpr size_t kEach = 8;
+    constexpr float kSmall = 1e-5f;
+    std::vector<float> w = uniform(size_t(count), seed);
+    for (size_t i = 0; i < w.size(); i += kEach)
+        w[i] *= kSmall;
+    return w;
+}
+
+const std::vector<float> kFirst = weights(kIn * kIn, 21), kSecond = weights(kIn * kOut, 22);
 const Tensor kSample = Tensor::of<float>({ 2, kIn }, uniform(size_t(2 * kIn), 23));
 constexpr int64_t kToFloat32 = 1, kToFloat16 = 10, kToBFloat16 = 16;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/pair_plan.h"
 #include "core/base/result.h"
 
@@ -8,14 +9,6 @@
 #include <vector>
 
 namespace qs {
-
-/// By what it is known which activation a quantizer stands for.
-enum class BypassedRanges {
-    AsPaired, ///< by the float value that it is paired with
-    /// The same, and where that has none by the range: one that begins at 0 cuts off as Relu does, one that ends at the
-    /// bound of a Clip of the float model, too, as that does.
-    AsStored,
-};
 
 /// The quantized file with its quantizers taken out, under its own names.
 struct Bypassed {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/bypass/bypass.h"
+#include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/pairs/pair_plan.h"

@@ -166,7 +166,8 @@ private:
                 return false; // a bias that stands elsewhere
             const std::string name = node.outputs[0] + "_stored_" + std::to_string(slot);
             const bool exchange = old && old->rank() == 2 && isExchanged(pair);
-            m_to.setConstant(name, exchange ? exchangedAxes(*now) : old ? now->reshaped(old->shape()) : *now);
+            const Tensor fitting = old ? convertedTo(*now, old->dtype()) : *now;
+            m_to.setConstant(name, exchange ? exchangedAxes(fitting) : old ? fitting.reshaped(old->shape()) : fitting);
             node.inputs[slot] = name;
         }
         return true;

@@ -86,12 +86,12 @@ private:
         const Graph& graph = plan.graph();
         for (size_t v = 0; v < graph.values().size(); ++v) {
             const ValueId id { v };
-            if (view && view->ofValue(id))
-                continue;
             const Tensor* constant = plan.constant(id);
             if (constant && constant->count() < 2)
                 continue; // a scale, a bound
             const DType type = constant ? constant->dtype() : plan.facts().of(id).dtype;
+            if (view && view->ofValue(id) && (constant || dtypeBits(type) < 16))
+                continue; // codes, and what they were made from or become
             const bool weight = constant != nullptr;
             if (const auto precision = precisionOf(type))
                 see(*precision, !weight, view == nullptr);
