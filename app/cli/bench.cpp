@@ -175,14 +175,15 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     const double loadMs = watch.lap();
     const auto plan = Plan::make(model, { KernelMode::Fast, profile });
     QS_TRY(const CarryNames carry, carryPairs(common));
-    QS_TRY(CarriedState state, CarriedState::make(plan, carry));
+    QS_CHECK(CarriedState::make(plan, carry)); // names first
+    QS_TRY(auto data, openData(request, dataInputs(model->graph, carry), carriedInputs(model->graph, carry)));
+    QS_TRY(CarriedState state, CarriedState::make(plan, carry, data->initialStates()));
     std::vector<ValueId> wanted = demanded(*plan, o.allTensors);
     for (const ValueId output : state.outputs())
         if (std::ranges::find(wanted, output) == wanted.end())
             wanted.push_back(output);
     QS_TRY(auto schedule, Schedule::make(plan, { std::move(wanted), {} }));
     const double planMs = watch.lap();
-    QS_TRY(auto data, openData(request, dataInputs(model->graph, carry)));
     std::vector<std::string> warnings = model->warnings;
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     return OpenedBench { std::move(data), std::move(state), std::move(schedule), std::move(warnings), loadMs, planMs };

@@ -37,7 +37,11 @@ Result<std::pair<std::string, std::string>> splitPair(const std::string& text, c
 void addCommonOptions(CLI::App& command, CommonOptions& o)
 {
     addResultOptions(command, o);
-    command.add_option("--carry", o.carry, "OUTPUT=INPUT: state carried from one sample to the next, in order")
+    command
+        .add_option("--carry", o.carry,
+            "OUTPUT=INPUT: state carried from one sample to the next, in order; it begins as the data say where they "
+            "have an "
+            "array named INPUT (its first item), else with zeros")
         ->allow_extra_args(false);
     command.add_option("--seed", o.seed, "seed of random data")->each([&o](const std::string&) { o.seedGiven = true; });
 }

@@ -144,7 +144,9 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     if (!o.ranges.empty() && !o.recipe.tensorCalibrators.empty())
         task.warnings.push_back("--tensor-calibrator has no effect: the ranges come from " + o.ranges);
     if (!o.data.data.empty()) {
-        QS_TRY(inputs.data, openData(request, dataInputs(inputs.model->graph, inputs.carry)));
+        QS_TRY(inputs.data,
+            openData(request, dataInputs(inputs.model->graph, inputs.carry),
+                carriedInputs(inputs.model->graph, inputs.carry)));
         task.warnings.insert(task.warnings.end(), inputs.data->warnings().begin(), inputs.data->warnings().end());
     }
     return task;
@@ -215,6 +217,9 @@ void printSummary(const QuantizeCommand& o, const ChosenRecipe& chosen, const Qu
     std::cout << preparationLine(made) << cacheLine(o, made);
     for (const CorrectionReport& report : made.corrections)
         std::cout << correctionLine(report) << "\n";
+    if (!o.saveRanges.empty())
+        std::cout << fmt::format("{}: {} ranges as {}\n", o.saveRanges, made.ranges.tensors.size(),
+            rangeFormatText(rangeFormatOf(o.saveRanges)));
     std::cout << fmt::format("{}: {} nodes, {} by recipe {}\n", o.out, made.draft.nodes.size(),
         nameIn(kRecipeFormats, chosen.recipe.format), chosen.start);
 }
@@ -248,7 +253,8 @@ Command addQuantize(CLI::App& app, Context& context)
     addRecipeOptions(app, o->recipe);
     app.add_option("--ranges", o->ranges,
         "take ranges of activations from ONNX Runtime's calibration cache or a calibration table, not from data");
-    app.add_option("--save-ranges", o->saveRanges, "write the ranges (.json, .flatbuffers or .cache)");
+    app.add_option("--save-ranges", o->saveRanges,
+        "write the ranges: .flatbuffers and .cache for TensorRT, else ONNX Runtime's calibration cache (JSON)");
     app.add_option("--script", o->script, "also write a Python script that makes the same file with ONNX Runtime");
     app.add_option("--save-recipe", o->saveRecipe, "write the recipe with what the options changed");
     addDataOptions(app, o->data, DataNeed::Optional);

@@ -111,8 +111,10 @@ Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
     QS_TRY(LoadedModel model, loadModel(o.model, { KernelMode::Fast, profile }));
     std::vector<std::string> warnings = model.model->warnings;
     QS_TRY(auto wanted, wantedValues(o, *model.plan, warnings));
-    QS_TRY(CarriedState state, CarriedState::make(model.plan, carry));
-    QS_TRY(auto data, openData(request, dataInputs(model.graph(), carry)));
+    const Graph& graph = model.graph();
+    QS_CHECK(CarriedState::make(model.plan, carry)); // names first
+    QS_TRY(auto data, openData(request, dataInputs(graph, carry), carriedInputs(graph, carry)));
+    QS_TRY(CarriedState state, CarriedState::make(model.plan, carry, data->initialStates()));
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
     Demand demand { wanted, {} };
     const auto carried = state.outputs();

@@ -25,16 +25,39 @@ struct InputArray {
     bool single() const { return items == 1 || items == itemsPerFeed; }
 };
 
+/// What the input gets in a feed.
+Result<Tensor> readInput(const InputArray& a, size_t index)
+{
+    const auto at = a.repeated ? 0 : static_cast<int64_t>(index);
+    if (a.array.shape().empty())
+        return a.array.items(0, 1);
+    if (a.complete) {
+        QS_TRY(Tensor one, a.array.items(at, 1));
+        return one.reshaped(Shape(one.shape().begin() + 1, one.shape().end()));
+    }
+    if (a.items >= a.itemsPerFeed)
+        return a.array.items(at * a.itemsPerFeed, a.itemsPerFeed);
+    QS_TRY(const Tensor one, a.array.items(0, 1)); // one item fills the batch
+    Shape shape = one.shape();
+    shape[0] = a.itemsPerFeed;
+    Tensor filled = Tensor::allocate(one.dtype(), shape);
+    uint8_t* to = filled.fill<uint8_t>().data();
+    for (int64_t i = 0; i < a.itemsPerFeed; ++i)
+        std::memcpy(to + static_cast<size_t>(i) * one.byteCount(), one.bytes().data(), one.byteCount());
+    return filled;
+}
+
 class ArrayData final : public DataSource {
 public:
     ArrayData(std::string path, std::vector<InputArray> arrays, size_t samples, size_t feeds,
-        std::vector<int64_t> labels, std::vector<std::string> warnings)
+        std::vector<int64_t> labels, InitialStates initial, std::vector<std::string> warnings)
         : m_path(std::move(path))
         , m_arrays(std::move(arrays))
     {
         m_samples = samples;
         m_feeds = feeds;
         m_labels = std::move(labels);
+        m_initialStates = std::move(initial);
         m_warnings = std::move(warnings);
     }
 
@@ -44,7 +67,7 @@ public:
         feed.samples = m_samples / m_feeds;
         feed.firstSample = index * feed.samples;
         for (const InputArray& a : m_arrays) {
-            QS_TRY(Tensor tensor, read(a, index));
+            QS_TRY(Tensor tensor, readInput(a, index));
             QS_TRY(tensor, convertTo(std::move(tensor), a.input, m_path));
             feed.inputs.push_back(std::move(tensor));
         }
@@ -52,40 +75,21 @@ public:
     }
 
 private:
-    static Result<Tensor> read(const InputArray& a, size_t index)
-    {
-        const auto at = a.repeated ? 0 : static_cast<int64_t>(index);
-        if (a.array.shape().empty())
-            return a.array.items(0, 1);
-        if (a.complete) {
-            QS_TRY(Tensor one, a.array.items(at, 1));
-            return one.reshaped(Shape(one.shape().begin() + 1, one.shape().end()));
-        }
-        if (a.items >= a.itemsPerFeed)
-            return a.array.items(at * a.itemsPerFeed, a.itemsPerFeed);
-        QS_TRY(const Tensor one, a.array.items(0, 1)); // one item fills the batch
-        Shape shape = one.shape();
-        shape[0] = a.itemsPerFeed;
-        Tensor filled = Tensor::allocate(one.dtype(), shape);
-        uint8_t* to = filled.fill<uint8_t>().data();
-        for (int64_t i = 0; i < a.itemsPerFeed; ++i)
-            std::memcpy(to + static_cast<size_t>(i) * one.byteCount(), one.bytes().data(), one.byteCount());
-        return filled;
-    }
-
     std::string m_path;
     std::vector<InputArray> m_arrays;
 };
 
 /// Key of the array for an input, or an Issue that names what exists.
-Result<std::string> keyFor(
-    const InputSpec& input, const std::vector<InputSpec>& inputs, const ArrayArchive& archive, const std::string& path)
+Result<std::string> keyFor(const InputSpec& input, const std::vector<InputSpec>& inputs,
+    const std::vector<InputSpec>& states, const ArrayArchive& archive, const std::string& path)
 {
     if (archive.has(input.name))
         return input.name;
+    const auto isState
+        = [&](const std::string& key) { return std::ranges::find(states, key, &InputSpec::name) != states.end(); };
     std::vector<std::string> candidates;
     for (const std::string& key : archive.keys())
-        if (key != kLabels)
+        if (key != kLabels && !isState(key))
             candidates.push_back(key);
     if (inputs.size() == 1 && candidates.size() == 1)
         return candidates[0];
@@ -203,6 +207,27 @@ Result<std::vector<int64_t>> readLabels(const ArrayArchive& archive, const std::
     return toInts(labels);
 }
 
+/// The first item of the array that is named like the state.
+Result<InitialStates> readStates(const std::vector<InputSpec>& states, const ArrayArchive& archive,
+    const std::string& path, std::vector<std::string>& warnings)
+{
+    InitialStates found;
+    for (const InputSpec& state : states) {
+        if (!archive.has(state.name))
+            continue;
+        QS_TRY(ArrayFile file, archive.array(state.name));
+        QS_TRY(InputArray array, fitArray(state, std::move(file), path));
+        if (!array.single())
+            warnings.push_back(path + ": of '" + state.name
+                + "', which is carried from sample to sample, only the first item is used: the state before them");
+        QS_CHECK(array.array.prepare(std::min(array.items, array.itemsPerFeed)));
+        QS_TRY(Tensor tensor, readInput(array, 0));
+        QS_TRY(tensor, convertTo(std::move(tensor), state, path));
+        found.emplace(state.name, std::move(tensor));
+    }
+    return found;
+}
+
 Status checkLabelCount(size_t labels, size_t samples, const std::string& path)
 {
     if (labels == samples)
@@ -216,14 +241,15 @@ Status checkLabelCount(size_t labels, size_t samples, const std::string& path)
 
 } // namespace
 
-DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec>& inputs)
+DataResult openArrayData(
+    const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states)
 {
     const std::string& path = request.spec;
     QS_TRY(const ArrayArchive archive, ArrayArchive::open(path));
     std::vector<InputArray> arrays;
     std::vector<std::string> used;
     for (const InputSpec& input : inputs) {
-        QS_TRY(const std::string key, keyFor(input, inputs, archive, path));
+        QS_TRY(const std::string key, keyFor(input, inputs, states, archive, path));
         QS_TRY(ArrayFile file, archive.array(key));
         QS_TRY(InputArray array, fitArray(input, std::move(file), path));
         arrays.push_back(std::move(array));
@@ -249,14 +275,17 @@ DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec
         QS_CHECK(a.array.prepare(std::min(a.items, static_cast<int64_t>(feeds) * a.itemsPerFeed)));
 
     std::vector<std::string> warnings;
+    QS_TRY(InitialStates initial, readStates(states, archive, path, warnings));
+    for (const auto& [name, tensor] : initial)
+        used.push_back(name);
     std::vector<std::string> unused;
     for (const std::string& key : archive.keys())
         if (std::find(used.begin(), used.end(), key) == used.end())
             unused.push_back(key);
     if (!unused.empty())
         warnings.push_back(path + ": not used: " + nameList(unused));
-    return std::shared_ptr<DataSource>(
-        std::make_shared<ArrayData>(path, std::move(arrays), samples, feeds, std::move(labels), std::move(warnings)));
+    return std::shared_ptr<DataSource>(std::make_shared<ArrayData>(
+        path, std::move(arrays), samples, feeds, std::move(labels), std::move(initial), std::move(warnings)));
 }
 
 } // namespace qs

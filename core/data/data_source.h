@@ -30,6 +30,9 @@ struct DataRequest {
     bool operator==(const DataRequest&) const = default;
 };
 
+/// What stands in the data for inputs whose values come from the sample before: what they are before the first one.
+using InitialStates = std::map<std::string, Tensor>;
+
 /// Inputs of one run of the model. A sample is one item; with a fixed batch of B one feed carries B samples.
 struct Feed {
     std::vector<Tensor> inputs; ///< one a model input, complete with batch axis
@@ -54,6 +57,8 @@ public:
     const std::vector<int64_t>& labels() const { return m_labels; }
     /// What the classes are called, where the data say it; else empty.
     const ClassNames& classNames() const { return m_classNames; }
+    /// By input; those that the data do not give are left out.
+    const InitialStates& initialStates() const { return m_initialStates; }
     /// A name for people: file name of the picture, "sample 3".
     virtual std::string sampleName(size_t sample) const { return "sample " + std::to_string(sample); }
     /// Oddities worth a line on stderr (unused keys ...).
@@ -65,6 +70,7 @@ protected:
     size_t m_feeds = 0;
     std::vector<int64_t> m_labels;
     ClassNames m_classNames;
+    InitialStates m_initialStates;
     std::vector<std::string> m_warnings;
 
 private:

@@ -8,8 +8,11 @@ namespace qs {
 
 using DataResult = Result<std::shared_ptr<DataSource>>;
 
-DataResult openArrayData(const DataRequest& request, const std::vector<InputSpec>& inputs);
-DataResult openTestData(const DataRequest& request, const std::vector<InputSpec>& inputs);
+/// `states`: inputs that are carried from sample to sample, whose first value the data may hold.
+DataResult openArrayData(
+    const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states);
+DataResult openTestData(
+    const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states);
 DataResult openImageData(const DataRequest& request, const std::vector<InputSpec>& inputs);
 DataResult openRandomData(const DataRequest& request, const std::vector<InputSpec>& inputs);
 

@@ -11,15 +11,16 @@ namespace {
 
 enum class Form { Random, Array, TestData, Images };
 
-DataResult openForm(Form form, const DataRequest& request, const std::vector<InputSpec>& inputs)
+DataResult openForm(
+    Form form, const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states)
 {
     switch (form) {
     case Form::Random:
         return openRandomData(request, inputs);
     case Form::Array:
-        return openArrayData(request, inputs);
+        return openArrayData(request, inputs, states);
     case Form::TestData:
-        return openTestData(request, inputs);
+        return openTestData(request, inputs, states);
     case Form::Images:
         break;
     }
@@ -43,7 +44,8 @@ Result<Form> formOf(const std::string& spec)
 
 } // namespace
 
-Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, const std::vector<InputSpec>& inputs)
+Result<std::shared_ptr<const DataSource>> openData(
+    const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states)
 {
     for (const InputSpec& input : inputs)
         if (isContainer(input.dtype)) {
@@ -53,7 +55,7 @@ Result<std::shared_ptr<const DataSource>> openData(const DataRequest& request, c
             return issue;
         }
     QS_TRY(const Form form, formOf(request.spec));
-    QS_TRY(const auto data, openForm(form, request, inputs));
+    QS_TRY(const auto data, openForm(form, request, inputs, states));
     if (!request.preprocess.empty() && form != Form::Images)
         data->warn("--preprocess has no effect: it is for folders of pictures");
     if (!request.shapes.empty() && form != Form::Random)

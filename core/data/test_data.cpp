@@ -66,14 +66,8 @@ public:
     Result<Feed> feed(size_t index) const override
     {
         const std::string& folder = m_folders[index];
-        std::vector<NamedTensor> tensors;
-        std::vector<std::string> files;
-        for (const std::string& name : inputFiles(folder)) {
-            files.push_back(folder + "/" + name);
-            QS_TRY(const std::string bytes, readSmallFile(files.back(), kLargestTensorFile));
-            QS_TRY(NamedTensor tensor, parseTensorProto(bytes, files.back()));
-            tensors.push_back(std::move(tensor));
-        }
+        QS_TRY(auto set, readSet(folder));
+        auto& [tensors, files] = set;
         Feed feed;
         feed.firstSample = index;
         for (size_t i = 0; i < m_inputs.size(); ++i) {
@@ -90,9 +84,39 @@ public:
         return feed;
     }
 
+    /// Of the first set, by name.
+    Status readStates(const std::vector<InputSpec>& states)
+    {
+        if (states.empty())
+            return {};
+        QS_TRY(auto set, readSet(m_folders.front()));
+        for (const InputSpec& state : states)
+            for (size_t i = 0; i < set.tensors.size(); ++i)
+                if (set.tensors[i].name == state.name) {
+                    QS_TRY(Tensor tensor, fitted(std::move(set.tensors[i].tensor), state, set.files[i]));
+                    m_initialStates.emplace(state.name, std::move(tensor));
+                }
+        return {};
+    }
+
     std::string sampleName(size_t sample) const override { return fs::path(m_folders[sample]).filename().string(); }
 
 private:
+    struct Set {
+        std::vector<NamedTensor> tensors;
+        std::vector<std::string> files; ///< of each
+    };
+    static Result<Set> readSet(const std::string& folder)
+    {
+        Set set;
+        for (const std::string& name : inputFiles(folder)) {
+            set.files.push_back(folder + "/" + name);
+            QS_TRY(const std::string bytes, readSmallFile(set.files.back(), kLargestTensorFile));
+            QS_TRY(NamedTensor tensor, parseTensorProto(bytes, set.files.back()));
+            set.tensors.push_back(std::move(tensor));
+        }
+        return set;
+    }
     size_t find(const std::vector<NamedTensor>& tensors, size_t input) const
     {
         for (size_t i = 0; i < tensors.size(); ++i)
@@ -114,7 +138,8 @@ private:
 
 bool isTestDataFolder(const std::string& path) { return !setFolders(path).empty() || !inputFiles(path).empty(); }
 
-DataResult openTestData(const DataRequest& request, const std::vector<InputSpec>& inputs)
+DataResult openTestData(
+    const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states)
 {
     std::vector<std::string> folders;
     for (const std::string& name : setFolders(request.spec))
@@ -125,6 +150,7 @@ DataResult openTestData(const DataRequest& request, const std::vector<InputSpec>
         folders.resize(std::min(folders.size(), *request.limit));
     QS_CHECK(feedsFor(folders.size(), 1, request.spec));
     auto data = std::make_shared<TestData>(std::move(folders), inputs);
+    QS_CHECK(data->readStates(states));
     QS_CHECK(data->feed(0)); // files that do not fit are found before any work
     return std::shared_ptr<DataSource>(data);
 }

@@ -17,6 +17,7 @@ int main(int argc, char** argv)
     failures += qs::test::runQuantizeTests(argc, argv);
     failures += qs::test::runResultsTests(argc, argv);
     failures += qs::test::runSensitivityTests(argc, argv);
+    failures += qs::test::runSequencesTests(argc, argv);
     failures += qs::test::runShardsTests(argc, argv);
     return failures;
 }

@@ -15,6 +15,7 @@ int runOtherCpuTests(int argc, char** argv);
 int runQuantizeTests(int argc, char** argv);
 int runResultsTests(int argc, char** argv);
 int runSensitivityTests(int argc, char** argv);
+int runSequencesTests(int argc, char** argv);
 int runShardsTests(int argc, char** argv);
 
 } // namespace qs::test

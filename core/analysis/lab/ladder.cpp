@@ -2,7 +2,7 @@
 #include "core/analysis/lab/ladder.h"
 
 #include "core/analysis/lab/rungs.h"
-#include "core/analysis/measure/classes.h"
+#include "core/analysis/measure/scores.h"
 #include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/engine/run/sample_loop.h"
@@ -24,7 +24,7 @@ constexpr double kFewBeyond = 0.01; ///< of the elements may be further than one
 struct RungSums {
     std::vector<PairSums> sums;
     std::vector<uint64_t> beyond;
-    std::vector<int8_t> agree; ///< -1 = no classes
+    std::vector<ScoreSums> scores;
 };
 
 void judge(LadderRow& row)
@@ -50,12 +50,12 @@ void judge(LadderRow& row)
 LadderRow rowOf(const Rung& rung, const RungSums& by)
 {
     PairSums all;
-    uint64_t beyond = 0, agree = 0, classes = 0;
+    uint64_t beyond = 0;
+    ScoreSums scores;
     for (size_t s = 0; s < by.sums.size(); ++s) {
         all.merge(by.sums[s]);
         beyond += by.beyond[s];
-        classes += by.agree[s] >= 0;
-        agree += by.agree[s] > 0;
+        scores.merge(by.scores[s]);
     }
     LadderRow row;
     row.step = rung.step;
@@ -66,8 +66,8 @@ LadderRow rowOf(const Rung& rung, const RungSums& by)
     const bool steps = rung.params && (rung.step == LadderStep::Integer || rung.step == LadderStep::Device);
     if (steps && all.count > 0)
         row.beyondStep = double(beyond) / double(all.count);
-    if (classes > 0)
-        row.top1Agreement = double(agree) / double(classes);
+    if (scores.positions > 0)
+        row.top1Agreement = scores.agreeing / scores.positions;
     judge(row);
     return row;
 }
@@ -89,7 +89,7 @@ public:
         for (RungSums& s : m_sums) {
             s.sums.resize(samples);
             s.beyond.resize(samples);
-            s.agree.assign(samples, -1);
+            s.scores.assign(samples, {});
         }
         const size_t feeds = m_r.data->feeds();
         const std::shared_ptr<const Schedule> beside[] { m_float, m_simulated, m_integer };
@@ -174,6 +174,7 @@ private:
         const float* y = asFloats(yt, Layout::Plain, isInteger(yt.dtype()) ? rung.params : nullptr, second, keepY);
         const auto count = size_t(xt.count());
         const size_t slices = feed.slicesOf(count), slice = count / slices;
+        const auto rows = !rung.output ? std::nullopt : scoreRows(xt.shape(), feed.samples);
         const double step = rung.params ? 1.01 * double(rung.params->scale[0]) : 0;
         for (size_t s = 0; s < slices; ++s) {
             const float *a = x + s * slice, *b = y + s * slice;
@@ -181,8 +182,8 @@ private:
             addPairSums(sums.sums[feed.firstSample + s], a, b, nullptr, slice, nullptr, {});
             for (size_t i = 0; i < slice && step > 0; ++i)
                 sums.beyond[feed.firstSample + s] += !(std::fabs(double(b[i]) - a[i]) <= step);
-            if (rung.output && slice > 1 && slices == feed.samples)
-                sums.agree[feed.firstSample + s] = argmax(a, slice) == argmax(b, slice);
+            if (rows && slices == feed.samples)
+                sums.scores[feed.firstSample + s] = scoreSums(a, b, *rows, ScoreKind::Ranked);
         }
     }
 

@@ -31,8 +31,8 @@ PairRunner::Values sliceOf(const PairRunner::Values& all, size_t index, size_t s
 Result<PairRunner> PairRunner::make(const DetailInputs& inputs, std::vector<PairPlan> pairs)
 {
     const ComparePair& pair = inputs.pair;
-    QS_TRY(const CarriedState f, CarriedState::make(pair.floatPlan, inputs.carry));
-    QS_TRY(const CarriedState q, CarriedState::make(pair.quantPlan, inputs.carry));
+    QS_TRY(const CarriedState f, CarriedState::make(pair.floatPlan, inputs.carry, inputs.data->initialStates()));
+    QS_TRY(const CarriedState q, CarriedState::make(pair.quantPlan, inputs.carry, inputs.data->initialStates()));
     Demand ofFloat { f.outputs(), {} }, ofQuant { q.outputs(), {} };
     for (const PairPlan& p : pairs) {
         ofFloat.values.push_back(p.x);

@@ -2,7 +2,6 @@
 #include "core/analysis/lockstep/lockstep.h"
 
 #include "core/analysis/lockstep/node_alone.h"
-#include "core/analysis/measure/classes.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/engine/lowered/content_key.h"
 
@@ -13,33 +12,11 @@
 
 namespace qs {
 
-namespace {
-
-bool amongFive(const float* v, size_t n, int64_t index)
-{
-    size_t better = 0;
-    for (size_t i = 0; i < n; ++i)
-        better += v[i] > v[size_t(index)];
-    return better < 5;
-}
-
-/// How far element `index` stands above all others.
-double marginOf(const float* v, size_t n, int64_t index)
-{
-    float other = -std::numeric_limits<float>::infinity();
-    for (size_t i = 0; i < n; ++i)
-        if (i != size_t(index))
-            other = std::max(other, v[i]);
-    return double(v[index]) - other;
-}
-
-} // namespace
-
 Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
 {
     const ComparePair& pair = *shared.pair;
-    QS_TRY(CarriedState floatState, CarriedState::make(pair.floatPlan, options.carry));
-    QS_TRY(CarriedState quantState, CarriedState::make(pair.quantPlan, options.carry));
+    QS_TRY(CarriedState floatState, CarriedState::make(pair.floatPlan, options.carry, shared.initialStates));
+    QS_TRY(CarriedState quantState, CarriedState::make(pair.quantPlan, options.carry, shared.initialStates));
     shared.floatModel.emplace(floatState, floatState);
     shared.quantModel.emplace(quantState, floatState);
     Demand f, q;
@@ -75,7 +52,7 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
         Demand written;
         for (const OutputPair& out : shared.outputs)
             written.values.push_back(out.y);
-        QS_TRY(CarriedState writtenState, CarriedState::make(pair.writtenPlan, options.carry));
+        QS_TRY(CarriedState writtenState, CarriedState::make(pair.writtenPlan, options.carry, shared.initialStates));
         const auto carried = writtenState.outputs();
         written.values.insert(written.values.end(), carried.begin(), carried.end());
         shared.writtenModel.emplace(std::move(writtenState), floatState);
@@ -240,16 +217,20 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
     const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
     const auto count = static_cast<size_t>(xt.count());
     const size_t slices = feed.slicesOf(count), slice = count / slices;
+    const bool scores = out.scores != ScoreKind::None && !m_float.state().carries(out.x);
+    const auto rows = scores ? scoreRows(xt.shape(), feed.samples) : std::nullopt;
     for (size_t s = 0; s < slices; ++s) {
         const size_t at = index * m.samples + feed.firstSample + s;
         addPairSums(m.outputSums[at], x + s * slice, y + s * slice, nullptr, slice, nullptr, {});
-        if (slice < 2 || slices != feed.samples)
+        if (!rows || slices != feed.samples)
+            continue;
+        m.scores[at] = scoreSums(x + s * slice, y + s * slice, *rows, out.scores);
+        if (rows->positions != 1)
             continue;
         m.floatClass[at] = argmax(x + s * slice, slice);
         m.quantClass[at] = argmax(y + s * slice, slice);
         m.floatMargin[at] = marginOf(x + s * slice, slice, m.floatClass[at]);
         m.quantMargin[at] = marginOf(y + s * slice, slice, m.floatClass[at]);
-        m.top5[at] = amongFive(y + s * slice, slice, m.floatClass[at]);
     }
 }
 

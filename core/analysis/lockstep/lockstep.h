@@ -7,6 +7,7 @@
 #include "core/analysis/pairs/fed_model.h"
 #include "core/engine/run/sample_loop.h"
 
+#include <map>
 #include <optional>
 
 namespace qs {
@@ -28,6 +29,7 @@ public:
         std::vector<OutputPair> outputs;
         bool nodeAlone = false;
         bool histograms = true;
+        std::map<std::string, Tensor> initialStates; ///< of carried inputs, where the data give them
         std::optional<FedModel> floatModel, quantModel, writtenModel; ///< before the first sample
         Measured* measured = nullptr;
         ActivationCache* activations = nullptr; ///< of earlier runs; not for samples that carry state

@@ -55,6 +55,7 @@ private:
         m_measured.samples = m_feeds * batch;
         m_measured.allSamples = m_data.samples();
         m_shared.pair = &m_pair;
+        m_shared.initialStates = m_data.initialStates();
         m_shared.outputs = pairOutputs(m_pair);
         m_shared.nodeAlone = m_options.nodeAlone;
         m_shared.histograms = m_options.histograms;

@@ -15,7 +15,7 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     quantClass.assign(outputs, -1);
     floatMargin.assign(outputs, 0);
     quantMargin.assign(outputs, 0);
-    top5.assign(outputs, 0);
+    scores.assign(outputs, {});
     done.assign(samples, 0);
     for (size_t i = 0; i < pairs.size(); ++i)
         shared.push_back(std::make_unique<PairShared>());

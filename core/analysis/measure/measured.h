@@ -6,6 +6,7 @@
 #include "core/analysis/measure/code_difference.h"
 #include "core/analysis/measure/input_sums.h"
 #include "core/analysis/measure/pair_meter.h"
+#include "core/analysis/measure/scores.h"
 #include "core/analysis/pairs/pair_plan.h"
 
 #include <bitset>
@@ -34,9 +35,9 @@ struct Measured {
     std::vector<PairSums> writtenSums; ///< same index: the file as written against the integer profile; else empty
     ImplementationSums implementation;
     InputStatistics inputs; ///< of the samples that were read
-    std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none
+    std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none, or several positions
     std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
-    std::vector<uint8_t> top5; ///< the float class is among the quantized five best
+    std::vector<ScoreSums> scores; ///< same index; no positions: no scores
     std::vector<uint8_t> done; ///< by sample
     std::vector<std::unique_ptr<PairShared>> shared; ///< by pair
     std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do

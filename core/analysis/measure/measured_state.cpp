@@ -15,6 +15,9 @@ static_assert(std::endian::native == std::endian::little);
 static_assert(std::is_trivially_copyable_v<PairSums> && sizeof(PairSums) == 20 * sizeof(double),
     "raise kMeasuredVersion when the sums change");
 
+static_assert(std::is_trivially_copyable_v<ScoreSums> && sizeof(ScoreSums) == 6 * sizeof(double),
+    "raise kMeasuredVersion when the sums change");
+
 static_assert(std::is_trivially_copyable_v<InputSums> && sizeof(InputSums) == 6 * sizeof(double),
     "raise kMeasuredVersion when the sums change");
 
@@ -139,7 +142,7 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     out.numbers(m.quantClass);
     out.numbers(m.floatMargin);
     out.numbers(m.quantMargin);
-    out.numbers(m.top5);
+    writeSums(m.scores, out);
     out.numbers(m.done);
     out.number<uint64_t>(m.shared.size());
     for (const auto& shared : m.shared)
@@ -184,7 +187,7 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     put(in.numbers<int64_t>(), at, whole.quantClass, in);
     put(in.numbers<double>(), at, whole.floatMargin, in);
     put(in.numbers<double>(), at, whole.quantMargin, in);
-    put(in.numbers<uint8_t>(), at, whole.top5, in);
+    putSums(in, at, whole.scores);
     put(in.numbers<uint8_t>(), at, whole.done, in);
     if (in.number<uint64_t>() != whole.shared.size())
         return in.fail();

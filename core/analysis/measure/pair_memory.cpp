@@ -203,7 +203,7 @@ void RememberedPairs::takeOutput(size_t output, const PairStatistics& known)
     setRow(m_measured.quantClass, output, known.quantClass);
     setRow(m_measured.floatMargin, output, known.floatMargin);
     setRow(m_measured.quantMargin, output, known.quantMargin);
-    setRow(m_measured.top5, output, known.top5);
+    setRow(m_measured.scores, output, known.scores);
 }
 
 bool RememberedPairs::complete() const
@@ -240,7 +240,7 @@ void RememberedPairs::keep()
         now->quantClass = rowOf(m.quantClass, i, m.samples);
         now->floatMargin = rowOf(m.floatMargin, i, m.samples);
         now->quantMargin = rowOf(m.quantMargin, i, m.samples);
-        now->top5 = rowOf(m.top5, i, m.samples);
+        now->scores = rowOf(m.scores, i, m.samples);
         m_memory.keep(*m_outputs[i], std::move(now));
     }
 }

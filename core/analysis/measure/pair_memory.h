@@ -24,7 +24,7 @@ struct PairStatistics {
     Shape shape;
     std::vector<int64_t> floatClass, quantClass; ///< of outputs, by sample
     std::vector<double> floatMargin, quantMargin; ///< the same
-    std::vector<uint8_t> top5;
+    std::vector<ScoreSums> scores; ///< the same
 };
 
 /// Finished measurements over one set of samples, by the content keys of the values and everything else that they

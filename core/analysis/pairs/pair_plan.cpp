@@ -105,7 +105,7 @@ std::vector<OutputPair> pairOutputs(const ComparePair& pair)
             y = qg.outputs()[i];
         if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y) || !areTensors(pair, x, y))
             continue;
-        OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt };
+        OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt, scoreKindOf(*pair.floatPlan, x) };
         if (const auto q = pair.quantView->ofQuantized(y); q && pair.quantView->quantizers()[*q].codes == y)
             out.quantizer = q;
         list.push_back(std::move(out));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/pairs/compare_pair.h"
+#include "core/analysis/pairs/score_kind.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/quant_params.h"
 
@@ -39,6 +40,7 @@ struct OutputPair {
     std::string name, quantizedName;
     ValueId x, y;
     std::optional<uint32_t> quantizer; ///< when y holds codes
+    ScoreKind scores = ScoreKind::None;
 };
 std::vector<OutputPair> pairOutputs(const ComparePair& pair);
 

@@ -61,14 +61,19 @@ inline constexpr Definition kPerTensor { "per_tensor_sqnr_db", "what one symmetr
     "SQNR that one symmetric int8 scale would give. Higher is better." };
 inline constexpr Definition kPerChannel { "per_channel_sqnr_db", "what one symmetric int8 scale a channel would give",
     "SQNR that symmetric int8 scales per channel would give. Higher is better." };
-inline constexpr Definition kTop1 { "top1_agreement", "samples with the same largest element",
-    "Share of samples with the same largest element in both models. Higher is better." };
-inline constexpr Definition kTop5 { "top5_agreement", "samples whose float class is among the five largest",
-    "Share of samples whose float class is among the quantized model's five largest. Higher is better." };
+inline constexpr Definition kTop1 { "top1_agreement", "same largest element",
+    "Share of samples, or of their positions where the output is [batch, positions, classes], with the same largest "
+    "element "
+    "in both models. Higher is better." };
+inline constexpr Definition kTop5 { "top5_agreement", "float class among the five largest",
+    "Share of samples or positions whose float class is among the quantized model's five largest. Higher is better." };
+inline constexpr Definition kKl { "kl_mean", "KL divergence of the classes' probabilities",
+    "Mean KL divergence of the probabilities of the classes (softmax of the output, where it is none yet), float model "
+    "against quantized. 0 is equal; lower is better." };
 
 inline constexpr std::array kAll { &kAccumulated, &kAdded, &kNodeAlone, &kIncrease, &kIdeal, &kNoise, &kClipped, &kRmse,
     &kMaxError, &kMeanError, &kCosine, &kRange, &kObservedRange, &kRangeRatio, &kPerTensor, &kPerChannel, &kTop1,
-    &kTop5 };
+    &kTop5, &kKl };
 
 } // namespace definition
 

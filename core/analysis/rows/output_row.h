@@ -15,8 +15,10 @@ struct OutputRow {
     std::string name, quantizedName;
     ValueId floatValue, quantValue;
     Similarity similarity;
-    Number top1Agreement; ///< share of samples; null for outputs with one element a sample
+    Number top1Agreement; ///< share of positions of all samples; null where the elements are no scores of classes
     Number top5Agreement;
+    double positions = 0; ///< scored, of all samples
+    Number klMean, klMax; ///< KL divergence by position, natural logarithm; null where they are no distribution
     std::vector<Number> sampleSqnrDb; ///< one a sample
     std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
     std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end

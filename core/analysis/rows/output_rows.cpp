@@ -5,11 +5,32 @@ namespace qs {
 
 namespace {
 
+/// Samples in which any position has another class.
+void fillFlipped(const Measured& m, Comparison& result)
+{
+    for (size_t s = 0; s < m.samples; ++s)
+        if (m.done[s] && m.scores[s].agreeing < m.scores[s].positions)
+            result.flipped.push_back(m.firstSample + s);
+}
+
+void fillScores(const ScoreSums& scores, OutputRow& row)
+{
+    row.positions = scores.positions;
+    if (scores.positions > 0) {
+        row.top1Agreement = scores.agreeing / scores.positions;
+        row.top5Agreement = scores.amongFive / scores.positions;
+    }
+    if (scores.distributions > 0) {
+        row.klMean = scores.divergence / scores.distributions;
+        row.klMax = scores.largestDivergence;
+    }
+}
+
 void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison& result)
 {
     for (size_t s = 0; s < m.samples; ++s)
         if (m.done[s] && m.floatClass[s] < 0)
-            return; // one element a sample: no classes
+            return fillFlipped(m, result); // no scores, or several positions a sample
     size_t right = 0, quantRight = 0, labels = 0;
     for (size_t s = 0; s < m.samples; ++s) {
         if (!m.done[s])
@@ -42,7 +63,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         row.floatValue = outputs[o].x;
         row.quantValue = outputs[o].y;
         PairSums sums, written;
-        size_t samples = 0, agree = 0, top5 = 0;
+        ScoreSums scores;
         for (size_t s = 0; s < m.samples; ++s) {
             if (!m.done[s])
                 continue;
@@ -52,19 +73,12 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
             row.sampleNoise.push_back(m.outputSums[at].ee);
             if (!m.writtenSums.empty())
                 written.merge(m.writtenSums[at]);
-            if (m.floatClass[at] < 0)
-                continue;
-            ++samples;
-            agree += m.floatClass[at] == m.quantClass[at];
-            top5 += m.top5[at];
+            scores.merge(m.scores[at]);
         }
         row.similarity = similarityOf(sums);
         if (!m.writtenSums.empty())
             row.implementation = similarityOf(written);
-        if (samples > 0) {
-            row.top1Agreement = double(agree) / double(samples);
-            row.top5Agreement = double(top5) / double(samples);
-        }
+        fillScores(scores, row);
         result.outputs.push_back(std::move(row));
     }
     if (!outputs.empty())

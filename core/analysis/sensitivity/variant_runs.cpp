@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity/variant_runs.h"
 
-#include "core/analysis/measure/classes.h"
+#include "core/analysis/measure/scores.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/convert.h"
@@ -67,7 +67,7 @@ Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Pla
     const size_t feeds = data->feeds(), threads = work.threadCount();
     if (feeds == 0)
         return badInput("there are no samples to run", {}, "give at least one sample");
-    QS_CHECK(CarriedState::make(reference, options.carry));
+    QS_CHECK(CarriedState::make(reference, options.carry, data->initialStates()));
     std::vector<std::shared_ptr<const Schedule>> schedules;
     uint64_t cached = 0;
     for (const auto& base : bases) {
@@ -113,7 +113,7 @@ Status VariantRuns::begin(size_t first, size_t count)
 
 Status VariantRuns::runReference()
 {
-    QS_TRY(CarriedState state, CarriedState::make(m_reference, m_options.carry));
+    QS_TRY(CarriedState state, CarriedState::make(m_reference, m_options.carry, m_data->initialStates()));
     QS_TRY(const auto schedule, outputsOf(m_reference));
     const SampleLoop::Pass pass { .samples = m_turn.samples.size(), .atMost = atOnce() };
     return m_loop.run(pass, [&](size_t index, const SampleWorker& worker) -> Status {
@@ -130,7 +130,7 @@ Status VariantRuns::runReference()
 Status VariantRuns::runBase(const std::shared_ptr<const Plan>& base)
 {
     QS_TRY(const auto schedule, outputsOf(base));
-    QS_TRY(CarriedState state, CarriedState::make(base, m_options.carry));
+    QS_TRY(CarriedState state, CarriedState::make(base, m_options.carry, m_data->initialStates()));
     Parts parts(m_turn.samples.size());
     const SampleLoop::Pass pass { .samples = parts.size(), .atMost = atOnce() };
     QS_CHECK(m_loop.run(pass, [&](size_t index, const SampleWorker& worker) -> Status {
@@ -169,7 +169,10 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         total.noise += sums.ee;
         const auto& labels = m_data->labels();
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
-        if (o > 0 || slice < 2 || x.size() % samples != 0)
+        if (o > 0 || labels.empty() || x.size() % samples != 0)
+            continue;
+        const auto rows = scoreRows(execution.get(outputs[o]).shape(), samples);
+        if (!rows || rows->positions != 1)
             continue;
         for (size_t s = 0; s < samples && sample.feed.firstSample + s < labels.size(); ++s) {
             ++total.labels;
@@ -188,7 +191,7 @@ Result<VariantRuns::Parts> VariantRuns::run(std::shared_ptr<const Plan> plan, co
             return known->second;
     }
     QS_TRY(const auto schedule, outputsOf(plan));
-    QS_TRY(CarriedState state, CarriedState::make(plan, m_options.carry));
+    QS_TRY(CarriedState state, CarriedState::make(plan, m_options.carry, m_data->initialStates()));
     Parts parts;
     for (const Sample& sample : m_turn.samples) {
         QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::Find }, sample, state));

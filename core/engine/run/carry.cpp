@@ -26,7 +26,8 @@ bool isCarried(const CarryNames& names, const std::string& input)
     return std::ranges::find(names, input, &CarryNames::value_type::second) != names.end();
 }
 
-Result<CarriedState> CarriedState::make(std::shared_ptr<const Plan> plan, const CarryNames& names)
+Result<CarriedState> CarriedState::make(
+    std::shared_ptr<const Plan> plan, const CarryNames& names, const std::map<std::string, Tensor>& initial)
 {
     CarriedState state(std::move(plan));
     const Graph& graph = state.m_plan->graph();
@@ -35,7 +36,15 @@ Result<CarriedState> CarriedState::make(std::shared_ptr<const Plan> plan, const 
         if (!o.valid() || !i.valid() || !graph.isInput(i))
             return badInput("has no output '" + out + "' with an input '" + in + "' to carry it to",
                 state.m_plan->model().path, "give --carry OUTPUT=INPUT with names of this model");
-        state.m_links.push_back({ o, i, initialState(graph.value(i).type) });
+        const auto given = initial.find(in);
+        if (given != initial.end() && given->second.dtype() != graph.value(i).type.dtype) {
+            Issue issue = badInput("begins as " + std::string(dtypeName(given->second.dtype())) + " in the data and is "
+                    + std::string(dtypeName(graph.value(i).type.dtype)) + " in this model",
+                state.m_plan->model().path, "leave the array out, so that it begins with zeros in either model");
+            issue.tensor = in;
+            return issue;
+        }
+        state.m_links.push_back({ o, i, given != initial.end() ? given->second : initialState(graph.value(i).type) });
     }
     return state;
 }

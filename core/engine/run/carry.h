@@ -3,6 +3,7 @@
 
 #include "core/engine/run/execution.h"
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,9 +18,10 @@ bool isCarried(const CarryNames& names, const std::string& input);
 /// The state of one model over a row of samples. Without names it is nothing, and any number of workers may share it.
 class CarriedState {
 public:
-    /// Before the first sample: zeros, with 1 for sizes that the file leaves open. An Issue names the pair that this
-    /// model does not have.
-    static Result<CarriedState> make(std::shared_ptr<const Plan> plan, const CarryNames& names);
+    /// Before the first sample: `initial` by input, else zeros, with 1 for sizes that the file leaves open. An Issue
+    /// names the pair that this model does not have, or an initial state of another type than its input.
+    static Result<CarriedState> make(
+        std::shared_ptr<const Plan> plan, const CarryNames& names, const std::map<std::string, Tensor>& initial = {});
     /// Of a model that carries none.
     explicit CarriedState(std::shared_ptr<const Plan> plan)
         : m_plan(std::move(plan))

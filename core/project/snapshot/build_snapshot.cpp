@@ -102,7 +102,7 @@ Status openAllData(Steps& s)
 
 Status nameClasses(Steps& s)
 {
-    ClassNamesKey key { std::nullopt, s.next.floatModel, s.next.data };
+    ClassNamesKey key { std::nullopt, s.next.inputs.classNamesPath, s.next.floatModel, s.next.data };
     if (const std::string& path = s.next.inputs.classNamesPath; !path.empty()) {
         QS_TRY(key.given, readClassNames(path));
     }

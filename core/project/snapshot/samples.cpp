@@ -1,36 +1,94 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/samples.h"
 
+#include "core/analysis/measure/scores.h"
 #include "core/data/open_data.h"
+
+#include <algorithm>
 
 namespace qs {
 
-std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry)
+namespace {
+
+std::vector<InputSpec> inputsThatAre(const Graph& graph, const CarryNames& carry, bool carried)
 {
     std::vector<InputSpec> specs;
     for (ValueId id : graph.inputs()) {
         const Value& v = graph.value(id);
-        if (isCarried(carry, v.name))
-            continue;
-        specs.push_back({ v.name, v.type.dtype, v.type.dims });
+        if (isCarried(carry, v.name) == carried)
+            specs.push_back({ v.name, v.type.dtype, v.type.dims });
     }
     return specs;
+}
+
+} // namespace
+
+namespace {
+
+constexpr int64_t kSomePositions = 2; ///< where a file leaves their number open
+
+/// One name for each of so many classes; a dictionary may name some of them.
+bool nameClasses(const ClassNames& names, size_t classes)
+{
+    const bool sparse = std::ranges::find(names, std::string()) != names.end();
+    return names.size() == classes || (sparse && names.size() < classes);
+}
+
+} // namespace
+
+std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry)
+{
+    return inputsThatAre(graph, carry, false);
+}
+
+std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry)
+{
+    return inputsThatAre(graph, carry, true);
 }
 
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context)
 {
     context.report("open data");
-    QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry));
-    return openData(key.request, dataInputs(key.floatModel.graph(), key.carry));
+    const Graph& graph = key.floatModel.graph();
+    QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry)); // names first
+    QS_TRY(auto data, openData(key.request, dataInputs(graph, key.carry), carriedInputs(graph, key.carry)));
+    QS_CHECK(CarriedState::make(key.floatModel.plan, key.carry, data->initialStates()));
+    return data;
+}
+
+size_t classesOf(const Plan& plan)
+{
+    const auto& outputs = plan.graph().outputs();
+    if (outputs.empty() || scoreKindOf(plan, outputs.front()) == ScoreKind::None)
+        return 0;
+    const auto dims = plan.facts().of(outputs.front()).dims;
+    if (!dims || dims->empty())
+        return 0;
+    Shape shape { 1 }; // of one sample
+    for (size_t i = dims->size() > 1 ? 1 : 0; i < dims->size(); ++i) {
+        if (!(*dims)[i].known() && i + 1 == dims->size())
+            return 0;
+        shape.push_back((*dims)[i].known() ? (*dims)[i].value : kSomePositions);
+    }
+    const auto rows = scoreRows(shape, 1);
+    return rows ? rows->classes : 0;
 }
 
 Result<std::shared_ptr<const ClassNames>> findClassNames(const ClassNamesKey& key)
 {
     ClassNames names;
-    if (key.given)
+    const size_t classes = key.floatModel ? classesOf(*key.floatModel->plan) : 0;
+    if (key.given) {
         names = *key.given;
-    else if (key.floatModel)
+        if (classes > 0 && !nameClasses(names, classes))
+            return badInput("names " + std::to_string(names.size()) + " classes, but the model has "
+                    + std::to_string(classes) + " of them",
+                key.path, "give a file with one name a class, in the order of the classes");
+    } else if (key.floatModel) {
         names = classNamesIn(key.floatModel->model->metadata);
+        if (classes > 0 && names.size() > classes)
+            names.clear(); // of another output
+    }
     if (names.empty() && key.data)
         names = key.data->classNames();
     return std::make_shared<const ClassNames>(std::move(names));

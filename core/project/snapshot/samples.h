@@ -7,6 +7,9 @@ namespace qs {
 
 /// Inputs that data must provide: graph inputs without initializer, without carried ones.
 std::vector<InputSpec> dataInputs(const Graph& graph, const CarryNames& carry = {});
+/// Classes that the first output tells apart; 0 where they are not known before it is run, or it has none.
+size_t classesOf(const Plan& plan);
+std::vector<InputSpec> carriedInputs(const Graph& graph, const CarryNames& carry); ///< the others
 
 /// Opens data for the inputs of the float model.
 Result<std::shared_ptr<const DataSource>> openSamples(const SamplesKey& key, const BuildContext& context);

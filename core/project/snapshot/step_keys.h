@@ -24,6 +24,7 @@ struct SamplesKey {
 
 struct ClassNamesKey {
     std::optional<ClassNames> given; ///< by a file
+    std::string path; ///< of that file
     std::optional<LoadedModel> floatModel;
     std::shared_ptr<const DataSource> data;
     bool operator==(const ClassNamesKey&) const = default;

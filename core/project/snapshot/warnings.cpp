@@ -2,6 +2,7 @@
 #include "core/project/snapshot/warnings.h"
 
 #include "core/base/issue_text.h"
+#include "core/project/snapshot/samples.h"
 
 #include <algorithm>
 
@@ -38,6 +39,23 @@ std::vector<std::string> orderWarnings(const Snapshot& s)
     return warnings;
 }
 
+/// Labels and names of classes that are not the model's.
+std::vector<std::string> classWarnings(const Snapshot& s)
+{
+    std::vector<std::string> warnings;
+    const size_t classes = classesOf(*s.floatModel->plan);
+    const size_t folders = s.data->classNames().size();
+    if (classes > 0 && folders > 0 && folders != classes)
+        warnings.push_back(s.inputs.data.spec + ": has " + std::to_string(folders) + " classes, the model "
+            + std::to_string(classes)
+            + "; labels count the folders, so right and wrong mean nothing unless these are its first classes: give "
+              "labels.csv");
+    if (s.comparison && !s.data->labels().empty() && !s.comparison->accuracy && !s.comparison->outputs.empty())
+        warnings.push_back("labels are not used: '" + s.comparison->outputs.front().name
+            + "' names no class for a whole sample (one score, several positions, or features)");
+    return warnings;
+}
+
 } // namespace
 
 std::vector<std::string> warningsOf(const Snapshot& s)
@@ -55,6 +73,8 @@ std::vector<std::string> warningsOf(const Snapshot& s)
         add(s.quantization->warnings);
     if (s.floatModel && s.quantModel)
         add(orderWarnings(s));
+    if (s.floatModel && s.data)
+        add(classWarnings(s));
     return all;
 }
 

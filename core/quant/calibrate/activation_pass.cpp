@@ -33,7 +33,7 @@ Result<ActivationPass> ActivationPass::make(const CalibrationRun& run)
     const size_t feeds = run.data->feeds();
     if (feeds == 0)
         return badInput("there are no samples to calibrate with", {}, "give at least one sample");
-    QS_TRY(CarriedState start, CarriedState::make(run.plan, run.carry));
+    QS_TRY(CarriedState start, CarriedState::make(run.plan, run.carry, run.data->initialStates()));
     std::vector<ValueId> watched;
     Demand demand;
     for (const std::string& name : run.tensors) {

@@ -9,6 +9,7 @@ SomeFeeds::SomeFeeds(std::shared_ptr<const DataSource> all, size_t most, bool fi
     : m_all(std::move(all))
     , m_firstOnes(firstOnes)
 {
+    m_initialStates = m_all->initialStates(); // the first feeds are taken where states are carried
     m_feeds = std::min(most, m_all->feeds());
     m_samples = m_feeds == 0 ? 0 : m_feeds * (m_all->samples() / m_all->feeds());
 }

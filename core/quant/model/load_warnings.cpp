@@ -2,8 +2,11 @@
 #include "core/quant/model/load_warnings.h"
 
 #include "core/quant/model/opsets.h"
+#include "core/quant/params/float8.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 namespace qs {
 
@@ -17,6 +20,29 @@ bool readsHalves(const GraphDraft& draft, const DraftNode& node)
         const Tensor* constant = draft.constant(name);
         return constant && constant->dtype() == DType::Float16;
     });
+}
+
+/// ONNX Runtime 1.31 runs these between float8 codes at every optimization level; of all others that it was tried with
+/// it makes operators on codes above the basic level, which its CPU provider does not have for float8.
+constexpr std::array<std::string_view, 7> kFloat8AtEveryLevel { "QuantizeLinear", "DequantizeLinear", "Relu", "Split",
+    "ReduceMean", "LayerNormalization", "InstanceNormalization" };
+
+/// The first node that is refused above basic optimizations; null = none.
+const DraftNode* refusedFloat8(const GraphDraft& draft)
+{
+    std::set<std::string> reals; // of float8 codes
+    for (const DraftNode& node : draft.nodes) {
+        if (!node.is("DequantizeLinear") || node.inputs.size() < 3 || node.outputs.empty())
+            continue;
+        if (const Tensor* zero = draft.constant(node.inputs[2]); zero && isFloat8(zero->dtype()))
+            reals.insert(node.outputs[0]);
+    }
+    const auto refused = [&](const DraftNode& node) {
+        return std::ranges::find(kFloat8AtEveryLevel, node.opType) == kFloat8AtEveryLevel.end()
+            && std::ranges::any_of(node.inputs, [&](const std::string& name) { return reals.contains(name); });
+    };
+    const auto node = reals.empty() ? draft.nodes.end() : std::ranges::find_if(draft.nodes, refused);
+    return node == draft.nodes.end() ? nullptr : &*node;
 }
 
 } // namespace
@@ -41,6 +67,9 @@ std::vector<std::string> loadWarnings(const GraphDraft& quantized)
             "has a float16 scale" + raise + std::to_string(kOpsetOfHalfScales) + now);
     first([&](const DraftNode& node) { return node.opType.starts_with("QLinear") && readsHalves(quantized, node); },
         "has a float16 scale, which operators on codes do not take; use the qdq format");
+    if (const DraftNode* node = refusedFloat8(quantized))
+        warnings.push_back("ONNX Runtime refuses float8 codes around '" + node->name + "' (" + node->opType
+            + ") at its default optimization level; open the file with graph_optimization_level = ORT_ENABLE_BASIC");
     return warnings;
 }
 

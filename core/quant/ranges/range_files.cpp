@@ -97,6 +97,19 @@ TextPairs tableOf(const Ranges& ranges)
 
 } // namespace
 
+std::string_view rangeFormatText(RangeFormat format)
+{
+    switch (format) {
+    case RangeFormat::Json:
+        return "ONNX Runtime's calibration cache (JSON)";
+    case RangeFormat::FlatBuffers:
+        return "calibration.flatbuffers, which ONNX Runtime's TensorRT provider reads";
+    case RangeFormat::Text:
+        return "a calibration table (text, the upper ends alone)";
+    }
+    return {};
+}
+
 RangeFormat rangeFormatOf(std::string_view path)
 {
     if (path.ends_with(".flatbuffers"))

@@ -18,6 +18,7 @@ enum class RangeFormat {
 
 /// By the end of the file's name: .flatbuffers, .cache; all others are JSON.
 RangeFormat rangeFormatOf(std::string_view path);
+std::string_view rangeFormatText(RangeFormat format); ///< "calibration table (text)"
 
 /// Any of the formats, found by content; also a table of TensorRT's own calibrators. Tables know one number a tensor,
 /// which is taken for the range from -number to number. The ranges are of float32 tensors but where the file says

@@ -98,12 +98,13 @@ std::string outputTable(const Comparison& c)
         { { "output", "name in the float file", false }, { "SQNR dB", "over all samples together" },
             { "cosine", definition::kCosine.brief }, { "RMSE", definition::kRmse.brief },
             { "max error", definition::kMaxError.brief }, { "mean error", definition::kMeanError.brief },
-            { "top-1 agreement", definition::kTop1.brief }, { "top-5 agreement", definition::kTop5.brief } });
+            { "top-1 agreement", definition::kTop1.brief }, { "top-5 agreement", definition::kTop5.brief },
+            { "KL", definition::kKl.brief } });
     for (const OutputRow& o : c.outputs)
         out += "<tr>" + textCell(o.name, "name") + coloured(o.similarity)
             + numberCell(text::number(o.similarity.cosine, 5), o.similarity.cosine) + plain(o.similarity.rmse)
             + plain(o.similarity.maxAbsError) + plain(o.similarity.meanError) + share(o.top1Agreement)
-            + share(o.top5Agreement) + "</tr>\n";
+            + share(o.top5Agreement) + plain(o.klMean) + "</tr>\n";
     return out + closeTable();
 }
 

@@ -69,6 +69,9 @@ Json outputs(const Comparison& c)
         addSimilarity(row, out.similarity);
         row["top1_agreement"] = jsonNumber(out.top1Agreement);
         row["top5_agreement"] = jsonNumber(out.top5Agreement);
+        row["positions"] = out.positions;
+        row["kl_mean"] = jsonNumber(out.klMean);
+        row["kl_max"] = jsonNumber(out.klMax);
         row["non_finite"] = out.similarity.nonFinite;
         if (out.implementation) { // integer profiles: end to end against the file as written
             Json& difference = row["written_difference"]

@@ -54,11 +54,11 @@ std::string header(const Snapshot& s)
 std::string outputsTable(const Comparison& c, size_t nameWidth)
 {
     TextTable table({ { "output", Align::Left, nameWidth }, { "SQNR dB" }, { "cosine" }, { "RMSE" }, { "max error" },
-        { "top-1 agreement" } });
+        { "top-1 agreement" }, { "KL" } });
     for (const OutputRow& o : c.outputs)
         table.add({ o.name, text::decibel(o.similarity.sqnrDb, o.similarity.exact),
             text::number(o.similarity.cosine, 4), text::number(o.similarity.rmse),
-            text::number(o.similarity.maxAbsError), text::percent(o.top1Agreement) });
+            text::number(o.similarity.maxAbsError), text::percent(o.top1Agreement), text::number(o.klMean) });
     return table.text("");
 }
 

@@ -27,6 +27,8 @@ OutputModel::OutputModel(QObject* parent)
             percents<R>(&R::top1Agreement) },
         { { tr("top-5"), definitionText(definition::kTop5), QStringLiteral("> 99.9 %"), Value, kUp },
             percents<R>(&R::top5Agreement) },
+        { { tr("KL"), definitionText(definition::kKl), QStringLiteral("0.00123"), Value, kDown },
+            numbers<R>(&R::klMean) },
         { { tr("quantized name"), tr("Name in the quantized file"), QStringLiteral("probabilities"), Text, kUp, false },
             words<R>(&R::quantizedName) },
     });

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/measure/scores.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace qs {
+
+namespace {
+
+constexpr double kLeast = 1e-12;
+
+bool amongFive(const float* v, size_t n, int64_t index)
+{
+    size_t better = 0;
+    for (size_t i = 0; i < n; ++i)
+        better += v[i] > v[size_t(index)];
+    return better < 5;
+}
+
+/// Logarithms of a row's probabilities, one at a time.
+class LogProbability {
+public:
+    LogProbability(const float* v, size_t n, ScoreKind kind)
+        : m_v(v)
+        , m_kind(kind)
+    {
+        if (kind == ScoreKind::Probabilities)
+            return;
+        const double largest = *std::max_element(v, v + n);
+        double sum = 0;
+        for (size_t i = 0; i < n; ++i)
+            sum += std::exp(double(v[i]) - largest);
+        m_offset = largest + std::log(sum);
+    }
+    double operator[](size_t i) const
+    {
+        return m_kind == ScoreKind::Probabilities ? std::log(std::max<double>(m_v[i], kLeast))
+                                                  : double(m_v[i]) - m_offset;
+    }
+
+private:
+    const float* m_v;
+    ScoreKind m_kind;
+    double m_offset = 0;
+};
+
+std::optional<double> divergence(const float* x, const float* y, size_t n, ScoreKind kind)
+{
+    const auto finite = [](float v) { return std::isfinite(v); };
+    if (!std::all_of(x, x + n, finite) || !std::all_of(y, y + n, finite))
+        return std::nullopt;
+    const LogProbability p(x, n, kind), q(y, n, kind);
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const double share = kind == ScoreKind::Probabilities ? double(x[i]) : std::exp(p[i]);
+        if (share > 0)
+            sum += share * (p[i] - q[i]);
+    }
+    return std::max(sum, 0.0); // rounding of sums alone goes below
+}
+
+} // namespace
+
+double marginOf(const float* v, size_t n, int64_t index)
+{
+    float other = -std::numeric_limits<float>::infinity();
+    for (size_t i = 0; i < n; ++i)
+        if (i != size_t(index))
+            other = std::max(other, v[i]);
+    return double(v[index]) - other;
+}
+
+std::optional<ScoreRows> scoreRows(const Shape& shape, size_t samples)
+{
+    if (shape.empty() || samples == 0)
+        return std::nullopt;
+    // The first axis counts samples, else it is one of the sample's own.
+    const bool batched = shape.size() > 1 && shape[0] == int64_t(samples);
+    Shape wide;
+    for (size_t i = batched ? 1 : 0; i < shape.size(); ++i)
+        if (shape[i] != 1)
+            wide.push_back(shape[i]);
+    if (wide.empty() || wide.size() > 2 || (wide.size() == 2 && shape.size() > 3))
+        return std::nullopt;
+    const size_t positions = wide.size() == 2 ? size_t(wide[0]) : 1;
+    const size_t parts = batched ? 1 : samples; // a first axis of several samples' positions
+    if (positions % parts != 0 || (positions == 1 && parts > 1) || wide.back() < 2)
+        return std::nullopt;
+    return ScoreRows { positions / parts, size_t(wide.back()) };
+}
+
+void ScoreSums::merge(const ScoreSums& other)
+{
+    positions += other.positions;
+    agreeing += other.agreeing;
+    amongFive += other.amongFive;
+    distributions += other.distributions;
+    divergence += other.divergence;
+    largestDivergence = std::max(largestDivergence, other.largestDivergence);
+}
+
+ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind)
+{
+    ScoreSums sums;
+    if (kind == ScoreKind::None)
+        return sums;
+    for (size_t i = 0; i < rows.positions; ++i, x += rows.classes, y += rows.classes) {
+        const int64_t best = argmax(x, rows.classes);
+        ++sums.positions;
+        sums.agreeing += best == argmax(y, rows.classes);
+        sums.amongFive += amongFive(y, rows.classes, best);
+        if (kind == ScoreKind::Ranked)
+            continue;
+        if (const auto kl = divergence(x, y, rows.classes, kind)) {
+            ++sums.distributions;
+            sums.divergence += *kl;
+            sums.largestDivergence = std::max(sums.largestDivergence, *kl);
+        }
+    }
+    return sums;
+}
+
+} // namespace qs

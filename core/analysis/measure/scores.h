@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/score_kind.h"
+#include "core/tensor/shape.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace qs {
+
+/// The class that scores name: the index of the largest; NaN never wins.
+inline int64_t argmax(const float* v, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; ++i)
+        if (v[i] > v[best] || std::isnan(v[best]))
+            best = i;
+    return static_cast<int64_t>(best);
+}
+
+/// How far element `index` stands above all others.
+double marginOf(const float* v, size_t n, int64_t index);
+
+/// An output of one sample as rows of scores, one a position: [batch, classes] has one, [batch, positions, classes] one
+/// for each position.
+struct ScoreRows {
+    size_t positions = 1, classes = 1;
+};
+/// Of an output of this shape that holds so many samples along its first axis. Axes of one element are nothing, but the
+/// last of three that is one leaves the one before it. Nothing where there is one score only, and for more than
+/// [batch, positions, classes]: pictures of features, caches of attention.
+std::optional<ScoreRows> scoreRows(const Shape& shape, size_t samples);
+
+/// What the scores of one sample have in common in two models, x and y.
+struct ScoreSums {
+    double positions = 0; ///< that have scores
+    double agreeing = 0; ///< of these: the same class
+    double amongFive = 0; ///< of these: the class of x is among the five best of y
+    double distributions = 0; ///< positions of which both are finite probabilities
+    double divergence = 0; ///< sum over these of KL(x || y) = Σ p·(log p − log q), natural logarithm
+    double largestDivergence = 0;
+    void merge(const ScoreSums& other);
+};
+/// Positions one after the other. Probabilities below 1e-12 count as 1e-12 where their logarithm is taken.
+ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind);
+
+} // namespace qs
