@@ -53,6 +53,7 @@ Command addMerge(CLI::App& app, Context& context);
 Command addBench(CLI::App& app, Context& context);
 Command addConformance(CLI::App& app, Context& context);
 Command addKernels(CLI::App& app, Context& context);
+Command addPrepare(CLI::App& app, Context& context);
 Command addQuantize(CLI::App& app, Context& context);
 Command addSensitivity(CLI::App& app, Context& context);
 

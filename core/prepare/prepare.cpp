@@ -34,7 +34,8 @@ namespace {
 using Pass = Result<PassReport> (*)(GraphDraft&);
 constexpr std::pair<const char*, Pass> kPasses[] { { "fold_constants", foldConstants },
     { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm }, { "fuse_layer_norm", fuseLayerNorm },
-    { "fuse_gelu", fuseGelu }, { "keep_attention", keepAttention }, { "infer_shapes", inferShapes } };
+    { "fuse_gelu", fuseGelu }, { "fuse_attention", fuseAttention }, { "fuse_skip_layer_norm", fuseSkipLayerNorm },
+    { "fuse_gemm", fuseGemm }, { "keep_attention", keepAttention }, { "infer_shapes", inferShapes } };
 
 } // namespace
 
@@ -47,6 +48,12 @@ const std::vector<std::string>& preparationPasses()
         return all;
     }();
     return names;
+}
+
+Result<PassReport> runPreparationPass(const std::string& name, GraphDraft& draft)
+{
+    const auto* pass = std::ranges::find(kPasses, name, &std::pair<const char*, Pass>::first);
+    return pass == std::end(kPasses) ? Result<PassReport>(internalError("no such pass: " + name)) : pass->second(draft);
 }
 
 Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip)

@@ -36,8 +36,18 @@ Result<PassReport> keepAttention(GraphDraft& draft);
 /// Types and sizes of values are written into the draft ("infer_shapes").
 Result<PassReport> inferShapes(GraphDraft& draft);
 
+/// Attention over heads of single operators becomes Attention, where one value is projected to queries, keys and
+/// values, else MultiHeadAttention, both of com.microsoft as ONNX Runtime's optimizers write them ("fuse_attention").
+Result<PassReport> fuseAttention(GraphDraft& draft);
+/// A sum and the LayerNormalization behind it become SkipLayerNormalization of com.microsoft ("fuse_skip_layer_norm").
+Result<PassReport> fuseSkipLayerNorm(GraphDraft& draft);
+/// A product with a sum behind it becomes one Gemm, as ONNX Runtime's MatMulAddFusion makes it ("fuse_gemm").
+Result<PassReport> fuseGemm(GraphDraft& draft);
+
 /// Names of all passes in the order in which they run.
 const std::vector<std::string>& preparationPasses();
+/// The one of this name, which is one of them.
+Result<PassReport> runPreparationPass(const std::string& name, GraphDraft& draft);
 /// All of them in that order, without those named in `skip`.
 Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip = {});
 

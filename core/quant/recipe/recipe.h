@@ -63,12 +63,15 @@ struct TensorOverride {
 
 /// Passes that change the float graph before it is quantized.
 struct GraphPreparation {
-    bool enabled = false; ///< of those below, all that are not switched off run
+    bool enabled = false; ///< those below that are switched on run
     bool foldConstants = true;
     bool removeUnused = true; ///< Identity, Dropout, what no output depends on
     bool foldBatchNorm = true; ///< into Conv and ConvTranspose
     bool fuseLayerNorm = true; ///< from opset 17 on; in older ones its single operators stay float
     bool fuseGelu = true; ///< from opset 20 on; in older ones its single operators stay float
+    bool fuseAttention = false; ///< to operators of com.microsoft
+    bool fuseSkipLayerNorm = false; ///< to an operator of com.microsoft
+    bool fuseGemm = false; ///< a product and the sum behind it
     bool keepAttention = true; ///< scaling, masks and Softmax between an attention's two products stay float
     bool inferShapes = true;
     bool operator==(const GraphPreparation&) const = default;
