@@ -13,6 +13,7 @@ int main(int argc, char** argv)
              runCompleteOverridesTests,
              runCorrectTests,
              runFloat8Tests,
+             runLeftInFloatTests,
              runPercentileTailsTests,
              runQuantizerTests,
              runRangeFilesTests,

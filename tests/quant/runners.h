@@ -6,6 +6,7 @@ int runCalibratorsTests(int argc, char** argv);
 int runCompleteOverridesTests(int argc, char** argv);
 int runCorrectTests(int argc, char** argv);
 int runFloat8Tests(int argc, char** argv);
+int runLeftInFloatTests(int argc, char** argv);
 int runPercentileTailsTests(int argc, char** argv);
 int runQuantizerTests(int argc, char** argv);
 int runRangeFilesTests(int argc, char** argv);

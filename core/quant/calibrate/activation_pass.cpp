@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/activation_pass.h"
 
+#include "core/data/sample_hash.h"
+
+#include <algorithm>
 #include <map>
 
 namespace qs {
@@ -79,6 +82,8 @@ const Tensor* ActivationPass::constant(size_t watched) const { return m_run->pla
 Status ActivationPass::runFeed(size_t index, const SampleWorker& worker, CarriedState& state, const See& see) const
 {
     QS_TRY(const Feed feed, m_run->data->feed(index));
+    if (m_run->hashes)
+        std::ranges::copy(sampleHashes(feed), m_run->hashes->begin() + std::ptrdiff_t(feed.firstSample));
     Execution execution = worker.execution(m_schedule);
     QS_CHECK(execution.bind(state.inputs(feed.inputs)));
     auto show = [&](const std::vector<Seen>& values) -> Status {

@@ -19,6 +19,7 @@ struct CalibrationRun {
     CarryNames carry = {};
     WorkContext work = {};
     bool inOrder = false; ///< one sample after the other, so that what is seen of it may be added up as it comes
+    std::vector<uint64_t>* hashes = nullptr; ///< gets sampleHashes() of all samples; null: they are not made
     uint64_t keepBytes = uint64_t(64) << 20; ///< activations are kept for the second pass when all of them fit
 };
 

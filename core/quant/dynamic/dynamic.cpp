@@ -34,10 +34,10 @@ int64_t castType(const QOperatorBuilder& b, const std::string& value)
 
 Status matmul(QOperatorBuilder& b, const DraftNode& node)
 {
-    if (!b.isConstant(node.inputs[1]) && b.recipe.matmulConstantOnly.value_or(true)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.isConstant(node.inputs[1]) && b.recipe.matmulConstantOnly.value_or(true))
+        return b.leave(node,
+            { FloatCause::Rule,
+                "its second factor is no constant, and the recipe quantizes no others (MatMulConstBOnly)" });
     QS_TRY(const auto factors, dynamicFactors(b, node, -1));
     if (!factors)
         return {};
@@ -79,15 +79,11 @@ Status conv(QOperatorBuilder& b, const DraftNode& node)
 Status gather(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& data = node.inputs.front();
-    if (!b.isConstant(data) || b.model.realType(data) == DType::Undefined) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.isConstant(data) || b.model.realType(data) == DType::Undefined)
+        return b.leave(node, { FloatCause::Rule, "what it gathers from, '" + data + "', is no constant of floats" });
     QS_TRY(const auto table, b.activation(data));
-    if (!table) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!table)
+        return b.leaveWithout(node, { data });
     QOperand out = *table;
     out.codes = QOperatorBuilder::codesName(node.outputs.front());
     DraftNode made = node;

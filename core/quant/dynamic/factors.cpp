@@ -12,7 +12,7 @@ Result<std::optional<DynamicFactors>> dynamicFactors(
     QS_TRY(const auto w, b.weight(node.inputs[1], axis, b.recipe.weightType));
     if (x && w)
         return std::optional(DynamicFactors { *x, *w });
-    b.keepFloat(node);
+    QS_CHECK(b.leaveWithout(node, { node.inputs[0], node.inputs[1] }));
     return std::optional<DynamicFactors>();
 }
 

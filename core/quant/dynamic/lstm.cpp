@@ -67,10 +67,8 @@ Status quantizeLstm(QOperatorBuilder& b, const DraftNode& node)
         const Tensor* t = node.hasInput(i) ? b.model.draft.constant(node.inputs[i]) : nullptr;
         return t && t->rank() == 3 && (t->dtype() == DType::Float32 || t->dtype() == DType::Float16);
     };
-    if (!fits(1) || !fits(2)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!fits(1) || !fits(2))
+        return b.leave(node, { FloatCause::Rule, "its weights are no constants of floats" });
     QS_TRY(const LstmWeight w, weight(b, node.inputs[1]));
     QS_TRY(const LstmWeight r, weight(b, node.inputs[2]));
     DraftNode made { NodeId(), "", "DynamicQuantizeLSTM", kMicrosoftDomain, { node.inputs[0], w.codes, r.codes },

@@ -15,10 +15,9 @@ std::string inputOrNone(const DraftNode& node, size_t i) { return node.hasInput(
 Status quantizeAttention(QOperatorBuilder& b, const DraftNode& node)
 {
     // The standard operator of that name is another one.
-    if (node.domain != kMicrosoftDomain || node.attributes.has("qkv_hidden_sizes") || !node.hasInput(1)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (node.domain != kMicrosoftDomain || node.attributes.has("qkv_hidden_sizes") || !node.hasInput(1))
+        return b.leave(
+            node, { FloatCause::Rule, "only com.microsoft's Attention without qkv_hidden_sizes can be quantized" });
     QS_TRY(const auto factors, dynamicFactors(b, node, -1));
     if (!factors)
         return {};

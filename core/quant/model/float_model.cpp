@@ -59,6 +59,20 @@ Status checkTypeNames(FloatModel& model, const Recipe& recipe)
     return {};
 }
 
+FloatReason notChosen(const std::string& type, const Recipe& recipe, bool excluded)
+{
+    const auto& usual = defaultOpTypes(recipe.format);
+    if (!isChosenType(type, recipe) && std::ranges::find(usual, type) == usual.end())
+        return { FloatCause::NoRule,
+            "ONNX Runtime's tools do not quantize " + type + " in the "
+                + std::string(nameIn(kRecipeFormats, recipe.format)) + " format" };
+    if (!isChosenType(type, recipe))
+        return { FloatCause::OpType, "the recipe's operator types leave out " + type };
+    if (excluded)
+        return { FloatCause::Excluded, "the recipe excludes it" };
+    return { FloatCause::Excluded, "the recipe includes other nodes only" };
+}
+
 Status choose(FloatModel& model, const Recipe& recipe)
 {
     QS_CHECK(checkTypeNames(model, recipe));
@@ -68,9 +82,11 @@ Status choose(FloatModel& model, const Recipe& recipe)
     const auto& nodes = model.draft.nodes;
     for (size_t n = 0; n < names.size(); ++n) {
         const bool wanted = (recipe.include.empty() || included[n]) && !excluded[n];
-        if (n < nodes.size())
+        if (n < nodes.size()) {
             model.chosen.push_back(wanted && isChosenType(nodes[n].opType, recipe));
-        else if (!wanted)
+            if (!model.chosen.back())
+                model.stays(nodes[n], notChosen(nodes[n].opType, recipe, excluded[n]));
+        } else if (!wanted)
             model.leftOut.insert(names[n]);
     }
     return {};
@@ -157,6 +173,34 @@ const Tensor* FloatModel::constant(const std::string& name) const
 {
     const Tensor* own = draft.constant(name);
     return own || !outer ? own : outer->constant(name);
+}
+
+void FloatModel::stays(const DraftNode& node, FloatReason reason)
+{
+    if (leftNames.insert(node.name).second)
+        left.push_back({ node.name, node.opType, std::move(reason) });
+}
+
+FloatReason FloatModel::whyNoCodes(const std::string& name) const
+{
+    if (unstated.contains(name))
+        return { FloatCause::Type, "the file does not state the type of '" + name + "'" };
+    const auto type = types.find(name);
+    if (type == types.end())
+        return { FloatCause::Type, "the type of '" + name + "' is not known" };
+    if (realType(name) == DType::Undefined)
+        return { FloatCause::Type, "'" + name + "' is " + std::string(dtypeName(type->second)) };
+    if (keptExtreme(name))
+        return { FloatCause::Extreme,
+            "'" + name + "' holds values so large that no scale serves the others, too, and is kept in float" };
+    return { FloatCause::Range, "no range of '" + name + "' is known" };
+}
+
+FloatReason FloatModel::whyTooOld(const DraftNode& node, int64_t first) const
+{
+    return { FloatCause::Opset,
+        node.opType + " takes codes from opset " + std::to_string(first) + " on, and the model has "
+            + std::to_string(opset()) };
 }
 
 DType FloatModel::realType(const std::string& name) const

@@ -3,6 +3,7 @@
 
 #include "core/graph/draft.h"
 #include "core/qdq/range_cut.h"
+#include "core/quant/model/left_in_float.h"
 #include "core/quant/params/quantized_constants.h"
 #include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
@@ -38,6 +39,15 @@ struct FloatModel {
     /// Known from other quantizations of the same model; never null.
     std::shared_ptr<QuantizedConstants> constants = std::make_shared<QuantizedConstants>();
     std::vector<std::string> warnings;
+    std::vector<LeftInFloat> left; ///< nodes that stay float, each once
+    std::unordered_set<std::string> leftNames; ///< of these
+
+    /// The node stays float; what was said of it before stands.
+    void stays(const DraftNode& node, FloatReason reason);
+    /// Why a value that has no range, or cannot be quantized, has no codes.
+    FloatReason whyNoCodes(const std::string& name) const;
+    /// The node takes codes from that version of ai.onnx on.
+    FloatReason whyTooOld(const DraftNode& node, int64_t first) const;
 
     /// Issues: a pattern or an override that names nothing, a draft that does not fit together.
     static Result<FloatModel> make(GraphDraft draft, const Recipe& recipe, Ranges ranges);

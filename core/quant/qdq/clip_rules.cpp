@@ -9,7 +9,7 @@ void clip(QdqMarks& marks, size_t n)
 {
     const DraftNode node = marks.model.draft.nodes[n];
     if (!marks.marked(node.inputs[0]))
-        return;
+        return marks.leaveBehindFloat(n, node.inputs[0]);
     if (!marks.absorbs(n))
         marks.activation(node.inputs[0]);
     if (!marks.skipsOutputs(node))

@@ -28,8 +28,11 @@ bool QdqMarks::quantizable(const std::string& name)
 
 void QdqMarks::add(const std::string& name, QdqMark mark, bool overwrite)
 {
-    if (!quantizable(name))
+    if (!quantizable(name)) {
+        if (!name.empty())
+            m_refused.try_emplace(name, model.whyNoCodes(name));
         return;
+    }
     mark.real = model.realType(name);
     const auto [it, fresh] = m_marks.try_emplace(name, mark);
     if (fresh)
@@ -114,6 +117,36 @@ void QdqMarks::bias(size_t node, size_t slot, const std::string& weightName, flo
     }
     m_isBias.insert(name);
     m_biases.push_back({ name, reader.inputs[0], weightName, reader.name, beta });
+}
+
+void QdqMarks::leaveBehindFloat(size_t node, const std::string& name)
+{
+    const auto refused = m_refused.find(name);
+    leave(node,
+        refused != m_refused.end() ? refused->second
+                                   : FloatReason { FloatCause::Rule,
+                                       "its input '" + name + "' has no codes, and ONNX Runtime's tools quantize "
+                                           + model.draft.nodes[node].opType + " only behind codes" });
+}
+
+void QdqMarks::noteRefused(size_t node)
+{
+    const DraftNode& n = model.draft.nodes[node];
+    const FloatReason *real = nullptr, *other = nullptr;
+    bool any = false;
+    for (const auto* names : { &n.inputs, &n.outputs })
+        for (const std::string& name : *names) {
+            any = any || marked(name);
+            const auto refused = m_refused.find(name);
+            if (refused == m_refused.end())
+                continue;
+            const bool isReal = model.realType(name) != DType::Undefined || model.unstated.contains(name);
+            (isReal ? real : other) = &refused->second;
+        }
+    if (real)
+        leave(node, *real);
+    else if (other && !any) // integers beside floats are no reason
+        leave(node, *other);
 }
 
 bool QdqMarks::skipsOutputs(const DraftNode& node) const
@@ -205,11 +238,12 @@ QdqMarks markTensors(FloatModel& model, const Recipe& recipe)
         const auto rule = rules.find(node.opType);
         if (rule != rules.end()) {
             rule->second(marks, n);
-            continue;
+        } else {
+            marks.activations(node.inputs);
+            if (!marks.skipsOutputs(node))
+                marks.activations(node.outputs);
         }
-        marks.activations(node.inputs);
-        if (!marks.skipsOutputs(node))
-            marks.activations(node.outputs);
+        marks.noteRefused(n);
     }
     return marks;
 }

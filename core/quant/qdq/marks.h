@@ -47,6 +47,12 @@ public:
     void bias(size_t node, size_t slot, const std::string& weight, float beta = 1);
     bool marked(const std::string& name) const { return m_marks.contains(name) || m_isBias.contains(name); }
     bool isConstant(const std::string& name) const { return model.draft.constant(name) != nullptr; }
+    /// The node is no unit on codes, for that reason.
+    void leave(size_t node, FloatReason reason) { model.stays(model.draft.nodes[node], std::move(reason)); }
+    /// A rule that quantizes the node behind codes alone: its input `name` has none.
+    void leaveBehindFloat(size_t node, const std::string& name);
+    /// Notes the node where one of its values was to get codes and cannot.
+    void noteRefused(size_t node);
     /// The recipe leaves outputs of that operator in float.
     bool skipsOutputs(const DraftNode& node) const;
     /// Lets the producer of the Relu's or Clip's input make its output, if the quantizer can do the clipping.
@@ -79,6 +85,7 @@ private:
     std::set<size_t> m_removed;
     std::map<std::string, CutBounds> m_owed; ///< what the quantizer of a tensor has to do for removed nodes
     std::set<std::string> m_warned;
+    std::unordered_map<std::string, FloatReason> m_refused; ///< values that were to get codes
 };
 
 using MarkRule = void (*)(QdqMarks& marks, size_t node);

@@ -15,23 +15,32 @@ void passOn(QdqMarks& marks, size_t n)
     if (marks.recipe.quantizeUnquantizedInputs)
         marks.activation(node.inputs[0]);
     else if (!marks.marked(node.inputs[0]))
-        return;
+        return marks.leaveBehindFloat(n, node.inputs[0]);
     if (!marks.skipsOutputs(node))
         marks.share(node.outputs[0], node.inputs[0], node);
+}
+
+void leaveOld(QdqMarks& marks, size_t n, int64_t first)
+{
+    marks.leave(n, marks.model.whyTooOld(marks.model.draft.nodes[n], first));
 }
 
 void maxPool(QdqMarks& marks, size_t n)
 {
     constexpr int64_t kFirstOnCodes = 12;
-    if (marks.model.opset() >= kFirstOnCodes && !isFloat8(marks.recipe.activationType))
-        passOn(marks, n);
+    if (marks.model.opset() < kFirstOnCodes)
+        return leaveOld(marks, n, kFirstOnCodes);
+    if (isFloat8(marks.recipe.activationType))
+        return marks.leave(n, { FloatCause::Type, "MaxPool takes no float8 codes" });
+    passOn(marks, n);
 }
 
 void resize(QdqMarks& marks, size_t n)
 {
     constexpr int64_t kFirstOnCodes = 11;
-    if (marks.model.opset() >= kFirstOnCodes)
-        passOn(marks, n);
+    if (marks.model.opset() < kFirstOnCodes)
+        return leaveOld(marks, n, kFirstOnCodes);
+    passOn(marks, n);
 }
 
 void split(QdqMarks& marks, size_t n)
@@ -51,7 +60,7 @@ void gather(QdqMarks& marks, size_t n)
     if (constant || marks.recipe.quantizeUnquantizedInputs)
         marks.activation(data);
     else if (!marks.marked(data))
-        return;
+        return marks.leaveBehindFloat(n, data);
     marks.share(node.outputs[0], data, node); // whatever types are left out
 }
 
@@ -81,7 +90,7 @@ void where(QdqMarks& marks, size_t n)
     if (marks.recipe.quantizeUnquantizedInputs)
         marks.activations({ node.inputs[1], node.inputs[2] });
     else if (!marks.marked(node.inputs[1]) || !marks.marked(node.inputs[2]))
-        return;
+        return marks.leaveBehindFloat(n, node.inputs[marks.marked(node.inputs[1]) ? 2 : 1]);
     if (!marks.skipsOutputs(node))
         marks.activation(node.outputs[0]);
 }

@@ -211,6 +211,31 @@ void QOperatorBuilder::keepFloat(const DraftNode& node)
     add(node);
 }
 
+Status QOperatorBuilder::leave(const DraftNode& node, FloatReason reason)
+{
+    model.stays(node, std::move(reason));
+    keepFloat(node);
+    return {};
+}
+
+Status QOperatorBuilder::leaveWithout(const DraftNode& node, const std::vector<std::string>& names)
+{
+    const auto lacks = [&](const std::string& name) {
+        const bool real = model.realType(name) != DType::Undefined && !model.keptExtreme(name);
+        return !find(name) && (!real || (!isConstant(name) && !dynamic() && !hasRange(name)));
+    };
+    const auto lacking = std::ranges::find_if(names, lacks);
+    return leave(node, model.whyNoCodes(lacking == names.end() ? names.front() : *lacking));
+}
+
+Status QOperatorBuilder::leaveBehindFloat(const DraftNode& node)
+{
+    return leave(node,
+        { FloatCause::Rule,
+            "its input '" + node.inputs.front() + "' has no codes, and ONNX Runtime's tools quantize " + node.opType
+                + " only behind codes" });
+}
+
 void QOperatorBuilder::replace(const DraftNode& old, DraftNode made)
 {
     made.name = old.name + "_quant";
@@ -244,10 +269,8 @@ Status passCodesOn(QOperatorBuilder& builder, const DraftNode& node)
     if (forced && builder.isConstant(in))
         QS_CHECK(builder.activation(in));
     const QOperand* known = builder.find(in);
-    if (!known || (forced && !builder.isConstant(in))) {
-        builder.keepFloat(node);
-        return {};
-    }
+    if (!known || (forced && !builder.isConstant(in)))
+        return builder.leaveBehindFloat(node);
     QOperand out = *known;
     DraftNode moved = node;
     moved.inputs.front() = known->codes;
@@ -280,7 +303,8 @@ Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std
         const bool known = node.domain.empty() || node.domain == kMicrosoftDomain;
         const auto rule = model.chosen[n] && known ? rules.find(node.opType) : rules.end();
         if (rule == rules.end())
-            builder.keepFloat(node);
+            QS_CHECK(builder.leave(node, // of nodes that were not chosen the reason is known
+                { FloatCause::NoRule, "ONNX Runtime's tools know no operator on codes for " + node.opType }));
         else
             QS_CHECK(rule->second(builder, node));
     }

@@ -53,6 +53,12 @@ public:
     void add(DraftNode node);
     /// The node as it is, behind DequantizeLinear where an input exists as codes alone.
     void keepFloat(const DraftNode& node);
+    /// The same of a node that was to be quantized, and why it is not.
+    Status leave(const DraftNode& node, FloatReason reason);
+    /// Because one of these values has no codes and can get none.
+    Status leaveWithout(const DraftNode& node, const std::vector<std::string>& names);
+    /// A rule that passes on codes: the input has none.
+    Status leaveBehindFloat(const DraftNode& node);
     /// Its inputs are dequantized, for a node that takes its place and reads floats.
     void needFloats(const DraftNode& node);
     /// `made` takes the place of `old` and is named after it.

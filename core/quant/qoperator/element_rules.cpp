@@ -11,15 +11,11 @@ namespace {
 Status binary(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
-    if (!b.hasRange(out)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.hasRange(out))
+        return b.leaveWithout(node, { out });
     QS_TRY(const auto in, b.activations(node.inputs));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveWithout(node, node.inputs);
     QS_TRY(const QOperand y, b.output(out));
     DraftNode made { NodeId(), "", "QLinear" + node.opType, kMicrosoftDomain, {}, { y.codes }, node.attributes };
     for (const QOperand& x : *in)
@@ -34,15 +30,11 @@ Status binary(QOperatorBuilder& b, const DraftNode& node)
 Status unary(QOperatorBuilder& b, const DraftNode& node, const std::optional<QOperand>& fixed, Attributes attributes)
 {
     const std::string& out = node.outputs.front();
-    if (!fixed && !b.hasRange(out)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!fixed && !b.hasRange(out))
+        return b.leaveWithout(node, { out });
     QS_TRY(const auto in, b.activations({ node.inputs.front() }));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveWithout(node, { node.inputs.front() });
     QOperand y = fixed.value_or(QOperand());
     if (!fixed) {
         QS_TRY(y, b.output(out));
@@ -68,10 +60,8 @@ Status leakyRelu(QOperatorBuilder& b, const DraftNode& node) { return unary(b, n
 Status softmax(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
-    if (!b.hasRange(out) || (!b.find(node.inputs.front()) && !b.hasRange(node.inputs.front()))) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.hasRange(out) || (!b.find(node.inputs.front()) && !b.hasRange(node.inputs.front())))
+        return b.leaveWithout(node, b.hasRange(out) ? node.inputs : node.outputs);
     const bool isUnsigned = b.recipe.activationType == DType::UInt8;
     Attributes attributes = node.attributes;
     attributes.set("opset", b.model.opset());
@@ -82,17 +72,16 @@ Status softmax(QOperatorBuilder& b, const DraftNode& node)
 Status clip(QOperatorBuilder& b, const DraftNode& node)
 {
     const QOperand* in = b.find(node.inputs.front());
-    if (!in || b.recipe.symmetricActivations) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveBehindFloat(node);
+    if (b.recipe.symmetricActivations)
+        return b.leave(node, { FloatCause::Rule, "symmetric codes do not end where " + node.opType + " cuts" });
     const auto bounds = cutBounds(b.model, node);
     const QuantParams params { in->type, in->scales, in->zeroPoints, std::nullopt, 0 };
     if (!bounds || !rangeCuts(params, *bounds)) {
         if (b.recipe.exactActivations) {
             b.model.keptActivations.push_back(node.name);
-            b.keepFloat(node);
-            return {};
+            return b.leave(node, { FloatCause::Rule, "the codes before it do not end where " + node.opType + " cuts" });
         }
         noteLost(b.model, node, bounds.value_or(CutBounds {}), params);
     }
@@ -103,15 +92,15 @@ Status clip(QOperatorBuilder& b, const DraftNode& node)
 Status where(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
-    if (!b.recipe.quantizeUnquantizedInputs || !b.hasRange(out)) {
-        b.keepFloat(node);
-        return {};
-    }
-    QS_TRY(const auto in, b.activations({ node.inputs[1], node.inputs[2] }));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.recipe.quantizeUnquantizedInputs)
+        return b.leave(node,
+            { FloatCause::Rule, "ONNX Runtime's tools quantize Where only with the option ForceQuantizeNoInputCheck" });
+    if (!b.hasRange(out))
+        return b.leaveWithout(node, { out });
+    const std::vector<std::string> branches { node.inputs[1], node.inputs[2] };
+    QS_TRY(const auto in, b.activations(branches));
+    if (!in)
+        return b.leaveWithout(node, branches);
     QS_TRY(const QOperand z, b.output(out));
     const QOperand &x = in->at(0), &y = in->at(1);
     b.remember(out, z);

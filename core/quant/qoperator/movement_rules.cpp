@@ -11,15 +11,11 @@ namespace {
 Status concat(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
-    if (!b.hasRange(out)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.hasRange(out))
+        return b.leaveWithout(node, { out });
     QS_TRY(const auto in, b.activations(node.inputs));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveWithout(node, node.inputs);
     QS_TRY(const QOperand y, b.output(out));
     DraftNode made { NodeId(), "", "QLinearConcat", kMicrosoftDomain, { y.scale, y.zeroPoint }, { y.codes },
         node.attributes };
@@ -33,10 +29,8 @@ Status concat(QOperatorBuilder& b, const DraftNode& node)
 Status split(QOperatorBuilder& b, const DraftNode& node)
 {
     QS_TRY(const auto in, b.activations({ node.inputs.front() }));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveWithout(node, { node.inputs.front() });
     DraftNode made = node;
     made.inputs.front() = in->front().codes;
     for (std::string& out : made.outputs) {
@@ -53,15 +47,11 @@ Status gather(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& data = node.inputs.front();
     const bool constant = b.isConstant(data) && b.model.realType(data) != DType::Undefined;
-    if (!constant) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!constant)
+        return b.leave(node, { FloatCause::Rule, "what it gathers from, '" + data + "', is no constant of floats" });
     QS_TRY(const auto in, b.activations({ data }));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveWithout(node, { data });
     QOperand out = in->front();
     out.codes = QOperatorBuilder::codesName(node.outputs.front());
     DraftNode made = node;
@@ -99,10 +89,10 @@ Status pad(QOperatorBuilder& b, const DraftNode& node)
 {
     const QOperand* known = b.find(node.inputs.front());
     constexpr int64_t kFirstWithInputs = 11;
-    if (!known || b.model.opset() < kFirstWithInputs) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (b.model.opset() < kFirstWithInputs)
+        return b.leave(node, b.model.whyTooOld(node, kFirstWithInputs));
+    if (!known)
+        return b.leaveBehindFloat(node);
     const QOperand x = *known;
     QOperand out = x;
     DraftNode moved = node;

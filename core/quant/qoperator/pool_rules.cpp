@@ -9,15 +9,11 @@ namespace {
 Status averagePool(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
-    if (!b.hasRange(out)) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!b.hasRange(out))
+        return b.leaveWithout(node, { out });
     QS_TRY(const auto in, b.activations({ node.inputs.front() }));
-    if (!in) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!in)
+        return b.leaveWithout(node, { node.inputs.front() });
     QS_TRY(const QOperand y, b.output(out));
     const QOperand& x = in->front();
     b.remember(out, y);
@@ -31,10 +27,8 @@ Status globalAveragePool(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
     const QOperand* known = b.find(node.inputs.front());
-    if (!known) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!known)
+        return b.leaveBehindFloat(node);
     const QOperand x = *known;
     QOperand y = x;
     y.codes = QOperatorBuilder::codesName(out);
@@ -54,8 +48,7 @@ template <int64_t first> Status fromOpset(QOperatorBuilder& b, const DraftNode& 
 {
     if (b.model.opset() >= first)
         return passCodesOn(b, node);
-    b.keepFloat(node);
-    return {};
+    return b.leave(node, b.model.whyTooOld(node, first));
 }
 
 } // namespace

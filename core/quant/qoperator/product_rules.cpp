@@ -6,25 +6,33 @@ namespace qs {
 
 namespace {
 
+/// A product that lacks a range, or whose second factor or bias is computed.
+Status leaveProduct(QOperatorBuilder& b, const DraftNode& node)
+{
+    if (!node.is("Conv") && b.recipe.matmulConstantOnly.value_or(false) && !b.isConstant(node.inputs[1]))
+        return b.leave(node,
+            { FloatCause::Rule,
+                "its second factor is no constant, and the recipe quantizes no others (MatMulConstBOnly)" });
+    if (!node.is("MatMul") && node.hasInput(2) && !b.isConstant(node.inputs[2]))
+        return b.leave(node, { FloatCause::Rule, "its bias is no constant" });
+    return b.leaveWithout(node, { node.inputs[0], node.inputs[1], node.outputs.front() });
+}
+
 Status conv(QOperatorBuilder& b, const DraftNode& node)
 {
     const std::string& out = node.outputs.front();
     const bool constantBias = !node.hasInput(2) || b.isConstant(node.inputs[2]);
     const bool known = b.find(node.inputs[0]) || b.isConstant(node.inputs[0]) || b.hasRange(node.inputs[0]);
-    if (!known || !b.hasRange(out) || !constantBias || (!b.isConstant(node.inputs[1]) && !b.hasRange(node.inputs[1]))) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!known || !b.hasRange(out) || !constantBias || (!b.isConstant(node.inputs[1]) && !b.hasRange(node.inputs[1])))
+        return leaveProduct(b, node);
     const bool perChannel = b.recipe.perChannel && b.isConstant(node.inputs[1]);
     QS_TRY(const auto x, b.activation(node.inputs[0]));
     QS_TRY(const auto w,
         b.weight(node.inputs[1], perChannel ? std::optional<int64_t>(0) : std::nullopt,
             perChannel ? DType::Int8 : b.recipe.weightType));
     QS_TRY(const QOperand y, b.output(out));
-    if (!x || !w) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!x || !w)
+        return b.leaveWithout(node, { node.inputs[0], node.inputs[1] });
     DraftNode made { NodeId(), "", "QLinearConv", "",
         { x->codes, x->scale, x->zeroPoint, w->codes, w->scale, w->zeroPoint, y.scale, y.zeroPoint }, { y.codes },
         node.attributes };
@@ -44,19 +52,15 @@ Status matmul(QOperatorBuilder& b, const DraftNode& node)
     const auto reaches
         = [&](const std::string& name) { return b.find(name) || b.isConstant(name) || b.hasRange(name); };
     if (!b.hasRange(out) || !reaches(node.inputs[0]) || !reaches(node.inputs[1])
-        || (b.recipe.matmulConstantOnly.value_or(false) && !constantB)) {
-        b.keepFloat(node);
-        return {};
-    }
+        || (b.recipe.matmulConstantOnly.value_or(false) && !constantB))
+        return leaveProduct(b, node);
     const bool perChannel = b.recipe.perChannel && constantB;
     QS_TRY(const auto x, b.activation(node.inputs[0]));
     QS_TRY(const auto w,
         b.weight(node.inputs[1], perChannel ? std::optional<int64_t>(-1) : std::nullopt, b.recipe.weightType));
     QS_TRY(const QOperand y, b.output(out));
-    if (!x || !w) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!x || !w)
+        return b.leaveWithout(node, { node.inputs[0], node.inputs[1] });
     b.remember(out, y);
     b.replace(node,
         { NodeId(), "", "QLinearMatMul", "",
@@ -73,20 +77,16 @@ Status gemm(QOperatorBuilder& b, const DraftNode& node)
         = [&](const std::string& name) { return b.find(name) || b.isConstant(name) || b.hasRange(name); };
     if (!b.hasRange(out) || !reaches(node.inputs[0]) || !reaches(node.inputs[1])
         || (node.hasInput(2) && !b.isConstant(node.inputs[2]))
-        || (b.recipe.matmulConstantOnly.value_or(false) && !constantB)) {
-        b.keepFloat(node);
-        return {};
-    }
+        || (b.recipe.matmulConstantOnly.value_or(false) && !constantB))
+        return leaveProduct(b, node);
     const bool perChannel = b.recipe.perChannel && constantB;
     const int64_t axis = node.attributes.integer("transB", 0) != 0 ? 0 : 1;
     QS_TRY(const auto x, b.activation(node.inputs[0]));
     QS_TRY(const auto w,
         b.weight(node.inputs[1], perChannel ? std::optional<int64_t>(axis) : std::nullopt, b.recipe.weightType));
     QS_TRY(const QOperand y, b.output(out));
-    if (!x || !w) {
-        b.keepFloat(node);
-        return {};
-    }
+    if (!x || !w)
+        return b.leaveWithout(node, { node.inputs[0], node.inputs[1] });
     DraftNode made { NodeId(), "", "QGemm", kMicrosoftDomain,
         { x->codes, x->scale, x->zeroPoint, w->codes, w->scale, w->zeroPoint, "", y.scale, y.zeroPoint }, { y.codes },
         {} };

@@ -111,6 +111,18 @@ void addDequantizer(const DraftNode& node, const BlockMatrix& m, const BlockProd
     out.push_back(std::move(transpose));
 }
 
+/// Of a chosen node whose weight does not become blocks.
+std::string whyNoBlocks(const FloatModel& model, const DraftNode& node)
+{
+    if (node.is("Gather"))
+        return "its table is no constant of floats, or the type has not 4 bits";
+    if (!node.is("MatMul"))
+        return "weights in blocks are those of MatMul and Gather alone";
+    const Tensor* weight = node.hasInput(1) ? model.constant(node.inputs[1]) : nullptr;
+    return weight ? "its weight '" + node.inputs[1] + "' is no matrix of floats that this algorithm takes"
+                  : "its second factor is no constant";
+}
+
 /// Writes one graph; subgraphs have writers of their own, which put constants where the weights are.
 class WeightOnlyWriter {
 public:
@@ -143,6 +155,8 @@ public:
             m_changed |= written;
             if (!written) {
                 DraftNode node = m_draft.nodes[n];
+                if (m_model.chosen[n])
+                    m_model.stays(node, { FloatCause::Rule, whyNoBlocks(m_model, node) });
                 if (entersSubgraphs(m_recipe))
                     QS_CHECK(bodies(node));
                 m_nodes.push_back(std::move(node));

@@ -120,12 +120,12 @@ Result<QuantizedDraft> quantizeOnce(
         break;
     case RecipeFormat::WeightOnly:
         QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
-        return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
+        return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left) };
     }
     warnOfLost(model);
     sortAsOnnxRuntime(model.draft);
     model.draft.producer = kProducer;
-    return QuantizedDraft { std::move(model.draft), std::move(model.warnings) };
+    return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left) };
 }
 
 template <class ByName> void rename(ByName& byName, const std::string& from, const std::string& to)

@@ -9,6 +9,7 @@ namespace qs {
 struct QuantizedDraft {
     GraphDraft draft;
     std::vector<std::string> warnings;
+    std::vector<LeftInFloat> left; ///< nodes of the main graph that stayed as they were, and why
 };
 
 /// What goes with the recipe.

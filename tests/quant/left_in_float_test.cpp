@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why nodes stay in float, told by the quantizer, and how ranges grow with samples.
+#ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/write/quantizer.h"
+#endif
+#include "core/quant/calibrate/range_growth.h"
+#include "tests/quant/runners.h"
+#include "tests/support/small_model.h"
+#include "tests/support/tensors.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+using namespace qs;
+using qs::test::SmallModel;
+
+namespace {
+
+Tensor ones(const Shape& shape, float value = 0.5f)
+{
+    Tensor t = Tensor::allocate(DType::Float32, shape);
+    std::ranges::fill(t.fill<float>(), value);
+    return t;
+}
+
+/// Conv -> Relu -> MaxPool -> MatMul with a weight -> MatMul of two computed values -> Erf.
+std::shared_ptr<Model> net(int64_t opset)
+{
+    auto model = std::make_shared<Model>(
+        SmallModel("net.onnx")
+            .input("x", { 1, 2, 4, 4 })
+            .constant("w", ones({ 2, 2, 1, 1 }))
+            .constant("v", ones({ 2, 2 }))
+            .node("Conv", { "x", "w" }, { "c" })
+            .node("Relu", { "c" }, { "r" })
+            .node("MaxPool", { "r" }, { "p" },
+                { { "kernel_shape", std::vector<int64_t> { 2, 2 } }, { "strides", std::vector<int64_t> { 2, 2 } } })
+            .node("MatMul", { "p", "v" }, { "m" })
+            .node("MatMul", { "m", "p" }, { "n" })
+            .node("Erf", { "n" }, { "y" })
+            .output("y")
+            .finish()
+            .plan->model());
+    model->opsetImports[""] = opset;
+    return model;
+}
+
+Ranges rangesOf(const std::vector<std::string>& names)
+{
+    Ranges ranges;
+    for (const std::string& name : names) {
+        TensorRange range;
+        range.lowest = -1;
+        range.highest = 2;
+        ranges.tensors[name] = range;
+    }
+    return ranges;
+}
+
+const std::vector<std::string> kAll { "x", "c", "r", "p", "m", "n", "y" };
+
+struct Case {
+    std::function<void(Recipe&)> recipe;
+    int64_t opset = 13;
+    std::vector<std::string> ranges = kAll;
+};
+
+} // namespace
+
+Q_DECLARE_METATYPE(Case)
+
+class LeftInFloatTest : public QObject {
+    Q_OBJECT
+private slots:
+    void reasons_data();
+    void reasons();
+    void learningCurve();
+};
+
+void LeftInFloatTest::reasons_data()
+{
+    QTest::addColumn<Case>("given");
+    QTest::addColumn<QString>("node");
+    QTest::addColumn<QString>("cause"); ///< empty: it is quantized
+    QTest::addColumn<QString>("word");
+    const auto row = [](const char* name, Case given, const char* node, const char* cause, const char* word) {
+        QTest::newRow(name) << given << node << cause << word;
+    };
+    const auto as = [](RecipeFormat format) { return [format](Recipe& r) { r.format = format; }; };
+    const auto qdq = as(RecipeFormat::Qdq), codes = as(RecipeFormat::QOperator), dynamic = as(RecipeFormat::Dynamic),
+               blocks = as(RecipeFormat::WeightOnly);
+    row("quantized", { qdq }, "n_c", "", "");
+    row("Relu whose work the quantizer does", { qdq }, "n_r", "", "");
+    row("excluded", { [](Recipe& r) { r.exclude = { "n_c" }; } }, "n_c", "excluded", "excludes");
+    row("not included", { [](Recipe& r) { r.include = { "n_m" }; } }, "n_c", "excluded", "includes other");
+    row("type not asked for", { [](Recipe& r) { r.opTypes = { "MatMul" }; } }, "n_c", "op_type", "Conv");
+    row("no rule", { qdq }, "n_y", "no_rule", "Erf");
+    row("old opset", { qdq, 11 }, "n_p", "opset", "opset 12");
+    row("old opset, codes", { codes, 11 }, "n_p", "opset", "opset 12");
+    row("new opset", { qdq, 12 }, "n_p", "", "");
+    row("behind floats", { [](Recipe& r) {
+        r.exclude = { "n_c", "n_r", "n_m", "n_n" };
+    } },
+        "n_p", "rule", "behind codes");
+    row("no range", { codes, 13, { "x", "r", "p", "m", "n", "y" } }, "n_c", "range", "'c'");
+    row("computed factor", { dynamic }, "n_n", "rule", "constant");
+    row("computed factor, blocks", { blocks }, "n_n", "rule", "constant");
+    row("constant factor, dynamic", { dynamic }, "n_m", "", "");
+    row("no rule of the dynamic form", { dynamic }, "n_p", "no_rule", "dynamic");
+    row("extreme", { [](Recipe& r) { r.keepExtremeConstants = true; } }, "n_m", "", "");
+}
+
+void LeftInFloatTest::reasons()
+{
+    QFETCH(Case, given);
+    QFETCH(QString, node);
+    QFETCH(QString, cause);
+    QFETCH(QString, word);
+    Recipe recipe;
+    given.recipe(recipe);
+    if (recipe.format == RecipeFormat::WeightOnly) {
+        recipe.weightType = DType::Int4;
+        recipe.weightOnly.blockSize = 16;
+    }
+    const auto made = quantizeDraft(GraphDraft(net(given.opset)), recipe, rangesOf(given.ranges));
+    QVERIFY2(made.ok(), made.ok() ? "" : made.issue().what.c_str());
+    const auto left = std::ranges::find(made->left, node.toStdString(), &LeftInFloat::node);
+    QCOMPARE(left == made->left.end(), cause.isEmpty());
+    if (cause.isEmpty())
+        return;
+    QCOMPARE(QString::fromStdString(std::string(nameIn(kFloatCauses, left->reason.cause))), cause);
+    const QString text = QString::fromStdString(left->reason.text);
+    QVERIFY2(text.contains(word) && !text.endsWith('.'), qPrintable(text));
+    QCOMPARE(std::ranges::count(made->left, node.toStdString(), &LeftInFloat::node), 1);
+}
+
+void LeftInFloatTest::learningCurve()
+{
+    constexpr uint32_t kSeed = 5;
+    qInfo("seed %u", kSeed);
+    std::mt19937 random(kSeed);
+    std::normal_distribution<double> normal;
+    constexpr size_t kSamples = 50, kTensors = 7;
+    std::vector<std::vector<std::pair<double, double>>> tensors(kTensors);
+    RangeCurve curve(kSamples);
+    for (auto& extremes : tensors) {
+        for (size_t s = 0; s < kSamples; ++s) {
+            const double a = normal(random), b = normal(random);
+            extremes.emplace_back(std::min(a, b), std::max(a, b));
+        }
+        curve.add(extremes);
+    }
+    const auto share = [&](size_t n) {
+        double sum = 0;
+        for (const auto& extremes : tensors) {
+            const auto width = [&](size_t count) {
+                double low = 0, high = 0;
+                for (size_t s = 0; s < count; ++s) {
+                    low = std::min(low, extremes[s].first);
+                    high = std::max(high, extremes[s].second);
+                }
+                return high - low;
+            };
+            sum += width(n) / width(kSamples);
+        }
+        return sum / kTensors;
+    };
+    QCOMPARE(curve.steps().size(), size_t(7)); // 1, 2, 4, 8, 16, 32, 50
+    for (const RangeGrowth& step : curve.steps())
+        QVERIFY(std::abs(step.meanShare - share(step.samples)) < 1e-12);
+    QVERIFY(std::abs(curve.meanShare(25) - share(25)) < 1e-12);
+    const size_t settled = curve.settledAfter();
+    QVERIFY(settled > 1 && share(settled) >= 0.99 && share(settled - 1) < 0.99);
+    QCOMPARE(RangeCurve(3).settledAfter(), size_t(0));
+    QVERIFY(RangeCurve(3).steps().empty());
+}
+
+int runLeftInFloatTests(int argc, char** argv)
+{
+    LeftInFloatTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "left_in_float_test.moc"
