@@ -23,6 +23,8 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     fillOutputs(pair, measured, labels, c);
     fillSamples(pair, measured, c);
     c.restored = measured.restored;
+    if (!c.partial)
+        fillFloatNodes(pair, c);
     fillFindings(pair, measured.proof, c);
     return c;
 }

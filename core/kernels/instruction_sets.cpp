@@ -63,4 +63,16 @@ std::vector<KernelGroup> kernelGroups()
             { { "AVX-512 with VNNI", dots, dots }, { "pairs", true, !dots } } } };
 }
 
+bool addsPairsIn16Bits()
+{
+#if defined(__x86_64__) || defined(__i386__)
+    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto has
+        = [&](dnnl::cpu_isa set) { return (isa & static_cast<unsigned>(set)) == static_cast<unsigned>(set); };
+    return !has(dnnl::cpu_isa::avx512_core_vnni) && !has(dnnl::cpu_isa::avx2_vnni);
+#else
+    return false;
+#endif
+}
+
 } // namespace qs

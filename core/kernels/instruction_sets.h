@@ -21,4 +21,8 @@ struct KernelGroup {
 };
 std::vector<KernelGroup> kernelGroups();
 
+/// The CPU is an x86 without dot products of bytes (VNNI), so ONNX Runtime's kernels for 8-bit codes add pairs of
+/// products in 16 bits, which saturate.
+bool addsPairsIn16Bits();
+
 } // namespace qs

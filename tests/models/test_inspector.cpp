@@ -56,6 +56,23 @@ private slots:
         QVERIFY(accumulated->toolTip.contains(QStringLiteral("= 30.0 dB")));
     }
 
+    void whyFloat()
+    {
+        auto snapshot = std::make_shared<Snapshot>(*fake::comparison());
+        const Place place = activationPlace(*snapshot, 1);
+        QVERIFY(valueOf(inspectorRows(*snapshot, place), "why is this float?").isEmpty());
+        FloatNodeRow row;
+        row.node = "layer/conv_1";
+        row.reason = { FloatCause::Excluded, "the recipe excludes it" };
+        row.macShare = 0.25;
+        snapshot->comparison->floatNodes = { row };
+        const auto rows = inspectorRows(*snapshot, place);
+        QCOMPARE(valueOf(rows, "why is this float?"),
+            QStringLiteral("the recipe excludes it (25.0 % of the multiplications)"));
+        Place other = activationPlace(*snapshot, 2);
+        QVERIFY(valueOf(inspectorRows(*snapshot, other), "why is this float?").isEmpty());
+    }
+
     void weight()
     {
         const SnapshotPtr snapshot = fake::comparison();

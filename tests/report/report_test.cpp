@@ -203,6 +203,8 @@ json wholeDocument()
     c.network->step.roundings.push_back({ "w", "w_low", "relu", Precision::Float16, 1e-4 });
     c.activations[0].implementation = ImplementationShares { 0.1, 0 };
     c.outputs[0].implementation = Similarity {};
+    c.floatNodes.push_back({ NodeId(0), "relu", "Relu", { FloatCause::Rule, "not behind codes" }, 0.5, false });
+    c.calibration = CalibrationSummary {};
     c.findings[0].change = { RemedyKind::SetRange, {}, kWildName, -1, 1, 0 };
     const WeightLaboratory laboratory = makeLaboratory();
     const Ladder ladder = makeLadder();

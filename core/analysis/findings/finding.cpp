@@ -10,8 +10,8 @@ namespace {
 /// Changes of the whole recipe, whatever the place.
 bool concernsAll(RemedyKind kind)
 {
-    return kind != RemedyKind::SetRange && kind != RemedyKind::PerChannel && kind != RemedyKind::ExcludeNode
-        && kind != RemedyKind::KeepActivations;
+    return kind != RemedyKind::SetRange && kind != RemedyKind::AsymmetricActivations && kind != RemedyKind::PerChannel
+        && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations;
 }
 
 } // namespace

@@ -15,9 +15,9 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 12> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations",
-    "keep_activations" };
+    "keep_activations", "asymmetric_activations", "dynamic_format" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -56,9 +56,27 @@ std::string optionOf(const Remedy& remedy)
         return "--activation-type uint8";
     case RemedyKind::KeepActivations:
         return "--exact-activations";
+    case RemedyKind::AsymmetricActivations:
+        return "--no-symmetric-activations";
+    case RemedyKind::DynamicFormat:
+        return "--format dynamic";
     default:
         return {};
     }
+}
+
+/// Symmetric ranges that the recipe gives the tensor would stay as wide as they are.
+Recipe asymmetric(Recipe recipe, const Remedy& remedy)
+{
+    recipe.symmetricActivations = false;
+    const auto own = recipe.tensors.find(remedy.tensor);
+    if (own == recipe.tensors.end() || own->second.parts.empty())
+        return recipe;
+    recipe = withSymmetry(std::move(recipe), remedy.tensor, std::nullopt);
+    const auto left = recipe.tensors.find(remedy.tensor);
+    const bool ranged = left != recipe.tensors.end() && !left->second.parts.empty()
+        && (left->second.parts.front().scale || left->second.parts.front().lowest);
+    return ranged ? withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high) : recipe;
 }
 
 } // namespace
@@ -90,6 +108,11 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
         break;
     case RemedyKind::KeepActivations:
         return withActivations(std::move(recipe), remedy);
+    case RemedyKind::AsymmetricActivations:
+        return asymmetric(std::move(recipe), remedy);
+    case RemedyKind::DynamicFormat:
+        recipe.format = RecipeFormat::Dynamic;
+        break;
     }
     return recipe;
 }

@@ -23,6 +23,8 @@ enum class RemedyKind {
     KeepExtremeConstants, ///< constants beyond any useful scale stay float
     UnsignedActivations, ///< uint8 in place of int8
     KeepActivations, ///< Relu and Clip stay where ranges do not do their work, and the range ends at their bounds
+    AsymmetricActivations, ///< all of them; a range of its own that the tensor has becomes that of its data
+    DynamicFormat, ///< ranges of activations from each sample while running
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 
@@ -30,7 +32,7 @@ std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 struct Remedy {
     RemedyKind kind = RemedyKind::None;
     std::string node, tensor; ///< of the float file
-    double low = 0, high = 0; ///< SetRange; KeepActivations: the bounds
+    double low = 0, high = 0; ///< SetRange, AsymmetricActivations; KeepActivations: the bounds
     int64_t axis = 0; ///< PerChannel
     bool operator==(const Remedy&) const = default;
 };

@@ -37,11 +37,11 @@ constexpr auto kRules = std::to_array<RuleInfo>({
     { Rule::SymmetricOnSkewed, "symmetric_on_skewed", Severity::Note, "Symmetric codes for one-sided values at {}",
         "Symmetric activations spend as many codes on either side of zero. Where the values lie on one side, about "
         "half of the codes stay unused, and the step is twice as large as it could be.",
-        "Quantize activations asymmetrically." },
+        "Quantize activations asymmetrically, unless the runtime demands symmetric ones." },
     { Rule::RangeVaries, "range_varies", Severity::Note, "",
         "One static range serves all samples. Where the samples' own ranges differ much, it fits none of them well, "
-        "and parameters computed for each sample would do better; where they hardly differ, computing them anew buys "
-        "nothing.",
+        "and parameters computed for each sample would do better, by a bit (6 dB) or more; where they hardly differ, "
+        "computing them anew buys nothing.",
         "" },
     { Rule::InputMismatch, "input_mismatch", Severity::Error, "Calibration does not fit the input",
         "The data at a graph input do not fit the range that was calibrated for it. Either the preprocessing or the "
@@ -50,7 +50,7 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "input alone does not help." },
     { Rule::CalibrationSet, "calibration_set", Severity::Note, "",
         "Ranges are as good as the data that they were taken from: enough samples, all classes, the same "
-        "preprocessing, and not the samples by which the result is judged.",
+        "preprocessing, and not the samples by which the result is judged. 256 to 1,024 samples are usual.",
         "" },
     { Rule::ChannelImbalance, "channel_imbalance", Severity::Note, "One scale for unequal channels in {}",
         "One scale serves all channels of a weight although their ranges differ much, so the small channels get only a "
@@ -83,7 +83,9 @@ constexpr auto kRules = std::to_array<RuleInfo>({
     { Rule::SaturatingAccumulation, "saturating_accumulation", Severity::Note,
         "Sums of {} saturate on CPUs without VNNI",
         "CPUs without wide dot products add pairs of 8-bit products in 16 bits. Sums that do not fit are cut "
-        "off; weights of 7 bits (reduced range) always fit.",
+        "off; weights of 7 bits (reduced range) always fit. On such a CPU weights that can saturate are named under "
+        "any "
+        "arithmetic.",
         "Quantize the weights to 7 bits (reduce range) or to uint8, or run on a CPU with VNNI." },
     { Rule::ImplementationDiffers, "implementation_differs", Severity::Warning,
         "The runtime computes {} otherwise than the file says",
@@ -104,13 +106,19 @@ constexpr auto kRules = std::to_array<RuleInfo>({
         "Values are quantized and dequantized without an integer operator between: that adds noise and time "
         "and buys nothing.",
         "Give both sides the same scale, or leave one pair out." },
+    { Rule::SplitProduct, "split_product", Severity::Note, "The product {} is quantized before its bias is added",
+        "A product and the addition of its bias are one operator, whose sums are rounded once. Apart, as MatMul and "
+        "Add, "
+        "the product has a quantizer of its own, which adds noise and a pass over the data.",
+        "Fuse MatMul and Add into Gemm before quantizing, as ONNX Runtime's optimizer does." },
     { Rule::LeftInFloat, "left_in_float", Severity::Note, "",
         "Nodes that could be quantized and are not, with the reason of each and the share of the multiplications that "
         "they do.",
         "" },
     { Rule::AccuracyDrop, "accuracy_drop", Severity::Warning, "The quantized model is right less often",
         "With labels, the share of samples that the quantized model gets right is more than one percentage point below "
-        "the float model's.",
+        "the float model's. Where so many samples lost and gained may be chance (exact McNemar test, 5 %), it is a "
+        "note.",
         "" },
     { Rule::DataSensitive, "data_sensitive", Severity::Note, "Few samples carry the error",
         "A few samples carry most of the error. They are listed under Samples; look at what they have in "

@@ -35,6 +35,7 @@ enum class Rule {
     RuntimeRejects,
     SlowForm,
     RequantizationPingPong,
+    SplitProduct,
     LeftInFloat,
     AccuracyDrop,
     DataSensitive,

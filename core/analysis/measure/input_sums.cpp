@@ -2,7 +2,7 @@
 #include "core/analysis/measure/input_sums.h"
 
 #include "core/analysis/measure/channel_major.h"
-#include "core/base/hash.h"
+#include "core/data/sample_hash.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -41,14 +41,6 @@ void addRun(std::span<const float> values, InputSums& sums)
     }
 }
 
-/// The bytes of sample `s` of a feed; of all of it where it cannot be split.
-std::span<const std::byte> slice(const Tensor& t, const Feed& feed, size_t s)
-{
-    const auto all = t.bytes();
-    const size_t slices = feed.slicesOf(all.size()), part = all.size() / slices;
-    return slices > 1 ? all.subspan(s * part, part) : all;
-}
-
 } // namespace
 
 void InputSums::merge(const InputSums& other)
@@ -85,12 +77,8 @@ InputStatistics InputStatistics::of(const Plan& floatPlan, const CarryNames& car
 void InputStatistics::add(const Feed& feed)
 {
     const size_t samples = hashes.size();
-    for (size_t s = 0; s < feed.samples; ++s) {
-        Hash128 key;
-        for (const Tensor& t : feed.inputs)
-            key = combine(key, hashBytes(slice(t, feed, s)));
-        hashes[feed.firstSample + s] = key.low;
-    }
+    const std::vector<uint64_t> fed = sampleHashes(feed);
+    std::ranges::copy(fed, hashes.begin() + std::ptrdiff_t(feed.firstSample));
     for (size_t i = 0; i < std::min(inputs.size(), feed.inputs.size()); ++i) {
         const Tensor plain = toPlain(feed.inputs[i]);
         if (!isFloat(plain.dtype()) && !isInteger(plain.dtype()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/pairs/provenance.h"
 #include "core/engine/plan/plan.h"
 #include "core/match/alignment.h"
 #include "core/qdq/quant_view.h"
@@ -16,6 +17,7 @@ struct ComparePair {
     std::shared_ptr<const QuantView> quantView;
     std::shared_ptr<const Alignment> alignment;
     std::shared_ptr<const Plan> writtenPlan = nullptr; ///< the file as written, when quantPlan is of an integer profile
+    std::shared_ptr<const Provenance> provenance = nullptr; ///< null: a file, of which nothing more is known
 };
 
 } // namespace qs

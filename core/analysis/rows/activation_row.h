@@ -55,6 +55,9 @@ struct ActivationRow {
     std::optional<std::pair<double, double>> observedRange; ///< of a(p); of y without a quantizer
     std::optional<std::pair<double, double>> floatRange; ///< of x
     Number signalPower; ///< mean x^2
+    /// Noise of rounding with one range for all samples over that with a range of each sample's own, dB; and the median
+    /// width of these ranges as a share of the one. Null for single samples and tensors without width.
+    Number ownRangesGainDb, medianSampleWidth;
     Number usedCodes; ///< share of the codes in use, per-tensor quantizers of 8 bits
     std::optional<ImplementationShares> implementation; ///< integer profiles
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample

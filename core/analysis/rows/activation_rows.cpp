@@ -38,6 +38,29 @@ Totals addUp(const Measured& m, size_t pair)
     return t;
 }
 
+double widthOf(const PairSums& s) { return std::max(s.highX, 0.0) - std::min(s.lowX, 0.0); }
+
+/// What ranges of each sample's own would give: noise of rounding is proportional to the square of the range's width.
+void fillOwnRanges(const Measured& m, size_t pair, const PairSums& all, ActivationRow& row)
+{
+    const double width = widthOf(all);
+    std::vector<double> shares;
+    double own = 0;
+    for (size_t s = 0; s < m.samples; ++s) {
+        const PairSums& one = m.sums[pair * m.samples + s];
+        if (!m.done[s] || one.count == 0)
+            continue;
+        shares.push_back(widthOf(one) / width);
+        own += double(one.count) * shares.back() * shares.back();
+    }
+    if (shares.size() < 2 || !(width > 0) || !std::isfinite(width) || !(own > 0))
+        return;
+    row.ownRangesGainDb = 10 * std::log10(double(all.count) / own);
+    const auto middle = shares.begin() + std::ptrdiff_t(shares.size() / 2);
+    std::ranges::nth_element(shares, middle);
+    row.medianSampleWidth = *middle;
+}
+
 double meanScaleSquare(const QuantParams& params)
 {
     double sum = 0;
@@ -210,6 +233,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         if (t.sums.count > 0) {
             fillOwnQuantizer(plan, t.sums, row);
             fillParameters(plan, t.scaleSquare, row);
+            if (row.quantizer)
+                fillOwnRanges(m, i, t.sums, row);
         }
         fillLost(plan, row);
         if (t.node.count > 0) {

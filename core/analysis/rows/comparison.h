@@ -5,6 +5,7 @@
 #include "core/analysis/bypass/restored_activations.h"
 #include "core/analysis/findings/finding.h"
 #include "core/analysis/rows/activation_row.h"
+#include "core/analysis/rows/float_node_row.h"
 #include "core/analysis/rows/output_row.h"
 #include "core/analysis/rows/sample_row.h"
 #include "core/analysis/rows/weight_row.h"
@@ -44,6 +45,9 @@ struct Comparison {
     std::vector<std::vector<size_t>> duplicates; ///< samples whose inputs are equal, in groups
     std::optional<CalibrationCoverage> coverage; ///< nothing without static quantizers of activations
     std::vector<RangeGrowth> rangeGrowth; ///< after 1, 2, 4 ... and all samples
+    size_t rangesSettledAfter = 0; ///< samples after which they have 99 % of their width; 0: nothing is quantized
+    std::optional<CalibrationSummary> calibration; ///< where the quantized model was made and calibrated here
+    std::vector<FloatNodeRow> floatNodes; ///< of the quantized model, in node order; not before all samples are done
     std::optional<NetworkVerdict> network; ///< on the first sample that tells, where it was asked for
     std::optional<RestoredOutput> restored; ///< on that sample, where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user

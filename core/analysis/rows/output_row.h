@@ -36,6 +36,7 @@ struct Accuracy {
     size_t labels = 0;
     double floatAccuracy = 0;
     double quantizedAccuracy = 0;
+    size_t lost = 0, gained = 0; ///< samples that the float model alone gets right, and the quantized one alone
 };
 
 } // namespace qs

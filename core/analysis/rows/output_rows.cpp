@@ -31,7 +31,8 @@ void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison&
     for (size_t s = 0; s < m.samples; ++s)
         if (m.done[s] && m.floatClass[s] < 0)
             return fillFlipped(m, result); // no scores, or several positions a sample
-    size_t right = 0, quantRight = 0, labels = 0;
+    Accuracy accuracy;
+    size_t right = 0, quantRight = 0;
     for (size_t s = 0; s < m.samples; ++s) {
         if (!m.done[s])
             continue;
@@ -42,13 +43,20 @@ void fillClasses(const Measured& m, const std::vector<int64_t>& all, Comparison&
         if (m.floatClass[s] != m.quantClass[s])
             result.flipped.push_back(m.firstSample + s);
         if (m.firstSample + s < all.size()) {
-            ++labels;
-            right += m.floatClass[s] == all[m.firstSample + s];
-            quantRight += m.quantClass[s] == all[m.firstSample + s];
+            const bool before = m.floatClass[s] == all[m.firstSample + s];
+            const bool after = m.quantClass[s] == all[m.firstSample + s];
+            ++accuracy.labels;
+            right += before;
+            quantRight += after;
+            accuracy.lost += before && !after;
+            accuracy.gained += after && !before;
         }
     }
-    if (labels > 0)
-        result.accuracy = Accuracy { labels, double(right) / double(labels), double(quantRight) / double(labels) };
+    if (accuracy.labels == 0)
+        return;
+    accuracy.floatAccuracy = double(right) / double(accuracy.labels);
+    accuracy.quantizedAccuracy = double(quantRight) / double(accuracy.labels);
+    result.accuracy = accuracy;
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/quant/calibrate/range_growth.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +24,7 @@ struct InputRow {
     std::vector<InputMoments> channels; ///< of pictures, one a colour
     std::optional<std::pair<double, double>> calibrated; ///< range that the quantized file gives this input
     std::string note; ///< what does not fit; empty = nothing
+    bool otherScale = false; ///< the note says that values were scaled or normalized otherwise
 };
 
 /// How well the calibrated ranges cover the values of these samples.
@@ -33,11 +36,16 @@ struct CalibrationCoverage {
     double worstShare = 0;
 };
 
-/// How far the ranges have grown after the first samples: would fewer samples, or more, calibrate otherwise?
-struct RangeGrowth {
+/// The samples that ranges were found with, where the quantized model was made here.
+struct CalibrationSummary {
     size_t samples = 0;
-    double meanShare = 0; ///< of the range over all samples, mean over the quantized activations
-    double settledShare = 0; ///< of these activations: within 1 % of that range
+    size_t judged = 0; ///< samples of the comparison that are among them
+    size_t repeated = 0; ///< samples that are equal to an earlier one
+    bool extremes = false; ///< ranges are those of the smallest and largest value, so that each sample can widen them
+    size_t settledAfter = 0; ///< samples after which ranges have 99 % of their width; 0: not known
+    double halfShare = 1; ///< of their width that ranges had after half of the samples
+    size_t labels = 0, classes = 0; ///< samples with a class, and classes that occur; 0: no labels
+    double largestClass = 0; ///< share of the labels
 };
 
 } // namespace qs

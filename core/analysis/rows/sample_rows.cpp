@@ -7,12 +7,12 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace qs {
 
 namespace {
 
-constexpr double kSettled = 0.99;
 constexpr double kBrightest = 255; ///< of raw pixels
 constexpr double kFarWider = 8; ///< times the calibrated width
 constexpr double kWider = 1.25;
@@ -26,26 +26,35 @@ std::optional<InputMoments> momentsOf(const InputSums& s)
     return InputMoments { mean, std::sqrt(std::max(0.0, s.squares / double(s.count) - mean * mean)), s.low, s.high };
 }
 
-/// How the values lie against the range that calibration found.
-std::string noteOn(const InputMoments& m, const std::optional<std::pair<double, double>>& calibrated)
+/// Values that were scaled or normalized otherwise than those of the calibration; empty: nothing speaks for it.
+std::string otherScale(const InputMoments& m, double low, double high, const std::string& both)
 {
-    if (m.lowest == m.highest)
-        return fmt::format("every value is {:.4g}", m.lowest);
-    if (!calibrated)
-        return {};
-    const auto [low, high] = *calibrated;
     const double width = high - low, seen = m.highest - m.lowest;
-    const std::string both
-        = fmt::format("values from {:.4g} to {:.4g}, calibrated for {:.4g} to {:.4g}", m.lowest, m.highest, low, high);
     if (m.lowest >= 0 && m.highest > 1 && m.highest <= kBrightest && seen > kFarWider * width)
         return both + ": these look like raw pixels, which this model expects scaled and normalized";
     if (m.lowest >= 0 && m.highest <= 1 && low < -0.1 * width)
         return both + ": these look like pixels of 0..1, from which mean and deviation were not taken";
     if (seen > kWider * width || m.lowest < low - width * (kWider - 1) || m.highest > high + width * (kWider - 1))
         return both + ": another normalization, or other data than calibration had";
-    if (seen < kHardlyUsed * width)
-        return both + ": they fill little of it";
     return {};
+}
+
+/// How the values lie against the range that calibration found.
+void addNote(const InputMoments& m, InputRow& row)
+{
+    if (m.lowest == m.highest) {
+        row.note = fmt::format("every value is {:.4g}", m.lowest);
+        return;
+    }
+    if (!row.calibrated)
+        return;
+    const auto [low, high] = *row.calibrated;
+    const std::string both
+        = fmt::format("values from {:.4g} to {:.4g}, calibrated for {:.4g} to {:.4g}", m.lowest, m.highest, low, high);
+    row.note = otherScale(m, low, high, both);
+    row.otherScale = !row.note.empty();
+    if (row.note.empty() && m.highest - m.lowest < kHardlyUsed * (high - low))
+        row.note = both + ": they fill little of it";
 }
 
 void fillInputs(const ComparePair& pair, const Measured& m, Comparison& c)
@@ -68,7 +77,7 @@ void fillInputs(const ComparePair& pair, const Measured& m, Comparison& c)
         if (paired != c.activations.end() && !paired->params.scale.empty())
             row.calibrated = paired->range;
         if (row.all && isFloat(pair.floatPlan->facts().of(input.value).dtype))
-            row.note = noteOn(*row.all, row.calibrated);
+            addNote(*row.all, row);
         c.inputs.push_back(std::move(row));
     }
 }
@@ -111,49 +120,55 @@ void fillCoverage(Comparison& c)
     c.coverage = std::move(coverage);
 }
 
-/// Width of a range that holds zero.
-struct GrowingRange {
-    double low = 0, high = 0;
-    void add(const PairSums& s)
-    {
-        low = std::min(low, s.lowX);
-        high = std::max(high, s.highX);
-    }
-    double width() const { return high - low; }
-};
-
 void fillGrowth(const Measured& m, Comparison& c)
 {
-    std::vector<size_t> steps;
-    for (size_t n = 1; n < c.samples; n *= 2)
-        steps.push_back(n);
-    if (c.samples > 0)
-        steps.push_back(c.samples);
-    std::vector<double> shares(steps.size()), settled(steps.size());
-    size_t tensors = 0;
+    RangeCurve curve(c.samples);
     for (size_t p = 0; p < m.pairs.size(); ++p) {
         if (m.pairs[p].params.scale.empty())
             continue;
-        GrowingRange range;
-        std::vector<double> widths;
-        size_t seen = 0;
-        for (size_t s = 0; s < m.samples; ++s) {
-            if (!m.done[s])
-                continue;
-            range.add(m.sums[p * m.samples + s]);
-            if (widths.size() < steps.size() && ++seen == steps[widths.size()])
-                widths.push_back(range.width());
-        }
-        if (!(range.width() > 0) || widths.size() != steps.size())
-            continue;
-        ++tensors;
-        for (size_t i = 0; i < steps.size(); ++i) {
-            shares[i] += widths[i] / range.width();
-            settled[i] += widths[i] >= kSettled * range.width();
-        }
+        std::vector<std::pair<double, double>> extremes;
+        for (size_t s = 0; s < m.samples; ++s)
+            if (m.done[s])
+                extremes.emplace_back(m.sums[p * m.samples + s].lowX, m.sums[p * m.samples + s].highX);
+        curve.add(extremes);
     }
-    for (size_t i = 0; tensors > 0 && i < steps.size(); ++i)
-        c.rangeGrowth.push_back({ steps[i], shares[i] / double(tensors), settled[i] / double(tensors) });
+    c.rangeGrowth = curve.steps();
+    c.rangesSettledAfter = curve.settledAfter();
+}
+
+/// Repeated ones among the samples, and how many of the judged ones are among those that calibrated.
+void fillSharedSamples(const CalibrationSet& set, const Measured& m, const Comparison& c, CalibrationSummary& summary)
+{
+    if (set.judged) {
+        summary.judged = c.samples;
+        for (const auto& group : c.duplicates)
+            summary.repeated += group.size() - 1;
+        return;
+    }
+    const std::unordered_set<uint64_t> known(set.hashes.begin(), set.hashes.end());
+    summary.repeated = set.hashes.size() - known.size();
+    for (size_t s = 0; s < m.inputs.hashes.size(); ++s)
+        summary.judged += m.done[s] && m.inputs.hashes[s] != 0 && known.contains(m.inputs.hashes[s]);
+}
+
+void fillCalibration(const ComparePair& pair, const Measured& m, Comparison& c)
+{
+    if (!pair.provenance || !pair.provenance->calibration)
+        return;
+    const CalibrationSet& set = *pair.provenance->calibration;
+    CalibrationSummary summary;
+    summary.samples = set.samples;
+    summary.extremes = set.extremes;
+    summary.settledAfter = set.settledAfter;
+    summary.halfShare = set.halfShare;
+    fillSharedSamples(set, m, c, summary);
+    std::map<int64_t, size_t> classes;
+    for (const int64_t label : set.labels)
+        summary.largestClass = std::max(summary.largestClass, double(++classes[label]));
+    summary.labels = set.labels.size();
+    summary.classes = classes.size();
+    summary.largestClass /= std::max(double(summary.labels), 1.0);
+    c.calibration = summary;
 }
 
 } // namespace
@@ -164,6 +179,7 @@ void fillSamples(const ComparePair& pair, const Measured& measured, Comparison& 
     fillDuplicates(measured, result);
     fillCoverage(result);
     fillGrowth(measured, result);
+    fillCalibration(pair, measured, result);
 }
 
 } // namespace qs

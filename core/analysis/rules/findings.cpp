@@ -2,6 +2,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include "core/analysis/rows/range_use.h"
+#include "core/kernels/instruction_sets.h"
 #include "core/qdq/qlinear_signature.h"
 
 #include <algorithm>
@@ -75,6 +76,13 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findForms(pair, found);
     findInherited(pair, c, found);
     findSampleSpread(c, found);
+    findSymmetricOnSkewed(c, found);
+    findRangeVaries(pair, c, found);
+    findCalibrationSet(c, found);
+    findSaturationRisk(pair, c, addsPairsIn16Bits(), found);
+    findAccuracyDrop(c, found);
+    findSplitProducts(pair, c, found);
+    findLeftInFloat(c, found);
     findUnmatched(pair, found);
     std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;

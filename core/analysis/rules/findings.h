@@ -32,6 +32,14 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
 void findImplementationDiffers(const Comparison& c, std::vector<Finding>& found);
 void findForms(const ComparePair& pair, std::vector<Finding>& found);
 void findSampleSpread(const Comparison& c, std::vector<Finding>& found);
+void findSymmetricOnSkewed(const Comparison& c, std::vector<Finding>& found);
+void findRangeVaries(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findCalibrationSet(const Comparison& c, std::vector<Finding>& found);
+/// `cpuSaturates`: the CPU at hand adds pairs of products in 16 bits.
+void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSaturates, std::vector<Finding>& found);
+void findAccuracyDrop(const Comparison& c, std::vector<Finding>& found);
+void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findLeftInFloat(const Comparison& c, std::vector<Finding>& found);
 void findUnmatched(const ComparePair& pair, std::vector<Finding>& found);
 
 /// Share of a weight's elements off by more than rounding does, from which on it is another weight.

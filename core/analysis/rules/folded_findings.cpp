@@ -39,6 +39,10 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::RangeTooLarge, "", "{0} ranges are too large", "Narrow each range to what was observed.", kFewestRanges },
     { Rule::Outliers, "", "Outliers at {0} tensors",
         "Leave these nodes in float, or cut the outliers off with the percentile or mse calibrator." },
+    { Rule::SymmetricOnSkewed, "", "Symmetric codes for one-sided values at {0} tensors", "" },
+    { Rule::RangeVaries, "varies", "The ranges of {0} tensors differ from sample to sample", "" },
+    { Rule::RangeVaries, "varies, static alone", "The ranges of {0} tensors differ from sample to sample", "" },
+    { Rule::SplitProduct, "", "{0} products are quantized before their bias is added", "" },
     { Rule::SensitiveOperator, kAnyCause, "{1}, in {0} places", "Leave these nodes in float." },
     { Rule::ScaleMismatchAtJoin, kAnyCause, "{1}, {0} of them", "" },
     { Rule::ExtremeConstant, "", "Extreme constants rule the scales of {0} tensors",
@@ -46,6 +50,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::WrongBiasScale, "wrong", "{0} biases are wrong", "" },
     { Rule::WrongBiasScale, "own_scale", "{0} biases have scales of their own", "" },
     { Rule::SaturatingAccumulation, "", "Sums of {0} operators saturate on CPUs without VNNI", "", 2, true },
+    { Rule::SaturatingAccumulation, "this CPU", "Sums of {0} operators can saturate on this CPU, which has no VNNI",
+        "" },
     { Rule::ImplementationDiffers, "", "The runtime computes {0} units otherwise than the file says", "" },
 });
 

@@ -7,6 +7,7 @@
 #include "core/prepare/prepare.h"
 #include "core/quant/calibrate/calibration_data.h"
 #include "core/quant/correct/report.h"
+#include "core/quant/model/left_in_float.h"
 #include "core/quant/recipe/recipe.h"
 #include "core/quant/weight_only/weight_only.h"
 
@@ -18,6 +19,8 @@ struct KeptCalibration {
     std::vector<std::string> opTypes; ///< Recipe::opTypes, which say what tensors these are
     CalibrationData data;
     bool fromFile = false; ///< QuantizeInputs::calibrationCache held it
+    std::vector<uint64_t>
+        sampleHashes {}; ///< of the samples (core/data/sample_hash.h); empty where they come from a file
 };
 
 struct Quantization;
@@ -43,7 +46,9 @@ struct Quantization {
     std::vector<CorrectionReport> corrections;
     Ranges ranges; ///< that it was made with; empty for forms that need none
     std::shared_ptr<const KeptCalibration> kept; ///< null where nothing was calibrated
+    bool calibrated = false; ///< `ranges` come of `kept`, which else only waits for another recipe
     std::vector<std::string> warnings;
+    std::vector<LeftInFloat> left; ///< nodes that stayed as they were, and why
     double prepareMs = 0, calibrateMs = 0, quantizeMs = 0;
     std::vector<PassReport> preparation; ///< what each pass did; empty without preparation
     std::shared_ptr<const ReadyBlocks> blocks; ///< of weights, where data chose the codes

@@ -78,6 +78,8 @@ Result<std::shared_ptr<const KeptCalibration>> collected(
     kept->key = calibrationKey(state.applied);
     kept->opTypes = state.applied.opTypes;
     if (cache.empty()) {
+        kept->sampleHashes.resize(inputs.data->samples());
+        run.hashes = &kept->sampleHashes;
         const CollectOptions wanted = wantedOf(inputs, state.applied, before(inputs, state));
         QS_TRY(kept->data, collectCalibration(run, wanted));
     } else {
@@ -204,6 +206,17 @@ void warnOfEmptyTensors(const FloatState& state, std::vector<std::string>& warni
                 + std::to_string(state.kept->data.feeds) + " samples, so its scale is 1");
 }
 
+/// Nodes that graph preparation excluded, not the user.
+void nameKeepingPass(const std::vector<PassReport>& reports, std::vector<LeftInFloat>& left)
+{
+    for (const PassReport& report : reports)
+        for (LeftInFloat& node : left)
+            if (node.reason.cause == FloatCause::Excluded
+                && std::ranges::find(report.keepFloat, node.node) != report.keepFloat.end())
+                node.reason.text
+                    = "graph preparation keeps it (" + report.pass + "): in 8 bits it costs more than it saves";
+}
+
 Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkContext& work)
 {
     Stopwatch clock;
@@ -226,6 +239,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
     } else {
         QS_CHECK(hooks.findRanges(state));
     }
+    const bool calibrated = state.kept != nullptr;
     if (!state.kept && before(inputs, state)) // a recipe that calibrates again may follow
         state.kept = inputs.earlier->kept;
     const double calibrateMs = clock.lap();
@@ -236,9 +250,11 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
     for (const CorrectionReport& report : corrections)
         for (const std::string& note : report.notes)
             quantized.warnings.push_back(report.name + ": " + note);
+    nameKeepingPass(prepared.reports, quantized.left);
     return Quantization { std::move(quantized.draft), std::move(state.draft), changed || raised,
-        std::move(state.recipe), std::move(corrections), std::move(state.ranges), std::move(state.kept),
-        std::move(quantized.warnings), prepareMs, calibrateMs, clock.lap(), std::move(prepared.reports), blocks,
+        std::move(state.recipe), std::move(corrections), std::move(state.ranges), std::move(state.kept), calibrated,
+        std::move(quantized.warnings), std::move(quantized.left), prepareMs, calibrateMs, clock.lap(),
+        std::move(prepared.reports), blocks,
         correct || raised ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants) };
 }
 

@@ -152,8 +152,9 @@ Status compare(Steps& s, const PartialFn& partial)
     if (!s.next.alignment || !s.next.data || !asked.run)
         return {};
     const bool prove = !s.next.quantization; // what a recipe made is the same network
-    const ComparisonKey key { *sampled(s.next, s.next.data), *s.next.quantModel, s.next.alignment, asked.profile,
-        asked.nodeAlone, asked.histograms, prove, asked.shard };
+    const ComparisonKey key { *sampled(s.next, s.next.data), *s.next.quantModel, s.next.alignment, s.next.quantization,
+        s.next.quantization ? calibrated(s.next)->data : nullptr, asked.profile, asked.nodeAlone, asked.histograms,
+        prove, asked.shard };
     std::function<void(Comparison)> soFar;
     if (partial)
         soFar = [&](Comparison comparison) {

@@ -4,6 +4,7 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/rows/weight_rows.h"
+#include "core/project/quantize/provenance.h"
 
 #include <algorithm>
 
@@ -54,7 +55,10 @@ Result<Compared> compareSampled(
 {
     PlanOptions plan = context.planOptions();
     plan.profile = key.profile;
-    const ComparePair pair = readyPair(key.sampled.floatModel, key.quantModel, key.alignment, plan);
+    ComparePair pair = readyPair(key.sampled.floatModel, key.quantModel, key.alignment, plan);
+    if (key.quantization)
+        pair.provenance = std::make_shared<const Provenance>(
+            provenanceOf(*key.quantization, key.calibrationData, key.sampled.data.get()));
     if (context.work.cancel.cancelled()) // that plan may lack steps
         return cancelled();
     const CompareOptions options = compareOptions(key, context);

@@ -58,6 +58,8 @@ struct ComparisonKey {
     SampledModel sampled;
     LoadedModel quantModel;
     std::shared_ptr<const Alignment> alignment;
+    std::shared_ptr<const Quantization> quantization; ///< that made the quantized model; null: a file
+    std::shared_ptr<const DataSource> calibrationData; ///< that it was calibrated with
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
     bool nodeAlone = false, histograms = true;
     bool prove = false; ///< CompareOptions::prove

@@ -108,6 +108,18 @@ std::string findings(const Comparison& c)
     return out;
 }
 
+std::string floatNodes(const Comparison& c)
+{
+    std::string rows;
+    for (const FloatNodeRow& row : c.floatNodes)
+        rows += "<li>" + escaped(row.node) + " (" + escaped(row.opType)
+            + (row.macShare.value_or(0) > 0 ? ", " + shown(text::percent(row.macShare)) + " of the multiplications"
+                                            : "")
+            + "): " + escaped(row.reason.text) + "</li>";
+    return "<details><summary>" + escaped(text::counted(c.floatNodes.size(), "node"))
+        + "</summary><ul class=\"evidence\">" + rows + "</ul></details>";
+}
+
 std::string histograms(const Comparison& c)
 {
     std::string out
@@ -169,6 +181,8 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
         out += section("Weights, lowest SQNR first", html::weightTable(c));
     if (info.laboratory && !c.weights.empty())
         out += section("Weights stored in other ways", html::laboratoryTable(c, *info.laboratory));
+    if (!c.floatNodes.empty())
+        out += section("Why is this float?", floatNodes(c));
     if (!s.alignment->unmatchedFloat.empty() || !s.alignment->unmatchedQuant.empty() || !s.alignment->links.empty())
         out += section("Without a partner", html::unmatchedTable(s));
     out += section("What the numbers mean", html::definitions());

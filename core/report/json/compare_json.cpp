@@ -136,6 +136,13 @@ Json weight(const WeightRow& w)
     return row;
 }
 
+Json floatNode(const FloatNodeRow& row)
+{
+    return { { "node", row.node }, { "op_type", row.opType },
+        { "cause", std::string(nameIn(kFloatCauses, row.reason.cause)) }, { "reason", row.reason.text },
+        { "mac_share", jsonNumber(row.macShare) } };
+}
+
 /// What to change about a recipe; null where no recipe helps.
 Json change(const Remedy& r)
 {
@@ -327,6 +334,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
         json["numeric_links"].push_back({ { "float", s.floatModel->graph().value(l.floatValue).name },
             { "quantized", s.quantModel->graph().value(l.quantValue).name }, { "confidence", l.confidence },
             { "permuted", l.permuted } });
+    json["float_nodes"] = rows(c.floatNodes, floatNode);
     json["findings"] = rows(c.findings, finding);
     json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
         { "report", s.timing.reportMs } };

@@ -42,6 +42,13 @@ void addSamplesJson(const Comparison& c, nlohmann::ordered_json& document)
             = { { "values", c.coverage->values }, { "outside_share", jsonNumber(c.coverage->outside) },
                   { "tensors", c.coverage->tensors }, { "tensors_outside", c.coverage->tensorsOutside },
                   { "worst", c.coverage->worst }, { "worst_share", jsonNumber(c.coverage->worstShare) } };
+    document["calibration"] = nullptr;
+    if (const auto& s = c.calibration)
+        document["calibration"] = { { "samples", s->samples }, { "judged_samples", s->judged },
+            { "repeated_samples", s->repeated }, { "classes", s->classes },
+            { "settled_after", s->settledAfter > 0 ? nlohmann::ordered_json(s->settledAfter) : nullptr } };
+    document["ranges_settled_after"]
+        = c.rangesSettledAfter > 0 ? nlohmann::ordered_json(c.rangesSettledAfter) : nullptr;
     document["learning_curve"] = nlohmann::ordered_json::array();
     for (const RangeGrowth& g : c.rangeGrowth)
         document["learning_curve"].push_back({ { "samples", g.samples },

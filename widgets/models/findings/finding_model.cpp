@@ -114,6 +114,10 @@ QString remedyText(const Remedy& remedy)
         return tr("Activations uint8");
     case RemedyKind::KeepActivations:
         return tr("Keep Relu and Clip where ranges do not cut");
+    case RemedyKind::AsymmetricActivations:
+        return tr("Asymmetric activations");
+    case RemedyKind::DynamicFormat:
+        return tr("Dynamic format");
     }
     return {};
 }
@@ -121,7 +125,7 @@ QString remedyText(const Remedy& remedy)
 QString remediesText(const std::vector<Remedy>& remedies)
 {
     const QString first = remedyText(remedies.front());
-    return remedies.size() == 1 || first.isEmpty()
+    return remedies.size() == 1 || first.isEmpty() || first == remedyText(remedies.back())
         ? first
         : FindingModel::tr("%1, and %2 more").arg(first, countText(quint64(remedies.size() - 1)));
 }

@@ -11,6 +11,8 @@
 
 #include <QStringList>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -148,6 +150,29 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
         numberText(r.similarity.rmse) + QStringLiteral(" | ") + numberText(r.similarity.maxAbsError));
 }
 
+/// "Why is this float?" of a node of either model; null where it is quantized, or nothing was compared yet.
+const FloatNodeRow* floatNodeAt(const Snapshot& snapshot, const LoadedModel& model, const Place& place)
+{
+    if (!snapshot.comparison)
+        return nullptr;
+    const auto& all = snapshot.comparison->floatNodes;
+    if (place.side == Side::Float)
+        return whyFloat(*snapshot.comparison, model.graph().node(place.node).name);
+    const auto found = std::ranges::find(all, place.node, &FloatNodeRow::quantNode);
+    return found == all.end() ? nullptr : &*found;
+}
+
+void addWhyFloat(Rows& rows, const FloatNodeRow& row)
+{
+    const QString share = row.macShare && *row.macShare > 0
+        ? tr(" (%1 of the multiplications)").arg(percentText(row.macShare))
+        : QString();
+    rows.section(tr("In float"));
+    rows.add(tr("why is this float?"), toQt(row.reason.text) + share,
+        tr("Why the quantized model computes this node in float: as the quantizer decided it, or as the file shows "
+           "it."));
+}
+
 void addNode(Rows& rows, const LoadedModel& model, NodeId id)
 {
     const Node& node = model.graph().node(id);
@@ -220,6 +245,9 @@ std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& p
             addFile(rows, tr("Quantized model"), *snapshot.quantModel);
         return std::move(rows).take();
     }
+    if (place.node.valid())
+        if (const FloatNodeRow* row = floatNodeAt(snapshot, *model, place))
+            addWhyFloat(rows, *row);
     if (place.weight && snapshot.comparison)
         addWeight(rows, snapshot, place);
     else if (place.activation && snapshot.comparison)

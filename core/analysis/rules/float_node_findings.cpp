@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+/// Work that stays in float, and why.
+namespace qs {
+
+namespace {
+
+constexpr double kHeavyShare = 0.001; ///< of all multiplications
+constexpr size_t kTold = 3; ///< nodes in the sentence; all are places
+
+bool isMatrixProduct(const std::string& type)
+{
+    return type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type == "MatMul";
+}
+
+/// Nodes that multiply, and single ones that keep codes from passing through.
+bool worthTelling(const FloatNodeRow& row)
+{
+    if (row.macShare ? *row.macShare >= kHeavyShare : isMatrixProduct(row.opType))
+        return true;
+    const FloatCause cause = row.reason.cause;
+    return row.between && (cause == FloatCause::Opset || cause == FloatCause::Type || cause == FloatCause::Range);
+}
+
+std::string remedyFor(FloatCause cause)
+{
+    switch (cause) {
+    case FloatCause::Excluded:
+        return "Leave them so where they were excluded on purpose; what each is worth the sensitivity analysis tells.";
+    case FloatCause::OpType:
+        return "Add their type to the recipe's operator types.";
+    case FloatCause::NoRule:
+        return "Nothing to do with ONNX Runtime's tools, unless another format quantizes them.";
+    case FloatCause::Opset:
+        return "Export the float model with a newer opset, and quantize it again.";
+    case FloatCause::Type:
+        return "Let graph preparation infer shapes, which states the types.";
+    case FloatCause::Range:
+        return "Calibrate with data that reach these values.";
+    case FloatCause::Extreme:
+        return "Nothing to do: no scale serves such values and the others, too.";
+    case FloatCause::Rule:
+        return "Nothing to do with this format; quantize the nodes before them, or choose another format.";
+    case FloatCause::Structure:
+        return "Quantize the float model anew if this was not meant: each needs quantizers on its inputs, its weight "
+               "and its output.";
+    }
+    return {};
+}
+
+FindingPlace placeOf(const FloatNodeRow& row)
+{
+    FindingPlace place;
+    place.node = row.node;
+    place.evidence = { { "reason", std::nullopt, row.reason.text, {} },
+        { "cause", std::nullopt, std::string(nameIn(kFloatCauses, row.reason.cause)), {} } };
+    if (row.macShare)
+        place.evidence.push_back(evidence("mac_share", *row.macShare));
+    return place;
+}
+
+std::string sentence(const std::vector<const FloatNodeRow*>& rows)
+{
+    std::vector<std::string> told;
+    for (size_t i = 0; i < std::min(rows.size(), kTold); ++i)
+        told.push_back(fmt::format("{}{}: {}", rows[i]->node,
+            rows[i]->macShare ? " (" + percentText(*rows[i]->macShare) + ")" : "", rows[i]->reason.text));
+    std::string text = fmt::format("{}", fmt::join(told, "; "));
+    if (rows.size() > kTold)
+        text += fmt::format("; and {} more", rows.size() - kTold);
+    return text + ".";
+}
+
+/// "excluded 3, opset 1"
+std::string causesText(const std::vector<const FloatNodeRow*>& rows)
+{
+    std::map<FloatCause, size_t> counts;
+    for (const FloatNodeRow* row : rows)
+        ++counts[row->reason.cause];
+    std::vector<std::string> parts;
+    for (const auto& [cause, count] : counts)
+        parts.push_back(fmt::format("{} {}", nameIn(kFloatCauses, cause), count));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+} // namespace
+
+void findLeftInFloat(const Comparison& c, std::vector<Finding>& found)
+{
+    std::vector<const FloatNodeRow*> rows;
+    double share = 0;
+    bool known = true;
+    for (const FloatNodeRow& row : c.floatNodes)
+        if (worthTelling(row)) {
+            rows.push_back(&row);
+            share += row.macShare.value_or(0);
+            known = known && row.macShare;
+        }
+    if (rows.empty())
+        return;
+    std::ranges::stable_sort(rows,
+        [](const FloatNodeRow* a, const FloatNodeRow* b) { return a->macShare.value_or(0) > b->macShare.value_or(0); });
+    Finding f = makeFinding(Rule::LeftInFloat);
+    f.node = rows.front()->node;
+    f.title = rows.size() == 1 ? fmt::format("{} is left in float", rows.front()->opType)
+                               : fmt::format("{} nodes are left in float", rows.size());
+    if (known && share >= kHeavyShare)
+        f.title += fmt::format(": {} of the multiplications", percentText(share));
+    f.summary = sentence(rows);
+    f.evidence = { evidence("nodes", double(rows.size())), { "causes", std::nullopt, causesText(rows), {} } };
+    if (known)
+        f.evidence.push_back(evidence("mac_share", share));
+    f.remedy = remedyFor(rows.front()->reason.cause);
+    for (const FloatNodeRow* row : rows)
+        f.places.push_back(placeOf(*row));
+    found.push_back(std::move(f));
+}
+
+} // namespace qs

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
+
+#include "core/qdq/qlinear_signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+/// Sums that the CPU at hand may cut off, by the weights alone. What really happens the profile integer-avx2 counts.
+namespace qs {
+
+namespace {
+
+/// The largest activation code times two weights of one sign: above this they leave 16 bits (255 · 129 > 32767).
+constexpr int kFits = 128;
+
+struct PairRisk {
+    size_t pairs = 0, risky = 0;
+    void add(int first, int second)
+    {
+        ++pairs;
+        const int above = std::max(first, 0) + std::max(second, 0), below = std::min(first, 0) + std::min(second, 0);
+        risky += above > kFits || -below > kFits;
+    }
+};
+
+/// Neighbours along the depth, as VPMADDUBSW takes them: a convolution's depth runs over positions, at each over
+/// channels; depthwise ones have another kernel.
+PairRisk riskOfConv(std::span<const int8_t> w, const Shape& shape)
+{
+    PairRisk risk;
+    const auto channels = size_t(shape[1]), size = size_t(shape[0]) > 0 ? w.size() / size_t(shape[0]) : 0;
+    const size_t positions = channels > 0 ? size / channels : 0;
+    for (size_t m = 0; channels > 1 && m < size_t(shape[0]); ++m) {
+        const auto at = [&](size_t k) { return int(w[m * size + k % channels * positions + k / channels]); };
+        for (size_t k = 0; k + 1 < size; k += 2)
+            risk.add(at(k), at(k + 1));
+    }
+    return risk;
+}
+
+/// `columns` 1 apart, or rows where the matrix is stored the other way round.
+PairRisk riskOfMatrix(std::span<const int8_t> w, const Shape& shape, bool transposed)
+{
+    PairRisk risk;
+    const auto rows = size_t(shape[shape.size() - 2]), columns = size_t(shape.back());
+    const size_t depth = transposed ? columns : rows, width = transposed ? rows : columns;
+    for (size_t c = 0; c < width; ++c)
+        for (size_t k = 0; k + 1 < depth; k += 2) {
+            const auto at = [&](size_t i) { return int(transposed ? w[c * columns + i] : w[i * columns + c]); };
+            risk.add(at(k), at(k + 1));
+        }
+    return risk;
+}
+
+PairRisk riskOf(const Node& node, const Tensor& weight)
+{
+    const std::string type = floatOpType(node);
+    if (weight.dtype() != DType::Int8 || weight.rank() < 2)
+        return {};
+    if (type == "Conv")
+        return riskOfConv(weight.data<int8_t>(), weight.shape());
+    const bool matrix = weight.rank() == 2 && (type == "MatMul" || type == "Gemm");
+    return matrix ? riskOfMatrix(weight.data<int8_t>(), weight.shape(), node.attributes.integer("transB", 0) != 0)
+                  : PairRisk {};
+}
+
+/// Activations of 8 bits times weights as int8.
+const Tensor* weightOf(const ComparePair& pair, const QuantUnit& unit)
+{
+    const auto& quantizers = pair.quantView->quantizers();
+    const Tensor* weight = nullptr;
+    bool bytes = false;
+    for (const uint32_t in : unit.inputs) {
+        const Quantizer& q = quantizers[in];
+        if (q.role == QuantRole::Weight && q.codes.valid())
+            weight = pair.quantPlan->constant(q.codes);
+        bytes = bytes || (q.role == QuantRole::Activation && dtypeBits(q.params.dtype) == 8);
+    }
+    return bytes ? weight : nullptr;
+}
+
+} // namespace
+
+void findSaturationRisk(const ComparePair& pair, const Comparison& c, bool cpuSaturates, std::vector<Finding>& found)
+{
+    if (!cpuSaturates || c.profile == ArithmeticProfile::IntegerAvx2)
+        return;
+    const Graph& graph = pair.quantPlan->graph();
+    for (const QuantUnit& unit : pair.quantView->units()) {
+        const Tensor* weight = weightOf(pair, unit);
+        const Node& node = graph.node(unit.node);
+        const PairRisk risk = weight ? riskOf(node, *weight) : PairRisk {};
+        if (risk.risky == 0)
+            continue;
+        const double share = double(risk.risky) / double(risk.pairs);
+        Finding f = makeFinding(Rule::SaturatingAccumulation, node.name);
+        f.node = node.name;
+        f.cause = "this CPU";
+        f.title = fmt::format("Sums of {} can saturate on this CPU, which has no VNNI", node.name);
+        f.summary = fmt::format("{} of the neighbouring weights leave 16 bits together with large activations. This "
+                                "run computes as the file says; --arithmetic integer-avx2 counts what really "
+                                "saturates.",
+            percentText(share));
+        f.evidence = { evidence("risky_share", share), evidence("pairs", double(risk.pairs)) };
+        f.remedy = "Count them (--arithmetic integer-avx2), and where they harm reduce the range of the weights to 7 "
+                   "bits.";
+        f.confidence = 0.5;
+        f.rank = share;
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace qs

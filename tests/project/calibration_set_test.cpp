@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a comparison is told of the samples that its ranges come from, and of the nodes that the quantizer left alone.
+#include "core/base/issue_text.h"
+#include "core/project/snapshot/build_snapshot.h"
+
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace qs;
+
+namespace {
+
+std::string example(const char* name) { return std::string(QS_SOURCE_DIR "/resources/examples/") + name; }
+
+Inputs byRecipe()
+{
+    Inputs inputs;
+    inputs.floatPath = example("digits_float.onnx");
+    inputs.recipe = quantscopeRecipe();
+    inputs.data.spec = example("digits_samples.npz");
+    inputs.histograms = false;
+    inputs.threads = 1;
+    return inputs;
+}
+
+SnapshotPtr build(const Inputs& inputs, const SnapshotPtr& previous = nullptr)
+{
+    auto result = buildSnapshot(inputs, previous, {}, {});
+    if (!result.ok())
+        qFatal("%s", issueText(result.issue()).c_str());
+    return *result;
+}
+
+const Finding* findingOf(const Snapshot& s, Rule rule)
+{
+    const auto& all = s.comparison->findings;
+    const auto it = std::ranges::find(all, rule, &Finding::rule);
+    return it == all.end() ? nullptr : &*it;
+}
+
+} // namespace
+
+class CalibrationSetTest : public QObject {
+    Q_OBJECT
+private slots:
+    void sameSamplesJudge();
+    void overlapIsFound();
+    void quantizersReasons();
+    void filesKnowNothing();
+};
+
+void CalibrationSetTest::sameSamplesJudge()
+{
+    const SnapshotPtr s = build(byRecipe());
+    const auto& summary = s->comparison->calibration;
+    QVERIFY(summary);
+    QCOMPARE(summary->samples, s->data->samples());
+    QCOMPARE(summary->judged, s->data->samples());
+    QVERIFY(summary->settledAfter > 0 && summary->settledAfter <= summary->samples);
+    QVERIFY(summary->halfShare > 0.5 && summary->halfShare <= 1);
+    const Finding* f = findingOf(*s, Rule::CalibrationSet);
+    QVERIFY(f);
+    QVERIFY2(f->title.find("judged by itself") != std::string::npos, f->title.c_str());
+}
+
+void CalibrationSetTest::overlapIsFound()
+{
+    Inputs inputs = byRecipe();
+    inputs.calibration = inputs.data;
+    inputs.calibration.limit = 5; // other sources, the same samples
+    const SnapshotPtr s = build(inputs);
+    QCOMPARE(s->comparison->calibration->samples, size_t(5));
+    QCOMPARE(s->comparison->calibration->judged, size_t(5));
+    // With calibration data of their own the samples that judge are not among them.
+    inputs.calibration = {};
+    inputs.calibration.spec = "random:5";
+    inputs.calibration.shapes["image"] = { 1, 1, 8, 8 };
+    const SnapshotPtr apart = build(inputs, s);
+    QCOMPARE(apart->comparison->calibration->judged, size_t(0));
+    const Finding* f = findingOf(*apart, Rule::CalibrationSet);
+    QVERIFY(!f || f->title.find("itself") == std::string::npos);
+}
+
+void CalibrationSetTest::quantizersReasons()
+{
+    Inputs inputs = byRecipe();
+    const SnapshotPtr all = build(inputs);
+    QVERIFY2(!findingOf(*all, Rule::LeftInFloat),
+        all->comparison->floatNodes.empty() ? "" : all->comparison->floatNodes[0].reason.text.c_str());
+    std::string conv;
+    for (const Node& node : all->floatModel->graph().nodes())
+        if (node.opType == "Conv" && conv.empty())
+            conv = node.name;
+    inputs.recipe->exclude = { conv };
+    const SnapshotPtr without = build(inputs, all);
+    const FloatNodeRow* row = whyFloat(*without->comparison, conv);
+    QVERIFY(row);
+    QCOMPARE(row->reason.cause, FloatCause::Excluded);
+    QVERIFY(row->macShare && *row->macShare > 0 && *row->macShare < 1);
+    const Finding* f = findingOf(*without, Rule::LeftInFloat);
+    QVERIFY(f);
+    QCOMPARE(f->node, conv);
+    QCOMPARE(f->severity, Severity::Note);
+}
+
+void CalibrationSetTest::filesKnowNothing()
+{
+    Inputs inputs = byRecipe();
+    inputs.recipe.reset();
+    inputs.quantPath = example("digits_qdq.onnx");
+    const SnapshotPtr s = build(inputs);
+    QVERIFY(!s->comparison->calibration);
+    QVERIFY(!findingOf(*s, Rule::CalibrationSet));
+    QVERIFY(!findingOf(*s, Rule::LeftInFloat));
+}
+
+QTEST_APPLESS_MAIN(CalibrationSetTest)
+#include "calibration_set_test.moc"
