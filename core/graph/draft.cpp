@@ -110,7 +110,6 @@ void GraphDraft::removeConstant(const std::string& name)
         std::erase(m_order, name);
 }
 
-/// Names that the node's subgraphs read: as the source has them, unless the subgraphs are others.
 std::vector<std::string> GraphDraft::captures(const DraftNode& node) const
 {
     std::vector<std::string> names;
@@ -124,6 +123,14 @@ std::vector<std::string> GraphDraft::captures(const DraftNode& node) const
             if (std::ranges::find(names, name) == names.end())
                 names.push_back(std::move(name));
     return names;
+}
+
+void GraphDraft::noteCaptures()
+{
+    m_captured.clear();
+    for (const DraftNode& node : nodes)
+        for (std::string& name : captures(node))
+            m_captured.insert(std::move(name));
 }
 
 void GraphDraft::dropUnusedConstants()
@@ -197,7 +204,8 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
     allowOuterValues(builder);
     for (const std::string& name : m_inputOrder) {
         const ValueId id = builder.value(name);
-        builder.setType(id, old.value(old.findValue(name)).type);
+        const auto declared = types.find(name);
+        builder.setType(id, declared == types.end() ? old.value(old.findValue(name)).type : declared->second);
         builder.addInput(id);
     }
     for (const std::string& name : m_order)

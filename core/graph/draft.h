@@ -44,7 +44,8 @@ public:
     std::map<std::string, int64_t> opsets;
     std::string producer; ///< "name version"
     std::map<std::string, std::string> metadata;
-    std::unordered_map<std::string, ValueType> types; ///< declared types of values that are new or changed
+    std::unordered_map<std::string, ValueType>
+        types; ///< declared types of values that are new or changed, and of inputs
 
     /// Null when there is no initializer of that name.
     const Tensor* constant(const std::string& name) const;
@@ -58,8 +59,12 @@ public:
     bool isOutput(const std::string& name) const { return m_outputs.contains(name); }
     const std::vector<std::string>& inputs() const { return m_inputOrder; }
     const std::vector<std::string>& outputs() const { return m_outputOrder; }
-    /// A subgraph of the source reads it.
+    /// A subgraph reads it.
     bool isCaptured(const std::string& name) const { return m_captured.contains(name); }
+    /// Names that the node's subgraphs read: as the source has them, unless the subgraphs are others.
+    std::vector<std::string> captures(const DraftNode& node) const;
+    /// To be called when nodes with subgraphs came or went.
+    void noteCaptures();
     /// Removes constants that no node, subgraph or output reads.
     void dropUnusedConstants();
 
@@ -67,7 +72,6 @@ public:
     Result<std::shared_ptr<const Model>> build() const;
 
 private:
-    std::vector<std::string> captures(const DraftNode& node) const;
     void allowOuterValues(GraphBuilder& builder) const;
     Node builtNode(const DraftNode& draft, GraphBuilder& builder) const;
     std::shared_ptr<const Model> m_source;

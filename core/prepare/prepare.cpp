@@ -32,10 +32,11 @@ Result<PassReport> inferShapes(GraphDraft& draft)
 namespace {
 
 using Pass = Result<PassReport> (*)(GraphDraft&);
-constexpr std::pair<const char*, Pass> kPasses[] { { "fold_constants", foldConstants },
-    { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm }, { "fuse_layer_norm", fuseLayerNorm },
-    { "fuse_gelu", fuseGelu }, { "fuse_attention", fuseAttention }, { "fuse_skip_layer_norm", fuseSkipLayerNorm },
-    { "fuse_gemm", fuseGemm }, { "keep_attention", keepAttention }, { "infer_shapes", inferShapes } };
+constexpr std::pair<const char*, Pass> kPasses[] { { "fold_branches", foldBranches },
+    { "fold_constants", foldConstants }, { "remove_unused", removeUnused }, { "fold_batch_norm", foldBatchNorm },
+    { "fuse_layer_norm", fuseLayerNorm }, { "fuse_gelu", fuseGelu }, { "fuse_attention", fuseAttention },
+    { "fuse_skip_layer_norm", fuseSkipLayerNorm }, { "fuse_gemm", fuseGemm }, { "keep_attention", keepAttention },
+    { "infer_shapes", inferShapes } };
 
 } // namespace
 

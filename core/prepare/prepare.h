@@ -19,8 +19,10 @@ struct PassReport {
     std::vector<std::string> keepFloat {};
 };
 
-/// Nodes whose results do not depend on data become constants ("fold_constants"). Large results of small inputs
-/// (ConstantOfShape, Expand) stay computed.
+/// The branch that is taken comes in the place of each If whose condition is constant ("fold_branches").
+Result<PassReport> foldBranches(GraphDraft& draft);
+/// Nodes whose results do not depend on data become constants ("fold_constants"), in bodies, too. Large results of
+/// small inputs (ConstantOfShape, Expand) stay computed.
 Result<PassReport> foldConstants(GraphDraft& draft);
 /// BatchNormalization behind a Conv or ConvTranspose goes into its weight and bias ("fold_batch_norm").
 Result<PassReport> foldBatchNorm(GraphDraft& draft);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prepare/needed_nodes.h"
 #include "core/prepare/prepare.h"
 
 #include <algorithm>
@@ -35,6 +36,20 @@ size_t removeCopies(GraphDraft& draft)
 
 size_t removeDead(GraphDraft& draft)
 {
+    const std::vector<bool> needed = neededNodes(draft);
+    std::vector<DraftNode> kept;
+    for (size_t n = 0; n < draft.nodes.size(); ++n)
+        if (needed[n])
+            kept.push_back(std::move(draft.nodes[n]));
+    const size_t removed = draft.nodes.size() - kept.size();
+    draft.nodes = std::move(kept);
+    return removed;
+}
+
+} // namespace
+
+std::vector<bool> neededNodes(const GraphDraft& draft)
+{
     std::unordered_map<std::string, size_t> producer;
     for (size_t n = 0; n < draft.nodes.size(); ++n)
         for (const std::string& out : draft.nodes[n].outputs)
@@ -49,25 +64,14 @@ size_t removeDead(GraphDraft& draft)
         }
     };
     std::ranges::for_each(draft.outputs(), need);
-    const Graph& source = draft.source().graph;
     while (!open.empty()) {
         const DraftNode& node = draft.nodes[open.back()];
         open.pop_back();
         std::ranges::for_each(node.inputs, need);
-        if (node.origin.valid())
-            for (ValueId captured : source.node(node.origin).captures)
-                need(source.value(captured).name);
+        std::ranges::for_each(draft.captures(node), need);
     }
-    std::vector<DraftNode> kept;
-    for (size_t n = 0; n < draft.nodes.size(); ++n)
-        if (needed[n])
-            kept.push_back(std::move(draft.nodes[n]));
-    const size_t removed = draft.nodes.size() - kept.size();
-    draft.nodes = std::move(kept);
-    return removed;
+    return needed;
 }
-
-} // namespace
 
 Result<PassReport> removeUnused(GraphDraft& draft)
 {

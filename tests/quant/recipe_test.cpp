@@ -82,8 +82,8 @@ auto membersOf(const GptqOptions& r)
 }
 auto membersOf(const GraphPreparation& r)
 {
-    const auto& [m1, m2, m3, m4, m5, m6, m7, m8] = r;
-    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8);
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = r;
+    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
 }
 
 template <class Part> bool allDiffer(const Part& a, const Part& b = {})
@@ -111,7 +111,7 @@ Recipe nothingAsByDefault()
     r.corrections = { true, true, true, true };
     r.weightOnly = { 32, WeightOnlyAlgorithm::Gptq, true, true, 4, 0, { { "w", 0.5 } },
         { 0.02, true, true, false, true }, { { "n", {} } } };
-    r.preparation = { true, false, false, false, false, false, false, false };
+    r.preparation = { true, { "rate=1" }, { "x=1x2" }, false, false, false, false, false, false, false, false };
     return r;
 }
 
@@ -298,9 +298,11 @@ private slots:
             "weight_only.channel_wise", "weight_only.accuracy_level", "weight_only.table_axis",
             "weight_only.clip_ratios", "weight_only.gptq.damping", "weight_only.gptq.reorder",
             "weight_only.gptq.search_scale", "weight_only.gptq.per_channel", "weight_only.gptq.spread_errors",
-            "weight_only.nodes", "preparation.enabled", "preparation.fold_constants", "preparation.remove_unused",
-            "preparation.fold_batch_norm", "preparation.fuse_layer_norm", "preparation.fuse_gelu",
-            "preparation.keep_attention", "preparation.infer_shapes", "keep_extreme_constants", "exact_activations" };
+            "weight_only.nodes", "fixed_inputs", "fixed_shapes", "preparation.enabled", "preparation.fold_branches",
+            "preparation.fold_constants", "preparation.remove_unused", "preparation.fold_batch_norm",
+            "preparation.fuse_layer_norm", "preparation.fuse_gelu", "preparation.fuse_attention",
+            "preparation.fuse_skip_layer_norm", "preparation.fuse_gemm", "preparation.keep_attention",
+            "preparation.infer_shapes", "keep_extreme_constants", "exact_activations" };
         std::vector<std::string_view> found;
         for (const RecipeOption& option : recipeOptions())
             found.push_back(option.path);

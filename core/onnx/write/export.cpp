@@ -274,12 +274,14 @@ void ModelWriter::inputs()
             const auto known = std::ranges::find_if(
                 fromFile, [&](const onnx::ValueInfoProto& info) { return safeText(info.name()) == name; });
             onnx::ValueInfoProto& info = *add();
-            if (known != fromFile.end()) {
+            const auto declared = m_draft.isInput(name) ? m_draft.types.find(name) : m_draft.types.end();
+            if (known != fromFile.end() && declared == m_draft.types.end()) {
                 info = *known;
                 continue;
             }
             info.set_name(name);
-            const ValueType& type = source.value(source.findValue(name)).type;
+            const ValueType& type
+                = declared == m_draft.types.end() ? source.value(source.findValue(name)).type : declared->second;
             if (canWrite(type))
                 writeType(*info.mutable_type(), type);
         }

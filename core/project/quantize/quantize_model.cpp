@@ -5,6 +5,7 @@
 #include "core/base/work/stopwatch.h"
 #include "core/prepare/prepare.h"
 #include "core/project/quantize/corrections.h"
+#include "core/project/quantize/fixed_inputs.h"
 #include "core/quant/calibrate/calibration_cache.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/stated_types.h"
@@ -176,6 +177,8 @@ Result<Prepared> preparedModel(const QuantizeInputs& inputs)
         return Prepared { earlier->prepared, earlier->preparation, earlier->constants };
     Prepared prepared { GraphDraft(inputs.model), {}, std::make_shared<QuantizedConstants>() };
     QS_CHECK(checkIsFloat(prepared.draft));
+    QS_TRY(const KnownInputs fixed, fixedInputs(preparation, inputs.model->graph));
+    QS_CHECK(fixInputs(prepared.draft, fixed));
     if (preparation.enabled) {
         QS_TRY(prepared.reports, prepareGraph(prepared.draft, skippedPasses(inputs.recipe)));
     }
@@ -193,6 +196,17 @@ Result<bool> raiseForPairs(FloatState& state)
         return false;
     state.draft = std::move(raised);
     return true;
+}
+
+/// An If that could be folded.
+Status warnOfBranches(const QuantizeInputs& inputs, const FloatState& state, std::vector<std::string>& warnings)
+{
+    const bool opens = state.recipe.format == RecipeFormat::WeightOnly || state.recipe.subgraphs;
+    if (opens || !state.recipe.preparation.enabled)
+        return {};
+    QS_TRY(const auto hints, branchHints(state.draft, inputs.data.get(), inputs.model->graph, inputs.carry));
+    warnings.insert(warnings.end(), hints.begin(), hints.end());
+    return {};
 }
 
 /// A state of length 0 that a decoder begins with, say.
@@ -226,7 +240,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
         recipe.exclude.insert(recipe.exclude.end(), report.keepFloat.begin(), report.keepFloat.end());
     const double prepareMs = clock.lap();
     const bool correct = asksForCorrections(inputs.recipe);
-    const bool changed = prepared.changed(inputs.model->graph) || correct || inputs.model->hasFunctions;
+    const bool fixed = !recipe.preparation.fixedInputs.empty() || !recipe.preparation.fixedShapes.empty();
+    const bool changed = prepared.changed(inputs.model->graph) || fixed || correct || inputs.model->hasFunctions;
     FloatState state = uncorrected(std::move(prepared.draft), recipe);
     QS_TRY(const bool raised, raiseForPairs(state));
     const auto blocks = std::make_shared<ReadyBlocks>();
@@ -247,6 +262,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
     warnOfEmptyTensors(state, quantized.warnings);
+    QS_CHECK(warnOfBranches(inputs, state, quantized.warnings));
     for (const CorrectionReport& report : corrections)
         for (const std::string& note : report.notes)
             quantized.warnings.push_back(report.name + ": " + note);

@@ -61,6 +61,11 @@ std::string_view symmetricByType(const Recipe& r)
 }
 std::string_view withoutSmoothing(const Recipe& r) { return r.smoothQuant ? "" : "--smooth-quant is not given"; }
 
+std::string_view withoutPreparation(const Recipe& r)
+{
+    return r.preparation.enabled ? "" : "the graph is not prepared";
+}
+
 constexpr std::string_view kFormWords[] { "operator", "dequantize" };
 
 constexpr RecipeChoice kFormats[] { { "qdq", "Q/DQ" }, { "qoperator", "QOperator" }, { "dynamic", "dynamic" },
@@ -251,7 +256,12 @@ constexpr RecipeOption kTable[] {
         .value = setting<&Recipe::adjustWeightsForBias>(),
         .ort = { .key = "QDQDisableWeightAdjustForInt32Bias", .inverted = true } },
     { .path = "contrib_operators", .value = setting<&Recipe::contribOperators>(), .ort = { "UseQDQContribOps" } },
-    { .path = "subgraphs", .value = setting<&Recipe::subgraphs>(), .ort = { "EnableSubgraph" } },
+    { .path = "subgraphs",
+        .value = setting<&Recipe::subgraphs>(),
+        .ort = { "EnableSubgraph" },
+        .flag = { .name = "enable-subgraph",
+            .help = "dynamic: quantize the nodes in the bodies of If, Loop and Scan, too",
+            .place = 27 } },
     { .path = "sigmoid_nnapi", .value = setting<&Recipe::sigmoidNnapi>(), .ort = { "extra.Sigmoid.nnapi" } },
     { .path = "block_size", .value = setting<&Recipe::blockSize>(), .limits = kNotNegative, .ort = { "BlockSize" } },
     { .path = "no_output_types",
@@ -393,6 +403,20 @@ constexpr RecipeOption kTable[] {
         .value = setting<&Recipe::weightOnly, &WeightOnlyOptions::gptq, &GptqOptions::spreadErrors>() },
     { .path = "weight_only.nodes" },
 
+    { .path = "fixed_inputs",
+        .value = setting<&Recipe::preparation, &GraphPreparation::fixedInputs>(),
+        .step = RecipeStep::Observation,
+        .flag = { .name = "fix-input",
+            .help = "NAME=VALUE: the input always has this value, so that an If that depends on it is folded",
+            .place = 25,
+            .idle = withoutPreparation } },
+    { .path = "fixed_shapes",
+        .value = setting<&Recipe::preparation, &GraphPreparation::fixedShapes>(),
+        .step = RecipeStep::Observation,
+        .flag = { .name = "fix-shape",
+            .help = "NAME=2x3x4: the input always has these sizes",
+            .place = 26,
+            .idle = withoutPreparation } },
     { .path = "preparation.enabled",
         .value = setting<&Recipe::preparation, &GraphPreparation::enabled>(),
         .step = RecipeStep::Observation,
@@ -402,6 +426,9 @@ constexpr RecipeOption kTable[] {
             .place = 15,
             .section = "Before and after",
             .sectionShown = notInBlocks } },
+    { .path = "preparation.fold_branches",
+        .value = setting<&Recipe::preparation, &GraphPreparation::foldBranches>(),
+        .step = RecipeStep::Observation },
     { .path = "preparation.fold_constants",
         .value = setting<&Recipe::preparation, &GraphPreparation::foldConstants>(),
         .step = RecipeStep::Observation },

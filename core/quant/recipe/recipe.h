@@ -64,6 +64,9 @@ struct TensorOverride {
 /// Passes that change the float graph before it is quantized.
 struct GraphPreparation {
     bool enabled = false; ///< those below that are switched on run
+    std::vector<std::string> fixedInputs; ///< NAME=VALUE: inputs that become constants before the passes run
+    std::vector<std::string> fixedShapes; ///< NAME=2x3x4: sizes that inputs get
+    bool foldBranches = true; ///< of If, where the condition is constant
     bool foldConstants = true;
     bool removeUnused = true; ///< Identity, Dropout, what no output depends on
     bool foldBatchNorm = true; ///< into Conv and ConvTranspose
