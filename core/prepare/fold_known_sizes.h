@@ -6,8 +6,7 @@
 namespace qs {
 
 /// What is computed of sizes that are known becomes a constant, also Gather of one size of a shape that is not known as
-/// a whole. The number of nodes that
-/// went.
+/// a whole. The number of nodes that went.
 Result<size_t> foldKnownSizes(GraphDraft& draft);
 
 } // namespace qs

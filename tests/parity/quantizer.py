@@ -48,6 +48,7 @@ from onnxruntime.quantization.tensor_quant_overrides import TensorQuantOverrides
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import weight_only  # noqa: E402
 from quantizer_cases import CASES  # noqa: E402
+import body_nets  # noqa: E402
 from quantizer_nets import NETS  # noqa: E402
 from quantizer_torch_nets import TORCH_NETS  # noqa: E402
 
@@ -368,7 +369,7 @@ def main():
     if not onnxruntime.__version__.startswith("1.31."):
         print(f"warning: the rules here are those of ONNX Runtime 1.31, this is {onnxruntime.__version__}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
-        nets = [Net(name, make(), folder) for name, make in ({**NETS, **weight_only.NETS} | TORCH_NETS).items()
+        nets = [Net(name, make(), folder) for name, make in ({**NETS, **body_nets.NETS, **weight_only.NETS} | TORCH_NETS).items()
                 if args.net in name]
         for text in args.models:
             path, _, sizes = text.partition(":")

@@ -174,6 +174,13 @@ DYNAMIC = {
     "minimum range": {"extra": {"MinimumRealRange": 4.0}},
 }
 
+for name, case in {"subgraphs": {}, "subgraphs u8": {"weight": "uint8"}, "subgraphs per-channel": {"per_channel": True},
+                   "subgraphs exclude": {"exclude": lambda net: {"branches": ["matmul_then_d"], "loops": ["matmul_q"]}.get(net.name, [])},
+                   "subgraphs all matmuls": {"extra": {"MatMulConstBOnly": False}}}.items():
+    DYNAMIC[name] = {**case, "extra": {"EnableSubgraph": True, **case.get("extra", {})},
+                     "when": lambda net: any(n.op_type in ("If", "Loop", "Scan") for n in net.model.graph.node)}
+
+
 def with_blocks(net):
     return net.name in ("matmul", "nbits", "lstm") or "_" in net.name or net.name in weight_only.NETS
 

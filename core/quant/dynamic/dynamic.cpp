@@ -65,7 +65,7 @@ Status conv(QOperatorBuilder& b, const DraftNode& node)
     scaleSums(b, node, x, w, scaled, castType(b, out));
     if (!bias)
         return {};
-    const Tensor* weight = b.model.draft.constant(node.inputs[1]);
+    const Tensor* weight = b.model.constant(node.inputs[1]);
     const size_t rank = weight ? weight->rank() : 4;
     std::vector<int64_t> shape(rank, 1);
     shape[1] = -1;

@@ -33,7 +33,7 @@ struct LstmWeight {
 
 Result<LstmWeight> weight(QOperatorBuilder& b, const std::string& name)
 {
-    GraphDraft& draft = b.model.draft;
+    GraphDraft& draft = b.home(name).model.draft;
     const Tensor tensor = *draft.constant(name);
     const bool perChannel = b.recipe.perChannel;
     const Shape& shape = tensor.shape();
@@ -64,7 +64,7 @@ Result<LstmWeight> weight(QOperatorBuilder& b, const std::string& name)
 Status quantizeLstm(QOperatorBuilder& b, const DraftNode& node)
 {
     const auto fits = [&](size_t i) {
-        const Tensor* t = node.hasInput(i) ? b.model.draft.constant(node.inputs[i]) : nullptr;
+        const Tensor* t = node.hasInput(i) ? b.model.constant(node.inputs[i]) : nullptr;
         return t && t->rank() == 3 && (t->dtype() == DType::Float32 || t->dtype() == DType::Float16);
     };
     if (!fits(1) || !fits(2))

@@ -48,13 +48,52 @@ std::vector<bool> excludedNodes(const GraphDraft& draft, const Recipe& recipe)
     return excluded;
 }
 
+size_t readsOf(const Graph& body, const std::string& name)
+{
+    size_t count = 0;
+    for (const Node& node : body.nodes()) {
+        for (ValueId in : node.inputs)
+            count += in.valid() && body.value(in).name == name;
+        for (const auto& inner : subgraphs(node.attributes))
+            count += readsOf(*inner, name);
+    }
+    return count;
+}
+
+/// A graph with those around it, the main graph last.
+struct Nest {
+    GraphDraft& draft;
+    Nest* outer;
+
+    /// The graph that stores the constant; null where none does.
+    Nest* homeOf(const std::string& name)
+    {
+        Nest* nest = this;
+        while (nest && !nest->draft.constant(name))
+            nest = nest->outer;
+        return nest;
+    }
+    /// Slots that read the value, those in subgraphs included.
+    size_t reads(const std::string& name) const
+    {
+        size_t count = draft.isOutput(name) ? 1 : 0;
+        for (const DraftNode& node : draft.nodes) {
+            count += static_cast<size_t>(std::ranges::count(node.inputs, name));
+            for (const auto& body : subgraphs(node.attributes))
+                count += readsOf(*body, name);
+        }
+        return count;
+    }
+};
+
 /// The second factor in the order that MatMul needs; `added` gets the Transpose of one that is computed.
-std::string secondFactor(GraphDraft& draft, const DraftNode& gemm, std::vector<DraftNode>& added)
+std::string secondFactor(Nest& nest, const DraftNode& gemm, std::vector<DraftNode>& added)
 {
     const std::string& name = gemm.inputs[1];
     if (gemm.attributes.integer("transB", 0) == 0)
         return name;
-    const Tensor* weight = draft.constant(name);
+    Nest* home = nest.homeOf(name);
+    const Tensor* weight = home ? home->draft.constant(name) : nullptr;
     const bool real = weight && (weight->dtype() == DType::Float32 || weight->dtype() == DType::Float16);
     if (!real || weight->rank() != 2) {
         DraftNode transpose { NodeId(), gemm.name + "_Transpose", "Transpose", "", { name }, { name + "_Transposed" },
@@ -62,39 +101,64 @@ std::string secondFactor(GraphDraft& draft, const DraftNode& gemm, std::vector<D
         added.push_back(std::move(transpose));
         return name + "_Transposed";
     }
-    long readers = draft.isCaptured(name) || draft.isOutput(name) ? 2 : 0;
-    for (const DraftNode& node : draft.nodes)
-        readers += std::ranges::count(node.inputs, name);
-    const std::string target = readers == 1 ? name : name + "_Transposed";
-    if (target == name || !draft.constant(target))
-        draft.setConstant(target, transposed(*weight));
+    const std::string target = home->reads(name) == 1 ? name : name + "_Transposed";
+    if (target == name || !home->draft.constant(target))
+        home->draft.setConstant(target, transposed(*weight));
     return target;
 }
 
-} // namespace
+Status splitIn(Nest& nest, const Recipe& recipe);
 
-void splitGemms(GraphDraft& draft, const Recipe& recipe)
+/// The subgraph with its products split; the same one where it has none.
+Result<std::shared_ptr<const Graph>> splitBody(
+    Nest& outer, const std::shared_ptr<const Graph>& body, const Recipe& recipe)
 {
+    GraphDraft inner = draftOfBody(outer.draft, *body);
+    Nest nest { inner, &outer };
+    QS_CHECK(splitIn(nest, recipe));
+    const auto same = [](const DraftNode& node) { return node.origin.valid() && !node.attributesChanged; };
+    if (std::ranges::all_of(inner.nodes, same))
+        return body;
+    QS_TRY(const auto model, inner.build());
+    return std::shared_ptr<const Graph>(model, &model->graph);
+}
+
+Status splitIn(Nest& nest, const Recipe& recipe)
+{
+    GraphDraft& draft = nest.draft;
     const std::vector<bool> excluded = excludedNodes(draft, recipe);
     std::vector<DraftNode> nodes;
     for (size_t n = 0; n < draft.nodes.size(); ++n) {
-        const DraftNode gemm = draft.nodes[n];
+        DraftNode& node = draft.nodes[n];
+        QS_CHECK(replaceSubgraphs(
+            node, [&](const std::shared_ptr<const Graph>& body) { return splitBody(nest, body, recipe); }));
+        const DraftNode gemm = node;
         if (!splits(gemm) || excluded[n]) {
             nodes.push_back(gemm);
             continue;
         }
-        const std::string second = secondFactor(draft, gemm, nodes);
+        const std::string second = secondFactor(nest, gemm, nodes);
         const bool sum = gemm.hasInput(2);
         const std::string product = sum ? gemm.outputs[0] + "_MatMul" : gemm.outputs[0];
         nodes.push_back({ NodeId(), gemm.name + "_MatMul", "MatMul", "", { gemm.inputs[0], second }, { product }, {} });
         if (sum)
             nodes.push_back(
                 { NodeId(), gemm.name + "_Add", "Add", "", { product, gemm.inputs[2] }, { gemm.outputs[0] }, {} });
-        // secondFactor() counts readers: those already split do not read the weight under its old name any more.
+        // reads() counts: those already split do not read the weight under its old name any more.
         draft.nodes[n].inputs.clear();
     }
     draft.nodes = std::move(nodes);
+    draft.noteCaptures();
     draft.dropUnusedConstants();
+    return {};
+}
+
+} // namespace
+
+Status splitGemms(GraphDraft& draft, const Recipe& recipe)
+{
+    Nest nest { draft, nullptr };
+    return splitIn(nest, recipe);
 }
 
 } // namespace qs

@@ -163,7 +163,17 @@ Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Rang
 
 FloatModel FloatModel::ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer)
 {
-    FloatModel model { .draft = draftOfBody(outer.draft, body), .leftOut = outer.leftOut, .outer = &outer };
+    FloatModel model { .draft = draftOfBody(outer.draft, body),
+        .leftOut = outer.leftOut,
+        .outer = &outer,
+        .keepExtremes = outer.keepExtremes };
+    OuterFacts around;
+    for (const std::string& name : outerNames(body))
+        around[name].dtype = outer.typeOf(name);
+    const InferredFacts facts = inferFacts(body, around);
+    for (size_t v = 0; v < body.values().size(); ++v)
+        if (const DType type = facts.of(ValueId(v)).dtype; type != DType::Undefined)
+            model.types.emplace(body.values()[v].name, type);
     for (const DraftNode& node : model.draft.nodes)
         model.chosen.push_back(isChosenType(node.opType, recipe) && !model.leftOut.contains(node.name));
     return model;
@@ -203,11 +213,18 @@ FloatReason FloatModel::whyTooOld(const DraftNode& node, int64_t first) const
             + std::to_string(opset()) };
 }
 
-DType FloatModel::realType(const std::string& name) const
+DType FloatModel::typeOf(const std::string& name) const
 {
     const auto it = types.find(name);
-    const bool real = it != types.end() && (it->second == DType::Float32 || it->second == DType::Float16);
-    return real ? it->second : DType::Undefined;
+    if (it != types.end())
+        return it->second;
+    return outer ? outer->typeOf(name) : DType::Undefined;
+}
+
+DType FloatModel::realType(const std::string& name) const
+{
+    const DType type = typeOf(name);
+    return type == DType::Float32 || type == DType::Float16 ? type : DType::Undefined;
 }
 
 bool FloatModel::keptExtreme(const std::string& name) const
@@ -246,6 +263,8 @@ std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe
 
 bool entersSubgraphs(const Recipe& recipe)
 {
+    if (recipe.format == RecipeFormat::Dynamic)
+        return recipe.subgraphs;
     const WeightOnlyAlgorithm algorithm = recipe.weightOnly.algorithm;
     return recipe.format == RecipeFormat::WeightOnly
         && (algorithm == WeightOnlyAlgorithm::Default || algorithm == WeightOnlyAlgorithm::Hqq);

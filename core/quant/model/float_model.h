@@ -52,11 +52,12 @@ struct FloatModel {
     /// Issues: a pattern or an override that names nothing, a draft that does not fit together.
     static Result<FloatModel> make(GraphDraft draft, const Recipe& recipe, Ranges ranges);
 
-    /// A subgraph of one of the outer model's nodes: nodes, constants and what is chosen alone.
+    /// A subgraph of one of the outer model's nodes: nodes, constants, types and what is chosen alone.
     static FloatModel ofBody(const Graph& body, const Recipe& recipe, const FloatModel& outer);
 
     /// Of this graph or, for a subgraph, of one around it; null when there is none.
     const Tensor* constant(const std::string& name) const;
+    DType typeOf(const std::string& name) const; ///< of this graph or one around it; Undefined where unknown
     /// Float32 or Float16 where the value can be quantized, else Undefined.
     DType realType(const std::string& name) const;
     /// It holds values beyond any useful scale, and the recipe keeps such tensors float.
@@ -65,7 +66,8 @@ struct FloatModel {
     const std::vector<size_t>& readersOf(const std::string& name) const;
 };
 
-/// The form quantizes nodes of subgraphs, too: ONNX Runtime's tools do so for weights in blocks, and for no other here.
+/// The form quantizes nodes of subgraphs, too: ONNX Runtime's tools do so for weights in blocks, and for the dynamic
+/// format where they are asked to (Recipe::subgraphs).
 bool entersSubgraphs(const Recipe& recipe);
 /// Names of all nodes of a graph and, where the recipe's form goes into them, of its subgraphs' nodes.
 std::vector<std::string> nodeNames(const GraphDraft& draft, const Recipe& recipe);

@@ -11,16 +11,33 @@
 
 namespace qs {
 
-QOperatorBuilder::QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow)
+QOperatorBuilder::QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow, QOperatorBuilder* outer)
     : model(floatModel)
     , recipe(recipeToFollow)
+    , m_outer(outer)
     , m_floats(floatModel.draft.inputs().begin(), floatModel.draft.inputs().end())
 {
+    if (!outer)
+        return;
+    for (const auto* names : { &model.draft.inputs(), &model.draft.constants() })
+        m_own.insert(names->begin(), names->end());
+    for (const DraftNode& node : model.draft.nodes)
+        m_own.insert(node.outputs.begin(), node.outputs.end());
+}
+
+QOperatorBuilder& QOperatorBuilder::home(const std::string& name)
+{
+    QOperatorBuilder* builder = this;
+    while (builder->m_outer && !builder->m_own.contains(name))
+        builder = builder->m_outer;
+    return *builder;
 }
 
 const QOperand* QOperatorBuilder::find(const std::string& name) const
 {
     const auto it = m_values.find(name);
+    if (it == m_values.end() && m_outer && !m_own.contains(name))
+        return m_outer->find(name);
     return it == m_values.end() ? nullptr : &it->second;
 }
 
@@ -73,6 +90,8 @@ Result<QOperand> QOperatorBuilder::constant(
 
 Result<std::optional<QOperand>> QOperatorBuilder::activation(const std::string& name)
 {
+    if (QOperatorBuilder& other = home(name); &other != this)
+        return other.activation(name);
     if (const QOperand* known = find(name))
         return std::optional(*known);
     if (model.realType(name) == DType::Undefined || model.keptExtreme(name))
@@ -115,6 +134,8 @@ Result<std::optional<std::vector<QOperand>>> QOperatorBuilder::activations(const
 Result<std::optional<QOperand>> QOperatorBuilder::weight(
     const std::string& name, std::optional<int64_t> axis, DType type)
 {
+    if (QOperatorBuilder& other = home(name); &other != this)
+        return other.weight(name, axis, type);
     if (const QOperand* known = find(name))
         return std::optional(*known);
     if (!isConstant(name))
@@ -191,11 +212,12 @@ void QOperatorBuilder::add(DraftNode node)
 
 void QOperatorBuilder::dequantize(const std::string& name)
 {
-    const QOperand* codes = find(name);
-    if (!codes || m_floats.contains(name))
+    const auto known = m_values.find(name);
+    if (known == m_values.end() || m_floats.contains(name))
         return;
+    const QOperand& codes = known->second;
     DraftNode node { NodeId(), name + tails::kDequantize, "DequantizeLinear", "",
-        { codes->codes, codes->scale, codes->zeroPoint }, { name }, {} };
+        { codes.codes, codes.scale, codes.zeroPoint }, { name }, {} };
     add(std::move(node));
 }
 
@@ -249,13 +271,13 @@ void QOperatorBuilder::finish()
     for (const std::string& name : model.draft.outputs())
         dequantize(name);
     for (const DraftNode& node : m_nodes)
-        if (node.origin.valid())
-            for (ValueId captured : model.draft.source().graph.node(node.origin).captures)
-                dequantize(model.draft.source().graph.value(captured).name);
+        for (const std::string& captured : model.draft.captures(node))
+            if (!model.draft.constant(captured)) // bodies go on reading the floats, as ONNX Runtime leaves it
+                dequantize(captured);
     // A constant that a float node reads, too, was dequantized for it.
     for (const DraftNode& node : m_nodes)
         for (const std::string& out : node.outputs)
-            if (isConstant(out))
+            if (model.draft.constant(out))
                 model.draft.removeConstant(out);
     model.draft.nodes = std::move(m_nodes);
     model.draft.dropUnusedConstants();
@@ -293,13 +315,39 @@ Status quantizeQOperator(FloatModel& model, const Recipe& recipe)
     return quantizeNodes(model, recipe, rules);
 }
 
-Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std::string, QOperatorRule>& rules)
+namespace {
+
+using QOperatorRules = std::map<std::string, QOperatorRule>;
+
+Status rebuild(QOperatorBuilder& builder, const QOperatorRules& rules);
+
+/// The subgraph quantized; the same one where nothing is. What its nodes read from outside is quantized there.
+Result<std::shared_ptr<const Graph>> quantizedBody(
+    QOperatorBuilder& outer, const std::shared_ptr<const Graph>& body, const QOperatorRules& rules)
 {
-    QOperatorBuilder builder(model, recipe);
+    FloatModel inner = FloatModel::ofBody(*body, outer.recipe, outer.model);
+    QOperatorBuilder builder(inner, outer.recipe, &outer);
+    QS_CHECK(rebuild(builder, rules));
+    auto& warnings = outer.model.warnings;
+    warnings.insert(warnings.end(), inner.warnings.begin(), inner.warnings.end());
+    outer.model.draft.opsets.insert(inner.draft.opsets.begin(), inner.draft.opsets.end());
+    const auto same = [](const DraftNode& node) { return node.origin.valid() && !node.attributesChanged; };
+    if (std::ranges::all_of(inner.draft.nodes, same))
+        return body;
+    QS_TRY(const auto model, inner.draft.build());
+    return std::shared_ptr<const Graph>(model, &model->graph);
+}
+
+Status rebuild(QOperatorBuilder& builder, const QOperatorRules& rules)
+{
+    const FloatModel& model = builder.model;
     for (size_t n = 0; n < model.chosen.size(); ++n) {
         if (stopAsked())
             return cancelled();
-        const DraftNode& node = model.draft.nodes[n];
+        DraftNode node = model.draft.nodes[n];
+        if (builder.recipe.subgraphs)
+            QS_CHECK(replaceSubgraphs(
+                node, [&](const std::shared_ptr<const Graph>& body) { return quantizedBody(builder, body, rules); }));
         const bool known = node.domain.empty() || node.domain == kMicrosoftDomain;
         const auto rule = model.chosen[n] && known ? rules.find(node.opType) : rules.end();
         if (rule == rules.end())
@@ -310,6 +358,14 @@ Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std
     }
     builder.finish();
     return {};
+}
+
+} // namespace
+
+Status quantizeNodes(FloatModel& model, const Recipe& recipe, const QOperatorRules& rules)
+{
+    QOperatorBuilder builder(model, recipe);
+    return rebuild(builder, rules);
 }
 
 } // namespace qs

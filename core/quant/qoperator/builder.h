@@ -22,7 +22,8 @@ struct QOperand {
 /// its inputs are dequantized.
 class QOperatorBuilder {
 public:
-    QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow);
+    /// `outer`: of a subgraph, that of the graph around it, which takes what is made of its own values and constants.
+    QOperatorBuilder(FloatModel& floatModel, const Recipe& recipeToFollow, QOperatorBuilder* outer = nullptr);
     FloatModel& model;
     const Recipe& recipe;
     /// Activations are quantized while the model runs.
@@ -31,7 +32,9 @@ public:
 
     /// Codes of a value that has some already; null when it has none.
     const QOperand* find(const std::string& name) const;
-    bool isConstant(const std::string& name) const { return model.draft.constant(name) != nullptr; }
+    bool isConstant(const std::string& name) const { return model.constant(name) != nullptr; }
+    /// Of the graph that has the value: this one or one around it.
+    QOperatorBuilder& home(const std::string& name);
     bool hasRange(const std::string& name) const;
 
     /// Codes of the activation type: those that exist, a constant's, or those of a new QuantizeLinear. Nullopt: it has
@@ -73,6 +76,8 @@ private:
     QOperand store(const std::string& name, const QuantParams& params, const Shape& shape, DType real);
     Result<QOperand> constant(const std::string& name, DType type, bool asWeight, std::optional<int64_t> axis);
 
+    QOperatorBuilder* m_outer; ///< null: this is the main graph
+    std::unordered_set<std::string> m_own; ///< of a subgraph: its values
     std::vector<DraftNode> m_nodes;
     std::unordered_map<std::string, QOperand> m_values;
     std::unordered_map<std::string, QuantParams> m_weights; ///< parameters of quantized constants
@@ -80,7 +85,7 @@ private:
 };
 
 using QOperatorRule = Status (*)(QOperatorBuilder& builder, const DraftNode& node);
-/// Rebuilds the graph by these rules.
+/// Rebuilds the graph by these rules; with Recipe::subgraphs the bodies of its nodes, too.
 Status quantizeNodes(FloatModel& model, const Recipe& recipe, const std::map<std::string, QOperatorRule>& rules);
 Status quantizeQOperator(FloatModel& model, const Recipe& recipe);
 

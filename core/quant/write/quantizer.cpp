@@ -39,8 +39,11 @@ Status checkTypes(const Recipe& recipe)
     if (recipe.smoothQuant)
         return badUse("SmoothQuant changes the float model before it is quantized, which is not done here",
             "leave smooth_quant out of the recipe");
-    if (recipe.subgraphs)
-        return badUse("the nodes of subgraphs cannot be quantized", "leave subgraphs out of the recipe");
+    if (recipe.subgraphs && !entersSubgraphs(recipe))
+        return badUse(
+            "nodes in the bodies of If, Loop and Scan can be quantized in the dynamic format alone: no ranges "
+            "are found for their values",
+            "use --format dynamic, leave --enable-subgraph out, or fold an If whose condition is fixed (--fix-input)");
     if (recipe.completeOverrides && recipe.format != RecipeFormat::Qdq)
         return badUse("overrides are completed by conversions, which the qdq format alone has",
             "use the qdq format, or leave complete_overrides out");
@@ -161,7 +164,7 @@ Result<QuantizedDraft> quantizeDraft(
     if (const auto version = raisedOpset(draft, given))
         QS_CHECK(raiseOpset(draft, *version));
     if (given.format == RecipeFormat::Dynamic)
-        splitGemms(draft, given);
+        QS_CHECK(splitGemms(draft, given));
     Recipe recipe = given;
     Ranges ranges = givenRanges;
     std::vector<std::string> notes;
