@@ -14,7 +14,7 @@ Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const s
     if (!snapshot.quantization || !from.recipe)
         return badUse("a quantized file has no units that could be left out", "give the float model and a recipe");
     SensitivityInputs inputs;
-    inputs.model = snapshot.floatModel->model;
+    inputs.model = snapshot.floatFile->model;
     inputs.prepared = &snapshot.quantization->prepared;
     inputs.recipe = snapshot.quantization->recipe;
     inputs.ranges = snapshot.quantization->ranges;

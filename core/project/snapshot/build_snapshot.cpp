@@ -6,6 +6,7 @@
 #include "core/base/work/stopwatch.h"
 #include "core/data/class_names.h"
 #include "core/project/snapshot/comparing.h"
+#include "core/project/snapshot/expanded_model.h"
 #include "core/project/snapshot/pairing.h"
 #include "core/project/snapshot/quantized_model.h"
 #include "core/project/snapshot/samples.h"
@@ -36,22 +37,32 @@ std::optional<SampledModel> sampled(const Snapshot& s, const std::shared_ptr<con
     return SampledModel { *s.floatModel, data, s.inputs.carry };
 }
 
-std::optional<SampledModel> calibrated(const Snapshot& s)
+/// What the recipe is applied to.
+std::optional<SampledModel> quantizable(const Snapshot& s)
 {
-    return sampled(s, s.calibrationData ? s.calibrationData : s.data);
+    if (!s.floatFile)
+        return std::nullopt;
+    return SampledModel { *s.floatFile, s.calibrationData ? s.calibrationData : s.data, s.inputs.carry };
 }
 
 /// What is remembered of other samples goes.
 void keepWhatFits(Snapshot& next)
 {
     EngineCaches& caches = next.caches;
-    const auto pairsOf = sampled(next, next.data), quantizationOf = calibrated(next);
-    if (caches.pairsOf != pairsOf || !caches.pairs || !caches.activations)
-        caches.pairs = caches.activations ? std::make_shared<PairMemory>() : nullptr;
+    const auto quantizationOf = quantizable(next);
     if (caches.quantizationOf != quantizationOf)
         caches.quantization = nullptr;
-    caches.pairsOf = pairsOf;
     caches.quantizationOf = quantizationOf;
+}
+
+/// The same of pairs.
+void keepPairsThatFit(Snapshot& next)
+{
+    EngineCaches& caches = next.caches;
+    const auto pairsOf = sampled(next, next.data);
+    if (caches.pairsOf != pairsOf || !caches.pairs || !caches.activations)
+        caches.pairs = caches.activations ? std::make_shared<PairMemory>() : nullptr;
+    caches.pairsOf = pairsOf;
 }
 
 Status load(Steps& s, const std::string& path, std::string_view phase, std::optional<ModelKey> StepKeys::*place,
@@ -70,10 +81,10 @@ Status load(Steps& s, const std::string& path, std::string_view phase, std::opti
 Status loadModels(Steps& s)
 {
     const Asked& asked = s.next.inputs;
-    QS_CHECK(load(s, asked.floatPath, "load float model", &StepKeys::floatModel, &Snapshot::floatModel));
-    if (s.next.floatModel && !s.next.floatModel->draft)
-        s.next.floatModel->draft = std::make_shared<const GraphDraft>(s.next.floatModel->model);
-    return load(s, asked.quantPath, "load quantized model", &StepKeys::quantModel, &Snapshot::quantModel);
+    QS_CHECK(load(s, asked.floatPath, "load float model", &StepKeys::floatModel, &Snapshot::floatFile));
+    if (s.next.floatFile && !s.next.floatFile->draft)
+        s.next.floatFile->draft = std::make_shared<const GraphDraft>(s.next.floatFile->model);
+    return load(s, asked.quantPath, "load quantized model", &StepKeys::quantModel, &Snapshot::quantFile);
 }
 
 using DataPtr = std::shared_ptr<const DataSource>;
@@ -81,7 +92,7 @@ using DataPtr = std::shared_ptr<const DataSource>;
 Status openOne(
     Steps& s, const DataRequest& request, std::optional<SamplesKey> StepKeys::*place, DataPtr Snapshot::*opened)
 {
-    const SamplesKey key { *s.next.floatModel, request, s.next.inputs.carry };
+    const SamplesKey key { *s.next.floatFile, request, s.next.inputs.carry };
     const auto make = [&]() -> Status {
         QS_TRY(s.next.*opened, openSamples(key, s.context));
         return {};
@@ -92,7 +103,7 @@ Status openOne(
 Status openAllData(Steps& s)
 {
     const Asked& asked = s.next.inputs;
-    if (asked.data.spec.empty() || !s.next.floatModel)
+    if (asked.data.spec.empty() || !s.next.floatFile)
         return {};
     QS_CHECK(openOne(s, asked.data, &StepKeys::data, &Snapshot::data));
     if (asked.calibration.spec.empty())
@@ -102,7 +113,7 @@ Status openAllData(Steps& s)
 
 Status nameClasses(Steps& s)
 {
-    ClassNamesKey key { std::nullopt, s.next.inputs.classNamesPath, s.next.floatModel, s.next.data };
+    ClassNamesKey key { std::nullopt, s.next.inputs.classNamesPath, s.next.floatFile, s.next.data };
     if (const std::string& path = s.next.inputs.classNamesPath; !path.empty()) {
         QS_TRY(key.given, readClassNames(path));
     }
@@ -117,16 +128,41 @@ Status nameClasses(Steps& s)
 Status quantize(Steps& s)
 {
     const Asked& asked = s.next.inputs;
-    if (!asked.recipe || !asked.quantPath.empty() || !s.next.floatModel)
+    if (!asked.recipe || !asked.quantPath.empty() || !s.next.floatFile)
         return {};
-    const QuantizationKey key { *calibrated(s.next), *asked.recipe, asked.rangesPath, asked.calibrationCache };
+    const QuantizationKey key { *quantizable(s.next), *asked.recipe, asked.rangesPath, asked.calibrationCache };
     const auto make = [&]() -> Status {
         QS_TRY(QuantizedModel made, quantizedModel(key, s.context));
         s.next.quantization = s.next.caches.quantization = std::move(made.quantization);
-        s.next.quantModel = std::move(made.model);
+        s.next.quantFile = std::move(made.model);
         return {};
     };
-    return s.step(&StepKeys::quantization, key, make, &Snapshot::quantization, &Snapshot::quantModel);
+    return s.step(&StepKeys::quantization, key, make, &Snapshot::quantization, &Snapshot::quantFile);
+}
+
+/// One of both models as it is compared.
+Status expandOne(Steps& s, const std::optional<LoadedModel>& file, std::optional<ExpansionKey> StepKeys::*place,
+    std::optional<LoadedModel> Snapshot::*expanded)
+{
+    if (!file || !s.next.floatFile) {
+        s.next.*expanded = file;
+        return {};
+    }
+    const Asked& asked = s.next.inputs;
+    // Shards are merged without the data.
+    const bool compares = asked.compare && asked.run && !asked.shard && s.next.quantFile;
+    const ExpansionKey key { *file, compares ? s.next.data : nullptr, *s.next.floatFile, s.next.inputs.carry };
+    const auto make = [&]() -> Status {
+        QS_TRY(s.next.*expanded, expandedModel(key, s.context));
+        return {};
+    };
+    return s.step(place, key, make, expanded);
+}
+
+Status expand(Steps& s)
+{
+    QS_CHECK(expandOne(s, s.next.floatFile, &StepKeys::floatBodies, &Snapshot::floatModel));
+    return expandOne(s, s.next.quantFile, &StepKeys::quantBodies, &Snapshot::quantModel);
 }
 
 Status pair(Steps& s)
@@ -191,7 +227,9 @@ SnapshotPtr besideFirst(const Steps& s)
 {
     const auto& before = s.previous->other;
     auto start = before ? std::make_shared<Snapshot>(*before->snapshot) : std::make_shared<Snapshot>();
+    start->floatFile = s.next.floatFile;
     start->floatModel = s.next.floatModel;
+    start->keys.floatBodies = s.next.keys.floatBodies;
     start->keys.floatModel = s.next.keys.floatModel;
     start->data = s.next.data;
     start->keys.data = s.next.keys.data;
@@ -226,6 +264,8 @@ Status makeReady(Steps& s)
     QS_CHECK(nameClasses(s));
     keepWhatFits(s.next);
     QS_CHECK(quantize(s));
+    QS_CHECK(expand(s));
+    keepPairsThatFit(s.next);
     s.next.warnings = warningsOf(s.next);
     return {};
 }

@@ -3,7 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/engine/plan/plan.h"
-#include "core/graph/draft.h"
+#include "core/prepare/expand_bodies.h"
 #include "core/qdq/quant_view.h"
 
 #include <memory>
@@ -17,6 +17,7 @@ struct LoadedModel {
     std::shared_ptr<const Plan> plan;
     std::shared_ptr<const QuantView> quant;
     std::shared_ptr<const GraphDraft> draft; ///< of the float model, which edits of a recipe ask; of others null
+    std::shared_ptr<const Expansion> bodies; ///< what became of If, Loop and Scan; null where there are none to look at
     const Graph& graph() const { return model->graph; }
     bool isFloat() const { return quant->form() == QuantForm::Float; }
     bool operator==(const LoadedModel&) const = default;

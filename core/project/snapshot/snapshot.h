@@ -41,6 +41,8 @@ struct OtherComparison {
 /// One immutable state of the work; views keep a pointer and swap to the next. Parts that do not exist yet are empty.
 struct Snapshot {
     Inputs inputs;
+    std::optional<LoadedModel> floatFile, quantFile; ///< as written; the second may be made by the recipe
+    /// As compared: with the nodes of bodies in the place of If, Loop and Scan where that can be.
     std::optional<LoadedModel> floatModel;
     std::optional<LoadedModel> quantModel;
     std::shared_ptr<const Quantization> quantization; ///< where the quantized model was made of a recipe

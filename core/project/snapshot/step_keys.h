@@ -38,6 +38,14 @@ struct SampledModel {
     bool operator==(const SampledModel&) const = default;
 };
 
+struct ExpansionKey {
+    LoadedModel model;
+    std::shared_ptr<const DataSource> data; ///< null: none, or nothing is compared
+    LoadedModel dataModel; ///< whose inputs the data give
+    CarryNames carry;
+    bool operator==(const ExpansionKey&) const = default;
+};
+
 struct QuantizationKey {
     SampledModel calibrated;
     Recipe recipe;
@@ -81,6 +89,7 @@ struct StepKeys {
     std::optional<SamplesKey> data, calibrationData;
     std::optional<ClassNamesKey> classNames;
     std::optional<QuantizationKey> quantization;
+    std::optional<ExpansionKey> floatBodies, quantBodies;
     std::optional<AlignmentKey> alignment;
     std::optional<ComparisonKey> comparison;
     std::optional<OtherKey> other;

@@ -2,6 +2,7 @@
 #include "core/project/snapshot/warnings.h"
 
 #include "core/base/issue_text.h"
+#include "core/project/snapshot/expanded_model.h"
 #include "core/project/snapshot/samples.h"
 
 #include <algorithm>
@@ -71,6 +72,9 @@ std::vector<std::string> warningsOf(const Snapshot& s)
             add(data->warnings());
     if (s.quantization)
         add(s.quantization->warnings);
+    for (const auto& model : { s.floatModel, s.quantModel })
+        if (model)
+            add(bodyWarnings(*model));
     if (s.floatModel && s.quantModel)
         add(orderWarnings(s));
     if (s.floatModel && s.data)

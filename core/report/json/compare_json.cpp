@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/report/iterations.h"
 #include "core/report/json/samples_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"
@@ -303,6 +304,16 @@ Json ladderJson(const Ladder& ladder)
     return json;
 }
 
+Json iteration(const IterationRow& r)
+{
+    Json steps = Json::array();
+    for (size_t i = 0; i < r.byIteration.size(); ++i)
+        steps.push_back(
+            { { "name", r.names[i] }, { "sqnr_db", jsonNumber(r.byIteration[i]) }, { "exact", bool(r.exact[i]) } });
+    return { { "loop", r.loop }, { "op_type", r.opType }, { "inner_name", r.inner },
+        { "sqnr_db", jsonNumber(r.sqnrDb) }, { "change_db", jsonNumber(r.changeDb) }, { "steps", std::move(steps) } };
+}
+
 Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaboratory* laboratory)
 {
     const Comparison& c = *s.comparison;
@@ -321,6 +332,8 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     json["sample_details"] = sampleDetails(c, *s.classNames);
     addSamplesJson(c, json);
     json["activations"] = rows(c.activations, activation);
+    if (s.floatModel->bodies && !s.floatModel->bodies->values.empty())
+        json["iterations"] = rows(iterationRows(s), iteration);
     json["weights"] = rows(c.weights, weight);
     if (laboratory) {
         for (size_t i = 0; i < laboratory->weights.size(); ++i)

@@ -2,6 +2,7 @@
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
+#include "core/report/text/iterations_text.h"
 #include "core/report/text/saturation.h"
 #include "core/report/text/text_table.h"
 
@@ -298,7 +299,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
         + (info.ladder ? ladderText(*info.ladder) : "") + findingsText(c, info.verbose) + samplesText(c)
-        + activationsTable(c, info.verbose) + weightsTable(c, info.verbose);
+        + activationsTable(c, info.verbose) + iterationsText(s, info.verbose) + weightsTable(c, info.verbose);
     out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
     out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
     out += linksText(s, info.verbose);

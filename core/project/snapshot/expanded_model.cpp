@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/snapshot/expanded_model.h"
+
+#include "core/base/work/cancel_scope.h"
+#include "core/project/quantize/fixed_inputs.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+bool hasBodies(const Graph& graph)
+{
+    return std::ranges::any_of(
+        graph.nodes(), [](const Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan"); });
+}
+
+/// A carried state keeps the sizes that it begins with.
+Result<bool> statesKeepSizes(const GraphDraft& draft, const KnownInputs& known, const CarryNames& carry)
+{
+    if (carry.empty())
+        return true;
+    QS_TRY(const auto plan, planOfKnown(draft, known));
+    return std::ranges::all_of(carry, [&](const auto& link) {
+        const ValueId out = plan->graph().findValue(link.first);
+        const auto sizes = known.shapes.find(link.second);
+        if (sizes == known.shapes.end())
+            return true;
+        const auto& dims = plan->facts().of(out).dims;
+        return dims && std::ranges::equal(*dims, sizes->second, {}, &Dim::value);
+    });
+}
+
+struct ExpandedDraft {
+    GraphDraft draft;
+    Expansion made;
+};
+
+Result<ExpandedDraft> expandedDraft(const std::shared_ptr<const Model>& model, const KnownInputs& known)
+{
+    ExpandedDraft expanded { GraphDraft(model), {} };
+    ExpandOptions options;
+    options.loops = true;
+    QS_TRY(expanded.made, expandBodies(expanded.draft, known, options));
+    return expanded;
+}
+
+Result<ExpandedDraft> expandedFor(const ExpansionKey& key)
+{
+    const auto& model = key.model.model;
+    QS_TRY(KnownInputs known, commonInputs(*key.data, key.dataModel.graph(), model->graph, key.carry));
+    QS_TRY(ExpandedDraft expanded, expandedDraft(model, known));
+    QS_TRY(const bool steady, statesKeepSizes(expanded.draft, known, key.carry));
+    if (steady)
+        return expanded;
+    for (const auto& link : key.carry)
+        known.shapes.erase(link.second);
+    return expandedDraft(model, known);
+}
+
+LoadedModel loadedAgain(const LoadedModel& from, std::shared_ptr<const Model> built, const BuildContext& context)
+{
+    auto model = std::make_shared<Model>(*built); // what is said of the file stays true of it
+    model->fileNodes = from.model->fileNodes;
+    model->hasFunctions = from.model->hasFunctions;
+    model->warnings = from.model->warnings;
+    LoadedModel loaded = loadedModel(std::move(model), context.planOptions());
+    loaded.draft = from.draft;
+    return loaded;
+}
+
+} // namespace
+
+Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context)
+{
+    if (!key.data || !hasBodies(key.model.graph()))
+        return key.model;
+    context.report("expand bodies");
+    QS_TRY(ExpandedDraft expanded, expandedFor(key));
+    LoadedModel loaded = key.model;
+    if (expanded.made.branches + expanded.made.loops > 0) {
+        QS_TRY(const auto built, expanded.draft.build());
+        loaded = loadedAgain(key.model, built, context);
+    }
+    loaded.bodies = std::make_shared<const Expansion>(std::move(expanded.made));
+    return loaded;
+}
+
+std::vector<std::string> bodyWarnings(const LoadedModel& model)
+{
+    std::vector<std::string> warnings;
+    if (model.bodies)
+        for (const KeptBody& kept : model.bodies->kept)
+            warnings.push_back(model.model->path + ": what is inside '" + kept.node + "' (" + kept.opType
+                + ") is not compared: " + kept.reason);
+    return warnings;
+}
+
+} // namespace qs

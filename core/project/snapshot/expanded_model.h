@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/build_context.h"
+
+namespace qs {
+
+/// The model as it is compared: where the samples agree on it, the branch that is taken stands in the place of each If,
+/// and the iterations of Loop and Scan one after the other in theirs, so that what is inside has numbers. Without data
+/// and where nothing can be expanded it is the model itself.
+Result<LoadedModel> expandedModel(const ExpansionKey& key, const BuildContext& context);
+
+/// On what stays in bodies and is not compared.
+std::vector<std::string> bodyWarnings(const LoadedModel& model);
+
+} // namespace qs
