@@ -2,6 +2,7 @@
 #include "core/data/arrays/npz_writer.h"
 #include "core/onnx/write/export.h"
 #include "core/project/quantize/quantize_model.h"
+#include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/report/iterations.h"
 #include "tests/support/body_parts.h"
@@ -106,12 +107,14 @@ private slots:
         m_float = written(m_folder, "float.onnx", network());
         QVERIFY(!m_float.empty());
     }
+    void codesStandWhereTheValuesAre();
     void valuesInsideAreCompared();
     void foldedFileAgainstTheIf();
     void otherBranchesStayTogether();
     void longLoopsStayTogether();
     void hintsNameTheOptions();
     void staticFormsRefuseBodies();
+    void shardsAddUp();
 
 private:
     std::shared_ptr<const Snapshot> compared(const std::string& quantizedPath, const std::string& data)
@@ -126,6 +129,28 @@ private:
     QTemporaryDir m_folder;
     std::string m_float;
 };
+
+/// As ONNX Runtime's EnableSubgraph does it.
+void BodiesTests::codesStandWhereTheValuesAre()
+{
+    const GraphDraft draft = quantized(m_float, dynamicRecipe(true));
+    const auto holds = [](const Graph& graph, const std::string& name) { return graph.findValue(name).valid(); };
+    const auto bodyOf = [&](const std::string& type, const std::string& attribute) {
+        const auto node = std::ranges::find(draft.nodes, type, &DraftNode::opType);
+        return *node->attributes.get<std::shared_ptr<const Graph>>(attribute);
+    };
+    QVERIFY(draft.constant("w_quantized") && !draft.constant("w")); // outside of the cell that multiplies with it
+    QVERIFY(std::ranges::any_of(
+        draft.nodes, [](const DraftNode& node) { return node.is("DynamicQuantizeLinear") && node.inputs[0] == "x"; }));
+    const auto branch = bodyOf("If", "then_branch"), cell = bodyOf("Scan", "body");
+    const ValueId codes = branch->findValue("fast_branch_w_quantized");
+    QVERIFY(codes.valid() && branch->value(codes).initializer);
+    QVERIFY(!holds(*branch, "x") && holds(*branch, "x_quantized"));
+    QVERIFY(cell->findNode("h_QuantizeLinear").valid() && cell->findNode("n_p_quant").valid());
+    QVERIFY(!cell->value(cell->findValue("w_quantized")).initializer);
+    const GraphDraft plain = quantized(m_float, dynamicRecipe(false));
+    QVERIFY(plain.constant("w") && !plain.constant("w_quantized"));
+}
 
 void BodiesTests::valuesInsideAreCompared()
 {
@@ -211,6 +236,7 @@ void BodiesTests::hintsNameTheOptions()
     const auto s = buildSnapshot(inputs, {}, {}, {});
     QVERIFY(s.ok());
     QVERIFY(mentions((*s)->warnings, "--fix-input rate=16000 puts its nodes in the place of the If"));
+    QVERIFY(mentions((*s)->warnings, "'n_y' (Scan) stays float; --format dynamic --enable-subgraph"));
     inputs.recipe->preparation.fixedInputs = { "rate=16000" };
     const auto fixed = buildSnapshot(inputs, {}, {}, {});
     QVERIFY(fixed.ok());
@@ -235,6 +261,32 @@ void BodiesTests::staticFormsRefuseBodies()
     const auto made = quantizeModel(inputs, {});
     QVERIFY(!made.ok());
     QVERIFY(made.issue().what.find("in the dynamic format alone") != std::string::npos);
+}
+
+void BodiesTests::shardsAddUp()
+{
+    const std::string path = written(m_folder, "bodies.onnx", quantized(m_float, dynamicRecipe(true)));
+    const std::string data = dataFile(m_folder, { 16000, 16000, 16000 });
+    std::vector<std::string> states;
+    for (size_t i = 1; i <= 2; ++i) {
+        Inputs inputs;
+        inputs.floatPath = m_float;
+        inputs.quantPath = path;
+        inputs.data.spec = data;
+        inputs.shard = Shard { i, 2 };
+        const auto part = buildSnapshot(inputs, {}, {}, {});
+        QVERIFY(part.ok());
+        const SnapshotPtr parts[] { *part };
+        states.push_back(m_folder.filePath(QString::number(i) + ".qstate").toStdString());
+        QVERIFY(writeShardState(states.back(), parts).ok());
+    }
+    const auto merged = mergeShards(states, {});
+    QVERIFY2(merged.ok(), merged.ok() ? "" : merged.issue().what.c_str());
+    const Snapshot& all = *merged->front();
+    const auto whole = compared(path, data);
+    QVERIFY(whole && rowOf(all, "n_y/2/p"));
+    QCOMPARE(rowOf(all, "n_y/2/p")->accumulated.sqnrDb, rowOf(*whole, "n_y/2/p")->accumulated.sqnrDb);
+    QCOMPARE(iterationRows(all).size(), iterationRows(*whole).size());
 }
 
 QTEST_GUILESS_MAIN(BodiesTests)

@@ -149,6 +149,24 @@ std::vector<std::string> fedInputs(const Graph& graph, const CarryNames& carry)
     return names;
 }
 
+bool multiplies(const Graph& body)
+{
+    return std::ranges::any_of(body.nodes(), [](const Node& node) {
+        const bool product = node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("LSTM");
+        return product || std::ranges::any_of(subgraphs(node.attributes), [](const auto& b) { return multiplies(*b); });
+    });
+}
+
+/// On loops whose bodies have something to quantize.
+void addLoopHints(const GraphDraft& prepared, std::vector<std::string>& hints)
+{
+    for (const DraftNode& node : prepared.nodes)
+        if ((node.is("Loop") || node.is("Scan"))
+            && std::ranges::any_of(subgraphs(node.attributes), [](const auto& b) { return multiplies(*b); }))
+            hints.push_back("what is in the body of '" + node.name + "' (" + node.opType
+                + ") stays float; --format dynamic --enable-subgraph quantizes its products");
+}
+
 std::string sizesText(const Shape& shape)
 {
     std::string text;
@@ -222,6 +240,7 @@ Result<std::vector<std::string>> branchHints(
     const GraphDraft& prepared, const DataSource* data, const Graph& dataGraph, const CarryNames& carry)
 {
     std::vector<std::string> hints;
+    addLoopHints(prepared, hints);
     if (std::ranges::none_of(prepared.nodes, [](const DraftNode& node) { return node.is("If"); }))
         return hints;
     KnownInputs known;

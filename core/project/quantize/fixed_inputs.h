@@ -21,7 +21,8 @@ Result<KnownInputs> commonInputs(
 /// The options that say the same: "--fix-input sr=16000 --fix-shape x=1x576", of those inputs alone.
 std::string fixingOptions(const KnownInputs& known, const InputsBehind& only);
 
-/// Of each If that stays, as it does not depend on the samples and options could fold it: what to do.
+/// On each If that stays, and could be folded where all samples take the same branch, and on loops whose bodies hold
+/// products: why these stay float, and which options quantize them.
 Result<std::vector<std::string>> branchHints(
     const GraphDraft& prepared, const DataSource* data, const Graph& dataGraph, const CarryNames& carry);
 

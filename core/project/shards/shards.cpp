@@ -82,6 +82,8 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     h.seed = inputs.data.seed;
     h.profile = inputs.profile;
     h.nodeAlone = inputs.nodeAlone;
+    h.expanded = std::ranges::any_of(
+        snapshots, [](const SnapshotPtr& s) { return s->floatModel->bodies || s->quantModel->bodies; });
     h.count = inputs.shard->count;
     h.samples = first.data->samples();
     h.labels = first.data->labels();
@@ -181,8 +183,9 @@ private:
             Inputs inputs = inputsOf(i);
             if (!m_header.recipe.empty()) {
                 QS_TRY(inputs.recipe, recipeFromJson(m_header.recipe));
-                inputs.data = request(located(m_header.data), located(m_header.preprocess));
             }
+            if (inputs.recipe || m_header.expanded)
+                inputs.data = request(located(m_header.data), located(m_header.preprocess));
             QS_TRY(previous, buildSnapshot(inputs, previous, m_work.progress, m_work.cancel));
             QS_TRY(const Hash128 ours, identityOf(*previous->floatModel, inputs.floatPath, {}));
             QS_TRY(const Hash128 theirs, identityOf(*previous->quantModel, inputs.quantPath, m_header.recipe));

@@ -15,7 +15,8 @@ namespace qs {
 Status writeShardState(const std::string& path, std::span<const SnapshotPtr> snapshots);
 
 /// The comparison over all samples from the state files of all shards, in any order: equal in every bit to one run.
-/// The models must still lie where the shards found them; the data only where a recipe is calibrated with them.
+/// The models must still lie where the shards found them; the data only where a recipe is calibrated with them, or
+/// where bodies of If, Loop and Scan are expanded by them.
 /// One snapshot for each that writeShardState() got. Issues: shards of other files, data or settings, one that is
 /// missing, given twice or damaged.
 Result<std::vector<SnapshotPtr>> mergeShards(const std::vector<std::string>& paths, const WorkContext& work);

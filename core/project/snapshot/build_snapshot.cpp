@@ -148,9 +148,7 @@ Status expandOne(Steps& s, const std::optional<LoadedModel>& file, std::optional
         s.next.*expanded = file;
         return {};
     }
-    const Asked& asked = s.next.inputs;
-    // Shards are merged without the data.
-    const bool compares = asked.compare && asked.run && !asked.shard && s.next.quantFile;
+    const bool compares = s.next.inputs.compare && s.next.quantFile;
     const ExpansionKey key { *file, compares ? s.next.data : nullptr, *s.next.floatFile, s.next.inputs.carry };
     const auto make = [&]() -> Status {
         QS_TRY(s.next.*expanded, expandedModel(key, s.context));
