@@ -91,13 +91,13 @@ Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const Quan
     const GraphPair g { CanonicalGraph(floatPlan, nullptr), CanonicalGraph(quantPlan, &quantView), quantView };
     QS_TRY(Correspondence found, seedPairs(g, manual.pairs));
     extendByTopology(g.f, g.q, found);
-    if (!oneNetwork)
-        QS_CHECK(checkOneNetwork(g, found));
     Alignment result;
+    result.weights = weightPairs(g, found);
+    if (!oneNetwork)
+        QS_CHECK(checkOneNetwork(g, found, result.weights));
     result.values = valuePairs(g, found);
     markManual(g, manual.pairs, result);
     keepApart(g, manual.apart, result);
-    result.weights = weightPairs(g, found);
     listUnmatched(g, found, result);
     return result;
 }

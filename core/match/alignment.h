@@ -6,6 +6,7 @@
 #include "core/engine/plan/plan.h"
 #include "core/qdq/quant_view.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ struct ValuePair {
     NodeId unrounded; ///< QLinear* node: the value compared is the one before its rounding, not the codes
 };
 
+/// Where the elements of a weight stand in two files that keep it in other orders or parts.
+struct WeightPlaces {
+    Shape shape; ///< of the weight as the float node reads it, or of the part that one pair is about
+    std::vector<uint32_t> floats, codes; ///< by element of `shape`: places in the float constant, in the stored codes
+};
+
 /// A constant of the float model and its quantized counterpart.
 struct WeightPair {
     ValueId floatValue;
@@ -36,6 +43,7 @@ struct WeightPair {
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
     bool transposed = false; ///< the quantized file stores the matrix with rows and columns exchanged
+    std::shared_ptr<const WeightPlaces> places; ///< null: all elements, in one order but for `transposed`
 };
 
 /// Two values that are the same by their numbers and are not compared with each other: one of several places of a

@@ -3,6 +3,8 @@
 
 #include "core/base/work/cancel_scope.h"
 
+#include <set>
+
 namespace qs {
 
 namespace {
@@ -13,17 +15,33 @@ double bestLikeness(const GraphPair& g, NodeId f, NodeId q, const std::vector<fl
     return shapeA && shapeB ? weightLikeness(a, b, *shapeA, *shapeB).cosine : 0;
 }
 
+/// Float nodes whose weight the other file has in other parts, by its numbers.
+std::set<NodeId> packedNodes(const std::vector<WeightPair>& weights)
+{
+    std::set<NodeId> nodes;
+    for (const WeightPair& weight : weights)
+        if (weight.method == MatchMethod::Numeric)
+            nodes.insert(weight.floatNode);
+    return nodes;
+}
+
 } // namespace
 
-Status checkOneNetwork(const GraphPair& g, const Correspondence& found)
+Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const std::vector<WeightPair>& weights)
 {
     size_t heavy = 0, paired = 0, alike = 0;
+    const std::set<NodeId> packed = packedNodes(weights);
     for (size_t n = 0; n < g.f.graph().nodes().size(); ++n) {
         if (stopAsked())
             return cancelled();
         if (!g.f.isHeavy(NodeId(n)))
             continue;
         ++heavy;
+        if (packed.contains(NodeId(n))) {
+            ++paired;
+            ++alike;
+            continue;
+        }
         const auto it = found.nodes.find(NodeId(n));
         if (it == found.nodes.end())
             continue;

@@ -7,7 +7,7 @@
 namespace qs {
 
 /// An Issue unless both graphs are forms of one network, by how many heavy nodes have a partner and how alike their
-/// weights are.
-Status checkOneNetwork(const GraphPair& g, const Correspondence& found);
+/// weights are. `weights`: paired ones; those of which one file has a part elsewhere count as alike.
+Status checkOneNetwork(const GraphPair& g, const Correspondence& found, const std::vector<WeightPair>& weights);
 
 } // namespace qs

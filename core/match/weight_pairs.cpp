@@ -2,9 +2,13 @@
 #include "core/match/weight_pairs.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/match/packed_weights.h"
+#include "core/match/stored_operand.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace qs {
@@ -36,13 +40,24 @@ std::vector<WeightOperand> weightOperands(const GraphPair& g, NodeId f, NodeId q
     return list;
 }
 
-/// Whether rows and columns are exchanged; only of square matrices the numbers have to tell.
-bool isTransposed(const Tensor& weight, const Tensor& codes, const Quantizer& q)
+/// Whether the operand has the last two axes of the float weight exchanged. Where both ways fit, as with square
+/// matrices, the numbers have to tell.
+bool isExchanged(const GraphPair& g, const Tensor& weight, ValueId id, const StoredOperand& operand)
 {
-    const Shape &a = weight.shape(), &b = codes.shape();
-    if (a.size() != 2 || b.size() != 2 || a[0] != b[1] || a[1] != b[0] || weight.count() == 0)
+    const Shape &a = weight.shape(), &b = operand.shape;
+    const size_t r = a.size();
+    if (r < 2 || b.size() != r || weight.count() == 0 || a[r - 1] != b[r - 2] || a[r - 2] != b[r - 1]
+        || !std::equal(a.begin(), a.end() - 2, b.begin()))
         return false;
-    return a != b || weightLikeness(toFloats(weight), dequantized(codes, q.params), a, b).transposed;
+    if (a != b)
+        return true;
+    const auto x = toFloats(weight), y = operandValues(g, id, operand);
+    double same = 0, exchanged = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        same += double(x[i]) * y[i];
+        exchanged += double(x[i]) * y[exchangedPlace(a, i)];
+    }
+    return exchanged > same;
 }
 
 class WeightPairing {
@@ -60,7 +75,10 @@ public:
             if (it != m_found.nodes.end())
                 addWeightsOf(NodeId(n), it->second);
         }
+        addRecurrent();
         addSingleBiases();
+        for (WeightPair& pair : packedWeightPairs(m_g, m_pairs))
+            m_pairs.push_back(std::move(pair));
         return std::move(m_pairs);
     }
 
@@ -71,37 +89,74 @@ private:
         for (const WeightOperand& operand : weightOperands(m_g, f, q)) {
             if (!fn.hasInput(operand.floatSlot))
                 continue;
-            const Tensor* a = m_g.f.plan().constant(fn.inputs[operand.floatSlot]);
-            const auto quantizer = m_g.view.ofQuantized(operand.quantValue);
-            if (!a || !isFloat(a->dtype()) || !quantizer)
-                continue;
-            const Quantizer& qz = m_g.view.quantizers()[*quantizer];
-            const Tensor* b = storedCodes(m_g.q.plan(), qz);
-            if (!b || b->count() != a->count() || qz.params.scale.empty())
-                continue;
-            pairWeight(fn.inputs[operand.floatSlot], *quantizer, f, q, isTransposed(*a, *b, qz));
+            const ValueId value = fn.inputs[operand.floatSlot];
+            const Tensor* a = m_g.f.plan().constant(value);
+            const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, operand.quantValue) : std::nullopt;
+            if (stored && elementCount(stored->shape) == a->count())
+                pairWeight(
+                    value, f, q, *stored, { a->shape(), isExchanged(m_g, *a, operand.quantValue, *stored), {}, {} });
         }
     }
 
-    void pairWeight(ValueId f, uint32_t quantizer, NodeId fn, NodeId qn, bool transposed)
+    void pairWeight(ValueId f, NodeId fn, NodeId qn, const StoredOperand& operand, const SameElements& same)
     {
-        if (!m_known.insert({ f, quantizer }).second)
-            return;
-        const Quantizer& qz = m_g.view.quantizers()[quantizer];
-        const std::string& a = m_g.f.graph().value(f).name;
-        const std::string& b = m_g.q.graph().value(qz.codes).name;
-        const bool suffix
-            = b == a + "_quantized" || (qz.dequantized.valid() && m_g.q.graph().value(qz.dequantized).name == a);
-        const auto match = m_found.values.find(m_g.f.graph().node(fn).outputs[0]);
-        WeightPair pair;
-        pair.floatValue = f;
-        pair.quantizer = quantizer;
-        pair.floatNode = fn;
-        pair.quantNode = qn;
-        pair.method = suffix ? MatchMethod::Suffix : MatchMethod::Unit;
-        pair.confidence = suffix ? 1 : match == m_found.values.end() ? 0.9 : match->second.confidence;
-        pair.transposed = transposed;
-        m_pairs.push_back(pair);
+        for (const uint32_t q : operand.quantizers)
+            if (m_known.contains({ f, q }))
+                return;
+        for (WeightPair& pair : pairElements(m_g, operand, same)) {
+            m_known.insert({ f, pair.quantizer });
+            const Quantizer& qz = m_g.view.quantizers()[pair.quantizer];
+            const std::string& a = m_g.f.graph().value(f).name;
+            const std::string& b = m_g.q.graph().value(qz.codes).name;
+            const bool suffix
+                = b == a + "_quantized" || (qz.dequantized.valid() && m_g.q.graph().value(qz.dequantized).name == a);
+            const auto match = m_found.values.find(m_g.f.graph().node(fn).outputs[0]);
+            pair.floatValue = f;
+            pair.floatNode = fn;
+            pair.quantNode = qn;
+            pair.method = suffix ? MatchMethod::Suffix : MatchMethod::Unit;
+            pair.confidence = suffix ? 1 : match == m_found.values.end() ? 0.9 : match->second.confidence;
+            m_pairs.push_back(std::move(pair));
+        }
+    }
+
+    /// Recurrent nodes that stayed single, as where one file makes their first states of data: by their input weights.
+    void addRecurrent()
+    {
+        std::set<NodeId> taken;
+        for (size_t f = 0; f < m_g.f.graph().nodes().size(); ++f) {
+            if (m_g.f.opClass(NodeId(f)) != "LSTM" || m_found.nodes.contains(NodeId(f)) || stopAsked())
+                continue;
+            for (size_t q = 0; q < m_g.q.graph().nodes().size(); ++q)
+                if (m_g.q.opClass(NodeId(q)) == "LSTM" && !m_found.taken.contains(NodeId(q))
+                    && !taken.contains(NodeId(q)) && multiplyAlike(NodeId(f), NodeId(q))) {
+                    taken.insert(NodeId(q));
+                    addWeightsOf(NodeId(f), NodeId(q));
+                    break;
+                }
+        }
+    }
+
+    /// The second inputs are one weight.
+    bool multiplyAlike(NodeId f, NodeId q) const
+    {
+        constexpr double kAlike = 0.9; // cosine
+        const Node &fn = m_g.f.graph().node(f), &qn = m_g.q.graph().node(q);
+        const Tensor* a = fn.hasInput(1) ? m_g.f.plan().constant(fn.inputs[1]) : nullptr;
+        const auto stored
+            = a && isFloat(a->dtype()) && qn.hasInput(1) ? storedOperand(m_g, qn.inputs[1]) : std::nullopt;
+        if (!stored || elementCount(stored->shape) != a->count() || a->rank() < 2)
+            return false;
+        const auto x = toFloats(*a), y = operandValues(m_g, qn.inputs[1], *stored);
+        const bool exchanged = isExchanged(m_g, *a, qn.inputs[1], *stored);
+        double ab = 0, aa = 0, bb = 0;
+        for (size_t i = 0; i < x.size(); ++i) {
+            const double other = y[exchanged ? exchangedPlace(a->shape(), i) : i];
+            ab += x[i] * other;
+            aa += double(x[i]) * x[i];
+            bb += other * other;
+        }
+        return ab > kAlike * std::sqrt(aa * bb);
     }
 
     /// Constants of operators that only the float file keeps apart (MatMul + Add against QGemm): by ONNX Runtime's
@@ -116,16 +171,13 @@ private:
             if (!value.initializer || value.uses.empty() || done.contains(ValueId(v)) || !isFloat(value.type.dtype))
                 continue;
             const ValueId q = m_g.q.graph().findValue(value.name + "_quantized");
-            const auto quantizer = q.valid() ? m_g.view.ofQuantized(q) : std::nullopt;
-            const Tensor* b = quantizer ? m_g.q.plan().constant(m_g.view.quantizers()[*quantizer].codes) : nullptr;
-            if (!b || b->count() != value.initializer->count()
-                || m_g.view.quantizers()[*quantizer].params.scale.empty())
+            const auto stored = q.valid() ? storedOperand(m_g, q) : std::nullopt;
+            if (!stored || elementCount(stored->shape) != value.initializer->count())
                 continue;
-            const auto& qz = m_g.view.quantizers()[*quantizer];
-            const ValueId reads = qz.dequantized.valid() ? qz.dequantized : qz.codes;
-            const auto& uses = m_g.q.graph().value(reads).uses;
-            pairWeight(ValueId(v), *quantizer, value.uses[0].node, uses.empty() ? NodeId() : uses[0].node,
-                isTransposed(*value.initializer, *b, qz));
+            const auto& qz = m_g.view.quantizers()[stored->quantizers[0]];
+            const auto& uses = m_g.q.graph().value(qz.shown()).uses;
+            pairWeight(ValueId(v), value.uses[0].node, uses.empty() ? NodeId() : uses[0].node, *stored,
+                { value.initializer->shape(), isExchanged(m_g, *value.initializer, q, *stored), {}, {} });
         }
     }
 

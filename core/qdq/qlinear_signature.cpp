@@ -55,7 +55,8 @@ std::string floatOpType(const Node& node)
         { "MatMulInteger", "MatMul" }, { "DynamicQuantizeMatMul", "MatMul" }, { "MatMulIntegerToFloat", "MatMul" },
         { "MatMulNBits", "MatMul" }, { "MatMulBnb4", "MatMul" }, { "GatherBlockQuantized", "Gather" },
         { "FusedConv", "Conv" }, { "FusedMatMul", "MatMul" }, { "FusedGemm", "Gemm" }, { "QAttention", "Attention" },
-        { "QEmbedLayerNormalization", "EmbedLayerNormalization" }, { "NhwcMaxPool", "MaxPool" } };
+        { "QEmbedLayerNormalization", "EmbedLayerNormalization" }, { "DynamicQuantizeLSTM", "LSTM" },
+        { "NhwcMaxPool", "MaxPool" } };
     if (!known(node))
         return node.opType;
     if (const auto it = names.find(node.opType); it != names.end())

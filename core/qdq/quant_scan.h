@@ -45,6 +45,8 @@ bool readParams(
 
 void scanQuantizeLinear(QuantScan& scan, NodeId id);
 void scanDequantizeLinear(QuantScan& scan, NodeId id);
+/// The rows `codes` are gathered from a stored table of codes: that is a weight by itself. False where they are not.
+bool scanGatheredTable(QuantScan& scan, ValueId codes, const QuantParams& params);
 void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id);
 /// Cast, Clip or Identity between Q and DQ: the same quantizer under a new name.
 void scanPassedCodes(QuantScan& scan, NodeId id);
@@ -58,5 +60,7 @@ void scanBlockWeight(QuantScan& scan, const Node& node, BlockWeight weight);
 void scanDynamicProduct(QuantScan& scan, const Node& node);
 /// ConvInteger / MatMulInteger -> Cast -> Mul(x_scale * w_scale): the weight's scale sits in that product.
 void scanIntegerProduct(QuantScan& scan, const Node& node);
+/// DynamicQuantizeLSTM: both of its stored weights.
+void scanDynamicLstm(QuantScan& scan, const Node& node);
 
 } // namespace qs

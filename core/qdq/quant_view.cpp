@@ -44,6 +44,8 @@ void visit(QuantScan& scan, NodeId id)
         scanBlockWeight(scan, node, std::move(*weight));
     } else if (node.is("DynamicQuantizeMatMul", kMicrosoftDomain)) {
         scanDynamicProduct(scan, node);
+    } else if (node.is("DynamicQuantizeLSTM", kMicrosoftDomain)) {
+        scanDynamicLstm(scan, node);
     } else if (isIntegerProduct(node)) {
         scanIntegerProduct(scan, node);
     } else if (passesCodes(node) && node.hasInput(0)) {

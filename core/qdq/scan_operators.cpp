@@ -80,6 +80,23 @@ void storedFactor(QuantScan& scan, const Node& node, const Node& product)
             return storedWeight(scan, node, *scale, 1);
 }
 
+/// Codes gathered from a stored table, multiplied as they are: the other factor is the table's scale.
+void gatheredFactor(QuantScan& scan, const Node& node, const Node& product)
+{
+    QuantParams params;
+    if (node.hasInput(0) && !scan.quantizers.ofQuantized(node.inputs[0])
+        && readParams(scan, product, 0, -1, DType::UInt8, params) && params.perTensor()) {
+        if (const Tensor* zero = scan.constantInput(node, 2); zero && zero->count() == 1)
+            params.zeroPoint = { static_cast<int32_t>(toInts(*zero)[0]) };
+        if (!scanGatheredTable(scan, node.inputs[0], params))
+            return;
+        Quantizer rows;
+        rows.codes = node.inputs[0];
+        rows.params = scan.quantizers.all().back().params;
+        scan.quantizers.add(std::move(rows));
+    }
+}
+
 NodeId onlyReader(const QuantScan& scan, ValueId id)
 {
     const auto& uses = scan.graph.value(id).uses;
@@ -146,6 +163,30 @@ void scanDynamicProduct(QuantScan& scan, const Node& node)
     scan.quantizers.add(std::move(q));
 }
 
+void scanDynamicLstm(QuantScan& scan, const Node& node)
+{
+    scan.evidence.dynamicQuantizers = true;
+    for (const CodeOperand& in : { CodeOperand { 1, 8, 9 }, CodeOperand { 2, 10, 11 } }) {
+        const Tensor* stored = scan.constantInput(node, in.codes); // directions x inputs x gates' rows
+        Quantizer q;
+        if (!stored || stored->rank() != 3 || scan.quantizers.ofQuantized(node.inputs[size_t(in.codes)])
+            || !readParams(scan, node, in.scale, in.zeroPoint, stored->dtype(), q.params))
+            continue;
+        const auto scales = static_cast<int64_t>(q.params.scale.size());
+        if (scales == stored->dim(0) * stored->dim(2) && scales > 1) { // one a row of each direction
+            q.params.axis = 1;
+            q.params.blockSize = stored->dim(1);
+        } else if (scales == stored->dim(0) && scales > 1) {
+            q.params.axis = 0;
+        } else if (scales != 1) {
+            continue;
+        }
+        q.role = QuantRole::Weight;
+        q.codes = node.inputs[size_t(in.codes)];
+        scan.quantizers.add(std::move(q));
+    }
+}
+
 void scanIntegerProduct(QuantScan& scan, const Node& node)
 {
     scan.evidence.dynamicQuantizers = true;
@@ -166,6 +207,7 @@ void scanIntegerProduct(QuantScan& scan, const Node& node)
     if (product.valid() && scan.graph.node(product).opType == "Mul") {
         scan.scaling.push_back(product);
         storedFactor(scan, node, scan.graph.node(product));
+        gatheredFactor(scan, node, scan.graph.node(product));
     } else if (const Tensor* both = scales.valid() ? scan.constants(scales) : nullptr) {
         const auto known = node.hasInput(0) ? scan.quantizers.ofQuantized(node.inputs[0]) : std::nullopt;
         if (known && scan.quantizers.at(*known).params.perTensor())

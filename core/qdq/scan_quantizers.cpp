@@ -69,6 +69,26 @@ bool readParams(
     return !params.scale.empty();
 }
 
+bool scanGatheredTable(QuantScan& scan, ValueId codes, const QuantParams& params)
+{
+    const NodeId producer = scan.graph.value(codes).producer;
+    if (!producer.valid() || !scan.graph.node(producer).is("Gather") || !params.perTensor())
+        return false;
+    const Node& gather = scan.graph.node(producer);
+    const Tensor* table = scan.constantInput(gather, 0);
+    if (!table || !isInteger(table->dtype()))
+        return false;
+    if (scan.quantizers.ofQuantized(gather.inputs[0]))
+        return true;
+    Quantizer q;
+    q.role = QuantRole::Weight;
+    q.codes = gather.inputs[0];
+    q.params = params;
+    q.params.dtype = table->dtype();
+    scan.quantizers.add(std::move(q));
+    return true;
+}
+
 void scanQuantizeLinear(QuantScan& scan, NodeId id)
 {
     const Node& node = scan.graph.node(id);
@@ -114,7 +134,11 @@ void scanDequantizeLinear(QuantScan& scan, NodeId id)
     readAxis(node, rankOf(scan, codes), q.params);
     if (stored)
         ++scan.evidence.weightPairs;
+    const QuantParams params = q.params;
+    const bool table = !stored && !q.dynamic;
     scan.quantizers.add(std::move(q));
+    if (table)
+        scanGatheredTable(scan, codes, params);
 }
 
 void scanDynamicQuantizeLinear(QuantScan& scan, NodeId id)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/engine/plan/plan.h"
+#include "core/graph/draft.h"
 #include "core/qdq/quant_view.h"
 
 #include <memory>
@@ -58,8 +59,12 @@ public:
             node.inputs.push_back(in.empty() ? ValueId() : m_builder.value(in));
         for (const std::string& out : outputs)
             node.outputs.push_back(m_builder.value(out));
-        for (const auto& [name, value] : attributes)
+        for (const auto& [name, value] : attributes) {
             node.attributes.set(name, value);
+            if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&value))
+                for (const std::string& outer : outerNames(**body))
+                    node.captures.push_back(m_builder.value(outer));
+        }
         m_builder.addNode(std::move(node));
         return *this;
     }

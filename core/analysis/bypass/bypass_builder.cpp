@@ -5,6 +5,7 @@
 #include "core/analysis/pairs/float_elements.h"
 #include "core/match/canonical.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <limits>
@@ -153,6 +154,8 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
 {
     const Quantizer& q = quantizer(index);
     const Tensor* codes = storedCodes(m_plan, q);
+    if (auto moved = codes && m_weights != Weights::Stored ? movedPartners(index, *codes) : std::nullopt)
+        return moved;
     bool transposed = false;
     const Tensor* value = m_weights == Weights::Stored ? nullptr : floatPartner(index, transposed);
     const DType type = q.dequantized.valid() ? realType(q.dequantized) : DType::Float32;
@@ -164,6 +167,24 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
         return std::nullopt;
     ++m_own;
     return convertedTo(Tensor::of<float>(codes->shape(), dequantized(*codes, q.params)), type);
+}
+
+std::optional<Tensor> BypassBuilder::movedPartners(uint32_t index, const Tensor& codes) const
+{
+    std::vector<float> values(size_t(codes.count()));
+    std::vector<bool> known(values.size(), false);
+    for (const WeightPair& pair : m_pair.alignment->weights) {
+        if (pair.quantizer != index || !pair.places)
+            continue;
+        const std::vector<float> floats = toFloats(*m_folded.of(pair));
+        for (size_t i = 0; i < pair.places->codes.size(); ++i) {
+            values[pair.places->codes[i]] = floats[pair.places->floats[i]];
+            known[pair.places->codes[i]] = true;
+        }
+    }
+    if (std::ranges::find(known, false) != known.end())
+        return std::nullopt;
+    return Tensor::of<float>(codes.shape(), values);
 }
 
 /// The float model's constant, or the bias that folding gave a layer of the float file.

@@ -47,6 +47,8 @@ private:
     std::optional<std::string> constantFor(uint32_t index);
     std::optional<Tensor> valueFor(uint32_t index);
     const Tensor* floatPartner(uint32_t index, bool& transposed) const;
+    /// Of a constant whose pairs take it apart or put it in another order: the float model's values as the codes lie.
+    std::optional<Tensor> movedPartners(uint32_t index, const Tensor& codes) const;
     /// The node that made `value` passes on `source`, within bounds.
     bool become(const std::string& value, const std::string& source, const PairActivation& bounds);
     void setBounds(DraftNode& node, const std::string& value, const std::string& source, const PairActivation& bounds);
@@ -62,6 +64,7 @@ private:
     bool bypassExperts(size_t at, const Node& node); ///< QMoE
     bool bypassCache(const Node& node); ///< attention that keeps codes
     bool bypassAttention(size_t at, const Node& node);
+    bool bypassTableReader(size_t at, const Node& node); ///< Gather of a stored table
     bool bypassEmbedding(size_t at, const Node& node);
     /// What an operator reads in place of the codes in this slot.
     std::optional<std::string> floatInput(const Node& node, int slot);

@@ -39,6 +39,8 @@ bool BypassBuilder::bypassOperator(size_t at, const Node& node)
         return bypassAttention(at, node);
     if (isOwn(node, "QEmbedLayerNormalization"))
         return bypassEmbedding(at, node);
+    if (node.is("Gather"))
+        return bypassTableReader(at, node);
     return qlinearSignature(node) ? bypassQLinear(at, node) : true;
 }
 
@@ -216,6 +218,18 @@ bool BypassBuilder::bypassAttention(size_t at, const Node& node)
     computeFloat(at, "Attention", kMicrosoftDomain,
         { *data, *weight, plainInput(node, 2), plainInput(node, 5), plainInput(node, 8) });
     return true;
+}
+
+/// A table of codes whose rows are read before they are dequantized.
+bool BypassBuilder::bypassTableReader(size_t at, const Node& node)
+{
+    const auto index = node.hasInput(0) ? m_pair.quantView->ofQuantized(node.inputs[0]) : std::nullopt;
+    if (!index || quantizer(*index).role != QuantRole::Weight || !quantizer(*index).dequantize.empty())
+        return true;
+    const auto table = constantFor(*index);
+    if (table)
+        m_draft.nodes[at].inputs[0] = *table;
+    return table.has_value();
 }
 
 bool BypassBuilder::bypassEmbedding(size_t at, const Node& node)

@@ -204,8 +204,9 @@ Result<EqualizationPreview> previewEqualization(
 std::optional<WeightLab> weightLab(
     const FoldedConstants& constants, const WeightRow& row, const EqualizationPreview* preview)
 {
-    const Tensor* constant = constants.of(row.floatNode, row.floatValue);
-    if (!constant || row.bias || constant->rank() < 2 || constant->count() == 0)
+    const Tensor* constant = row.floatValue.valid() ? constants.of(row.floatNode, row.floatValue) : nullptr;
+    if (!constant || row.bias || constant->rank() < 2 || constant->count() == 0
+        || size_t(row.channelAxis) >= constant->rank())
         return std::nullopt;
     const Tensor weight = asFloat32(*constant);
     const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));

@@ -57,10 +57,10 @@ inline constexpr Definition kObservedRange { "observed_range", "range of the val
     "Lowest and highest value that occurred before quantization." };
 inline constexpr Definition kRangeRatio { "range_ratio", "largest over median absolute maximum of the channels",
     "Largest over median absolute maximum of the channels. Above about 10, one scale for all channels wastes codes." };
-inline constexpr Definition kPerTensor { "per_tensor_sqnr_db", "what one symmetric int8 scale would give",
-    "SQNR that one symmetric int8 scale would give. Higher is better." };
-inline constexpr Definition kPerChannel { "per_channel_sqnr_db", "what one symmetric int8 scale a channel would give",
-    "SQNR that symmetric int8 scales per channel would give. Higher is better." };
+inline constexpr Definition kPerTensor { "per_tensor_sqnr_db", "what one scale would give, in its own type",
+    "SQNR that one scale would give, in the weight's own type and bits. Higher is better." };
+inline constexpr Definition kPerChannel { "per_channel_sqnr_db", "what a scale a channel would give, in its own type",
+    "SQNR that scales per channel would give, in the weight's own type and bits. Higher is better." };
 inline constexpr Definition kTop1 { "top1_agreement", "same largest element",
     "Share of samples, or of their positions where the output is [batch, positions, classes], with the same largest "
     "element "

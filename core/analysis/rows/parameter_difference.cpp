@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
+#include <set>
+#include <type_traits>
 
 namespace qs {
 
@@ -76,22 +77,35 @@ public:
     }
 
 private:
+    /// Rows by name; of several weights with one name, the parts of a packed one, each; of activations the first.
+    template <class Row>
+    static std::map<std::pair<std::string, size_t>, const Row*> byName(const std::vector<Row>& rows)
+    {
+        std::map<std::string, size_t> counts;
+        std::map<std::pair<std::string, size_t>, const Row*> named;
+        constexpr bool parts = std::is_same_v<Row, WeightRow>;
+        for (const Row& row : rows)
+            named.emplace(std::pair(row.name, parts ? counts[row.name]++ : 0), &row);
+        return named;
+    }
+
     /// Calls use() for each float value, in the order of `as`, then of what only `bs` have.
     template <class Row, class Use>
     static void pairRows(const std::vector<Row>& as, const std::vector<Row>& bs, const Use& use)
     {
-        std::unordered_map<ValueId, const Row*> other;
+        const auto here = byName(as), there = byName(bs);
+        std::map<const Row*, const Row*> partners; // null: none
+        std::set<const Row*> single;
+        for (const auto& [name, a] : here)
+            partners.emplace(a, there.contains(name) ? there.at(name) : nullptr);
+        for (const auto& [name, b] : there)
+            if (!here.contains(name))
+                single.insert(b);
+        for (const Row& a : as)
+            if (const auto found = partners.find(&a); found != partners.end())
+                use(&a, found->second);
         for (const Row& b : bs)
-            other.try_emplace(b.floatValue, &b);
-        std::unordered_map<ValueId, bool> done;
-        for (const Row& a : as) {
-            if (!done.try_emplace(a.floatValue, true).second)
-                continue;
-            const auto b = other.find(a.floatValue);
-            use(&a, b == other.end() ? static_cast<const Row*>(nullptr) : b->second);
-        }
-        for (const Row& b : bs)
-            if (done.try_emplace(b.floatValue, true).second)
+            if (single.contains(&b))
                 use(static_cast<const Row*>(nullptr), &b);
     }
 

@@ -8,20 +8,30 @@
 #include "core/tensor/quant_params.h"
 #include "core/tensor/shape.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace qs {
 
+/// SQNR of a weight with finer scales or more bits, dB; measured where its own type leaves it coarse.
+struct FinerWeights {
+    Number blocks128, blocks32; ///< its own type, in blocks along the axis that sums run over
+    Number oneMoreBit; ///< its own granularity
+    Number eightBits; ///< its own granularity, symmetric int8
+    Number eightBitsPerChannel;
+};
+
 /// One paired constant.
 struct WeightRow {
-    ValueId floatValue;
+    ValueId floatValue; ///< invalid in the body of an If, Loop or Scan; `floatNode` is that node then
     uint32_t quantizer = 0;
     std::string name, quantizedName, node, opType;
     NodeId floatNode, quantNode;
     bool bias = false; ///< an int32 bias
     QuantParams params;
     Shape shape;
+    bool part = false; ///< the quantized file keeps it in one constant with others
     int64_t channelAxis = 0; ///< axis of the per-channel numbers below (output channels)
     Similarity similarity;
     Number idealSqnrDb;
@@ -29,12 +39,16 @@ struct WeightRow {
     std::vector<double> channelAbsMax; ///< of the float weight
     Number rangeRatio; ///< largest over median channel absolute maximum
     Number clippedFraction;
-    Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give (symmetric int8)
+    Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give, in its own type and bits
+    std::optional<FinerWeights> finer; ///< below kCoarseWeightDb
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
     Number usedCodes;
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
     Histogram floatHistogram, quantHistogram;
 };
+
+/// Noise power of 1 % of the weight's: below it rounding a weight shows at the output.
+inline constexpr double kCoarseWeightDb = 20;
 
 } // namespace qs

@@ -3,8 +3,11 @@
 
 #include "core/analysis/measure/channel_major.h"
 #include "core/analysis/measure/pair_memory.h"
+#include "core/analysis/pairs/body_pairs.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/rows/weight_forms.h"
+#include "core/analysis/rows/weight_grid.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/parallel.h"
 #include "core/kernels/statistics/bins.h"
@@ -20,46 +23,23 @@ namespace qs {
 
 namespace {
 
-/// Half a step with room for how files round their scales and for the largest code (127.5 rounds to 127).
-constexpr double kHalfStep = 0.51;
-
-/// Output channels of the float weight: where per-channel scales would go.
-int64_t outputAxis(const Node& node, const Shape& shape, bool bias)
+/// Output channels of the float weight in that input: where per-channel scales would go.
+int64_t outputAxis(const Node& node, size_t slot, const Shape& shape, bool bias)
 {
+    const auto last = int64_t(shape.size()) - 1;
     if (bias || shape.size() < 2)
-        return shape.empty() ? 0 : int64_t(shape.size()) - 1;
-    if (node.opType == "ConvTranspose")
+        return std::max<int64_t>(last, 0);
+    const std::string type = floatOpType(node);
+    if (type == "ConvTranspose" || type == "LSTM" || type == "GRU" || type == "RNN")
         return 1;
-    if (node.opType == "Gemm")
-        return node.attributes.integer("transB", 0) ? 0 : 1;
-    if (node.opType == "MatMul")
-        return int64_t(shape.size()) - 1;
+    if (type == "Gemm")
+        return slot == 0 ? int64_t(node.attributes.integer("transA", 0) != 0)
+                         : int64_t(node.attributes.integer("transB", 0) == 0);
+    if (type == "MatMul")
+        return slot == 0 ? last - 1 : last;
+    if (type == "Attention")
+        return last;
     return 0;
-}
-
-/// x rounded to a multiple of `scale`, half to even; below 2^51 steps.
-double onGrid(double x, double scale)
-{
-    constexpr double kRound = 0x1.8p52; // sums near it are whole numbers
-    return (x / scale + kRound - kRound) * scale;
-}
-
-/// Error of symmetric 8-bit rounding of x with one scale a group (-127..127).
-double symmetricNoise(
-    std::span<const float> x, const std::vector<double>& absMax, const Channels& channels, bool perChannel)
-{
-    const double largest = absMax.empty() ? 0 : std::ranges::max(absMax);
-    double noise = 0;
-    channels.eachRun(x.size(), [&](size_t c, size_t begin, size_t n) {
-        const double scale = (perChannel ? absMax[c] : largest) / 127;
-        if (scale == 0)
-            return;
-        noise += sumOf(begin, begin + n, [&](size_t i) {
-            const double error = onGrid(x[i], scale) - x[i];
-            return error * error;
-        });
-    });
-    return noise;
 }
 
 /// Share of the codes that occur; below 16 bits.
@@ -69,32 +49,6 @@ double usedCodes(const Tensor& codes, const QuantParams& params)
     markCodes(unpacked(codes).data<uint8_t>(), used);
     const auto range = params.codes();
     return double(used.count()) / double(range.high - range.low + 1);
-}
-
-/// Numbers that need the scale of each element.
-void fillAgainstGrid(std::span<const float> x, std::span<const float> y, const QuantParams& params,
-    const Channels& scales, double signal, WeightRow& row)
-{
-    const auto range = params.codes();
-    size_t outside = 0, off = 0;
-    double step2 = 0;
-    scales.eachRun(x.size(), [&](size_t channel, size_t begin, size_t n) {
-        const size_t c = std::min(channel, params.scale.size() - 1);
-        const double s = params.scale[c], z = c < params.zeroPoint.size() ? params.zeroPoint[c] : 0;
-        const double lowest = s * (double(range.low) - z) - s / 2, highest = s * (double(range.high) - z) + s / 2;
-        const double tolerance = kHalfStep * s + 1e-12;
-        step2 += s * s * double(n);
-        for (size_t i = begin; i < begin + n; ++i) {
-            const bool inside = !(x[i] < lowest) & !(x[i] > highest);
-            outside += !inside;
-            off += inside & (std::fabs(double(y[i]) - x[i]) > tolerance);
-        }
-    });
-    const auto n = static_cast<double>(x.size());
-    row.idealSqnrDb = powerRatioDb(signal, step2 / 12);
-    row.clippedFraction = double(outside) / n;
-    if (outside < x.size())
-        row.offByMoreThanHalfStep = double(off) / double(x.size() - outside);
 }
 
 void fillChannels(std::span<const float> x, std::span<const float> y, const Channels& channels, WeightRow& row)
@@ -137,41 +91,92 @@ void identify(const ComparePair& pair, const WeightPair& wp, WeightRow& row)
     row.confidence = wp.confidence;
 }
 
+/// The float weight as the row has it, float32.
+Tensor floatElements(const Tensor& constant, const WeightPair& wp)
+{
+    const Tensor plain = toPlain(constant);
+    if (!wp.places)
+        return plain.dtype() == DType::Float32 ? plain : Tensor::of<float>(plain.shape(), toFloats(plain));
+    const std::vector<float> all = toFloats(plain);
+    std::vector<float> own;
+    own.reserve(wp.places->floats.size());
+    for (const uint32_t place : wp.places->floats)
+        own.push_back(all[place]);
+    return Tensor::of<float>(wp.places->shape, own);
+}
+
+/// What is stored for them, dequantized.
+std::vector<float> storedElements(const Tensor& codes, const QuantParams& params, const WeightPair& wp)
+{
+    auto stored = dequantized(codes, params);
+    if (wp.transposed && codes.rank() == 2)
+        return toFloats(exchangedAxes(Tensor::of<float>(codes.shape(), stored)));
+    if (!wp.places)
+        return stored;
+    std::vector<float> own;
+    own.reserve(wp.places->codes.size());
+    for (const uint32_t place : wp.places->codes)
+        own.push_back(stored[place]);
+    return own;
+}
+
+/// Numbers that need the scale of each element; `params`: as stored.
+void fillAgainstGrid(const Tensor& codes, const QuantParams& params, const WeightPair& wp, const Tensor& weight,
+    std::span<const float> y, double signal, WeightRow& row)
+{
+    const WeightGrid grid(codes.shape(), params, wp, row.shape);
+    row.params = grid.paramsFor(row.shape, params);
+    if (!isInteger(params.dtype) && dtypeBits(params.dtype) > 8)
+        return;
+    const GridNumbers numbers = againstGrid(weight.data<float>(), y, params, grid);
+    const auto n = static_cast<double>(weight.count());
+    row.idealSqnrDb = powerRatioDb(signal, numbers.idealNoise);
+    row.clippedFraction = double(numbers.outside) / n;
+    if (numbers.outside < y.size())
+        row.offByMoreThanHalfStep = double(numbers.off) / double(y.size() - numbers.outside);
+    if (isInteger(params.dtype) && dtypeBits(params.dtype) <= 8)
+        row.usedCodes = usedCodes(codes, params);
+}
+
+/// What other granularities and, where it is coarse, more bits would give.
+void fillTrials(const Tensor& codes, const QuantParams& params, const Tensor& weight, double signal, WeightRow& row)
+{
+    const WeightForm form = weightForm(params, codes);
+    const auto tried = [&](std::optional<int64_t> axis) -> Number {
+        const auto noise = formNoise(weight, form, { axis, 0, false });
+        return noise ? powerRatioDb(signal, *noise) : Number();
+    };
+    row.perTensorSqnrDb = tried(std::nullopt);
+    row.perChannelSqnrDb = tried(row.channelAxis);
+    if (row.similarity.sqnrDb && *row.similarity.sqnrDb < kCoarseWeightDb)
+        row.finer = finerWeights(weight, form, params, row.channelAxis, signal);
+}
+
+size_t inputSlot(const Node& node, ValueId value)
+{
+    return size_t(std::ranges::find(node.inputs, value) - node.inputs.begin());
+}
+
 WeightRow makeRow(const ComparePair& pair, const WeightPair& wp, const Tensor& floatTensor, bool histograms)
 {
-    const Graph& fg = pair.floatPlan->graph();
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
     const Tensor& codes = *storedCodes(*pair.quantPlan, q);
     WeightRow row;
     identify(pair, wp, row);
-    row.params = q.params;
-    row.shape = floatTensor.shape();
-    const bool floats = floatTensor.dtype() == DType::Float32 && floatTensor.layout() == Layout::Plain;
-    const std::vector<float> converted = floats ? std::vector<float>() : toFloats(floatTensor);
-    const std::span<const float> x = floats ? floatTensor.data<float>() : std::span<const float>(converted);
-    auto y = dequantized(codes, q.params);
-    Channels scales = channelsOf(codes.shape(), q.params.axis.value_or(0));
-    if (wp.transposed && codes.rank() == 2) {
-        y = toFloats(exchangedAxes(Tensor::of<float>(codes.shape(), y)));
-        if (row.params.axis) {
-            row.params.axis = 1 - *row.params.axis;
-            scales = channelsOf({ codes.dim(1), codes.dim(0) }, *row.params.axis);
-        }
-    }
+    const Tensor weight = floatElements(floatTensor, wp);
+    row.shape = weight.shape();
+    const auto x = weight.data<float>();
+    const auto y = storedElements(codes, q.params, wp);
     PairSums sums;
     addPairSums(sums, x.data(), y.data(), nullptr, x.size(), nullptr, {});
     row.similarity = similarityOf(sums);
-    if (isInteger(q.params.dtype) && q.params.blockSize == 0)
-        fillAgainstGrid(x, y, row.params, scales, sums.xx, row);
-    if (isInteger(q.params.dtype) && dtypeBits(q.params.dtype) <= 8 && q.params.blockSize == 0)
-        row.usedCodes = usedCodes(codes, row.params);
-    row.channelAxis = outputAxis(fg.node(wp.floatNode), row.shape, row.bias);
-    const Channels channels = channelsOf(row.shape, row.channelAxis);
-    fillChannels(x, y, channels, row);
-    if (!row.bias && row.shape.size() >= 2) {
-        row.perTensorSqnrDb = powerRatioDb(sums.xx, symmetricNoise(x, row.channelAbsMax, channels, false));
-        row.perChannelSqnrDb = powerRatioDb(sums.xx, symmetricNoise(x, row.channelAbsMax, channels, true));
-    }
+    row.part = codes.count() != weight.count();
+    fillAgainstGrid(codes, q.params, wp, weight, y, sums.xx, row);
+    const Node& node = pair.floatPlan->graph().node(wp.floatNode);
+    row.channelAxis = outputAxis(node, inputSlot(node, wp.floatValue), row.shape, row.bias);
+    fillChannels(x, y, channelsOf(row.shape, row.channelAxis), row);
+    if (!row.bias && row.shape.size() >= 2)
+        fillTrials(codes, q.params, weight, sums.xx, row);
     if (histograms) {
         row.floatHistogram.add(x);
         row.quantHistogram.add(y);
@@ -186,9 +191,9 @@ WeightRow remembered(const ComparePair& pair, const WeightPair& wp, bool histogr
     const Quantizer& q = pair.quantView->quantizers()[wp.quantizer];
     const bool bias = q.role == QuantRole::Bias;
     const Shape& shape = pair.floatPlan->constant(wp.floatValue)->shape();
-    const auto key = weightKey(
-        pair, wp.floatValue, wp.quantizer, { histograms, wp.transposed, bias, outputAxis(node, shape, bias) });
-    if (!key)
+    const auto key = weightKey(pair, wp.floatValue, wp.quantizer,
+        { histograms, wp.transposed, bias, outputAxis(node, inputSlot(node, wp.floatValue), shape, bias) });
+    if (!key || wp.places)
         return makeRow(pair, wp, *pair.floatPlan->constant(wp.floatValue), histograms);
     if (const auto known = memory.findWeight(*key)) {
         WeightRow row = *known;
@@ -215,6 +220,17 @@ std::vector<WeightRow> compareWeights(const ComparePair& pair, bool histograms, 
         rows[i] = memory && folded.isOwn(weights[i]) ? remembered(pair, weights[i], histograms, *memory)
                                                      : makeRow(pair, weights[i], *folded.of(weights[i]), histograms);
     });
+    for (const BodyPair& body : bodyPairs(pair)) {
+        const FoldedConstants own(body.pair.floatPlan);
+        for (const WeightPair& wp : body.pair.alignment->weights) {
+            if (cancel.cancelled())
+                return rows;
+            WeightRow& row = rows.emplace_back(makeRow(body.pair, wp, *own.of(wp), histograms));
+            row.floatValue = ValueId();
+            row.floatNode = body.floatNode;
+            row.quantNode = body.quantNode;
+        }
+    }
     return rows;
 }
 

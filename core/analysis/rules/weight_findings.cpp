@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kWorthwhileDb = 6; ///< a bit
 constexpr double kPoorWeightDb = 25;
+constexpr double kAmpleWeightDb = 50; ///< more than 8 bits give
 constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
 constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
@@ -49,9 +50,9 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
         if (row.bias || !row.params.perTensor() || !row.perChannelSqnrDb || !row.similarity.sqnrDb || !row.rangeRatio
-            || dtypeBits(row.params.dtype) != 8)
+            || row.shape.size() < 2)
             continue;
-        // Fewer bits or a clipped range are another matter.
+        // A clipped range is another matter.
         const double gain
             = *row.perChannelSqnrDb - std::max(*row.similarity.sqnrDb, row.perTensorSqnrDb.value_or(-HUGE_VAL));
         // Weights that differ for another reason would not gain by another granularity.
@@ -59,8 +60,10 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
             continue;
         // The large channels hide in the sum how little is left of the others.
         const double typical = medianOf(row.channelSqnrDb).value_or(*row.similarity.sqnrDb);
+        if (typical >= kAmpleWeightDb)
+            continue;
         Finding f = weightFinding(c, i, Rule::ChannelImbalance);
-        if (typical < kPoorWeightDb)
+        if (typical < kPoorWeightDb || *row.similarity.sqnrDb < kCoarseWeightDb)
             f.severity = Severity::Warning;
         f.rank = std::pow(10.0, -typical / 10);
         f.summary = fmt::format("The largest channel is {:.1f} times the median one; a scale per channel would give "
@@ -80,7 +83,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
     const Graph& graph = pair.floatPlan->graph();
     for (size_t i = 0; i < c.weights.size(); ++i) {
         const WeightRow& row = c.weights[i];
-        const NodeId maker = graph.value(row.floatValue).producer;
+        const NodeId maker = row.floatValue.valid() ? graph.value(row.floatValue).producer : NodeId();
         const bool rounded = maker.valid() && isDequantizeLinear(graph.node(maker)); // on a grid of its own
         const bool elements = hasWrongElements(row);
         if (row.bias || rounded || (row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare && !elements))

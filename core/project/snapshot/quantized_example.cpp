@@ -58,8 +58,16 @@ std::optional<ReadBack> readByPairs(
 {
     if (usualNames && !namesMislead(f, q, alignment))
         return {};
-    const GraphDraft draft(f.model);
-    auto back = readBack(q.model, &draft, floatNames(f, q, alignment));
+    GraphDraft draft(f.model);
+    const ValueNames names = floatNames(f, q, alignment);
+    auto back = readBack(q.model, &draft, names);
+    if (back.ok() && !back->possible && prepareGraph(draft).ok()) { // weights that other nodes make, say
+        auto prepared = readBack(q.model, &draft, names);
+        if (prepared.ok() && prepared->possible) {
+            back = std::move(prepared);
+            back->recipe.preparation.enabled = true;
+        }
+    }
     return back.ok() ? std::optional(std::move(back).value()) : std::nullopt;
 }
 

@@ -46,7 +46,11 @@ private:
     std::string nameOf(const Quantizer& q) const;
     std::string floatName(ValueId id) const;
     ValueId scaleOf(const Quantizer& q) const;
-    bool multiplies(const Quantizer& q) const;
+    /// How a product or a normalization reads a value as its weight, through what moves elements.
+    struct Product {
+        bool reads = false, exchanged = false; ///< rows and columns, on the way
+    };
+    Product productOf(ValueId id) const;
     void quantizer(const Quantizer& q);
     /// The quantizer whose dequantized value this one quantizes again; null when there is none.
     const Quantizer* convertedFrom(const Quantizer& q) const;
@@ -94,20 +98,26 @@ ValueId FileReader::scaleOf(const Quantizer& q) const
     return q.dequantize.empty() ? ValueId() : input(m_graph.node(q.dequantize.front()), 1);
 }
 
-bool FileReader::multiplies(const Quantizer& q) const
+FileReader::Product FileReader::productOf(ValueId id) const
 {
-    const auto uses = [&](ValueId id) {
-        return id.valid() && std::ranges::any_of(m_graph.value(id).uses, [&](const Use& use) {
-            const Node& node = m_graph.node(use.node);
-            const std::string type = floatOpType(node);
-            if (type == "MatMul")
-                return true;
-            const bool second = use.slot == 1 || (use.slot == 3 && node.opType != type);
-            return second
-                && (type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type.ends_with("Normalization"));
-        });
-    };
-    return uses(q.dequantized) || uses(q.codes);
+    if (!id.valid())
+        return {};
+    for (const Use& use : m_graph.value(id).uses) {
+        const Node& node = m_graph.node(use.node);
+        const std::string type = floatOpType(node);
+        const bool second = use.slot == 1 || (use.slot == 3 && node.opType != type);
+        if (type == "MatMul"
+            || (second
+                && (type == "Conv" || type == "ConvTranspose" || type == "Gemm" || type.ends_with("Normalization"))))
+            return { true, false };
+        const bool moves = (movesElements(node) || node.is("Cast")) && use.slot == 0 && !node.outputs.empty()
+            && node.outputs[0].valid() && m_plan->constant(node.outputs[0]);
+        if (Product behind = moves ? productOf(node.outputs[0]) : Product {}; behind.reads) {
+            behind.exchanged ^= node.is("Transpose") && m_plan->constant(node.outputs[0])->rank() == 2;
+            return behind;
+        }
+    }
+    return {};
 }
 
 const Quantizer* FileReader::convertedFrom(const Quantizer& q) const
@@ -155,7 +165,10 @@ void FileReader::quantizer(const Quantizer& q)
     tensor.constant = codes || q.logicalCodes.valid() || (q.real.valid() && m_plan->constant(q.real));
     if (tensor.constant) {
         tensor.codes = q.logicalCodes.valid() ? q.logicalCodes : codes ? *codes : Tensor();
-        tensor.weight = q.role == QuantRole::Weight && multiplies(q);
+        const Product dequantized = productOf(q.dequantized);
+        tensor.weight = q.role == QuantRole::Weight && (dequantized.reads || productOf(q.codes).reads);
+        if (tensor.weight && dequantized.exchanged && tensor.params.axis && tensor.params.blockSize == 0)
+            tensor.params.axis = 1 - *tensor.params.axis;
     }
     if (const ValueId scale = scaleOf(q); scale.valid()) {
         tensor.scaleName = m_graph.value(scale).name;

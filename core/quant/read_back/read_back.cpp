@@ -385,6 +385,7 @@ Result<ReadBack> readBack(
             back.undetermined.push_back(
                 "options that only show in names: this file's are not those that ONNX Runtime's quantizer gives");
         }
+        back.possible = best.made != nullptr;
         if (sameNames && best.made)
             back.differences = best.count();
         back.recipe = std::move(best.recipe);

@@ -18,6 +18,7 @@ struct ReadBack {
     /// Nodes and constants that the recipe and ranges make otherwise of the float model; nullopt: without one, and
     /// where the file has names of its own, that cannot be told.
     std::optional<size_t> differences;
+    bool possible = true; ///< the recipe and ranges make a quantized model of the float model, where there is one
 };
 
 /// Reads the recipe and the ranges that a quantized model was made with: what its quantizers, codes and names show,

@@ -140,7 +140,7 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
         rows.add(tr("channel %1").arg(*place.channel), decibelText(r.channelSqnrDb[*place.channel]));
     rows.add(tr("per tensor | channel"),
         decibelText(r.perTensorSqnrDb) + QStringLiteral(" | ") + decibelText(r.perChannelSqnrDb),
-        tr("What symmetric int8 would give with one scale, and with a scale a channel."));
+        tr("What one scale would give, and a scale a channel, in the type of the weight."));
     rows.add(tr("range ratio"), numberText(r.rangeRatio), definitionText(definition::kRangeRatio));
     rows.add(tr("clipped"), percentText(r.clippedFraction));
     rows.add(tr("used codes"), percentText(r.usedCodes));

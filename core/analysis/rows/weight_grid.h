@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/measure/channel_major.h"
+#include "core/match/alignment.h"
+#include "core/tensor/quant_params.h"
+
+#include <span>
+
+namespace qs {
+
+/// Which scale each element of a weight has, in the plain order of the row that is made of it.
+class WeightGrid {
+public:
+    /// Of a tensor as it is stored: per tensor, per channel or in blocks.
+    WeightGrid(const Shape& shape, const QuantParams& params);
+    /// Of stored codes of shape `codes`, as their pair turns them round to a row of that shape.
+    WeightGrid(const Shape& codes, const QuantParams& params, const WeightPair& pair, const Shape& row);
+
+    /// Calls run(index of the scale, begin, n) for stretches of elements that share one, in order.
+    void eachRun(size_t size, auto run) const
+    {
+        if (m_scaleOf.empty()) {
+            m_channels.eachRun(size, run);
+            return;
+        }
+        for (size_t i = 0; i < size;) {
+            size_t end = i + 1;
+            while (end < size && m_scaleOf[end] == m_scaleOf[i])
+                ++end;
+            run(size_t(m_scaleOf[i]), i, end - i);
+            i = end;
+        }
+    }
+    /// The scales as parameters of a row of this shape: along the axis that they follow there. As stored where they
+    /// follow none.
+    QuantParams paramsFor(const Shape& row, const QuantParams& stored) const;
+
+private:
+    Channels m_channels;
+    std::vector<uint32_t> m_scaleOf; ///< by element, where runs of channels do not tell it
+};
+
+/// What an element is rounded to: a code's value for integers, the nearest value of small floats.
+double nearestOnGrid(const QuantParams& params, size_t scale, double x);
+/// Ends of the range of a scale, half a step beyond the outermost codes of integers.
+struct GridEnds {
+    double low, high;
+};
+GridEnds gridEnds(const QuantParams& params, size_t scale);
+
+/// Numbers of x against the grid that its codes y stand on.
+struct GridNumbers {
+    double idealNoise = 0; ///< sum over all elements: step squared over 12; of small floats by rounding x
+    size_t outside = 0; ///< beyond the range
+    size_t off = 0; ///< inside and further from x than rounding goes
+};
+GridNumbers againstGrid(
+    std::span<const float> x, std::span<const float> y, const QuantParams& params, const WeightGrid& grid);
+
+} // namespace qs
