@@ -11,7 +11,7 @@ namespace {
 bool concernsAll(RemedyKind kind)
 {
     return kind != RemedyKind::SetRange && kind != RemedyKind::AsymmetricActivations && kind != RemedyKind::PerChannel
-        && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations;
+        && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations && kind != RemedyKind::EightBitWeight;
 }
 
 } // namespace

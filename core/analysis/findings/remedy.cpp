@@ -15,9 +15,9 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 13> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations",
-    "keep_activations", "asymmetric_activations", "dynamic_format" };
+    "keep_activations", "asymmetric_activations", "dynamic_format", "eight_bit_weight" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -79,6 +79,16 @@ Recipe asymmetric(Recipe recipe, const Remedy& remedy)
     return ranged ? withRange(std::move(recipe), remedy.tensor, remedy.low, remedy.high) : recipe;
 }
 
+Recipe withEightBits(Recipe recipe, const Remedy& remedy)
+{
+    if (recipe.format == RecipeFormat::WeightOnly) {
+        recipe.weightOnly.nodes[remedy.node].type = isSigned(recipe.weightType) ? DType::Int8 : DType::UInt8;
+        return recipe;
+    }
+    recipe = withTensorType(std::move(recipe), remedy.tensor, DType::Int8);
+    return withChannelAxis(std::move(recipe), remedy.tensor, remedy.axis);
+}
+
 } // namespace
 
 std::string_view remedyKindName(RemedyKind kind) { return kRemedyNames[static_cast<size_t>(kind)]; }
@@ -113,6 +123,8 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::DynamicFormat:
         recipe.format = RecipeFormat::Dynamic;
         break;
+    case RemedyKind::EightBitWeight:
+        return withEightBits(std::move(recipe), remedy);
     }
     return recipe;
 }

@@ -25,6 +25,7 @@ enum class RemedyKind {
     KeepActivations, ///< Relu and Clip stay where ranges do not do their work, and the range ends at their bounds
     AsymmetricActivations, ///< all of them; a range of its own that the tensor has becomes that of its data
     DynamicFormat, ///< ranges of activations from each sample while running
+    EightBitWeight, ///< one constant becomes int8 per channel, in blocks where the recipe stores blocks
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 
@@ -33,7 +34,7 @@ struct Remedy {
     RemedyKind kind = RemedyKind::None;
     std::string node, tensor; ///< of the float file
     double low = 0, high = 0; ///< SetRange, AsymmetricActivations; KeepActivations: the bounds
-    int64_t axis = 0; ///< PerChannel
+    int64_t axis = 0; ///< PerChannel, EightBitWeight
     bool operator==(const Remedy&) const = default;
 };
 

@@ -69,6 +69,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findRangeTooLarge(pair, c, found);
     findCoarseTensors(c, found);
     findChannelImbalance(c, found);
+    findCoarseWeights(pair, c, found);
     findWeightsDiffer(pair, c, found);
     findWrongBiases(pair, c, found);
     findSaturatingAccumulation(c, found);

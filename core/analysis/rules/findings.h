@@ -26,6 +26,7 @@ void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
 void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
+void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWrongBiases(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found);

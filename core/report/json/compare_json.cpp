@@ -152,7 +152,7 @@ Json change(const Remedy& r)
     Json json = { { "kind", std::string(remedyKindName(r.kind)) }, { "node", r.node }, { "tensor", r.tensor } };
     if (r.kind == RemedyKind::SetRange)
         json["range"] = { jsonNumber(r.low), jsonNumber(r.high) };
-    if (r.kind == RemedyKind::PerChannel)
+    if (r.kind == RemedyKind::PerChannel || r.kind == RemedyKind::EightBitWeight)
         json["axis"] = r.axis;
     json["options"] = remedyOptions(std::span(&r, 1));
     return json;

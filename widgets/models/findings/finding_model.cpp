@@ -118,6 +118,8 @@ QString remedyText(const Remedy& remedy)
         return tr("Asymmetric activations");
     case RemedyKind::DynamicFormat:
         return tr("Dynamic format");
+    case RemedyKind::EightBitWeight:
+        return tr("Quantize %1 to 8 bits").arg(toQt(remedy.tensor));
     }
     return {};
 }

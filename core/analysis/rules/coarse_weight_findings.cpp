@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
+#include "core/analysis/rules/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+/// Weights whose own rounding makes most of the error at their node.
+namespace qs {
+
+namespace {
+
+constexpr double kPoorOutputDb = 20; ///< SQNR of the worst output from which on an error made somewhere matters
+constexpr double kRuinedOutputDb = 10;
+constexpr double kAccuracyLoss = 0.01;
+constexpr double kFinerScalesDb = 3; ///< what another granularity of the same type gains: half the noise power
+constexpr double kShareOfWorst = 0.1; ///< of the noise of the coarsest weight
+constexpr double kFittingDb = 9; ///< the quantizer's own scale would give: one and a half bits more
+constexpr double kVisibleDb = 35; ///< above it no scale is looked into
+constexpr double kTellingDb = 0.5; ///< less is not told
+constexpr size_t kEightBits = 8;
+
+double relativeNoise(const Number& db) { return db ? std::pow(10.0, -*db / 10) : 0; }
+
+Number poorestOutputDb(const Comparison& c)
+{
+    Number worst;
+    for (const OutputRow& out : c.outputs)
+        if (out.similarity.sqnrDb && (!worst || *out.similarity.sqnrDb < *worst))
+            worst = out.similarity.sqnrDb;
+    return worst;
+}
+
+bool losesAccuracy(const Comparison& c)
+{
+    return c.accuracy && c.accuracy->floatAccuracy - c.accuracy->quantizedAccuracy > kAccuracyLoss;
+}
+
+/// What the weights of a comparison are like as a whole.
+struct Surroundings {
+    Number outputDb;
+    bool accuracyLost = false;
+    size_t usualBits = 0; ///< of most weights
+    double worstNoise = 0; ///< relative, of the coarsest weight
+
+    explicit Surroundings(const Comparison& c)
+        : outputDb(poorestOutputDb(c))
+        , accuracyLost(losesAccuracy(c))
+    {
+        std::map<size_t, size_t> counts;
+        for (const WeightRow& row : c.weights) {
+            if (row.bias)
+                continue;
+            ++counts[dtypeBits(row.params.dtype)];
+            worstNoise = std::max(worstNoise, relativeNoise(row.similarity.sqnrDb));
+        }
+        size_t most = 0;
+        for (const auto& [bits, count] : counts)
+            if (count >= most) {
+                most = count;
+                usualBits = bits;
+            }
+    }
+    bool outputMatters() const { return accuracyLost || (outputDb && *outputDb < kPoorOutputDb); }
+    bool outputRuined() const { return accuracyLost || (outputDb && *outputDb < kRuinedOutputDb); }
+};
+
+/// Relative noise that the weight makes at its node; nothing where others make more, or where less of it arrives.
+std::optional<double> dominatingNoise(const ComparePair& pair, const Comparison& c, const WeightRow& row)
+{
+    double noise = relativeNoise(row.similarity.sqnrDb), others = 0;
+    const auto& inputs = pair.floatPlan->graph().node(row.floatNode).inputs;
+    for (const ActivationRow& a : c.activations) {
+        const bool made = a.floatNode.valid() && a.floatNode == row.floatNode;
+        const bool read = std::ranges::find(inputs, a.floatValue) != inputs.end();
+        if (made || read)
+            others += ownNoiseShare(a);
+        if (made && a.accumulated.sqnrDb)
+            noise = std::min(noise, relativeNoise(a.accumulated.sqnrDb));
+        if (made && a.nodeSqnrDb)
+            noise = std::min(noise, relativeNoise(a.nodeSqnrDb));
+    }
+    return noise > others ? std::optional(noise) : std::nullopt;
+}
+
+/// The quantizer's own choice at the granularity that the weight has.
+Number fittingDb(const WeightRow& row)
+{
+    if (row.params.blockSize > 0 || row.part)
+        return std::nullopt;
+    return row.params.perTensor() ? row.perTensorSqnrDb : row.perChannelSqnrDb;
+}
+
+bool hasForeignScale(const WeightRow& row)
+{
+    const Number fitting = fittingDb(row);
+    return fitting && *fitting - *row.similarity.sqnrDb > kFittingDb && *row.similarity.sqnrDb < kVisibleDb;
+}
+
+std::string granularityText(const QuantParams& params)
+{
+    if (params.blockSize > 0)
+        return fmt::format("in blocks of {}", params.blockSize);
+    return params.perTensor() ? "per tensor" : "per channel";
+}
+
+/// "per channel 19.3 dB", for what is known and better than what there is.
+void addChoice(const WeightRow& row, std::string_view key, std::string_view name, const Number& db, Finding& f,
+    std::vector<std::string>& told)
+{
+    if (!db || *db < *row.similarity.sqnrDb + kTellingDb)
+        return;
+    f.evidence.push_back(evidence(std::string(key), *db, "dB"));
+    told.push_back(fmt::format("{} {:.1f} dB", name, *db));
+}
+
+void tellChoices(const WeightRow& row, Finding& f)
+{
+    std::vector<std::string> told;
+    const bool blocks = row.params.blockSize > 0;
+    if (row.params.perTensor())
+        addChoice(row, "per_channel_sqnr_db", "a scale per channel", row.perChannelSqnrDb, f, told);
+    if (const auto& finer = row.finer) {
+        if (!blocks)
+            addChoice(row, "blocks_of_128_sqnr_db", "blocks of 128", finer->blocks128, f, told);
+        if (!blocks || row.params.blockSize > 32)
+            addChoice(row, "blocks_of_32_sqnr_db", "blocks of 32", finer->blocks32, f, told);
+        addChoice(row, "one_more_bit_sqnr_db", "one more bit", finer->oneMoreBit, f, told);
+        if (dtypeBits(row.params.dtype) < kEightBits) {
+            addChoice(row, "eight_bits_sqnr_db", "8 bits", finer->eightBits, f, told);
+            addChoice(row, "eight_bits_per_channel_sqnr_db", "8 bits per channel", finer->eightBitsPerChannel, f, told);
+        }
+    }
+    f.summary = fmt::format("Rounded to {} {}, they keep {:.1f} dB, and that makes most of the error at this node.",
+        dtypeName(row.params.dtype), granularityText(row.params), *row.similarity.sqnrDb);
+    for (size_t i = 0; i < told.size(); ++i)
+        f.summary += (i == 0 ? " With " : ", ") + told[i] + (i + 1 == told.size() ? "." : "");
+}
+
+void chooseRemedy(const WeightRow& row, Finding& f)
+{
+    const double now = *row.similarity.sqnrDb;
+    const double channels = row.params.perTensor() && row.perChannelSqnrDb ? *row.perChannelSqnrDb : now;
+    const bool fewBits = dtypeBits(row.params.dtype) < kEightBits;
+    if (channels >= kCoarseWeightDb || (!fewBits && channels - now >= kFinerScalesDb)) {
+        f.remedy = "Quantize this weight per channel.";
+        f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };
+        f.expectedGainDb = channels - now;
+    } else if (fewBits && row.finer && row.finer->eightBitsPerChannel) {
+        f.remedy = "Quantize this weight to 8 bits.";
+        f.change = { RemedyKind::EightBitWeight, row.node, row.name, 0, 0, row.channelAxis };
+        const Number& db = row.params.blockSize > 0 ? row.finer->eightBits : row.finer->eightBitsPerChannel;
+        f.expectedGainDb = db ? Number(*db - now) : Number();
+    } else {
+        f.remedy = "Leave this node in float.";
+        f.change = { RemedyKind::ExcludeNode, row.node, row.name, 0, 0, 0 };
+    }
+}
+
+Severity severityOf(const WeightRow& row, const Surroundings& around)
+{
+    const bool finerHelps
+        = row.params.perTensor() && row.perChannelSqnrDb.value_or(-HUGE_VAL) - *row.similarity.sqnrDb >= kFinerScalesDb;
+    const bool fewerThanUsual = dtypeBits(row.params.dtype) < around.usualBits;
+    return finerHelps || fewerThanUsual || around.outputRuined() ? Severity::Warning : Severity::Note;
+}
+
+Finding foreignScale(const Comparison& c, size_t i)
+{
+    const WeightRow& row = c.weights[i];
+    Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
+    f.cause = "scale";
+    f.title = "The scale of the weights of " + row.node + " does not fit them";
+    f.summary = fmt::format("They keep {:.1f} dB; the scale that their own range asks for would keep {:.1f} dB.",
+        *row.similarity.sqnrDb, *fittingDb(row));
+    if (row.clippedFraction.value_or(0) > 0)
+        f.summary += fmt::format(" {} of the elements are clipped.", percentText(*row.clippedFraction));
+    f.evidence
+        = { evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("fitting_sqnr_db", *fittingDb(row), "dB"),
+              evidence("clipped_fraction", row.clippedFraction.value_or(0)) };
+    f.remedy = "Quantize this weight anew, by its own range.";
+    f.change = { RemedyKind::Requantize, row.node, row.name, 0, 0, 0 };
+    f.expectedGainDb = *fittingDb(row) - *row.similarity.sqnrDb;
+    return f;
+}
+
+/// A scale a channel mends it: that is said of the imbalance of its channels.
+bool isImbalance(const WeightRow& row, const std::vector<Finding>& found)
+{
+    return row.perChannelSqnrDb && *row.perChannelSqnrDb >= kCoarseWeightDb
+        && std::ranges::any_of(
+            found, [&](const Finding& f) { return f.rule == Rule::ChannelImbalance && f.tensor == row.name; });
+}
+
+} // namespace
+
+void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Surroundings around(c);
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+        const WeightRow& row = c.weights[i];
+        if (row.bias || !row.similarity.sqnrDb || row.shape.size() < 2
+            || row.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
+            continue;
+        const bool foreign = hasForeignScale(row);
+        const bool coarse = *row.similarity.sqnrDb < kCoarseWeightDb && around.outputMatters();
+        const auto noise = foreign || coarse ? dominatingNoise(pair, c, row) : std::nullopt;
+        if (!noise || *noise < kShareOfWorst * around.worstNoise)
+            continue;
+        if (foreign) {
+            found.push_back(foreignScale(c, i));
+            continue;
+        }
+        if (10 * std::log10(1 / *noise) >= kCoarseWeightDb || isImbalance(row, found))
+            continue;
+        Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
+        f.severity = severityOf(row, around);
+        f.rank = *noise;
+        f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
+            evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
+            evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
+        tellChoices(row, f);
+        chooseRemedy(row, f);
+        std::erase_if(found,
+            [&](const Finding& other) { return other.rule == Rule::ChannelImbalance && other.tensor == row.name; });
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace qs
