@@ -497,7 +497,7 @@ void WeightsTests::ownType()
     QVERIFY(close(row.perChannelSqnrDb, trial(1), 1e-4));
     if (row.finer && row.finer->eightBits && *row.similarity.sqnrDb > 0)
         QVERIFY(*row.finer->eightBits > *row.similarity.sqnrDb);
-    QCOMPARE(row.finer.has_value(), *row.similarity.sqnrDb < kCoarseWeightDb);
+    QCOMPARE(row.finer.has_value(), *row.similarity.sqnrDb < kFinerWeightsDb);
 }
 
 /// Blocks of ONNX Runtime's own quantizer may have negative scales: their ranges are turned round, nothing is clipped.

@@ -40,7 +40,7 @@ struct WeightRow {
     Number rangeRatio; ///< largest over median channel absolute maximum
     Number clippedFraction;
     Number perTensorSqnrDb, perChannelSqnrDb; ///< what either granularity would give, in its own type and bits
-    std::optional<FinerWeights> finer; ///< below kCoarseWeightDb
+    std::optional<FinerWeights> finer; ///< below kFinerWeightsDb
     Number offByMoreThanHalfStep; ///< share of unclipped elements more than half a step away
     Number usedCodes;
     MatchMethod method = MatchMethod::Name;
@@ -50,5 +50,6 @@ struct WeightRow {
 
 /// Noise power of 1 % of the weight's: below it rounding a weight shows at the output.
 inline constexpr double kCoarseWeightDb = 20;
+inline constexpr double kFinerWeightsDb = 25; ///< below it finer ways are tried
 
 } // namespace qs

@@ -148,7 +148,7 @@ void fillTrials(const Tensor& codes, const QuantParams& params, const Tensor& we
     };
     row.perTensorSqnrDb = tried(std::nullopt);
     row.perChannelSqnrDb = tried(row.channelAxis);
-    if (row.similarity.sqnrDb && *row.similarity.sqnrDb < kCoarseWeightDb)
+    if (row.similarity.sqnrDb && *row.similarity.sqnrDb < kFinerWeightsDb)
         row.finer = finerWeights(weight, form, params, row.channelAxis, signal);
 }
 

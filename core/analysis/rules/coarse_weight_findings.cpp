@@ -19,7 +19,7 @@ constexpr double kAccuracyLoss = 0.01;
 constexpr double kFinerScalesDb = 3; ///< what another granularity of the same type gains: half the noise power
 constexpr double kShareOfWorst = 0.1; ///< of the noise of the coarsest weight
 constexpr double kFittingDb = 9; ///< the quantizer's own scale would give: one and a half bits more
-constexpr double kVisibleDb = 35; ///< above it no scale is looked into
+constexpr double kVisibleDb = 35; ///< above it no scale is looked into, nor the output of few bits
 constexpr double kTellingDb = 0.5; ///< less is not told
 constexpr size_t kEightBits = 8;
 
@@ -64,7 +64,10 @@ struct Surroundings {
                 usualBits = bits;
             }
     }
-    bool outputMatters() const { return accuracyLost || (outputDb && *outputDb < kPoorOutputDb); }
+    bool outputMatters(bool roughest) const
+    {
+        return accuracyLost || (outputDb && *outputDb < (roughest ? kVisibleDb : kPoorOutputDb));
+    }
     bool outputRuined() const { return accuracyLost || (outputDb && *outputDb < kRuinedOutputDb); }
 };
 
@@ -145,7 +148,7 @@ void chooseRemedy(const WeightRow& row, Finding& f)
     const double now = *row.similarity.sqnrDb;
     const double channels = row.params.perTensor() && row.perChannelSqnrDb ? *row.perChannelSqnrDb : now;
     const bool fewBits = dtypeBits(row.params.dtype) < kEightBits;
-    if (channels >= kCoarseWeightDb || (!fewBits && channels - now >= kFinerScalesDb)) {
+    if (!fewBits && channels - now >= kFinerScalesDb) {
         f.remedy = "Quantize this weight per channel.";
         f.change = { RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis };
         f.expectedGainDb = channels - now;
@@ -160,12 +163,19 @@ void chooseRemedy(const WeightRow& row, Finding& f)
     }
 }
 
+/// Few bits and one scale: never the best of its kind.
+bool isRoughest(const WeightRow& row)
+{
+    return row.params.perTensor() && row.params.blockSize == 0 && dtypeBits(row.params.dtype) < kEightBits;
+}
+
 Severity severityOf(const WeightRow& row, const Surroundings& around)
 {
     const bool finerHelps
         = row.params.perTensor() && row.perChannelSqnrDb.value_or(-HUGE_VAL) - *row.similarity.sqnrDb >= kFinerScalesDb;
     const bool fewerThanUsual = dtypeBits(row.params.dtype) < around.usualBits;
-    return finerHelps || fewerThanUsual || around.outputRuined() ? Severity::Warning : Severity::Note;
+    return isRoughest(row) || finerHelps || fewerThanUsual || around.outputRuined() ? Severity::Warning
+                                                                                    : Severity::Note;
 }
 
 Finding foreignScale(const Comparison& c, size_t i)
@@ -190,7 +200,7 @@ Finding foreignScale(const Comparison& c, size_t i)
 /// A scale a channel mends it: that is said of the imbalance of its channels.
 bool isImbalance(const WeightRow& row, const std::vector<Finding>& found)
 {
-    return row.perChannelSqnrDb && *row.perChannelSqnrDb >= kCoarseWeightDb
+    return dtypeBits(row.params.dtype) >= kEightBits && row.perChannelSqnrDb && *row.perChannelSqnrDb >= kCoarseWeightDb
         && std::ranges::any_of(
             found, [&](const Finding& f) { return f.rule == Rule::ChannelImbalance && f.tensor == row.name; });
 }
@@ -206,15 +216,16 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
             || row.offByMoreThanHalfStep.value_or(0) > kDifferingShare)
             continue;
         const bool foreign = hasForeignScale(row);
-        const bool coarse = *row.similarity.sqnrDb < kCoarseWeightDb && around.outputMatters();
+        const double limit = isRoughest(row) ? kFinerWeightsDb : kCoarseWeightDb;
+        const bool coarse = *row.similarity.sqnrDb < limit && around.outputMatters(isRoughest(row));
         const auto noise = foreign || coarse ? dominatingNoise(pair, c, row) : std::nullopt;
-        if (!noise || *noise < kShareOfWorst * around.worstNoise)
+        if (!noise || (!isRoughest(row) && *noise < kShareOfWorst * around.worstNoise))
             continue;
         if (foreign) {
             found.push_back(foreignScale(c, i));
             continue;
         }
-        if (10 * std::log10(1 / *noise) >= kCoarseWeightDb || isImbalance(row, found))
+        if (10 * std::log10(1 / *noise) >= limit || isImbalance(row, found))
             continue;
         Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
         f.severity = severityOf(row, around);
