@@ -32,7 +32,7 @@ Provenance provenanceOf(
     const Quantization& made, const std::shared_ptr<const DataSource>& calibration, const DataSource* judged)
 {
     Provenance provenance { made.left, {} };
-    if (!made.calibrated || !made.kept || made.kept->fromFile || !calibration || made.ranges.tensors.empty())
+    if (!made.calibrated || !made.kept || !calibration || made.ranges.tensors.empty())
         return provenance;
     const size_t runs = std::max<size_t>(made.kept->data.feeds, 1);
     CalibrationSet set;

@@ -20,7 +20,7 @@ struct KeptCalibration {
     CalibrationData data;
     bool fromFile = false; ///< QuantizeInputs::calibrationCache held it
     std::vector<uint64_t>
-        sampleHashes {}; ///< of the samples (core/data/sample_hash.h); empty where they come from a file
+        sampleHashes {}; ///< of the samples (core/data/sample_hash.h); empty where there were no data at all
 };
 
 struct Quantization;

@@ -3,6 +3,7 @@
 
 #include "core/base/work/long_work.h"
 #include "core/base/work/stopwatch.h"
+#include "core/data/sample_hash.h"
 #include "core/prepare/prepare.h"
 #include "core/project/quantize/corrections.h"
 #include "core/project/quantize/fixed_inputs.h"
@@ -57,6 +58,16 @@ CollectOptions wantedOf(const QuantizeInputs& inputs, const Recipe& recipe, cons
     return wanted;
 }
 
+/// Of samples that no model ran over.
+Status hashSamples(const DataSource& data, std::vector<uint64_t>& hashes)
+{
+    for (size_t i = 0; i < data.feeds(); ++i) {
+        QS_TRY(const Feed feed, data.feed(i));
+        std::ranges::copy(sampleHashes(feed), hashes.begin() + std::ptrdiff_t(feed.firstSample));
+    }
+    return {};
+}
+
 Result<std::shared_ptr<const KeptCalibration>> collected(
     const QuantizeInputs& inputs, const FloatState& state, std::vector<std::string> tensors, const WorkContext& work)
 {
@@ -78,15 +89,19 @@ Result<std::shared_ptr<const KeptCalibration>> collected(
     auto kept = std::make_shared<KeptCalibration>();
     kept->key = calibrationKey(state.applied);
     kept->opTypes = state.applied.opTypes;
-    if (cache.empty()) {
+    if (inputs.data) {
         kept->sampleHashes.resize(inputs.data->samples());
         run.hashes = &kept->sampleHashes;
+    }
+    if (cache.empty()) {
         const CollectOptions wanted = wantedOf(inputs, state.applied, before(inputs, state));
         QS_TRY(kept->data, collectCalibration(run, wanted));
     } else {
         QS_TRY(CachedCalibration made, cachedCalibration(run, neededBy(state.applied), cache));
         kept->data = std::move(made.data);
         kept->fromFile = made.found;
+        if (made.found && inputs.data)
+            QS_CHECK(hashSamples(*inputs.data, kept->sampleHashes));
     }
     return std::shared_ptr<const KeptCalibration>(std::move(kept));
 }
