@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/alignment.h"
 
+#include "core/match/judged_pairs.h"
 #include "core/match/same_network.h"
 #include "core/match/seeds.h"
 #include "core/match/value_pairs.h"
@@ -86,17 +87,22 @@ void listUnmatched(const GraphPair& g, const Correspondence& found, Alignment& r
 } // namespace
 
 Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView,
-    const ManualLinks& manual, bool oneNetwork)
+    const ManualLinks& manual, bool oneNetwork, const ValueEvidence* evidence)
 {
-    const GraphPair g { CanonicalGraph(floatPlan, nullptr), CanonicalGraph(quantPlan, &quantView), quantView };
+    const GraphPair g { CanonicalGraph(floatPlan, nullptr), CanonicalGraph(quantPlan, &quantView), quantView,
+        evidence };
     QS_TRY(Correspondence found, seedPairs(g, manual.pairs));
-    extendByTopology(g.f, g.q, found);
+    extendByTopology(g, found);
+    if (pairEquals(g, found))
+        extendByTopology(g, found);
     Alignment result;
     result.weights = weightPairs(g, found);
     if (!oneNetwork)
         QS_CHECK(checkOneNetwork(g, found, result.weights));
     result.values = valuePairs(g, found);
     markManual(g, manual.pairs, result);
+    if (evidence)
+        judgePairs(g, result.values);
     keepApart(g, manual.apart, result);
     listUnmatched(g, found, result);
     return result;

@@ -14,6 +14,8 @@
 
 namespace qs {
 
+class ValueEvidence;
+
 enum class MatchMethod { Manual, Name, Suffix, Unit, Topology, Numeric };
 std::string_view matchMethodName(MatchMethod method);
 
@@ -78,8 +80,10 @@ struct ManualLinks {
 /// Pairs the values of both graphs: by hand, by name, by ONNX Runtime's suffixes, through Q/DQ units, then by topology
 /// from what is paired, with similar weights as anchors. An Issue when a manual name does not exist or the files are
 /// not two forms of one network, unless `oneNetwork` says that they are.
+/// With `evidence` of what both compute, names and structure that disagree with it are passed over, and what they leave
+/// is paired by it.
 Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const QuantView& quantView,
-    const ManualLinks& manual, bool oneNetwork = false);
+    const ManualLinks& manual, bool oneNetwork = false, const ValueEvidence* evidence = nullptr);
 
 /// Reads {"pairs":[{"float":"","quantized":""}]}, and "apart" in the same form where it is there.
 Result<ManualLinks> readManualLinks(const std::string& path);

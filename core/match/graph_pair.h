@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/match/canonical.h"
+#include "core/match/value_evidence.h"
 
 namespace qs {
 
@@ -9,6 +10,15 @@ namespace qs {
 struct GraphPair {
     CanonicalGraph f, q; ///< float and quantized
     const QuantView& view; ///< of the quantized one
+    const ValueEvidence* evidence = nullptr; ///< what both compute; null: not run
+
+    /// What numbers say of a float value and a root of the quantized graph: of the value before its quantizer and of
+    /// what is shown.
+    Verdict verdict(ValueId floatValue, ValueId quantRoot) const;
+    /// Roots of the quantized graph that are the same as a float value, in the order of their ids.
+    std::vector<ValueId> equalRoots(ValueId floatValue) const;
+    /// Float activations that are the same as a root.
+    std::vector<ValueId> equalFloats(ValueId quantRoot) const;
 };
 
 } // namespace qs

@@ -3,6 +3,9 @@
 
 #include "core/match/names.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
 namespace qs {
@@ -71,8 +74,11 @@ void seedNames(const GraphPair& g, Correspondence& found)
         const std::string& name = g.f.graph().value(f).name;
         auto attempt = [&](const std::string& candidate, MatchMethod method) {
             const ValueId q = g.q.graph().findValue(candidate);
-            if (!q.valid() || g.q.plan().constant(q) || !shapesMayAgree(g, f, q) || !producersAgree(g, f, q))
+            if (!q.valid() || g.q.plan().constant(q) || !shapesMayAgree(g, f, q))
                 return false;
+            const Verdict verdict = g.verdict(f, g.q.root(q));
+            if (verdict == Verdict::Different || (verdict == Verdict::Unknown && !producersAgree(g, f, q)))
+                return false; // a fused file may keep a name for another value
             found.values[f] = { g.q.root(q), method, 1 };
             return true;
         };
@@ -84,6 +90,18 @@ void seedNames(const GraphPair& g, Correspondence& found)
     }
 }
 
+/// What is the same as one value of the other file and as no other.
+void seedNumbers(const GraphPair& g, Correspondence& found)
+{
+    for (const ValueId f : g.f.activations()) {
+        if (!g.evidence || found.values.contains(f))
+            continue;
+        const auto roots = g.equalRoots(f);
+        if (roots.size() == 1 && g.equalFloats(roots[0]).size() == 1)
+            found.values[f] = { roots[0], MatchMethod::Numeric, 1 };
+    }
+}
+
 /// Graph inputs and outputs correspond by position where names do not tell.
 void seedBorders(const GraphPair& g, Correspondence& found)
 {
@@ -91,8 +109,9 @@ void seedBorders(const GraphPair& g, Correspondence& found)
         if (fs.size() != qs.size())
             return;
         for (size_t i = 0; i < fs.size(); ++i)
-            if (shapesMayAgree(g, fs[i], qs[i]))
-                found.values.try_emplace(fs[i], RootMatch { g.q.root(qs[i]), MatchMethod::Topology, confidence });
+            if (const ValueId root = g.q.root(qs[i]);
+                shapesMayAgree(g, fs[i], qs[i]) && g.verdict(fs[i], root) != Verdict::Different)
+                found.values.try_emplace(fs[i], RootMatch { root, MatchMethod::Topology, confidence });
     };
     pairLists(g.f.graph().inputs(), g.q.graph().inputs(), 1.0);
     pairLists(g.f.graph().outputs(), g.q.graph().outputs(), 0.99);
@@ -115,9 +134,31 @@ Result<Correspondence> seedPairs(const GraphPair& g, const ManualPairs& manual)
     Correspondence found;
     QS_CHECK(seedManual(g, manual, found));
     seedNames(g, found);
+    seedNumbers(g, found);
     seedBorders(g, found);
     pairNodesOfNames(g, found);
     return found;
+}
+
+bool pairEquals(const GraphPair& g, Correspondence& found)
+{
+    std::map<std::vector<ValueId>, std::vector<ValueId>> left; // float values by the roots that they are the same as
+    for (const ValueId f : g.f.activations())
+        if (const auto it = found.values.find(f); g.evidence && (it == found.values.end() || it->second.wayPoint))
+            if (const auto roots = g.equalRoots(f); !roots.empty())
+                left[roots].push_back(f);
+    std::set<ValueId> used;
+    for (const auto& [f, match] : found.values)
+        if (!match.wayPoint)
+            used.insert(match.root);
+    for (const auto& [roots, floats] : left) {
+        std::vector<ValueId> free;
+        std::ranges::copy_if(roots, std::back_inserter(free), [&](ValueId root) { return !used.contains(root); });
+        const auto& ours = free.empty() ? roots : free;
+        for (size_t i = 0; i < floats.size(); ++i)
+            found.set(floats[i], { ours[std::min(i, ours.size() - 1)], MatchMethod::Numeric, 1 });
+    }
+    return !left.empty();
 }
 
 } // namespace qs

@@ -11,4 +11,8 @@ namespace qs {
 /// when a pair made by hand cannot be one.
 Result<Correspondence> seedPairs(const GraphPair& g, const ManualPairs& manual);
 
+/// Pairs float values that are left with roots that are the same, in the order of both graphs; where all of these have
+/// a partner, several float values share one. True when there were any.
+bool pairEquals(const GraphPair& g, Correspondence& found);
+
 } // namespace qs

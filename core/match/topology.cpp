@@ -27,9 +27,10 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b)
 
 class Walker {
 public:
-    Walker(const CanonicalGraph& f, const CanonicalGraph& q, Correspondence& found)
-        : m_f(f)
-        , m_q(q)
+    Walker(const GraphPair& g, Correspondence& found)
+        : m_g(g)
+        , m_f(g.f)
+        , m_q(g.q)
         , m_found(found)
     {
     }
@@ -48,6 +49,13 @@ public:
     }
 
 private:
+    struct Candidate {
+        NodeId node;
+        size_t detour = 0;
+        double confidence = 0;
+        bool changesValues = false; ///< the detour is more than reshapes
+    };
+
     using Weights = std::map<NodeId, std::vector<float>>;
 
     static std::vector<NodeId> heavyNodes(const CanonicalGraph& g)
@@ -97,27 +105,38 @@ private:
             return;
         const Candidate best = findPartner(id, inputs);
         const ValueId out = output(m_f, id);
-        if (best.node.valid()) {
-            m_found.pairNodes(id, best.node);
-            // What the quantized file inserts between belongs to the node before it.
-            if (best.detour > 0 && best.changesValues)
-                m_found.values[m_f.dataInputs(id)[0]].root = m_q.dataInputs(best.node)[0];
-            set(out, withBias(id, best.node), inputs, best.confidence);
-            for (size_t i = 1;
-                 i < m_f.graph().node(id).outputs.size() && i < m_q.graph().node(best.node).outputs.size(); ++i)
-                if (m_f.graph().node(id).outputs[i].valid() && m_q.graph().node(best.node).outputs[i].valid())
-                    set(m_f.graph().node(id).outputs[i], m_q.root(m_q.graph().node(best.node).outputs[i]), inputs,
-                        best.confidence);
-        } else if (m_f.kind(id) != FlowKind::Opaque) {
+        if (best.node.valid())
+            pair(id, best, inputs);
+        else if (m_f.kind(id) != FlowKind::Opaque)
             set(out, inputs[0].root, inputs, 0.95);
-        }
+    }
+
+    void pair(NodeId id, const Candidate& best, const std::vector<RootMatch>& inputs)
+    {
+        m_found.pairNodes(id, best.node);
+        // What the quantized file inserts between belongs to the node before it.
+        if (best.detour > 0 && best.changesValues)
+            moveInput(m_f.dataInputs(id)[0], m_q.dataInputs(best.node)[0]);
+        const auto &fs = m_f.graph().node(id).outputs, &qs = m_q.graph().node(best.node).outputs;
+        const ValueId made = m_q.root(qs[0]), biased = withBias(id, best.node);
+        set(fs[0], m_g.verdict(fs[0], made) == Verdict::Same ? made : biased, inputs, best.confidence);
+        for (size_t i = 1; i < fs.size() && i < qs.size(); ++i)
+            if (fs[i].valid() && qs[i].valid())
+                set(fs[i], m_q.root(qs[i]), inputs, best.confidence);
+    }
+
+    void moveInput(ValueId f, ValueId root)
+    {
+        RootMatch& match = m_found.values[f];
+        if (m_g.verdict(f, match.root) != Verdict::Same && m_g.verdict(f, root) != Verdict::Different)
+            match.root = root;
     }
 
     void set(ValueId f, ValueId root, const std::vector<RootMatch>& inputs, double confidence)
     {
         for (const RootMatch& in : inputs)
             confidence = std::min(confidence, in.confidence);
-        m_found.values.try_emplace(f, RootMatch { root, MatchMethod::Topology, confidence });
+        m_found.set(f, { root, MatchMethod::Topology, confidence, m_g.verdict(f, root) == Verdict::Different });
     }
 
     static bool hasBias(const Node& node)
@@ -138,13 +157,6 @@ private:
         return adds ? m_q.root(output(m_q, next)) : made;
     }
 
-    struct Candidate {
-        NodeId node;
-        size_t detour = 0;
-        double confidence = 0;
-        bool changesValues = false; ///< the detour is more than reshapes
-    };
-
     /// Readers of the partners' roots with the same operator class; nearest first, then by likeness of weights.
     Candidate findPartner(NodeId id, const std::vector<RootMatch>& inputs) const
     {
@@ -164,7 +176,7 @@ private:
                         || (m_q.kind(reader) == FlowKind::Activation && !activation))
                         next.push_back(m_q.root(output(m_q, reader)));
                 }
-            if (!fitting.empty()) {
+            if (keepFitting(id, fitting)) {
                 Candidate best = choose(id, fitting, detour);
                 best.changesValues = changesValues;
                 return best;
@@ -174,6 +186,21 @@ private:
                 changesValues |= m_q.kind(m_q.graph().value(root).producer) != FlowKind::Reshape;
         }
         return {};
+    }
+
+    /// Leaves those that compute the same, if there are any. Where a reader is known to compute something else, only
+    /// nodes with weights correspond: what stands behind them is folded into one of the two. False when none is left.
+    bool keepFitting(NodeId id, std::vector<NodeId>& fitting) const
+    {
+        const ValueId out = output(m_f, id);
+        const auto verdict = [&](NodeId q) { return m_g.verdict(out, m_q.root(output(m_q, q))); };
+        const auto biased = [&](NodeId q) { return m_g.verdict(out, withBias(id, q)); };
+        const auto same = [&](NodeId q) { return verdict(q) == Verdict::Same || biased(q) == Verdict::Same; };
+        if (std::ranges::any_of(fitting, same))
+            std::erase_if(fitting, [&](NodeId q) { return !same(q); });
+        else if (!m_f.isHeavy(id))
+            std::erase_if(fitting, [&](NodeId q) { return verdict(q) == Verdict::Different; });
+        return !fitting.empty();
     }
 
     bool readsAll(NodeId reader, const std::vector<RootMatch>& inputs, size_t detour) const
@@ -237,11 +264,11 @@ private:
             if (first < kAlikeWeights || second > 0.8 * first)
                 continue;
             m_found.pairNodes(f, best);
-            m_found.values.try_emplace(
-                output(m_f, f), RootMatch { m_q.root(output(m_q, best)), MatchMethod::Topology, 0.9 * first });
+            set(output(m_f, f), m_q.root(output(m_q, best)), {}, 0.9 * first);
         }
     }
 
+    const GraphPair& m_g;
     const CanonicalGraph& m_f;
     const CanonicalGraph& m_q;
     Correspondence& m_found;
@@ -269,9 +296,6 @@ WeightLikeness weightLikeness(
     return best;
 }
 
-void extendByTopology(const CanonicalGraph& f, const CanonicalGraph& q, Correspondence& found)
-{
-    Walker(f, q, found).run();
-}
+void extendByTopology(const GraphPair& g, Correspondence& found) { Walker(g, found).run(); }
 
 } // namespace qs

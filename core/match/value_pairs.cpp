@@ -23,7 +23,8 @@ void addChain(const GraphPair& g, const Correspondence& found, ValueId root, con
         } else {
             const ValueId real = quantizer ? g.view.quantizers()[*quantizer].real : ValueId();
             const NodeId pf = g.f.graph().value(chain[i]).producer, pq = g.q.graph().value(root).producer;
-            if (pf.valid() && pq.valid() && g.f.opClass(pf) == g.q.opClass(pq)) {
+            if (pf.valid() && pq.valid()
+                && (g.f.opClass(pf) == g.q.opClass(pq) || g.verdict(chain[i], root) == Verdict::Same)) {
                 if (real.valid())
                     pairs.push_back(
                         { chain[i], real, MatchMethod::Unit, 0.95 * match.confidence, std::nullopt, NodeId() });
@@ -62,7 +63,7 @@ std::vector<ValuePair> valuePairs(const GraphPair& g, const Correspondence& foun
 {
     std::map<ValueId, std::vector<ValueId>> byRoot;
     for (ValueId f : g.f.activations())
-        if (const auto it = found.values.find(f); it != found.values.end())
+        if (const auto it = found.values.find(f); it != found.values.end() && !it->second.wayPoint)
             byRoot[it->second.root].push_back(f);
     std::vector<ValuePair> pairs;
     for (const auto& [root, chain] : byRoot)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass/numeric_pairs.h"
+#include "core/analysis/bypass/confirmed_pairs.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/data/arrays/npz_writer.h"
 #include "core/engine/run/execution.h"
@@ -116,22 +116,11 @@ Prepared squares(const char* path, bool byProduct, bool transposed, bool twice)
 
 Alignment numbersOf(const Prepared& f, const Prepared& q)
 {
-    ComparePair pair = pairOf(f, q);
-    Alignment alignment = *pair.alignment;
-    // As if names and structure had told nothing.
-    for (const ValuePair& p : alignment.values)
-        if (f.graph().value(p.floatValue).producer.valid() && !f.graph().isOutput(p.floatValue)) {
-            alignment.unmatchedFloat.push_back(p.floatValue);
-            alignment.unmatchedQuant.push_back(p.quantValue);
-        }
-    std::erase_if(alignment.values, [&](const ValuePair& p) {
-        return std::ranges::find(alignment.unmatchedFloat, p.floatValue) != alignment.unmatchedFloat.end();
-    });
+    const ComparePair pair = pairOf(f, q);
     std::vector<std::vector<Tensor>> samples;
     for (const uint32_t seed : { 1u, 2u })
         samples.push_back({ Tensor::of<float>({ 2, 4 }, uniform(8, seed)) });
-    pairByNumbers(pair, samples, {}, alignment);
-    return alignment;
+    return *confirmPairs(pair, {}, samples, {});
 }
 
 const ValuePair* numericPair(const Alignment& alignment, ValueId f)

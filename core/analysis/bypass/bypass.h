@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace qs {
@@ -21,5 +22,8 @@ struct Bypassed {
 /// operators. It should compute the float model. The issue names the node that has no float counterpart here.
 Result<Bypassed> bypassQuantizers(
     const ComparePair& pair, const std::vector<PairPlan>& pairs, BypassedRanges ranges = BypassedRanges::AsPaired);
+
+/// Name in the bypassed file of what an operator on codes computes before the activation that its range stands for.
+inline std::string unboundedName(const std::string& codes) { return codes + "_unbounded"; }
 
 } // namespace qs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/bypass_builder.h"
 
 #include "core/graph/domains.h"
@@ -132,7 +133,7 @@ void BypassBuilder::bound(size_t at, const Node& node)
     const PairActivation bounds = index ? activationOf(*index) : PairActivation {};
     if (!bounds.bounded())
         return;
-    const std::string value = nameOf(node.outputs[0]), inner = value + "_unbounded";
+    const std::string value = nameOf(node.outputs[0]), inner = unboundedName(value);
     m_draft.nodes[at].outputs[0] = inner;
     DraftNode clip;
     clip.name = value + "_bounds";

@@ -73,12 +73,12 @@ template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h
     a.size(h.quantModels, 4 * sizeof(uint64_t));
     if constexpr (Stream::kReads) {
         h.quantIdentities.resize(h.quantModels.size());
-        h.byNumbers.resize(h.quantModels.size());
+        h.alignments.resize(h.quantModels.size());
     }
     for (size_t i = 0; i < h.quantModels.size(); ++i) {
         archive(a, h.quantModels[i]);
         archive(a, h.quantIdentities[i]);
-        a.item(h.byNumbers[i]);
+        a.item(h.alignments[i]);
     }
 }
 

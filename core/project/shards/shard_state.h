@@ -31,7 +31,7 @@ struct ShardHeader {
     std::vector<int64_t> labels; ///< of all samples
     Hash128 floatIdentity, dataIdentity;
     std::vector<Hash128> quantIdentities; ///< as quantModels
-    std::vector<std::string> byNumbers; ///< as quantModels: numericPairsBytes()
+    std::vector<std::string> alignments; ///< as quantModels: alignmentBytes()
     bool operator==(const ShardHeader&) const = default;
 };
 

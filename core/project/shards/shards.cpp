@@ -8,7 +8,7 @@
 #include "core/base/files/whole_file.h"
 #include "core/base/version.h"
 #include "core/engine/lowered/content_key.h"
-#include "core/match/numeric_state.h"
+#include "core/match/alignment_state.h"
 #include "core/project/shards/shard_state.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
@@ -93,7 +93,7 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
         h.quantModels.push_back(stateFile(s->inputs.quantPath));
         QS_TRY(const Hash128 identity, identityOf(*s->quantModel, s->inputs.quantPath, h.recipe));
         h.quantIdentities.push_back(identity);
-        h.byNumbers.push_back(numericPairsBytes(*s->alignment));
+        h.alignments.push_back(alignmentBytes(*s->alignment));
     }
     return h;
 }
@@ -197,7 +197,7 @@ private:
             m_snapshots.push_back(*previous);
             Snapshot& s = m_snapshots.back();
             Alignment found = *s.alignment;
-            if (!addNumericPairs(m_header.byNumbers[i], s.floatModel->graph(), s.quantModel->graph(), found))
+            if (!readAlignment(m_header.alignments[i], s.floatModel->graph(), s.quantModel->graph(), found))
                 return badInput("does not fit its models", inputs.quantPath, kRunAgain);
             s.alignment = std::make_shared<const Alignment>(std::move(found));
             m_pairs.push_back(comparePairOf(s));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/pairing.h"
 
-#include "core/analysis/bypass/numeric_pairs.h"
+#include "core/analysis/bypass/confirmed_pairs.h"
 #include "core/project/snapshot/samples.h"
 
 #include <algorithm>
@@ -40,19 +40,19 @@ Status checkInterface(const AlignmentKey& key)
     return {};
 }
 
-/// What names and structure left single, by the values of two samples.
-Status addNumbers(const AlignmentKey& key, const BuildContext& context, Alignment& found)
+/// Holds what names and structure say against the values of two samples.
+Status confirm(const AlignmentKey& key, const BuildContext& context, Alignment& found)
 {
-    if (!key.data || found.unmatchedFloat.empty() || found.unmatchedQuant.empty())
+    if (!key.data)
         return {};
-    std::vector<std::vector<Tensor>> samples;
+    SampleInputs samples;
     for (size_t i = 0; i < std::min<size_t>(key.data->feeds(), 2); ++i) {
         QS_TRY(Feed feed, key.data->feed(i));
         samples.push_back(std::move(feed.inputs));
     }
     const ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
         std::make_shared<const Alignment>(found) };
-    pairByNumbers(pair, samples, context.work, found);
+    QS_TRY(found, confirmPairs(pair, { key.links, key.oneNetwork }, samples, context.work));
     return {};
 }
 
@@ -76,7 +76,7 @@ Result<std::shared_ptr<const Alignment>> pairValues(const AlignmentKey& key, con
     QS_CHECK(checkInterface(key));
     QS_TRY(Alignment found,
         align(*key.floatModel.plan, *key.quantModel.plan, *key.quantModel.quant, key.links, key.oneNetwork));
-    QS_CHECK(addNumbers(key, context, found));
+    QS_CHECK(confirm(key, context, found));
     return std::make_shared<const Alignment>(std::move(found));
 }
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/bypass/sketched_run.h"
+
+#include "core/analysis/bypass/bypass.h"
+#include "core/analysis/pairs/fed_model.h"
+#include "core/engine/run/execution.h"
+
+#include <algorithm>
+#include <span>
+
+namespace qs {
+
+namespace {
+
+constexpr Closeness kPrecision { 0.03, 3, 10, true }; ///< what float16 and other decompositions may explain
+constexpr Closeness kStoredWeights { 0.15, 1.4, 3, true }; ///< rounded weights, too
+constexpr Closeness kQuantized { 0.35, 1.4, 3, false }; ///< and rounded activations
+
+/// What the plan computes: no constants, and nothing that it cannot run or that is no tensor.
+std::vector<ValueId> computed(const Plan& plan)
+{
+    std::vector<ValueId> values;
+    for (size_t v = 0; v < plan.graph().values().size(); ++v) {
+        const ValueId id(v);
+        if (plan.graph().values()[v].producer.valid() && !plan.blocked(id) && !plan.constant(id) && !plan.hidden(id)
+            && plan.container(id).empty())
+            values.push_back(id);
+    }
+    return values;
+}
+
+bool sketchSample(const std::shared_ptr<const Schedule>& schedule, std::span<const Tensor> inputs,
+    const WorkContext& work, Sketches& sketches)
+{
+    BufferPool pool(work.memoryBytes());
+    Execution execution(schedule, pool);
+    if (!execution.bind(inputs).ok())
+        return false;
+    const auto& graphInputs = schedule->plan().graph().inputs();
+    for (size_t i = 0; i < graphInputs.size() && i < inputs.size(); ++i)
+        sketches[graphInputs[i]].add(inputs[i]);
+    while (!execution.finished()) {
+        const Schedule::Task& task = schedule->tasks()[execution.position()];
+        if (work.cancel.cancelled() || !execution.step(&work.cancel).ok())
+            return false;
+        for (const ValueId id : task.outputs)
+            if (id.valid() && execution.has(id)) {
+                sketches[id].add(execution.get(id));
+                execution.release(id);
+            }
+    }
+    return true;
+}
+
+/// By value of the quantized graph: values of the bypassed one have its names.
+Sketches byNames(const Sketches& sketches, const Graph& from, const Graph& to)
+{
+    Sketches renamed;
+    for (const auto& [id, sketch] : sketches)
+        if (const ValueId there = to.findValue(from.value(id).name); there.valid()) {
+            renamed.emplace(there, sketch);
+            const ValueId before = from.findValue(unboundedName(from.value(id).name));
+            if (const auto it = sketches.find(before); before.valid() && it != sketches.end())
+                renamed.emplace(ValueEvidence::beforeBounds(to, there), it->second);
+        }
+    return renamed;
+}
+
+/// Codes mean reals. Those with a scale a channel tell nothing.
+void scaleCodes(const ComparePair& pair, Sketches& sketches)
+{
+    for (auto& [id, sketch] : sketches) {
+        const auto index = pair.quantView->ofQuantized(id);
+        if (!index || !isInteger(pair.quantPlan->graph().value(id).type.dtype))
+            continue;
+        const QuantParams& params = pair.quantView->quantizers()[*index].params;
+        if (params.scale.size() == 1)
+            sketch.scale(params.scale[0], params.zeroPoint.empty() ? 0 : double(params.zeroPoint[0]));
+        else
+            sketch = {};
+    }
+}
+
+} // namespace
+
+std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& floatPlan,
+    const SampleInputs& samples, const WorkContext& work)
+{
+    const auto schedule = Schedule::make(plan, { computed(*plan), {} });
+    if (!schedule.ok())
+        return std::nullopt;
+    const FedModel fed { CarriedState(plan), CarriedState(floatPlan) };
+    Sketches sketches;
+    for (const std::vector<Tensor>& inputs : samples)
+        if (!sketchSample(*schedule, fed.inputs(inputs), work, sketches))
+            return std::nullopt;
+    return sketches;
+}
+
+std::optional<Evidence> evidenceOf(
+    const ComparePair& pair, const Sketches& floats, const SampleInputs& samples, const WorkContext& work)
+{
+    if (const auto bypassed = bypassQuantizers(pair, planPairs(pair)))
+        if (const auto run = sketchRun(bypassed->plan, pair.floatPlan, samples, work))
+            return Evidence { ValueEvidence(pair.floatPlan->graph(), floats,
+                                  byNames(*run, bypassed->plan->graph(), pair.quantPlan->graph()),
+                                  bypassed->ownConstants > 0 ? kStoredWeights : kPrecision),
+                bypassed->plan };
+    auto run = sketchRun(pair.quantPlan, pair.floatPlan, samples, work);
+    if (!run)
+        return std::nullopt;
+    scaleCodes(pair, *run);
+    return Evidence { ValueEvidence(pair.floatPlan->graph(), floats, std::move(*run), kQuantized), pair.quantPlan };
+}
+
+} // namespace qs

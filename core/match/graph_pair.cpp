@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/graph_pair.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// The values that stand for a root: itself, and behind its quantizer or scaling.
+std::vector<ValueId> formsOf(const GraphPair& g, ValueId root)
+{
+    std::vector<ValueId> forms { root };
+    if (const auto quantizer = g.view.ofValue(root))
+        forms.push_back(g.view.quantizers()[*quantizer].shown());
+    forms.push_back(ValueEvidence::beforeBounds(g.q.graph(), root));
+    if (const ValueId scaled = g.view.scaledSums(root); scaled.valid())
+        forms.push_back(scaled);
+    return forms;
+}
+
+void sortOnce(std::vector<ValueId>& list)
+{
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+} // namespace
+
+Verdict GraphPair::verdict(ValueId floatValue, ValueId quantRoot) const
+{
+    Verdict found = Verdict::Unknown;
+    if (!evidence)
+        return found;
+    for (const ValueId form : formsOf(*this, quantRoot)) {
+        const Verdict one = evidence->verdict(floatValue, form);
+        if (one == Verdict::Same)
+            return one;
+        if (one == Verdict::Different)
+            found = one;
+    }
+    return found;
+}
+
+std::vector<ValueId> GraphPair::equalRoots(ValueId floatValue) const
+{
+    std::vector<ValueId> roots;
+    if (evidence)
+        for (const ValueId id : evidence->equalsOfFloat(floatValue))
+            roots.push_back(q.root(ValueEvidence::withoutBounds(q.graph(), id)));
+    sortOnce(roots);
+    return roots;
+}
+
+std::vector<ValueId> GraphPair::equalFloats(ValueId quantRoot) const
+{
+    std::vector<ValueId> floats;
+    if (evidence)
+        for (const ValueId form : formsOf(*this, quantRoot))
+            for (const ValueId id : evidence->equalsOfQuant(form))
+                floats.push_back(f.root(id));
+    sortOnce(floats);
+    return floats;
+}
+
+} // namespace qs

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/judged_pairs.h"
+
+#include <algorithm>
+#include <set>
+
+namespace qs {
+
+namespace {
+
+/// Elements in the same number, but not in the same order.
+bool axesDiffer(const GraphPair& g, const ValuePair& pair)
+{
+    const auto a = g.f.dims(pair.floatValue), b = g.q.dims(pair.quantValue);
+    if (!a || !b || a->size() != b->size())
+        return false;
+    for (size_t i = 0; i < a->size(); ++i)
+        if ((*a)[i].known() && (*b)[i].known() && (*a)[i].value != (*b)[i].value)
+            return true;
+    return false;
+}
+
+class Judge {
+public:
+    Judge(const GraphPair& g, std::vector<ValuePair>& pairs)
+        : m_g(g)
+        , m_pairs(pairs)
+    {
+        for (const ValuePair& pair : pairs)
+            m_used.insert(pair.quantValue);
+    }
+
+    void run()
+    {
+        std::erase_if(m_pairs, [&](ValuePair& pair) { return pair.method != MatchMethod::Manual && !keep(pair); });
+    }
+
+private:
+    bool keep(ValuePair& pair)
+    {
+        const ValueId before = ValueEvidence::beforeBounds(m_g.q.graph(), pair.quantValue);
+        const bool bounded = pair.unrounded.valid() && m_g.evidence->tellsOfQuant(before);
+        const Verdict verdict = m_g.evidence->verdict(pair.floatValue, bounded ? before : pair.quantValue);
+        if (verdict == Verdict::Different && !moveBefore(pair))
+            return false;
+        if (verdict == Verdict::Unknown && axesDiffer(m_g, pair))
+            return false;
+        if (verdict == Verdict::Unknown)
+            pair.confidence = std::min(pair.confidence, 0.85);
+        else
+            pair.confidence = 1;
+        return true;
+    }
+
+    /// To the value before the quantizer.
+    bool moveBefore(ValuePair& pair)
+    {
+        if (!pair.quantizer)
+            return false;
+        const ValueId real = m_g.view.quantizers()[*pair.quantizer].real;
+        if (!real.valid() || m_g.evidence->verdict(pair.floatValue, real) != Verdict::Same || m_used.contains(real))
+            return false;
+        m_used.insert(real);
+        pair.quantValue = real;
+        pair.quantizer.reset();
+        return true;
+    }
+
+    const GraphPair& m_g;
+    std::vector<ValuePair>& m_pairs;
+    std::set<ValueId> m_used; ///< values of the quantized graph
+};
+
+} // namespace
+
+void judgePairs(const GraphPair& g, std::vector<ValuePair>& pairs) { Judge(g, pairs).run(); }
+
+} // namespace qs

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/value_evidence.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kRounding = 1e-4; ///< float32 arithmetic in another order explains as much
+constexpr double kApart = 1e-3; ///< values that are nearer are never said to differ
+constexpr size_t kLongestInside = 16; ///< nodes of a fused unit, one behind the other
+
+} // namespace
+
+ValueEvidence::ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches quants, const Closeness& closeness)
+    : m_floats(std::move(floats))
+    , m_quants(std::move(quants))
+    , m_floatSizes(bySize(m_floats))
+    , m_quantSizes(bySize(m_quants))
+    , m_closeness(closeness)
+{
+    if (closeness.everywhere)
+        findInside(floatGraph);
+}
+
+void ValueEvidence::findInside(const Graph& floatGraph)
+{
+    std::vector<size_t> steps(floatGraph.values().size(), kLongestInside + 1); // to the next equal value
+    for (size_t n = floatGraph.nodes().size(); n-- > 0;)
+        for (const ValueId out : floatGraph.nodes()[n].outputs) {
+            if (!out.valid())
+                continue;
+            if (nearestOfFloat(out) <= m_closeness.nearest) {
+                steps[out.index()] = 0;
+                continue;
+            }
+            for (const Use& use : floatGraph.value(out).uses)
+                for (const ValueId next : floatGraph.node(use.node).outputs)
+                    if (next.valid())
+                        steps[out.index()] = std::min(steps[out.index()], steps[next.index()] + 1);
+            if (steps[out.index()] <= kLongestInside)
+                m_inside.insert(out);
+        }
+}
+
+const ValueSketch* ValueEvidence::find(const Sketches& sketches, ValueId id)
+{
+    const auto it = sketches.find(id);
+    return it != sketches.end() && it->second.tells() ? &it->second : nullptr;
+}
+
+ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches)
+{
+    BySize sizes;
+    for (const auto& [id, sketch] : sketches)
+        if (sketch.tells())
+            sizes[sketch.counts()].push_back(id);
+    for (auto& [size, list] : sizes)
+        std::ranges::sort(list);
+    return sizes;
+}
+
+double ValueEvidence::nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
+    std::unordered_map<ValueId, double>& known, double limit)
+{
+    const ValueSketch* sketch = find(own, id);
+    if (!sketch)
+        return HUGE_VAL;
+    const auto [it, isNew] = known.try_emplace(id, limit);
+    if (!isNew)
+        return it->second;
+    it->second = HUGE_VAL;
+    if (const auto list = sizes.find(sketch->counts()); list != sizes.end())
+        for (const ValueId other : list->second)
+            it->second = std::min(it->second, sketch->distance(others.at(other), std::min(limit, it->second)));
+    return it->second;
+}
+
+double ValueEvidence::nearestOfFloat(ValueId f) const
+{
+    return nearest(m_floats, f, m_quants, m_quantSizes, m_toFloat, m_closeness.nearest);
+}
+
+double ValueEvidence::nearestOfQuant(ValueId q) const
+{
+    return nearest(m_quants, q, m_floats, m_floatSizes, m_toQuant, m_closeness.nearest);
+}
+
+double ValueEvidence::distance(ValueId f, ValueId q) const
+{
+    const ValueSketch *a = find(m_floats, f), *b = find(m_quants, q);
+    return a && b ? a->distance(*b) : HUGE_VAL;
+}
+
+Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
+{
+    if (!find(m_floats, f) || !find(m_quants, q))
+        return Verdict::Unknown;
+    const double d = distance(f, q);
+    if (d <= kRounding)
+        return Verdict::Same;
+    const double best = std::min(nearestOfFloat(f), nearestOfQuant(q));
+    if (best > m_closeness.nearest)
+        return m_inside.contains(f) ? Verdict::Different : Verdict::Unknown;
+    if (d <= m_closeness.same * best && d <= m_closeness.nearest)
+        return Verdict::Same;
+    return d > std::max(m_closeness.different * best, kApart) ? Verdict::Different : Verdict::Unknown;
+}
+
+std::vector<ValueId> ValueEvidence::equalsOfFloat(ValueId f) const
+{
+    std::vector<ValueId> found;
+    if (const ValueSketch* sketch = find(m_floats, f))
+        if (const auto list = m_quantSizes.find(sketch->counts()); list != m_quantSizes.end())
+            std::ranges::copy_if(
+                list->second, std::back_inserter(found), [&](ValueId q) { return verdict(f, q) == Verdict::Same; });
+    return found;
+}
+
+std::vector<ValueId> ValueEvidence::equalsOfQuant(ValueId q) const
+{
+    std::vector<ValueId> found;
+    if (const ValueSketch* sketch = find(m_quants, q))
+        if (const auto list = m_floatSizes.find(sketch->counts()); list != m_floatSizes.end())
+            std::ranges::copy_if(
+                list->second, std::back_inserter(found), [&](ValueId f) { return verdict(f, q) == Verdict::Same; });
+    return found;
+}
+
+} // namespace qs

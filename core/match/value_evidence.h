@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/match/value_sketch.h"
+
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace qs {
+
+/// What numbers say of a pair of values.
+enum class Verdict {
+    Unknown, ///< nothing: not run, constant, or far from everything in the other file
+    Same,
+    Different, ///< one of them is the same as another value of the other file, or has no counterpart there
+};
+
+using Sketches = std::unordered_map<ValueId, ValueSketch>;
+
+/// What lies between equal values of two networks.
+struct Closeness {
+    double nearest; ///< distance up to which values may be the same at all
+    double same; ///< times the distance of what is nearest: the same, too
+    double different; ///< and from here on not
+    bool everywhere; ///< what has a counterpart at all is as near as this
+};
+
+/// What both networks compute on the same samples.
+class ValueEvidence {
+public:
+    /// `floats`: by value of the float graph; `quants`: by value of the quantized graph, see beforeBounds().
+    ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches quants, const Closeness& closeness);
+
+    /// Stands for what an operator on codes computes before the activation that its range stands for.
+    static ValueId beforeBounds(const Graph& quantGraph, ValueId codes)
+    {
+        return ValueId(quantGraph.values().size() + codes.index());
+    }
+    /// The value itself.
+    static ValueId withoutBounds(const Graph& quantGraph, ValueId id)
+    {
+        const size_t count = quantGraph.values().size();
+        return id.index() < count ? id : ValueId(id.index() - count);
+    }
+
+    Verdict verdict(ValueId f, ValueId q) const;
+    /// Their distance (see ValueSketch); infinite where it is not known.
+    double distance(ValueId f, ValueId q) const;
+    /// Values of the other file that are the same, in the order of their ids.
+    std::vector<ValueId> equalsOfFloat(ValueId f) const;
+    std::vector<ValueId> equalsOfQuant(ValueId q) const;
+    bool tellsOfFloat(ValueId f) const { return find(m_floats, f) != nullptr; }
+    bool tellsOfQuant(ValueId q) const { return find(m_quants, q) != nullptr; }
+
+private:
+    using BySize = std::map<std::vector<int64_t>, std::vector<ValueId>>; ///< values by the counts of their elements
+
+    static const ValueSketch* find(const Sketches& sketches, ValueId id);
+    static BySize bySize(const Sketches& sketches);
+    /// Distance to what is nearest in the other file; made when first asked for.
+    static double nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
+        std::unordered_map<ValueId, double>& known, double limit);
+    /// Float values without an equal one behind which there are equal ones again: inside what one of the files fused.
+    void findInside(const Graph& floatGraph);
+    double nearestOfFloat(ValueId f) const;
+    double nearestOfQuant(ValueId q) const;
+
+    Sketches m_floats, m_quants;
+    BySize m_floatSizes, m_quantSizes;
+    Closeness m_closeness;
+    std::unordered_set<ValueId> m_inside;
+    mutable std::unordered_map<ValueId, double> m_toFloat, m_toQuant; ///< by float and by quantized value
+};
+
+} // namespace qs

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/value_sketch.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr int64_t kElements = 384; ///< of one sample
+constexpr size_t kFirstLook = 48; ///< elements after which far values are given up
+constexpr double kFar = 0.5;
+
+/// Places without a period, which a stride would have in common with the tensor's axes.
+int64_t placeOf(int64_t i, int64_t count)
+{
+    if (count <= kElements)
+        return i;
+    auto x = uint64_t(i + 1) * 0x9e3779b97f4a7c15ULL; // splitmix64
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return int64_t((x ^ (x >> 31)) % uint64_t(count));
+}
+
+} // namespace
+
+bool ValueSketch::add(const Tensor& value)
+{
+    if (!value.valid() || value.dtype() == DType::String)
+        return false;
+    const Tensor plain = toPlain(value);
+    m_counts.push_back(plain.count());
+    for (int64_t i = 0; i < std::min(plain.count(), kElements); ++i)
+        m_elements.push_back(float(elementAsDouble(plain, placeOf(i, plain.count()))));
+    summarize();
+    return true;
+}
+
+void ValueSketch::scale(double factor, double zero)
+{
+    for (float& v : m_elements)
+        v = float((v - zero) * factor);
+    summarize();
+}
+
+void ValueSketch::summarize()
+{
+    std::vector<float> sizes;
+    for (const float v : m_elements)
+        if (v != 0 && std::isfinite(v))
+            sizes.push_back(std::fabs(v));
+    m_usual = 0;
+    m_tells = false;
+    if (sizes.empty())
+        return;
+    std::ranges::nth_element(sizes, sizes.begin() + ptrdiff_t(sizes.size() / 2));
+    m_usual = sizes[sizes.size() / 2];
+    m_tells = std::ranges::any_of(m_elements, [&](float v) { return v != m_elements[0]; });
+}
+
+double ValueSketch::distance(const ValueSketch& other, double limit) const
+{
+    if (m_counts != other.m_counts)
+        return HUGE_VAL;
+    const double usual = (m_usual + other.m_usual) / 2;
+    double sum = 0;
+    size_t looked = 0;
+    for (size_t i = 0; i < m_elements.size(); ++i) {
+        const double a = m_elements[i], b = other.m_elements[i];
+        if ((a == 0 && b == 0) || (std::isnan(a) && std::isnan(b)))
+            continue;
+        ++looked;
+        if (a != b) {
+            const double d = 2 * std::fabs(a - b) / (std::max(std::fabs(a), std::fabs(b)) + usual);
+            sum += std::isfinite(d) ? d : 2;
+        }
+        if (looked == kFirstLook && sum > std::max(kFar, 2 * limit) * kFirstLook)
+            return 2;
+    }
+    return looked > 0 ? sum / double(looked) : 0;
+}
+
+} // namespace qs

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+#include <vector>
+
+namespace qs {
+
+/// A few elements of a tensor in place of all of it: enough to tell whether two values are the same. Values with
+/// equally many elements are looked at in the same places of their row-major order, so a reshape changes nothing.
+class ValueSketch {
+public:
+    /// Adds what the value is in one more sample. False for what is no tensor of numbers.
+    bool add(const Tensor& value);
+    /// Elements that are codes become (code - zero) * scale.
+    void scale(double factor, double zero);
+    size_t size() const { return m_elements.size(); }
+    /// Elements of the value, in each sample.
+    const std::vector<int64_t>& counts() const { return m_counts; }
+    /// It has several elements and is not the same number everywhere.
+    bool tells() const { return m_tells; }
+    /// Mean distance of the elements, each relative to its size or to what is usual in the value: 0 for equal values,
+    /// about e for a relative error of e, about 1 for values that have nothing in common, 2 at most. Elements that are
+    /// zero in both are passed over, so a few huge ones (masks) and many zeros (Relu) hide nothing. Stops where it is
+    /// sure to be above `limit`, and returns something above it. Infinite for values of other sizes.
+    double distance(const ValueSketch& other, double limit = 2) const;
+
+private:
+    void summarize();
+
+    std::vector<float> m_elements; ///< of all samples
+    std::vector<int64_t> m_counts;
+    double m_usual = 0; ///< median size of the elements that are not zero
+    bool m_tells = false;
+};
+
+} // namespace qs
