@@ -42,6 +42,17 @@ Verdict GraphPair::verdict(ValueId floatValue, ValueId quantRoot) const
     return found;
 }
 
+bool GraphPair::replaces(ValueId quantRoot, ValueId floatInput, NodeId activation) const
+{
+    const auto quantizer = view.ofValue(quantRoot);
+    if (!evidence || !quantizer || f.kind(activation) != FlowKind::Activation)
+        return false;
+    const ValueId real = view.quantizers()[*quantizer].real;
+    return evidence->verdict(floatInput, real.valid() ? real : ValueEvidence::beforeBounds(q.graph(), quantRoot))
+        == Verdict::Same
+        || evidence->verdict(floatInput, view.quantizers()[*quantizer].shown()) == Verdict::Same;
+}
+
 std::vector<ValueId> GraphPair::equalRoots(ValueId floatValue) const
 {
     std::vector<ValueId> roots;

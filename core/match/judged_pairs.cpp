@@ -41,7 +41,7 @@ private:
         const ValueId before = ValueEvidence::beforeBounds(m_g.q.graph(), pair.quantValue);
         const bool bounded = pair.unrounded.valid() && m_g.evidence->tellsOfQuant(before);
         const Verdict verdict = m_g.evidence->verdict(pair.floatValue, bounded ? before : pair.quantValue);
-        if (verdict == Verdict::Different && !moveBefore(pair))
+        if (verdict == Verdict::Different && !isReplaced(pair) && !moveBefore(pair))
             return false;
         if (verdict == Verdict::Unknown && axesDiffer(m_g, pair))
             return false;
@@ -50,6 +50,16 @@ private:
         else
             pair.confidence = 1;
         return true;
+    }
+
+    /// By the quantizer, see GraphPair::replaces().
+    bool isReplaced(const ValuePair& pair) const
+    {
+        const NodeId producer = m_g.f.graph().value(pair.floatValue).producer;
+        if (!producer.valid() || !pair.quantizer)
+            return false;
+        const auto inputs = m_g.f.dataInputs(producer);
+        return !inputs.empty() && m_g.replaces(m_g.q.root(pair.quantValue), inputs[0], producer);
     }
 
     /// To the value before the quantizer.

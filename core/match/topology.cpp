@@ -108,7 +108,7 @@ private:
         if (best.node.valid())
             pair(id, best, inputs);
         else if (m_f.kind(id) != FlowKind::Opaque)
-            set(out, inputs[0].root, inputs, 0.95);
+            set(out, inputs[0].root, inputs, 0.95, m_g.replaces(inputs[0].root, m_f.dataInputs(id)[0], id));
     }
 
     void pair(NodeId id, const Candidate& best, const std::vector<RootMatch>& inputs)
@@ -132,11 +132,13 @@ private:
             match.root = root;
     }
 
-    void set(ValueId f, ValueId root, const std::vector<RootMatch>& inputs, double confidence)
+    /// `surely`: whatever numbers say.
+    void set(ValueId f, ValueId root, const std::vector<RootMatch>& inputs, double confidence, bool surely = false)
     {
         for (const RootMatch& in : inputs)
             confidence = std::min(confidence, in.confidence);
-        m_found.set(f, { root, MatchMethod::Topology, confidence, m_g.verdict(f, root) == Verdict::Different });
+        m_found.set(
+            f, { root, MatchMethod::Topology, confidence, !surely && m_g.verdict(f, root) == Verdict::Different });
     }
 
     static bool hasBias(const Node& node)

@@ -74,7 +74,8 @@ double ValueEvidence::nearest(const Sketches& own, ValueId id, const Sketches& o
     it->second = HUGE_VAL;
     if (const auto list = sizes.find(sketch->counts()); list != sizes.end())
         for (const ValueId other : list->second)
-            it->second = std::min(it->second, sketch->distance(others.at(other), std::min(limit, it->second)));
+            if (const ValueSketch& there = others.at(other); !sketch->isFarFrom(there))
+                it->second = std::min(it->second, sketch->distance(there, std::min(limit, it->second)));
     return it->second;
 }
 
@@ -88,20 +89,30 @@ double ValueEvidence::nearestOfQuant(ValueId q) const
     return nearest(m_quants, q, m_floats, m_floatSizes, m_toQuant, m_closeness.nearest);
 }
 
-double ValueEvidence::distance(ValueId f, ValueId q) const
+double ValueEvidence::farthest() const { return std::max(m_closeness.different * m_closeness.nearest, kApart); }
+
+double ValueEvidence::agreement() const
 {
-    const ValueSketch *a = find(m_floats, f), *b = find(m_quants, q);
-    return a && b ? a->distance(*b) : HUGE_VAL;
+    size_t telling = 0, found = 0;
+    for (const auto& [size, list] : m_quantSizes)
+        for (const ValueId q : list) {
+            ++telling;
+            found += nearestOfQuant(q) <= m_closeness.nearest;
+        }
+    return telling > 0 ? double(found) / double(telling) : 0;
 }
 
 Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
 {
-    if (!find(m_floats, f) || !find(m_quants, q))
+    const ValueSketch *a = find(m_floats, f), *b = find(m_quants, q);
+    if (!a || !b)
         return Verdict::Unknown;
-    const double d = distance(f, q);
+    const double d = a->isFarFrom(*b) ? HUGE_VAL : a->distance(*b, farthest());
     if (d <= kRounding)
         return Verdict::Same;
-    const double best = std::min(nearestOfFloat(f), nearestOfQuant(q));
+    double best = nearestOfQuant(q);
+    if (m_closeness.bothWays)
+        best = std::min(best, nearestOfFloat(f));
     if (best > m_closeness.nearest)
         return m_inside.contains(f) ? Verdict::Different : Verdict::Unknown;
     if (d <= m_closeness.same * best && d <= m_closeness.nearest)
@@ -109,24 +120,26 @@ Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
     return d > std::max(m_closeness.different * best, kApart) ? Verdict::Different : Verdict::Unknown;
 }
 
-std::vector<ValueId> ValueEvidence::equalsOfFloat(ValueId f) const
+const std::vector<ValueId>& ValueEvidence::equalsOfFloat(ValueId f) const
 {
-    std::vector<ValueId> found;
-    if (const ValueSketch* sketch = find(m_floats, f))
+    const auto [it, isNew] = m_ofFloat.try_emplace(f);
+    const ValueSketch* sketch = isNew ? find(m_floats, f) : nullptr;
+    if (sketch)
         if (const auto list = m_quantSizes.find(sketch->counts()); list != m_quantSizes.end())
-            std::ranges::copy_if(
-                list->second, std::back_inserter(found), [&](ValueId q) { return verdict(f, q) == Verdict::Same; });
-    return found;
+            std::ranges::copy_if(list->second, std::back_inserter(it->second),
+                [&](ValueId q) { return !sketch->isFarFrom(m_quants.at(q)) && verdict(f, q) == Verdict::Same; });
+    return it->second;
 }
 
-std::vector<ValueId> ValueEvidence::equalsOfQuant(ValueId q) const
+const std::vector<ValueId>& ValueEvidence::equalsOfQuant(ValueId q) const
 {
-    std::vector<ValueId> found;
-    if (const ValueSketch* sketch = find(m_quants, q))
+    const auto [it, isNew] = m_ofQuant.try_emplace(q);
+    const ValueSketch* sketch = isNew ? find(m_quants, q) : nullptr;
+    if (sketch)
         if (const auto list = m_floatSizes.find(sketch->counts()); list != m_floatSizes.end())
-            std::ranges::copy_if(
-                list->second, std::back_inserter(found), [&](ValueId f) { return verdict(f, q) == Verdict::Same; });
-    return found;
+            std::ranges::copy_if(list->second, std::back_inserter(it->second),
+                [&](ValueId f) { return !sketch->isFarFrom(m_floats.at(f)) && verdict(f, q) == Verdict::Same; });
+    return it->second;
 }
 
 } // namespace qs

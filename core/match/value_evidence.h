@@ -26,6 +26,8 @@ struct Closeness {
     double same; ///< times the distance of what is nearest: the same, too
     double different; ///< and from here on not
     bool everywhere; ///< what has a counterpart at all is as near as this
+    bool bothWays; ///< noise is so small that what is nearest to a float value counts, too: else each rounding on the
+                   ///< way adds to it, and an earlier equal value is nearer
 };
 
 /// What both networks compute on the same samples.
@@ -47,11 +49,12 @@ public:
     }
 
     Verdict verdict(ValueId f, ValueId q) const;
-    /// Their distance (see ValueSketch); infinite where it is not known.
-    double distance(ValueId f, ValueId q) const;
     /// Values of the other file that are the same, in the order of their ids.
-    std::vector<ValueId> equalsOfFloat(ValueId f) const;
-    std::vector<ValueId> equalsOfQuant(ValueId q) const;
+    const std::vector<ValueId>& equalsOfFloat(ValueId f) const;
+    const std::vector<ValueId>& equalsOfQuant(ValueId q) const;
+    /// Share of the quantized file's values that are the same as some float value.
+    double agreement() const;
+    const Closeness& closeness() const { return m_closeness; }
     bool tellsOfFloat(ValueId f) const { return find(m_floats, f) != nullptr; }
     bool tellsOfQuant(ValueId q) const { return find(m_quants, q) != nullptr; }
 
@@ -63,6 +66,7 @@ private:
     /// Distance to what is nearest in the other file; made when first asked for.
     static double nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
         std::unordered_map<ValueId, double>& known, double limit);
+    double farthest() const; ///< distance from which on nothing else matters
     /// Float values without an equal one behind which there are equal ones again: inside what one of the files fused.
     void findInside(const Graph& floatGraph);
     double nearestOfFloat(ValueId f) const;
@@ -73,6 +77,7 @@ private:
     Closeness m_closeness;
     std::unordered_set<ValueId> m_inside;
     mutable std::unordered_map<ValueId, double> m_toFloat, m_toQuant; ///< by float and by quantized value
+    mutable std::unordered_map<ValueId, std::vector<ValueId>> m_ofFloat, m_ofQuant; ///< equal values
 };
 
 } // namespace qs

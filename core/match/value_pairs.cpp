@@ -8,48 +8,93 @@ namespace qs {
 
 namespace {
 
-/// Of float values that share one quantized root, in topological order.
-void addChain(const GraphPair& g, const Correspondence& found, ValueId root, const std::vector<ValueId>& chain,
-    std::vector<ValuePair>& pairs)
-{
-    const auto quantizer = g.view.ofValue(root);
-    const ValueId scaled = g.view.scaledSums(root);
-    const ValueId shown = quantizer ? g.view.quantizers()[*quantizer].shown() : scaled.valid() ? scaled : root;
-    bool before = false; // past an activation that the quantizer replaces: only the value before the quantizer fits
-    for (size_t i = chain.size(); i-- > 0;) {
-        const RootMatch& match = found.values.at(chain[i]);
-        if (!before) {
-            pairs.push_back({ chain[i], shown, match.method, match.confidence, quantizer, NodeId() });
-        } else {
-            const ValueId real = quantizer ? g.view.quantizers()[*quantizer].real : ValueId();
-            const NodeId pf = g.f.graph().value(chain[i]).producer, pq = g.q.graph().value(root).producer;
-            if (pf.valid() && pq.valid()
-                && (g.f.opClass(pf) == g.q.opClass(pq) || g.verdict(chain[i], root) == Verdict::Same)) {
-                if (real.valid())
-                    pairs.push_back(
-                        { chain[i], real, MatchMethod::Unit, 0.95 * match.confidence, std::nullopt, NodeId() });
-                else if (quantizer && g.q.plan().step(pq).lowered && g.q.plan().step(pq).lowered->offersUnrounded)
-                    pairs.push_back({ chain[i], shown, MatchMethod::Unit, 0.95 * match.confidence, std::nullopt, pq });
-            }
-            return;
-        }
-        const NodeId producer = g.f.graph().value(chain[i]).producer;
-        if (i == 0 || !producer.valid())
-            return;
-        switch (g.f.kind(producer)) {
-        case FlowKind::Reshape:
-            break;
-        case FlowKind::Activation:
-            before = true;
-            break;
-        default:
-            return;
-        }
-        const auto inputs = g.f.dataInputs(producer);
-        if (inputs.empty() || inputs[0] != chain[i - 1])
-            return;
+/// Pairs of the float values that share one quantized root.
+class RootPairs {
+public:
+    RootPairs(const GraphPair& g, const Correspondence& found, ValueId root, std::vector<ValuePair>& pairs)
+        : m_g(g)
+        , m_found(found)
+        , m_root(root)
+        , m_quantizer(g.view.ofValue(root))
+        , m_pairs(pairs)
+    {
+        const ValueId scaled = g.view.scaledSums(root);
+        m_shown = m_quantizer ? g.view.quantizers()[*m_quantizer].shown() : scaled.valid() ? scaled : root;
     }
-}
+
+    /// `chain`: in topological order. The last is what is shown, and so are those before it that have the same numbers;
+    /// one past an activation that the quantizer replaces is the value before the quantizer.
+    void add(const std::vector<ValueId>& chain)
+    {
+        Place place = Place::Shown;
+        for (size_t i = chain.size(); i-- > 0;) {
+            const bool same = m_g.evidence && m_g.evidence->verdict(chain[i], m_shown) == Verdict::Same;
+            if (m_g.evidence && isBounded(chain[i], chain))
+                place = Place::Before;
+            else if (same)
+                place = Place::Shown;
+            if (place == Place::Shown)
+                addShown(chain[i]);
+            else if (place == Place::Before)
+                addBefore(chain[i]);
+            place = place == Place::Shown && i > 0 ? placeBefore(chain[i], chain[i - 1]) : Place::Elsewhere;
+        }
+    }
+
+private:
+    enum class Place { Shown, Before, Elsewhere };
+
+    /// An activation of the float model, which the quantizer replaces, reads it and makes another value of the chain.
+    bool isBounded(ValueId f, const std::vector<ValueId>& chain) const
+    {
+        return std::ranges::any_of(chain, [&](ValueId other) {
+            const NodeId producer = m_g.f.graph().value(other).producer;
+            if (!producer.valid() || m_g.f.kind(producer) != FlowKind::Activation)
+                return false;
+            const auto inputs = m_g.f.dataInputs(producer);
+            return !inputs.empty() && inputs[0] == f;
+        });
+    }
+
+    void addShown(ValueId f)
+    {
+        const RootMatch& match = m_found.values.at(f);
+        m_pairs.push_back({ f, m_shown, match.method, match.confidence, m_quantizer, NodeId() });
+    }
+
+    void addBefore(ValueId f)
+    {
+        const double confidence = 0.95 * m_found.values.at(f).confidence;
+        const ValueId real = m_quantizer ? m_g.view.quantizers()[*m_quantizer].real : ValueId();
+        const NodeId pf = m_g.f.graph().value(f).producer, pq = m_g.q.graph().value(m_root).producer;
+        if (!pf.valid() || !pq.valid() || !m_quantizer
+            || (m_g.f.opClass(pf) != m_g.q.opClass(pq) && m_g.verdict(f, m_root) != Verdict::Same))
+            return;
+        const auto& lowered = m_g.q.plan().step(pq).lowered;
+        if (real.valid())
+            m_pairs.push_back({ f, real, MatchMethod::Unit, confidence, std::nullopt, NodeId() });
+        else if (lowered && lowered->offersUnrounded)
+            m_pairs.push_back({ f, m_root, MatchMethod::Unit, confidence, std::nullopt, pq });
+    }
+
+    Place placeBefore(ValueId f, ValueId before) const
+    {
+        const NodeId producer = m_g.f.graph().value(f).producer;
+        const auto inputs = producer.valid() ? m_g.f.dataInputs(producer) : std::vector<ValueId> {};
+        if (inputs.empty() || inputs[0] != before)
+            return Place::Elsewhere;
+        const FlowKind kind = m_g.f.kind(producer);
+        return kind == FlowKind::Reshape   ? Place::Shown
+            : kind == FlowKind::Activation ? Place::Before
+                                           : Place::Elsewhere;
+    }
+
+    const GraphPair& m_g;
+    const Correspondence& m_found;
+    ValueId m_root, m_shown;
+    std::optional<uint32_t> m_quantizer;
+    std::vector<ValuePair>& m_pairs;
+};
 
 } // namespace
 
@@ -67,7 +112,7 @@ std::vector<ValuePair> valuePairs(const GraphPair& g, const Correspondence& foun
             byRoot[it->second.root].push_back(f);
     std::vector<ValuePair> pairs;
     for (const auto& [root, chain] : byRoot)
-        addChain(g, found, root, chain, pairs);
+        RootPairs(g, found, root, pairs).add(chain);
     std::ranges::sort(pairs, {}, [&](const ValuePair& pair) { return placeOf(g.f.graph(), pair); });
     return pairs;
 }

@@ -77,7 +77,7 @@ double ValueSketch::distance(const ValueSketch& other, double limit) const
             const double d = 2 * std::fabs(a - b) / (std::max(std::fabs(a), std::fabs(b)) + usual);
             sum += std::isfinite(d) ? d : 2;
         }
-        if (looked == kFirstLook && sum > std::max(kFar, 2 * limit) * kFirstLook)
+        if (looked == kFirstLook && sum > std::max(kFar, 2 * limit) * double(kFirstLook))
             return 2;
     }
     return looked > 0 ? sum / double(looked) : 0;

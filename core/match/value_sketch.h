@@ -20,6 +20,12 @@ public:
     const std::vector<int64_t>& counts() const { return m_counts; }
     /// It has several elements and is not the same number everywhere.
     bool tells() const { return m_tells; }
+    /// Their sizes are so unlike that they are far apart, whatever the elements are.
+    bool isFarFrom(const ValueSketch& other) const
+    {
+        constexpr double kMost = 4;
+        return m_usual > kMost * other.m_usual || other.m_usual > kMost * m_usual;
+    }
     /// Mean distance of the elements, each relative to its size or to what is usual in the value: 0 for equal values,
     /// about e for a relative error of e, about 1 for values that have nothing in common, 2 at most. Elements that are
     /// zero in both are passed over, so a few huge ones (masks) and many zeros (Relu) hide nothing. Stops where it is

@@ -3,6 +3,7 @@
 
 #include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/rounding/relative_distance.h"
 #include "core/match/canonical.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
@@ -14,6 +15,7 @@ namespace qs {
 
 namespace {
 
+constexpr double kAlike = 0.3; ///< relative distance that rounding a weight to few bits explains
 constexpr int64_t kClipByInputs = 11; ///< opset from which Clip takes its bounds as inputs
 
 } // namespace
@@ -30,7 +32,8 @@ BypassBuilder::BypassBuilder(
 {
     for (const PairPlan& p : pairs)
         if (p.pair.quantizer && p.ownQuantizer)
-            m_activations[*p.pair.quantizer] = p.activation;
+            if (PairActivation& known = m_activations[*p.pair.quantizer]; !known.bounded())
+                known = p.activation; // several float values may share a quantizer
     if (m_ranges == BypassedRanges::AsStored)
         addStoredRanges(pair, m_activations);
     for (size_t i = 0; i < m_draft.nodes.size(); ++i)
@@ -154,19 +157,29 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
 {
     const Quantizer& q = quantizer(index);
     const Tensor* codes = storedCodes(m_plan, q);
-    if (auto moved = codes && m_weights != Weights::Stored ? movedPartners(index, *codes) : std::nullopt)
-        return moved;
-    bool transposed = false;
-    const Tensor* value = m_weights == Weights::Stored ? nullptr : floatPartner(index, transposed);
     const DType type = q.dequantized.valid() ? realType(q.dequantized) : DType::Float32;
-    if (value && isFloat(value->dtype()) && (!codes || codes->count() == value->count())) {
-        const Tensor floats = convertedTo(*value, DType::Float32);
-        return convertedTo(transposed && value->rank() == 2 ? exchangedAxes(floats) : floats, type);
-    }
+    const std::optional<Tensor> ofFloat = m_weights == Weights::Stored ? std::nullopt : floatValues(index, codes);
+    if (ofFloat && (m_weights != Weights::Alike || !codes || q.params.scale.empty()))
+        return convertedTo(*ofFloat, type);
     if (!codes || q.params.scale.empty())
         return std::nullopt;
+    const Tensor stored = Tensor::of<float>(codes->shape(), dequantized(*codes, q.params));
+    if (ofFloat && relativeDistance(ofFloat->data<float>(), stored.data<float>()) <= kAlike)
+        return convertedTo(*ofFloat, type);
     ++m_own;
-    return convertedTo(Tensor::of<float>(codes->shape(), dequantized(*codes, q.params)), type);
+    return convertedTo(stored, type);
+}
+
+std::optional<Tensor> BypassBuilder::floatValues(uint32_t index, const Tensor* codes) const
+{
+    if (auto moved = codes ? movedPartners(index, *codes) : std::nullopt)
+        return moved;
+    bool transposed = false;
+    const Tensor* value = floatPartner(index, transposed);
+    if (!value || !isFloat(value->dtype()) || (codes && codes->count() != value->count()))
+        return std::nullopt;
+    const Tensor floats = convertedTo(*value, DType::Float32);
+    return transposed && value->rank() == 2 ? exchangedAxes(floats) : floats;
 }
 
 std::optional<Tensor> BypassBuilder::movedPartners(uint32_t index, const Tensor& codes) const

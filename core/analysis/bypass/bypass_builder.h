@@ -19,7 +19,11 @@ namespace qs {
 /// Makes the bypassed file out of a draft of the quantized one.
 class BypassBuilder {
 public:
-    enum class Weights { OfFloatModel, Stored };
+    enum class Weights {
+        OfFloatModel,
+        Alike, ///< the same where the stored ones are like them: both files may fold other things into a weight
+        Stored
+    };
 
     BypassBuilder(const ComparePair& pair, const std::vector<PairPlan>& pairs, Weights weights,
         BypassedRanges ranges = BypassedRanges::AsPaired);
@@ -48,6 +52,8 @@ private:
     std::optional<Tensor> valueFor(uint32_t index);
     const Tensor* floatPartner(uint32_t index, bool& transposed) const;
     /// Of a constant whose pairs take it apart or put it in another order: the float model's values as the codes lie.
+    std::optional<Tensor> floatValues(
+        uint32_t index, const Tensor* codes) const; ///< of the float model, in their order
     std::optional<Tensor> movedPartners(uint32_t index, const Tensor& codes) const;
     /// The node that made `value` passes on `source`, within bounds.
     bool become(const std::string& value, const std::string& source, const PairActivation& bounds);

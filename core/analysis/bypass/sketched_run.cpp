@@ -2,6 +2,7 @@
 #include "core/analysis/bypass/sketched_run.h"
 
 #include "core/analysis/bypass/bypass.h"
+#include "core/analysis/bypass/bypass_builder.h"
 #include "core/analysis/pairs/fed_model.h"
 #include "core/engine/run/execution.h"
 
@@ -12,9 +13,9 @@ namespace qs {
 
 namespace {
 
-constexpr Closeness kPrecision { 0.03, 3, 10, true }; ///< what float16 and other decompositions may explain
-constexpr Closeness kStoredWeights { 0.15, 1.4, 3, true }; ///< rounded weights, too
-constexpr Closeness kQuantized { 0.35, 1.4, 3, false }; ///< and rounded activations
+constexpr Closeness kPrecision { 0.03, 3, 10, true, true }; ///< what float16 and other decompositions may explain
+constexpr Closeness kStoredWeights { 0.15, 1.4, 3, true, false }; ///< rounded weights, too
+constexpr Closeness kQuantized { 0.35, 1.4, 3, false, false }; ///< and rounded activations
 
 /// What the plan computes: no constants, and nothing that it cannot run or that is no tensor.
 std::vector<ValueId> computed(const Plan& plan)
@@ -81,6 +82,32 @@ void scaleCodes(const ComparePair& pair, Sketches& sketches)
     }
 }
 
+std::optional<Evidence> bypassed(const ComparePair& pair, BypassBuilder::Weights weights, const Sketches& floats,
+    const SampleInputs& samples, const WorkContext& work)
+{
+    BypassBuilder builder(pair, planPairs(pair), weights);
+    const auto draft = builder.make();
+    const auto model = draft ? draft->build() : Result<std::shared_ptr<const Model>>(cancelled());
+    if (!model.ok())
+        return std::nullopt;
+    const auto plan = Plan::make(*model);
+    const auto run = sketchRun(plan, pair.floatPlan, samples, work);
+    if (!run)
+        return std::nullopt;
+    return Evidence { ValueEvidence(pair.floatPlan->graph(), floats,
+                          byNames(*run, plan->graph(), pair.quantPlan->graph()),
+                          builder.ownConstants() > 0 ? kStoredWeights : kPrecision),
+        plan };
+}
+
+/// The bypassed file is the float model, as far as its outputs tell.
+bool sameOutputs(const ComparePair& pair, const ValueEvidence& evidence)
+{
+    return std::ranges::all_of(pairOutputs(pair), [&](const OutputPair& out) {
+        return !evidence.tellsOfFloat(out.x) || evidence.verdict(out.x, out.y) == Verdict::Same;
+    });
+}
+
 } // namespace
 
 std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& floatPlan,
@@ -100,12 +127,16 @@ std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const
 std::optional<Evidence> evidenceOf(
     const ComparePair& pair, const Sketches& floats, const SampleInputs& samples, const WorkContext& work)
 {
-    if (const auto bypassed = bypassQuantizers(pair, planPairs(pair)))
-        if (const auto run = sketchRun(bypassed->plan, pair.floatPlan, samples, work))
-            return Evidence { ValueEvidence(pair.floatPlan->graph(), floats,
-                                  byNames(*run, bypassed->plan->graph(), pair.quantPlan->graph()),
-                                  bypassed->ownConstants > 0 ? kStoredWeights : kPrecision),
-                bypassed->plan };
+    std::optional<Evidence> best;
+    for (const auto weights : { BypassBuilder::Weights::OfFloatModel, BypassBuilder::Weights::Alike }) {
+        auto found = bypassed(pair, weights, floats, samples, work);
+        if (found && (!best || found->values.agreement() > best->values.agreement()))
+            best = std::move(found);
+        if (best && sameOutputs(pair, best->values))
+            return best;
+    }
+    if (best)
+        return best;
     auto run = sketchRun(pair.quantPlan, pair.floatPlan, samples, work);
     if (!run)
         return std::nullopt;
