@@ -53,6 +53,17 @@ bool GraphPair::replaces(ValueId quantRoot, ValueId floatInput, NodeId activatio
         || evidence->verdict(floatInput, view.quantizers()[*quantizer].shown()) == Verdict::Same;
 }
 
+bool GraphPair::cutsBelowZero(ValueId quantRoot) const
+{
+    const auto quantizer = view.ofValue(quantRoot);
+    if (!quantizer)
+        return false;
+    const QuantParams& params = view.quantizers()[*quantizer].params;
+    if (params.scale.size() != 1 || !isInteger(params.dtype))
+        return false;
+    return params.zeroPoint.size() == 1 && params.low() >= -0.5 * double(params.scale[0]);
+}
+
 std::vector<ValueId> GraphPair::equalRoots(ValueId floatValue) const
 {
     std::vector<ValueId> roots;

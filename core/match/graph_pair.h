@@ -18,6 +18,8 @@ struct GraphPair {
     /// The quantizer of a root is where the file had this activation of the float model: it reads the same value, which
     /// is why both go by one root. Whether its range does what the activation did is another question.
     bool replaces(ValueId quantRoot, ValueId floatInput, NodeId activation) const;
+    /// Nothing that its quantizer says is below zero.
+    bool cutsBelowZero(ValueId quantRoot) const;
     /// Roots of the quantized graph that are the same as a float value, in the order of their ids.
     std::vector<ValueId> equalRoots(ValueId floatValue) const;
     /// Float activations that are the same as a root.

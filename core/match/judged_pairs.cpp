@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/judged_pairs.h"
 
+#include "core/match/confidence.h"
+
 #include <algorithm>
 #include <set>
 
@@ -45,11 +47,15 @@ private:
             return false;
         if (verdict == Verdict::Unknown && axesDiffer(m_g, pair))
             return false;
-        if (verdict == Verdict::Unknown)
-            pair.confidence = std::min(pair.confidence, 0.85);
-        else
-            pair.confidence = 1;
+        pair.confidence
+            = confidenceOf(pair.method, verdict == Verdict::Unknown ? Proof::None : proof(), pair.confidence);
         return true;
+    }
+
+    Proof proof() const
+    {
+        const Closeness& closeness = m_g.evidence->closeness();
+        return closeness.bothWays ? (closeness.nearest < 0.1 ? Proof::Exact : Proof::StoredWeights) : Proof::Rounded;
     }
 
     /// By the quantizer, see GraphPair::replaces().

@@ -108,7 +108,30 @@ private:
         if (best.node.valid())
             pair(id, best, inputs);
         else if (m_f.kind(id) != FlowKind::Opaque)
-            set(out, inputs[0].root, inputs, 0.95, m_g.replaces(inputs[0].root, m_f.dataInputs(id)[0], id));
+            stay(id, out, inputs);
+    }
+
+    /// The quantized file has no such step: its output goes by the root of its input, or by that of a quantizer behind
+    /// a reshape where this one does what the activation did.
+    void stay(NodeId id, ValueId out, const std::vector<RootMatch>& inputs)
+    {
+        ValueId root = inputs[0].root;
+        const bool replaced = m_g.replaces(root, m_f.dataInputs(id)[0], id);
+        if (m_f.kind(id) == FlowKind::Activation && !m_g.cutsBelowZero(root))
+            for (ValueId next = behindReshape(root); next.valid(); next = behindReshape(next))
+                if (m_g.cutsBelowZero(next)) {
+                    root = next;
+                    break;
+                }
+        set(out, root, inputs, 0.95, replaced);
+    }
+
+    /// What the only reader of a root makes of it in another shape; invalid where it is another one.
+    ValueId behindReshape(ValueId root) const
+    {
+        const auto& readers = m_q.readers(root);
+        return readers.size() == 1 && m_q.kind(readers[0]) == FlowKind::Reshape ? m_q.root(output(m_q, readers[0]))
+                                                                                : ValueId();
     }
 
     void pair(NodeId id, const Candidate& best, const std::vector<RootMatch>& inputs)
@@ -119,7 +142,9 @@ private:
             moveInput(m_f.dataInputs(id)[0], m_q.dataInputs(best.node)[0]);
         const auto &fs = m_f.graph().node(id).outputs, &qs = m_q.graph().node(best.node).outputs;
         const ValueId made = m_q.root(qs[0]), biased = withBias(id, best.node);
-        set(fs[0], m_g.verdict(fs[0], made) == Verdict::Same ? made : biased, inputs, best.confidence);
+        set(fs[0],
+            m_g.verdict(fs[0], made) == Verdict::Same && m_g.verdict(fs[0], biased) != Verdict::Same ? made : biased,
+            inputs, best.confidence);
         for (size_t i = 1; i < fs.size() && i < qs.size(); ++i)
             if (fs[i].valid() && qs[i].valid())
                 set(fs[i], m_q.root(qs[i]), inputs, best.confidence);

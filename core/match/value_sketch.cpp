@@ -10,8 +10,8 @@ namespace qs {
 
 namespace {
 
-constexpr int64_t kElements = 384; ///< of one sample
-constexpr size_t kFirstLook = 48; ///< elements after which far values are given up
+constexpr int64_t kElements = 192; ///< of one sample
+constexpr size_t kFirstLook = 32; ///< elements after which far values are given up
 constexpr double kFar = 0.5;
 
 /// Places without a period, which a stride would have in common with the tensor's axes.

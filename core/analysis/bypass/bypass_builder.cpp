@@ -36,9 +36,23 @@ BypassBuilder::BypassBuilder(
                 known = p.activation; // several float values may share a quantizer
     if (m_ranges == BypassedRanges::AsStored)
         addStoredRanges(pair, m_activations);
+    shareActivations();
     for (size_t i = 0; i < m_draft.nodes.size(); ++i)
         for (const std::string& out : m_draft.nodes[i].outputs)
             m_makers[out] = i;
+}
+
+/// A value may have several quantizers, one for each of its readers; one of them is paired.
+void BypassBuilder::shareActivations()
+{
+    const auto& quantizers = m_pair.quantView->quantizers();
+    std::map<ValueId, PairActivation> byReal;
+    for (const auto& [q, activation] : m_activations)
+        if (activation.bounded() && quantizers[q].real.valid())
+            byReal.emplace(quantizers[q].real, activation);
+    for (uint32_t q = 0; q < quantizers.size(); ++q)
+        if (const auto it = byReal.find(quantizers[q].real); it != byReal.end())
+            m_activations.try_emplace(q, it->second);
 }
 
 Result<GraphDraft> BypassBuilder::make()
@@ -166,6 +180,7 @@ std::optional<Tensor> BypassBuilder::valueFor(uint32_t index)
     const Tensor stored = Tensor::of<float>(codes->shape(), dequantized(*codes, q.params));
     if (ofFloat && relativeDistance(ofFloat->data<float>(), stored.data<float>()) <= kAlike)
         return convertedTo(*ofFloat, type);
+    m_unlike += ofFloat.has_value();
     ++m_own;
     return convertedTo(stored, type);
 }

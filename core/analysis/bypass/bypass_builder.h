@@ -30,6 +30,7 @@ public:
     /// The issue names what has no float counterpart here. Once.
     Result<GraphDraft> make();
     size_t ownConstants() const { return m_own; } ///< that no float partner was found for
+    size_t unlikeConstants() const { return m_unlike; } ///< those of them whose partner is not like them
 
 private:
     const std::string& nameOf(ValueId id) const { return m_plan.graph().value(id).name; }
@@ -40,6 +41,7 @@ private:
     Status bypassAll();
     Status refusedInside() const; ///< quantizers in subgraphs
 
+    void shareActivations();
     bool bypassActivation(uint32_t index);
     bool bypassConstant(uint32_t index);
     /// Codes that operators only moved, from a stored constant on: that one holds reals of `type` then.
@@ -51,9 +53,9 @@ private:
     std::optional<std::string> constantFor(uint32_t index);
     std::optional<Tensor> valueFor(uint32_t index);
     const Tensor* floatPartner(uint32_t index, bool& transposed) const;
-    /// Of a constant whose pairs take it apart or put it in another order: the float model's values as the codes lie.
-    std::optional<Tensor> floatValues(
-        uint32_t index, const Tensor* codes) const; ///< of the float model, in their order
+    /// The float model's values, in the order of the codes.
+    std::optional<Tensor> floatValues(uint32_t index, const Tensor* codes) const;
+    /// Of a constant whose pairs take it apart or put it in another order.
     std::optional<Tensor> movedPartners(uint32_t index, const Tensor& codes) const;
     /// The node that made `value` passes on `source`, within bounds.
     bool become(const std::string& value, const std::string& source, const PairActivation& bounds);
@@ -95,7 +97,7 @@ private:
     std::map<uint32_t, PairActivation> m_activations; ///< by quantizer
     std::map<std::string, size_t> m_makers;
     std::set<uint32_t> m_taken; ///< constants that are replaced
-    size_t m_own = 0;
+    size_t m_own = 0, m_unlike = 0;
     std::optional<Issue> m_refusal;
 };
 

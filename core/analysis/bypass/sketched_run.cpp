@@ -14,7 +14,7 @@ namespace qs {
 namespace {
 
 constexpr Closeness kPrecision { 0.03, 3, 10, true, true }; ///< what float16 and other decompositions may explain
-constexpr Closeness kStoredWeights { 0.15, 1.4, 3, true, false }; ///< rounded weights, too
+constexpr Closeness kStoredWeights { 0.15, 1.4, 3, true, true }; ///< rounded weights, too
 constexpr Closeness kQuantized { 0.35, 1.4, 3, false, false }; ///< and rounded activations
 
 /// What the plan computes: no constants, and nothing that it cannot run or that is no tensor.
@@ -87,6 +87,8 @@ std::optional<Evidence> bypassed(const ComparePair& pair, BypassBuilder::Weights
 {
     BypassBuilder builder(pair, planPairs(pair), weights);
     const auto draft = builder.make();
+    if (weights == BypassBuilder::Weights::Alike && builder.unlikeConstants() == 0)
+        return std::nullopt; // the same as with the float model's
     const auto model = draft ? draft->build() : Result<std::shared_ptr<const Model>>(cancelled());
     if (!model.ok())
         return std::nullopt;
