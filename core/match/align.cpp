@@ -102,7 +102,7 @@ Result<Alignment> align(const Plan& floatPlan, const Plan& quantPlan, const Quan
     result.values = valuePairs(g, found);
     markManual(g, manual.pairs, result);
     if (evidence)
-        judgePairs(g, result.values);
+        judgePairs(g, result);
     keepApart(g, manual.apart, result);
     listUnmatched(g, found, result);
     return result;

@@ -63,6 +63,7 @@ struct Alignment {
     std::vector<NumericLink> links; ///< by float value
     std::vector<ValueId> unmatchedFloat; ///< activations without a partner, topological order
     std::vector<ValueId> unmatchedQuant; ///< the same of the quantized file, inner values of Q/DQ pairs left out
+    std::vector<std::pair<ValueId, ValueId>> disputed; ///< pairs made by hand whose values are known to differ
     std::vector<std::pair<ValueId, ValueId>> apart; ///< float and quantized value that the user keeps apart
 };
 

@@ -89,6 +89,12 @@ private:
 
 } // namespace
 
-void judgePairs(const GraphPair& g, std::vector<ValuePair>& pairs) { Judge(g, pairs).run(); }
+void judgePairs(const GraphPair& g, Alignment& alignment)
+{
+    for (const ValuePair& p : alignment.values)
+        if (p.method == MatchMethod::Manual && g.verdict(p.floatValue, g.q.root(p.quantValue)) == Verdict::Different)
+            alignment.disputed.emplace_back(p.floatValue, p.quantValue);
+    Judge(g, alignment.values).run();
+}
 
 } // namespace qs

@@ -9,7 +9,8 @@
 namespace qs {
 
 /// Holds pairs against what both files compute: a pair of different values goes, or becomes that of the value before
-/// the quantizer where this is the same; pairs made by hand stay. Confidence becomes that of the evidence.
-void judgePairs(const GraphPair& g, std::vector<ValuePair>& pairs);
+/// the quantizer where this is the same; pairs made by hand stay and are noted as disputed. Confidence becomes that of
+/// the evidence.
+void judgePairs(const GraphPair& g, Alignment& alignment);
 
 } // namespace qs

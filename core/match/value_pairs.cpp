@@ -29,9 +29,10 @@ public:
         Place place = Place::Shown;
         for (size_t i = chain.size(); i-- > 0;) {
             const bool same = m_g.evidence && m_g.evidence->verdict(chain[i], m_shown) == Verdict::Same;
-            if (m_g.evidence && isBounded(chain[i], chain))
+            const bool byHand = m_found.values.at(chain[i]).method == MatchMethod::Manual;
+            if (m_g.evidence && !byHand && isBounded(chain[i], chain))
                 place = Place::Before;
-            else if (same)
+            else if (same || byHand)
                 place = Place::Shown;
             if (place == Place::Shown)
                 addShown(chain[i]);

@@ -39,6 +39,13 @@ bool ValueSketch::add(const Tensor& value)
     return true;
 }
 
+void ValueSketch::append(const ValueSketch& more)
+{
+    m_elements.insert(m_elements.end(), more.m_elements.begin(), more.m_elements.end());
+    m_counts.insert(m_counts.end(), more.m_counts.begin(), more.m_counts.end());
+    summarize();
+}
+
 void ValueSketch::scale(double factor, double zero)
 {
     for (float& v : m_elements)

@@ -13,6 +13,8 @@ class ValueSketch {
 public:
     /// Adds what the value is in one more sample. False for what is no tensor of numbers.
     bool add(const Tensor& value);
+    /// Adds further samples of the same value.
+    void append(const ValueSketch& more);
     /// Elements that are codes become (code - zero) * scale.
     void scale(double factor, double zero);
     size_t size() const { return m_elements.size(); }

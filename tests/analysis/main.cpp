@@ -12,6 +12,7 @@ int main(int argc, char** argv)
     failures += qs::test::runIntegerTests(argc, argv);
     failures += qs::test::runNoiseSplitTests(argc, argv);
     failures += qs::test::runPairDetailTests(argc, argv);
+    failures += qs::test::runConfirmTests(argc, argv);
     failures += qs::test::runExclusionTests(argc, argv);
     return failures;
 }

@@ -10,6 +10,7 @@ int runFindingsTests(int argc, char** argv);
 int runIntegerTests(int argc, char** argv);
 int runNoiseSplitTests(int argc, char** argv);
 int runPairDetailTests(int argc, char** argv);
+int runConfirmTests(int argc, char** argv);
 int runExclusionTests(int argc, char** argv);
 
 } // namespace qs::test

@@ -2,6 +2,7 @@
 #include "core/analysis/bypass/confirmed_pairs.h"
 
 #include "core/analysis/bypass/numeric_links.h"
+#include "core/match/confidence.h"
 
 #include <algorithm>
 #include <map>
@@ -37,31 +38,55 @@ void keepMethods(const Alignment& before, Alignment& alignment)
             p.method = it->second;
 }
 
+struct Confirmed {
+    ComparePair pair; ///< with the alignment
+    std::optional<Evidence> evidence;
+
+    /// Nothing is left to ask: both files compute the same, and every pair is among what they compute.
+    bool sure() const
+    {
+        const double exact = confidenceOf(MatchMethod::Topology, Proof::Exact, 1);
+        return evidence && evidence->sameOutputs
+            && std::ranges::all_of(pair.alignment->values, [&](const ValuePair& p) { return p.confidence >= exact; });
+    }
+};
+
+Result<Confirmed> confirmOn(
+    const SampleInputs& samples, const ComparePair& pair, const PairingRequest& request, const WorkContext& work)
+{
+    Confirmed made { pair, std::nullopt };
+    const auto floats = sketchRun(pair.floatPlan, pair.floatPlan, samples, work);
+    for (int round = 0; floats && round < kRounds; ++round) {
+        auto found = evidenceOf(made.pair, *floats, samples, work, request.lowered);
+        if (!found)
+            break;
+        made.evidence = std::move(found);
+        QS_TRY(Alignment next,
+            align(*pair.floatPlan, *pair.quantPlan, *pair.quantView, request.links, request.oneNetwork,
+                &made.evidence->values));
+        const bool settled = basisOf(next) == basisOf(*made.pair.alignment);
+        made.pair.alignment = std::make_shared<const Alignment>(std::move(next));
+        if (settled)
+            break;
+    }
+    return made;
+}
+
 } // namespace
 
 Result<Alignment> confirmPairs(
     const ComparePair& pair, const PairingRequest& request, const SampleInputs& samples, const WorkContext& work)
 {
-    ComparePair now = pair;
-    const auto floats = samples.empty() ? std::nullopt : sketchRun(pair.floatPlan, pair.floatPlan, samples, work);
-    std::optional<Evidence> evidence;
-    for (int round = 0; floats && round < kRounds; ++round) {
-        auto found = evidenceOf(now, *floats, samples, work);
-        if (!found)
-            break;
-        evidence = std::move(found);
-        QS_TRY(Alignment next,
-            align(*pair.floatPlan, *pair.quantPlan, *pair.quantView, request.links, request.oneNetwork,
-                &evidence->values));
-        const bool settled = basisOf(next) == basisOf(*now.alignment);
-        now.alignment = std::make_shared<const Alignment>(std::move(next));
-        if (settled)
-            break;
+    if (samples.empty())
+        return *pair.alignment;
+    QS_TRY(Confirmed made, confirmOn({ samples[0] }, pair, request, work));
+    if (!made.sure() && samples.size() > 1) {
+        QS_TRY(made, confirmOn(samples, pair, request, work));
     }
-    Alignment alignment = *now.alignment;
+    Alignment alignment = *made.pair.alignment;
     keepMethods(*pair.alignment, alignment);
-    if (evidence)
-        addLinks(now, *evidence, samples, work, alignment);
+    if (made.evidence)
+        addLinks(made.pair, *made.evidence, samples, work, alignment);
     return alignment;
 }
 

@@ -4,9 +4,11 @@
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/bypass_builder.h"
 #include "core/analysis/pairs/fed_model.h"
+#include "core/base/work/parallel.h"
 #include "core/engine/run/execution.h"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 
 namespace qs {
@@ -67,6 +69,15 @@ Sketches byNames(const Sketches& sketches, const Graph& from, const Graph& to)
     return renamed;
 }
 
+/// Codes of quantizers that compute their parameters stand for the reals that they read.
+void showReals(const ComparePair& pair, Sketches& sketches)
+{
+    for (const Quantizer& q : pair.quantView->quantizers())
+        if (q.role == QuantRole::Activation && q.dynamic)
+            if (const auto real = sketches.find(q.real); real != sketches.end())
+                sketches[q.shown()] = ValueSketch(real->second);
+}
+
 /// Codes mean reals. Those with a scale a channel tell nothing.
 void scaleCodes(const ComparePair& pair, Sketches& sketches)
 {
@@ -82,30 +93,33 @@ void scaleCodes(const ComparePair& pair, Sketches& sketches)
     }
 }
 
-std::optional<Evidence> bypassed(const ComparePair& pair, BypassBuilder::Weights weights, const Sketches& floats,
-    const SampleInputs& samples, const WorkContext& work)
+/// The file without its quantizers, and what it computes.
+struct BypassedRun {
+    std::shared_ptr<const Plan> plan; ///< null where it cannot be made or run
+    Sketches sketches; ///< by its values
+    Closeness closeness = kPrecision;
+};
+
+BypassedRun bypassed(const ComparePair& pair, BypassBuilder::Weights weights, const SampleInputs& samples,
+    const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered)
 {
     BypassBuilder builder(pair, planPairs(pair), weights);
     const auto draft = builder.make();
-    if (weights == BypassBuilder::Weights::Alike && builder.unlikeConstants() == 0)
-        return std::nullopt; // the same as with the float model's
-    const auto model = draft ? draft->build() : Result<std::shared_ptr<const Model>>(cancelled());
+    if (!draft || (weights == BypassBuilder::Weights::Alike && builder.unlikeConstants() == 0))
+        return {}; // or the same as with the float model's
+    const auto model = draft->build();
     if (!model.ok())
-        return std::nullopt;
-    const auto plan = Plan::make(*model);
-    const auto run = sketchRun(plan, pair.floatPlan, samples, work);
+        return {};
+    const auto plan = Plan::make(*model, { KernelMode::Fast, ArithmeticProfile::Simulated, lowered });
+    auto run = sketchRun(plan, pair.floatPlan, samples, work);
     if (!run)
-        return std::nullopt;
-    return Evidence { ValueEvidence(pair.floatPlan->graph(), floats,
-                          byNames(*run, plan->graph(), pair.quantPlan->graph()),
-                          builder.ownConstants() > 0 ? kStoredWeights : kPrecision),
-        plan };
+        return {};
+    return { plan, std::move(*run), builder.ownConstants() > 0 ? kStoredWeights : kPrecision };
 }
 
-/// The bypassed file is the float model, as far as its outputs tell.
-bool sameOutputs(const ComparePair& pair, const ValueEvidence& evidence)
+bool agree(const std::vector<OutputPair>& outputs, const ValueEvidence& evidence)
 {
-    return std::ranges::all_of(pairOutputs(pair), [&](const OutputPair& out) {
+    return std::ranges::all_of(outputs, [&](const OutputPair& out) {
         return !evidence.tellsOfFloat(out.x) || evidence.verdict(out.x, out.y) == Verdict::Same;
     });
 }
@@ -119,23 +133,40 @@ std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const
     if (!schedule.ok())
         return std::nullopt;
     const FedModel fed { CarriedState(plan), CarriedState(floatPlan) };
-    Sketches sketches;
-    for (const std::vector<Tensor>& inputs : samples)
-        if (!sketchSample(*schedule, fed.inputs(inputs), work, sketches))
-            return std::nullopt;
-    return sketches;
+    std::vector<Sketches> runs(samples.size());
+    std::atomic<bool> good = true;
+    parallelFor(samples.size(), work.threadCount(), [&](size_t i, size_t) {
+        if (!sketchSample(*schedule, fed.inputs(samples[i]), work, runs[i]))
+            good = false;
+    });
+    if (!good)
+        return std::nullopt;
+    for (size_t i = 1; i < runs.size(); ++i)
+        for (const auto& [id, sketch] : runs[i])
+            runs[0][id].append(sketch);
+    return std::move(runs[0]);
 }
 
-std::optional<Evidence> evidenceOf(
-    const ComparePair& pair, const Sketches& floats, const SampleInputs& samples, const WorkContext& work)
+std::optional<Evidence> evidenceOf(const ComparePair& pair, const Sketches& floats, const SampleInputs& samples,
+    const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered)
 {
+    const auto judged = [&](Evidence evidence) {
+        evidence.sameOutputs = agree(pairOutputs(pair), evidence.values);
+        return evidence;
+    };
     std::optional<Evidence> best;
     for (const auto weights : { BypassBuilder::Weights::OfFloatModel, BypassBuilder::Weights::Alike }) {
-        auto found = bypassed(pair, weights, floats, samples, work);
-        if (found && (!best || found->values.agreement() > best->values.agreement()))
+        const BypassedRun run = bypassed(pair, weights, samples, work, lowered);
+        if (!run.plan)
+            continue;
+        Sketches sketches = byNames(run.sketches, run.plan->graph(), pair.quantPlan->graph());
+        showReals(pair, sketches);
+        Evidence found
+            = judged({ ValueEvidence(pair.floatPlan->graph(), floats, std::move(sketches), run.closeness), run.plan });
+        if (!best || found.values.agreement() > best->values.agreement())
             best = std::move(found);
-        if (best && sameOutputs(pair, best->values))
-            return best;
+        if (best->sameOutputs)
+            break;
     }
     if (best)
         return best;
@@ -143,7 +174,8 @@ std::optional<Evidence> evidenceOf(
     if (!run)
         return std::nullopt;
     scaleCodes(pair, *run);
-    return Evidence { ValueEvidence(pair.floatPlan->graph(), floats, std::move(*run), kQuantized), pair.quantPlan };
+    showReals(pair, *run);
+    return judged({ ValueEvidence(pair.floatPlan->graph(), floats, std::move(*run), kQuantized), pair.quantPlan });
 }
 
 } // namespace qs

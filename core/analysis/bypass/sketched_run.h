@@ -22,11 +22,13 @@ std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const
 struct Evidence {
     ValueEvidence values;
     std::shared_ptr<const Plan> plan; ///< what was run for the quantized file, under its names
+    bool sameOutputs = false; ///< it computes what the float model does
 };
 
 /// Runs the quantized file without its quantizers, or as it is where this cannot be made, and sketches it by value of
 /// its graph. With what the float model computed it is the evidence for pairs. Nothing where neither runs.
-std::optional<Evidence> evidenceOf(
-    const ComparePair& pair, const Sketches& floats, const SampleInputs& samples, const WorkContext& work);
+/// `lowered`: what plans share.
+std::optional<Evidence> evidenceOf(const ComparePair& pair, const Sketches& floats, const SampleInputs& samples,
+    const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered);
 
 } // namespace qs

@@ -177,7 +177,10 @@ Status pair(Steps& s)
         QS_TRY(s.next.alignment, pairValues(key, s.context));
         return {};
     };
-    return s.step(&StepKeys::alignment, key, make, &Snapshot::alignment);
+    QS_CHECK(s.step(&StepKeys::alignment, key, make, &Snapshot::alignment));
+    for (const std::string& warning : disputeWarnings(now))
+        s.next.warnings.push_back(warning);
+    return {};
 }
 
 Status compare(Steps& s, const PartialFn& partial)

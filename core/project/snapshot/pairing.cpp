@@ -40,10 +40,20 @@ Status checkInterface(const AlignmentKey& key)
     return {};
 }
 
+/// Names are true where one file was made of the other, and nothing was left to guess.
+bool namesTell(const Alignment& found)
+{
+    return found.unmatchedFloat.empty() && found.unmatchedQuant.empty()
+        && std::ranges::all_of(found.values, [](const ValuePair& pair) {
+               return pair.method == MatchMethod::Name || pair.method == MatchMethod::Suffix
+                   || pair.method == MatchMethod::Unit;
+           });
+}
+
 /// Holds what names and structure say against the values of two samples.
 Status confirm(const AlignmentKey& key, const BuildContext& context, Alignment& found)
 {
-    if (!key.data)
+    if (!key.data || (key.oneNetwork && namesTell(found)))
         return {};
     SampleInputs samples;
     for (size_t i = 0; i < std::min<size_t>(key.data->feeds(), 2); ++i) {
@@ -52,7 +62,7 @@ Status confirm(const AlignmentKey& key, const BuildContext& context, Alignment& 
     }
     const ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
         std::make_shared<const Alignment>(found) };
-    QS_TRY(found, confirmPairs(pair, { key.links, key.oneNetwork }, samples, context.work));
+    QS_TRY(found, confirmPairs(pair, { key.links, key.oneNetwork, context.caches.lowered }, samples, context.work));
     return {};
 }
 

@@ -82,6 +82,17 @@ std::vector<std::string> warningsOf(const Snapshot& s)
     return all;
 }
 
+std::vector<std::string> disputeWarnings(const Snapshot& s)
+{
+    std::vector<std::string> warnings;
+    for (const auto& [f, q] : s.alignment->disputed)
+        warnings.push_back("'" + s.floatModel->graph().value(f).name + "' and '" + s.quantModel->graph().value(q).name
+            + "' are paired by hand, but without quantizers the two files compute different values there; their "
+              "numbers "
+              "are those of two tensors; take the pair out of the map unless this is meant");
+    return warnings;
+}
+
 std::optional<std::string> nonFiniteWarning(const Comparison& c)
 {
     const auto spoiled = [](const ActivationRow& row) { return row.accumulated.nonFinite > 0; };

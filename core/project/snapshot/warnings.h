@@ -8,6 +8,9 @@ namespace qs {
 /// Sentences on all that a comparison begins with: models, data, what the recipe made.
 std::vector<std::string> warningsOf(const Snapshot& snapshot);
 
+/// On pairs that were made by hand and do not hold the same values.
+std::vector<std::string> disputeWarnings(const Snapshot& snapshot);
+
 /// Numbers leave out what is not finite; nobody should overlook that. Nothing when all is finite.
 std::optional<std::string> nonFiniteWarning(const Comparison& comparison);
 

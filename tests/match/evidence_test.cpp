@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/match/confidence.h"
+#include "core/match/value_evidence.h"
+#include "tests/match/chains.h"
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace qs;
+using namespace qs::test;
+
+/// What numbers say of values, without graphs being run: sketches are made by hand.
+class EvidenceTests : public QObject {
+    Q_OBJECT
+private slots:
+    void sketchesSeeDistance_data();
+    void sketchesSeeDistance();
+    void sketchesLookAtTheSamePlaces();
+    void verdicts();
+    void namesThatLieAreRefused();
+    void pairsByHandStay();
+    void sharesAreShares();
+};
+
+namespace {
+
+ValueSketch sketchOf(const std::vector<float>& x)
+{
+    ValueSketch sketch;
+    sketch.add(Tensor::of<float>({ int64_t(x.size()) }, x));
+    return sketch;
+}
+
+std::vector<float> scaled(std::vector<float> x, float factor)
+{
+    for (float& v : x)
+        v *= factor;
+    return x;
+}
+
+constexpr Closeness kExact { 0.03, 3, 10, true, true };
+
+} // namespace
+
+void EvidenceTests::sketchesSeeDistance_data()
+{
+    QTest::addColumn<std::vector<float>>("x");
+    QTest::addColumn<std::vector<float>>("y");
+    QTest::addColumn<double>("least");
+    QTest::addColumn<double>("most");
+    const std::vector<float> x = normals(500, 3);
+    QTest::newRow("equal") << x << x << 0. << 0.;
+    QTest::newRow("one percent") << x << scaled(x, 1.01f) << 0.003 << 0.02;
+    QTest::newRow("another") << x << normals(500, 4) << 0.5 << 2.;
+    std::vector<float> relu = x;
+    for (float& v : relu)
+        v = std::max(v, 0.f);
+    QTest::newRow("behind an activation") << x << relu << 0.3 << 2.;
+    std::vector<float> masked = x, other = normals(500, 4);
+    for (size_t i = 0; i < 100; ++i)
+        masked[5 * i] = other[5 * i] = -1e4f;
+    QTest::newRow("huge ones hide nothing") << masked << other << 0.3 << 2.;
+    std::vector<float> undefined = x;
+    for (size_t i = 0; i < 50; ++i)
+        undefined[10 * i] = NAN;
+    QTest::newRow("not a number in both") << undefined << undefined << 0. << 0.;
+    QTest::newRow("not a number in one") << undefined << x << 0.05 << 0.5;
+}
+
+void EvidenceTests::sketchesSeeDistance()
+{
+    QFETCH(std::vector<float>, x);
+    QFETCH(std::vector<float>, y);
+    QFETCH(double, least);
+    QFETCH(double, most);
+    const double d = sketchOf(x).distance(sketchOf(y)), back = sketchOf(y).distance(sketchOf(x));
+    QVERIFY2(d >= least && d <= most, qPrintable(QString::number(d)));
+    QCOMPARE(back, d);
+}
+
+void EvidenceTests::sketchesLookAtTheSamePlaces()
+{
+    // Large tensors are looked at in places: a reshape has the same, another size has none.
+    const std::vector<float> x = normals(96 * 64, 5);
+    ValueSketch flat, shaped;
+    flat.add(Tensor::of<float>({ 96 * 64 }, x));
+    shaped.add(Tensor::of<float>({ 96, 64 }, x));
+    QVERIFY(flat.size() < x.size());
+    QCOMPARE(flat.distance(shaped), 0.);
+    QVERIFY(std::isinf(flat.distance(sketchOf(normals(96, 5)))));
+    // One row that differs is seen, so places have no period in common with the axes.
+    std::vector<float> column = x;
+    for (size_t r = 0; r < 96; ++r)
+        column[r * 64 + 7] += 10;
+    QVERIFY(flat.distance(sketchOf(column)) > 0);
+    QVERIFY(!sketchOf(std::vector<float>(9, 2.f)).tells());
+    QVERIFY(flat.tells());
+}
+
+void EvidenceTests::verdicts()
+{
+    // Float: x -> a -> b, where b is what the quantized file has as v; a has no counterpart.
+    const Prepared f = SmallModel("f")
+                           .input("x", { 300 })
+                           .node("Exp", { "x" }, { "a" })
+                           .node("Neg", { "a" }, { "b" })
+                           .output("b")
+                           .finish();
+    const std::vector<float> x = normals(300, 1), a = normals(300, 2), b = normals(300, 3), w = normals(300, 4);
+    const ValueId u(0), v(1), single(2), flat(3);
+    Sketches floats { { f.value("x"), sketchOf(x) }, { f.value("a"), sketchOf(a) }, { f.value("b"), sketchOf(b) } };
+    Sketches quants { { u, sketchOf(scaled(x, 1.000001f)) }, { v, sketchOf(b) }, { single, sketchOf(w) },
+        { flat, sketchOf(std::vector<float>(300, 1.f)) } };
+    const ValueEvidence evidence(f.graph(), floats, quants, kExact);
+    QCOMPARE(evidence.verdict(f.value("x"), u), Verdict::Same);
+    QCOMPARE(evidence.verdict(f.value("b"), v), Verdict::Same);
+    QCOMPARE(evidence.verdict(f.value("x"), v), Verdict::Different); // both are something else
+    QCOMPARE(evidence.verdict(f.value("a"), v), Verdict::Different);
+    QCOMPARE(evidence.verdict(f.value("a"), single), Verdict::Different); // what follows is the same: it is fused away
+    QCOMPARE(evidence.verdict(f.value("b"), flat), Verdict::Unknown); // a constant value tells nothing
+    QVERIFY(evidence.equalsOfFloat(f.value("b")) == std::vector<ValueId> { v });
+    QVERIFY(evidence.equalsOfFloat(f.value("a")).empty());
+    QVERIFY(evidence.equalsOfQuant(u) == std::vector<ValueId> { f.value("x") });
+
+    // Behind the first disagreement nothing is known.
+    const ValueEvidence apart(f.graph(), floats, { { u, sketchOf(x) }, { v, sketchOf(w) } }, kExact);
+    QCOMPARE(apart.verdict(f.value("b"), v), Verdict::Unknown);
+    QCOMPARE(apart.verdict(f.value("a"), v), Verdict::Unknown);
+}
+
+void EvidenceTests::namesThatLieAreRefused()
+{
+    // The quantized file has the names of two values exchanged.
+    const auto build = [](const char* path, const char* first, const char* second) {
+        return SmallModel(path)
+            .input("x", { 50 })
+            .node("Sigmoid", { "x" }, { first })
+            .node("Sigmoid", { first }, { second })
+            .node("Sigmoid", { second }, { "y" })
+            .output("y")
+            .finish();
+    };
+    const Prepared f = build("f", "a", "b"), q = build("q", "b", "a");
+    const auto believed = alignOf(f, q);
+    QVERIFY2(believed.ok(), qPrintable(sentence(believed)));
+    QCOMPARE(pairOf(f, *believed, "a")->quantValue, q.value("a"));
+    Sketches floats, quants;
+    for (const auto& [ofFloat, ofQuant, seed] :
+        { std::tuple("x", "x", 1u), { "a", "b", 2u }, { "b", "a", 3u }, { "y", "y", 4u } }) {
+        floats.emplace(f.value(ofFloat), sketchOf(normals(50, seed)));
+        quants.emplace(q.value(ofQuant), sketchOf(normals(50, seed)));
+    }
+    const ValueEvidence evidence(f.graph(), floats, quants, kExact);
+    const auto found = align(*f.plan, *q.plan, *q.view, {}, false, &evidence);
+    QVERIFY2(found.ok(), qPrintable(sentence(found)));
+    QCOMPARE(pairsOf(f, q, *found), (QStringList { "x=x", "a=b", "b=a", "y=y" }));
+    for (const ValuePair& p : found->values)
+        QVERIFY(p.confidence > 0.99);
+}
+
+void EvidenceTests::pairsByHandStay()
+{
+    const Prepared f = convChain(), q = convChain();
+    Sketches floats, quants;
+    for (const auto& [name, seed] : { std::pair("x", 1u), { "c1", 2u }, { "r1", 3u }, { "y", 4u } }) {
+        floats.emplace(f.value(name), sketchOf(normals(100, seed)));
+        quants.emplace(q.value(name), sketchOf(normals(100, seed)));
+    }
+    const ValueEvidence evidence(f.graph(), floats, quants, kExact);
+    const auto found = align(*f.plan, *q.plan, *q.view, { { { "c1", "r1" } }, {} }, false, &evidence);
+    QVERIFY2(found.ok(), qPrintable(sentence(found)));
+    QVERIFY(pairOf(f, *found, "c1"));
+    QCOMPARE(pairOf(f, *found, "c1")->quantValue, q.value("r1"));
+    QCOMPARE(pairOf(f, *found, "c1")->method, MatchMethod::Manual);
+    QCOMPARE(found->disputed.size(), size_t(1));
+    QVERIFY(found->disputed[0] == std::pair(f.value("c1"), q.value("r1")));
+}
+
+void EvidenceTests::sharesAreShares()
+{
+    using enum MatchMethod;
+    for (const MatchMethod method : { Name, Suffix, Unit, Topology, Numeric }) {
+        double before = 0;
+        for (const Proof proof : { Proof::None, Proof::Rounded, Proof::StoredWeights, Proof::Exact }) {
+            const double share = confidenceOf(method, proof, 1);
+            QVERIFY(share >= before && share < 1);
+            before = share;
+        }
+        QCOMPARE(confidenceOf(method, Proof::None, 0.6), 0.6); // structure itself is not sure
+    }
+    QCOMPARE(confidenceOf(Manual, Proof::None, 1), 1.);
+}
+
+int runEvidenceTests(int argc, char** argv)
+{
+    EvidenceTests test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "evidence_test.moc"
