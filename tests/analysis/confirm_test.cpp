@@ -32,8 +32,8 @@ struct Fold {
 /// A convolution's weight and a normalization behind it.
 Fold foldOf(uint32_t seed)
 {
-    Fold f { normals(144, seed), {}, uniform(4, seed + 1), normals(4, seed + 2), normals(4, seed + 3),
-        uniform(4, seed + 4) };
+    Fold f { normals(144, seed), {}, normals(4, seed + 1), normals(4, seed + 2), normals(4, seed + 3),
+        normals(4, seed + 4) };
     for (size_t c = 0; c < 4; ++c) {
         f.gamma[c] = 1 + std::fabs(f.gamma[c]);
         f.variance[c] = 0.5f + std::fabs(f.variance[c]);
@@ -96,7 +96,7 @@ Alignment confirmed(const Prepared& f, const Prepared& q, const Shape& shape)
 {
     SampleInputs samples;
     for (const uint32_t seed : { 101u, 102u })
-        samples.push_back({ Tensor::of<float>(shape, normals(size_t(elementCount(shape)), seed)) });
+        samples.push_back({ Tensor::of<float>(shape, normals(size_t(*elementCount(shape)), seed)) });
     const auto found = confirmPairs(pairOf(f, q), {}, samples, {});
     if (!found.ok())
         qFatal("%s", issueText(found.issue()).c_str());
