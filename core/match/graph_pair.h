@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/match/canonical.h"
-#include "core/match/value_evidence.h"
+#include "core/match/evidence/value_evidence.h"
 
 namespace qs {
 

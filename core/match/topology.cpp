@@ -25,6 +25,48 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b)
     return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
+/// Weights of both files, made when they are first looked at: where names tell, none is.
+class WeightTable {
+public:
+    WeightTable(const CanonicalGraph& f, const CanonicalGraph& q)
+        : m_f(f)
+        , m_q(q)
+    {
+    }
+
+    static std::vector<NodeId> heavyNodes(const CanonicalGraph& g)
+    {
+        std::vector<NodeId> nodes;
+        for (size_t n = 0; n < g.graph().nodes().size(); ++n)
+            if (g.isHeavy(NodeId(n)))
+                nodes.emplace_back(n);
+        return nodes;
+    }
+
+    double likeness(NodeId f, NodeId q) const
+    {
+        if (!m_f.isHeavy(f) || !m_q.isHeavy(q))
+            return 0;
+        const auto sa = m_f.weightShape(f), sb = m_q.weightShape(q);
+        return sa && sb ? weightLikeness(weightOf(m_f, f, m_ofFloat), weightOf(m_q, q, m_ofQuant), *sa, *sb).cosine : 0;
+    }
+
+private:
+    using Weights = std::map<NodeId, std::vector<float>>;
+
+    static const std::vector<float>& weightOf(const CanonicalGraph& g, NodeId id, Weights& known)
+    {
+        const auto [it, isNew] = known.try_emplace(id);
+        if (isNew)
+            it->second = g.weight(id);
+        return it->second;
+    }
+
+    const CanonicalGraph& m_f;
+    const CanonicalGraph& m_q;
+    mutable Weights m_ofFloat, m_ofQuant;
+};
+
 class Walker {
 public:
     Walker(const GraphPair& g, Correspondence& found)
@@ -32,6 +74,7 @@ public:
         , m_f(g.f)
         , m_q(g.q)
         , m_found(found)
+        , m_weights(g.f, g.q)
     {
     }
 
@@ -55,35 +98,6 @@ private:
         double confidence = 0;
         bool changesValues = false; ///< the detour is more than reshapes
     };
-
-    using Weights = std::map<NodeId, std::vector<float>>;
-
-    static std::vector<NodeId> heavyNodes(const CanonicalGraph& g)
-    {
-        std::vector<NodeId> nodes;
-        for (size_t n = 0; n < g.graph().nodes().size(); ++n)
-            if (g.isHeavy(NodeId(n)))
-                nodes.emplace_back(n);
-        return nodes;
-    }
-
-    /// Made when it is first looked at: where names tell, none is.
-    static const std::vector<float>& weightOf(const CanonicalGraph& g, NodeId id, Weights& known)
-    {
-        const auto [it, isNew] = known.try_emplace(id);
-        if (isNew)
-            it->second = g.weight(id);
-        return it->second;
-    }
-
-    double likeness(NodeId f, NodeId q) const
-    {
-        if (!m_f.isHeavy(f) || !m_q.isHeavy(q))
-            return 0;
-        const auto sa = m_f.weightShape(f), sb = m_q.weightShape(q);
-        return sa && sb ? weightLikeness(weightOf(m_f, f, m_weightsF), weightOf(m_q, q, m_weightsQ), *sa, *sb).cosine
-                        : 0;
-    }
 
     ValueId output(const CanonicalGraph& g, NodeId id) const { return g.graph().node(id).outputs[0]; }
 
@@ -249,7 +263,7 @@ private:
         double bestLikeness = -2;
         const auto dims = m_f.dims(output(m_f, id));
         for (NodeId q : fitting) {
-            double score = likeness(id, q);
+            double score = m_weights.likeness(id, q);
             if (dims && m_q.dims(output(m_q, q)) && dims->size() == m_q.dims(output(m_q, q))->size())
                 for (size_t i = 0; i < dims->size(); ++i)
                     if ((*dims)[i].known() && (*m_q.dims(output(m_q, q)))[i].known()
@@ -270,8 +284,8 @@ private:
     /// Heavy nodes that are still single: pair those whose weights are alike and unlike all others.
     void anchorByWeights()
     {
-        const std::vector<NodeId> candidates = heavyNodes(m_q);
-        for (const NodeId f : heavyNodes(m_f)) {
+        const std::vector<NodeId> candidates = WeightTable::heavyNodes(m_q);
+        for (const NodeId f : WeightTable::heavyNodes(m_f)) {
             if (m_found.nodes.contains(f))
                 continue;
             NodeId best;
@@ -279,7 +293,7 @@ private:
             for (const NodeId q : candidates) {
                 if (m_found.taken.contains(q))
                     continue;
-                const double l = likeness(f, q);
+                const double l = m_weights.likeness(f, q);
                 if (l > first) {
                     second = first;
                     first = l;
@@ -299,7 +313,7 @@ private:
     const CanonicalGraph& m_f;
     const CanonicalGraph& m_q;
     Correspondence& m_found;
-    mutable Weights m_weightsF, m_weightsQ;
+    WeightTable m_weights;
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/confidence.h"
-#include "core/match/value_evidence.h"
+#include "core/match/evidence/value_evidence.h"
 #include "tests/match/chains.h"
 
 #include <QtTest>

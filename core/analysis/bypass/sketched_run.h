@@ -3,7 +3,7 @@
 
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/base/work/work_context.h"
-#include "core/match/value_evidence.h"
+#include "core/match/evidence/value_evidence.h"
 
 #include <memory>
 #include <optional>

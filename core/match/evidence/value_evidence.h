@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/match/value_sketch.h"
+#include "core/match/evidence/value_sketch.h"
 
 #include <map>
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/match/value_sketch.h"
+#include "core/match/evidence/value_sketch.h"
 
 #include "core/tensor/convert.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/match/value_evidence.h"
+#include "core/match/evidence/value_evidence.h"
 
 #include <algorithm>
 #include <cmath>
