@@ -5,6 +5,7 @@
 #include "app/cli/recipe_options.h"
 
 #include "core/base/work/memory.h"
+#include "core/onnx/write/export.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
@@ -26,6 +27,7 @@ struct CompareCommand {
     LadderOptions ladder;
     std::string saveMap;
     std::optional<int64_t> tryRemedies;
+    std::string saveMended;
     DataOptions data;
     ComparisonOutput output;
 };
@@ -122,6 +124,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
 {
     QS_TRY(const Files files, filesOf(o));
     QS_CHECK(checkComparisonOutput(o.output));
+    if (!o.saveMended.empty() && !o.tryRemedies)
+        return badUse("--save-mended writes the model with a remedy that was tried", "add --try-remedies N");
     if (o.tryRemedies && (*o.tryRemedies < 1 || !o.shard.empty()))
         return badUse("--try-remedies is a number from 1, and not for one shard", "give it to a run over all samples");
     if (o.ladder.any() && (!o.shard.empty() || !context.common.carry.empty() || !o.reference.empty()))
@@ -132,8 +136,9 @@ Result<int> compare(const CompareCommand& o, Context& context)
         o.data.preprocess, o.recipe.calibrationData };
     read.insert(read.end(), { o.ladder.framework, o.ladder.device });
     read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
-    QS_CHECK(checkWritable(
-        { context.common.json, o.output.csv, o.output.html, o.state, o.saveMap, o.recipe.calibrationCache }, read));
+    QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html, o.state, o.saveMap, o.saveMended,
+                               o.recipe.calibrationCache },
+        read));
     if (files.quantPaths.size() > 1) // the float model's values serve both
         inputs.activationCache = memoryLimitOrDefault(inputs.memoryLimit) / 4;
     std::vector<SnapshotPtr> snapshots;
@@ -155,6 +160,10 @@ Result<int> compare(const CompareCommand& o, Context& context)
         clearProgress(context.common);
         const auto& warnings = snapshots.back()->warnings;
         printWarnings({ warnings.begin() + said, warnings.end() }, context.common);
+    }
+    if (!o.saveMended.empty()) {
+        QS_TRY(const GraphDraft mended, mendedModel(snapshots.back(), context.cancel));
+        QS_CHECK(exportModel(mended, o.saveMended));
     }
     if (!o.saveMap.empty())
         QS_CHECK(writeOutput(o.saveMap, mapOf(*snapshots.back())));
@@ -184,8 +193,10 @@ Command addCompare(CLI::App& app, Context& context)
     app.add_option("--save-map", o->saveMap, "write the pairs that were compared in the form that --map reads");
     app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_option("--try-remedies", o->tryRemedies,
-        "quantize anew with each of the first N remedies that a recipe can make, and tell what it gains at the output "
-        "(each costs about one quantization and one comparison)");
+        "make each of the first N remedies, in the recipe or in the file itself, and tell what it gains at the output; "
+        "what does not help there is not offered. Where causes hide each other, at least 12 more choices are tried");
+    app.add_option("--save-mended", o->saveMended,
+        "with --try-remedies: write the quantized model with the remedy that is offered first");
     addLadderOptions(app, o->ladder);
     app.add_flag("--node-alone,--local", o->nodeAlone,
         "also run each quantized node alone on the float model's values: fills node_sqnr_db (local_sqnr_db is always "

@@ -5,6 +5,7 @@
 #include "core/quant/recipe/recipe_json.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace qs::cli {
 
@@ -34,6 +35,22 @@ Status applyTensorCalibrator(const std::string& text, Recipe& recipe)
             return wrong();
     }
     recipe = withCalibrator(std::move(recipe), text.substr(0, equals), calibrator);
+    return {};
+}
+
+/// NAME=LOW:HIGH; the name is one tensor's, and may hold equals signs and colons.
+Status applyTensorRange(const std::string& text, Recipe& recipe)
+{
+    const size_t equals = text.rfind('='), colon = text.rfind(':');
+    double low = 0, high = 0;
+    const auto read = [&](size_t begin, size_t end, double& value) {
+        const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, value);
+        return error == std::errc() && stop == text.data() + end && std::isfinite(value);
+    };
+    const bool parts = equals != std::string::npos && equals > 0 && colon != std::string::npos && colon > equals;
+    if (!parts || !read(equals + 1, colon, low) || !read(colon + 1, text.size(), high) || low >= high)
+        return badUse("--tensor-range '" + text + "' is not a range", "write NAME=LOW:HIGH with LOW below HIGH");
+    recipe = withRange(std::move(recipe), text.substr(0, equals), low, high);
     return {};
 }
 
@@ -80,7 +97,8 @@ Status applyPreparation(const RecipeOptions& o, Recipe& recipe)
 bool RecipeOptions::any() const
 {
     return !file.empty() || ortDefaults || !flags.empty() || blockSize || !calibrationCache.empty()
-        || !calibrationData.empty() || calibrationLimit || !preparation.empty() || !tensorCalibrators.empty();
+        || !calibrationData.empty() || calibrationLimit || !preparation.empty() || !tensorCalibrators.empty()
+        || !tensorRanges.empty();
 }
 
 void addRecipeOptions(CLI::App& app, RecipeOptions& o)
@@ -93,6 +111,9 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     addRecipeFlags(app, FlagValues::List, o.flags);
     app.add_option("--tensor-calibrator", o.tensorCalibrators,
            "NAME=METHOD or NAME=percentile:P: how the range of this activation is chosen, in place of --method")
+        ->allow_extra_args(false);
+    app.add_option(
+           "--tensor-range", o.tensorRanges, "NAME=LOW:HIGH: the range of this activation, in place of calibrating it")
         ->allow_extra_args(false);
     app.add_option("--block-size", o.blockSize, "elements of a weight that share a scale");
     app.add_option("--calibration-cache", o.calibrationCache,
@@ -153,11 +174,15 @@ Result<ChosenRecipe> chosenRecipe(const RecipeOptions& o, const std::optional<Ch
         QS_CHECK(applyBlockSize(*o.blockSize, recipe));
     for (const std::string& text : o.tensorCalibrators)
         QS_CHECK(applyTensorCalibrator(text, recipe));
+    for (const std::string& text : o.tensorRanges)
+        QS_CHECK(applyTensorRange(text, recipe));
     if (!o.preparation.empty())
         QS_CHECK(applyPreparation(o, recipe));
     if (recipe.corrections.equalizeClips && !recipe.corrections.equalize)
         return badUse("--equalize-clips is a part of equalization", "add --equalize");
     chosen.warnings = idleFlags(o.flags, recipe);
+    if (!isStatic(recipe.format) && !o.tensorRanges.empty())
+        chosen.warnings.push_back("--tensor-range has no effect: this format has no ranges");
     if (!isStatic(recipe.format) && !o.tensorCalibrators.empty())
         chosen.warnings.push_back("--tensor-calibrator has no effect: this format has no calibrated ranges");
     return chosen;

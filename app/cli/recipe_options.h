@@ -15,7 +15,7 @@ struct RecipeOptions {
     bool ortDefaults = false;
     GivenFlags flags;
     std::optional<int64_t> blockSize; ///< of whichever form the recipe has
-    std::vector<std::string> preparation, tensorCalibrators;
+    std::vector<std::string> preparation, tensorCalibrators, tensorRanges;
     /// Any of them was given.
     bool any() const;
 };

@@ -159,5 +159,7 @@ int main(int argc, char** argv)
     qs::MainWindow window(
         session, options.theme, forScreenshot ? qs::WindowMemory::Fresh : qs::WindowMemory::Remembered);
     window.offerRecovery(lost);
+    if (forScreenshot && options.view == QStringLiteral("findings"))
+        session.setAutoTry(true); // the picture shows what they gain
     return forScreenshot ? runForScreenshot(options, session, window) : runInteractively(options, session, window);
 }

@@ -211,4 +211,36 @@ std::vector<size_t> worstFirst(const std::vector<WeightRow>& rows)
     return sortedBy(rows, [](const WeightRow& r) -> const Similarity& { return r.similarity; });
 }
 
+namespace {
+
+std::string samplesRight(const Finding& f, const std::optional<Accuracy>& accuracy)
+{
+    if (f.measuredAccuracyGain && accuracy) {
+        const double samples = std::round(*f.measuredAccuracyGain / 100 * double(accuracy->labels));
+        return samples == 0
+            ? ", as many samples right"
+            : ", " + counted(uint64_t(std::abs(samples)), samples > 0 ? "more sample" : "fewer sample") + " right";
+    }
+    if (f.measuredTop1Gain && std::abs(*f.measuredTop1Gain) >= 0.05)
+        return fmt::format(", {:+.1f} points of samples in the float model's class", *f.measuredTop1Gain);
+    return {};
+}
+
+} // namespace
+
+std::string gainSentence(const Finding& f, const std::optional<Accuracy>& accuracy)
+{
+    if (f.measuredGainDb)
+        return fmt::format("Measured at the output: {:+.1f} dB{}.", *f.measuredGainDb, samplesRight(f, accuracy));
+    if (f.expectedGainDb && f.change.kind != RemedyKind::None)
+        return "At this tensor up to " + decibelUnit(f.expectedGainDb) + "; at the output not measured.";
+    return {};
+}
+
+std::string trialsText(const RemedyTrialNote& trials)
+{
+    return counted(trials.tried, "choice") + " of remedies tried "
+        + (trials.inFile ? "in the quantized file" : "by the recipe");
+}
+
 } // namespace qs::text

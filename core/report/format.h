@@ -34,6 +34,11 @@ std::string roundingText(const PrecisionStep& step);
 /// is not known.
 std::string networkVerdict(const NetworkVerdict& verdict);
 std::string fileName(const std::string& path);
+/// What is known of a remedy's gain: "At this tensor up to 5.4 dB; at the output not measured.", or, where it was
+/// tried, "Measured at the output: +5.4 dB, 3 more samples right."; empty where nothing is.
+std::string gainSentence(const Finding& finding, const std::optional<Accuracy>& accuracy);
+/// "12 remedies were tried in the quantized file"
+std::string trialsText(const RemedyTrialNote& trials);
 
 /// The channel with the lowest SQNR and its number; empty without channels.
 struct WorstChannel {

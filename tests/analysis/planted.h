@@ -30,6 +30,12 @@ std::vector<std::string> networkNames();
 /// At least 40 faults over all networks.
 std::vector<Planted> plantedFaults();
 
+/// The float network, its quantized file with the fault in it, and the samples that both are compared on.
+struct PlantedPair {
+    std::shared_ptr<const Model> floatModel, quantModel;
+    std::shared_ptr<FixedData> data;
+};
+PlantedPair plantedPair(const Planted& planted);
 /// Quantizes the network by min-max calibration, plants the fault and compares.
 Comparison comparePlanted(const Planted& planted);
 

@@ -173,7 +173,7 @@ std::shared_ptr<FixedData> dataFor(const Graph& graph, const std::function<float
 
 std::vector<std::string> networkNames() { return { "cnn", "residual", "attention", "branches" }; }
 
-Comparison comparePlanted(const Planted& planted)
+PlantedPair plantedPair(const Planted& planted)
 {
     const auto plain = std::make_shared<const Model>(networkNamed(planted.network).finish().plan->model());
     const Prepared f = prepared(changed(plain, planted.floatModel));
@@ -199,16 +199,22 @@ Comparison comparePlanted(const Planted& planted)
     auto model = draft->draft.build();
     if (!model.ok())
         qFatal("%s", issueText(model.issue()).c_str());
-    const Prepared q = prepared(*model);
+    return { source, *model, dataFor(f.graph(), planted.data) };
+}
+
+Comparison comparePlanted(const Planted& planted)
+{
+    const PlantedPair files = plantedPair(planted);
+    const Prepared f = prepared(files.floatModel), q = prepared(files.quantModel);
     ComparePair pair = pairOf(f, q);
     CompareOptions options;
     options.profile = planted.profile;
     options.prove = true;
     if (planted.profile != ArithmeticProfile::Simulated) {
         pair.writtenPlan = pair.quantPlan;
-        pair.quantPlan = Plan::make(*model, { KernelMode::Fast, planted.profile, {} });
+        pair.quantPlan = Plan::make(files.quantModel, { KernelMode::Fast, planted.profile, {} });
     }
-    auto compared = compareModels(pair, *dataFor(f.graph(), planted.data), options);
+    auto compared = compareModels(pair, *files.data, options);
     if (!compared.ok())
         qFatal("%s", issueText(compared.issue()).c_str());
     return std::move(compared).value();

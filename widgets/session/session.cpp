@@ -2,6 +2,7 @@
 #include "widgets/session/session.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace qs {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kSizeDelayMs = 400;
 constexpr size_t kKeptSnapshots = 16;
+constexpr size_t kTriedAlone = 6; ///< findings whose remedies are tried without being asked
 
 } // namespace
 
@@ -28,6 +30,12 @@ Session::Session(BuildFn build, QObject* parent)
     m_sizeTimer.setSingleShot(true);
     m_sizeTimer.setInterval(kSizeDelayMs);
     connect(&m_sizeTimer, &QTimer::timeout, this, &Session::findFileBytes);
+    m_tryTimer.setSingleShot(true);
+    m_tryTimer.setInterval(0);
+    connect(&m_tryTimer, &QTimer::timeout, this, [this] {
+        if (m_autoTry)
+            tryFirst(kTriedAlone, std::max<size_t>(1, std::thread::hardware_concurrency() / 2), false);
+    });
 }
 
 Session::~Session() = default;

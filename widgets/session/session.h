@@ -88,6 +88,10 @@ public:
     /// where no recipe stands for the quantized file.
     void tryRemedies();
     bool canTryRemedies() const; ///< there are some, and nobody tried them
+    /// On: that happens by itself for the first few findings, with half of the threads, while nothing else is asked
+    /// for.
+    void setAutoTry(bool on);
+    bool autoTry() const { return m_autoTry; }
 
     static inline const QString kCompareTag = QStringLiteral("compare");
     static inline const QString kRemediesTag = QStringLiteral("remedies");
@@ -106,6 +110,7 @@ signals:
     void projectOpened(const QString& path);
     void written(const QString& path); ///< what was exported
     void autoRunChanged(bool on);
+    void autoTryChanged(bool on);
 
 private:
     void open(const Opening& opening, const SnapshotPtr& previous);
@@ -120,6 +125,8 @@ private:
     void show(const SnapshotPtr& complete, const std::optional<RunNumbers>& numbers);
     void readRecipe(); ///< of the quantized file that is open
     void findFileBytes();
+    void tryLater();
+    void tryFirst(size_t most, size_t threads, bool asked);
     void updateEditable(bool otherModels);
     void publish(const SnapshotPtr& snapshot);
     void tellWork();
@@ -138,6 +145,8 @@ private:
     QTimer m_sizeTimer; ///< until what is shown stays for a moment
     Work m_told = Work::Settled; ///< when needsRunChanged() was last considered
     bool m_autoRun = true;
+    bool m_autoTry = false;
+    QTimer m_tryTimer; ///< until what was asked for before is under way
     Metric m_metric = Metric::Accumulated;
     Theme m_theme = Theme::light();
     Selection m_selection;

@@ -18,16 +18,34 @@ bool Session::canTryRemedies() const
     return std::ranges::any_of(findings, [](const Finding& f) { return canBeTried(f) && !f.measuredGainDb; });
 }
 
-void Session::tryRemedies()
+void Session::tryRemedies() { tryFirst(SIZE_MAX, 0, true); }
+
+void Session::setAutoTry(bool on)
 {
-    if (!canTryRemedies())
+    if (on == m_autoTry)
+        return;
+    m_autoTry = on;
+    emit autoTryChanged(on);
+    tryLater();
+}
+
+void Session::tryLater()
+{
+    if (m_autoTry)
+        m_tryTimer.start();
+}
+
+void Session::tryFirst(size_t most, size_t threads, bool asked)
+{
+    if (!canTryRemedies() || (!asked && m_jobs.running(kRemediesTag)))
         return;
     JobRequest request;
     request.tag = kRemediesTag;
     request.title = tr("Try the remedies of the findings");
-    request.process = [this, shown = m_complete](const JobContext& job) -> Result<std::function<void()>> {
-        QS_TRY(const SnapshotPtr tried, withTriedRemedies(shown, SIZE_MAX, job.progress, job.cancel));
-        if (tried->warnings.size() > shown->warnings.size())
+    request.process
+        = [this, shown = m_complete, most, threads, asked](const JobContext& job) -> Result<std::function<void()>> {
+        QS_TRY(const SnapshotPtr tried, withTriedRemedies(shown, most, job.progress, job.cancel, threads));
+        if (asked && tried->warnings.size() > shown->warnings.size())
             return badInput(tried->warnings.back(), {}, {});
         return std::function<void()>([this, shown, tried] {
             if (m_complete != shown || m_snapshot != shown)
@@ -37,7 +55,10 @@ void Session::tryRemedies()
             publish(tried);
         });
     };
-    request.failed = [this](const Issue& issue) { emit failed(issue); };
+    request.failed = [this, asked](const Issue& issue) {
+        if (asked)
+            emit failed(issue);
+    };
     m_jobs.start(std::move(request));
 }
 
@@ -66,6 +87,7 @@ void Session::readRecipe()
                     break;
                 }
             updateEditable(false);
+            tryLater();
         });
     };
     m_jobs.start(std::move(request));

@@ -295,6 +295,7 @@ void Session::show(const SnapshotPtr& complete, const std::optional<RunNumbers>&
     }
     publish(complete);
     tellWork();
+    tryLater();
 }
 
 void Session::tellWork()

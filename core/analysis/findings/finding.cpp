@@ -40,11 +40,13 @@ std::vector<FindingPlace> placesOf(const Finding& f)
 
 std::vector<Remedy> changesOf(const Finding& finding)
 {
-    if (finding.places.empty() || concernsAll(finding.change.kind))
-        return { finding.change };
     std::vector<Remedy> changes;
     for (const FindingPlace& place : finding.places)
-        changes.push_back(place.change);
+        if (place.change.kind != RemedyKind::None && !concernsAll(place.change.kind))
+            changes.push_back(place.change);
+    if (changes.empty())
+        changes.push_back(finding.change);
+    changes.insert(changes.end(), finding.together.begin(), finding.together.end());
     return changes;
 }
 

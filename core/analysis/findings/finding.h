@@ -43,12 +43,20 @@ struct Finding {
     std::vector<EvidenceItem> evidence;
     std::string remedy; ///< an imperative sentence
     Remedy change; ///< the same as a change of the recipe
-    Number expectedGainDb; ///< of the SQNR of this tensor, by what was measured of it
+    Number expectedGainDb; ///< of the SQNR of this tensor, by what was measured of it; tried: at most what that gave
     Number measuredGainDb; ///< of the SQNR of the worst output, where the remedy was tried
+    Number measuredAccuracyGain; ///< samples right, percentage points; null without labels
+    Number measuredTop1Gain; ///< samples with the float model's class, percentage points
+    std::vector<Remedy> together; ///< further changes of the remedy: causes that hide each other are mended at once
     double confidence = 1; ///< 0..1; below 1 the rule is not sure
     double rank = 0; ///< noise made here over signal power, for the order among equals
     std::string cause; ///< within the rule: findings of one cause are told of as one
     std::vector<FindingPlace> places; ///< of those, the worst first, which is told of above; empty: only there
+};
+/// How remedies were tried.
+struct RemedyTrialNote {
+    size_t tried = 0; ///< choices of changes
+    bool inFile = false; ///< changes were made in the quantized file itself, else in the recipe that makes it
 };
 /// A finding with what the table says of its rule.
 Finding makeFinding(Rule rule, std::string_view place = {});

@@ -46,6 +46,8 @@ std::string optionOf(const Remedy& remedy)
     switch (remedy.kind) {
     case RemedyKind::Recalibrate:
         return "--data DATA";
+    case RemedyKind::SetRange:
+        return "--tensor-range " + shellQuoted(fmt::format("{}={}:{}", remedy.tensor, remedy.low, remedy.high));
     case RemedyKind::PerChannel:
         return "--per-channel";
     case RemedyKind::ReduceRange:

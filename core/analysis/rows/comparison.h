@@ -51,6 +51,7 @@ struct Comparison {
     std::optional<NetworkVerdict> network; ///< on the first sample that tells, where it was asked for
     std::optional<RestoredOutput> restored; ///< on that sample, where activations were lost
     std::vector<Finding> findings; ///< first = what to say to the user
+    std::optional<RemedyTrialNote> trials; ///< where remedies were tried
     bool partial = false; ///< cancelled or still running: fewer samples than asked for
 };
 

@@ -63,7 +63,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findOtherNetwork(pair, c, found);
     findExtremeConstants(c, found);
     findJoins(pair, c, found);
-    findBrokenPairs(c, found);
+    findBrokenPairs(pair, c, found);
     findInputMismatch(pair, c, found);
     findRangeTooSmall(pair, c, found);
     findRangeTooLarge(pair, c, found);

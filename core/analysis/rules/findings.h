@@ -20,7 +20,8 @@ void findOtherNetwork(const ComparePair& pair, const Comparison& c, std::vector<
 void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
-void findBrokenPairs(const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
+void findBrokenPairs(
+    const ComparePair& pair, const Comparison& c, std::vector<Finding>& found); ///< Q and DQ that disagree
 void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
 void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);

@@ -22,11 +22,34 @@ constexpr double kForeignDb = 18;
 /// A range this share of the data's width only has to move.
 constexpr double kWideEnough = 0.95;
 
+/// As many codes on either side of zero.
+bool isSymmetric(const QuantParams& params)
+{
+    const CodeRange codes = params.codes();
+    const int64_t middle = isSigned(params.dtype) ? 0 : (codes.high + 1) / 2;
+    return params.zeroPoint.size() == 1 && (params.zeroPoint[0] == middle || params.zeroPoint[0] == middle - 1);
+}
+
+/// Most activations of its type have symmetric ranges, as the file was made so: they are cut, not moved.
+bool madeSymmetric(const Comparison& c, const ActivationRow& row)
+{
+    size_t alike = 0, symmetric = 0;
+    for (size_t i = 0; i < c.activations.size(); ++i) {
+        const ActivationRow& other = c.activations[i];
+        if (&other == &row || other.params.dtype != row.params.dtype || !firstOfQuantizer(c, i))
+            continue;
+        ++alike;
+        symmetric += isSymmetric(other.params);
+    }
+    return isSymmetric(row.params) && (alike == 0 || 2 * symmetric > alike);
+}
+
 /// The width would do, but it lies in the wrong place.
-bool isShifted(const ActivationRow& row)
+bool isShifted(const Comparison& c, const ActivationRow& row)
 {
     const double used = widthWithZero(*row.floatRange);
-    return row.params.scale.size() == 1 && row.range->second - row.range->first >= kWideEnough * used;
+    return row.params.scale.size() == 1 && row.range->second - row.range->first >= kWideEnough * used
+        && isInteger(row.params.dtype) && !madeSymmetric(c, row);
 }
 
 /// What a range has to hold: of the data no more than a Relu or Clip behind lets pass.
@@ -39,6 +62,9 @@ std::pair<double, double> neededRange(const ActivationRow& row)
     }
     return ends;
 }
+
+/// Relative distance of neighbouring numbers of a type.
+double spacing(DType type) { return type == DType::Float16 ? 0x1p-10 : type == DType::BFloat16 ? 0x1p-7 : 0x1p-23; }
 
 Remedy rangeRemedy(const ActivationRow& row)
 {
@@ -157,7 +183,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
                 neededRange(row).first, neededRange(row).second);
         f.change = rangeRemedy(row);
         f.expectedGainDb = gainOfDataRange(row);
-        if (isShifted(row))
+        if (isShifted(c, row))
             addShift(row, f);
         found.push_back(std::move(f));
     }
@@ -204,16 +230,21 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
     }
 }
 
-void findBrokenPairs(const Comparison& c, std::vector<Finding>& found)
+void findBrokenPairs(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (row.params.scale.empty() || !row.noise.rounding || !row.accumulated.rmse || !firstOfQuantizer(c, i)
             || !isInteger(row.params.dtype)) // codes of float8 are not equally far apart
             continue;
-        // Rounding never moves a value by more than half a step, so its part of the noise is bounded.
+        // Rounding never moves a value by more than half a step, so its part of the noise is bounded; neither do the
+        // numbers of the tensor's own type, before and behind it, lie closer than they can.
         const double step = double(std::ranges::max(row.params.scale)), rmse = *row.accumulated.rmse;
-        const double largest = step / 2 * rmse;
+        const double peak = row.observedRange
+            ? std::max(std::fabs(row.observedRange->first), std::fabs(row.observedRange->second))
+            : 0;
+        const double unit = spacing(pair.quantPlan->facts().of(row.quantValue).dtype) * peak;
+        const double largest = (step / 2 + unit) * rmse;
         if (*row.noise.rounding <= kBeyondRounding * largest || step <= 0)
             continue;
         const double off = *row.noise.rounding / (rmse * step);

@@ -16,6 +16,7 @@ constexpr double kWorthwhileDb = 6; ///< a bit
 constexpr double kPoorWeightDb = 25;
 constexpr double kAmpleWeightDb = 50; ///< more than 8 bits give
 constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
+constexpr double kFewElements = 2.5; ///< of a small weight: damage, not training
 constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
 constexpr double kHarmfulBias = 0.01; ///< noise power over the output's
@@ -37,8 +38,12 @@ std::optional<double> medianOf(const std::vector<Number>& values)
 /// Single elements that no rounding explains.
 bool hasWrongElements(const WeightRow& row)
 {
-    if (row.params.scale.empty() || !row.offByMoreThanHalfStep || *row.offByMoreThanHalfStep <= 0
-        || *row.offByMoreThanHalfStep > kDifferingShare)
+    if (row.params.scale.empty() || !row.offByMoreThanHalfStep || *row.offByMoreThanHalfStep <= 0)
+        return false;
+    double elements = 1;
+    for (const int64_t size : row.shape)
+        elements *= double(size);
+    if (*row.offByMoreThanHalfStep > kDifferingShare && *row.offByMoreThanHalfStep * elements > kFewElements)
         return false;
     return row.similarity.maxAbsError.value_or(0) > kFewSteps * double(std::ranges::max(row.params.scale));
 }

@@ -41,25 +41,41 @@ void merge(OutputScore& into, const OutputScore& from)
 {
     into.signal += from.signal;
     into.noise += from.noise;
+    into.outputs.resize(std::max(into.outputs.size(), from.outputs.size()));
+    for (size_t o = 0; o < from.outputs.size(); ++o) {
+        into.outputs[o].signal += from.outputs[o].signal;
+        into.outputs[o].noise += from.outputs[o].noise;
+    }
     into.labels += from.labels;
     into.right += from.right;
+    into.classes += from.classes;
+    into.agreeing += from.agreeing;
 }
+
+Number share(size_t part, size_t whole) { return whole == 0 ? Number() : Number(double(part) / double(whole)); }
 
 } // namespace
 
-Number OutputScore::sqnrDb() const
+Number OutputScore::Sums::sqnrDb() const
 {
     if (noise == 0 || signal == 0)
         return std::nullopt;
     return 10 * std::log10(signal / noise);
 }
 
-Number OutputScore::accuracy() const
+Number OutputScore::sqnrDb() const { return Sums { signal, noise }.sqnrDb(); }
+
+Number OutputScore::worstSqnrDb() const
 {
-    if (labels == 0)
-        return std::nullopt;
-    return double(right) / double(labels);
+    Number worst;
+    for (const Sums& sums : outputs)
+        if (const Number db = sums.sqnrDb(); db && (!worst || *db < *worst))
+            worst = db;
+    return worst;
 }
+
+Number OutputScore::accuracy() const { return share(right, labels); }
+Number OutputScore::agreement() const { return share(agreeing, classes); }
 
 Result<VariantRuns> VariantRuns::make(std::shared_ptr<const Plan> reference, Plans bases,
     std::shared_ptr<const DataSource> data, const Options& options, const WorkContext& work)
@@ -113,14 +129,14 @@ Status VariantRuns::begin(size_t first, size_t count)
 
 Status VariantRuns::runReference()
 {
-    QS_TRY(CarriedState state, CarriedState::make(m_reference, m_options.carry, m_data->initialStates()));
+    QS_TRY(FedModel model, fed(m_reference));
     QS_TRY(const auto schedule, outputsOf(m_reference));
     const SampleLoop::Pass pass { .samples = m_turn.samples.size(), .atMost = atOnce() };
     return m_loop.run(pass, [&](size_t index, const SampleWorker& worker) -> Status {
         Sample& sample = m_turn.samples[index];
         QS_TRY(sample.feed, m_data->feed(m_turn.first + index));
         sample.key = sampleKey(sample.feed.inputs);
-        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, state));
+        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, model));
         for (const ValueId out : schedule->demand().values)
             sample.outputs.push_back(floatsOf(execution.get(out)));
         return {};
@@ -130,12 +146,12 @@ Status VariantRuns::runReference()
 Status VariantRuns::runBase(const std::shared_ptr<const Plan>& base)
 {
     QS_TRY(const auto schedule, outputsOf(base));
-    QS_TRY(CarriedState state, CarriedState::make(base, m_options.carry, m_data->initialStates()));
+    QS_TRY(FedModel model, fed(base));
     Parts parts(m_turn.samples.size());
     const SampleLoop::Pass pass { .samples = parts.size(), .atMost = atOnce() };
     QS_CHECK(m_loop.run(pass, [&](size_t index, const SampleWorker& worker) -> Status {
         const Sample& sample = m_turn.samples[index];
-        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, state));
+        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::FindAndKeepCodes }, sample, model));
         parts[index] = score(sample, execution, schedule->demand().values);
         return {};
     }));
@@ -144,39 +160,56 @@ Status VariantRuns::runBase(const std::shared_ptr<const Plan>& base)
     return {};
 }
 
-Result<Execution> VariantRuns::execute(const Job& job, const Sample& sample, CarriedState& state) const
+Result<FedModel> VariantRuns::fed(const std::shared_ptr<const Plan>& plan) const
+{
+    QS_TRY(const CarriedState reference, CarriedState::make(m_reference, m_options.carry, m_data->initialStates()));
+    QS_TRY(CarriedState state, CarriedState::make(plan, m_options.carry, m_data->initialStates()));
+    return FedModel(std::move(state), reference);
+}
+
+Result<Execution> VariantRuns::execute(const Job& job, const Sample& sample, FedModel& model) const
 {
     Execution execution = job.worker.execution(job.schedule);
-    QS_CHECK(execution.bind(state.inputs(sample.feed.inputs)));
+    QS_CHECK(execution.bind(model.inputs(sample.feed.inputs)));
     if (m_turn.cache)
         execution.useCache(*m_turn.cache, sample.key, job.use);
     QS_CHECK(execution.runAll(m_work.cancel));
-    state.keep(execution);
+    model.keep(execution);
     return execution;
 }
 
 OutputScore VariantRuns::score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const
 {
     OutputScore total;
-    for (size_t o = 0; o < std::min(outputs.size(), sample.outputs.size()); ++o) {
+    total.outputs.resize(sample.outputs.size());
+    for (size_t o = 0; o < sample.outputs.size(); ++o) {
+        const size_t place = m_options.outputs.empty() ? o : m_options.outputs[o];
+        if (place >= outputs.size())
+            continue;
         const std::vector<float>& x = sample.outputs[o];
-        const std::vector<float> y = floatsOf(execution.get(outputs[o]));
+        const std::vector<float> y = floatsOf(execution.get(outputs[place]));
         if (x.size() != y.size())
             continue;
         PairSums sums;
         addPairSums(sums, x.data(), y.data(), nullptr, x.size(), nullptr, {});
         total.signal += sums.xx;
         total.noise += sums.ee;
+        total.outputs[o] = { sums.xx, sums.ee };
         const auto& labels = m_data->labels();
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
-        if (o > 0 || labels.empty() || x.size() % samples != 0)
+        if (o > 0 || x.size() % samples != 0)
             continue;
         const auto rows = scoreRows(execution.get(outputs[o]).shape(), samples);
         if (!rows || rows->positions != 1)
             continue;
-        for (size_t s = 0; s < samples && sample.feed.firstSample + s < labels.size(); ++s) {
+        for (size_t s = 0; s < samples; ++s) {
+            const auto chosen = argmax(y.data() + s * slice, slice);
+            ++total.classes;
+            total.agreeing += chosen == argmax(x.data() + s * slice, slice);
+            if (sample.feed.firstSample + s >= labels.size())
+                continue;
             ++total.labels;
-            total.right += argmax(y.data() + s * slice, slice) == labels[sample.feed.firstSample + s];
+            total.right += chosen == labels[sample.feed.firstSample + s];
         }
     }
     return total;
@@ -191,10 +224,10 @@ Result<VariantRuns::Parts> VariantRuns::run(std::shared_ptr<const Plan> plan, co
             return known->second;
     }
     QS_TRY(const auto schedule, outputsOf(plan));
-    QS_TRY(CarriedState state, CarriedState::make(plan, m_options.carry, m_data->initialStates()));
+    QS_TRY(FedModel model, fed(plan));
     Parts parts;
     for (const Sample& sample : m_turn.samples) {
-        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::Find }, sample, state));
+        QS_TRY(const Execution execution, execute({ schedule, worker, CacheUse::Find }, sample, model));
         parts.push_back(score(sample, execution, schedule->demand().values));
     }
     if (key) {

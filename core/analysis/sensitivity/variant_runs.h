@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/analysis/measure/number.h"
+#include "core/analysis/pairs/fed_model.h"
 #include "core/base/result.h"
 #include "core/data/data_source.h"
-#include "core/engine/run/carry.h"
 #include "core/engine/run/sample_loop.h"
 
 #include <functional>
@@ -19,11 +19,19 @@ namespace qs {
 /// What the outputs of a variant of a model are worth beside those of the reference, over all samples. Signal and noise
 /// are summed over all outputs of a float type; elements that are not finite are left out.
 struct OutputScore {
-    double signal = 0, noise = 0; ///< sum of x^2, sum of (x - y)^2
+    struct Sums {
+        double signal = 0, noise = 0; ///< sum of x^2, sum of (x - y)^2
+        Number sqnrDb() const; ///< null when exact or without a signal
+    };
+    double signal = 0, noise = 0; ///< of all outputs
+    std::vector<Sums> outputs; ///< of each, in the reference's order
     size_t labels = 0, right = 0; ///< class of the first output against the label
+    size_t classes = 0, agreeing = 0; ///< the same against the class of the reference
     bool exact() const { return noise == 0; }
     Number sqnrDb() const; ///< null when exact or without a signal
+    Number worstSqnrDb() const; ///< of the worst output, dB; null where all are exact or without a signal
     Number accuracy() const; ///< fraction; null without labels
+    Number agreement() const; ///< fraction of samples; null where the first output has one element a sample
 };
 
 /// Runs many variants of one model over the same samples and scores their outputs. Values that a variant has in common
@@ -34,6 +42,7 @@ public:
     struct Options {
         uint64_t cacheBytes = 0; ///< of the memory for values of the base models; samples that do not fit run in turns
         CarryNames carry; ///< then nothing is cached
+        std::vector<size_t> outputs; ///< of the variants, by output of the reference; empty: the same order
     };
     using Plans = std::vector<std::shared_ptr<const Plan>>;
     using MakePlan = std::function<Result<std::shared_ptr<const Plan>>(size_t variant)>;
@@ -47,7 +56,7 @@ public:
 
 private:
     struct Sample {
-        Feed feed;
+        Feed feed; ///< follows the reference's inputs; variants take theirs by name, else in order
         Hash128 key;
         std::vector<std::vector<float>> outputs; ///< of the reference; empty where they are no floats
     };
@@ -75,7 +84,8 @@ private:
     Status runBase(const std::shared_ptr<const Plan>& base);
     size_t atOnce() const;
     Result<Parts> run(std::shared_ptr<const Plan> plan, const SampleWorker& worker);
-    Result<Execution> execute(const Job& job, const Sample& sample, CarriedState& state) const;
+    Result<FedModel> fed(const std::shared_ptr<const Plan>& plan) const;
+    Result<Execution> execute(const Job& job, const Sample& sample, FedModel& model) const;
     OutputScore score(const Sample& sample, const Execution& execution, std::span<const ValueId> outputs) const;
 
     std::shared_ptr<const Plan> m_reference;

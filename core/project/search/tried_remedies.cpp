@@ -1,49 +1,108 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/search/tried_remedies.h"
 
-#include "core/base/work/memory.h"
-#include "core/project/snapshot/build_snapshot.h"
-#include "core/project/snapshot/quantized_example.h"
+#include "core/base/issue_text.h"
+#include "core/project/search/remedy_search.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace qs {
 
 namespace {
 
-constexpr double kSameDb = 3; ///< at the output: a recipe makes what the file is, but for how it rounds
+using Changes = std::vector<Remedy>;
 
-/// SQNR of the worst output; nothing where all are exact.
-Number outputDb(const Comparison& c)
+constexpr double kNothingDb = 0.1; ///< at the output: less is no gain
+constexpr double kWorthDb = 0.5; ///< a gain that is worth a change, where more was expected
+constexpr double kPromisedDb = 1; ///< expected at the tensor: a promise
+constexpr double kHarmfulPoints = 1; ///< samples right that a change must not cost
+constexpr double kGoodDb = 20; ///< at the output: what hardly matters there is a note
+constexpr double kMendedDb = 25, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
+constexpr size_t kFewestMore = 12; ///< trials of a search
+
+/// What applying the remedy changes; one that quantizes anew does it in each of the places.
+Changes triedChanges(const Finding& f)
 {
-    Number worst;
-    for (const OutputRow& out : c.outputs)
-        if (out.similarity.sqnrDb && (!worst || *out.similarity.sqnrDb < *worst))
-            worst = out.similarity.sqnrDb;
-    return worst;
+    if (f.change.kind != RemedyKind::Requantize || f.places.empty())
+        return changesOf(f);
+    Changes changes;
+    for (const FindingPlace& place : f.places)
+        if (place.change.kind != RemedyKind::None)
+            changes.push_back(place.change);
+    changes.insert(changes.end(), f.together.begin(), f.together.end());
+    return changes.empty() ? changesOf(f) : changes;
 }
 
-struct BaseRecipe {
-    Recipe fresh; ///< finds its ranges anew
-    Recipe as; ///< makes what the file is
-};
-
-/// What may have made the quantized model; nothing where that cannot be told.
-std::optional<BaseRecipe> baseRecipe(const Snapshot& s)
+void take(Finding& f, const Trial& trial)
 {
-    if (s.inputs.recipe)
-        return BaseRecipe { *s.inputs.recipe, *s.inputs.recipe };
-    const auto back = readExample(s);
-    return back.ok() ? std::optional(BaseRecipe { back->recipe, recipeWithRanges(*back) }) : std::nullopt;
+    f.measuredGainDb = trial.gainDb;
+    f.measuredAccuracyGain = trial.accuracyGain;
+    f.measuredTop1Gain = trial.top1Gain;
 }
 
-/// Those that were tried change places with each other within a severity: the largest gain first.
+bool harms(const Finding& f)
+{
+    return *f.measuredGainDb < 0 || f.measuredAccuracyGain.value_or(0) < -kHarmfulPoints
+        || (!f.measuredAccuracyGain && f.measuredTop1Gain.value_or(0) < -kHarmfulPoints);
+}
+
+/// It does at the output what it is there for.
+bool helps(const Finding& f)
+{
+    const bool promised = f.expectedGainDb.value_or(0) > kPromisedDb;
+    return !harms(f) && *f.measuredGainDb >= (promised ? kWorthDb : kNothingDb);
+}
+
+std::string gainText(const Finding& f)
+{
+    const double gain = *f.measuredGainDb;
+    std::string text = std::abs(gain) < kNothingDb ? "gains nothing"
+        : gain < 0                                 ? fmt::format("loses {:.1f} dB", -gain)
+                                                   : fmt::format("gains {:.1f} dB", gain);
+    if (f.measuredAccuracyGain.value_or(0) < -kHarmfulPoints)
+        text += fmt::format(" and costs {:.1f} % of the samples", -*f.measuredAccuracyGain);
+    return text + " at the output";
+}
+
+/// The remedy was tried and is not worth it: nobody is asked to make it. `elsewhere`: as part of another one.
+void withdraw(Finding& f, bool elsewhere)
+{
+    std::string what = f.remedy;
+    if (what.ends_with('.'))
+        what.pop_back();
+    const std::string expected = f.expectedGainDb.value_or(0) > kPromisedDb
+        ? fmt::format(", where {:.1f} dB were expected at the tensor", *f.expectedGainDb)
+        : std::string();
+    f.remedy = elsewhere ? fmt::format("Part of a remedy that mends several causes; alone it {}.", gainText(f))
+                         : fmt::format("Not offered, since it was tried and {}{}: {}.", gainText(f), expected, what);
+    f.change = {};
+    f.together.clear();
+    for (FindingPlace& place : f.places)
+        place.change = {};
+}
+
+/// A button says no more than what was measured.
+void offer(Finding& f)
+{
+    const auto cut = [&](Number& expected) {
+        if (expected)
+            expected = std::min(*expected, *f.measuredGainDb);
+    };
+    cut(f.expectedGainDb);
+    for (FindingPlace& place : f.places)
+        cut(place.expectedGainDb);
+}
+
+/// Those that were tried change places with each other within a severity: what is offered and gains most first.
 void sortTried(std::vector<Finding>& findings)
 {
+    const auto before = [](const Finding& a, const Finding& b) {
+        const bool offersA = a.change.kind != RemedyKind::None, offersB = b.change.kind != RemedyKind::None;
+        return offersA != offersB ? offersA : *a.measuredGainDb > *b.measuredGainDb;
+    };
     for (const Severity severity : { Severity::Error, Severity::Warning, Severity::Note }) {
         std::vector<size_t> places;
         std::vector<Finding> tried;
@@ -52,79 +111,146 @@ void sortTried(std::vector<Finding>& findings)
                 places.push_back(i);
                 tried.push_back(findings[i]);
             }
-        std::ranges::stable_sort(
-            tried, [](const Finding& a, const Finding& b) { return *a.measuredGainDb > *b.measuredGainDb; });
+        std::ranges::stable_sort(tried, before);
         for (size_t i = 0; i < places.size(); ++i)
             findings[places[i]] = std::move(tried[i]);
     }
 }
 
-class RemedyTrials {
+/// The findings of a snapshot whose remedies are tried.
+class Findings {
 public:
-    RemedyTrials(const SnapshotPtr& snapshot, const CancelToken& cancel)
-        : m_last(snapshot)
-        , m_draft(snapshot->floatModel->draft)
-        , m_before(outputDb(*snapshot->comparison))
-        , m_cancel(cancel)
+    Findings(std::vector<Finding>& findings, RemedyTrials& trials)
+        : m_all(findings)
+        , m_trials(trials)
     {
-        m_inputs = snapshot->inputs;
-        m_inputs.other = {};
-        m_inputs.histograms = m_inputs.nodeAlone = false;
-        m_inputs.activationCache = memoryLimitOrDefault(m_inputs.memoryLimit) / 4;
     }
 
-    /// Why the recipe does not stand for the quantized model; nothing where it does, by its output.
-    Result<std::optional<std::string>> takeBase(BaseRecipe recipe)
+    Status trySingle(size_t most)
     {
-        m_base = std::move(recipe);
-        if (m_inputs.recipe) // it made the model
-            return std::optional<std::string>();
-        const Number file = m_before;
-        QS_TRY(m_before, outputOf(m_base.as));
-        const auto text = [](const Number& db) { return db ? fmt::format("{:.1f} dB", *db) : std::string("no SQNR"); };
-        if (file && m_before && std::abs(*file - *m_before) <= kSameDb)
-            return std::optional<std::string>();
-        return std::optional(fmt::format("remedies were not tried: quantizing the float model as the file shows gives "
-                                         "{} at the output where the file has {}, so its weights were trained or "
-                                         "rounded otherwise; compare a model that a recipe makes (--recipe)",
-            text(m_before), text(file)));
+        for (size_t i = 0; i < m_all.size() && m_tried.size() < most; ++i)
+            if (canBeTried(m_all[i])) {
+                m_tried.push_back(i);
+                m_single.push_back(triedChanges(m_all[i]));
+            }
+        QS_CHECK(m_trials.measure(m_single, m_single.size()));
+        for (size_t k = 0; k < m_tried.size(); ++k)
+            take(m_all[m_tried[k]], *m_trials.known(m_single[k]));
+        return {};
     }
 
-    /// dB gained; nothing where it cannot be tried.
-    Result<Number> gain(const std::vector<Remedy>& changes)
+    /// Something is wrong, and no single remedy mends it.
+    bool goesOn() const
     {
-        if (const auto known = std::ranges::find(m_known, changes, &Tried::changes); known != m_known.end())
-            return known->gain;
-        const bool anew = changes.front().kind == RemedyKind::Requantize;
-        QS_TRY(const Number after, outputOf(anew ? m_base.fresh : withRemedies(m_base.as, changes, *m_draft)));
-        m_known.push_back({ changes, after && m_before ? Number(*after - *m_before) : Number() });
-        return m_known.back().gain;
+        const auto is = [&](Rule rule) { return [rule](const Finding& f) { return f.rule == rule; }; };
+        if (std::ranges::any_of(m_all, is(Rule::ModelsDiffer)))
+            return false; // nothing that is measured can be trusted
+        const bool wrong = std::ranges::any_of(m_all, [&](const Finding& f) {
+            return f.severity != Severity::Note && !(is(Rule::WeightsDiffer)(f) && f.change.kind == RemedyKind::None);
+        });
+        const bool mended = std::ranges::any_of(m_all, [&](const Finding& f) {
+            return f.measuredGainDb >= kMendingDb && *m_trials.before() + *f.measuredGainDb >= kMendedDb;
+        });
+        return wrong && !mended;
+    }
+
+    Status tryTogether(const Comparison& comparison, size_t most)
+    {
+        QS_TRY(const Changes best, searchTogether(m_trials, comparison, m_single, most));
+        if (!best.empty())
+            give(best);
+        return {};
+    }
+
+    void judge()
+    {
+        for (const size_t i : m_tried) {
+            Finding& f = m_all[i];
+            if (!f.measuredGainDb)
+                continue;
+            if (helps(f)) {
+                offer(f);
+            } else {
+                const Changes own = triedChanges(f);
+                const bool elsewhere = std::ranges::any_of(
+                    own, [&](const Remedy& r) { return std::ranges::find(m_given, r) != m_given.end(); });
+                withdraw(f, elsewhere);
+                if (!elsewhere)
+                    calm(f);
+            }
+        }
+        std::ranges::stable_sort(m_all, {}, &Finding::severity);
+        sortTried(m_all);
     }
 
 private:
-    /// SQNR of the output; nothing where the recipe fails.
-    Result<Number> outputOf(const Recipe& recipe)
+    /// The finding that tells of a cause that this mends, most telling first, gets all of it as its remedy.
+    void give(const Changes& best)
     {
-        const auto tried = buildSnapshot(byRecipe(m_inputs, recipe), m_last, {}, m_cancel);
-        if (m_cancel.cancelled())
-            return cancelled();
-        if (!tried.ok() || !(*tried)->comparison)
-            return Number();
-        m_last = *tried;
-        return outputDb(*m_last->comparison);
+        const auto mends = [&](size_t k) {
+            return std::ranges::any_of(
+                m_single[k], [&](const Remedy& r) { return std::ranges::find(best, r) != best.end(); });
+        };
+        const size_t none = m_tried.size();
+        size_t chosen = none;
+        for (size_t k = 0; k < m_tried.size() && chosen == none; ++k)
+            if (mends(k))
+                chosen = k;
+        if (chosen == none && !m_tried.empty() && m_all[m_tried.front()].severity != Severity::Note)
+            chosen = 0; // about another part of the model, or about the whole of it
+        size_t at = chosen == none ? m_all.size() : m_tried[chosen];
+        for (size_t i = 0; i < m_all.size() && at == m_all.size(); ++i)
+            if (m_all[i].severity != Severity::Note && m_all[i].change.kind == RemedyKind::None)
+                at = i; // of which no recipe can mend the cause
+        if (at == m_all.size())
+            return;
+        m_given = best;
+        Finding& f = m_all[at];
+        take(f, *m_trials.known(best));
+        f.together = best;
+        f.change = best.front();
+        f.together.erase(f.together.begin());
+        for (FindingPlace& place : f.places)
+            place.change = {};
+        f.remedy = sentence(best);
+        f.expectedGainDb = f.measuredGainDb;
+        if (chosen == none)
+            m_tried.push_back(at);
     }
 
-    SnapshotPtr m_last; ///< its float model, data and caches serve the next one
-    BaseRecipe m_base;
-    std::shared_ptr<const GraphDraft> m_draft;
-    Number m_before;
-    const CancelToken& m_cancel;
-    Inputs m_inputs;
-    struct Tried {
-        std::vector<Remedy> changes;
-        Number gain;
-    };
-    std::vector<Tried> m_known;
+    static std::string sentence(const Changes& changes)
+    {
+        const auto all = [&](RemedyKind kind) {
+            return std::ranges::all_of(changes, [&](const Remedy& r) { return r.kind == kind; });
+        };
+        const Remedy& first = changes.front();
+        if (all(RemedyKind::Recalibrate))
+            return "Recalibrate all activations with the present data.";
+        if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
+            return fmt::format("Leave {} in float.", first.node);
+        if (all(RemedyKind::PerChannel))
+            return fmt::format("Quantize {} weights per channel.", changes.size());
+        if (all(RemedyKind::SetRange))
+            return fmt::format(
+                "Set the ranges of {} tensors together; each alone gains less, since the others hide it.",
+                changes.size());
+        return fmt::format(
+            "Make {} changes together; each alone gains less, since the other causes hide it.", changes.size());
+    }
+
+    /// A cause whose removal changes nothing at a good output is worth a note.
+    void calm(Finding& f)
+    {
+        const bool range = f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge;
+        if (range && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < kWorthDb)
+            f.severity = Severity::Note;
+    }
+
+    std::vector<Finding>& m_all;
+    RemedyTrials& m_trials;
+    std::vector<size_t> m_tried; ///< indices
+    std::vector<Changes> m_single; ///< of these
+    Changes m_given; ///< of several causes, by the finding that has them
 };
 
 } // namespace
@@ -137,37 +263,41 @@ bool canBeTried(const Finding& finding)
 }
 
 Result<SnapshotPtr> withTriedRemedies(
-    const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress, const CancelToken& cancel)
+    const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress, const CancelToken& cancel, size_t threads)
 {
     if (most == 0 || !snapshot->comparison || snapshot->inputs.shard)
         return snapshot;
-    RemedyTrials trials(snapshot, cancel);
     auto next = std::make_shared<Snapshot>(*snapshot);
-    const auto base = baseRecipe(*snapshot);
-    if (!base) {
-        next->warnings.push_back("remedies were not tried: the file does not show how it was quantized");
+    std::vector<Finding>& found = next->comparison->findings;
+    const bool wrong = std::ranges::any_of(found, [](const Finding& f) { return f.severity != Severity::Note; });
+    if (!wrong && std::ranges::none_of(found, canBeTried))
+        return snapshot;
+    auto trials = RemedyTrials::make(snapshot, progress, cancel, threads);
+    if (!trials.ok() && trials.issue().kind == IssueKind::Cancelled)
+        return trials.issue();
+    if (!trials.ok()) {
+        next->warnings.push_back("remedies were not tried: " + issueText(trials.issue()));
         return SnapshotPtr(std::move(next));
     }
-    QS_TRY(const auto unlike, trials.takeBase(*base));
-    if (unlike) {
-        next->warnings.push_back(*unlike);
-        return SnapshotPtr(std::move(next));
-    }
-    std::vector<Finding>& findings = next->comparison->findings;
-    const size_t all = std::min(most, size_t(std::ranges::count_if(findings, canBeTried)));
-    size_t tried = 0;
-    for (Finding& f : findings) {
-        if (!canBeTried(f))
-            continue;
-        if (tried == all)
-            break;
-        if (progress)
-            progress("try remedies", tried, all);
-        ++tried;
-        QS_TRY(f.measuredGainDb, trials.gain(changesOf(f)));
-    }
-    sortTried(next->comparison->findings);
+    Findings findings(found, *trials);
+    QS_CHECK(findings.trySingle(most));
+    if (findings.goesOn())
+        QS_CHECK(findings.tryTogether(*snapshot->comparison, std::max(most, kFewestMore)));
+    findings.judge();
+    next->comparison->trials = RemedyTrialNote { trials->tried(), trials->inFile() };
     return SnapshotPtr(std::move(next));
+}
+
+Result<GraphDraft> mendedModel(const SnapshotPtr& tried, const CancelToken& cancel)
+{
+    if (tried->comparison)
+        for (const Finding& f : tried->comparison->findings)
+            if (f.change.kind != RemedyKind::None && f.measuredGainDb) {
+                QS_TRY(RemedyTrials trials, RemedyTrials::make(tried, {}, cancel));
+                return trials.draftOf(triedChanges(f));
+            }
+    return badInput("no remedy was found that helps at the output", tried->inputs.quantPath,
+        "try more of them, or quantize the float model by another recipe");
 }
 
 } // namespace qs

@@ -11,12 +11,18 @@ namespace qs {
 /// A recipe can mend it, otherwise than by another form alone.
 bool canBeTried(const Finding& finding);
 
-/// Tries the remedies of the first `most` findings that a recipe can mend, each alone: quantizes the float model by the
-/// recipe (that of the snapshot, or what the quantized file shows of its own) with the change, and runs it over the
-/// same samples. The snapshot with Finding::measuredGainDb filled in, and findings of one severity in the order of what
-/// they gain. A remedy that cannot be tried keeps none; where no recipe is found that makes about what the quantized
-/// file is, a warning says so. Issue: cancelled.
-Result<SnapshotPtr> withTriedRemedies(
-    const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress, const CancelToken& cancel);
+/// Tries the remedies of the first `most` findings that have one: each is made (in the recipe that makes the quantized
+/// model; in the file itself where none does) and run over the same samples. Where something is wrong and no single
+/// remedy mends it, the search goes on with several together, other ranges, nodes in float (see searchTogether).
+/// The snapshot with what was measured in its findings. One that does not help at the output is not offered: its change
+/// is None, its remedy says what it gained. Findings of one severity are in the order of what they gain. A remedy that
+/// cannot be tried keeps no number; where nothing can be, a warning says why. Issue: cancelled.
+/// `threads`: to run with; 0: those of the snapshot.
+Result<SnapshotPtr> withTriedRemedies(const SnapshotPtr& snapshot, size_t most, const ProgressFn& progress,
+    const CancelToken& cancel, size_t threads = 0);
+
+/// The quantized model with the remedy that is offered first, as it was measured, to be written. `tried`: of
+/// withTriedRemedies. Issues: none is offered; cancelled.
+Result<GraphDraft> mendedModel(const SnapshotPtr& tried, const CancelToken& cancel);
 
 } // namespace qs

@@ -83,12 +83,11 @@ std::string places(const Finding& f)
         + rows + "</ul></details>";
 }
 
-std::string gainOf(const Finding& f)
+std::string gainOf(const Finding& f, const std::optional<Accuracy>& accuracy)
 {
     const std::string options = remedyOptions(changesOf(f));
-    return (options.empty() ? "" : " <code>" + escaped(options) + "</code>")
-        + (f.expectedGainDb ? " About " + shown(text::decibelUnit(f.expectedGainDb)) + " at this tensor." : "")
-        + (f.measuredGainDb ? " Tried: " + shown(text::decibelUnit(f.measuredGainDb)) + " at the output." : "");
+    const std::string gain = text::gainSentence(f, accuracy);
+    return (options.empty() ? "" : " <code>" + escaped(options) + "</code>") + (gain.empty() ? "" : " " + shown(gain));
 }
 
 std::string findings(const Comparison& c)
@@ -103,7 +102,7 @@ std::string findings(const Comparison& c)
             + escaped(
                 severity + " \xc2\xb7 " + std::string(ruleId(f.rule)) + (place.empty() ? "" : " \xc2\xb7 " + place))
             + "</span></h3><p>" + escaped(f.summary) + "</p>" + evidence(f) + places(f)
-            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f) + "</p>") + "</div>\n";
+            + (f.remedy.empty() ? "" : "<p>&#8594; " + escaped(f.remedy) + gainOf(f, c.accuracy) + "</p>") + "</div>\n";
     }
     return out;
 }

@@ -172,11 +172,17 @@ Json finding(const Finding& f)
     for (const FindingPlace& p : placesOf(f))
         places.push_back({ { "node", p.node }, { "tensor", p.tensor }, { "evidence", evidenceJson(p.evidence) },
             { "change", change(p.change) }, { "expected_gain_db", jsonNumber(p.expectedGainDb) } });
+    Json together = Json::array();
+    for (const Remedy& r : f.together)
+        together.push_back(change(r));
     return { { "rule", std::string(ruleId(f.rule)) }, { "severity", std::string(severityName(f.severity)) },
         { "node", f.node }, { "tensor", f.tensor }, { "title", f.title }, { "summary", f.summary },
         { "evidence", evidenceJson(f.evidence) }, { "remedy", f.remedy }, { "change", change(f.change) },
-        { "expected_gain_db", jsonNumber(f.expectedGainDb) }, { "measured_gain_db", jsonNumber(f.measuredGainDb) },
-        { "confidence", f.confidence }, { "places", places } };
+        { "together_with", together }, { "expected_gain_db", jsonNumber(f.expectedGainDb) },
+        { "measured_gain_db", jsonNumber(f.measuredGainDb) },
+        { "measured_accuracy_gain", jsonNumber(f.measuredAccuracyGain) },
+        { "measured_top1_gain", jsonNumber(f.measuredTop1Gain) }, { "confidence", f.confidence },
+        { "places", places } };
 }
 
 /// Constants that are no codes and have other values in the quantized file.
@@ -349,6 +355,8 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
             { "permuted", l.permuted } });
     json["float_nodes"] = rows(c.floatNodes, floatNode);
     json["findings"] = rows(c.findings, finding);
+    json["remedy_trials"]
+        = c.trials ? Json { { "tried", c.trials->tried }, { "in_file", c.trials->inFile } } : Json(nullptr);
     json["time_ms"] = { { "load", s.timing.loadMs }, { "match", s.timing.matchMs }, { "run", s.timing.runMs },
         { "report", s.timing.reportMs } };
     json["peak_memory_bytes"] = peakMemoryBytes;

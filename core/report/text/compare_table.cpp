@@ -136,7 +136,7 @@ std::string samplesText(const Comparison& c)
     return out.empty() ? out : "\n" + out;
 }
 
-std::string findingText(const Finding& f, bool verbose)
+std::string findingText(const Finding& f, const std::optional<Accuracy>& accuracy, bool verbose)
 {
     const auto name
         = [&](const std::string& text, size_t widest) { return printable(verbose ? text : elided(text, widest)); };
@@ -156,12 +156,11 @@ std::string findingText(const Finding& f, bool verbose)
         others += " and " + text::count(f.places.size() - listed) + " more";
     out += wrapped(others, kTextWidth, "      ");
     const std::string options = remedyOptions(changesOf(f));
+    const std::string gain = text::gainSentence(f, accuracy);
     return out
-        + wrapped(f.remedy.empty()
-                ? ""
-                : "-> " + printable(f.remedy) + (options.empty() ? "" : " (" + printable(options) + ")")
-                    + (f.expectedGainDb ? " About " + text::decibelUnit(f.expectedGainDb) + " at this tensor." : "")
-                    + (f.measuredGainDb ? " Tried: " + text::decibelUnit(f.measuredGainDb) + " at the output." : ""),
+        + wrapped(f.remedy.empty() ? ""
+                                   : "-> " + printable(f.remedy)
+                    + (options.empty() ? "" : " (" + printable(options) + ")") + (gain.empty() ? "" : " " + gain),
             kTextWidth, "      ");
 }
 
@@ -170,9 +169,9 @@ std::string findingsText(const Comparison& c, bool verbose)
     if (c.findings.empty())
         return "\nfindings: none\n";
     const size_t shown = verbose ? c.findings.size() : std::min(c.findings.size(), kShownFindings);
-    std::string out = "\nfindings\n";
+    std::string out = c.trials ? "\nfindings (" + text::trialsText(*c.trials) + ")\n" : "\nfindings\n";
     for (size_t i = 0; i < shown; ++i)
-        out += findingText(c.findings[i], verbose);
+        out += findingText(c.findings[i], c.accuracy, verbose);
     if (shown < c.findings.size())
         out += "  ... and " + text::counted(c.findings.size() - shown, "finding") + " more; --verbose shows all\n";
     return out;

@@ -7,6 +7,8 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 namespace qs {
 
@@ -130,6 +132,25 @@ QString remediesText(const std::vector<Remedy>& remedies)
     return remedies.size() == 1 || first.isEmpty() || first == remedyText(remedies.back())
         ? first
         : FindingModel::tr("%1, and %2 more").arg(first, countText(quint64(remedies.size() - 1)));
+}
+
+QString gainText(const Finding& f, const std::optional<Accuracy>& accuracy)
+{
+    if (!f.measuredGainDb) {
+        const bool promised = f.change.kind != RemedyKind::None && f.expectedGainDb;
+        return promised ? FindingModel::tr("At this tensor up to %1; at the output not measured.")
+                              .arg(decibelText(*f.expectedGainDb))
+                        : QString();
+    }
+    const QString gain = FindingModel::tr("Measured at the output: %1").arg(signedDecibelText(*f.measuredGainDb));
+    if (!f.measuredAccuracyGain || !accuracy)
+        return gain + u'.';
+    const auto samples = int(std::lround(*f.measuredAccuracyGain / 100 * double(accuracy->labels)));
+    if (samples == 0)
+        return FindingModel::tr("%1, as many samples right.").arg(gain);
+    const QString number = countText(quint64(std::abs(samples)));
+    return samples > 0 ? FindingModel::tr("%1, %2 more samples right.").arg(gain, number)
+                       : FindingModel::tr("%1, %2 fewer samples right.").arg(gain, number);
 }
 
 QString placesText(const Finding& finding)

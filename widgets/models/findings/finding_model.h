@@ -34,6 +34,8 @@ QString severityText(Severity severity);
 QString remedyText(const Remedy& remedy);
 /// The same for all that a finding changes: "Exclude a, and 3 more".
 QString remediesText(const std::vector<Remedy>& remedies);
+/// What is known of the remedy's gain: "Measured at the output: +12.3 dB, 5 more samples right."; "" where nothing is.
+QString gainText(const Finding& finding, const std::optional<Accuracy>& accuracy);
 QString placesText(const Finding& finding); ///< "a, b, c"; "" where there is one only
 /// "clipped 50.2 % · to be gained 6.0 dB": evidence on one line.
 QString evidenceText(const Finding& finding);

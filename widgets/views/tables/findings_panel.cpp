@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/tables/findings_panel.h"
 
+#include "core/project/search/tried_remedies.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
 
@@ -18,7 +19,6 @@ namespace {
 
 constexpr int kMaxCards = 100;
 constexpr int kStripeWidth = 5;
-constexpr double kLeastGainDb = 0.05; ///< that is worth saying
 
 QColor severityColour(const Theme& theme, Severity severity)
 {
@@ -74,6 +74,7 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     , m_severity(finding.severity)
     , m_session(session)
     , m_apply(new QPushButton(this))
+    , m_gain(nullptr)
 {
     setObjectName(QStringLiteral("findingCard"));
     const QString title = findingText(finding.title);
@@ -89,9 +90,9 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     if (!finding.remedy.empty())
         column->addWidget(sentenceLabel(tr("→ %1").arg(findingText(finding.remedy)), "findingMuted", this));
 
+    nameGain(finding, column);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(4);
-    nameGain(finding);
     connect(m_apply, &QPushButton::clicked, this, &FindingCard::applyRequested);
     column->addWidget(m_apply, 0, Qt::AlignLeft); // beside the others it would be wider than the panel
     setApplied(edit);
@@ -121,25 +122,36 @@ FindingCard::FindingCard(const Finding& finding, const QString& edit, const Sess
     column->addWidget(text);
 }
 
-void FindingCard::nameGain(const Finding& finding)
+/// A button promises what was measured at the output, where Apply makes what was measured.
+void FindingCard::nameGain(const Finding& finding, QVBoxLayout* column)
 {
-    if (finding.measuredGainDb) {
-        m_apply->setText(tr("Apply: output %1").arg(signedDecibelText(*finding.measuredGainDb)));
-        m_gainOf = tr("measured at the worst output");
-    } else if (finding.expectedGainDb && *finding.expectedGainDb > kLeastGainDb) {
-        m_apply->setText(tr("Apply: tensor %1").arg(signedDecibelText(*finding.expectedGainDb)));
-        m_gainOf = tr("expected at this tensor");
-    } else {
-        m_apply->setText(tr("Apply"));
-    }
+    const auto snapshot = m_session.snapshot();
+    const auto& comparison = snapshot->comparison;
+    m_gainText = gainText(finding, comparison ? comparison->accuracy : std::nullopt);
+    m_open = canBeTried(finding) && !finding.measuredGainDb;
+    const bool inFile = comparison && comparison->trials && comparison->trials->inFile;
+    if (finding.measuredGainDb && inFile && finding.change.kind != RemedyKind::None)
+        m_gainText += u' '
+            + tr("That is of the file itself; Apply changes the recipe that was read from it, which makes about that "
+                 "file.");
+    const bool promises = finding.measuredGainDb && !inFile;
+    m_apply->setText(promises ? tr("Apply: output %1").arg(signedDecibelText(*finding.measuredGainDb)) : tr("Apply"));
+    m_gain = textLabel({}, "findingMuted", this);
+    column->addWidget(m_gain);
+    setMeasuring(m_session.jobs().running(Session::kRemediesTag));
+}
+
+void FindingCard::setMeasuring(bool measuring)
+{
+    m_gain->setText(m_open && measuring ? tr("Measuring what this gains at the output…") : m_gainText);
+    m_gain->setVisible(!m_gain->text().isEmpty());
 }
 
 /// The edit that is left to make.
 void FindingCard::setApplied(const QString& edit)
 {
     m_apply->setVisible(!edit.isEmpty());
-    const QString gain = m_gainOf.isEmpty() ? QString() : QStringLiteral("\n") + tr("Gain: %1").arg(m_gainOf);
-    m_apply->setToolTip(tr("%1, as one step that can be undone").arg(edit) + gain);
+    m_apply->setToolTip(tr("%1, as one step that can be undone").arg(edit));
     m_apply->setAccessibleName(edit);
 }
 
@@ -258,6 +270,9 @@ void FindingsPanel::refreshTry()
     m_try->setVisible(trying || m_session.canTryRemedies());
     m_try->setEnabled(!trying);
     m_try->setText(trying ? tr("Trying…") : tr("Try all"));
+    if (!m_outdated)
+        for (FindingCard* card : m_cards)
+            card->setMeasuring(trying);
 }
 
 void FindingsPanel::refreshEdits()

@@ -5,9 +5,11 @@
 #include "widgets/session/session.h"
 #include "widgets/views/base/panel.h"
 
+class QLabel;
 class QPushButton;
 class QScrollArea;
 class QTimer;
+class QVBoxLayout;
 
 namespace qs {
 
@@ -18,6 +20,7 @@ class FindingCard : public QFrame {
 public:
     FindingCard(const Finding& finding, const QString& edit, const Session& session, QWidget* parent);
     void setApplied(const QString& edit);
+    void setMeasuring(bool measuring); ///< what the remedy gains
 
 signals:
     void applyRequested();
@@ -27,12 +30,14 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    void nameGain(const Finding& finding);
+    void nameGain(const Finding& finding, QVBoxLayout* column);
 
     Severity m_severity;
     const Session& m_session;
     QPushButton* m_apply;
-    QString m_gainOf; ///< what the gain on the button is of
+    QLabel* m_gain;
+    QString m_gainText; ///< what is known of it
+    bool m_open = false; ///< nobody measured it
 };
 
 /// What is wrong, most important first.

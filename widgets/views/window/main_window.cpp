@@ -83,6 +83,10 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     if (m_memory == WindowMemory::Remembered)
         m_theme = readWindowSettings().theme.value_or(ThemeChoice::System);
     m_theme = theme.value_or(m_theme);
+    if (m_memory == WindowMemory::Remembered) {
+        session.setAutoTry(readWindowSettings().tryRemedies.value_or(true));
+        connect(&session, &Session::autoTryChanged, this, [](bool on) { keepWindowSettings({ {}, {}, {}, on }); });
+    }
     buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching,
         [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); } });

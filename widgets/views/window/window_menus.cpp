@@ -216,6 +216,11 @@ void buildRecipeMenu(const WindowParts& parts, QMenu* exports)
     byItself->setChecked(session->autoRun());
     QObject::connect(byItself, &QAction::toggled, session, &Session::setAutoRun);
     QObject::connect(session, &Session::autoRunChanged, byItself, &QAction::setChecked);
+    QAction* tries = add(menu, tr("&Measure remedies in the background"), {}, session, [] {});
+    tries->setCheckable(true);
+    tries->setChecked(session->autoTry());
+    QObject::connect(tries, &QAction::toggled, session, &Session::setAutoTry);
+    QObject::connect(session, &Session::autoTryChanged, tries, &QAction::setChecked);
     menu->addSeparator();
     QAction* toggle = add(menu, tr("Quantize or &exclude the selection"), QKeySequence(Qt::Key_E), recipe,
         [recipe, session] { toggleFocused(*recipe, *session); });

@@ -10,6 +10,7 @@ namespace {
 const QString kGeometryKey = QStringLiteral("window/geometry");
 const QString kDocksKey = QStringLiteral("window/docks");
 const QString kThemeKey = QStringLiteral("window/theme");
+const QString kTryKey = QStringLiteral("findings/tryRemedies");
 
 } // namespace
 
@@ -17,7 +18,8 @@ WindowSettings readWindowSettings()
 {
     const QSettings settings;
     return { settings.value(kGeometryKey).toByteArray(), settings.value(kDocksKey).toByteArray(),
-        themeChoiceFromName(settings.value(kThemeKey).toString()) };
+        themeChoiceFromName(settings.value(kThemeKey).toString()),
+        settings.contains(kTryKey) ? std::optional(settings.value(kTryKey).toBool()) : std::nullopt };
 }
 
 void keepWindowSettings(const WindowSettings& kept)
@@ -29,6 +31,8 @@ void keepWindowSettings(const WindowSettings& kept)
         settings.setValue(kDocksKey, kept.docks);
     if (kept.theme)
         settings.setValue(kThemeKey, themeChoiceName(*kept.theme));
+    if (kept.tryRemedies)
+        settings.setValue(kTryKey, *kept.tryRemedies);
 }
 
 } // namespace qs

@@ -15,6 +15,7 @@ struct WindowSettings {
     QByteArray geometry; ///< QWidget::saveGeometry()
     QByteArray docks; ///< DockLayout::state()
     std::optional<ThemeChoice> theme;
+    std::optional<bool> tryRemedies {}; ///< Session::autoTry()
 };
 
 WindowSettings readWindowSettings();

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/search/file_patch.h"
+
+#include "core/base/rounding.h"
+#include "core/qdq/qlinear_signature.h"
+#include "core/quant/params/scale.h"
+#include "core/quant/params/weights.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace qs {
+
+namespace {
+
+constexpr int64_t kClipByInputs = 11; ///< opset from which Clip takes its bounds as inputs
+
+/// As large on both sides: the code of zero in the middle.
+bool isSymmetric(const QuantParams& params)
+{
+    const CodeRange codes = params.codes();
+    const int64_t middle = isSigned(params.dtype) ? 0 : (codes.high + 1) / 2;
+    return std::ranges::all_of(params.zeroPoint, [&](int32_t z) { return z == middle || z == middle - 1; })
+        && !params.zeroPoint.empty() && middle != codes.low;
+}
+
+bool equalParams(const QuantParams& a, const QuantParams& b)
+{
+    return a.dtype == b.dtype && a.scale == b.scale && a.zeroPoint == b.zeroPoint;
+}
+
+/// It moves the elements of one value.
+bool passesOn(const Node& node) { return movesElements(node) && node.opType != "Concat"; }
+
+} // namespace
+
+FilePatch::FilePatch(const ComparePair& pair)
+    : m_pair(pair)
+    , m_plan(pair.writtenPlan ? *pair.writtenPlan : *pair.quantPlan)
+    , m_folded(pair)
+    , m_draft(std::make_shared<const Model>(m_plan.model()))
+{
+    for (const PairPlan& p : planPairs(pair))
+        if (p.pair.quantizer && p.ownQuantizer)
+            m_activations[*p.pair.quantizer] = p.activation;
+}
+
+const std::string& FilePatch::nameOf(ValueId id) const { return m_plan.graph().value(id).name; }
+
+const QuantParams& FilePatch::params(uint32_t q) const
+{
+    const auto it = m_params.find(q);
+    return it == m_params.end() ? quantizer(q).params : it->second;
+}
+
+Status FilePatch::refuse(uint32_t q, std::string_view why) const
+{
+    Issue issue = badInput("this quantizer cannot be changed in the file: " + std::string(why), m_plan.model().path,
+        "change a recipe and quantize the float model");
+    issue.tensor = nameOf(quantizer(q).shown());
+    return issue;
+}
+
+bool FilePatch::isPair(uint32_t index) const
+{
+    const Quantizer& q = quantizer(index);
+    return !q.dynamic && !q.dequantize.empty() && !q.params.scale.empty() && q.params.blockSize == 0
+        && !q.logicalCodes.valid() && isInteger(q.params.dtype)
+        && (!q.quantize.valid() || isQuantizeLinear(m_plan.graph().node(q.quantize)));
+}
+
+std::optional<CodeRange> FilePatch::codesBetween(uint32_t index) const
+{
+    const Quantizer& q = quantizer(index);
+    const NodeId maker = q.codes.valid() ? m_plan.graph().value(q.codes).producer : NodeId();
+    if (!maker.valid() || m_plan.graph().node(maker).opType != "Clip")
+        return std::nullopt;
+    const Node& clip = m_plan.graph().node(maker);
+    CodeRange range = q.params.codes();
+    const auto bound = [&](size_t slot, int64_t& end) {
+        const Tensor* t = clip.hasInput(slot) ? m_plan.constant(clip.inputs[slot]) : nullptr;
+        if (t && t->count() == 1)
+            end = int64_t(elementAsDouble(*t, 0));
+    };
+    bound(1, range.low);
+    bound(2, range.high);
+    return range;
+}
+
+std::optional<uint32_t> FilePatch::passedFrom(uint32_t index) const
+{
+    const Quantizer& q = quantizer(index);
+    const Graph& graph = m_plan.graph();
+    ValueId value = q.real;
+    while (value.valid() && graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        if (!passesOn(node) || !node.hasInput(0))
+            return std::nullopt;
+        value = node.inputs[0];
+        if (const auto from = m_pair.quantView->ofQuantized(value))
+            return from;
+    }
+    return std::nullopt;
+}
+
+std::vector<uint32_t> FilePatch::passedTo(uint32_t index) const
+{
+    std::vector<uint32_t> to;
+    const auto& all = m_pair.quantView->quantizers();
+    for (uint32_t other = 0; other < all.size(); ++other)
+        if (other != index && all[other].role == QuantRole::Activation && passedFrom(other) == index)
+            to.push_back(other);
+    return to;
+}
+
+std::set<uint32_t> FilePatch::sharing(uint32_t index) const
+{
+    std::set<uint32_t> found { index };
+    std::vector<uint32_t> open { index };
+    while (!open.empty()) {
+        const uint32_t q = open.back();
+        open.pop_back();
+        std::vector<uint32_t> next = passedTo(q);
+        if (const auto from = passedFrom(q))
+            next.push_back(*from);
+        for (const uint32_t other : next)
+            if (isPair(other) && equalParams(quantizer(other).params, quantizer(q).params)
+                && found.insert(other).second)
+                open.push_back(other);
+    }
+    return found;
+}
+
+QuantParams FilePatch::rangeParams(uint32_t index, double low, double high) const
+{
+    QuantParams next = quantizer(index).params;
+    const bool symmetric = isSymmetric(next);
+    ScaleRules rules;
+    rules.type = next.dtype;
+    rules.symmetric = symmetric;
+    ScaleZero found = scaleAndZeroPoint(low, high, rules);
+    if (const auto cut = codesBetween(index)) { // as many steps as the Clip leaves
+        low = std::min(low, 0.0);
+        high = std::max(high, 0.0);
+        const double width = symmetric ? 2 * std::max(-low, high) : high - low;
+        if (width > 0 && cut->high > cut->low) {
+            const double scale = width / double(cut->high - cut->low);
+            found.scale = float(scale);
+            if (!symmetric)
+                found.zeroPoint = int32_t(
+                    std::clamp(roundHalfEven(double(cut->low) - low / scale), double(cut->low), double(cut->high)));
+        }
+    }
+    next.scale = { found.scale };
+    next.zeroPoint = { symmetric ? next.zeroPoint.front() : found.zeroPoint };
+    next.axis.reset();
+    return next;
+}
+
+Status FilePatch::setRange(uint32_t index, double low, double high)
+{
+    if (!isPair(index) || !quantizer(index).real.valid())
+        return refuse(index, "it is no pair of QuantizeLinear and DequantizeLinear");
+    const std::set<uint32_t> group = sharing(index);
+    for (const uint32_t q : group)
+        if (const auto set = m_ranges.find(q); set != m_ranges.end()) {
+            low = std::min(low, set->second.first);
+            high = std::max(high, set->second.second);
+        }
+    for (const uint32_t q : group) {
+        m_ranges[q] = { low, high };
+        QS_CHECK(setParams(q, rangeParams(q, low, high)));
+    }
+    return {};
+}
+
+void FilePatch::setInput(DraftNode& node, size_t slot, const std::string& name)
+{
+    if (node.inputs.size() <= slot)
+        node.inputs.resize(slot + 1);
+    node.inputs[slot] = name;
+}
+
+Status FilePatch::setParams(uint32_t index, const QuantParams& next)
+{
+    const Quantizer& q = quantizer(index);
+    const Node& first = m_plan.graph().node(q.dequantize.front());
+    const Tensor* scale = first.hasInput(1) ? m_plan.constant(first.inputs[1]) : nullptr;
+    if (!scale)
+        return refuse(index, "its scale is computed");
+    const std::string base = nameOf(q.shown()) + "_mended";
+    const Shape shape = next.scale.size() == 1 && scale->count() == 1 ? scale->shape()
+        : next.scale.size() == 1                                      ? Shape {}
+                                                                      : Shape { int64_t(next.scale.size()) };
+    std::vector<int32_t> zeros = next.zeroPoint;
+    zeros.resize(next.scale.size(), 0);
+    m_draft.setConstant(base + "_scale", realTensor(scale->dtype(), shape, next.scale));
+    m_draft.setConstant(base + "_zero_point", codeTensor(next.dtype, shape, zeros));
+    std::vector<NodeId> nodes = q.dequantize;
+    if (q.quantize.valid())
+        nodes.push_back(q.quantize);
+    for (const NodeId id : nodes) {
+        DraftNode& node = m_draft.nodes[id.index()];
+        setInput(node, 1, base + "_scale");
+        setInput(node, 2, base + "_zero_point");
+        if (next.axis) {
+            node.attributes.set("axis", *next.axis);
+            node.attributesChanged = true;
+        }
+    }
+    m_params[index] = next;
+    return {};
+}
+
+void FilePatch::pass(DraftNode& node, const std::string& source, const PairActivation& bounds)
+{
+    const std::string value = node.outputs[0];
+    node.opType = bounds.bounded() ? "Clip" : "Identity";
+    node.domain.clear();
+    node.attributes = {};
+    node.attributesChanged = true;
+    node.inputs = { source };
+    if (!bounds.bounded())
+        return;
+    const float low = std::max(bounds.low, std::numeric_limits<float>::lowest());
+    const float high = std::min(bounds.high, std::numeric_limits<float>::max());
+    if (m_draft.opsets[""] < kClipByInputs) {
+        node.attributes.set("min", low);
+        node.attributes.set("max", high);
+        return;
+    }
+    node.inputs.insert(node.inputs.end(), { value + "_low", value + "_high" });
+    m_draft.setConstant(value + "_low", Tensor::scalar(low));
+    m_draft.setConstant(value + "_high", Tensor::scalar(high));
+}
+
+std::optional<std::string> FilePatch::floatSource(uint32_t index)
+{
+    const Quantizer& q = quantizer(index);
+    if (q.role == QuantRole::Activation)
+        return q.real.valid() ? std::optional(nameOf(q.real)) : std::nullopt;
+    auto value = partner(index);
+    if (!value)
+        value = dequantizedOf(index);
+    if (!value)
+        return std::nullopt;
+    const std::string name = nameOf(q.shown()) + "_float";
+    m_draft.setConstant(name, std::move(*value));
+    return name;
+}
+
+Status FilePatch::bypass(uint32_t index)
+{
+    if (!m_bypassed.insert(index).second)
+        return {};
+    const auto source = isPair(index) ? floatSource(index) : std::nullopt;
+    if (!source)
+        return refuse(index, "its float values are not in the file");
+    const auto activation = m_activations.find(index);
+    for (const NodeId id : quantizer(index).dequantize)
+        pass(m_draft.nodes[id.index()], *source,
+            activation == m_activations.end() ? PairActivation {} : activation->second);
+    return {};
+}
+
+std::optional<uint32_t> FilePatch::outputQuantizer(NodeId node) const
+{
+    for (const ValueId out : m_plan.graph().node(node).outputs)
+        if (out.valid())
+            if (const auto q = m_pair.quantView->ofValue(out); q && quantizer(*q).real == out)
+                return q;
+    return std::nullopt;
+}
+
+Status FilePatch::bypassNode(NodeId id)
+{
+    const auto& units = m_pair.quantView->units();
+    const auto unit = std::ranges::find(units, id, &QuantUnit::node);
+    std::vector<uint32_t> whole;
+    for (const uint32_t q : unit == units.end() ? std::vector<uint32_t>() : unit->inputs) {
+        bool read = false;
+        DraftNode& node = m_draft.nodes[id.index()];
+        const auto activation = m_activations.find(q);
+        const bool bounded = activation != m_activations.end() && activation->second.bounded();
+        for (const NodeId dq : quantizer(q).dequantize)
+            for (std::string& in : node.inputs)
+                if (quantizer(q).role == QuantRole::Activation && quantizer(q).real.valid() && !bounded
+                    && in == nameOf(m_plan.graph().node(dq).outputs[0])) {
+                    in = nameOf(quantizer(q).real);
+                    read = true;
+                }
+        if (!read) // a constant, or seen through other nodes
+            whole.push_back(q);
+    }
+    if (const auto behind = outputQuantizer(id))
+        whole.push_back(*behind);
+    if (whole.empty() && unit == units.end()) {
+        Issue issue = badInput("nothing that serves this node is quantized", m_plan.model().path, {});
+        issue.node = m_plan.graph().node(id).name;
+        return issue;
+    }
+    for (const uint32_t q : whole)
+        QS_CHECK(bypass(q));
+    return {};
+}
+
+Result<GraphDraft> FilePatch::take()
+{
+    for (const QuantUnit& unit : m_pair.quantView->units())
+        QS_CHECK(alignBias(unit));
+    m_draft.dropUnusedConstants();
+    return std::move(m_draft);
+}
+
+} // namespace qs

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/pairs/pair_plan.h"
+#include "core/base/result.h"
+#include "core/graph/draft.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+/// Changes quantizers of a file in Q/DQ form; all else in it stays as it is. Quantizers go by their index in the
+/// QuantView of the pair. Issues: the quantizer is not one of QuantizeLinear and DequantizeLinear nodes.
+class FilePatch {
+public:
+    explicit FilePatch(const ComparePair& pair);
+
+    /// An activation's scale and zero point hold this range of real values, in the type and symmetry that it has;
+    /// quantizers that only pass its elements on keep equal parameters, for all ranges that are set of them.
+    Status setRange(uint32_t quantizer, double low, double high);
+    /// A weight or bias is quantized anew from its float partner, in the type that it has; with `axis` (of the float
+    /// constant) one scale for each index of it. Issue: there is no partner.
+    Status requantize(uint32_t quantizer, std::optional<int64_t> axis = {}, bool reduced = false);
+    /// Takes it out: readers see the float values, cut by the activation that the quantizer replaces.
+    Status bypass(uint32_t quantizer);
+    /// A node and all quantizers that serve it: its inputs for itself alone, its constants, its output.
+    Status bypassNode(NodeId node);
+    /// The quantizer whose output stands behind a node; nothing where it has none.
+    std::optional<uint32_t> outputQuantizer(NodeId node) const;
+
+    /// The changed file. Biases lie on the grid of their layer's sums again where they did before. Once.
+    Result<GraphDraft> take();
+
+private:
+    const std::string& nameOf(ValueId id) const;
+    const Quantizer& quantizer(uint32_t q) const { return m_pair.quantView->quantizers()[q]; }
+    const QuantParams& params(uint32_t q) const;
+    Status refuse(uint32_t q, std::string_view why) const;
+    bool isPair(uint32_t q) const; ///< of QuantizeLinear (if any) and DequantizeLinear
+    std::optional<CodeRange> codesBetween(uint32_t q) const; ///< where a Clip cuts the codes
+    std::set<uint32_t> sharing(uint32_t q) const; ///< it, and those that pass its elements on with equal parameters
+    std::optional<uint32_t> passedFrom(uint32_t q) const;
+    std::vector<uint32_t> passedTo(uint32_t q) const;
+    QuantParams rangeParams(uint32_t q, double low, double high) const;
+    Status setParams(uint32_t q, const QuantParams& params);
+    void setInput(DraftNode& node, size_t slot, const std::string& name);
+    Status setWeight(uint32_t q, const Tensor& value, std::optional<int64_t> axis, bool reduced);
+    Status setBias(uint32_t q, const Tensor& value);
+    std::optional<Tensor> partner(uint32_t q) const; ///< float constant in the order of the codes
+    std::optional<Tensor> dequantizedOf(uint32_t q) const; ///< as the file has it
+    Status alignBias(const QuantUnit& unit);
+    std::optional<std::string> floatSource(uint32_t q);
+    void pass(DraftNode& node, const std::string& source, const PairActivation& bounds);
+
+    const ComparePair m_pair;
+    const Plan& m_plan;
+    const FoldedConstants m_folded;
+    GraphDraft m_draft;
+    std::map<uint32_t, PairActivation> m_activations;
+    std::map<uint32_t, QuantParams> m_params; ///< that were changed
+    std::map<uint32_t, std::pair<double, double>> m_ranges; ///< that were set
+    std::set<uint32_t> m_bypassed;
+};
+
+} // namespace qs

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Weights and biases of a patched file.
+#include "core/analysis/pairs/float_elements.h"
+#include "core/match/canonical.h"
+#include "core/project/search/file_patch.h"
+#include "core/quant/params/weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kOnGrid = 0.01; ///< relative: the bias' scale was input scale x weight scale
+constexpr int64_t kChannelsFrom = 13; ///< opset from which a DequantizeLinear has scales along an axis
+
+std::vector<float> products(const QuantParams& input, const QuantParams& weight)
+{
+    std::vector<float> scales = weight.scale;
+    for (float& s : scales)
+        s *= input.scale[0];
+    return scales;
+}
+
+bool areClose(const std::vector<float>& a, const std::vector<float>& b)
+{
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+        if (std::abs(double(a[std::min(i, a.size() - 1)]) / double(b[std::min(i, b.size() - 1)]) - 1) > kOnGrid)
+            return false;
+    return !a.empty() && !b.empty();
+}
+
+} // namespace
+
+std::optional<Tensor> FilePatch::partner(uint32_t index) const
+{
+    const auto& weights = m_pair.alignment->weights;
+    const auto pair = std::ranges::find(weights, index, &WeightPair::quantizer);
+    const Tensor* value = pair == weights.end() ? nullptr : m_folded.of(*pair);
+    const Tensor* codes = storedCodes(m_plan, quantizer(index));
+    if (!value || value->dtype() != DType::Float32 || (codes && codes->count() != value->count()))
+        return std::nullopt;
+    if (pair->transposed && value->rank() == 2)
+        return exchangedAxes(*value);
+    if (codes && codes->shape() != value->shape())
+        return Tensor::of<float>(codes->shape(), toFloats(*value));
+    return *value;
+}
+
+std::optional<Tensor> FilePatch::dequantizedOf(uint32_t index) const
+{
+    const Tensor* codes = storedCodes(m_plan, quantizer(index));
+    if (!codes)
+        return std::nullopt;
+    return Tensor::of<float>(codes->shape(), dequantized(*codes, quantizer(index).params));
+}
+
+Status FilePatch::requantize(uint32_t index, std::optional<int64_t> axis, bool reduced)
+{
+    if (!isPair(index) || quantizer(index).role == QuantRole::Activation)
+        return refuse(index, "it is no constant with a DequantizeLinear of its own");
+    const auto value = partner(index);
+    if (!value)
+        return refuse(index, "it has no partner in the float file");
+    return quantizer(index).role == QuantRole::Bias ? setBias(index, *value) : setWeight(index, *value, axis, reduced);
+}
+
+Status FilePatch::setWeight(uint32_t index, const Tensor& value, std::optional<int64_t> axis, bool reduced)
+{
+    const Quantizer& q = quantizer(index);
+    const auto& weights = m_pair.alignment->weights;
+    const auto pair = std::ranges::find(weights, index, &WeightPair::quantizer);
+    if (axis && pair->transposed && value.rank() == 2)
+        axis = 1 - *axis;
+    if (!axis)
+        axis = q.params.axis;
+    if (axis && m_draft.opsets[""] < kChannelsFrom)
+        return refuse(index, "the file's operator set has no scales along an axis");
+    ScaleRules rules;
+    rules.type = q.params.dtype;
+    rules.reduced = reduced;
+    rules.symmetric = isSigned(q.params.dtype) && std::ranges::all_of(q.params.zeroPoint, [](int32_t z) { return !z; });
+    const auto found = weightParams(value, rules, axis);
+    if (!found.ok())
+        return refuse(index, found.issue().what);
+    const std::string base = nameOf(q.shown()) + "_mended";
+    const bool atRun = q.quantize.valid(); // codes are made by the file
+    m_draft.setConstant(base, atRun ? value : weightCodes(value, *found));
+    if (atRun) {
+        setInput(m_draft.nodes[q.quantize.index()], 0, base);
+    } else {
+        for (const NodeId id : q.dequantize)
+            setInput(m_draft.nodes[id.index()], 0, base);
+    }
+    return setParams(index, *found);
+}
+
+Status FilePatch::setBias(uint32_t index, const Tensor& value)
+{
+    const Quantizer& q = quantizer(index);
+    for (const QuantUnit& unit : m_pair.quantView->units()) {
+        if (std::ranges::find(unit.inputs, index) == unit.inputs.end())
+            continue;
+        const QuantParams *input = nullptr, *weight = nullptr;
+        for (const uint32_t other : unit.inputs) {
+            if (quantizer(other).role == QuantRole::Activation && !input)
+                input = &params(other);
+            if (quantizer(other).role == QuantRole::Weight && !weight)
+                weight = &params(other);
+        }
+        if (!input || !weight || input->scale.size() != 1 || weight->scale.empty() || weight->blockSize > 0)
+            break;
+        const auto made = quantizeBias(value, input->scale[0], weight->scale);
+        if (!made.ok())
+            return refuse(index, made.issue().what);
+        QuantParams next = q.params;
+        next.scale = made->scale;
+        next.zeroPoint.assign(next.scale.size(), 0);
+        next.axis = next.scale.size() > 1 ? std::optional<int64_t>(0) : std::nullopt;
+        const std::string base = nameOf(q.shown()) + "_mended";
+        m_draft.setConstant(base, made->codes);
+        for (const NodeId id : q.dequantize)
+            setInput(m_draft.nodes[id.index()], 0, base);
+        return setParams(index, next);
+    }
+    return refuse(index, "the scales of its layer are not known");
+}
+
+Status FilePatch::alignBias(const QuantUnit& unit)
+{
+    std::optional<uint32_t> input, weight, bias;
+    for (const uint32_t q : unit.inputs) {
+        auto& place = quantizer(q).role == QuantRole::Activation ? input
+            : quantizer(q).role == QuantRole::Weight             ? weight
+                                                                 : bias;
+        if (!place)
+            place = q;
+    }
+    if (!input || !weight || !bias || m_params.contains(*bias) || m_bypassed.contains(*bias)
+        || (!m_params.contains(*input) && !m_params.contains(*weight)))
+        return {};
+    const QuantParams &in = quantizer(*input).params, &w = quantizer(*weight).params;
+    if (in.scale.size() != 1 || !areClose(quantizer(*bias).params.scale, products(in, w)))
+        return {}; // it has a scale of its own
+    auto value = dequantizedOf(*bias); // what was corrected in it stays
+    if (!value)
+        value = partner(*bias);
+    return value && isPair(*bias) ? setBias(*bias, *value) : Status {};
+}
+
+} // namespace qs

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/search/mended_file.h"
+
+#include "core/project/search/file_patch.h"
+#include "core/project/snapshot/comparing.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+class Mender {
+public:
+    explicit Mender(const Snapshot& snapshot)
+        : m_snapshot(snapshot)
+        , m_rows(*snapshot.comparison)
+        , m_patch(comparePairOf(snapshot))
+    {
+    }
+
+    Status make(const Remedy& r)
+    {
+        switch (r.kind) {
+        case RemedyKind::Recalibrate:
+            return recalibrate();
+        case RemedyKind::SetRange:
+            return setRange(r);
+        case RemedyKind::PerChannel:
+            return requantize(r, r.axis, false);
+        case RemedyKind::Requantize:
+            return requantize(r, {}, false);
+        case RemedyKind::ReduceRange:
+            return reduceRanges();
+        case RemedyKind::ExcludeNode:
+            return excludeNode(r);
+        case RemedyKind::KeepExtremeConstants:
+            return keepFloat(r);
+        default:
+            return refused(r);
+        }
+    }
+
+    Result<GraphDraft> take() { return m_patch.take(); }
+
+private:
+    Issue refused(const Remedy& r) const
+    {
+        Issue issue = badInput("the remedy " + std::string(remedyKindName(r.kind)) + " cannot be made in the file",
+            m_snapshot.inputs.quantPath, "change a recipe and quantize the float model");
+        issue.node = r.node;
+        issue.tensor = r.tensor;
+        return issue;
+    }
+
+    const ActivationRow* activation(const std::string& name) const
+    {
+        const auto row = std::ranges::find_if(
+            m_rows.activations, [&](const ActivationRow& a) { return a.name == name && a.quantizer; });
+        return row == m_rows.activations.end() ? nullptr : &*row;
+    }
+
+    const WeightRow* weight(const Remedy& r) const
+    {
+        const WeightRow* found = nullptr;
+        for (const WeightRow& row : m_rows.weights)
+            if (row.name == r.tensor && (!found || row.node == r.node))
+                found = &row;
+        return found;
+    }
+
+    Status setRange(const Remedy& r)
+    {
+        const ActivationRow* row = activation(r.tensor);
+        return row ? m_patch.setRange(*row->quantizer, r.low, r.high) : Status(refused(r));
+    }
+
+    /// Quantizers that only pass elements on are set with those that they get them from.
+    Status recalibrate()
+    {
+        bool any = false;
+        for (const ActivationRow& row : m_rows.activations) {
+            if (!row.quantizer || !row.floatRange || row.params.scale.size() != 1)
+                continue;
+            QS_CHECK(m_patch.setRange(*row.quantizer, row.floatRange->first, row.floatRange->second));
+            any = true;
+        }
+        return any ? Status {} : Status(refused({ RemedyKind::Recalibrate, {}, {}, 0, 0, 0 }));
+    }
+
+    Status requantize(const Remedy& r, std::optional<int64_t> axis, bool reduced)
+    {
+        if (const WeightRow* row = weight(r))
+            return m_patch.requantize(row->quantizer, axis, reduced);
+        const ActivationRow* row = activation(r.tensor);
+        if (!row || !row->floatRange || axis)
+            return refused(r);
+        return m_patch.setRange(*row->quantizer, row->floatRange->first, row->floatRange->second);
+    }
+
+    Status reduceRanges()
+    {
+        for (const WeightRow& row : m_rows.weights)
+            if (!row.bias)
+                QS_CHECK(m_patch.requantize(row.quantizer, {}, true));
+        return {};
+    }
+
+    Status excludeNode(const Remedy& r)
+    {
+        for (const ActivationRow& row : m_rows.activations)
+            if (row.node == r.node && row.quantNode.valid())
+                return m_patch.bypassNode(row.quantNode);
+        for (const WeightRow& row : m_rows.weights)
+            if (row.node == r.node && row.quantNode.valid())
+                return m_patch.bypassNode(row.quantNode);
+        return refused(r);
+    }
+
+    Status keepFloat(const Remedy& r)
+    {
+        if (const WeightRow* row = weight(r))
+            return m_patch.bypass(row->quantizer);
+        const ActivationRow* row = activation(r.tensor);
+        return row ? m_patch.bypass(*row->quantizer) : Status(refused(r));
+    }
+
+    const Snapshot& m_snapshot;
+    const Comparison& m_rows;
+    FilePatch m_patch;
+};
+
+} // namespace
+
+Result<GraphDraft> mendedFile(const Snapshot& snapshot, std::span<const Remedy> remedies)
+{
+    Mender mender(snapshot);
+    for (const Remedy& remedy : remedies)
+        QS_CHECK(mender.make(remedy));
+    return mender.take();
+}
+
+} // namespace qs

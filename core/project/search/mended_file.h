@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/findings/remedy.h"
+#include "core/base/result.h"
+#include "core/graph/draft.h"
+#include "core/project/snapshot/snapshot.h"
+
+#include <span>
+
+namespace qs {
+
+/// The snapshot's quantized file with these remedies made in it, all else as it is: scales and zero points of
+/// activations are set, constants quantized anew from the float file's, quantizers taken out. The snapshot must hold a
+/// comparison. Issue: a remedy cannot be made there (other forms than Q/DQ, no partner in the float file ...).
+Result<GraphDraft> mendedFile(const Snapshot& snapshot, std::span<const Remedy> remedies);
+
+} // namespace qs

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/search/remedy_search.h"
+
+#include "core/analysis/rows/range_use.h"
+
+#include <algorithm>
+#include <set>
+
+namespace qs {
+
+namespace {
+
+using Changes = std::vector<Remedy>;
+
+constexpr double kNoticeableDb = 1; ///< that a larger choice has to gain over a smaller one
+constexpr size_t kExcluded = 3; ///< nodes that are tried in float, by each of two orders
+constexpr size_t kLongestStep = 4; ///< candidates that are tried beside the best choice, each time
+
+double gainOf(const RemedyTrials& trials, const Changes& changes)
+{
+    const Trial* trial = trials.known(changes);
+    return trial ? trial->gainDb.value_or(-1e9) : -1e9;
+}
+
+bool holds(const Changes& all, const Changes& some)
+{
+    return std::ranges::all_of(some, [&](const Remedy& r) { return std::ranges::find(all, r) != all.end(); });
+}
+
+Changes joined(Changes all, const Changes& more)
+{
+    for (const Remedy& r : more)
+        if (std::ranges::find(all, r) == all.end())
+            all.push_back(r);
+    return all;
+}
+
+/// Of all findings; where two concern the same tensor, the first.
+Changes allOf(const std::vector<Changes>& single, bool rangesAlone)
+{
+    Changes all;
+    std::set<std::pair<RemedyKind, std::string>> known;
+    for (const Changes& changes : single)
+        for (const Remedy& r : changes) {
+            const bool range = r.kind == RemedyKind::SetRange;
+            const bool wholeRecipe = r.kind == RemedyKind::Recalibrate;
+            if ((rangesAlone ? range : !wholeRecipe) && known.emplace(r.kind, r.tensor + "\n" + r.node).second)
+                all.push_back(r);
+        }
+    return all;
+}
+
+Changes channelsOf(const Comparison& c)
+{
+    Changes all;
+    for (const WeightRow& row : c.weights)
+        if (!row.bias && row.params.perTensor() && row.shape.size() > 1)
+            all.push_back({ RemedyKind::PerChannel, row.node, row.name, 0, 0, row.channelAxis });
+    return all;
+}
+
+/// Nodes behind which the noise grows most, and those whose own quantizer makes most.
+std::vector<Changes> exclusions(const Comparison& c)
+{
+    std::vector<Changes> found;
+    std::set<std::string> named;
+    const auto addLargest = [&](auto&& size) {
+        std::vector<std::pair<double, const ActivationRow*>> rows;
+        for (const ActivationRow& row : c.activations)
+            if (!row.node.empty() && size(row) > 0)
+                rows.emplace_back(size(row), &row);
+        std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.first > b.first; });
+        for (size_t i = 0, taken = 0; i < rows.size() && taken < kExcluded; ++i)
+            if (named.insert(rows[i].second->node).second) {
+                found.push_back({ { RemedyKind::ExcludeNode, rows[i].second->node, rows[i].second->name, 0, 0, 0 } });
+                ++taken;
+            }
+    };
+    addLargest([](const ActivationRow& row) { return growthDb(row).value_or(0); });
+    addLargest([](const ActivationRow& row) { return ownNoiseShare(row); });
+    return found;
+}
+
+class Search {
+public:
+    Search(RemedyTrials& trials, size_t most)
+        : m_trials(trials)
+        , m_last(trials.tried() + most)
+    {
+    }
+    bool over() const { return m_trials.tried() >= m_last; }
+    /// As many as are left.
+    Status tryAll(std::vector<Changes> choices)
+    {
+        std::erase_if(choices, [&](const Changes& c) { return c.empty() || m_trials.known(c); });
+        choices.resize(std::min(choices.size(), m_last - std::min(m_last, m_trials.tried())));
+        QS_CHECK(m_trials.measure(choices, m_last));
+        m_tried.insert(m_tried.end(), choices.begin(), choices.end());
+        return {};
+    }
+    void add(const std::vector<Changes>& choices) { m_tried.insert(m_tried.end(), choices.begin(), choices.end()); }
+    /// What gains most; among about equals the smallest choice.
+    const Changes* best() const
+    {
+        const Changes* best = nullptr;
+        for (const Changes& c : m_tried)
+            if (!best || gainOf(m_trials, c) > gainOf(m_trials, *best))
+                best = &c;
+        const Changes* smallest = best;
+        for (const Changes& c : m_tried)
+            if (c.size() < smallest->size() && gainOf(m_trials, c) >= gainOf(m_trials, *best) - kNoticeableDb)
+                smallest = &c;
+        return smallest;
+    }
+
+private:
+    RemedyTrials& m_trials;
+    size_t m_last;
+    std::vector<Changes> m_tried;
+};
+
+/// Beside the best choice one more at a time, while that gains.
+Status grow(Search& search, const RemedyTrials& trials, const std::vector<Changes>& parts)
+{
+    while (!search.over()) {
+        const Changes from = *search.best();
+        std::vector<Changes> next;
+        for (const Changes& part : parts)
+            if (!holds(from, part) && next.size() < kLongestStep)
+                next.push_back(joined(from, part));
+        QS_CHECK(search.tryAll(std::move(next)));
+        if (gainOf(trials, *search.best()) < gainOf(trials, from) + kNoticeableDb)
+            return {};
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<Remedy>> searchTogether(
+    RemedyTrials& trials, const Comparison& comparison, const std::vector<std::vector<Remedy>>& single, size_t most)
+{
+    Search search(trials, most);
+    search.add(single);
+    const double alone = search.best() ? std::max(0.0, gainOf(trials, *search.best())) : 0;
+    const bool ranges = !allOf(single, true).empty();
+    std::vector<Changes> whole { allOf(single, true), allOf(single, false) };
+    if (ranges)
+        whole.push_back({ { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } });
+    QS_CHECK(search.tryAll(std::move(whole)));
+    QS_CHECK(search.tryAll(exclusions(comparison)));
+    QS_CHECK(search.tryAll({ channelsOf(comparison) }));
+    if (!single.empty() && search.best())
+        QS_CHECK(grow(search, trials, single));
+    const Changes* best = search.best();
+    if (!best || gainOf(trials, *best) < alone + kNoticeableDb)
+        return std::vector<Remedy>();
+    return *best;
+}
+
+} // namespace qs

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/search/remedy_trials.h"
+
+#include "core/analysis/pairs/pair_plan.h"
+#include "core/base/work/cancel_scope.h"
+#include "core/base/work/memory.h"
+#include "core/project/search/mended_file.h"
+#include "core/project/snapshot/comparing.h"
+#include "core/project/snapshot/quantized_example.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+constexpr double kSameDb = 3; ///< at the output: a recipe makes what the file is, but for how it rounds
+constexpr double kExactDb = 144.5; ///< what float32 itself can hold: a result without any noise
+constexpr size_t kAtOnce = 8; ///< models that are held in memory
+
+/// Of the worst output; nothing where that is not a number.
+Number worstDb(const OutputScore& score)
+{
+    if (score.exact() && score.signal > 0)
+        return kExactDb;
+    const Number db = score.worstSqnrDb();
+    return db && std::isfinite(*db) ? Number(std::min(*db, kExactDb)) : Number();
+}
+
+Number points(const Number& after, const Number& before)
+{
+    return after && before ? Number(100 * (*after - *before)) : Number();
+}
+
+/// Of the quantized model, by output of the float one.
+std::vector<size_t> outputPlaces(const ComparePair& pair)
+{
+    const auto& outputs = pair.quantPlan->graph().outputs();
+    std::vector<size_t> places(pair.floatPlan->graph().outputs().size(), SIZE_MAX);
+    for (const OutputPair& out : pairOutputs(pair))
+        for (size_t i = 0; i < places.size(); ++i)
+            if (pair.floatPlan->graph().outputs()[i] == out.x)
+                places[i] = size_t(std::ranges::find(outputs, out.y) - outputs.begin());
+    return places;
+}
+
+} // namespace
+
+RemedyTrials::RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel)
+    : m_snapshot(snapshot)
+    , m_progress(progress)
+    , m_cancel(cancel)
+    , m_work(workFor(snapshot->inputs, {}, cancel))
+    , m_caches(snapshot->caches)
+{
+}
+
+Result<RemedyTrials> RemedyTrials::make(
+    const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel, size_t threads)
+{
+    const CancelScope scope(cancel);
+    RemedyTrials trials(snapshot, progress, cancel);
+    if (threads > 0)
+        trials.m_work.threads = threads;
+    if (progress)
+        progress("try remedies", 0, 0);
+    QS_CHECK(trials.begin());
+    QS_CHECK(trials.findRecipe());
+    if (cancel.cancelled())
+        return cancelled();
+    return trials;
+}
+
+Status RemedyTrials::begin()
+{
+    const ComparePair pair = comparePairOf(*m_snapshot);
+    VariantRuns::Options options { memoryLimitOrDefault(m_work.memoryLimit) / 4, m_snapshot->inputs.carry, {} };
+    options.outputs = outputPlaces(pair);
+    QS_TRY(m_runs, VariantRuns::make(pair.floatPlan, { pair.quantPlan }, m_snapshot->data, options, m_work));
+    QS_TRY(m_now, score(pair.quantPlan));
+    m_before = worstDb(m_now);
+    if (!m_before)
+        return badInput("the outputs have no SQNR that could be gained", m_snapshot->inputs.quantPath, {});
+    return {};
+}
+
+Status RemedyTrials::findRecipe()
+{
+    const Inputs& inputs = m_snapshot->inputs;
+    if (inputs.recipe && inputs.quantPath.empty()) {
+        m_recipe = Base { *inputs.recipe, *inputs.recipe };
+        m_exact = true;
+        return {};
+    }
+    const auto back = readExample(*m_snapshot);
+    if (!back.ok())
+        return {};
+    m_recipe = Base { recipeWithRanges(*back), back->recipe };
+    m_exact = back->differences == 0;
+    if (m_exact)
+        return {};
+    const auto plan = planOf(m_recipe->as);
+    Number made;
+    if (plan.ok()) {
+        QS_TRY(const OutputScore as, score(*plan));
+        made = worstDb(as);
+    }
+    if (!made || std::abs(*made - *m_before) > kSameDb)
+        m_recipe.reset();
+    return {};
+}
+
+Result<OutputScore> RemedyTrials::score(const std::shared_ptr<const Plan>& plan)
+{
+    QS_TRY(
+        const auto scores, m_runs->measure(1, [&](size_t) -> Result<std::shared_ptr<const Plan>> { return plan; }, {}));
+    return scores.front();
+}
+
+Result<std::shared_ptr<const Plan>> RemedyTrials::ready(std::shared_ptr<const Model> model) const
+{
+    return Plan::make(std::move(model), { KernelMode::Fast, m_snapshot->inputs.profile, m_caches.lowered });
+}
+
+Result<QuantizedModel> RemedyTrials::quantized(const Recipe& recipe)
+{
+    const Snapshot& s = *m_snapshot;
+    const SampledModel calibrated { *s.floatModel, s.calibrationData ? s.calibrationData : s.data, s.inputs.carry };
+    RunSettings settings = s.inputs.settings();
+    settings.activationCache = std::max<uint64_t>(settings.activationCache, 1); // others follow
+    const BuildContext context { settings, m_caches, m_work };
+    QS_TRY(QuantizedModel made,
+        quantizedModel({ calibrated, recipe, s.inputs.rangesPath, s.inputs.calibrationCache }, context));
+    m_caches.quantization = made.quantization;
+    return made;
+}
+
+Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const
+{
+    const bool anew = changes.front().kind == RemedyKind::Requantize;
+    return anew ? m_recipe->fresh : withRemedies(m_recipe->as, changes, *m_snapshot->floatModel->draft);
+}
+
+Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe)
+{
+    QS_TRY(const QuantizedModel made, quantized(recipe));
+    return m_snapshot->inputs.profile == ArithmeticProfile::Simulated ? made.model.plan : ready(made.model.model);
+}
+
+Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const std::vector<Remedy>& changes)
+{
+    if (m_exact)
+        return planOf(recipeWith(changes));
+    const auto draft = mendedFile(*m_snapshot, changes);
+    if (!draft.ok() && m_recipe)
+        return planOf(recipeWith(changes));
+    if (!draft.ok())
+        return draft.issue();
+    QS_TRY(const auto model, draft->build());
+    return ready(model);
+}
+
+Result<GraphDraft> RemedyTrials::draftOf(const std::vector<Remedy>& changes)
+{
+    if (!m_exact) {
+        auto draft = mendedFile(*m_snapshot, changes);
+        if (draft.ok() || !m_recipe)
+            return draft;
+    }
+    QS_TRY(const QuantizedModel made, quantized(recipeWith(changes)));
+    return made.quantization->draft;
+}
+
+const Trial* RemedyTrials::known(const std::vector<Remedy>& changes) const
+{
+    const auto it = std::ranges::find(m_trials, changes, &Trial::changes);
+    return it == m_trials.end() ? nullptr : &*it;
+}
+
+void RemedyTrials::keep(std::vector<Remedy> changes, const std::optional<OutputScore>& after)
+{
+    Trial trial { std::move(changes), {}, {}, {} };
+    if (const Number db = after ? worstDb(*after) : Number()) {
+        trial.gainDb = *db - *m_before;
+        trial.accuracyGain = points(after->accuracy(), m_now.accuracy());
+        trial.top1Gain = points(after->agreement(), m_now.agreement());
+    }
+    m_trials.push_back(std::move(trial));
+}
+
+Status RemedyTrials::measure(const std::vector<std::vector<Remedy>>& choices, size_t total)
+{
+    const CancelScope scope(m_cancel);
+    for (size_t next = 0; next < choices.size();) {
+        std::vector<std::vector<Remedy>> changes;
+        VariantRuns::Plans plans;
+        for (; next < choices.size() && plans.size() < kAtOnce; ++next) {
+            const auto& choice = choices[next];
+            if (choice.empty() || known(choice) || std::ranges::find(changes, choice) != changes.end())
+                continue;
+            if (m_progress)
+                m_progress("try remedies", m_trials.size() + plans.size(), std::max(total, m_trials.size()));
+            const auto plan = planOf(choice);
+            if (m_cancel.cancelled())
+                return cancelled();
+            if (!plan.ok()) {
+                keep(choice, {});
+                continue;
+            }
+            changes.push_back(choice);
+            plans.push_back(*plan);
+        }
+        QS_CHECK(run(changes, plans));
+    }
+    return {};
+}
+
+Status RemedyTrials::run(const std::vector<std::vector<Remedy>>& changes, const VariantRuns::Plans& plans)
+{
+    if (plans.empty())
+        return {};
+    const auto plan = [&](size_t variant) -> Result<std::shared_ptr<const Plan>> { return plans[variant]; };
+    const auto scores = m_runs->measure(plans.size(), plan, {});
+    for (size_t i = 0; i < plans.size() && !m_cancel.cancelled(); ++i) {
+        if (scores.ok()) {
+            keep(changes[i], (*scores)[i]);
+        } else { // one of them does not run
+            const auto alone = score(plans[i]);
+            keep(changes[i], alone.ok() ? std::optional(*alone) : std::nullopt);
+        }
+    }
+    return m_cancel.cancelled() ? Status(cancelled()) : Status {};
+}
+
+} // namespace qs

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/findings/remedy.h"
+#include "core/analysis/sensitivity/variant_runs.h"
+#include "core/project/snapshot/build_context.h"
+#include "core/project/snapshot/quantized_model.h"
+#include "core/project/snapshot/snapshot.h"
+
+#include <optional>
+#include <vector>
+
+namespace qs {
+
+/// Changes that were made and measured at the outputs, against the quantized model as it is.
+struct Trial {
+    std::vector<Remedy> changes;
+    Number gainDb; ///< of the SQNR of the worst output; null: they cannot be made
+    Number accuracyGain; ///< percentage points; null without labels
+    Number top1Gain; ///< percentage points of samples with the float model's class
+};
+
+/// Makes remedies and measures what they give. A recipe is changed where one makes the quantized model; else the
+/// changes are made in the file itself, which stays as it is otherwise, and where that cannot be, in a recipe that
+/// comes close to the file.
+class RemedyTrials {
+public:
+    /// The snapshot must hold a comparison over all samples. Issues: nothing stands for the model; cancelled.
+    /// `threads`: 0 = those of the snapshot.
+    static Result<RemedyTrials> make(
+        const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel, size_t threads = 0);
+
+    /// Measures those that were not yet; afterwards known() has all of them. `total`: for progress.
+    Status measure(const std::vector<std::vector<Remedy>>& choices, size_t total);
+    /// The quantized model with these changes, to be written. Issues: they cannot be made; cancelled.
+    Result<GraphDraft> draftOf(const std::vector<Remedy>& changes);
+    const Trial* known(const std::vector<Remedy>& changes) const;
+    size_t tried() const { return m_trials.size(); }
+    /// SQNR of the worst output now, dB.
+    Number before() const { return m_before; }
+    bool inFile() const { return !m_exact; } ///< changes are made in the quantized file
+
+private:
+    RemedyTrials(const SnapshotPtr& snapshot, const ProgressFn& progress, const CancelToken& cancel);
+    Status begin();
+    Status findRecipe();
+    Result<OutputScore> score(const std::shared_ptr<const Plan>& plan);
+    Result<std::shared_ptr<const Plan>> planOf(const std::vector<Remedy>& changes);
+    Result<std::shared_ptr<const Plan>> planOf(const Recipe& recipe);
+    Recipe recipeWith(const std::vector<Remedy>& changes) const;
+    Result<QuantizedModel> quantized(const Recipe& recipe);
+    Result<std::shared_ptr<const Plan>> ready(std::shared_ptr<const Model> model) const;
+    Status run(const std::vector<std::vector<Remedy>>& changes, const VariantRuns::Plans& plans);
+    void keep(std::vector<Remedy> changes, const std::optional<OutputScore>& after);
+
+    struct Base {
+        Recipe as; ///< makes what the file is
+        Recipe fresh; ///< finds its ranges anew
+    };
+    SnapshotPtr m_snapshot;
+    ProgressFn m_progress;
+    const CancelToken& m_cancel;
+    WorkContext m_work;
+    EngineCaches m_caches;
+    std::optional<Base> m_recipe; ///< nothing where none comes close
+    bool m_exact = false; ///< the recipe makes the quantized model itself
+    std::optional<VariantRuns> m_runs;
+    OutputScore m_now;
+    Number m_before;
+    std::vector<Trial> m_trials;
+};
+
+} // namespace qs

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/params/weights.h"
+#include "tests/analysis/planted.h"
+
+#include <algorithm>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+bool saysZeroPoint(const Comparison& c)
+{
+    return std::ranges::any_of(c.findings, [](const Finding& f) { return f.rule == Rule::WrongZeroPoint; });
+}
+
+/// `x` in float16 through a quantizer of 16 bits, whose steps are finer than the numbers of its type.
+SmallModel halfModel(bool quantized)
+{
+    SmallModel m(quantized ? "half_qdq" : "half");
+    m.input("x", { 1, 64 }, DType::Float16);
+    m.constant("half", realTensor(DType::Float16, {}, std::vector<float> { 0.5f }));
+    m.node("Mul", { "x", "half" }, { "h" });
+    if (!quantized)
+        return m.node("Neg", { "h" }, { "y" }).output("y");
+    m.constant("s", realTensor(DType::Float16, {}, std::vector<float> { 6.5e-05f }))
+        .constant("z", Tensor::scalar(int16_t(0)));
+    m.node("QuantizeLinear", { "h", "s", "z" }, { "h_QuantizeLinear_Output" })
+        .node("DequantizeLinear", { "h_QuantizeLinear_Output", "s", "z" }, { "h_DequantizeLinear_Output" });
+    return m.node("Neg", { "h_DequantizeLinear_Output" }, { "y" }).output("y");
+}
+
+} // namespace
+
+/// `wrong_zero_point` speaks of faults alone.
+class ZeroPointTests : public QObject {
+    Q_OBJECT
+
+private slots:
+    void silentOnHealthyFiles_data()
+    {
+        QTest::addColumn<QString>("network");
+        QTest::addColumn<int>("type");
+        QTest::addColumn<bool>("symmetric");
+        QTest::addColumn<double>("kept"); // share of each range: a calibrator that cuts
+        for (const std::string& network : networkNames())
+            for (const DType type : { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 })
+                for (const bool symmetric : { false, true })
+                    for (const double kept : { 1.0, 0.5 })
+                        QTest::addRow("%s %s %s %g", network.c_str(), std::string(dtypeName(type)).c_str(),
+                            symmetric ? "symmetric" : "asymmetric", kept)
+                            << QString::fromStdString(network) << int(type) << symmetric << kept;
+    }
+    void silentOnHealthyFiles()
+    {
+        QFETCH(QString, network);
+        QFETCH(int, type);
+        QFETCH(bool, symmetric);
+        QFETCH(double, kept);
+        Planted healthy;
+        healthy.network = network.toStdString();
+        healthy.recipe = [&](Recipe& r) {
+            r.activationType = DType(type);
+            r.symmetricActivations = symmetric;
+        };
+        healthy.ranges = [&](Ranges& ranges) {
+            for (auto& [name, range] : ranges.tensors) {
+                range.lowest *= float(kept);
+                range.highest *= float(kept);
+            }
+        };
+        const Comparison c = comparePlanted(healthy);
+        QVERIFY2(!saysZeroPoint(c), qPrintable(rulesOf(c)));
+    }
+
+    /// Cut on one side alone by a symmetric range, as a calibrator for skewed values does.
+    void silentOnSkewedSymmetricRanges()
+    {
+        for (const DType type : { DType::Int8, DType::UInt8, DType::Int16 }) {
+            Planted healthy;
+            healthy.network = "residual";
+            healthy.recipe = [&](Recipe& r) {
+                r.activationType = type;
+                r.symmetricActivations = true;
+            };
+            healthy.ranges = [](Ranges& ranges) {
+                TensorRange& r = ranges.tensors.at("r1");
+                r.highest *= 0.55f;
+                r.lowest = -r.highest;
+            };
+            const Comparison c = comparePlanted(healthy);
+            QVERIFY2(!saysZeroPoint(c), qPrintable(rulesOf(c)));
+        }
+    }
+
+    void silentBelowThePrecisionOfTheType()
+    {
+        std::vector<Tensor> samples;
+        for (int i = 0; i < 4; ++i) {
+            std::vector<float> values;
+            for (int k = 0; k < 64; ++k)
+                values.push_back(roundedTo(DType::Float16, 2.5 + 0.02 * k + 0.003 * i));
+            samples.push_back(realTensor(DType::Float16, { 1, 64 }, values));
+        }
+        const Comparison c = compared(halfModel(false).finish(), halfModel(true).finish(), FixedData(samples));
+        QVERIFY(rowOf(c, "h").noise.rounding.value_or(0) > 0);
+        QVERIFY2(!saysZeroPoint(c), qPrintable(rulesOf(c)));
+    }
+
+    /// A shift in one place is still told of, whatever the type.
+    void speaksOfFaults()
+    {
+        size_t told = 0, faults = 0;
+        for (const Planted& p : plantedFaults())
+            if (p.fault.find("zero point of") == 0 || p.fault.find("disagree") != std::string::npos) {
+                ++faults;
+                told += saysZeroPoint(comparePlanted(p));
+            }
+        QVERIFY(faults >= 8);
+        QCOMPARE(told, faults);
+    }
+};
+
+QTEST_GUILESS_MAIN(ZeroPointTests)
+#include "zero_point_test.moc"

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/compare.h"
+#include "core/base/issue_text.h"
+#include "core/project/search/mended_file.h"
+#include "core/project/search/tried_remedies.h"
+#include "core/project/snapshot/comparing.h"
+#include "tests/analysis/planted.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr double kExactDb = 144.5;
+
+SnapshotPtr snapshotOf(const PlantedPair& files)
+{
+    auto s = std::make_shared<Snapshot>();
+    s->inputs.floatPath = "float.onnx";
+    s->inputs.quantPath = "quantized.onnx";
+    s->caches.lowered = std::make_shared<LoweringCache>();
+    const PlanOptions options { KernelMode::Fast, ArithmeticProfile::Simulated, s->caches.lowered };
+    s->floatModel = loadedModel(files.floatModel, options);
+    s->floatModel->draft = std::make_shared<const GraphDraft>(files.floatModel);
+    s->quantModel = loadedModel(files.quantModel, options);
+    s->data = files.data;
+    auto alignment = align(*s->floatModel->plan, *s->quantModel->plan, *s->quantModel->quant, {});
+    if (!alignment.ok())
+        qFatal("%s", issueText(alignment.issue()).c_str());
+    s->alignment = std::make_shared<const Alignment>(std::move(alignment).value());
+    CompareOptions compare;
+    compare.prove = true;
+    auto made = compareModels(comparePairOf(*s), *files.data, compare);
+    if (!made.ok())
+        qFatal("%s", issueText(made.issue()).c_str());
+    s->comparison = std::move(made).value();
+    return s;
+}
+
+double outputDb(const Snapshot& s) { return s.comparison->outputs.front().similarity.sqnrDb.value_or(kExactDb); }
+
+SnapshotPtr tried(const SnapshotPtr& s, size_t most = 8)
+{
+    auto made = withTriedRemedies(s, most, {}, {});
+    if (!made.ok())
+        qFatal("%s", issueText(made.issue()).c_str());
+    return std::move(made).value();
+}
+
+/// With the remedies made in the file.
+double mendedDb(const PlantedPair& files, const SnapshotPtr& s, const std::vector<Remedy>& changes)
+{
+    const auto draft = mendedFile(*s, changes);
+    if (!draft.ok())
+        qFatal("%s", issueText(draft.issue()).c_str());
+    const auto model = draft->build();
+    if (!model.ok())
+        qFatal("%s", issueText(model.issue()).c_str());
+    return outputDb(*snapshotOf({ files.floatModel, *model, files.data }));
+}
+
+Planted healthy(const Planted& faulty)
+{
+    Planted h = faulty;
+    h.ranges = {};
+    h.quantized = {};
+    return h;
+}
+
+const Finding* firstOffered(const Snapshot& s)
+{
+    const auto& all = s.comparison->findings;
+    const auto it = std::ranges::find_if(all, [](const Finding& f) { return f.change.kind != RemedyKind::None; });
+    return it == all.end() ? nullptr : &*it;
+}
+
+/// A chain of clipped tensors: mending one alone gains next to nothing.
+Planted clippedChain()
+{
+    Planted p;
+    p.network = "cnn";
+    p.fault = "all ranges of a chain x 0.05";
+    p.places = { "r1", "r2", "r3", "n_r1", "n_r2", "n_r3" };
+    p.ranges = [](Ranges& ranges) {
+        for (const char* name : { "r1", "r2" })
+            ranges.tensors.at(name).highest *= 0.05f;
+    };
+    return p;
+}
+
+} // namespace
+
+/// Remedies of findings, made and measured.
+class RemediesTests : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// Faults of the file: their remedy brings back what was lost, and what is offered gains what is said of it.
+    void remediesRestoreWhatWasLost()
+    {
+        size_t faults = 0, restored = 0, offered = 0, kept = 0;
+        for (const Planted& p : plantedFaults()) {
+            if ((!p.ranges && !p.quantized) || p.floatModel || p.recipe || p.fault.find("made by") != std::string::npos
+                || p.fault.find("attribute") != std::string::npos)
+                continue;
+            const PlantedPair files = plantedPair(p);
+            const SnapshotPtr now = snapshotOf(files);
+            const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+            if (lost < 1)
+                continue;
+            ++faults;
+            const SnapshotPtr after = tried(now);
+            for (const Finding& f : after->comparison->findings) {
+                if (!f.measuredGainDb || f.change.kind == RemedyKind::None)
+                    continue;
+                ++offered;
+                QVERIFY(*f.measuredGainDb >= 0);
+                QVERIFY(f.expectedGainDb.value_or(0) <= *f.measuredGainDb + 1e-9);
+            }
+            const Finding* first = firstOffered(*after);
+            const double gain = first ? first->measuredGainDb.value_or(0) : 0;
+            if (gain >= 0.9 * lost)
+                ++restored;
+            else
+                qInfo("%s, %s: %.1f of %.1f dB; %s", p.network.c_str(), p.fault.c_str(), gain, lost,
+                    qPrintable(rulesOf(*after->comparison)));
+            if (first && after->comparison->trials && after->comparison->trials->inFile) {
+                const double mended = mendedDb(files, now, changesOf(*first)) - outputDb(*now);
+                if (std::abs(mended - gain) < 1e-6)
+                    ++kept;
+                else
+                    qInfo("%s, %s: says %.3f, gives %.3f", p.network.c_str(), p.fault.c_str(), gain, mended);
+            } else {
+                ++kept;
+            }
+        }
+        qInfo("restored %zu of %zu, %zu remedies offered, %zu kept", restored, faults, offered, kept);
+        QVERIFY(faults >= 15);
+        QVERIFY(double(restored) >= 0.9 * double(faults));
+        QCOMPARE(kept, faults);
+    }
+
+    void causesThatHideEachOtherAreMendedTogether()
+    {
+        const Planted p = clippedChain();
+        const PlantedPair files = plantedPair(p);
+        const SnapshotPtr now = snapshotOf(files);
+        const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+        const SnapshotPtr after = tried(now);
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(first, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY(!after->comparison->findings.empty() && first == &after->comparison->findings.front());
+        QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY(changesOf(*first).size() >= 2 || first->change.kind == RemedyKind::Recalibrate);
+        QVERIFY(after->comparison->trials->tried > 1);
+    }
+
+    void nothingIsTriedOfHealthyFiles_data()
+    {
+        QTest::addColumn<QString>("network");
+        for (const std::string& name : networkNames())
+            QTest::newRow(name.c_str()) << QString::fromStdString(name);
+    }
+    /// No advice that harms.
+    void nothingIsTriedOfHealthyFiles()
+    {
+        QFETCH(QString, network);
+        Planted p;
+        p.network = network.toStdString();
+        const SnapshotPtr after = tried(snapshotOf(plantedPair(p)));
+        for (const Finding& f : after->comparison->findings)
+            QVERIFY(!f.measuredGainDb || f.change.kind == RemedyKind::None || *f.measuredGainDb >= 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(RemediesTests)
+#include "remedies_test.moc"
