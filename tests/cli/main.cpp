@@ -15,6 +15,7 @@ int main(int argc, char** argv)
     failures += qs::test::runLadderTests(argc, argv);
     failures += qs::test::runOtherCpuTests(argc, argv);
     failures += qs::test::runQuantizeTests(argc, argv);
+    failures += qs::test::runRemedyTests(argc, argv);
     failures += qs::test::runResultsTests(argc, argv);
     failures += qs::test::runSensitivityTests(argc, argv);
     failures += qs::test::runSequencesTests(argc, argv);

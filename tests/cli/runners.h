@@ -13,6 +13,7 @@ int runCorrectionsTests(int argc, char** argv);
 int runLadderTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);
 int runQuantizeTests(int argc, char** argv);
+int runRemedyTests(int argc, char** argv);
 int runResultsTests(int argc, char** argv);
 int runSensitivityTests(int argc, char** argv);
 int runSequencesTests(int argc, char** argv);

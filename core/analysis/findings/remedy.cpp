@@ -15,9 +15,9 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 14> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations",
-    "keep_activations", "asymmetric_activations", "dynamic_format", "eight_bit_weight" };
+    "keep_activations", "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -62,6 +62,8 @@ std::string optionOf(const Remedy& remedy)
         return "--no-symmetric-activations";
     case RemedyKind::DynamicFormat:
         return "--format dynamic";
+    case RemedyKind::Equalize:
+        return "--equalize";
     default:
         return {};
     }
@@ -127,6 +129,9 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
         break;
     case RemedyKind::EightBitWeight:
         return withEightBits(std::move(recipe), remedy);
+    case RemedyKind::Equalize:
+        recipe.corrections.equalize = true;
+        break;
     }
     return recipe;
 }

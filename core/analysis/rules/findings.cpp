@@ -68,6 +68,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
     findRangeTooSmall(pair, c, found);
     findRangeTooLarge(pair, c, found);
     findCoarseTensors(c, found);
+    findOutlierChannels(pair, c, found);
     findChannelImbalance(c, found);
     findCoarseWeights(pair, c, found);
     findWeightsDiffer(pair, c, found);

@@ -26,6 +26,7 @@ void findJoins(const ComparePair& pair, const Comparison& c, std::vector<Finding
 void findExtremeConstants(const Comparison& c, std::vector<Finding>& found);
 void findCoarseTensors(const Comparison& c, std::vector<Finding>& found);
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
+void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findChannelImbalance(const Comparison& c, std::vector<Finding>& found);
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found);

@@ -19,8 +19,19 @@ constexpr double kPoorDb = 20;
 constexpr double kBeyondRounding = 1.2;
 /// An eighth of a range: other data, or another unit.
 constexpr double kForeignDb = 18;
+/// Above this nobody minds a few values that are cut.
+constexpr double kFineDb = 40;
+/// So many other tensors' ranges are too large as well: found with other data.
+constexpr double kMost = 0.5;
 /// A range this share of the data's width only has to move.
 constexpr double kWideEnough = 0.95;
+
+Severity clippingSeverity(const ActivationRow& row)
+{
+    if (*row.localSqnrDb < kSpoiledDb)
+        return Severity::Error;
+    return *row.localSqnrDb < kPoorDb ? Severity::Warning : Severity::Note;
+}
 
 /// As many codes on either side of zero.
 bool isSymmetric(const QuantParams& params)
@@ -49,7 +60,7 @@ bool isShifted(const Comparison& c, const ActivationRow& row)
 {
     const double used = widthWithZero(*row.floatRange);
     return row.params.scale.size() == 1 && row.range->second - row.range->first >= kWideEnough * used
-        && isInteger(row.params.dtype) && !madeSymmetric(c, row);
+        && isInteger(row.params.dtype) && clippingSeverity(row) != Severity::Note && !madeSymmetric(c, row);
 }
 
 /// What a range has to hold: of the data no more than a Relu or Clip behind lets pass.
@@ -112,13 +123,6 @@ std::string percentText(double fraction) { return fmt::format("{:.1f} %", 100 * 
 
 namespace {
 
-Severity clippingSeverity(const ActivationRow& row)
-{
-    if (*row.localSqnrDb < kSpoiledDb)
-        return Severity::Error;
-    return *row.localSqnrDb < kPoorDb ? Severity::Warning : Severity::Note;
-}
-
 void addRangeEvidence(const ActivationRow& row, Finding& f)
 {
     if (row.clippedFraction)
@@ -151,7 +155,7 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (!isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
-            || !clippingDominates(row))
+            || !clippingDominates(row) || *row.localSqnrDb > kFineDb)
             continue;
         Finding f = activationFinding(c, i, Rule::InputMismatch);
         f.severity = clippingSeverity(row);
@@ -172,7 +176,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
-            || !clippingDominates(row) || cutsForNext(row))
+            || !clippingDominates(row) || *row.localSqnrDb > kFineDb || cutsForNext(row))
             continue;
         Finding f = activationFinding(c, i, Rule::RangeTooSmall);
         f.severity = clippingSeverity(row);
@@ -189,8 +193,25 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
     }
 }
 
+namespace {
+
+/// Most ranges are too large.
+bool mostAreWasted(const Comparison& c)
+{
+    size_t own = 0, wasted = 0;
+    for (size_t i = 0; i < c.activations.size(); ++i)
+        if (hasOwnRange(c.activations[i]) && firstOfQuantizer(c, i)) {
+            ++own;
+            wasted += wastedDb(c.activations[i]).has_value();
+        }
+    return own > 2 && double(wasted) > kMost * double(own);
+}
+
+} // namespace
+
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const bool foreign = mostAreWasted(c);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         const auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
@@ -220,8 +241,9 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
             std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
         f.change = rangeRemedy(row);
         f.expectedGainDb = gainOfDataRange(row);
-        if (*wasted > kForeignDb && isInputLike(pair.floatPlan->graph(), row)) {
+        if ((*wasted > kForeignDb || foreign) && isInputLike(pair.floatPlan->graph(), row)) {
             f.rule = Rule::InputMismatch;
+            f.rank = std::max(f.rank, 1.0) * 1e6;
             f.title = "The data are far smaller than what the input was calibrated for";
             f.remedy = ruleInfo(f.rule).remedy;
             f.change = { RemedyKind::Recalibrate, {}, row.name, 0, 0, 0 };

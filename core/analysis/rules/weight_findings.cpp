@@ -16,6 +16,7 @@ constexpr double kWorthwhileDb = 6; ///< a bit
 constexpr double kPoorWeightDb = 25;
 constexpr double kAmpleWeightDb = 50; ///< more than 8 bits give
 constexpr double kUnrelatedDb = 6; ///< the dequantized weight says next to nothing about the float one
+constexpr size_t kFewLayers = 3; ///< of so many weights less than one is other
 constexpr double kFewElements = 2.5; ///< of a small weight: damage, not training
 constexpr double kFewSteps = 4; ///< rounding by data moves weights by one
 constexpr double kBiasRatio = 0.01; ///< relative: input scale x weight scale against the stored one
@@ -83,6 +84,26 @@ void findChannelImbalance(const Comparison& c, std::vector<Finding>& found)
     }
 }
 
+namespace {
+
+/// Training changes most layers. Where a few alone have other weights, these were exchanged or damaged.
+void blameFew(const Comparison& c, std::vector<Finding>& found)
+{
+    const auto retrained = [](const Finding& f) { return f.rule == Rule::WeightsDiffer && f.cause == "retrained"; };
+    const auto differing = size_t(std::ranges::count_if(found, retrained));
+    const auto all = size_t(std::ranges::count(c.weights, false, &WeightRow::bias));
+    if (differing == 0 || kFewLayers * differing >= all)
+        return;
+    for (Finding& f : found)
+        if (retrained(f)) {
+            f.summary += fmt::format(" The other {} weights are as in the float model.", all - differing);
+            f.remedy = "Quantize the float model anew, and find out what changed the stored weights.";
+            f.change = { RemedyKind::Requantize, f.node, f.tensor, 0, 0, 0 };
+        }
+}
+
+} // namespace
+
 void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Graph& graph = pair.floatPlan->graph();
@@ -121,6 +142,7 @@ void findWeightsDiffer(const ComparePair& pair, const Comparison& c, std::vector
         }
         found.push_back(std::move(f));
     }
+    blameFew(c, found);
 }
 
 namespace {

@@ -24,8 +24,8 @@ struct OutputScore {
         Number sqnrDb() const; ///< null when exact or without a signal
     };
     double signal = 0, noise = 0; ///< of all outputs
-    std::vector<Sums> outputs; ///< of each, in the reference's order
     size_t labels = 0, right = 0; ///< class of the first output against the label
+    std::vector<Sums> outputs; ///< of each, in the reference's order
     size_t classes = 0, agreeing = 0; ///< the same against the class of the reference
     bool exact() const { return noise == 0; }
     Number sqnrDb() const; ///< null when exact or without a signal

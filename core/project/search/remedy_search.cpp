@@ -149,7 +149,7 @@ Result<std::vector<Remedy>> searchTogether(
         whole.push_back({ { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } });
     QS_CHECK(search.tryAll(std::move(whole)));
     QS_CHECK(search.tryAll(exclusions(comparison)));
-    QS_CHECK(search.tryAll({ channelsOf(comparison) }));
+    QS_CHECK(search.tryAll({ channelsOf(comparison), { { RemedyKind::Equalize, {}, {}, 0, 0, 0 } } }));
     if (!single.empty() && search.best())
         QS_CHECK(grow(search, trials, single));
     const Changes* best = search.best();

@@ -92,14 +92,14 @@ Status RemedyTrials::findRecipe()
     const Inputs& inputs = m_snapshot->inputs;
     if (inputs.recipe && inputs.quantPath.empty()) {
         m_recipe = Base { *inputs.recipe, *inputs.recipe };
-        m_exact = true;
+        m_exact = m_close = true;
         return {};
     }
     const auto back = readExample(*m_snapshot);
     if (!back.ok())
         return {};
     m_recipe = Base { recipeWithRanges(*back), back->recipe };
-    m_exact = back->differences == 0;
+    m_exact = m_close = back->differences == 0;
     if (m_exact)
         return {};
     const auto plan = planOf(m_recipe->as);
@@ -108,8 +108,7 @@ Status RemedyTrials::findRecipe()
         QS_TRY(const OutputScore as, score(*plan));
         made = worstDb(as);
     }
-    if (!made || std::abs(*made - *m_before) > kSameDb)
-        m_recipe.reset();
+    m_close = made && std::abs(*made - *m_before) <= kSameDb;
     return {};
 }
 
@@ -138,6 +137,21 @@ Result<QuantizedModel> RemedyTrials::quantized(const Recipe& recipe)
     return made;
 }
 
+/// What quantizes the whole model anew is what it says, however close the recipe comes to the file.
+bool RemedyTrials::byRecipe(const std::vector<Remedy>& changes) const
+{
+    const auto anew
+        = [](const Remedy& r) { return r.kind == RemedyKind::Requantize || r.kind == RemedyKind::Recalibrate; };
+    return m_recipe && (m_close || std::ranges::all_of(changes, anew));
+}
+
+/// All activations calibrated anew are those that the recipe quantizes, paired or not.
+bool RemedyTrials::inFile(const std::vector<Remedy>& changes) const
+{
+    const bool recalibrates = changes.size() == 1 && changes.front().kind == RemedyKind::Recalibrate;
+    return !m_exact && !(m_close && recalibrates);
+}
+
 Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const
 {
     const bool anew = changes.front().kind == RemedyKind::Requantize;
@@ -152,10 +166,10 @@ Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe)
 
 Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const std::vector<Remedy>& changes)
 {
-    if (m_exact)
+    if (!inFile(changes))
         return planOf(recipeWith(changes));
     const auto draft = mendedFile(*m_snapshot, changes);
-    if (!draft.ok() && m_recipe)
+    if (!draft.ok() && byRecipe(changes))
         return planOf(recipeWith(changes));
     if (!draft.ok())
         return draft.issue();
@@ -165,9 +179,9 @@ Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const std::vector<Remed
 
 Result<GraphDraft> RemedyTrials::draftOf(const std::vector<Remedy>& changes)
 {
-    if (!m_exact) {
+    if (inFile(changes)) {
         auto draft = mendedFile(*m_snapshot, changes);
-        if (draft.ok() || !m_recipe)
+        if (draft.ok() || !byRecipe(changes))
             return draft;
     }
     QS_TRY(const QuantizedModel made, quantized(recipeWith(changes)));

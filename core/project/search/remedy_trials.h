@@ -47,6 +47,8 @@ private:
     Result<OutputScore> score(const std::shared_ptr<const Plan>& plan);
     Result<std::shared_ptr<const Plan>> planOf(const std::vector<Remedy>& changes);
     Result<std::shared_ptr<const Plan>> planOf(const Recipe& recipe);
+    bool byRecipe(const std::vector<Remedy>& changes) const;
+    bool inFile(const std::vector<Remedy>& changes) const;
     Recipe recipeWith(const std::vector<Remedy>& changes) const;
     Result<QuantizedModel> quantized(const Recipe& recipe);
     Result<std::shared_ptr<const Plan>> ready(std::shared_ptr<const Model> model) const;
@@ -62,8 +64,9 @@ private:
     const CancelToken& m_cancel;
     WorkContext m_work;
     EngineCaches m_caches;
-    std::optional<Base> m_recipe; ///< nothing where none comes close
+    std::optional<Base> m_recipe; ///< nothing where the file does not show one
     bool m_exact = false; ///< the recipe makes the quantized model itself
+    bool m_close = false; ///< about the same at the output
     std::optional<VariantRuns> m_runs;
     OutputScore m_now;
     Number m_before;

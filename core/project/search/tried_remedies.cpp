@@ -19,8 +19,9 @@ constexpr double kNothingDb = 0.1; ///< at the output: less is no gain
 constexpr double kWorthDb = 0.5; ///< a gain that is worth a change, where more was expected
 constexpr double kPromisedDb = 1; ///< expected at the tensor: a promise
 constexpr double kHarmfulPoints = 1; ///< samples right that a change must not cost
+constexpr double kCloserDb = 3; ///< gained at the output
 constexpr double kGoodDb = 20; ///< at the output: what hardly matters there is a note
-constexpr double kMendedDb = 25, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
+constexpr double kMendedDb = 30, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
 constexpr size_t kFewestMore = 12; ///< trials of a search
 
 /// What applying the remedy changes; one that quantizes anew does it in each of the places.
@@ -45,13 +46,16 @@ void take(Finding& f, const Trial& trial)
 
 bool harms(const Finding& f)
 {
-    return *f.measuredGainDb < 0 || f.measuredAccuracyGain.value_or(0) < -kHarmfulPoints
-        || (!f.measuredAccuracyGain && f.measuredTop1Gain.value_or(0) < -kHarmfulPoints);
+    // Much closer to the float model: what that costs is the float model's own.
+    const Number points = f.measuredAccuracyGain ? f.measuredAccuracyGain : f.measuredTop1Gain;
+    return *f.measuredGainDb < 0 || (*f.measuredGainDb < kCloserDb && points.value_or(0) < -kHarmfulPoints);
 }
 
 /// It does at the output what it is there for.
 bool helps(const Finding& f)
 {
+    if (f.rule == Rule::SlowForm) // it is there for time
+        return !harms(f);
     const bool promised = f.expectedGainDb.value_or(0) > kPromisedDb;
     return !harms(f) && *f.measuredGainDb >= (promised ? kWorthDb : kNothingDb);
 }
@@ -226,6 +230,8 @@ private:
         const Remedy& first = changes.front();
         if (all(RemedyKind::Recalibrate))
             return "Recalibrate all activations with the present data.";
+        if (all(RemedyKind::Equalize))
+            return "Equalize the ranges of weights across layers before quantizing.";
         if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
             return fmt::format("Leave {} in float.", first.node);
         if (all(RemedyKind::PerChannel))

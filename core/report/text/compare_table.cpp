@@ -169,7 +169,8 @@ std::string findingsText(const Comparison& c, bool verbose)
     if (c.findings.empty())
         return "\nfindings: none\n";
     const size_t shown = verbose ? c.findings.size() : std::min(c.findings.size(), kShownFindings);
-    std::string out = c.trials ? "\nfindings (" + text::trialsText(*c.trials) + ")\n" : "\nfindings\n";
+    std::string out
+        = c.trials && c.trials->tried > 0 ? "\nfindings (" + text::trialsText(*c.trials) + ")\n" : "\nfindings\n";
     for (size_t i = 0; i < shown; ++i)
         out += findingText(c.findings[i], c.accuracy, verbose);
     if (shown < c.findings.size())

@@ -122,6 +122,8 @@ QString remedyText(const Remedy& remedy)
         return tr("Dynamic format");
     case RemedyKind::EightBitWeight:
         return tr("Quantize %1 to 8 bits").arg(toQt(remedy.tensor));
+    case RemedyKind::Equalize:
+        return tr("Equalize the weights across layers");
     }
     return {};
 }

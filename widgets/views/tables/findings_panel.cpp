@@ -138,7 +138,7 @@ void FindingCard::nameGain(const Finding& finding, QVBoxLayout* column)
     m_apply->setText(promises ? tr("Apply: output %1").arg(signedDecibelText(*finding.measuredGainDb)) : tr("Apply"));
     m_gain = textLabel({}, "findingMuted", this);
     column->addWidget(m_gain);
-    setMeasuring(m_session.jobs().running(Session::kRemediesTag));
+    setMeasuring(false);
 }
 
 void FindingCard::setMeasuring(bool measuring)
@@ -225,6 +225,7 @@ void FindingsPanel::rebuild()
     m_cards.clear();
     for (int row = 0; row < std::min(count, kMaxCards); ++row) {
         auto* card = new FindingCard(m_model.finding(row), editText(m_model.finding(row)), m_session, content);
+        card->setMeasuring(m_session.jobs().running(Session::kRemediesTag));
         m_cards.push_back(card);
         connect(card, &FindingCard::applyRequested, this, [this, row] { apply(row); });
         connect(card, &FindingCard::showRequested, this, [this, row] { show(row); });

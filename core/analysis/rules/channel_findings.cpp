@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
+#include "core/analysis/rules/findings.h"
+#include "core/qdq/qlinear_signature.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+/// Channels that are far larger than the others of their tensor.
+namespace qs {
+
+namespace {
+
+constexpr double kUnequalChannels = 10; ///< largest over median channel of the weight that makes the tensor
+constexpr double kReaderGrowthDb = 10; ///< of the noise in the next product
+
+bool passesChannels(const std::string& type)
+{
+    return type == "Relu" || type == "LeakyRelu" || type == "PRelu" || type == "BatchNormalization" || type == "Clip"
+        || type == "HardSwish" || type == "Identity";
+}
+
+/// The next quantized tensor behind a node, through what keeps channels apart; SIZE_MAX: none.
+size_t quantizedBehind(const Graph& graph, const Comparison& c, ValueId value)
+{
+    while (value.valid()) {
+        for (size_t i = 0; i < c.activations.size(); ++i) {
+            const ActivationRow& row = c.activations[i];
+            if (row.floatValue == value && row.params.perTensor() && isInteger(row.params.dtype))
+                return i;
+        }
+        const auto& uses = graph.value(value).uses;
+        if (uses.size() != 1 || !passesChannels(graph.node(uses[0].node).opType))
+            return SIZE_MAX;
+        value = graph.node(uses[0].node).outputs[0];
+    }
+    return SIZE_MAX;
+}
+
+/// Largest growth of the noise in what reads the value; the row of that.
+const ActivationRow* worstReader(const Graph& graph, const Comparison& c, ValueId value)
+{
+    const ActivationRow* worst = nullptr;
+    for (const auto& use : graph.value(value).uses)
+        for (const ActivationRow& row : c.activations)
+            if (row.floatNode == use.node && row.increaseDb && (!worst || *row.increaseDb > *worst->increaseDb))
+                worst = &row;
+    return worst;
+}
+
+} // namespace
+
+void findOutlierChannels(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    for (const WeightRow& weight : c.weights) {
+        if (weight.bias || weight.rangeRatio.value_or(0) < kUnequalChannels || !weight.floatNode.valid())
+            continue;
+        const Node& maker = graph.node(weight.floatNode);
+        const size_t at = maker.outputs.empty() ? SIZE_MAX : quantizedBehind(graph, c, maker.outputs[0]);
+        if (at == SIZE_MAX || !firstOfQuantizer(c, at))
+            continue;
+        const ActivationRow& row = c.activations[at];
+        const ActivationRow* reader = worstReader(graph, c, row.floatValue);
+        const bool told = std::ranges::any_of(found, [&](const Finding& f) { return f.tensor == row.name; });
+        if (told || !reader || *reader->increaseDb < kReaderGrowthDb)
+            continue;
+        Finding f = activationFinding(c, at, Rule::Outliers);
+        f.cause = "channel";
+        f.rank = reader->accumulated.sqnrDb ? std::pow(10.0, -*reader->accumulated.sqnrDb / 10) : f.rank;
+        f.title = "One channel rules the scale of " + placeName(row);
+        f.summary
+            = fmt::format("The largest channel of the weights that make it is {:.0f} times the median one, and one "
+                          "scale serves all channels: the others share few codes, so that the noise grows by "
+                          "{:.1f} dB in {}.",
+                *weight.rangeRatio, *reader->increaseDb, placeName(*reader));
+        f.evidence = { evidence("range_ratio", *weight.rangeRatio), evidence("increase_db", *reader->increaseDb, "dB"),
+            evidence("sqnr_db", reader->accumulated.sqnrDb.value_or(0), "dB") };
+        f.confidence = 0.8;
+        f.remedy = "Equalize the ranges of weights across layers before quantizing.";
+        f.change = { RemedyKind::Equalize, row.node, row.name, 0, 0, 0 };
+        found.push_back(std::move(f));
+    }
+}
+
+} // namespace qs

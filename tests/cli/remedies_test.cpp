@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/cli/command_line.h"
+#include "tests/cli/runners.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace qs::test;
+using nlohmann::json;
+
+namespace {
+
+/// Remedies that `compare` tries and writes, and the options that they are made with.
+class RemedyTests : public QObject {
+    Q_OBJECT
+
+private:
+    QTemporaryDir m_folder;
+    QString file(const QString& name) const { return m_folder.filePath(name); }
+
+    static json compared(const QStringList& options)
+    {
+        const Outcome o = quantscope(QStringList { "compare", kFloat } + options + QStringList { "--json", "-" });
+        if (o.code != 0)
+            qFatal("compare failed: %s", o.err.constData());
+        return parsed(o.out);
+    }
+
+private slots:
+    /// Nothing is said of the output before it was measured.
+    void nothingIsPromisedUntried()
+    {
+        const json d = compared({ kNarrow, "--data", kData });
+        QVERIFY(d["remedy_trials"].is_null());
+        for (const json& f : d["findings"])
+            QVERIFY(f["measured_gain_db"].is_null() && f["measured_accuracy_gain"].is_null());
+        const Outcome text = quantscope({ "compare", kFloat, kNarrow, "--data", kData });
+        QVERIFY(text.out.contains("at the output not measured"));
+    }
+
+    /// What is offered gains what it says; the model that is written is the one that was measured.
+    void offersWhatHelps()
+    {
+        const QString mended = file("mended.onnx");
+        const json before = compared({ kNarrow, "--data", kData, "--try-remedies", "8", "--save-mended", mended });
+        QVERIFY(before["remedy_trials"]["tried"].get<size_t>() > 0);
+        const json* first = nullptr;
+        for (const json& f : before["findings"]) {
+            if (f["measured_gain_db"].is_null() || f["change"].is_null())
+                continue;
+            QVERIFY(f["measured_gain_db"].get<double>() >= 0);
+            if (!f["expected_gain_db"].is_null())
+                QVERIFY(f["expected_gain_db"].get<double>() <= f["measured_gain_db"].get<double>() + 1e-9);
+            first = first ? first : &f;
+        }
+        QVERIFY(first);
+        const json after = compared({ mended, "--data", kData });
+        const double gain
+            = after["outputs"][0]["sqnr_db"].get<double>() - before["outputs"][0]["sqnr_db"].get<double>();
+        QVERIFY(std::abs(gain - (*first)["measured_gain_db"].get<double>()) < 1e-6);
+        const double right
+            = after["accuracy"]["quantized"].get<double>() - before["accuracy"]["quantized"].get<double>();
+        QVERIFY(std::abs(100 * right - (*first)["measured_accuracy_gain"].get<double>()) < 1e-9);
+    }
+
+    void rangesAreGivenByOption()
+    {
+        const QString out = file("range.onnx");
+        const QStringList base { "quantize", kFloat, "-o", out, "--like", kQdq, "--tensor-range" };
+        QCOMPARE(quantscope(base + QStringList { "image=-3:0.5" }).code, 0);
+        const json d = compared({ out, "--data", kData });
+        for (const json& row : d["activations"])
+            if (row["name"] == "image") {
+                const double step = row["scale"][0].get<double>();
+                QVERIFY(std::abs(row["range"][0].get<double>() + 3) <= step);
+                QVERIFY(std::abs(row["range"][1].get<double>() - 0.5) <= step);
+            }
+        for (const QString wrong : { "image", "image=1", "image=1:0", "image=a:b", "=0:1", "image=0:inf" })
+            QS_EXPECT(2, { "--tensor-range" }, base + QStringList { wrong });
+    }
+
+    void refusesToWriteWhatWasNotTried()
+    {
+        QS_EXPECT(2, { "--save-mended" },
+            { "compare", kFloat, kNarrow, "--data", kData, "--save-mended", file("untried.onnx") });
+        QVERIFY(!QFile::exists(file("untried.onnx")));
+    }
+};
+
+} // namespace
+
+int qs::test::runRemedyTests(int argc, char** argv)
+{
+    RemedyTests tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "remedies_test.moc"
