@@ -63,7 +63,7 @@ std::string optionOf(const Remedy& remedy)
     case RemedyKind::DynamicFormat:
         return "--format dynamic";
     case RemedyKind::Equalize:
-        return "--equalize";
+        return "--equalize --data DATA";
     default:
         return {};
     }
@@ -130,6 +130,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::EightBitWeight:
         return withEightBits(std::move(recipe), remedy);
     case RemedyKind::Equalize:
+        recipe = recalibrated(std::move(recipe), floatModel); // activations are others then
         recipe.corrections.equalize = true;
         break;
     }

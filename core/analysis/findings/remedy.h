@@ -26,7 +26,7 @@ enum class RemedyKind {
     AsymmetricActivations, ///< all of them; a range of its own that the tensor has becomes that of its data
     DynamicFormat, ///< ranges of activations from each sample while running
     EightBitWeight, ///< one constant becomes int8 per channel, in blocks where the recipe stores blocks
-    Equalize, ///< ranges of weights across layers, before quantizing
+    Equalize, ///< ranges of weights across layers, before all activations are calibrated anew
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 

@@ -21,8 +21,8 @@ constexpr double kBeyondRounding = 1.2;
 constexpr double kForeignDb = 18;
 /// Above this nobody minds a few values that are cut.
 constexpr double kFineDb = 40;
-/// So many other tensors' ranges are too large as well: found with other data.
-constexpr double kMost = 0.5;
+/// Where most ranges are so many times as wide as the data, they were found with other data.
+constexpr double kForeignExcess = 3, kMost = 0.5;
 /// A range this share of the data's width only has to move.
 constexpr double kWideEnough = 0.95;
 
@@ -195,26 +195,36 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
 
 namespace {
 
-/// Most ranges are too large.
-bool mostAreWasted(const Comparison& c)
+/// By what the range is wider than the data; 0 where that is not known.
+double excessOf(const ActivationRow& row)
 {
-    size_t own = 0, wasted = 0;
+    const double used = hasOwnRange(row) && !exceedsRange(row) ? widthWithZero(*row.floatRange) : 0;
+    return used > 0 ? (row.range->second - row.range->first) / used : 0;
+}
+
+/// Most ranges are far wider than the data: found with other ones.
+bool mostAreTooWide(const Comparison& c)
+{
+    size_t own = 0, wide = 0;
     for (size_t i = 0; i < c.activations.size(); ++i)
         if (hasOwnRange(c.activations[i]) && firstOfQuantizer(c, i)) {
             ++own;
-            wasted += wastedDb(c.activations[i]).has_value();
+            wide += excessOf(c.activations[i]) >= kForeignExcess;
         }
-    return own > 2 && double(wasted) > kMost * double(own);
+    return own > 2 && double(wide) > kMost * double(own);
 }
 
 } // namespace
 
 void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
-    const bool foreign = mostAreWasted(c);
+    const bool foreign = mostAreTooWide(c);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        const auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
+        const bool input = isInputLike(pair.floatPlan->graph(), row);
+        auto wasted = firstOfQuantizer(c, i) ? wastedDb(row) : std::nullopt;
+        if (foreign && input && !wasted && firstOfQuantizer(c, i) && excessOf(row) >= kForeignExcess)
+            wasted = 20 * std::log10(excessOf(row));
         // A join that needs one scale for all its branches is told of where it is.
         if (!wasted || std::ranges::any_of(found, [&](const Finding& f) {
                 return f.rule == Rule::ScaleMismatchAtJoin && f.tensor == row.name;
@@ -241,8 +251,10 @@ void findRangeTooLarge(const ComparePair& pair, const Comparison& c, std::vector
             std::min(row.floatRange->first, 0.0), std::max(row.floatRange->second, 0.0));
         f.change = rangeRemedy(row);
         f.expectedGainDb = gainOfDataRange(row);
-        if ((*wasted > kForeignDb || foreign) && isInputLike(pair.floatPlan->graph(), row)) {
+        if ((*wasted > kForeignDb || foreign) && input) {
             f.rule = Rule::InputMismatch;
+            if (foreign && f.severity == Severity::Note) // it is not the input's own
+                f.severity = Severity::Warning;
             f.rank = std::max(f.rank, 1.0) * 1e6;
             f.title = "The data are far smaller than what the input was calibrated for";
             f.remedy = ruleInfo(f.rule).remedy;

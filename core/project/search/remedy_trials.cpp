@@ -145,11 +145,13 @@ bool RemedyTrials::byRecipe(const std::vector<Remedy>& changes) const
     return m_recipe && (m_close || std::ranges::all_of(changes, anew));
 }
 
-/// All activations calibrated anew are those that the recipe quantizes, paired or not.
+/// All activations are calibrated anew by the recipe, paired or not, where that leaves the weights as they are.
 bool RemedyTrials::inFile(const std::vector<Remedy>& changes) const
 {
     const bool recalibrates = changes.size() == 1 && changes.front().kind == RemedyKind::Recalibrate;
-    return !m_exact && !(m_close && recalibrates);
+    const bool ownWeights = std::ranges::any_of(
+        m_snapshot->comparison->findings, [](const Finding& f) { return f.rule == Rule::WeightsDiffer; });
+    return !m_exact && !(m_recipe && recalibrates && !ownWeights);
 }
 
 Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const

@@ -21,7 +21,7 @@ constexpr double kPromisedDb = 1; ///< expected at the tensor: a promise
 constexpr double kHarmfulPoints = 1; ///< samples right that a change must not cost
 constexpr double kCloserDb = 3; ///< gained at the output
 constexpr double kGoodDb = 20; ///< at the output: what hardly matters there is a note
-constexpr double kMendedDb = 30, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
+constexpr double kMendedDb = 35, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
 constexpr size_t kFewestMore = 12; ///< trials of a search
 
 /// What applying the remedy changes; one that quantizes anew does it in each of the places.
