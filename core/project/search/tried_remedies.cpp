@@ -150,7 +150,8 @@ public:
         if (std::ranges::any_of(m_all, is(Rule::ModelsDiffer)))
             return false; // nothing that is measured can be trusted
         const bool wrong = std::ranges::any_of(m_all, [&](const Finding& f) {
-            return f.severity != Severity::Note && !(is(Rule::WeightsDiffer)(f) && f.change.kind == RemedyKind::None);
+            const bool trained = is(Rule::WeightsDiffer)(f) && f.change.kind == RemedyKind::None;
+            return (f.severity != Severity::Note && !trained) || f.measuredGainDb >= kMendingDb;
         });
         const bool mended = std::ranges::any_of(m_all, [&](const Finding& f) {
             return f.measuredGainDb >= kMendingDb && *m_trials.before() + *f.measuredGainDb >= kMendedDb;
