@@ -23,8 +23,8 @@ constexpr double kForeignDb = 18;
 constexpr double kFineDb = 40;
 /// Where most ranges are so many times as wide as the data, they were found with other data.
 constexpr double kForeignExcess = 3, kMost = 0.5;
-/// A range this share of the data's width only has to move.
-constexpr double kWideEnough = 0.95;
+/// A range this share of the data's width only has to move, by this share of its codes at least.
+constexpr double kWideEnough = 0.95, kShiftedShare = 0.125;
 
 Severity clippingSeverity(const ActivationRow& row)
 {
@@ -55,12 +55,23 @@ bool madeSymmetric(const Comparison& c, const ActivationRow& row)
     return isSymmetric(row.params) && (alike == 0 || 2 * symmetric > alike);
 }
 
-/// The width would do, but it lies in the wrong place.
+/// The zero point that would hold the data.
+double fittingZeroPoint(const ActivationRow& row)
+{
+    const double low = std::min(row.floatRange->first, 0.0);
+    return double(row.params.codes().low) - std::round(low / double(row.params.scale[0]));
+}
+
+/// The width would do, but it lies in the wrong place, by more than what a calibrator cuts off.
 bool isShifted(const Comparison& c, const ActivationRow& row)
 {
+    if (row.params.scale.size() != 1 || !isInteger(row.params.dtype) || madeSymmetric(c, row))
+        return false;
     const double used = widthWithZero(*row.floatRange);
-    return row.params.scale.size() == 1 && row.range->second - row.range->first >= kWideEnough * used
-        && isInteger(row.params.dtype) && clippingSeverity(row) != Severity::Note && !madeSymmetric(c, row);
+    const double zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
+    const double codes = double(row.params.codes().high) - double(row.params.codes().low);
+    return row.range->second - row.range->first >= kWideEnough * used
+        && std::abs(fittingZeroPoint(row) - zero) >= kShiftedShare * codes;
 }
 
 /// What a range has to hold: of the data no more than a Relu or Clip behind lets pass.
@@ -106,9 +117,8 @@ double gainOfDataRange(const ActivationRow& row)
 
 void addShift(const ActivationRow& row, Finding& f)
 {
-    const double low = std::min(row.floatRange->first, 0.0);
     const int32_t zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
-    const double needed = double(row.params.codes().low) - std::round(low / double(row.params.scale[0]));
+    const double needed = fittingZeroPoint(row);
     f.rule = Rule::WrongZeroPoint;
     f.title = fmt::format("The zero point at {} is shifted", row.node.empty() ? "the input" : row.node);
     f.summary += fmt::format(
