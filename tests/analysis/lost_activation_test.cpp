@@ -124,9 +124,9 @@ std::vector<Tensor> samples(size_t n, std::mt19937& random)
 double distanceOf(const Prepared& f, const Prepared& q, const Tensor& sample)
 {
     const auto proof = proveNetwork(pairOf(f, q), { sample });
-    if (!proof || !proof->withFloatWeights)
+    if (!proof.withFloatWeights)
         qFatal("no proof");
-    return proof->withFloatWeights->worstOutput.distance;
+    return proof.withFloatWeights->worstOutput.distance;
 }
 
 } // namespace

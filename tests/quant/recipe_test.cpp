@@ -82,8 +82,8 @@ auto membersOf(const GptqOptions& r)
 }
 auto membersOf(const GraphPreparation& r)
 {
-    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = r;
-    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = r;
+    return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14);
 }
 
 template <class Part> bool allDiffer(const Part& a, const Part& b = {})
@@ -111,7 +111,8 @@ Recipe nothingAsByDefault()
     r.corrections = { true, true, true, true };
     r.weightOnly = { 32, WeightOnlyAlgorithm::Gptq, true, true, 4, 0, { { "w", 0.5 } },
         { 0.02, true, true, false, true }, { { "n", {} } } };
-    r.preparation = { true, { "rate=1" }, { "x=1x2" }, false, false, false, false, false, false, false, false };
+    r.preparation
+        = { true, { "rate=1" }, { "x=1x2" }, false, false, false, false, false, false, true, true, true, false, false };
     return r;
 }
 

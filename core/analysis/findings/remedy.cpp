@@ -16,8 +16,8 @@ namespace qs {
 namespace {
 
 constexpr std::array<std::string_view, 14> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
-    "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations",
-    "keep_activations", "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize" };
+    "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations", "keep_activations",
+    "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize" };
 
 std::string shellQuoted(const std::string& text)
 {
