@@ -6,6 +6,9 @@ import shlex
 import subprocess
 import tempfile
 
+import onnx
+
+from editing import with_range
 from running import Refused, command, compare, shown
 
 ANEW = ("recalibrate", "requantize")
@@ -46,19 +49,35 @@ def all_changes(finding):
     return out
 
 
-def applied(cli, floats, quantized, data, changes):
+def by_hand(cli, floats, quantized, data, changes, more, out):
+    """Where the program makes no recipe of the file: the ranges alone, in the file itself."""
+    model = onnx.load(str(quantized))
+    for change in changes:
+        model = with_range(model, change["tensor"], *change["range"])
+        if model is None:
+            raise Refused(f"{change['tensor']} has no quantizer of its own in {quantized}")
+    onnx.save(model, str(out))
+    return compare(cli, floats, out, data, *more)[0], "ranges written by hand"
+
+
+def applied(cli, floats, quantized, data, changes, more=()):
     """The document of the comparison after these changes, and the commands that made it. `changes` are values of `change`
     in JSON; one that brings a recipe of its own is done by that."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         recipe, ranges, out = folder / "recipe.json", folder / "ranges.json", folder / "out.onnx"
-        static = True
+        like = command(cli, "quantize", floats, "-o", folder / "like.onnx", "--like", quantized, "--save-recipe", recipe, "--quiet")
         try:
-            run(command(cli, "quantize", floats, "-o", folder / "like.onnx", "--like", quantized, "--save-recipe", recipe,
-                        "--save-ranges", ranges, "--quiet"))
-        except Refused:  # a form without ranges
-            static = False
-            run(command(cli, "quantize", floats, "-o", folder / "like.onnx", "--like", quantized, "--save-recipe", recipe, "--quiet"))
+            run([*like, "--save-ranges", ranges])
+        except Refused as refused:
+            try:  # a form without ranges
+                run(like)
+            except Refused:
+                if all(c["kind"] == "set_range" for c in changes):
+                    return by_hand(cli, floats, quantized, data, changes, more, out)
+                if not all(c["kind"] in ANEW for c in changes):
+                    raise refused from None
+                run([*like, "--data", data])
         document = json.loads(recipe.read_text())
         options, anew = [], False
         for change in changes:
@@ -69,7 +88,7 @@ def applied(cli, floats, quantized, data, changes):
             if not (change["kind"] == "per_channel" and change.get("tensor")):
                 options += own
         recipe.write_text(json.dumps(document))
-        source = ["--data", data] if anew or not (static and ranges.exists()) else ["--ranges", ranges]
+        source = ["--data", data] if anew or not ranges.exists() else ["--ranges", ranges]
         last = command(cli, "quantize", floats, "-o", out, "--recipe", recipe, *source, *options, "--quiet", "--threads", 1)
         run(last)
-        return compare(cli, floats, out, data)[0], shown(last)
+        return compare(cli, floats, out, data, *more)[0], shown(last)

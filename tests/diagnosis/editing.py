@@ -32,7 +32,7 @@ class File:
 
     def own_copy(self, node, slot, array):
         """A constant of this node alone."""
-        name = f"{node.input[slot]}_of_{node.output[0]}"
+        name = f"{node.input[slot]}_{slot}_of_{node.output[0]}"
         tensor = self.model.graph.initializer.add()
         tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(array), name))
         self.constants[name] = tensor
@@ -73,6 +73,22 @@ class File:
                 if i == node.output[0]:
                     reader.input[k] = node.input[0]
         self.model.graph.node.remove(node)
+
+
+def with_range(model, tensor, low, high):
+    """The file with this range for one activation, by hand; None where it has no quantizer of that name."""
+    file = File(model)
+    found = [(q, dq) for name, q, dq in file.quantizers() if name == tensor]
+    for q, _ in found:
+        zero = file.array(q.input[2])
+        bounds = np.iinfo(zero.dtype)
+        scale = max(high - low, 1e-12) / (bounds.max - bounds.min)
+        code = np.clip(np.rint(bounds.min - low / scale), bounds.min, bounds.max)
+        readers = [q, *(d for d in file.readers.get(q.output[0], []) if d.op_type == "DequantizeLinear")]
+        for node in readers:
+            file.own_copy(node, 1, np.full(file.array(q.input[1]).shape, scale, np.float32))
+            file.own_copy(node, 2, np.full(zero.shape, code).astype(zero.dtype))
+    return file.model if found else None
 
 
 def around(floats, tensor):

@@ -5,8 +5,6 @@ import numpy as np
 
 from editing import File, around, at_weight
 
-INPUT_RULES = ["input_mismatch", "range_too_small", "range_too_large"]
-
 
 def limits(file, q):
     scale, zero = float(file.array(q.input[1]).ravel()[0]), file.array(q.input[2]).ravel()[0]
@@ -82,7 +80,7 @@ def wrong_calibration(subject, draw, style="u8s8_channel"):
     for how, change in ways if floats else ():
         data = {k: change(v).astype(np.float32) if k in floats else v for k, v in subject.calibration.items()}
         yield (f"calibrated with inputs {how}", subject.static(style, calibration=data),
-               {"places": floats, "rules": ["input_mismatch", "calibration_set"]}, {})
+               {"places": floats, "rules": ["input_mismatch", "calibration_set", *(["range_too_large"] if how == "six times" else [])]}, {})
 
 
 def one_class(subject, draw, style="u8s8_channel"):

@@ -3,7 +3,8 @@
 import numpy as np
 
 import quantizing
-from editing import File, around, at_weight, scaled_pairs, with_scaled_channels
+from editing import ENDS, File, around, at_weight, scaled_pairs, with_scaled_channels
+from values import all_values
 
 CODES = (np.int8, np.uint8)
 
@@ -209,3 +210,37 @@ def int4_block_scale(subject, draw, style="int4"):
         weight = next((n.input[1] for n in subject.floats.graph.node if n.name == name), "")
         yield (f"a fifth of the block scales of {node.name} times 3", file.model,
                {"places": weight_places(subject.floats, name, weight), "rules": ["weights_differ"]}, {})
+
+
+def saturating(subject, draw, style="u8s8_channel"):
+    """The same network for inputs far above zero: pairs of products go beyond 16 bits on CPUs without wide dot products."""
+    file = File(subject.floats)
+    first = next((n for n in file.model.graph.node if n.op_type == "Gemm" and n.input[0] in subject.data), None)
+    for offset in (6.0, 10.0, 16.0) if first is not None else ():
+        edited = File(subject.floats)
+        weight = edited.array(first.input[1])
+        edited.put(first.input[2], (edited.array(first.input[2]) - offset * weight.sum(axis=1)).astype(np.float32))
+        data, calibration = [{k: (v + offset).astype(np.float32) if k == first.input[0] else v for k, v in part.items()}
+                             for part in (subject.data, subject.calibration)]
+        model = subject.static(style, floats=edited.model, calibration=calibration)
+        places = {p for node in saturated(model, data) for p in around(subject.floats, node)}
+        yield (f"inputs moved by {offset}: sums of two products saturate", model,
+               {"places": sorted(places), "rules": ["saturating_accumulation"], "arithmetic": "integer-avx2"},
+               {"floats": edited.model, "data": data})
+
+
+def saturated(model, data):
+    """Outputs of the Gemms of a Q/DQ file in which sums of two products go beyond 16 bits."""
+    values, file, out = all_values(model, data, limit=16), File(model), []
+    for node in model.graph.node:
+        inputs = [file.maker.get(i) for i in node.input[:2]]
+        if node.op_type != "Gemm" or any(i is None or i.op_type != "DequantizeLinear" for i in inputs):
+            continue
+        codes = values[inputs[0].input[0]].reshape(16, -1).astype(np.int64)
+        weights = file.array(inputs[1].input[0]).astype(np.int64)
+        even = codes.shape[1] // 2 * 2
+        products = codes[:, None, :even] * weights[None, :, :even]
+        sums = products.reshape(16, len(weights), -1, 2).sum(-1)
+        if (np.abs(sums) > 32767).any():
+            out.append(ENDS.sub("", file.readers[node.output[0]][0].input[0]) if node.output[0] in file.readers else node.output[0])
+    return out

@@ -25,7 +25,7 @@ def at_place(part, places):
     return "*" in places or part.get("node", "") in places and part["node"] != "" or part.get("tensor", "") in places and part["tensor"] != ""
 
 
-def remedies_judged(document, cli, folder, before, apply):
+def remedies_judged(document, cli, folder, before, apply, arithmetic):
     """One entry for each remedy offered: the first one, and those whose gain was measured."""
     out = []
     for rank, finding in enumerate(document["findings"]):
@@ -37,7 +37,7 @@ def remedies_judged(document, cli, folder, before, apply):
         if apply:
             try:
                 after, entry["command"] = applied(cli, folder / "float.onnx", folder / "quantized.onnx", folder / "data.npz",
-                                                  all_changes(finding))
+                                                  all_changes(finding), arithmetic)
                 db = worst_db(after)
                 entry["got_db"] = None if db is None or before is None else db - before
                 entry["after_db"], entry["accuracy"] = db, (after["accuracy"] or {}).get("quantized")
@@ -50,7 +50,8 @@ def remedies_judged(document, cli, folder, before, apply):
 def looked_at(folder, cli, asked):
     truth = json.loads((folder / "fault.json").read_text())
     files = [folder / "float.onnx", folder / "quantized.onnx", folder / "data.npz"]
-    more = ["--try-remedies", asked.tried] if asked.tried else []
+    arithmetic = ["--arithmetic", truth["arithmetic"]] if "arithmetic" in truth else []
+    more = [*(["--try-remedies", asked.tried] if asked.tried else []), *arithmetic]
     out = {"id": folder.name, "net": truth["net"], "kind": truth.get("kind", "healthy"), "truth": truth,
            "command": shown(command(cli, "compare", files[0], files[1], "--data", files[2], *more))}
     try:
@@ -60,7 +61,7 @@ def looked_at(folder, cli, asked):
     out["findings"] = [{k: f[k] for k in ("rule", "severity", "node", "tensor", "title", "measured_gain_db", "expected_gain_db")}
                        | {"offered": bool(f["change"])} for f in document["findings"]]
     out["before_db"] = worst_db(document)
-    out["remedies"] = remedies_judged(document, cli, folder, out["before_db"], asked.apply)
+    out["remedies"] = remedies_judged(document, cli, folder, out["before_db"], asked.apply, arithmetic)
     if "rules" in truth:
         judge_first(out, document, truth)
     else:

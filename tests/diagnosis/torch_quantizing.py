@@ -4,7 +4,7 @@ import copy
 
 import onnx
 import torch
-from onnx import helper
+from onnx import TensorProto, helper
 
 import exporting
 
@@ -46,13 +46,13 @@ def bypassed(model):
     """The file with Identity in place of every quantizer of a value that is no constant."""
     model = onnx.ModelProto.FromString(model.SerializeToString())
     constant = {t.name for t in model.graph.initializer} | {""}
-    nodes, floats = [], set()
+    nodes = []
     for node in model.graph.node:
         if all(i in constant for i in node.input):
             constant.update(node.output)
-        elif node.op_type == "QuantizeLinear" or (node.op_type == "DequantizeLinear" and node.input[0] not in constant):
+        elif node.op_type == "QuantizeLinear" or (node.op_type == "DequantizeLinear" and node.input[0] not in constant) \
+                or (node.op_type == "Cast" and node.attribute[0].i in (TensorProto.INT8, TensorProto.UINT8)):
             node = helper.make_node("Identity", [node.input[0]], [node.output[0]], name=node.name)
-        floats.update(node.output)
         nodes.append(onnx.NodeProto.FromString(node.SerializeToString()))
     del model.graph.node[:], model.graph.value_info[:]
     model.graph.node.extend(nodes)

@@ -9,6 +9,7 @@ from values import HEAVY, all_values, equal_values
 
 SUFFIX = re.compile(r"(_(QuantizeLinear|DequantizeLinear|Convert)(_(Input|Output))?(_\d+)?|_?quantized|_convert|_pre_q|_q_to_dq|_post_dq|/duplicated(_token_\d+)?)+$")
 FOLDED = ("Relu", "Clip")
+EXACT = 1e-3  # relative
 PLUMBING = ("DequantizeLinear", "QuantizeLinear", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast", "Concat",
             "Split", "Slice")
 WEIGHT_SLOTS = {"Conv": (1,), "ConvTranspose": (1,), "MatMul": (0, 1), "Gemm": (0, 1), "QLinearConv": (3,), "QGemm": (3,),
@@ -102,9 +103,12 @@ def entry(node, accept, also=(), permuted=()):
             "op": node.op_type if node is not None else "input", "heavy": node is not None and node.op_type in HEAVY}
 
 
-def true_pairs(floats, values, structure, quantized, quantized_values, data, tolerance=1e-3):
+def true_pairs(floats, values, structure, quantized, quantized_values, data, tolerance=EXACT):
     """The document that the judge reads; `values` are those of the float file."""
-    alike = equal_values(values, all_values(structure, data), tolerance)
+    others = all_values(structure, data)
+    alike = equal_values(values, others, tolerance)
+    if tolerance > EXACT:
+        alike = {n: nearest(values[n], others, found) for n, found in alike.items()}
     meaning, stands_for = Meanings(structure, quantized), {}
     for name in [*meaning.after, *(v.name for v in quantized.graph.input)]:
         for value in meaning.of(name) or []:
@@ -118,16 +122,22 @@ def true_pairs(floats, values, structure, quantized, quantized_values, data, tol
     return {"values": out, "weights": quantized_weights(quantized)}
 
 
-def pairs_by_bypass(floats, values, quantized, without, data, tolerance=0.08):
-    """The same for a file with names of its own: `without` is that file without its quantizers, which computes the float
-    model but for the rounding of weights; the values nearest to a float value are those that stand for it."""
-    others, make, out = all_values(without, data), makers(floats), {}
+def pairs_by_bypass(floats, values, quantized, others, tolerance=0.08):
+    """The same for a file with names of its own: `others` are the values of that file without its quantizers, which computes
+    the float model but for the rounding of weights; the values nearest to a float value are those that stand for it."""
+    make, out = makers(floats), {}
     for name, found in equal_values(values, others, tolerance).items():
-        error = {o: distance(values[name], others[o]) for o, kind in found.items() if kind == "same"}
-        nearest = min(error.values(), default=0)
-        out[name] = entry(make.get(name), [o for o, e in error.items() if e <= 2 * nearest + 1e-3],
-                          permuted=[o for o, kind in found.items() if kind == "permuted"])
+        found = nearest(values[name], others, found)
+        accept, permuted = [[o for o, k in found.items() if k == kind] for kind in ("same", "permuted")]
+        out[name] = entry(make.get(name), accept, permuted=permuted)
     return {"values": out, "weights": quantized_weights(quantized)}
+
+
+def nearest(value, others, found):
+    """Of values that are alike within a wide tolerance those that are about as near as the nearest."""
+    error = {o: distance(value, others[o]) for o, kind in found.items() if kind == "same"}
+    limit = 2 * min(error.values(), default=0) + EXACT
+    return {o: kind for o, kind in found.items() if kind != "same" or error[o] <= limit}
 
 
 def distance(a, b):
