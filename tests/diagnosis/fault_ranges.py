@@ -3,6 +3,7 @@
 (description, quantized model, truth, more) where truth names places and rules that are right to name first."""
 import numpy as np
 
+import trained
 from editing import File, around, at_weight
 
 
@@ -22,8 +23,7 @@ def chosen(subject, style, draw, count, test=lambda t: True):
 
 
 def with_override(subject, style, tensor, **override):
-    options = subject.best(style)["options"]
-    return subject.quantized(style, options, extra={"TensorQuantOverrides": {tensor: [override]}})
+    return subject.as_best(style, extra={"TensorQuantOverrides": {tensor: [override]}})
 
 
 def range_too_small(subject, draw, style="u8s8_channel"):
@@ -79,17 +79,30 @@ def wrong_calibration(subject, draw, style="u8s8_channel"):
             ("in 0..1", lambda x: (x - x.min()) / (x.max() - x.min())))
     for how, change in ways if floats else ():
         data = {k: change(v).astype(np.float32) if k in floats else v for k, v in subject.calibration.items()}
-        yield (f"calibrated with inputs {how}", subject.static(style, calibration=data),
+        yield (f"calibrated with inputs {how}", subject.as_best(style, calibration=data),
                {"places": floats, "rules": ["input_mismatch", "calibration_set", *(["range_too_large"] if how == "six times" else [])]}, {})
 
 
-def one_class(subject, draw, style="u8s8_channel"):
+def noise_calibration(subject, draw, style="u8s8_channel"):
     """Calibrated with noise in place of data."""
     floats = [k for k, v in subject.calibration.items() if v.dtype.kind == "f"]
     if floats:
         data = {k: (draw.normal(size=v.shape) * 0.5).astype(np.float32) for k, v in subject.calibration.items()}
-        yield ("calibrated with noise", subject.static(style, calibration=data),
+        yield ("calibrated with noise", subject.as_best(style, calibration=data),
                {"places": floats, "rules": ["input_mismatch", "calibration_set"]}, {})
+
+
+def one_class(subject, draw, style="u8s8_channel"):
+    """Calibrated with faint samples of one class alone: most ranges are too small, by some amount."""
+    data, labels = trained.drawn(subject.name, 400, seed=8)
+    floats = [k for k, v in data.items() if v.dtype.kind == "f"]
+    for label in range(3 if floats else 0):
+        size = sum(np.abs(data[k]).reshape(len(labels), -1).mean(1) for k in floats)
+        size[labels != label] = np.inf
+        few = np.argsort(size)[:8]
+        yield (f"calibrated with eight faint samples of class {label}",
+               subject.as_best(style, calibration={k: v[few] for k, v in data.items()}),
+               {"places": ["*"], "rules": ["input_mismatch", "calibration_set", "range_too_small"]}, {})
 
 
 def other_data(subject, draw, style="u8s8_channel"):
@@ -103,13 +116,13 @@ def other_data(subject, draw, style="u8s8_channel"):
 
 def softmax_range(subject, draw, style="u8s8"):
     tensors = [n.output[0] for n in subject.floats.graph.node if n.op_type == "Softmax"]
-    good = subject.best(style)["options"]
     for tensor in tensors[:2]:
-        options = {k: v for k, v in good.items() if k != "op_types_to_quantize"}
-        model = subject.quantized(style, options, extra={"TensorQuantOverrides": {
+        types = {"op_types_to_quantize": ["MatMul", "Gemm", "Softmax"]}
+        model = subject.as_best(style, **types, extra={"TensorQuantOverrides": {
             tensor: [{"rmin": np.float32(0), "rmax": np.float32(40)}]}})
         yield (f"range of {tensor} 0 .. 40", model,
-               {"places": around(subject.floats, tensor), "rules": ["range_too_large", "sensitive_operator"]}, {})
+               {"places": around(subject.floats, tensor), "rules": ["range_too_large", "sensitive_operator"]},
+               {"good": subject.as_best(style, **types)})
 
 
 def mask_ruins(subject, draw, style="u8s8"):

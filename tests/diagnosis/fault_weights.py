@@ -119,7 +119,7 @@ def unlike_channels(subject, draw, style="u8s8"):
         b = next(n for n in width.model.graph.node if n.name == second)
         places = {*weight_places(subject.floats, first, node.input[1]), *weight_places(subject.floats, second, b.input[1]),
                   *around(subject.floats, tensor)}
-        yield (f"channels of {first} and {second} unlike", subject.static(style, floats=floats),
+        yield (f"channels of {first} and {second} unlike", subject.as_best(style, floats=floats),
                {"places": sorted(places), "rules": ["channel_imbalance", "weights_too_coarse", "outliers"]}, {"floats": floats})
 
 
@@ -133,7 +133,7 @@ def outlier_channel(subject, draw, style="u8s8_channel"):
         a, b = [next(n for n in file.model.graph.node if n.name == name) for name in (first, second)]
         places = {*around(subject.floats, tensor), *weight_places(subject.floats, first, a.input[1]),
                   *weight_places(subject.floats, second, b.input[1])}
-        yield (f"one channel of {tensor} 80 times as large", subject.static(style, floats=floats),
+        yield (f"one channel of {tensor} 80 times as large", subject.as_best(style, floats=floats),
                {"places": sorted(places), "rules": ["outliers", "channel_imbalance", "range_too_large", "weights_too_coarse"]},
                {"floats": floats})
 
@@ -159,7 +159,7 @@ def unlike_branches(subject, draw, style="u8s8_channel"):
             begin += width
             places = {*around(subject.floats, join.output[0]), join.name, *join.input, *(file.maker[i].name for i in join.input),
                       *weight_places(subject.floats, second.name, second.input[1]), second.name}
-            yield (f"{branch} 60 times smaller than its neighbours in {join.name}", subject.static(style, floats=edited.model),
+            yield (f"{branch} 60 times smaller than its neighbours in {join.name}", subject.as_best(style, floats=edited.model),
                    {"places": sorted(places), "rules": ["scale_mismatch_at_join", "channel_imbalance", "outliers"]}, {"floats": edited.model})
 
 
@@ -222,7 +222,7 @@ def saturating(subject, draw, style="u8s8_channel"):
         edited.put(first.input[2], (edited.array(first.input[2]) - offset * weight.sum(axis=1)).astype(np.float32))
         data, calibration = [{k: (v + offset).astype(np.float32) if k == first.input[0] else v for k, v in part.items()}
                              for part in (subject.data, subject.calibration)]
-        model = subject.static(style, floats=edited.model, calibration=calibration)
+        model = subject.as_best(style, floats=edited.model, calibration=calibration)
         places = {p for node in saturated(model, data) for p in around(subject.floats, node)}
         yield (f"inputs moved by {offset}: sums of two products saturate", model,
                {"places": sorted(places), "rules": ["saturating_accumulation"], "arithmetic": "integer-avx2"},

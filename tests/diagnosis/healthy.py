@@ -46,6 +46,10 @@ class Subject:
         extra = {**options.get("extra_options", {}), **more.pop("extra", {})}
         return self.static(style, extra=extra, **{k: v for k, v in {**options, **more}.items() if k != "extra_options"})
 
+    def as_best(self, style, **more):
+        """Another file made as the best one of this style."""
+        return self.quantized(style, self.best(style)["options"], **more)
+
     def offers(self, style):
         """Weights in blocks are those of MatMul."""
         return style != "int4" or any(n.op_type == "MatMul" for n in self.floats.graph.node)

@@ -71,6 +71,10 @@ def looked_at(folder, cli, asked):
     return out
 
 
+def lost_db(truth, before):
+    return truth["good_db"] - (truth["db"] if before is None else before)
+
+
 def judge_first(out, document, truth):
     first = document["findings"][0] if document["findings"] else None
     out["cause"] = bool(first) and first["rule"] in truth["rules"]
@@ -82,7 +86,7 @@ def judge_first(out, document, truth):
     out["restored"] = None
     if out["remedies"]:
         best = out["remedies"][0]
-        lost = truth["good_db"] - (out["before_db"] if out["before_db"] is not None else truth["db"])
+        lost = lost_db(truth, out["before_db"])
         if best["got_db"] is not None and lost > 0:
             out["restored"] = best["got_db"] / lost
 
@@ -118,7 +122,7 @@ def print_faults(results):
         m = r["remedies"][0] if r["remedies"] else None
         how = "none offered" if m is None else m.get("refused") or \
             f"{m['kind']} ({m['rule']}) said {number(m['said_db'])}, got {number(m['got_db'])}"
-        print(f"{r['id']}: lost {r['truth']['good_db'] - r['truth']['db']:.1f} dB; {how}\n      {r['command']}")
+        print(f"{r['id']}: lost {lost_db(r['truth'], r['before_db']):.1f} dB; {how}\n      {r['command']}")
 
 
 def print_kinds(results):

@@ -41,7 +41,7 @@ def judged(path, cli):
     required = [n for n, v in values.items() if v["accept"]]
     right = [n for n in required if n in rows and is_right(rows[n])]
     heavy = [n for n in required if values[n]["heavy"]]
-    judgeable = [r for n, r in rows.items() if n in values]
+    judgeable = [r for n, r in rows.items() if n in values and r["quantized_name"] not in truth["unjudged"]]
     wrong = [r for r in judgeable if not is_right(r)]
     out |= {"values": len(required), "right": len(right), "heavy": len(heavy),
             "heavy_right": len(set(heavy) & set(right)), "missing": [n for n in required if n not in rows],

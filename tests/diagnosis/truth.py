@@ -9,7 +9,7 @@ from values import HEAVY, all_values, equal_values
 
 SUFFIX = re.compile(r"(_(QuantizeLinear|DequantizeLinear|Convert)(_(Input|Output))?(_\d+)?|_?quantized|_convert|_pre_q|_q_to_dq|_post_dq|/duplicated(_token_\d+)?)+$")
 FOLDED = ("Relu", "Clip")
-EXACT = 1e-3  # relative
+EXACT, SMALL = 1e-3, 3e-5  # relative
 PLUMBING = ("DequantizeLinear", "QuantizeLinear", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast", "Concat",
             "Split", "Slice")
 WEIGHT_SLOTS = {"Conv": (1,), "ConvTranspose": (1,), "MatMul": (0, 1), "Gemm": (0, 1), "QLinearConv": (3,), "QGemm": (3,),
@@ -106,9 +106,7 @@ def entry(node, accept, also=(), permuted=()):
 def true_pairs(floats, values, structure, quantized, quantized_values, data, tolerance=EXACT):
     """The document that the judge reads; `values` are those of the float file."""
     others = all_values(structure, data)
-    alike = equal_values(values, others, tolerance)
-    if tolerance > EXACT:
-        alike = {n: nearest(values[n], others, found) for n, found in alike.items()}
+    alike = nearest(values, others, equal_values(values, others, tolerance), SMALL if tolerance <= EXACT else EXACT)
     meaning, stands_for = Meanings(structure, quantized), {}
     for name in [*meaning.after, *(v.name for v in quantized.graph.input)]:
         for value in meaning.of(name) or []:
@@ -119,25 +117,29 @@ def true_pairs(floats, values, structure, quantized, quantized_values, data, tol
         accept, permuted = [{q for s, k in found.items() if k == kind for q in stands_for.get(s, [])}
                             for kind in ("same", "permuted")]
         out[name] = entry(make.get(name), accept, more.get(name, []), permuted)
-    return {"values": out, "weights": quantized_weights(quantized)}
+    split = [n for n in meaning.after if n.endswith("_MatMul") and meaning.of(n) is None]  # of a Gemm, by quantize_dynamic
+    return {"values": out, "unjudged": split, "weights": quantized_weights(quantized)}
 
 
 def pairs_by_bypass(floats, values, quantized, others, tolerance=0.08):
     """The same for a file with names of its own: `others` are the values of that file without its quantizers, which computes
     the float model but for the rounding of weights; the values nearest to a float value are those that stand for it."""
     make, out = makers(floats), {}
-    for name, found in equal_values(values, others, tolerance).items():
-        found = nearest(values[name], others, found)
+    for name, found in nearest(values, others, equal_values(values, others, tolerance), EXACT).items():
         accept, permuted = [[o for o, k in found.items() if k == kind] for kind in ("same", "permuted")]
         out[name] = entry(make.get(name), accept, permuted=permuted)
-    return {"values": out, "weights": quantized_weights(quantized)}
+    return {"values": out, "unjudged": [], "weights": quantized_weights(quantized)}
 
 
-def nearest(value, others, found):
-    """Of values that are alike within a wide tolerance those that are about as near as the nearest."""
-    error = {o: distance(value, others[o]) for o, kind in found.items() if kind == "same"}
-    limit = 2 * min(error.values(), default=0) + EXACT
-    return {o: kind for o, kind in found.items() if kind != "same" or error[o] <= limit}
+def nearest(values, others, alike, floor):
+    """Of values that are alike within a tolerance those that are, for both of them, about as near as the nearest: a small
+    bias or mean keeps two values alike that are not the same."""
+    error = {(n, o): distance(values[n], others[o]) for n, found in alike.items() for o, kind in found.items() if kind == "same"}
+    best = {}
+    for (n, o), e in error.items():
+        best["float", n], best["other", o] = min(e, best.get(("float", n), e)), min(e, best.get(("other", o), e))
+    near = {k for k, e in error.items() if e <= 2 * min(best["float", k[0]], best["other", k[1]]) + floor}
+    return {n: {o: kind for o, kind in found.items() if kind != "same" or (n, o) in near} for n, found in alike.items()}
 
 
 def distance(a, b):
