@@ -76,10 +76,12 @@ class File:
 
 
 def with_range(model, tensor, low, high):
-    """The file with this range for one activation, by hand; None where it has no quantizer of that name."""
+    """The file with this range for one activation, by hand, and for those that share its parameters; None where it has no
+    quantizer of that name."""
     file = File(model)
-    found = [(q, dq) for name, q, dq in file.quantizers() if name == tensor]
-    for q, _ in found:
+    named = {q.input[1] for name, q, _ in file.quantizers() if name == tensor}
+    found = [q for _, q, _ in file.quantizers() if q.input[1] in named]
+    for q in found:
         zero = file.array(q.input[2])
         bounds = np.iinfo(zero.dtype)
         scale = max(high - low, 1e-12) / (bounds.max - bounds.min)
