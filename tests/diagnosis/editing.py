@@ -6,7 +6,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-PASSES = ("Relu", "Clip", "Reshape", "Flatten", "MaxPool", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Split", "LeakyRelu")
+# what hands values on, and mostly the range, too
+PASSES = ("Relu", "Clip", "Reshape", "Flatten", "MaxPool", "AveragePool", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Split",
+          "Slice", "Resize", "LeakyRelu")
 ENDS = re.compile(r"_(QuantizeLinear_Input|QuantizeLinear_Output|DequantizeLinear_Output)$")
 
 

@@ -72,6 +72,14 @@ def zero_point_apart(subject, draw, style="u8s8"):
                {"places": around(subject.floats, tensor), "rules": ["wrong_zero_point"]}, {})
 
 
+def told_by(subject, style, floats, more=()):
+    """Where an input has no quantizer, other ranges have to tell that calibration saw other data."""
+    quantized = {tensor for tensor, _, _ in File(subject.best(style)["model"]).quantizers()}
+    if quantized & set(floats):
+        return {"places": floats, "rules": ["input_mismatch", "calibration_set", *more]}
+    return {"places": ["*"], "rules": ["input_mismatch", "calibration_set", "range_too_small", "range_too_large"]}
+
+
 def wrong_calibration(subject, draw, style="u8s8_channel"):
     """Calibrated with data that are not normalized as those that are judged."""
     floats = [k for k, v in subject.calibration.items() if v.dtype.kind == "f"]
@@ -80,7 +88,7 @@ def wrong_calibration(subject, draw, style="u8s8_channel"):
     for how, change in ways if floats else ():
         data = {k: change(v).astype(np.float32) if k in floats else v for k, v in subject.calibration.items()}
         yield (f"calibrated with inputs {how}", subject.as_best(style, calibration=data),
-               {"places": floats, "rules": ["input_mismatch", "calibration_set", *(["range_too_large"] if how == "six times" else [])]}, {})
+               told_by(subject, style, floats, ["range_too_large"] if how == "six times" else []), {})
 
 
 def noise_calibration(subject, draw, style="u8s8_channel"):
@@ -88,8 +96,7 @@ def noise_calibration(subject, draw, style="u8s8_channel"):
     floats = [k for k, v in subject.calibration.items() if v.dtype.kind == "f"]
     if floats:
         data = {k: (draw.normal(size=v.shape) * 0.5).astype(np.float32) for k, v in subject.calibration.items()}
-        yield ("calibrated with noise", subject.as_best(style, calibration=data),
-               {"places": floats, "rules": ["input_mismatch", "calibration_set"]}, {})
+        yield ("calibrated with noise", subject.as_best(style, calibration=data), told_by(subject, style, floats), {})
 
 
 def one_class(subject, draw, style="u8s8_channel"):
