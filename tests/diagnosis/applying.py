@@ -57,27 +57,28 @@ def by_hand(cli, floats, quantized, data, changes, more, out):
         if model is None:
             raise Refused(f"{change['tensor']} has no quantizer of its own in {quantized}")
     onnx.save(model, str(out))
-    return compare(cli, floats, out, data, *more)[0], "ranges written by hand"
+    return compare(cli, floats, out, data, *more)[0], "ranges written by hand", False
 
 
 def applied(cli, floats, quantized, data, changes, more=()):
-    """The document of the comparison after these changes, and the commands that made it. `changes` are values of `change`
+    """The document of the comparison after these changes, the command that made it, and whether it had to find ranges
+    that the change would have kept (then it says less about what was promised). `changes` are values of `change`
     in JSON; one that brings a recipe of its own is done by that."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         recipe, ranges, out = folder / "recipe.json", folder / "ranges.json", folder / "out.onnx"
         like = command(cli, "quantize", floats, "-o", folder / "like.onnx", "--like", quantized, "--save-recipe", recipe, "--quiet")
+        fresh = False  # ranges anew: the file does not show all of them
         try:
             run([*like, "--save-ranges", ranges])
-        except Refused as refused:
+        except Refused:
             try:  # a form without ranges
                 run(like)
             except Refused:
                 if all(c["kind"] == "set_range" for c in changes):
                     return by_hand(cli, floats, quantized, data, changes, more, out)
-                if not all(c["kind"] in ANEW for c in changes):
-                    raise refused from None
                 run([*like, "--data", data])
+                fresh = True
         document = json.loads(recipe.read_text())
         options, anew = [], False
         for change in changes:
@@ -88,7 +89,10 @@ def applied(cli, floats, quantized, data, changes, more=()):
             if not (change["kind"] == "per_channel" and change.get("tensor")):
                 options += own
         recipe.write_text(json.dumps(document))
-        source = ["--data", data] if anew or not ranges.exists() else ["--ranges", ranges]
-        last = command(cli, "quantize", floats, "-o", out, "--recipe", recipe, *source, *options, "--quiet", "--threads", 1)
-        run(last)
-        return compare(cli, floats, out, data, *more)[0], shown(last)
+        last = command(cli, "quantize", floats, "-o", out, "--recipe", recipe, *options, "--quiet", "--threads", 1)
+        try:
+            run([*last, *(["--data", data] if anew or not ranges.exists() else ["--ranges", ranges])])
+        except Refused:  # a change that quantizes tensors of which the file shows no range
+            run([*last, "--data", data])
+            fresh = True
+        return compare(cli, floats, out, data, *more)[0], shown(last), fresh and not anew

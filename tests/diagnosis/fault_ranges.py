@@ -42,7 +42,9 @@ def range_too_large(subject, draw, style="u8s8"):
     for tensor, q, _ in tensors:
         _, _, low, high = limits(file, q)
         k = float(draw.uniform(24, 60))
-        rules = ["range_too_large", *(["input_mismatch"] if tensor in subject.data else [])]
+        made = next((n for n in subject.floats.graph.node if tensor in n.output), None)  # a range that no longer cuts at 6
+        rules = ["range_too_large", *(["activation_lost"] if made is not None and made.op_type == "Clip" else []),
+                 *(["input_mismatch"] if tensor in subject.data else [])]
         yield (f"range of {tensor} {k:.0f} times too large",
                with_override(subject, style, tensor, rmin=np.float32(low * k), rmax=np.float32(high * k)),
                {"places": around(subject.floats, tensor), "rules": rules}, {})

@@ -36,7 +36,7 @@ def remedies_judged(document, cli, folder, before, apply, arithmetic):
                  "expected_db": finding["expected_gain_db"], "got_db": None, "accuracy": None}
         if apply:
             try:
-                after, entry["command"] = applied(cli, folder / "float.onnx", folder / "quantized.onnx", folder / "data.npz",
+                after, entry["command"], entry["fresh"] = applied(cli, folder / "float.onnx", folder / "quantized.onnx", folder / "data.npz",
                                                   all_changes(finding), arithmetic)
                 db = worst_db(after)
                 entry["got_db"] = None if db is None or before is None else db - before
@@ -142,8 +142,8 @@ def print_kinds(results):
 def print_promises(results):
     offered = [(r, m) for r in results for m in r.get("remedies", [])]
     said = [(r, m) for r, m in offered if m["said_db"] is not None]
-    tried = [(r, m) for r, m in said if m["got_db"] is not None]
-    negative = [(r, m) for r, m in said if m["said_db"] < -HARM_DB or (m["got_db"] is not None and m["got_db"] < -HARM_DB)]
+    tried = [(r, m) for r, m in said if m["got_db"] is not None and not m["fresh"]]
+    negative = [(r, m) for r, m in said if m["said_db"] < -HARM_DB] + [(r, m) for r, m in tried if m["got_db"] < -HARM_DB <= m["said_db"]]
     apart = [(r, m) for r, m in tried if abs(m["got_db"] - m["said_db"]) > max(NEAR_DB, NEAR_SHARE * abs(m["said_db"]))]
     print(f"\n== remedies offered with a measured gain: {len(said)}; applied independently: {len(tried)}; harm: {len(negative)}; "
           f"further than 20 % and 1 dB from what was said: {len(apart)}")
