@@ -11,7 +11,7 @@ import onnx
 from editing import with_range
 from running import Refused, command, compare, shown
 
-ANEW = ("recalibrate", "requantize")
+ANEW = ("recalibrate", "requantize", "asymmetric_activations")  # need data: other ranges than those of the file
 
 
 def worst_db(document):
@@ -35,6 +35,8 @@ def changed_recipe(recipe, change):
             part.pop(key, None)
     if change["kind"] == "per_channel":
         recipe.setdefault("tensors", {}).setdefault(change["tensor"], {})["axis"] = change["axis"]
+    if change["kind"] == "eight_bit_weight":
+        recipe.setdefault("tensors", {}).setdefault(change["tensor"], {}).update(type="int8", axis=change["axis"])
     if change["kind"] == "keep_extreme_constants":
         recipe["keep_extreme_constants"] = True
     return recipe
