@@ -6,11 +6,14 @@
 
 #include "core/base/work/memory.h"
 #include "core/onnx/write/export.h"
+#include "core/project/about/element_check.h"
+#include "core/project/about/file_facts.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
 
 #include <charconv>
+#include <cmath>
 #include <memory>
 
 namespace qs::cli {
@@ -24,10 +27,12 @@ struct CompareCommand {
     bool nodeAlone = false;
     std::string ranges;
     RecipeOptions recipe;
-    LadderOptions ladder;
+    SavedFiles ladder;
     std::string saveMap;
     std::optional<int64_t> tryRemedies;
     std::string saveMended;
+    std::optional<double> rtol, atol;
+    bool measureTime = false;
     DataOptions data;
     ComparisonOutput output;
 };
@@ -110,6 +115,40 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
     return inputs;
 }
 
+/// What is asked for beside the comparison has to fit it.
+Status checkAsides(const CompareCommand& o, const CommonOptions& common)
+{
+    if (o.tryRemedies && (*o.tryRemedies < 1 || !o.shard.empty()))
+        return badUse("--try-remedies is a number from 1, and not for one shard", "give it to a run over all samples");
+    if (o.ladder.any() && (!o.shard.empty() || !common.carry.empty() || !o.reference.empty()))
+        return badUse("--framework and --device follow one quantized model over all samples",
+            "leave out --shard, --carry and --reference");
+    for (const auto& [value, name] : { std::pair(o.rtol, "--rtol"), std::pair(o.atol, "--atol") })
+        if (value && !(*value >= 0 && std::isfinite(*value)))
+            return badUse(std::string(name) + " is no tolerance", "give a number from 0");
+    if ((o.rtol || o.atol || o.measureTime) && !o.shard.empty())
+        return badUse("--rtol, --atol and --measure-time are for all samples, not for one shard", "leave out --shard");
+    if ((o.rtol || o.atol) && !common.carry.empty())
+        return badUse("--rtol and --atol compare samples that do not go on from one another", "leave out --carry");
+    return {};
+}
+
+/// What is asked for beside the comparison.
+Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>& snapshots, const Context& context)
+{
+    Asides asides;
+    QS_TRY(asides.ladder, ladderOf(o.ladder, *snapshots.back(), context));
+    asides.timedRuns = o.measureTime ? kTimedRuns : 0;
+    if (!o.rtol && !o.atol)
+        return asides;
+    const Snapshot* const first = snapshots.size() > 1 ? snapshots.front().get() : nullptr;
+    const ElementTolerance tolerance { o.rtol.value_or(0), o.atol.value_or(0) };
+    QS_TRY(const WorkContext work, workContext(context));
+    QS_TRY(asides.elements, elementDifferences(first, *snapshots.back(), tolerance, work));
+    clearProgress(context.common);
+    return asides;
+}
+
 /// All pairs in the form that --map reads.
 std::string mapOf(const Snapshot& s)
 {
@@ -126,11 +165,7 @@ Result<int> compare(const CompareCommand& o, Context& context)
     QS_CHECK(checkComparisonOutput(o.output));
     if (!o.saveMended.empty() && !o.tryRemedies)
         return badUse("--save-mended writes the model with a remedy that was tried", "add --try-remedies N");
-    if (o.tryRemedies && (*o.tryRemedies < 1 || !o.shard.empty()))
-        return badUse("--try-remedies is a number from 1, and not for one shard", "give it to a run over all samples");
-    if (o.ladder.any() && (!o.shard.empty() || !context.common.carry.empty() || !o.reference.empty()))
-        return badUse("--framework and --device follow one quantized model over all samples",
-            "leave out --shard, --carry and --reference");
+    QS_CHECK(checkAsides(o, context.common));
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
     std::vector<std::string> read { files.floatPath, o.map, o.classNames, o.recipe.file, o.ranges, o.data.data,
         o.data.preprocess, o.recipe.calibrationData };
@@ -167,8 +202,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
     }
     if (!o.saveMap.empty())
         QS_CHECK(writeOutput(o.saveMap, mapOf(*snapshots.back())));
-    QS_TRY(const auto ladder, ladderOf(o.ladder, *snapshots.back(), context));
-    return writeComparison(snapshots, o.output, context, ladder ? &*ladder : nullptr);
+    QS_TRY(const Asides asides, asidesOf(o, snapshots, context));
+    return writeComparison(snapshots, o.output, context, asides);
 }
 
 } // namespace
@@ -198,6 +233,13 @@ Command addCompare(CLI::App& app, Context& context)
     app.add_option("--save-mended", o->saveMended,
         "with --try-remedies: write the quantized model with the remedy that is offered first");
     addLadderOptions(app, o->ladder);
+    app.add_option("--rtol", o->rtol,
+        "compare both quantized files (without --reference: both files) element by element: one differs where |b - a| "
+        "> "
+        "atol + rtol * |a|");
+    app.add_option("--atol", o->atol, "the same: the part that does not grow with the element (default of both: 0)");
+    app.add_flag("--measure-time", o->measureTime,
+        "also measure what a run of each model takes in this program's engine: median of some runs, turn by turn");
     app.add_flag("--node-alone,--local", o->nodeAlone,
         "also run each quantized node alone on the float model's values: fills node_sqnr_db (local_sqnr_db is always "
         "there)");

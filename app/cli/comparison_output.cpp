@@ -7,8 +7,6 @@
 #include "core/project/snapshot/comparing.h"
 #include "core/report/report.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iostream>
 
 namespace qs::cli {
@@ -35,40 +33,38 @@ Status writeAll(const std::vector<std::pair<std::string, std::string>>& files)
     return {};
 }
 
-bool belowThreshold(const Snapshot& s, double db)
-{
-    return std::ranges::any_of(s.comparison->outputs, [&](const OutputRow& out) {
-        return !out.similarity.exact && (!out.similarity.sqnrDb || *out.similarity.sqnrDb < db);
-    });
-}
-
 } // namespace
 
 void addComparisonOutput(CLI::App& command, ComparisonOutput& o)
 {
     command.add_option("--csv", o.csv, "write all rows as CSV");
     command.add_option("--html", o.html, "write a self-contained report");
-    command.add_option("--fail-below-sqnr", o.failBelow, "exit 1 when an output is below this, dB");
+    addGates(command, o.gates);
 }
 
-Status checkComparisonOutput(const ComparisonOutput& o)
-{
-    if (o.failBelow && !std::isfinite(*o.failBelow))
-        return badUse("--fail-below-sqnr is no finite number", "give a number of dB");
-    return {};
-}
+Status checkComparisonOutput(const ComparisonOutput& o) { return checkGates(o.gates); }
 
 Result<int> writeComparison(
-    const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Context& context, const Ladder* ladder)
+    const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Context& context, const Asides& asides)
 {
+    QS_TRY(const auto missed, missedGates(*snapshots.back()->comparison, o.gates));
+    QS_TRY(const WorkContext work, workContext(context));
     Snapshot timed = *snapshots.back();
     const Stopwatch watch;
     ReportInfo info { peakMemoryBytes(), context.common.verbose,
         snapshots.size() > 1 ? snapshots.front().get() : nullptr };
-    info.ladder = ladder;
+    info.ladder = asides.ladder ? &*asides.ladder : nullptr;
+    info.elements = asides.elements ? &*asides.elements : nullptr;
+    std::vector<const Snapshot*> shown;
+    for (const SnapshotPtr& s : snapshots)
+        shown.push_back(s.get());
+    std::vector<FileFacts> facts = fileFacts(shown);
+    if (asides.timedRuns > 0)
+        QS_CHECK(measureTimes(facts, shown, asides.timedRuns, work));
+    clearProgress(context.common);
+    info.files = &facts;
     std::vector<WeightLaboratory> laboratories;
     if (!o.html.empty() || !context.common.json.empty()) {
-        QS_TRY(const WorkContext work, workContext(context));
         for (const SnapshotPtr& s : snapshots)
             laboratories.push_back(weightLaboratory(
                 foldedConstantsOf(*s), s->floatModel->model, s->comparison->weights, work.threadCount()));
@@ -89,12 +85,7 @@ Result<int> writeComparison(
     QS_CHECK(writeAll(files));
     if (!toStdout)
         std::cout << compareTable(timed, info);
-    if (o.failBelow && belowThreshold(timed, *o.failBelow)) {
-        std::cerr << "error: an output of the quantized model is below the " << *o.failBelow
-                  << " dB asked for by --fail-below-sqnr; see the findings\n";
-        return int(kThresholdMissed);
-    }
-    return int(kDone);
+    return tellGates(missed, toStdout);
 }
 
 } // namespace qs::cli

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "app/cli/gates.h"
 
+#include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/project/snapshot/snapshot.h"
 
@@ -11,15 +13,22 @@ namespace qs::cli {
 /// What a finished comparison is written to; --json is among the common options.
 struct ComparisonOutput {
     std::string csv, html;
-    std::optional<double> failBelow; ///< dB
+    Gates gates;
 };
 void addComparisonOutput(CLI::App& command, ComparisonOutput& output);
 /// Before any work: options that cannot be right.
 Status checkComparisonOutput(const ComparisonOutput& output);
 
+/// What was asked for beside the comparison.
+struct Asides {
+    std::optional<Ladder> ladder;
+    std::optional<ElementDifferences> elements;
+    size_t timedRuns = 0; ///< of each model; 0: time is not measured
+};
+
 /// Writes files and table, all of them or none. `snapshots`: one, or those of the first and the second quantized file.
-/// The exit code. `ladder` may be null.
+/// The exit code; a gate that cannot be judged is an issue.
 Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& output,
-    const Context& context, const Ladder* ladder = nullptr);
+    const Context& context, const Asides& asides = {});
 
 } // namespace qs::cli

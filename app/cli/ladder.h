@@ -3,19 +3,13 @@
 
 #include "app/cli/cli.h"
 
-#include "core/analysis/lab/ladder.h"
-#include "core/project/snapshot/snapshot.h"
+#include "core/project/about/climbed_ladder.h"
 
 namespace qs::cli {
 
-/// Files of values that others computed.
-struct LadderOptions {
-    std::string framework, device;
-    bool any() const { return !framework.empty() || !device.empty(); }
-};
-void addLadderOptions(CLI::App& command, LadderOptions& options);
+void addLadderOptions(CLI::App& command, SavedFiles& files);
 /// Of a finished comparison in which the quantized model is one file (or recipe) over all samples; nothing where it is
 /// not asked for.
-Result<std::optional<Ladder>> ladderOf(const LadderOptions& options, const Snapshot& snapshot, const Context& context);
+Result<std::optional<Ladder>> ladderOf(const SavedFiles& files, const Snapshot& snapshot, const Context& context);
 
 } // namespace qs::cli

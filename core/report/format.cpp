@@ -136,6 +136,11 @@ std::string counted(uint64_t n, std::string_view noun)
     return count(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
 }
 
+std::string ladderAccuracy(const LadderRow& row)
+{
+    return row.accuracyAfter ? percent(row.accuracyBefore) + " to " + percent(row.accuracyAfter) : "-";
+}
+
 std::string ladderVerdict(const Ladder& ladder)
 {
     if (!ladder.firstApart)
@@ -143,8 +148,9 @@ std::string ladderVerdict(const Ladder& ladder)
     const LadderRow& row = ladder.rows[*ladder.firstApart];
     return "agreement ends at " + std::string(ladderStepName(row.step)) + ", value '" + row.name + "': asked for "
         + row.rule + ", found "
-        + (row.beyondStep                       ? percent(row.beyondStep) + " further"
-                : row.step == LadderStep::Float ? number(row.relative)
+        + (row.accuracyAfter && row.step == LadderStep::Simulated ? ladderAccuracy(row)
+                : row.beyondStep                                  ? percent(row.beyondStep) + " further"
+                : row.step == LadderStep::Float                   ? number(row.relative)
                                                 : decibelUnit(row.similarity.sqnrDb, row.similarity.exact));
 }
 

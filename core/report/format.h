@@ -26,6 +26,7 @@ std::string quantizer(const QuantParams& params, bool dynamic);
 std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
 /// "1 sample", "3 samples".
 std::string counted(uint64_t n, std::string_view noun);
+std::string ladderAccuracy(const LadderRow& row); ///< "97.5 % to 96 %"; "-" where it is not known
 /// Where agreement ends: "agreement ends at simulated -> integer, value 'logits' ..." or that it does not.
 std::string ladderVerdict(const Ladder& ladder);
 /// ", weights rounded to float16", to go on with in a sentence; empty for files in float32.

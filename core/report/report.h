@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/lab/weight_lab.h"
+#include "core/project/about/file_facts.h"
 #include "core/project/snapshot/snapshot.h"
 
 #include <cstdint>
@@ -17,6 +19,8 @@ struct ReportInfo {
     /// Where two quantized files are compared: the first one against the same float model; the snapshot is the second.
     const Snapshot* other = nullptr;
     const Ladder* ladder = nullptr; ///< from a framework's values to a device's
+    const std::vector<FileFacts>* files = nullptr; ///< the models side by side
+    const ElementDifferences* elements = nullptr; ///< of the other from the snapshot's, else of the two files
     /// JSON and HTML: of the snapshot's weights, and of the other's.
     const WeightLaboratory *laboratory = nullptr, *otherLaboratory = nullptr;
 };

@@ -212,6 +212,13 @@ json wholeDocument()
     info.laboratory = info.otherLaboratory = &laboratory;
     info.ladder = &ladder;
     info.other = &s;
+    FileFacts facts;
+    facts.time = RunTime { 1, 1, 1, 9, 2 };
+    const std::vector<FileFacts> files { facts };
+    info.files = &files;
+    ElementDifferences elements;
+    elements.rows.push_back({ "x", "x", "x", true, 4, 1, 0.5, ElementPlace { 0, { 0, 3 }, 0, 0.5 } });
+    info.elements = &elements;
     return json::parse(compareJson(s, info));
 }
 

@@ -19,13 +19,32 @@ constexpr double kSameFloats = 1e-5; ///< relative: two float implementations of
 constexpr double kUsefulDb = 20; ///< what quantization may cost: 1 % of noise
 constexpr double kSameCodesDb = 40; ///< two integer implementations, where no step is known
 constexpr double kFewBeyond = 0.01; ///< of the elements may be further than one step
+constexpr double kSameAccuracy = 0.01; ///< what may be lost: one percentage point
+constexpr double kRoundedShare = 1e-9; ///< 0.97 - 0.96 is not quite 0.01
+
+/// Whether the largest element is that of the label.
+struct Right {
+    bool before = false, after = false;
+};
 
 /// Sums by sample.
 struct RungSums {
     std::vector<PairSums> sums;
+    std::vector<std::optional<Right>> right; ///< with labels, of the first output
     std::vector<uint64_t> beyond;
     std::vector<ScoreSums> scores;
 };
+
+/// Where accuracy is known it says more than an SQNR, and it has to hold beside the steps of codes.
+void judgeAccuracy(LadderRow& row)
+{
+    if (!row.accuracyAfter || row.step == LadderStep::Float)
+        return;
+    const bool holds = *row.accuracyBefore - *row.accuracyAfter <= kSameAccuracy + kRoundedShare;
+    const bool alone = row.step == LadderStep::Simulated;
+    row.rule = alone ? "accuracy within 1 point" : row.rule + ", accuracy within 1 point";
+    row.agrees = holds && (alone || row.agrees);
+}
 
 void judge(LadderRow& row)
 {
@@ -44,7 +63,28 @@ void judge(LadderRow& row)
         row.rule = "at least 40 dB";
         row.agrees = atLeast(kSameCodesDb);
     }
+    judgeAccuracy(row);
     row.agrees = row.agrees && row.similarity.nonFinite == 0;
+}
+
+void addAccuracy(const std::vector<std::optional<Right>>& samples, LadderRow& row)
+{
+    double labels = 0, before = 0, after = 0;
+    for (const auto& right : samples)
+        if (right) {
+            ++labels;
+            before += right->before;
+            after += right->after;
+        }
+    if (labels == 0)
+        return;
+    row.accuracyBefore = before / labels;
+    row.accuracyAfter = after / labels;
+}
+
+bool largestAt(const float* v, size_t n, int64_t label)
+{
+    return label >= 0 && std::max_element(v, v + n) - v == label;
 }
 
 LadderRow rowOf(const Rung& rung, const RungSums& by)
@@ -68,6 +108,7 @@ LadderRow rowOf(const Rung& rung, const RungSums& by)
         row.beyondStep = double(beyond) / double(all.count);
     if (scores.positions > 0)
         row.top1Agreement = scores.agreeing / scores.positions;
+    addAccuracy(by.right, row);
     judge(row);
     return row;
 }
@@ -90,6 +131,7 @@ public:
             s.sums.resize(samples);
             s.beyond.resize(samples);
             s.scores.assign(samples, {});
+            s.right.resize(samples);
         }
         const size_t feeds = m_r.data->feeds();
         const std::shared_ptr<const Schedule> beside[] { m_float, m_simulated, m_integer };
@@ -175,16 +217,28 @@ private:
         const auto count = size_t(xt.count());
         const size_t slices = feed.slicesOf(count), slice = count / slices;
         const auto rows = !rung.output ? std::nullopt : scoreRows(xt.shape(), feed.samples);
+        const auto& labels = m_r.data->labels();
+        const bool judged = isFirstOutput(rung) && slice > 1 && slices == feed.samples && !labels.empty();
         const double step = rung.params ? 1.01 * double(rung.params->scale[0]) : 0;
         for (size_t s = 0; s < slices; ++s) {
             const float *a = x + s * slice, *b = y + s * slice;
             RungSums& sums = m_sums[index];
+            if (const size_t sample = feed.firstSample + s; judged && sample < labels.size())
+                sums.right[sample] = Right { largestAt(a, slice, labels[sample]), largestAt(b, slice, labels[sample]) };
             addPairSums(sums.sums[feed.firstSample + s], a, b, nullptr, slice, nullptr, {});
             for (size_t i = 0; i < slice && step > 0; ++i)
                 sums.beyond[feed.firstSample + s] += !(std::fabs(double(b[i]) - a[i]) <= step);
             if (rows && slices == feed.samples)
                 sums.scores[feed.firstSample + s] = scoreSums(a, b, *rows, ScoreKind::Ranked);
         }
+    }
+
+    /// The one that classes are read from.
+    bool isFirstOutput(const Rung& rung) const
+    {
+        const Plan& plan = rung.step == LadderStep::Float || rung.step == LadderStep::Simulated ? *m_r.pair.floatPlan
+                                                                                                : *m_r.pair.quantPlan;
+        return rung.output && !plan.graph().outputs().empty() && plan.graph().outputs()[0] == rung.x;
     }
 
     Ladder finish()

@@ -23,6 +23,7 @@ struct LadderRow {
     Number relative; ///< |x - y| / |x|
     Number beyondStep; ///< share of elements more than one quantization step apart, where there is a step
     Number top1Agreement; ///< of outputs with several elements
+    Number accuracyBefore, accuracyAfter; ///< fractions, of the first output where the samples have labels
     bool agrees = false;
     std::string rule; ///< what was asked for: "relative error up to 1e-05"
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/format.h"
+#include "core/report/html/html_files.h"
 #include "core/report/html/html_parts.h"
 #include "core/report/report.h"
 
@@ -24,6 +25,16 @@ std::string card(const std::string& title, const std::string& big, const std::st
 std::string section(const std::string& title, const std::string& content)
 {
     return "<section><h2>" + escaped(title) + "</h2>\n" + content + "</section>\n";
+}
+
+/// Where the ranges come from, if they were found here.
+std::string calibratedOn(const Snapshot& s)
+{
+    if (!calibratedHere(s))
+        return {};
+    return " \xc2\xb7 "
+        + (s.calibrationData ? "calibrated on " + s.inputs.calibration.spec
+                             : std::string("the same data calibrate and judge"));
 }
 
 std::string cards(const Snapshot& s)
@@ -154,7 +165,7 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
         + "</h1>\n<p class=\"muted\">"
         + escaped(std::string(quantFormName(s.quantModel->quant->form())) + " \xc2\xb7 " + s.inputs.data.spec
             + " \xc2\xb7 " + text::counted(c.samples, "sample") + " \xc2\xb7 " + std::string(profileName(c.profile))
-            + (c.partial ? " \xc2\xb7 partial" : ""))
+            + calibratedOn(s) + (c.partial ? " \xc2\xb7 partial" : ""))
         + "</p>\n";
     if (info.other) {
         const Snapshot& a = *info.other;
@@ -165,6 +176,10 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
                 + html::outputTable(*a.comparison) + "<h3>Parameters, largest consequence first</h3>"
                 + html::differenceTable(*a.comparison, c));
     }
+    if (info.files)
+        out += section("Models side by side", html::filesTable(*info.files));
+    if (info.elements)
+        out += section("Element by element", html::elementsTable(*info.elements));
     if (info.ladder)
         out += section("From the framework to the device", html::ladderTable(*info.ladder));
     out += cards(s);

@@ -144,11 +144,13 @@ std::string ladderTable(const Ladder& ladder)
             { "SQNR dB", "over all samples" }, { "relative error", "norm of the difference over norm of the value" },
             { "max error", definition::kMaxError.brief },
             { "beyond one step", "share of the elements more than one quantization step apart" },
-            { "top-1 agreement", definition::kTop1.brief } });
+            { "top-1 agreement", definition::kTop1.brief },
+            { "accuracy", "share of samples with the right class, before and after the step", false } });
     for (const LadderRow& row : ladder.rows)
         out += "<tr>" + textCell(std::string(ladderStepName(row.step))) + textCell(row.name, "name")
             + textCell(row.agrees ? "yes" : "no") + textCell(row.rule) + coloured(row.similarity) + plain(row.relative)
-            + plain(row.similarity.maxAbsError) + share(row.beyondStep) + share(row.top1Agreement) + "</tr>\n";
+            + plain(row.similarity.maxAbsError) + share(row.beyondStep) + share(row.top1Agreement)
+            + textCell(text::ladderAccuracy(row)) + "</tr>\n";
     return "<p>" + escaped(text::ladderVerdict(ladder)) + "</p>" + out + closeTable();
 }
 

@@ -2,6 +2,7 @@
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/report/iterations.h"
+#include "core/report/json/files_json.h"
 #include "core/report/json/samples_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"
@@ -301,6 +302,8 @@ Json ladderJson(const Ladder& ladder)
         row["relative_error"] = jsonNumber(r.relative);
         row["beyond_step"] = jsonNumber(r.beyondStep);
         row["top1_agreement"] = jsonNumber(r.top1Agreement);
+        row["accuracy_before"] = jsonNumber(r.accuracyBefore);
+        row["accuracy_after"] = jsonNumber(r.accuracyAfter);
         list.push_back(std::move(row));
     }
     Json json = { { "rows", std::move(list) }, { "ends_at", nullptr }, { "unknown", ladder.unknown } };
@@ -326,6 +329,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     Json json = { { "schema_version", 1 }, { "float", model(s.floatModel) }, { "quantized", model(s.quantModel) } };
     json["quantized"]["form"] = std::string(quantFormName(s.quantModel->quant->form()));
     json["samples"] = c.samples;
+    json["calibration"] = calibrationJson(s);
     json["arithmetic"] = std::string(profileName(c.profile));
     json["outputs"] = outputs(c);
     if (c.profile == ArithmeticProfile::IntegerAvx2)
@@ -370,6 +374,10 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
     Json json = document(s, info.peakMemoryBytes, info.laboratory);
     if (info.ladder)
         json["ladder"] = ladderJson(*info.ladder);
+    if (info.files)
+        json["files"] = filesJson(*info.files);
+    if (info.elements)
+        json["elements"] = elementsJson(*info.elements);
     if (info.other) {
         json["a"] = document(*info.other, info.peakMemoryBytes, info.otherLaboratory);
         json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);

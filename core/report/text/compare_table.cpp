@@ -2,6 +2,7 @@
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
+#include "core/report/text/files_table.h"
 #include "core/report/text/iterations_text.h"
 #include "core/report/text/saturation.h"
 #include "core/report/text/text_table.h"
@@ -107,12 +108,13 @@ std::string accuracyText(const Comparison& c)
 std::string ladderText(const Ladder& ladder)
 {
     TextTable table({ { "step", Align::Left }, { "value", Align::Left, kNameWidth }, { "agrees", Align::Left },
-        { "SQNR dB" }, { "relative error" }, { "max error" }, { "beyond a step" }, { "top-1 agreement" } });
+        { "SQNR dB" }, { "relative error" }, { "max error" }, { "beyond a step" }, { "top-1 agreement" },
+        { "accuracy", Align::Left }, { "rule", Align::Left } });
     for (const LadderRow& row : ladder.rows)
         table.add({ std::string(ladderStepName(row.step)), row.name, row.agrees ? "yes" : "no",
             text::decibel(row.similarity.sqnrDb, row.similarity.exact), text::number(row.relative),
-            text::number(row.similarity.maxAbsError), text::percent(row.beyondStep),
-            text::percent(row.top1Agreement) });
+            text::number(row.similarity.maxAbsError), text::percent(row.beyondStep), text::percent(row.top1Agreement),
+            text::ladderAccuracy(row), row.rule });
     return "\nfrom the framework to the device: " + printable(text::ladderVerdict(ladder)) + "\n" + table.text("  ");
 }
 
@@ -298,8 +300,10 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
     out += header(s) + "\n" + outputsTable(c, info.verbose ? 0 : kNameWidth) + accuracyText(c)
         + (c.network ? "\n" + text::networkVerdict(*c.network) + "\n" : "") + implementationText(c)
         + (c.profile == ArithmeticProfile::IntegerAvx2 ? saturationText(c.saturation, info.verbose) : "")
-        + (info.ladder ? ladderText(*info.ladder) : "") + findingsText(c, info.verbose) + samplesText(c)
-        + activationsTable(c, info.verbose) + iterationsText(s, info.verbose) + weightsTable(c, info.verbose);
+        + (info.files ? filesText(*info.files) : "") + (info.ladder ? ladderText(*info.ladder) : "")
+        + (info.elements ? elementsText(*info.elements, info.verbose) : "") + findingsText(c, info.verbose)
+        + samplesText(c) + activationsTable(c, info.verbose) + iterationsText(s, info.verbose)
+        + weightsTable(c, info.verbose);
     out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
     out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
     out += linksText(s, info.verbose);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/files/mac_count.h"
+
+#include "core/ops/macs.h"
+#include "core/qdq/qlinear_signature.h"
+
+namespace qs {
+
+namespace {
+
+bool isProduct(const std::string& type) { return type == "Conv" || type == "Gemm" || type == "MatMul"; }
+
+/// Sizes of the graph inputs as the samples had them.
+OuterFacts inputSizes(const Comparison& comparison)
+{
+    OuterFacts sizes;
+    for (const ActivationRow& row : comparison.activations)
+        if (!row.floatNode.valid() && !row.shape.empty())
+            sizes.emplace(row.name, Fact { DType::Float32, toDims(row.shape), {} });
+    return sizes;
+}
+
+/// Both factors are codes, in whatever form the file says it.
+bool computesOnCodes(const Graph& graph, const Node& node)
+{
+    if (node.opType != floatOpType(node))
+        return true;
+    const auto dequantized = [&](size_t i) {
+        const NodeId by = node.hasInput(i) ? graph.value(node.inputs[i]).producer : NodeId();
+        return by.valid() && isDequantizeLinear(graph.node(by));
+    };
+    return dequantized(0) && dequantized(1);
+}
+
+/// Adds up to nothing where a part is unknown.
+struct Sum {
+    int64_t total = 0;
+    bool known = true;
+    void add(const std::optional<int64_t>& macs)
+    {
+        known = known && macs && !__builtin_add_overflow(total, *macs, &total);
+    }
+};
+
+MacCount counted(const Graph& graph, const InferredFacts& facts)
+{
+    Sum all, products;
+    int64_t onCodes = 0;
+    for (const Node& node : graph.nodes()) {
+        const auto macs = nodeMacs(node, facts);
+        all.add(macs);
+        if (!isProduct(floatOpType(node)))
+            continue;
+        products.add(macs);
+        if (macs && computesOnCodes(graph, node))
+            onCodes += *macs;
+    }
+    MacCount count;
+    if (all.known)
+        count.all = all.total;
+    if (products.known && products.total > 0)
+        count.codeShare = double(onCodes) / double(products.total);
+    return count;
+}
+
+} // namespace
+
+MacCount macCount(const LoadedModel& model, const Comparison* comparison)
+{
+    MacCount count = counted(model.graph(), model.plan->facts());
+    if ((count.all && count.codeShare) || !comparison)
+        return count;
+    const MacCount ofSamples = counted(model.graph(), inferFacts(model.graph(), inputSizes(*comparison)));
+    if (!count.all)
+        count.all = ofSamples.all;
+    if (!count.codeShare)
+        count.codeShare = ofSamples.codeShare;
+    return count;
+}
+
+} // namespace qs
