@@ -211,6 +211,27 @@ private slots:
             comparing(kQdq, { "--atol", "1", "--shard", "1/2", "--state", file("s.qstate") }));
     }
 
+    /// Codes of a dynamic quantizer are compared as the reals that they stand for; names of values before a quantizer
+    /// stand for what follows it.
+    void elementsOfOtherForms()
+    {
+        const QString dynamic = file("dynamic.onnx"), codes = file("codes.onnx"), pairs = file("pairs.onnx");
+        QCOMPARE(quantscope({ "quantize", kFloat, "--format", "dynamic", "-o", dynamic }).code, 0);
+        QCOMPARE(quantscope({ "quantize", kFloat, "--format", "qoperator", "--data", kData, "-o", codes }).code, 0);
+        QCOMPARE(quantscope({ "quantize", kFloat, "--format", "qdq", "--data", kData, "-o", pairs }).code, 0);
+        const Outcome o = quantscope({ "compare", kQdq, dynamic, "--reference", kFloat, "--data", kData, "--rtol",
+            "0.5", "--atol", "0.5", "--json", "-" });
+        QCOMPARE(o.code, 0);
+        for (const json& row : parsed(o.out)["elements"]["rows"])
+            QVERIFY2(row["beyond_share"].get<double>() < 0.05, row.dump().c_str());
+        const Outcome direct = quantscope({ "compare", pairs, codes, "--data", kData, "--arithmetic", "integer",
+            "--rtol", "0.02", "--atol", "0.1", "--json", "-" });
+        QCOMPARE(direct.code, 0);
+        QVERIFY(parsed(direct.out)["elements"]["rows"].size() > 3);
+        for (const json& row : parsed(direct.out)["elements"]["rows"])
+            QVERIFY2(row["beyond_share"].get<double>() < 0.05, row.dump().c_str());
+    }
+
     void ladderAsksForAccuracy()
     {
         QCOMPARE(quantscope({ "run", kFloat, "--data", kData, "--out", file("float.npz") }).code, 0);

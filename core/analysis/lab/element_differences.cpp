@@ -4,6 +4,7 @@
 #include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/engine/run/sample_loop.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,12 +35,36 @@ Shape placeOf(size_t index, const Shape& shape)
     return at;
 }
 
-/// What codes of this value mean; null where it is no code, or its parameters are computed.
-const QuantParams* codesOf(const ElementSide& side, ValueId id)
+/// The quantizer whose codes a value holds; null where it holds none.
+const Quantizer* quantizerOf(const ElementSide& side, ValueId id)
 {
     const auto index = side.quant->ofQuantized(id);
     const Quantizer* q = index ? &side.quant->quantizers()[*index] : nullptr;
-    return q && q->codes == id && !q->dynamic ? &q->params : nullptr;
+    return q && q->codes == id ? q : nullptr;
+}
+
+/// Values that its parameters are computed as.
+std::vector<ValueId> computedParameters(const Quantizer* q)
+{
+    std::vector<ValueId> list;
+    if (q && q->dynamic)
+        for (const ValueId id : { q->scaleValue, q->zeroPointValue })
+            if (id.valid())
+                list.push_back(id);
+    return list;
+}
+
+/// What its codes mean in this run; no scale where it is no quantizer.
+QuantParams paramsIn(const Execution& execution, const Quantizer* q)
+{
+    if (!q || !q->dynamic || !q->scaleValue.valid())
+        return q ? q->params : QuantParams {};
+    QuantParams params = q->params;
+    params.scale = toFloats(execution.get(q->scaleValue));
+    params.zeroPoint.assign(params.scale.size(), 0);
+    if (q->zeroPointValue.valid())
+        params.zeroPoint[0] = int32_t(elementAsDouble(execution.get(q->zeroPointValue), 0));
+    return params;
 }
 
 /// One model on its way through a sample.
@@ -107,8 +132,11 @@ private:
     Result<std::shared_ptr<const Schedule>> schedule(const ElementSide& side, ValueId ElementPair::*value) const
     {
         Demand demand;
-        for (const ElementPair& p : m_r.pairs)
+        for (const ElementPair& p : m_r.pairs) {
             demand.values.push_back(p.*value);
+            for (const ValueId id : computedParameters(quantizerOf(side, p.*value)))
+                demand.values.push_back(id);
+        }
         return Schedule::make(side.plan, std::move(demand));
     }
 
@@ -132,21 +160,24 @@ private:
             const ElementPair& p = m_r.pairs[i];
             QS_CHECK(a.advance(p.a, m_work.cancel));
             QS_CHECK(b.advance(p.b, m_work.cancel));
-            measure(i, a.execution.get(p.a), b.execution.get(p.b), feed);
+            measure(i, a.execution, b.execution, feed);
             a.drop(p.a);
             b.drop(p.b);
         }
         return {};
     }
 
-    void measure(size_t index, const Tensor& at, const Tensor& bt, const Feed& feed)
+    void measure(size_t index, const Execution& runOfA, const Execution& runOfB, const Feed& feed)
     {
+        const ElementPair& p = m_r.pairs[index];
+        const Tensor &at = runOfA.get(p.a), &bt = runOfB.get(p.b);
         const bool unlike = at.count() != bt.count();
         std::vector<float> first, second;
         Tensor keepA, keepB;
-        const ElementPair& p = m_r.pairs[index];
-        const float* a = unlike ? nullptr : asFloats(at, Layout::Plain, codesOf(m_r.a, p.a), first, keepA);
-        const float* b = unlike ? nullptr : asFloats(bt, Layout::Plain, codesOf(m_r.b, p.b), second, keepB);
+        const QuantParams ofA = paramsIn(runOfA, quantizerOf(m_r.a, p.a)),
+                          ofB = paramsIn(runOfB, quantizerOf(m_r.b, p.b));
+        const float* a = unlike ? nullptr : asFloats(at, Layout::Plain, &ofA, first, keepA);
+        const float* b = unlike ? nullptr : asFloats(bt, Layout::Plain, &ofB, second, keepB);
         ElementRow found;
         if (!unlike)
             found = differences(a, b, at.shape(), feed);

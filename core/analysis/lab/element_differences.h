@@ -67,8 +67,9 @@ struct ElementDifferences {
 /// The first quantized model of one float model against the second: what both have a partner for. Values that exist in
 /// one of them only before a rounding are left out.
 std::vector<ElementPair> elementPairs(const ComparePair& a, const ComparePair& b);
-/// The first model against the second, whatever they are.
-std::vector<ElementPair> elementPairs(const ComparePair& pair);
+/// The first model against the second, whatever they are: what the next node sees, so behind a quantizer of the first
+/// (`firstQuant`) where there is one.
+std::vector<ElementPair> elementPairs(const ComparePair& pair, const QuantView& firstQuant);
 
 Result<ElementDifferences> compareElements(const ElementRequest& request, const WorkContext& work = {});
 

@@ -33,6 +33,16 @@ std::vector<ValueId> inOrder(const Graph& graph)
     return list;
 }
 
+/// What the next node sees of a value.
+ValueId behindQuantizer(const Plan& plan, const QuantView& quant, ValueId id)
+{
+    const auto index = plan.graph().isOutput(id) ? std::nullopt : quant.ofValue(id);
+    const Quantizer* q = index ? &quant.quantizers()[*index] : nullptr;
+    if (!q || q->real != id || !q->shown().valid() || plan.blocked(q->shown()) || plan.hidden(q->shown()))
+        return id;
+    return q->shown();
+}
+
 } // namespace
 
 std::vector<ElementPair> elementPairs(const ComparePair& a, const ComparePair& b)
@@ -46,14 +56,19 @@ std::vector<ElementPair> elementPairs(const ComparePair& a, const ComparePair& b
     return pairs;
 }
 
-std::vector<ElementPair> elementPairs(const ComparePair& pair)
+std::vector<ElementPair> elementPairs(const ComparePair& pair, const QuantView& firstQuant)
 {
     const Graph& graph = pair.floatPlan->graph();
     const auto second = partners(pair);
     std::vector<ElementPair> pairs;
-    for (const ValueId x : inOrder(graph))
-        if (second.contains(x) && !pair.floatPlan->hidden(x))
-            pairs.push_back({ graph.value(x).name, x, second.at(x), graph.isOutput(x) });
+    std::set<std::pair<ValueId, ValueId>> known;
+    for (const ValueId x : inOrder(graph)) {
+        if (!second.contains(x))
+            continue;
+        const ValueId a = behindQuantizer(*pair.floatPlan, firstQuant, x), b = second.at(x);
+        if (!pair.floatPlan->hidden(a) && known.emplace(a, b).second)
+            pairs.push_back({ graph.value(x).name, a, b, graph.isOutput(x) });
+    }
     return pairs;
 }
 

@@ -17,7 +17,7 @@ Result<ElementDifferences> elementDifferences(
         request.pairs = elementPairs(first, second);
     } else {
         request.a = { second.floatPlan, b.floatModel->quant };
-        request.pairs = elementPairs(second);
+        request.pairs = elementPairs(second, *b.floatModel->quant);
     }
     request.fed = second.floatPlan;
     request.data = b.data.get();
