@@ -6,6 +6,8 @@
 #include <QCommandLineParser>
 #include <QRegularExpression>
 
+#include <cmath>
+
 namespace qs {
 
 namespace {
@@ -13,6 +15,15 @@ namespace {
 constexpr int kSmallest = 200, kLargest = 16384;
 
 const QCommandLineOption kData { QStringLiteral("data"), QStringLiteral("data"), QStringLiteral("D") };
+const QCommandLineOption kCalibration { QStringLiteral("calibration-data"), QStringLiteral("calibration data"),
+    QStringLiteral("D") };
+const QCommandLineOption kCalibrationLimit { QStringLiteral("calibration-limit"), QStringLiteral("calibration limit"),
+    QStringLiteral("N") };
+const QCommandLineOption kReference { QStringLiteral("reference"), QStringLiteral("reference"), QStringLiteral("F") };
+const QCommandLineOption kFramework { QStringLiteral("framework"), QStringLiteral("framework"), QStringLiteral("F") };
+const QCommandLineOption kDevice { QStringLiteral("device"), QStringLiteral("device"), QStringLiteral("F") };
+const QCommandLineOption kRtol { QStringLiteral("rtol"), QStringLiteral("rtol"), QStringLiteral("R") };
+const QCommandLineOption kAtol { QStringLiteral("atol"), QStringLiteral("atol"), QStringLiteral("A") };
 const QCommandLineOption kPreprocess { QStringLiteral("preprocess"), QStringLiteral("preprocess"),
     QStringLiteral("F") };
 const QCommandLineOption kLimit { QStringLiteral("limit"), QStringLiteral("limit"), QStringLiteral("N") };
@@ -59,16 +70,77 @@ Status readShapes(const QCommandLineParser& parser, GuiOptions* options)
     return {};
 }
 
+Status readLimit(const QCommandLineParser& parser, const QCommandLineOption& option, DataRequest* data)
+{
+    if (!parser.isSet(option))
+        return {};
+    bool number = false;
+    const qulonglong limit = parser.value(option).toULongLong(&number);
+    if (!number || limit == 0)
+        return badUse("--" + option.names().front().toStdString() + " " + parser.value(option).toStdString()
+                + " is no number of samples",
+            "give 1 or more");
+    data->limit = size_t(limit);
+    return {};
+}
+
+/// Samples to find ranges with are read as the data are.
+Status readCalibration(const QCommandLineParser& parser, GuiOptions* options)
+{
+    DataRequest& calibration = options->inputs.calibration;
+    calibration.spec = parser.value(kCalibration).toStdString();
+    if (calibration.spec.empty())
+        return calibration.limit
+            ? Status(badUse("--calibration-limit counts the samples of --calibration-data, which is not given",
+                "add --calibration-data, or use --limit"))
+            : Status();
+    if (options->inputs.data.spec.empty())
+        return badUse("--calibration-data needs --data to judge by", "add --data");
+    calibration.preprocess = options->inputs.data.preprocess;
+    calibration.shapes = options->inputs.data.shapes;
+    return {};
+}
+
+/// What is asked of the comparison beside its numbers.
+Status readChecks(const QCommandLineParser& parser, GuiOptions* options)
+{
+    options->saved = { parser.value(kFramework).toStdString(), parser.value(kDevice).toStdString() };
+    if (!parser.isSet(kRtol) && !parser.isSet(kAtol))
+        return {};
+    ElementTolerance tolerance;
+    for (const auto& [option, part] :
+        { std::pair(&kRtol, &tolerance.relative), std::pair(&kAtol, &tolerance.absolute) }) {
+        if (!parser.isSet(*option))
+            continue;
+        bool number = false;
+        *part = parser.value(*option).toDouble(&number);
+        if (!number || !(*part >= 0 && std::isfinite(*part)))
+            return badUse("--" + option->names().front().toStdString() + " is no tolerance", "give a number from 0");
+    }
+    options->tolerance = tolerance;
+    return {};
+}
+
+/// With --reference two quantized models of one float model were given.
+void readFiles(const QStringList& files, const QString& reference, GuiOptions* options)
+{
+    Inputs& inputs = options->inputs;
+    if (!reference.isEmpty()) {
+        inputs.floatPath = reference.toStdString();
+        inputs.quantPath = files[0].toStdString();
+        inputs.other.path = files[1].toStdString();
+        return;
+    }
+    if (!files.isEmpty())
+        inputs.floatPath = files[0].toStdString();
+    if (files.size() == 2)
+        inputs.quantPath = files[1].toStdString();
+}
+
 Status readChoices(const QCommandLineParser& parser, GuiOptions* options)
 {
-    if (parser.isSet(kLimit)) {
-        bool number = false;
-        const qulonglong limit = parser.value(kLimit).toULongLong(&number);
-        if (!number || limit == 0)
-            return badUse(
-                "--limit " + parser.value(kLimit).toStdString() + " is no number of samples", "give 1 or more");
-        options->inputs.data.limit = size_t(limit);
-    }
+    QS_CHECK(readLimit(parser, kLimit, &options->inputs.data));
+    QS_CHECK(readLimit(parser, kCalibrationLimit, &options->inputs.calibration));
     if (parser.isSet(kTheme)) {
         options->theme = themeChoiceFromName(parser.value(kTheme));
         if (!options->theme)
@@ -88,8 +160,9 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
 {
     QCommandLineParser parser;
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
-    for (const QCommandLineOption& option : { kData, kPreprocess, kLimit, kShape, kClassNames, kSession, kView, kTheme,
-             kSelect, kScreenshot, kSize, kHelp, kVersion })
+    for (const QCommandLineOption& option :
+        { kData, kPreprocess, kLimit, kCalibration, kCalibrationLimit, kReference, kFramework, kDevice, kRtol, kAtol,
+            kShape, kClassNames, kSession, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
         parser.addOption(option);
     GuiOptions options;
     if (!parser.parse(arguments)) {
@@ -105,14 +178,13 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     const QStringList files = parser.positionalArguments();
     if (files.size() > 2)
         return seeHelp(QStringLiteral("too many files: %1").arg(files.join(u' ')));
-    if (files.size() == 2) {
-        options.inputs.floatPath = files[0].toStdString();
-        options.inputs.quantPath = files[1].toStdString();
-    } else if (files.size() == 1) {
-        options.inputs.floatPath = files[0].toStdString();
-    }
+    if (parser.isSet(kReference) && files.size() != 2)
+        return seeHelp(QStringLiteral("--reference compares two quantized files"));
+    readFiles(files, parser.value(kReference), &options);
+    QS_CHECK(readChecks(parser, &options));
     options.inputs.data.spec = parser.value(kData).toStdString();
     options.inputs.data.preprocess = parser.value(kPreprocess).toStdString();
+    QS_CHECK(readCalibration(parser, &options));
     options.inputs.classNamesPath = parser.value(kClassNames).toStdString();
     options.session = parser.value(kSession);
     if (parser.isSet(kSession) && (!files.isEmpty() || !options.inputs.data.spec.empty()))
@@ -131,19 +203,24 @@ QString helpText()
         "Usage: quantscope [FLOAT [QUANTIZED]] [options]\n"
         "Compares a float ONNX model with its quantized counterpart and shows where the error is.\n"
         "\n"
-        "  --data D             data to run both models on: FILE.npz, FILE.npy, a folder, random:N[:SEED]\n"
-        "  --preprocess F       how pictures of a folder are prepared (JSON)\n"
-        "  --limit N            first N samples only\n"
-        "  --shape NAME=2x3x4   sizes of a dynamic input, for random data; once for each input\n"
-        "  --class-names F      what the classes are called: one name a line, or JSON\n"
-        "  --session F.qscope   opens a project: files, recipe, runs and layout as they were saved\n"
-        "  --view NAME          panel to show: %1\n"
-        "  --theme T            light, dark or system\n"
-        "  --select NAME        node or tensor to select\n"
-        "  --screenshot OUT     save a picture of the window (PNG) when the comparison is done, and exit\n"
-        "  --size WxH           size of the window in pixels\n"
-        "  -h, --help           this text\n"
-        "  -v, --version        the version\n"
+        "  --data D                    data to run both models on: FILE.npz, FILE.npy, a folder, random:N[:SEED]\n"
+        "  --calibration-data D        samples to find ranges with, judged by those of --data\n"
+        "  --calibration-limit N       first N of them only\n"
+        "  --preprocess F              how pictures of a folder are prepared (JSON)\n"
+        "  --limit N                   first N samples only\n"
+        "  --shape NAME=2x3x4          sizes of a dynamic input, for random data; once for each input\n"
+        "  --reference F               float model by which two quantized files A B are compared\n"
+        "  --rtol R, --atol A          compares elements: A with B, else float with quantized\n"
+        "  --framework F, --device F   what others computed for the samples, for the ladder\n"
+        "  --class-names F             what the classes are called: one name a line, or JSON\n"
+        "  --session F.qscope          opens a project: files, recipe, runs and layout as they were saved\n"
+        "  --view NAME                 panel to show: %1\n"
+        "  --theme T                   light, dark or system\n"
+        "  --select NAME               node or tensor to select\n"
+        "  --screenshot OUT            save a picture of the window (PNG) when the comparison is done, and exit\n"
+        "  --size WxH                  size of the window in pixels\n"
+        "  -h, --help                  this text\n"
+        "  -v, --version               the version\n"
         "\n"
         "With --screenshot the exit code is 0 done, 2 bad use, 3 bad input, 4 cancelled, 5 internal error.\n")
         .arg(MainWindow::viewNames().join(QStringLiteral(", ")));

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/project/about/climbed_ladder.h"
+#include "core/project/about/element_check.h"
 #include "core/project/snapshot/snapshot.h"
 #include "widgets/session/shown/theme.h"
 
@@ -15,6 +17,8 @@ namespace qs {
 /// What the user asked for.
 struct GuiOptions {
     Inputs inputs;
+    SavedFiles saved; ///< for the ladder
+    std::optional<ElementTolerance> tolerance; ///< elements are compared
     std::optional<ThemeChoice> theme;
     QString session; ///< a project file
     QString view;

@@ -3,6 +3,7 @@
 #include "app/gui/signals.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
+#include "widgets/session/details/shown_checks.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/views/base/error_bar.h"
@@ -161,5 +162,9 @@ int main(int argc, char** argv)
     window.offerRecovery(lost);
     if (forScreenshot && options.view == QStringLiteral("findings"))
         session.setAutoTry(true); // the picture shows what they gain
+    if (options.saved.any())
+        window.ladder().setFiles(options.saved);
+    if (options.tolerance)
+        window.elements().setTolerance(*options.tolerance);
     return forScreenshot ? runForScreenshot(options, session, window) : runInteractively(options, session, window);
 }

@@ -19,7 +19,8 @@ bool isOpened(const Inputs& inputs, const std::string& path)
         return !input.empty() && !wanted.isEmpty() && QFileInfo(toQt(input)).canonicalFilePath() == wanted;
     };
     return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
-        || same(inputs.mapPath) || same(inputs.classNamesPath);
+        || same(inputs.calibration.spec) || same(inputs.calibration.preprocess) || same(inputs.mapPath)
+        || same(inputs.classNamesPath);
 }
 
 Status writeReport(const Snapshot& snapshot, const std::string& path)
@@ -35,6 +36,13 @@ Status writeReport(const Snapshot& snapshot, const std::string& path)
             foldedConstantsOf(snapshot), snapshot.floatModel->model, snapshot.comparison->weights, hardwareThreads());
         info.laboratory = &laboratory;
     }
+    std::vector<const Snapshot*> shown { &snapshot };
+    if (snapshot.other)
+        shown.push_back(snapshot.other->snapshot.get());
+    std::vector<FileFacts> files;
+    if (suffix != QLatin1String("csv"))
+        files = fileFacts(shown);
+    info.files = &files;
     std::string text;
     if (suffix == QLatin1String("html") || suffix == QLatin1String("htm"))
         text = compareHtml(snapshot, info);

@@ -44,6 +44,18 @@ void openData(Session& session, const QString& spec, const QString& preprocess)
     });
 }
 
+void openCalibration(Session& session, const QString& spec, const QString& preprocess)
+{
+    openChanged(session, [&](Inputs& inputs) {
+        inputs.calibration = {};
+        inputs.calibration.spec = spec.toStdString();
+        inputs.calibration.preprocess = preprocess.toStdString();
+        inputs.calibration.shapes = inputs.data.shapes;
+        if (inputs.calibration.spec == inputs.data.spec && inputs.calibration.preprocess == inputs.data.preprocess)
+            inputs.calibration = {}; // these are the data themselves
+    });
+}
+
 void openClassNames(Session& session, const QString& path)
 {
     openChanged(session, [&](Inputs& inputs) { inputs.classNamesPath = path.toStdString(); });

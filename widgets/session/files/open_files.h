@@ -11,6 +11,8 @@ namespace qs {
 void openFloat(Session& session, const QString& path); ///< replaces everything when a float model was open
 void openQuantized(Session& session, const QString& path);
 void openData(Session& session, const QString& spec, const QString& preprocess = {});
+/// Samples that ranges are found with; the data judge alone then. Empty: the data serve both.
+void openCalibration(Session& session, const QString& spec, const QString& preprocess = {});
 void openClassNames(Session& session, const QString& path);
 /// A second quantized model to compare the first with; none: takes it away.
 void openOther(Session& session, const OtherQuantized& other);

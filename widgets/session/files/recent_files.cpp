@@ -31,8 +31,10 @@ bool isThere(const std::string& path) { return path.empty() || QFileInfo::exists
 
 bool isThere(const Inputs& inputs)
 {
-    const bool data = inputs.data.spec.starts_with("random:") || isThere(inputs.data.spec);
-    return data && isThere(inputs.floatPath) && isThere(inputs.quantPath) && isThere(inputs.data.preprocess);
+    const auto dataThere
+        = [](const DataRequest& data) { return data.spec.starts_with("random:") || isThere(data.spec); };
+    return dataThere(inputs.data) && dataThere(inputs.calibration) && isThere(inputs.floatPath)
+        && isThere(inputs.quantPath) && isThere(inputs.data.preprocess);
 }
 
 } // namespace
@@ -49,6 +51,9 @@ RecentFiles::RecentFiles(QObject* parent)
         inputs.quantPath = settings.value(QStringLiteral("quantized")).toString().toStdString();
         inputs.data.spec = settings.value(QStringLiteral("data")).toString().toStdString();
         inputs.data.preprocess = settings.value(QStringLiteral("preprocess")).toString().toStdString();
+        inputs.calibration.spec = settings.value(QStringLiteral("calibration")).toString().toStdString();
+        inputs.calibration.preprocess
+            = settings.value(QStringLiteral("calibrationPreprocess")).toString().toStdString();
         m_entries.push_back(inputs);
     }
     settings.endArray();
@@ -63,6 +68,8 @@ void RecentFiles::add(const Inputs& inputs)
     entry.quantPath = absolute(inputs.quantPath);
     entry.data.spec = absolute(inputs.data.spec);
     entry.data.preprocess = absolute(inputs.data.preprocess);
+    entry.calibration.spec = absolute(inputs.calibration.spec);
+    entry.calibration.preprocess = absolute(inputs.calibration.preprocess);
     // Opening is done piece by piece: the whole replaces the part.
     std::erase_if(m_entries, [&](const Inputs& old) {
         return samePlaces(old, entry)
@@ -116,6 +123,8 @@ void RecentFiles::save() const
         settings.setValue(QStringLiteral("quantized"), toQt(m_entries[i].quantPath));
         settings.setValue(QStringLiteral("data"), toQt(m_entries[i].data.spec));
         settings.setValue(QStringLiteral("preprocess"), toQt(m_entries[i].data.preprocess));
+        settings.setValue(QStringLiteral("calibration"), toQt(m_entries[i].calibration.spec));
+        settings.setValue(QStringLiteral("calibrationPreprocess"), toQt(m_entries[i].calibration.preprocess));
     }
     settings.endArray();
     settings.sync(); // at once: the next window may open before this one goes

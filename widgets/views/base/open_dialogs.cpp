@@ -34,14 +34,20 @@ QString startFolder(const Session& session)
     return path.isEmpty() ? QDir::currentPath() : QFileInfo(path).absolutePath();
 }
 
-void ask(const Session& session, QWidget* parent, const QString& title, const QString& filter,
+void ask(const QString& folder, QWidget* parent, const QString& title, const QString& filter,
     QFileDialog::FileMode mode, std::function<void(const QString&)> chosen)
 {
-    auto* dialog = new QFileDialog(parent, title, startFolder(session), filter);
+    auto* dialog = new QFileDialog(parent, title, folder, filter);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(mode);
     QObject::connect(dialog, &QFileDialog::fileSelected, dialog, std::move(chosen));
     dialog->open();
+}
+
+void ask(const Session& session, QWidget* parent, const QString& title, const QString& filter,
+    QFileDialog::FileMode mode, std::function<void(const QString&)> chosen)
+{
+    ask(startFolder(session), parent, title, filter, mode, std::move(chosen));
 }
 
 /// A kind of file that is written.
@@ -62,6 +68,24 @@ QFileDialog* askToWrite(
 }
 
 QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
+
+QString arrayFilter() { return tr("Arrays (*.npz *.npy);;All files (*)"); }
+
+using OpenFolder = void (*)(Session& session, const QString& spec, const QString& preprocess);
+
+/// Pictures need a description of how they are prepared, which is asked for next.
+void askForFolder(Session& session, QWidget* parent, const QString& title, OpenFolder open)
+{
+    const auto withDescription = [&session, parent, open](const QString& folder) {
+        const QStringList sets = QDir(folder).entryList({ QStringLiteral("test_data_set_*") }, QDir::Dirs);
+        if (!sets.isEmpty())
+            return open(session, folder, {});
+        ask(session, parent, Session::tr("How the pictures are prepared"),
+            Session::tr("Preprocessing (*.json);;All files (*)"), QFileDialog::ExistingFile,
+            [&session, folder, open](const QString& description) { open(session, folder, description); });
+    };
+    ask(session, parent, title, {}, QFileDialog::Directory, withDescription);
+}
 
 } // namespace
 
@@ -87,21 +111,24 @@ void askForOther(Session& session, QWidget* parent)
 
 void askForData(Session& session, QWidget* parent)
 {
-    ask(session, parent, tr("Open data"), tr("Arrays (*.npz *.npy);;All files (*)"), QFileDialog::ExistingFile,
+    ask(session, parent, tr("Open data"), arrayFilter(), QFileDialog::ExistingFile,
         [&session](const QString& path) { openData(session, path); });
+}
+
+void askForCalibration(Session& session, QWidget* parent)
+{
+    ask(session, parent, tr("Open samples to find ranges with"), arrayFilter(), QFileDialog::ExistingFile,
+        [&session](const QString& path) { openCalibration(session, path); });
 }
 
 void askForDataFolder(Session& session, QWidget* parent)
 {
-    const auto withDescription = [&session, parent](const QString& folder) {
-        const QStringList sets = QDir(folder).entryList({ QStringLiteral("test_data_set_*") }, QDir::Dirs);
-        if (!sets.isEmpty())
-            return openData(session, folder);
-        ask(session, parent, Session::tr("How the pictures are prepared"),
-            Session::tr("Preprocessing (*.json);;All files (*)"), QFileDialog::ExistingFile,
-            [&session, folder](const QString& description) { openData(session, folder, description); });
-    };
-    ask(session, parent, tr("Open a folder of pictures or test data"), {}, QFileDialog::Directory, withDescription);
+    askForFolder(session, parent, tr("Open a folder of pictures or test data"), &openData);
+}
+
+void askForCalibrationFolder(Session& session, QWidget* parent)
+{
+    askForFolder(session, parent, tr("Open a folder of pictures or test data to find ranges with"), &openCalibration);
 }
 
 void askForClassNames(Session& session, QWidget* parent)
@@ -159,6 +186,17 @@ void askForRecipe(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open recipe"), tr("Recipe (*.json);;All files (*)"), QFileDialog::ExistingFile,
         [&session](const QString& path) { readRecipeInto(session, path); });
+}
+
+void askForSavedValues(QWidget* parent, std::function<void(const QString& path)> chosen)
+{
+    ask(QDir::currentPath(), parent, tr("Values that others computed"), tr("Arrays (*.npz);;All files (*)"),
+        QFileDialog::ExistingFile, std::move(chosen));
+}
+
+void askForSavedFolder(QWidget* parent, std::function<void(const QString& path)> chosen)
+{
+    ask(QDir::currentPath(), parent, tr("ONNX test data with outputs"), {}, QFileDialog::Directory, std::move(chosen));
 }
 
 void askForProject(Session& session, QWidget* parent)

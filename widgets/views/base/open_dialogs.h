@@ -14,6 +14,9 @@ namespace qs {
 void askForFloat(Session& session, QWidget* parent);
 void askForQuantized(Session& session, QWidget* parent);
 void askForData(Session& session, QWidget* parent);
+/// Samples to find ranges with, other than those that judge: arrays, or a folder.
+void askForCalibration(Session& session, QWidget* parent);
+void askForCalibrationFolder(Session& session, QWidget* parent);
 /// Pictures or ONNX test data; pictures need a preprocessing description, which is asked for next.
 void askForDataFolder(Session& session, QWidget* parent);
 /// A file that says what the classes are called.
@@ -28,6 +31,9 @@ void askForRecipe(Session& session, QWidget* parent);
 void askForOther(Session& session, QWidget* parent);
 /// Where to write the pairs made by hand.
 void askForLinksFile(Session& session, QWidget* parent);
+/// What others computed for the samples: an npz file, or a folder of ONNX test data.
+void askForSavedValues(QWidget* parent, std::function<void(const QString& path)> chosen);
+void askForSavedFolder(QWidget* parent, std::function<void(const QString& path)> chosen);
 void askForProject(Session& session, QWidget* parent);
 /// Where to save the project.
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen);

@@ -206,13 +206,13 @@ QWidget* TablePanel::makeFooter()
     auto* footer = new ElidedLabel(Qt::ElideRight, this);
     footer->setObjectName(QStringLiteral("tableFooter"));
     footer->setContentsMargins(8, 2, 8, 3);
-    const auto fill = [this, footer] {
+    m_fillFooter = [this, footer] {
         footer->setText(m_setup.footer(m_session.theme()));
         footer->setToolTip(footer->text());
     };
-    connect(&m_session, &Session::themeChanged, footer, fill);
-    connect(&m_session, &Session::snapshotChanged, footer, fill);
-    fill();
+    connect(&m_session, &Session::themeChanged, footer, m_fillFooter);
+    connect(&m_session, &Session::snapshotChanged, footer, m_fillFooter);
+    m_fillFooter();
     return footer;
 }
 
@@ -334,6 +334,13 @@ void TablePanel::showInfo()
         m_empty->setText(tr("No row has all these words. Clear the filter to see all."));
     else if (empty && m_setup.emptyText)
         m_empty->setText(m_setup.emptyText(snapshot));
+}
+
+void TablePanel::refreshTexts()
+{
+    showInfo();
+    if (m_fillFooter)
+        m_fillFooter();
 }
 
 void TablePanel::showColumnMenu(const QPoint& position)

@@ -58,6 +58,8 @@ protected:
     /// shared the width.
     void shareWidth(const std::vector<int>& beside);
     bool eventFilter(QObject* watched, QEvent* event) override;
+    /// For rows that come from elsewhere than the snapshot: header, footer and the hint say what is so now.
+    void refreshTexts();
 
 private:
     void buildTable();
@@ -83,6 +85,7 @@ private:
     QSpacerItem* m_rest;
     QSplitter* m_splitter;
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled
+    std::function<void()> m_fillFooter; ///< empty without a footer
     bool m_sharedByHand = false; ///< the user moved the line between the table and what stands beside it
     bool m_following = false; ///< the selection leads, not the user
 };

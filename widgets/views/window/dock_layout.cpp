@@ -15,7 +15,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kStateVersion = 4;
+constexpr int kStateVersion = 5;
 constexpr int kAroundDocks = 24; ///< pixels: margins of the window and the lines between docks
 
 } // namespace
@@ -77,8 +77,8 @@ DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
     case LayoutName::Compare:
         a.left = { { "graph-2" } };
         a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
-        a.bottom = { { "tensors", "weights", "difference", "matching", "samples", "outputs", "saturation",
-            "layer-chart", "jobs" } };
+        a.bottom = { { "tensors", "weights", "difference", "elements", "files", "ladder", "matching", "samples",
+            "outputs", "saturation", "layer-chart", "jobs" } };
         a.leftWidth = 33, a.leftLeast = 260, a.rightWidth = 28, a.rightLeast = 300;
         a.rightHeights = { 24, 34 }, a.bottomHeight = 36;
         break;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/header_strip.h"
 
+#include "core/project/about/file_facts.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/output_model.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/session/shown/search_names.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/open_dialogs.h"
 
 #include <QAbstractItemView>
 #include <QCompleter>
@@ -28,7 +30,7 @@ namespace {
 
 constexpr int kSearchWidth = 250;
 constexpr int kVisibleItems = 14;
-constexpr int kUndoWidth = 190;
+constexpr int kUndoWidth = 190, kCalibrationWidth = 270;
 
 } // namespace
 
@@ -43,6 +45,29 @@ QString projectName(const Inputs& inputs)
     return kNamesOfNothing.count(stem.toLower()) && !folder.isEmpty() ? folder : stem;
 }
 
+namespace {
+
+/// "samples.npz (200)"
+QString dataText(const std::string& path, const DataSource& data)
+{
+    QString spec = toQt(path);
+    while (spec.endsWith(u'/'))
+        spec.chop(1);
+    return spec.mid(spec.lastIndexOf(u'/') + 1) + QStringLiteral(" (%1)").arg(countText(data.samples()));
+}
+
+} // namespace
+
+QString calibrationLine(const Snapshot& snapshot)
+{
+    if (!calibratedHere(snapshot))
+        return {};
+    if (snapshot.calibrationData)
+        return HeaderStrip::tr("calibrated on %1")
+            .arg(dataText(snapshot.inputs.calibration.spec, *snapshot.calibrationData));
+    return HeaderStrip::tr("the same data calibrate and judge");
+}
+
 QString projectLine(const Snapshot& snapshot)
 {
     QStringList files;
@@ -51,13 +76,8 @@ QString projectLine(const Snapshot& snapshot)
     if (snapshot.quantModel)
         files << (snapshot.inputs.recipe ? HeaderStrip::tr("the recipe") : fileName(snapshot.inputs.quantPath));
     QStringList parts { files.join(QStringLiteral(" ⇄ ")) };
-    if (snapshot.data) {
-        QString spec = toQt(snapshot.inputs.data.spec);
-        while (spec.endsWith(u'/'))
-            spec.chop(1);
-        parts << spec.mid(spec.lastIndexOf(u'/') + 1)
-                + QStringLiteral(" (%1)").arg(countText(snapshot.data->samples()));
-    }
+    if (snapshot.data)
+        parts << dataText(snapshot.inputs.data.spec, *snapshot.data);
     if (snapshot.comparison)
         parts << toQt(profileName(snapshot.comparison->profile));
     if (snapshot.comparison && snapshot.comparison->partial)
@@ -72,6 +92,7 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     , m_changes(new QLabel(this))
     , m_run(new QPushButton(tr("Run  Ctrl+Enter"), this))
     , m_undo(new QPushButton(this))
+    , m_calibration(new QPushButton(this))
     , m_name(new QLabel(this))
     , m_files(new ElidedLabel(Qt::ElideRight, this))
     , m_summary(new QHBoxLayout)
@@ -91,6 +112,7 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     row->setSpacing(10);
     row->addWidget(m_name);
     row->addWidget(m_files, 1);
+    row->addWidget(m_calibration);
     row->addWidget(m_changes);
     row->addWidget(m_run);
     row->addWidget(m_undo);
@@ -115,6 +137,9 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     m_run->setProperty("primary", true);
     m_run->setAccessibleName(tr("Run the recipe"));
     m_undo->setProperty("link", true);
+    m_calibration->setProperty("link", true);
+    m_calibration->setObjectName(QStringLiteral("calibrationNote"));
+    connect(m_calibration, &QPushButton::clicked, this, [this] { askForCalibration(m_session, this); });
     connect(m_run, &QPushButton::clicked, &session, &Session::run);
     connect(m_undo, &QPushButton::clicked, &session.recipe().stack(), &QUndoStack::undo);
     connect(&recipe, &RecipeView::changed, this, &HeaderStrip::refreshRecipe);
@@ -149,6 +174,21 @@ void HeaderStrip::refresh()
     m_search->setEnabled(open);
     refreshSummary();
     refreshRecipe();
+    refreshCalibration();
+}
+
+void HeaderStrip::refreshCalibration()
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    const QString text = calibrationLine(snapshot);
+    m_calibration->setVisible(!text.isEmpty());
+    m_calibration->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kCalibrationWidth));
+    m_calibration->setAccessibleName(text);
+    m_calibration->setToolTip(snapshot.calibrationData
+            ? tr("Ranges were found with %1, the result is judged with %2. Click to choose other calibration data.")
+                  .arg(toQt(snapshot.inputs.calibration.spec), toQt(snapshot.inputs.data.spec))
+            : tr("Ranges fit these samples better than new ones, so the numbers flatter the recipe. Click to choose "
+                 "calibration data of their own; the data that are open then judge alone."));
 }
 
 void HeaderStrip::refreshRecipe()

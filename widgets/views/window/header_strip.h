@@ -29,13 +29,14 @@ private:
     void refresh();
     void refreshSummary();
     void refreshRecipe();
+    void refreshCalibration();
     void fillNames();
     void go(const QString& name);
 
     Session& m_session;
     RecipeView& m_recipe;
     QLabel* m_changes;
-    QPushButton *m_run, *m_undo;
+    QPushButton *m_run, *m_undo, *m_calibration;
     QLabel* m_name;
     QLabel* m_files;
     QHBoxLayout* m_summary;
@@ -48,5 +49,8 @@ private:
 QString projectName(const Inputs& inputs);
 /// "float.onnx ⇄ qdq.onnx · samples.npz (2) · simulated"
 QString projectLine(const Snapshot& snapshot);
+/// What the ranges of the recipe were found with: "calibrated on calib.npz (64)", or that the data judge what they
+/// calibrated; "" where nothing was calibrated here.
+QString calibrationLine(const Snapshot& snapshot);
 
 } // namespace qs

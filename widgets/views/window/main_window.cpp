@@ -24,6 +24,8 @@
 #include "widgets/views/tables/difference_panel.h"
 #include "widgets/views/tables/findings_panel.h"
 #include "widgets/views/tables/jobs_panel.h"
+#include "widgets/views/tables/judging_panels.h"
+#include "widgets/views/tables/ladder_panel.h"
 #include "widgets/views/tables/matching_panel.h"
 #include "widgets/views/tables/runs_panel.h"
 #include "widgets/views/tables/samples_panel.h"
@@ -55,6 +57,8 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_session(session)
     , m_recipe(new RecipeView(session, this))
     , m_advisor(new Advisor(session, *m_recipe, this))
+    , m_ladder(new ShownLadder(session, this))
+    , m_elements(new ShownElements(session, this))
     , m_memory(memory)
     , m_layout(new DockLayout(*this))
     , m_strip(new HeaderStrip(session, *m_recipe, this))
@@ -149,6 +153,10 @@ void MainWindow::buildDocks()
     m_layout->add(new SamplesPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_matching, Qt::BottomDockWidgetArea);
     m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new ElementsPanel(m_session, *m_elements, this), Qt::BottomDockWidgetArea);
+    auto* files = new ShownFiles(m_session, this);
+    m_layout->add(new FilesPanel(m_session, *files, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new LadderPanel(m_session, *m_ladder, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeSaturationPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
@@ -247,15 +255,18 @@ QStringList MainWindow::viewNames()
         QStringLiteral("weight-lab"), QStringLiteral("inspector"), QStringLiteral("distribution"),
         QStringLiteral("channels"), QStringLiteral("error-map"), QStringLiteral("layer-chart"),
         QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"),
-        QStringLiteral("difference"), QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"),
-        QStringLiteral("advisor"), QStringLiteral("jobs") };
+        QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"),
+        QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"),
+        QStringLiteral("jobs") };
 }
 
 bool MainWindow::showView(const QString& name)
 {
     if (name == QLatin1String("what-if"))
         m_layout->apply(LayoutName::WhatIf);
-    if (name == QLatin1String("graph-2") || name == QLatin1String("difference"))
+    static const QStringList kCompared { QStringLiteral("graph-2"), QStringLiteral("difference"),
+        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder") };
+    if (kCompared.contains(name))
         m_layout->apply(LayoutName::Compare);
     if (name != m_graph->objectName())
         return m_layout->raise(name);

@@ -21,6 +21,8 @@ class HeaderStrip;
 class MatchingPanel;
 class RecipeView;
 class RecoveryBar;
+class ShownElements;
+class ShownLadder;
 class TablePanel;
 
 /// Puts the views together; knows no engine and decides nothing about numbers.
@@ -44,6 +46,8 @@ public:
     DockLayout& layoutOfPanels() const { return *m_layout; }
     RecipeView& recipe() const { return *m_recipe; }
     Advisor& advisor() const { return *m_advisor; }
+    ShownLadder& ladder() const { return *m_ladder; }
+    ShownElements& elements() const { return *m_elements; }
     ErrorBar& errorBar() const { return *m_errorBar; }
 
 protected:
@@ -68,6 +72,8 @@ private:
     Session& m_session;
     RecipeView* m_recipe;
     Advisor* m_advisor;
+    ShownLadder* m_ladder;
+    ShownElements* m_elements;
     RecentFiles m_recent;
     SystemTheme m_systemTheme;
     ThemeChoice m_theme = ThemeChoice::System;

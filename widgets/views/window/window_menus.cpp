@@ -83,6 +83,22 @@ QMenu* makeExportMenu(const WindowParts& parts)
     return menu;
 }
 
+/// What ranges are found with.
+QMenu* makeCalibrationMenu(const WindowParts& parts)
+{
+    QMainWindow* window = &parts.window;
+    Session* session = &parts.session;
+    auto* menu = new QMenu(tr("Cali&bration data"), window);
+    add(menu, tr("Open &arrays…"), {}, window, [session, window] { askForCalibration(*session, window); });
+    add(menu, tr("Open &folder…"), {}, window, [session, window] { askForCalibrationFolder(*session, window); });
+    QAction* same
+        = add(menu, tr("&The data to judge by, too"), {}, session, [session] { openCalibration(*session, {}); });
+    same->setCheckable(true);
+    QObject::connect(menu, &QMenu::aboutToShow, same,
+        [same, session] { same->setChecked(session->wantedFiles().calibration.spec.empty()); });
+    return menu;
+}
+
 void buildFileMenu(const WindowParts& parts, QMenu* exports)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&File"));
@@ -93,10 +109,12 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         [session, window] { askForQuantized(*session, window); });
     add(menu, tr("Compare with a &second quantized…"), {}, window,
         [session, window] { askForOther(*session, window); });
-    add(menu, tr("Open &data…"), QKeySequence(QStringLiteral("Ctrl+D")), window,
+    add(menu, tr("Open &data to judge by…"), QKeySequence(QStringLiteral("Ctrl+D")), window,
         [session, window] { askForData(*session, window); });
-    add(menu, tr("Open data f&older…"), QKeySequence(QStringLiteral("Ctrl+Shift+D")), window,
+    add(menu, tr("Open data f&older to judge by…"), QKeySequence(QStringLiteral("Ctrl+Shift+D")), window,
         [session, window] { askForDataFolder(*session, window); });
+    QMenu* calibration = makeCalibrationMenu(parts);
+    menu->addMenu(calibration);
     QAction* names
         = add(menu, tr("Class &names…"), {}, window, [session, window] { askForClassNames(*session, window); });
     QMenu* recent = menu->addMenu(tr("Open &recent"));
@@ -123,13 +141,14 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         [session] { session->jobs().cancelAll(); });
     QAction* close = add(
         menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
-    const auto enable = [reload, close, report, save, saveAs, names](const SnapshotPtr& now) {
+    const auto enable = [reload, close, report, save, saveAs, names, calibration](const SnapshotPtr& now) {
         save->setEnabled(now->floatModel.has_value());
         saveAs->setEnabled(now->floatModel.has_value());
         report->setEnabled(now->comparison.has_value());
         const bool open = now->floatModel || now->quantModel;
         reload->setEnabled(open);
         names->setEnabled(now->floatModel.has_value());
+        calibration->setEnabled(now->data != nullptr);
         close->setEnabled(open);
     };
     enable(session->snapshot());
