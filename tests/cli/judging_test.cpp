@@ -116,7 +116,10 @@ private slots:
             { "compare", kQdq, kNarrow, "--reference", kFloat, "--data", kData, "--measure-time", "--threads", "1",
                 "--arithmetic", "integer", "--json", file("timed.json"), "--html", file("timed.html") });
         QCOMPARE(o.code, 0);
-        const json files = parsed(contentOf(file("timed.json")))["files"];
+        const json document = parsed(contentOf(file("timed.json"))), files = document["models"];
+        QCOMPARE(document["files"].size(), size_t(2)); // as if B was compared alone
+        QCOMPARE(document["files"][1]["path"], files[2]["path"]);
+        QCOMPARE(document["a"]["files"][1]["path"], files[1]["path"]);
         QCOMPARE(files.size(), size_t(3));
         QCOMPARE(files[1]["role"], json("a"));
         QCOMPARE(files[2]["role"], json("b"));

@@ -214,7 +214,7 @@ json wholeDocument()
     info.other = &s;
     FileFacts facts;
     facts.time = RunTime { 1, 1, 1, 9, 2 };
-    const std::vector<FileFacts> files { facts };
+    const std::vector<FileFacts> files { facts, facts, facts };
     info.files = &files;
     ElementDifferences elements;
     elements.rows.push_back({ "x", "x", "x", true, 4, 1, 0.5, ElementPlace { 0, { 0, 3 }, 0, 0.5 } });

@@ -367,6 +367,16 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     return json;
 }
 
+constexpr size_t kFilesOfTwo = 3; ///< float, A, B
+
+/// As the document of one of two comparisons has them.
+std::vector<FileFacts> filesOfOne(const std::vector<FileFacts>& all, size_t quantized)
+{
+    std::vector<FileFacts> files { all[0], all[quantized] };
+    files[1].role = "quantized";
+    return files;
+}
+
 } // namespace
 
 std::string compareJson(const Snapshot& s, const ReportInfo& info)
@@ -374,12 +384,17 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
     Json json = document(s, info.peakMemoryBytes, info.laboratory);
     if (info.ladder)
         json["ladder"] = ladderJson(*info.ladder);
-    if (info.files)
+    if (info.files && info.files->size() != kFilesOfTwo)
         json["files"] = filesJson(*info.files);
     if (info.elements)
         json["elements"] = elementsJson(*info.elements);
     if (info.other) {
         json["a"] = document(*info.other, info.peakMemoryBytes, info.otherLaboratory);
+        if (info.files && info.files->size() == kFilesOfTwo) {
+            json["models"] = filesJson(*info.files);
+            json["files"] = filesJson(filesOfOne(*info.files, 2));
+            json["a"]["files"] = filesJson(filesOfOne(*info.files, 1));
+        }
         json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
