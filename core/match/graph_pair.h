@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/match/canonical.h"
 #include "core/match/evidence/value_evidence.h"
+#include "core/match/graph/canonical.h"
 
 namespace qs {
 

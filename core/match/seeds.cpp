@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/seeds.h"
 
-#include "core/match/names.h"
+#include "core/match/graph/names.h"
 
 #include <algorithm>
 #include <map>

@@ -89,13 +89,21 @@ private:
         for (const WeightOperand& operand : weightOperands(m_g, f, q)) {
             if (!fn.hasInput(operand.floatSlot))
                 continue;
-            const ValueId value = fn.inputs[operand.floatSlot];
+            const ValueId value = fn.inputs[constantSlot(fn, operand.floatSlot)];
             const Tensor* a = m_g.f.plan().constant(value);
             const auto stored = a && isFloat(a->dtype()) ? storedOperand(m_g, operand.quantValue) : std::nullopt;
             if (stored && elementCount(stored->shape) == a->count())
                 pairWeight(
                     value, f, q, *stored, { a->shape(), isExchanged(m_g, *a, operand.quantValue, *stored), {}, {} });
         }
+    }
+
+    /// Exporters write the constant of a sum first or second.
+    size_t constantSlot(const Node& fn, size_t slot) const
+    {
+        const bool sum = (fn.is("Add") || fn.is("Mul")) && fn.inputs.size() == 2;
+        const auto constant = [&](size_t i) { return m_g.f.plan().constant(fn.inputs[i]) != nullptr; };
+        return sum && !constant(slot) && constant(1 - slot) ? 1 - slot : slot;
     }
 
     void pairWeight(ValueId f, NodeId fn, NodeId qn, const StoredOperand& operand, const SameElements& same)

@@ -49,22 +49,36 @@ std::string nameFor(const GraphDraft& draft, const std::string& constant, const 
     return readers == 1 && !draft.isCaptured(constant) && !draft.isOutput(constant) ? constant : constant + "_" + norm;
 }
 
+/// The weight's axis of output channels; nothing where the normalization cannot go into it.
+std::optional<size_t> channelAxis(const DraftNode& node, const Tensor& weight)
+{
+    if (node.is("Gemm")) {
+        const bool plain = node.attributes.real("alpha", 1) == 1.0f && node.attributes.real("beta", 1) == 1.0f;
+        return plain && weight.rank() == 2 ? std::optional(node.attributes.integer("transB", 0) != 0 ? size_t(0) : 1)
+                                           : std::nullopt;
+    }
+    const bool transposed = node.is("ConvTranspose");
+    const int64_t groups = node.attributes.integer("group", 1);
+    // A transposed weight has its output channels second; with groups they repeat.
+    if (weight.rank() < 3 || groups < 1 || (transposed && groups != 1))
+        return std::nullopt;
+    return transposed ? 1 : 0;
+}
+
 bool fold(GraphDraft& draft, DraftNode& conv, const DraftNode& norm)
 {
     const auto map = channelMap(draft, norm);
     const Tensor* weight = conv.hasInput(1) ? draft.constant(conv.inputs[1]) : nullptr;
     const Tensor* bias = conv.hasInput(2) ? draft.constant(conv.inputs[2]) : nullptr;
-    if (!map || !weight || weight->dtype() != DType::Float32 || weight->rank() < 3 || (conv.hasInput(2) && !bias)
-        || conv.attributes.integer("group", 1) < 1)
+    if (!map || !weight || weight->dtype() != DType::Float32 || (conv.hasInput(2) && !bias))
         return false;
-    const bool transposed = conv.is("ConvTranspose");
+    const auto axis = channelAxis(conv, *weight);
     const auto channels = static_cast<int64_t>(map->factor.size());
-    // A transposed weight has its output channels second; with groups they repeat.
-    if (weight->dim(transposed ? 1 : 0) != channels || (transposed && conv.attributes.integer("group", 1) != 1))
+    if (!axis || weight->dim(*axis) != channels)
         return false;
     std::vector<float> w = toFloats(*weight);
     int64_t inner = 1;
-    for (size_t d = transposed ? 2 : 1; d < weight->rank(); ++d)
+    for (size_t d = *axis + 1; d < weight->rank(); ++d)
         inner *= weight->dim(d);
     for (size_t i = 0; i < w.size(); ++i) {
         const auto c = (static_cast<int64_t>(i) / inner) % channels;
@@ -110,7 +124,7 @@ Result<PassReport> foldBatchNorm(GraphDraft& draft)
         if (made == producer.end() || readers[between] != 1 || draft.isOutput(between) || draft.isCaptured(between))
             continue;
         DraftNode& conv = draft.nodes[made->second];
-        if (!conv.is("Conv") && !conv.is("ConvTranspose"))
+        if (!conv.is("Conv") && !conv.is("ConvTranspose") && !conv.is("Gemm"))
             continue;
         gone[n] = fold(draft, conv, norm);
         report.changes += gone[n];

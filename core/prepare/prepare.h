@@ -24,7 +24,7 @@ Result<PassReport> foldBranches(GraphDraft& draft);
 /// Nodes whose results do not depend on data become constants ("fold_constants"), in bodies, too. Large results of
 /// small inputs (ConstantOfShape, Expand) stay computed.
 Result<PassReport> foldConstants(GraphDraft& draft);
-/// BatchNormalization behind a Conv or ConvTranspose goes into its weight and bias ("fold_batch_norm").
+/// BatchNormalization behind a Conv, ConvTranspose or Gemm goes into its weight and bias ("fold_batch_norm").
 Result<PassReport> foldBatchNorm(GraphDraft& draft);
 /// Identity and Dropout, and what no output depends on ("remove_unused").
 Result<PassReport> removeUnused(GraphDraft& draft);

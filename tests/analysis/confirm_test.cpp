@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass/confirmed_pairs.h"
+#include "core/analysis/confirm/confirmed_pairs.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
 #include "tests/support/tensors.h"

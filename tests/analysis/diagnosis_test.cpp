@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass/confirmed_pairs.h"
+#include "core/analysis/confirm/confirmed_pairs.h"
 #include "core/analysis/lab/ladder.h"
 #include "core/data/arrays/npz_writer.h"
 #include "core/engine/run/execution.h"
@@ -163,7 +163,7 @@ void DiagnosisTests::sameValueTwice()
     const Alignment found = numbersOf(f, q);
     const ValuePair* square = numericPair(found, f.value("f1"));
     QVERIFY(square);
-    QVERIFY(square->confidence < 0.9);
+    QVERIFY(square->quantValue == q.value("q1")); // either is right; the other one is a link
     QCOMPARE(std::ranges::count(found.links, f.value("f1"), &NumericLink::floatValue), 1);
 }
 

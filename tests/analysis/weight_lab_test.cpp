@@ -2,7 +2,7 @@
 #include "core/analysis/lab/weight_lab.h"
 #include "core/analysis/measure/channel_major.h"
 #include "core/analysis/rows/weight_rows.h"
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/weight_rows.h"
 #include "core/graph/domains.h"
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"
 #include "tests/analysis/comparing.h"

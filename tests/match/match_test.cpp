@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/match/canonical.h"
-#include "core/match/names.h"
+#include "core/match/graph/canonical.h"
+#include "core/match/graph/names.h"
 #include "core/match/topology.h"
 #include "tests/match/chains.h"
 

@@ -342,8 +342,10 @@ void ProjectTests::classesHaveNames()
     inputs.classNamesPath = folder.filePath("names.txt").toStdString();
     QVERIFY(!buildSnapshot(inputs, none, {}, {}).ok());
     QVERIFY(writeFile(inputs.classNamesPath, "zero\none\n").ok());
+    QVERIFY(!buildSnapshot(inputs, none, {}, {}).ok()); // of ten classes
+    QVERIFY(writeFile(inputs.classNamesPath, "{\"0\": \"zero\", \"2\": \"two\"}").ok());
     const SnapshotPtr named = build(inputs, none);
-    QVERIFY(*named->classNames == ClassNames({ "zero", "one" }));
+    QVERIFY(*named->classNames == ClassNames({ "zero", "", "two" }));
     QVERIFY(named->comparison->floatClass == none->comparison->floatClass);
     QVERIFY(!(named->inputs.asked() == none->inputs.asked()));
     QCOMPARE(build(inputs, named)->classNames, named->classNames);

@@ -4,7 +4,7 @@
 #include "core/project/search/mended_file.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/comparing.h"
-#include "tests/analysis/planted.h"
+#include "tests/analysis/planted/planted.h"
 
 #include <algorithm>
 #include <cmath>

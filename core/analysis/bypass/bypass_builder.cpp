@@ -4,7 +4,7 @@
 #include "core/analysis/bypass/stored_ranges.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/rounding/relative_distance.h"
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 

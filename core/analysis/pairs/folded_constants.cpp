@@ -78,7 +78,8 @@ FoldedConstants::FoldedConstants(
     if (folded.empty() || !foldConstants(draft).ok() || !foldBatchNorm(draft).ok())
         return;
     for (const DraftNode& node : draft.nodes) {
-        if (!folded.contains(node.origin) || (node.opType != "Conv" && node.opType != "ConvTranspose"))
+        if (!folded.contains(node.origin)
+            || (node.opType != "Conv" && node.opType != "ConvTranspose" && node.opType != "Gemm"))
             continue;
         for (const size_t slot : { size_t(1), size_t(2) }) {
             const Tensor* now = node.hasInput(slot) ? draft.constant(node.inputs[slot]) : nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/weight_forms.h"
 
-#include "core/analysis/rows/weight_grid.h"
+#include "core/analysis/measure/weight_grid.h"
 #include "core/quant/params/float8.h"
 #include "core/quant/params/weights.h"
 #include "core/tensor/convert.h"

@@ -3,15 +3,15 @@
 
 #include "core/analysis/measure/channel_major.h"
 #include "core/analysis/measure/pair_memory.h"
+#include "core/analysis/measure/weight_grid.h"
 #include "core/analysis/pairs/body_pairs.h"
 #include "core/analysis/pairs/float_elements.h"
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/rows/weight_forms.h"
-#include "core/analysis/rows/weight_grid.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/parallel.h"
 #include "core/kernels/statistics/bins.h"
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 

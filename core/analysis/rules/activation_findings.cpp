@@ -85,14 +85,21 @@ void findLostActivations(const ComparePair& pair, const Comparison& c, std::vect
     }
 }
 
-void putCauseFirst(std::vector<Finding>& found)
+void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found)
 {
     const auto lost = std::ranges::find(found, Rule::ActivationLost, &Finding::rule);
-    const auto other = std::ranges::find(found, Rule::ModelsDiffer, &Finding::rule);
+    const auto other = std::ranges::find_if(
+        found, [](const Finding& f) { return f.rule == Rule::ModelsDiffer && f.severity == Severity::Error; });
     if (lost == found.end() || other == found.end())
         return;
+    // The files part at the tensor that tells of it, or at what the activation makes.
     const std::vector<FindingPlace> places = placesOf(*lost);
-    const bool cause = std::ranges::any_of(places, [&](const FindingPlace& p) { return p.tensor == other->tensor; });
+    const Graph& graph = pair.floatPlan->graph();
+    const ValueId parted = graph.findValue(other->tensor);
+    const NodeId made = parted.valid() ? graph.value(parted).producer : NodeId();
+    const bool cause = std::ranges::any_of(places, [&](const FindingPlace& p) {
+        return p.tensor == other->tensor || (made.valid() && graph.node(made).name == p.node);
+    });
     if (!cause)
         return;
     other->summary += fmt::format(" The reason: the activation behind {} is lost.", other->node);

@@ -90,7 +90,7 @@ void fillFindings(const ComparePair& pair, const std::optional<NetworkProof>& pr
         return a.severity != b.severity ? a.severity < b.severity : a.rank > b.rank;
     });
     foldFindings(found);
-    putCauseFirst(found);
+    putCauseFirst(pair, found);
     c.findings = std::move(found);
 }
 

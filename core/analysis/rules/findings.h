@@ -51,7 +51,7 @@ inline constexpr double kDifferingShare = 0.001;
 std::optional<NetworkVerdict> networkVerdict(const std::optional<NetworkProof>& proof, const Comparison& c);
 
 /// Where a lost activation is what makes two networks of the files, it is told before that, which then names it.
-void putCauseFirst(std::vector<Finding>& found);
+void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found);
 /// Findings of one rule and cause become one with a list of places, where there are several. Sorted as before.
 void foldFindings(std::vector<Finding>& found);
 

@@ -2,7 +2,7 @@
 #include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 
 #include <fmt/format.h>
 

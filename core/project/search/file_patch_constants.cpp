@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Weights and biases of a patched file.
 #include "core/analysis/pairs/float_elements.h"
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 #include "core/project/search/file_patch.h"
 #include "core/quant/params/weights.h"
 

@@ -9,6 +9,7 @@
 #include "core/base/version.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/match/alignment_state.h"
+#include "core/project/quantize/provenance.h"
 #include "core/project/shards/shard_state.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
@@ -201,6 +202,9 @@ private:
                 return badInput("does not fit its models", inputs.quantPath, kRunAgain);
             s.alignment = std::make_shared<const Alignment>(std::move(found));
             m_pairs.push_back(comparePairOf(s));
+            if (s.quantization)
+                m_pairs.back().provenance = std::make_shared<const Provenance>(
+                    provenanceOf(*s.quantization, s.calibrationData ? s.calibrationData : s.data, s.data.get()));
             m_measured.push_back(emptyMeasured(m_pairs.back(), m_header.samples, m_header.nodeAlone));
         }
         return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/pairing.h"
 
-#include "core/analysis/bypass/confirmed_pairs.h"
+#include "core/analysis/confirm/confirmed_pairs.h"
 #include "core/project/snapshot/samples.h"
 
 #include <algorithm>

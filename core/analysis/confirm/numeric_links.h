@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/bypass/sketched_run.h"
+#include "core/analysis/confirm/sketched_run.h"
 
 namespace qs {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/match/names.h"
+#include "core/match/graph/names.h"
 
 #include "core/qdq/name_tails.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass/confirmed_pairs.h"
+#include "core/analysis/confirm/confirmed_pairs.h"
 
-#include "core/analysis/bypass/numeric_links.h"
+#include "core/analysis/confirm/numeric_links.h"
 #include "core/match/confidence.h"
 
 #include <algorithm>

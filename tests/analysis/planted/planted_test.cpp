@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/range_use.h"
-#include "tests/analysis/planted.h"
+#include "tests/analysis/planted/planted.h"
 
 #include <algorithm>
 

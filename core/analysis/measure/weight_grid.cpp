@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/rows/weight_grid.h"
+#include "core/analysis/measure/weight_grid.h"
 
 #include "core/tensor/convert.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/prepare/pattern_graph.h"
+#include "core/prepare/fuse/pattern_graph.h"
 
 #include <numbers>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass/numeric_links.h"
+#include "core/analysis/confirm/numeric_links.h"
 
 #include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/pairs/fed_model.h"

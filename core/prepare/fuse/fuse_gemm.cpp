@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ops/infer.h"
-#include "core/prepare/pattern_graph.h"
+#include "core/prepare/fuse/pattern_graph.h"
 
 #include <numeric>
 

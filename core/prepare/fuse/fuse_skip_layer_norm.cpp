@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
 #include "core/ops/infer.h"
-#include "core/prepare/pattern_graph.h"
+#include "core/prepare/fuse/pattern_graph.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/match/canonical.h"
+#include "core/match/graph/canonical.h"
 
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"

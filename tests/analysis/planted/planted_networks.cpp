@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/calibrate.h"
-#include "tests/analysis/planted.h"
+#include "tests/analysis/planted/planted.h"
 #include "tests/support/calibrated_tensors.h"
 
 #include <cmath>

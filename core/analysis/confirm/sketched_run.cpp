@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/bypass/sketched_run.h"
+#include "core/analysis/confirm/sketched_run.h"
 
 #include "core/analysis/bypass/bypass.h"
 #include "core/analysis/bypass/bypass_builder.h"
