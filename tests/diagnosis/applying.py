@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Does what a remedy says, by the command line alone: the recipe that the file was made with, the change, a new file."""
+import collections
 import json
+import math
 import pathlib
 import shlex
 import subprocess
 import tempfile
 
+import numpy
 import onnx
+import onnxruntime
 
 from editing import with_range
 from running import Refused, command, compare, shown
@@ -48,7 +52,30 @@ def all_changes(finding):
     for part in [finding, *finding.get("places", [])]:
         if part.get("change") and part["change"] not in out:
             out.append(part["change"])
-    return out
+    return out + [c for c in finding.get("together_with") or [] if c not in out]
+
+
+def db_in_onnxruntime(folder, mended):
+    """SQNR of the worst output of the mended file, both run by ONNX Runtime without optimizations."""
+    def outputs(path, feeds):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 3
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        names = [i.name for i in session.get_inputs()]
+        return [session.run(None, {n: feed[n] for n in names if n in feed}) for feed in feeds]
+
+    data = numpy.load(folder / "data.npz")
+    ranks = {i.name: len(i.type.tensor_type.shape.dim) for i in onnx.load(str(folder / "float.onnx")).graph.input}
+    count = max(len(data[n]) for n in ranks if n in data)
+    feeds = [{n: data[n][i] if data[n].ndim > ranks[n] else data[n][i:i + 1] for n in ranks if n in data} for i in range(count)]
+    signal, noise = collections.Counter(), collections.Counter()
+    for x, y in zip(outputs(folder / "float.onnx", feeds), outputs(mended, feeds)):
+        for i, (a, b) in enumerate(zip(x, y)):
+            signal[i] += float((a.astype("f8") ** 2).sum())
+            noise[i] += float(((a.astype("f8") - b) ** 2).sum())
+    found = [10 * math.log10(signal[i] / noise[i]) for i in signal if noise[i] > 0 and signal[i] > 0]
+    return min(found, default=None)
 
 
 def by_hand(cli, floats, quantized, data, changes, more, out):

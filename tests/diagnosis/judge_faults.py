@@ -13,8 +13,9 @@ import fnmatch
 import json
 import pathlib
 import sys
+import tempfile
 
-from applying import all_changes, applied, worst_db
+from applying import all_changes, applied, db_in_onnxruntime, worst_db
 from running import Refused, command, compare, shown
 
 NEAR_DB, NEAR_SHARE, RESTORED, HARM_DB = 1.0, 0.2, 0.9, 0.02
@@ -25,7 +26,7 @@ def at_place(part, places):
     return "*" in places or part.get("node", "") in places and part["node"] != "" or part.get("tensor", "") in places and part["tensor"] != ""
 
 
-def remedies_judged(document, cli, folder, before, apply, arithmetic):
+def remedies_judged(document, cli, folder, before, apply, arithmetic, mended=None):
     """One entry for each remedy offered: the first one, and those whose gain was measured."""
     out = []
     for rank, finding in enumerate(document["findings"]):
@@ -35,6 +36,12 @@ def remedies_judged(document, cli, folder, before, apply, arithmetic):
         entry = {"rule": finding["rule"], "rank": rank, "kind": finding["change"]["kind"], "said_db": said,
                  "expected_db": finding["expected_gain_db"], "got_db": None, "accuracy": None}
         if apply:
+            if mended and mended.exists() and not any(e["got_db"] is not None for e in out) and not arithmetic:
+                after = db_in_onnxruntime(folder, mended)  # the one that is offered first
+                entry |= {"got_db": None if after is None or before is None else after - before, "fresh": False,
+                          "command": f"{cli} compare ... --save-mended", "after_db": after}
+                out.append(entry)
+                continue
             try:
                 after, entry["command"], entry["fresh"] = applied(cli, folder / "float.onnx", folder / "quantized.onnx", folder / "data.npz",
                                                   all_changes(finding), arithmetic)
@@ -54,14 +61,19 @@ def looked_at(folder, cli, asked):
     more = [*(["--try-remedies", asked.tried] if asked.tried else []), *arithmetic]
     out = {"id": folder.name, "net": truth["net"], "kind": truth.get("kind", "healthy"), "truth": truth,
            "command": shown(command(cli, "compare", files[0], files[1], "--data", files[2], *more))}
+    mended = pathlib.Path(tempfile.mkdtemp()) / "mended.onnx" if asked.tried and asked.apply else None
     try:
-        document, out["seconds"] = compare(cli, *files, *more)
-    except Refused as refused:
-        return out | {"refused": str(refused)}
+        document, out["seconds"] = compare(cli, *files, *more, *(["--save-mended", mended] if mended else []))
+    except Refused:
+        mended = None  # nothing is offered, or it cannot be written
+        try:
+            document, out["seconds"] = compare(cli, *files, *more)
+        except Refused as refused:
+            return out | {"refused": str(refused)}
     out["findings"] = [{k: f[k] for k in ("rule", "severity", "node", "tensor", "title", "measured_gain_db", "expected_gain_db")}
                        | {"offered": bool(f["change"])} for f in document["findings"]]
     out["before_db"] = worst_db(document)
-    out["remedies"] = remedies_judged(document, cli, folder, out["before_db"], asked.apply, arithmetic)
+    out["remedies"] = remedies_judged(document, cli, folder, out["before_db"], asked.apply, arithmetic, mended)
     if "rules" in truth:
         judge_first(out, document, truth)
     else:

@@ -147,10 +147,15 @@ Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const Graph
 std::string remedyOptions(std::span<const Remedy> remedies)
 {
     std::vector<std::string> options;
-    for (const Remedy& remedy : remedies)
-        if (std::string option = optionOf(remedy);
-            !option.empty() && std::ranges::find(options, option) == options.end())
+    for (const Remedy& remedy : remedies) {
+        if (remedy.kind == RemedyKind::None)
+            continue;
+        std::string option = optionOf(remedy);
+        if (option.empty())
+            return {}; // a part of them would do something else
+        if (std::ranges::find(options, option) == options.end())
             options.push_back(std::move(option));
+    }
     return fmt::format("{}", fmt::join(options, " "));
 }
 

@@ -31,11 +31,13 @@ NodeId onlyReader(const Graph& graph, NodeId id)
 bool keepsNormalization(const Plan& plan, NodeId id)
 {
     const Graph& graph = plan.graph();
+    const bool scaled = graph.node(id).is("MatMulInteger") || graph.node(id).is("ConvInteger"); // sums of codes
     for (NodeId next = onlyReader(graph, id); next.valid(); next = onlyReader(graph, next)) {
         const Node& node = graph.node(next);
         if (node.is("BatchNormalization"))
             return true;
         const bool passes = isQuantizeLinear(node) || isDequantizeLinear(node) || node.is("Identity") || node.is("Cast")
+            || (scaled && node.is("Mul"))
             || (node.is("Add")
                 && std::ranges::any_of(node.inputs, [&](ValueId in) { return in.valid() && plan.constant(in); }));
         if (!passes)

@@ -41,6 +41,25 @@ std::string boundsText(const std::pair<double, double>& bounds)
     return fmt::format("outside of {:.4g} to {:.4g}", bounds.first, bounds.second);
 }
 
+/// As many codes on either side of zero, as files with symmetric activations are made.
+bool isSymmetric(const QuantParams& params)
+{
+    const CodeRange codes = params.codes();
+    const int64_t middle = isSigned(params.dtype) ? 0 : (codes.high + 1) / 2;
+    return params.zeroPoint.empty() || std::abs(int64_t(params.zeroPoint[0]) - middle) <= 1;
+}
+
+/// A range that only lies in the wrong place moves to the data, and cuts again. A symmetric one cannot cut on one side.
+Remedy remedyOf(const ActivationRow& row, const std::string& node)
+{
+    const auto [low, high] = row.lostBounds;
+    if (row.params.scale.size() != 1 || isSymmetric(row.params) || !row.floatRange || low > 0)
+        return { RemedyKind::KeepActivations, node, row.name, low, high, 0 };
+    const double first = std::min(std::max(row.floatRange->first, low), 0.0);
+    const double last = std::max(std::min(row.floatRange->second, high), 0.0);
+    return { RemedyKind::SetRange, node, row.name, first, last, 0 };
+}
+
 Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t index)
 {
     const ActivationRow& row = c.activations[index];
@@ -66,7 +85,7 @@ Finding lostActivation(const ComparePair& pair, const Comparison& c, size_t inde
         if (c.restored->lostDb() > kRuinedDb)
             f.severity = Severity::Error;
     }
-    f.change = { RemedyKind::KeepActivations, node.name, row.name, row.lostBounds.first, row.lostBounds.second, 0 };
+    f.change = remedyOf(row, node.name);
     f.rank = kRank + (share ? *share : 0);
     return f;
 }
@@ -103,6 +122,8 @@ void putCauseFirst(const ComparePair& pair, std::vector<Finding>& found)
     if (!cause)
         return;
     other->summary += fmt::format(" The reason: the activation behind {} is lost.", other->node);
+    lost->severity = other->severity; // the most severe come first, and this is what they follow from
+    lost->rank = std::max(lost->rank, other->rank);
     if (other < lost)
         std::rotate(other, lost, lost + 1);
 }
