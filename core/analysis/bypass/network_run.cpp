@@ -5,18 +5,32 @@
 #include "core/engine/run/execution.h"
 #include "core/prepare/prepare.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace qs {
 
 namespace {
 
-/// Every floating-point constant of the draft, and of the graphs inside it.
+/// Sizes follow from it: the factors of Resize, the ends and step of Range.
+bool setsSizes(const GraphDraft& draft, const std::string& constant)
+{
+    constexpr std::array<std::string_view, 4> kBySizes { "Resize", "Upsample", "Range", "TopK" };
+    return std::ranges::any_of(draft.nodes, [&](const DraftNode& node) {
+        return std::ranges::find(kBySizes, node.opType) != kBySizes.end()
+            && std::ranges::find(node.inputs, constant) != node.inputs.end();
+    });
+}
+
+/// Every floating-point constant of the draft, and of the graphs inside it, but those that sizes follow from.
 Status changeConstants(GraphDraft& draft, const OnValue& made, uint32_t& number)
 {
     QS_TRY(const PassReport folded, foldConstants(draft));
     static_cast<void>(folded);
     for (const std::string& name : std::vector<std::string>(draft.constants())) {
         const Tensor* t = draft.constant(name);
-        if (t && isFloat(t->dtype()))
+        if (t && isFloat(t->dtype()) && !setsSizes(draft, name))
             draft.setConstant(name, made(*t, number++));
     }
     const BodyFn changed = [&](const std::shared_ptr<const Graph>& body) -> Result<std::shared_ptr<const Graph>> {
