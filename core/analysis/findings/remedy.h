@@ -43,7 +43,8 @@ struct Remedy {
 Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatModel);
 Recipe withRemedies(Recipe recipe, std::span<const Remedy> remedies, const GraphDraft& floatModel);
 
-/// Options of `quantscope-cli quantize` (or `compare FLOAT`) that do it, each said once; empty where one of them has none.
+/// Options of `quantscope-cli quantize` (or `compare FLOAT`) that do it, each said once; empty where one of them has
+/// none.
 std::string remedyOptions(std::span<const Remedy> remedies);
 
 } // namespace qs
