@@ -91,7 +91,8 @@ SmallModel attention(const AttentionForm& form)
     const std::vector<int64_t> apart { 0, 2, 1, 3 }, turned { 0, 2, 3, 1 }, last { 0, 1, 3, 2 };
     unsigned seed = 1;
     for (const std::string part : { "q", "k", "v" }) {
-        m.constant("w" + part, noise({ kWidth, kWidth }, seed++)).constant("b" + part, noise({ kWidth }, seed++));
+        m.constant("w" + part, noise({ kWidth, kWidth }, seed)).constant("b" + part, noise({ kWidth }, seed + 1));
+        seed += 2;
         m.node("MatMul", { form.cross && part != "q" ? "other" : "x", "w" + part }, { part + "_m" });
         m.node("Add", { part + "_m", "b" + part }, { part + "_b" });
         m.node("Reshape", { part + "_b", "split" }, { part + "_s" });
