@@ -55,9 +55,9 @@ Result<Confirmed> confirmOn(
     const SampleInputs& samples, const ComparePair& pair, const PairingRequest& request, const WorkContext& work)
 {
     Confirmed made { pair, std::nullopt };
-    const auto floats = sketchRun(pair.floatPlan, pair.floatPlan, samples, work);
-    for (int round = 0; floats && round < kRounds; ++round) {
-        auto found = evidenceOf(made.pair, *floats, samples, work, request.lowered);
+    std::optional<Sketches> floats;
+    for (int round = 0; round < kRounds; ++round) {
+        auto found = evidenceOf(made.pair, floats, samples, work, request.lowered);
         if (!found)
             break;
         made.evidence = std::move(found);

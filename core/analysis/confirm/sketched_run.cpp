@@ -147,22 +147,33 @@ std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const
     return std::move(runs[0]);
 }
 
-std::optional<Evidence> evidenceOf(const ComparePair& pair, const Sketches& floats, const SampleInputs& samples,
-    const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered)
+std::optional<Evidence> evidenceOf(const ComparePair& pair, std::optional<Sketches>& floats,
+    const SampleInputs& samples, const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered)
 {
+    BypassedRun first;
+    const bool both = !floats;
+    parallelFor(both ? 2 : 1, work.threadCount(), [&](size_t i, size_t) {
+        if (i == 0)
+            first = bypassed(pair, BypassBuilder::Weights::OfFloatModel, samples, work, lowered);
+        else
+            floats = sketchRun(pair.floatPlan, pair.floatPlan, samples, work);
+    });
+    if (!floats)
+        return std::nullopt;
     const auto judged = [&](Evidence evidence) {
         evidence.sameOutputs = agree(pairOutputs(pair), evidence.values);
         return evidence;
     };
     std::optional<Evidence> best;
     for (const auto weights : { BypassBuilder::Weights::OfFloatModel, BypassBuilder::Weights::Alike }) {
-        const BypassedRun run = bypassed(pair, weights, samples, work, lowered);
+        const bool again = weights != BypassBuilder::Weights::OfFloatModel;
+        const BypassedRun run = again ? bypassed(pair, weights, samples, work, lowered) : std::move(first);
         if (!run.plan)
             continue;
         Sketches sketches = byNames(run.sketches, run.plan->graph(), pair.quantPlan->graph());
         showReals(pair, sketches);
         Evidence found
-            = judged({ ValueEvidence(pair.floatPlan->graph(), floats, std::move(sketches), run.closeness), run.plan });
+            = judged({ ValueEvidence(pair.floatPlan->graph(), *floats, std::move(sketches), run.closeness), run.plan });
         if (!best || found.values.agreement() > best->values.agreement())
             best = std::move(found);
         if (best->sameOutputs)
@@ -175,7 +186,7 @@ std::optional<Evidence> evidenceOf(const ComparePair& pair, const Sketches& floa
         return std::nullopt;
     scaleCodes(pair, *run);
     showReals(pair, *run);
-    return judged({ ValueEvidence(pair.floatPlan->graph(), floats, std::move(*run), kQuantized), pair.quantPlan });
+    return judged({ ValueEvidence(pair.floatPlan->graph(), *floats, std::move(*run), kQuantized), pair.quantPlan });
 }
 
 } // namespace qs
