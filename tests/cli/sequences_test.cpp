@@ -63,6 +63,7 @@ private slots:
         };
         QCOMPARE(highest(zero), 3.0);
         QCOMPARE(highest(given), 23.0);
+        QCOMPARE(given["network"]["same"], json(true)); // the proof begins with the same state
         const Outcome run
             = quantscope({ "run", counter(), "--data", file("given.npz"), "--carry", "t=s", "--out", file("y.npz") });
         QVERIFY2(run.code == 0 && !run.err.contains("not used"), run.err.constData());

@@ -138,8 +138,10 @@ private:
 
     Status prove()
     {
-        if (!m_options.prove || m_firstFeed > 0 || m_feeds == 0 || !m_options.carry.empty())
+        if (!m_options.prove || m_firstFeed > 0 || m_feeds == 0)
             return {};
+        QS_TRY(
+            const CarriedState before, CarriedState::make(m_pair.floatPlan, m_options.carry, m_data.initialStates()));
         // One in which every input is the same everywhere tells too little where there is another.
         constexpr size_t kTried = 8;
         QS_TRY(Feed shown, feed(0));
@@ -148,8 +150,9 @@ private:
             if (!isFlat(other.inputs))
                 shown = std::move(other);
         }
-        m_measured.proof = proveNetwork(m_pair, shown.inputs, m_work);
-        m_measured.restored = restoredOutput(m_pair, m_measured.pairs, shown.inputs, m_work);
+        const std::vector<Tensor> inputs = before.inputs(shown.inputs); // with the state before the first sample
+        m_measured.proof = proveNetwork(m_pair, inputs, m_work);
+        m_measured.restored = restoredOutput(m_pair, m_measured.pairs, inputs, m_work);
         return {};
     }
 

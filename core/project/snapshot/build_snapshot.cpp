@@ -171,7 +171,7 @@ Status pair(Steps& s)
     QS_TRY(ManualLinks links, manualLinks(now.inputs.mapPath, now.inputs.links));
     AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, std::move(links),
         now.inputs.carry, nullptr };
-    if (now.inputs.run && now.inputs.carry.empty())
+    if (now.inputs.run)
         key.data = now.data;
     const auto make = [&]() -> Status {
         QS_TRY(s.next.alignment, pairValues(key, s.context));

@@ -56,9 +56,10 @@ Status confirm(const AlignmentKey& key, const BuildContext& context, Alignment& 
     if (!key.data || (key.oneNetwork && namesTell(found)))
         return {};
     SampleInputs samples;
+    QS_TRY(const CarriedState before, CarriedState::make(key.floatModel.plan, key.carry, key.data->initialStates()));
     for (size_t i = 0; i < std::min<size_t>(key.data->feeds(), 2); ++i) {
         QS_TRY(Feed feed, key.data->feed(i));
-        samples.push_back(std::move(feed.inputs));
+        samples.push_back(before.inputs(feed.inputs));
     }
     const ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
         std::make_shared<const Alignment>(found) };
