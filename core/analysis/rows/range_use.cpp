@@ -17,6 +17,8 @@ constexpr double kGoodDb = 30;
 
 } // namespace
 
+int64_t middleCode(const QuantParams& params) { return isSigned(params.dtype) ? 0 : (params.codes().high + 1) / 2; }
+
 double widthWithZero(const std::pair<double, double>& range)
 {
     return std::max(range.second, 0.0) - std::min(range.first, 0.0);

@@ -8,6 +8,8 @@
 
 namespace qs {
 
+/// The code of zero where as many codes lie on either side of it.
+int64_t middleCode(const QuantParams& params);
 /// Width of a range that holds zero, too.
 double widthWithZero(const std::pair<double, double>& range);
 /// What its own quantizer's range does to the tensor is known.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/range_use.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
@@ -44,9 +45,7 @@ std::string boundsText(const std::pair<double, double>& bounds)
 /// As many codes on either side of zero, as files with symmetric activations are made.
 bool isSymmetric(const QuantParams& params)
 {
-    const CodeRange codes = params.codes();
-    const int64_t middle = isSigned(params.dtype) ? 0 : (codes.high + 1) / 2;
-    return params.zeroPoint.empty() || std::abs(int64_t(params.zeroPoint[0]) - middle) <= 1;
+    return params.zeroPoint.empty() || std::abs(int64_t(params.zeroPoint[0]) - middleCode(params)) <= 1;
 }
 
 /// A range that only lies in the wrong place moves to the data, and cuts again. A symmetric one cannot cut on one side.

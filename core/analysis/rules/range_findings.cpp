@@ -36,8 +36,7 @@ Severity clippingSeverity(const ActivationRow& row)
 /// As many codes on either side of zero.
 bool isSymmetric(const QuantParams& params)
 {
-    const CodeRange codes = params.codes();
-    const int64_t middle = isSigned(params.dtype) ? 0 : (codes.high + 1) / 2;
+    const int64_t middle = middleCode(params);
     return params.zeroPoint.size() == 1 && (params.zeroPoint[0] == middle || params.zeroPoint[0] == middle - 1);
 }
 

@@ -25,8 +25,7 @@ bool hasStaticCodes(const ActivationRow& row)
 /// Zero stands in the middle of the codes.
 bool isSymmetric(const ActivationRow& row)
 {
-    const auto codes = row.params.codes();
-    const int64_t middle = codes.low < 0 ? 0 : (int64_t(codes.high) + 1) / 2;
+    const int64_t middle = middleCode(row.params);
     const auto& zeros = row.params.zeroPoint;
     return zeros.empty() ? middle == 0 : std::ranges::all_of(zeros, [&](int32_t z) { return z == middle; });
 }

@@ -46,7 +46,7 @@ private:
     Projection projection(const std::string& value) const;
     /// Of what a Reshape makes, -1 = not known: by its result, else by what its shape is put together from.
     Sizes shapeOf(const DraftNode& reshape) const;
-    bool finish(FoundPattern& found, size_t softmax);
+    bool finish(FoundPattern& found);
     std::optional<Dims> dims(const std::string& name) const
     {
         const ValueId id = m_model.graph.findValue(name);
@@ -242,11 +242,11 @@ std::optional<FoundPattern> AttentionFinder::at(size_t softmaxAt)
     found.last = m_graph.links().producer(joined->outputs[0]);
     found.nodes = m_used;
     found.node = { NodeId(), "", "MultiHeadAttention", kMicrosoftDomain, { *q, *k, *v }, {}, {} };
-    return finish(found, softmaxAt) ? std::optional(std::move(found)) : std::nullopt;
+    return finish(found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
 /// Attributes, mask, and the projections where one product can make all three.
-bool AttentionFinder::finish(FoundPattern& found, size_t)
+bool AttentionFinder::finish(FoundPattern& found)
 {
     const auto mask = m_mask.empty() ? std::nullopt : dims(m_mask);
     if (!m_mask.empty() && (!mask || mask->size() != 4)) // [batch or 1, heads or 1, positions, all positions]

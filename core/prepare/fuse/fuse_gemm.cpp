@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ops/infer.h"
+#include "core/prepare/body_copy.h"
 #include "core/prepare/fuse/pattern_graph.h"
 
 #include <numeric>
@@ -47,7 +48,7 @@ public:
         if (left->size() == 2)
             return vector || isRows(*row, (*left)[0], columns) ? std::optional(Product { node, sum, bias, {}, columns })
                                                                : std::nullopt;
-        const Known whole = known(*left);
+        const Known whole = toShape(*left);
         return vector && whole && !whole->empty() ? std::optional(Product { node, sum, bias, whole, columns })
                                                   : std::nullopt;
     }
@@ -69,16 +70,6 @@ private:
             return false;
         return bias[0].value == 1 || (rows.known() && rows.value == bias[0].value);
     }
-    static Known known(const Dims& dims)
-    {
-        Shape shape;
-        for (const Dim& d : dims) {
-            if (!d.known())
-                return std::nullopt;
-            shape.push_back(d.value);
-        }
-        return shape;
-    }
 
     const GraphDraft& m_draft;
     const DraftLinks m_links;
@@ -86,26 +77,18 @@ private:
     const InferredFacts m_facts;
 };
 
-std::string unusedName(const GraphDraft& draft, const Graph& graph, std::string name)
-{
-    const std::string base = name;
-    for (int i = 1; graph.findValue(name).valid() || draft.constant(name); ++i)
-        name = base + "_" + std::to_string(i);
-    return name;
-}
-
 /// A Reshape of `from` to `shape`.
-DraftNode reshape(GraphDraft& draft, const Graph& graph, const std::string& name, const std::string& from,
+DraftNode reshape(GraphDraft& draft, FreeNames& names, const std::string& name, const std::string& from,
     const std::string& to, const Shape& shape)
 {
-    const std::string constant = unusedName(draft, graph, name + "_shape");
+    const std::string constant = names.value(name + "_shape");
     draft.setConstant(
         constant, Tensor::of<int64_t>({ int64_t(shape.size()) }, std::vector<int64_t>(shape.begin(), shape.end())));
     return { NodeId(), name, "Reshape", "", { from, constant }, { to }, {} };
 }
 
 /// The nodes that take the place of the sum.
-std::vector<DraftNode> madeOf(GraphDraft& draft, const Graph& graph, const Product& found)
+std::vector<DraftNode> madeOf(GraphDraft& draft, FreeNames& names, const Product& found)
 {
     const DraftNode& product = draft.nodes[found.product];
     const DraftNode& sum = draft.nodes[found.sum];
@@ -118,10 +101,10 @@ std::vector<DraftNode> madeOf(GraphDraft& draft, const Graph& graph, const Produ
     const int64_t rows = std::accumulate(left.begin(), left.end() - 1, int64_t(1), std::multiplies<>());
     Shape wide(left.begin(), left.end() - 1);
     wide.push_back(found.columns);
-    const std::string matrix = unusedName(draft, graph, sum.outputs[0] + "_gemm_input"),
-                      result = unusedName(draft, graph, sum.outputs[0] + "_gemm_output");
-    DraftNode before = reshape(draft, graph, matrix, product.inputs[0], matrix, { rows, left.back() });
-    DraftNode behind = reshape(draft, graph, result, result, sum.outputs[0], wide);
+    const std::string matrix = names.value(sum.outputs[0] + "_gemm_input"),
+                      result = names.value(sum.outputs[0] + "_gemm_output");
+    DraftNode before = reshape(draft, names, matrix, product.inputs[0], matrix, { rows, left.back() });
+    DraftNode behind = reshape(draft, names, result, result, sum.outputs[0], wide);
     gemm.inputs[0] = matrix;
     gemm.outputs = { result };
     return { std::move(before), std::move(gemm), std::move(behind) };
@@ -141,10 +124,11 @@ Result<PassReport> fuseGemm(GraphDraft& draft)
         for (size_t n = 0; n < draft.nodes.size(); ++n)
             if (const auto found = finder.at(n); found && !draft.isCaptured(draft.nodes[n].outputs[0]))
                 all.push_back(*found);
+        FreeNames names(draft);
         for (const Product& found : all) {
             if (!gone.insert(found.product).second || replacements.contains(found.sum))
                 continue;
-            replacements.emplace(found.sum, madeOf(draft, model->graph, found));
+            replacements.emplace(found.sum, madeOf(draft, names, found));
         }
     }
     if (replacements.empty())

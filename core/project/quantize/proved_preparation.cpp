@@ -2,8 +2,8 @@
 #include "core/project/quantize/proved_preparation.h"
 
 #include "core/analysis/bypass/network_proof.h"
+#include "core/analysis/bypass/network_run.h"
 #include "core/base/issue_text.h"
-#include "core/engine/run/execution.h"
 #include "core/tensor/convert.h"
 
 #include <fmt/format.h>
@@ -37,17 +37,12 @@ public:
         for (const ValueId out : model->graph.outputs())
             if (plan->container(out).empty())
                 wanted.push_back(out);
-        QS_TRY(const auto schedule, Schedule::make(plan, { wanted, {} }));
-        BufferPool pool(m_work.memoryBytes());
         Outputs all;
         for (size_t i = 0; i < m_feeds; ++i) {
             QS_TRY(const Feed feed, m_data.feed(i));
-            Execution run(schedule, pool);
-            QS_CHECK(run.bind(feed.inputs));
-            QS_CHECK(run.runAll(m_work.cancel));
-            std::vector<Tensor> outputs;
-            for (const ValueId out : wanted)
-                outputs.push_back(toPlain(run.get(out)));
+            QS_TRY(std::vector<Tensor> outputs, runNetwork(plan, plan, wanted, feed.inputs, m_work));
+            for (Tensor& output : outputs)
+                output = toPlain(output);
             all.push_back(std::move(outputs));
         }
         return all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/search/file_patch.h"
 
+#include "core/analysis/rows/range_use.h"
 #include "core/base/rounding.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/params/scale.h"
@@ -20,10 +21,9 @@ constexpr int64_t kClipByInputs = 11; ///< opset from which Clip takes its bound
 /// As large on both sides: the code of zero in the middle.
 bool isSymmetric(const QuantParams& params)
 {
-    const CodeRange codes = params.codes();
-    const int64_t middle = isSigned(params.dtype) ? 0 : (codes.high + 1) / 2;
+    const int64_t middle = middleCode(params);
     return std::ranges::all_of(params.zeroPoint, [&](int32_t z) { return z == middle || z == middle - 1; })
-        && !params.zeroPoint.empty() && middle != codes.low;
+        && !params.zeroPoint.empty() && middle != params.codes().low;
 }
 
 bool equalParams(const QuantParams& a, const QuantParams& b)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/name_pattern.h"
 #include "core/quant/dynamic/dynamic.h"
+#include "core/quant/model/reads.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -46,18 +47,6 @@ std::vector<bool> excludedNodes(const GraphDraft& draft, const Recipe& recipe)
             for (size_t i : *found)
                 excluded[i] = true;
     return excluded;
-}
-
-size_t readsOf(const Graph& body, const std::string& name)
-{
-    size_t count = 0;
-    for (const Node& node : body.nodes()) {
-        for (ValueId in : node.inputs)
-            count += in.valid() && body.value(in).name == name;
-        for (const auto& inner : subgraphs(node.attributes))
-            count += readsOf(*inner, name);
-    }
-    return count;
 }
 
 /// A graph with those around it, the main graph last.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/quant/ranges/ranges.h"
 #include "core/quant/read_back/quantized_file.h"
+#include "core/quant/recipe/recipe.h"
 
 namespace qs {
 

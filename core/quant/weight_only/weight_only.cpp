@@ -2,6 +2,7 @@
 #include "core/quant/weight_only/weight_only.h"
 
 #include "core/graph/domains.h"
+#include "core/quant/model/reads.h"
 #include "core/quant/params/weights.h"
 #include "core/quant/weight_only/block_codes.h"
 #include "core/quant/weight_only/block_rules.h"
@@ -43,18 +44,6 @@ Tensor storedReals(DType type, Shape shape, const std::vector<float>& values)
     Tensor out = Tensor::allocate(type, std::move(shape));
     std::ranges::transform(values, out.fill<uint16_t>().begin(), floatToBFloat16);
     return out;
-}
-
-size_t readsOf(const Graph& body, const std::string& name)
-{
-    size_t count = 0;
-    for (const Node& node : body.nodes()) {
-        for (ValueId in : node.inputs)
-            count += in.valid() && body.value(in).name == name;
-        for (const auto& inner : subgraphs(node.attributes))
-            count += readsOf(*inner, name);
-    }
-    return count;
 }
 
 /// Slots that read the value, those in subgraphs included.
