@@ -193,6 +193,30 @@ private slots:
         QVERIFY(!matmuls[1].takesBias);
     }
 
+    void scaledMagnitudesAreThoseOfTheScaledWeight()
+    {
+        std::mt19937 g(kSeed + 11);
+        std::lognormal_distribution<double> factor(0, 2);
+        for (const bool inputsFirst : { false, true })
+            for (const int64_t taps : { 1, 9 })
+                for (const int64_t groups : { 1, 3, 12 }) {
+                    const WeightLayout layout { 24, 12, groups, taps, inputsFirst };
+                    std::vector<float> weight = toFloats(random({ layout.count() }, g));
+                    weight[5] = NAN;
+                    weight[7] = INFINITY;
+                    std::vector<double> outputs(24), inputs(12);
+                    std::ranges::generate(outputs, [&] { return factor(g); });
+                    std::ranges::generate(inputs, [&] { return factor(g); });
+                    const auto scaled = scaledWeight(weight, layout, outputs, inputs);
+                    const auto largest = tapMagnitudes(weight, layout);
+                    QCOMPARE(int64_t(largest.size()) * taps, layout.count());
+                    QVERIFY(
+                        scaledMagnitudes(largest, layout, outputs, inputs, true) == outputMagnitudes(scaled, layout));
+                    QVERIFY(
+                        scaledMagnitudes(largest, layout, outputs, inputs, false) == inputMagnitudes(scaled, layout));
+                }
+    }
+
     void equalizationKeepsTheFunction()
     {
         const GraphDraft before = draftOf(convNet());

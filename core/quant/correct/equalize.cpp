@@ -47,7 +47,7 @@ public:
         }
         m_clips.assign(clips.begin(), clips.end());
         for (const LinearLayer& layer : m_layers) {
-            m_weights.push_back(toFloats(*m_draft.constant(layer.weight)));
+            m_magnitudes.push_back(tapMagnitudes(toFloats(*m_draft.constant(layer.weight)), layer.layout));
             m_factors.push_back({ std::vector<double>(size_t(layer.layout.outputs), 1.0),
                 std::vector<double>(size_t(layer.layout.inputs), 1.0) });
         }
@@ -89,8 +89,8 @@ private:
 
     std::vector<float> magnitudes(size_t l, bool outputs) const
     {
-        const auto w = scaledWeight(m_weights[l], m_layers[l].layout, m_factors[l].outputs, m_factors[l].inputs);
-        return outputs ? outputMagnitudes(w, m_layers[l].layout) : inputMagnitudes(w, m_layers[l].layout);
+        return scaledMagnitudes(
+            m_magnitudes[l], m_layers[l].layout, m_factors[l].outputs, m_factors[l].inputs, outputs);
     }
 
     /// Largest relative change of a channel.
@@ -117,7 +117,7 @@ private:
     std::vector<LinearLayer> m_layers;
     std::vector<Pair> m_pairs;
     std::vector<std::string> m_clips;
-    std::vector<std::vector<float>> m_weights;
+    std::vector<std::vector<float>> m_magnitudes; ///< of each layer's weight, see tapMagnitudes()
     std::vector<Factors> m_factors;
 };
 

@@ -5,6 +5,7 @@
 #include "core/tensor/eigen_map.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace qs {
 
@@ -141,6 +142,37 @@ std::vector<float> outputMagnitudes(std::span<const float> weight, const WeightL
 std::vector<float> inputMagnitudes(std::span<const float> weight, const WeightLayout& layout)
 {
     return magnitudes(weight, layout, layout.inputsFirst);
+}
+
+std::vector<float> tapMagnitudes(std::span<const float> weight, const WeightLayout& layout)
+{
+    const auto taps = static_cast<size_t>(layout.taps);
+    std::vector<float> largest(weight.size() / taps, 0);
+    for (size_t i = 0; i < largest.size(); ++i)
+        for (const float w : weight.subspan(i * taps, taps))
+            largest[i] = std::max(largest[i], std::fabs(w)); // NaN is passed over
+    return largest;
+}
+
+std::vector<float> scaledMagnitudes(std::span<const float> tapMagnitudes, const WeightLayout& layout,
+    std::span<const double> outputFactors, std::span<const double> inputFactors, bool outputs)
+{
+    WeightLayout oneTap = layout;
+    oneTap.taps = 1;
+    const auto firsts = layout.inputsFirst ? inputFactors : outputFactors;
+    const auto seconds = layout.inputsFirst ? outputFactors : inputFactors;
+    const bool ofFirsts = outputs != layout.inputsFirst;
+    RowVector<double> largest = RowVector<double>::Zero(outputs ? layout.outputs : layout.inputs);
+    eachSlice(oneTap, [&](const Slice& s) {
+        const auto factors = firsts[size_t(s.channel)] * rowMap(seconds).segment(s.offset, s.rows);
+        const auto scaled = factors.cwiseProduct(rowMap(tapMagnitudes).segment(s.at, s.rows).cast<double>());
+        if (ofFirsts)
+            largest[s.channel] = s.rows > 0 ? scaled.maxCoeff() : 0;
+        else
+            largest.segment(s.offset, s.rows) = largest.segment(s.offset, s.rows).cwiseMax(scaled);
+    });
+    const RowVector<float> rounded = largest.cast<float>(); // rounding keeps the order: the same as rounding each
+    return { rounded.begin(), rounded.end() };
 }
 
 std::vector<float> scaledWeight(std::span<const float> weight, const WeightLayout& layout,

@@ -43,6 +43,11 @@ std::vector<LinearLayer> linearLayers(const GraphDraft& draft, const DraftLinks&
 /// Largest magnitude that each channel meets.
 std::vector<float> outputMagnitudes(std::span<const float> weight, const WeightLayout& layout);
 std::vector<float> inputMagnitudes(std::span<const float> weight, const WeightLayout& layout);
+/// Largest magnitude of each pair of channels, in the order of the weight: a weight with one tap.
+std::vector<float> tapMagnitudes(std::span<const float> weight, const WeightLayout& layout);
+/// What outputMagnitudes (`outputs`) or inputMagnitudes says of scaledWeight, to the bit, from its tapMagnitudes.
+std::vector<float> scaledMagnitudes(std::span<const float> tapMagnitudes, const WeightLayout& layout,
+    std::span<const double> outputFactors, std::span<const double> inputFactors, bool outputs);
 /// The weight with each channel multiplied by its factor; an empty list is all ones.
 std::vector<float> scaledWeight(std::span<const float> weight, const WeightLayout& layout,
     std::span<const double> outputFactors, std::span<const double> inputFactors);
