@@ -10,7 +10,8 @@ Result<Bypassed> bypassQuantizers(const ComparePair& pair, const std::vector<Pai
     BypassBuilder builder(pair, pairs, BypassBuilder::Weights::OfFloatModel, ranges);
     QS_TRY(const GraphDraft draft, builder.make());
     QS_TRY(const auto model, draft.build());
-    return Bypassed { Plan::make(model), builder.ownConstants() };
+    return Bypassed { Plan::make(model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered }),
+        builder.ownConstants() };
 }
 
 } // namespace qs

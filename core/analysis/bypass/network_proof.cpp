@@ -7,6 +7,7 @@
 #include "core/analysis/bypass/stored_weights.h"
 #include "core/analysis/rounding/function_differences.h"
 #include "core/base/issue_text.h"
+#include "core/base/work/parallel.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -86,13 +87,18 @@ private:
             ofFloat.push_back(v.f);
             ofBypassed.push_back(v.b);
         }
-        QS_TRY(const std::vector<Tensor> x, runNetwork(m_two.f, m_pair.floatPlan, ofFloat, m_inputs, m_work));
-        QS_TRY(const std::vector<Tensor> y, runNetwork(m_two.b, m_pair.floatPlan, ofBypassed, m_inputs, m_work));
+        Result<std::vector<Tensor>> x = cancelled(), y = cancelled();
+        parallelFor(2, m_work.threadCount(), [&](size_t i, size_t) {
+            (i == 0 ? x : y) = runNetwork(
+                i == 0 ? m_two.f : m_two.b, m_pair.floatPlan, i == 0 ? ofFloat : ofBypassed, m_inputs, m_work);
+        });
+        if (!x.ok() || !y.ok())
+            return (x.ok() ? y : x).issue();
         std::vector<double> found;
         m_counts.clear();
         for (size_t i = 0; i < values.size(); ++i) {
-            found.push_back(distanceOf(x[i], y[i], outputs));
-            m_counts.push_back(x[i].count());
+            found.push_back(distanceOf((*x)[i], (*y)[i], outputs));
+            m_counts.push_back((*x)[i].count());
         }
         return found;
     }

@@ -57,7 +57,7 @@ Result<Confirmed> confirmOn(
     Confirmed made { pair, std::nullopt };
     std::optional<Sketches> floats;
     for (int round = 0; round < kRounds; ++round) {
-        auto found = evidenceOf(made.pair, floats, samples, work, request.lowered);
+        auto found = evidenceOf(made.pair, floats, samples, work);
         if (!found)
             break;
         made.evidence = std::move(found);

@@ -9,7 +9,6 @@ namespace qs {
 struct PairingRequest {
     ManualLinks links;
     bool oneNetwork = false; ///< see align()
-    std::shared_ptr<LoweringCache> lowered = {}; ///< what plans share; null: nothing
 };
 
 /// Holds the alignment of a pair against what both files compute on the first sample, or on all of them where this

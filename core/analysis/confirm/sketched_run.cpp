@@ -100,8 +100,8 @@ struct BypassedRun {
     Closeness closeness = kPrecision;
 };
 
-BypassedRun bypassed(const ComparePair& pair, BypassBuilder::Weights weights, const SampleInputs& samples,
-    const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered)
+BypassedRun bypassed(
+    const ComparePair& pair, BypassBuilder::Weights weights, const SampleInputs& samples, const WorkContext& work)
 {
     BypassBuilder builder(pair, planPairs(pair), weights);
     const auto draft = builder.make();
@@ -110,7 +110,7 @@ BypassedRun bypassed(const ComparePair& pair, BypassBuilder::Weights weights, co
     const auto model = draft->build();
     if (!model.ok())
         return {};
-    const auto plan = Plan::make(*model, { KernelMode::Fast, ArithmeticProfile::Simulated, lowered });
+    const auto plan = Plan::make(*model, { KernelMode::Fast, ArithmeticProfile::Simulated, pair.lowered });
     auto run = sketchRun(plan, pair.floatPlan, samples, work);
     if (!run)
         return {};
@@ -147,14 +147,14 @@ std::optional<Sketches> sketchRun(const std::shared_ptr<const Plan>& plan, const
     return std::move(runs[0]);
 }
 
-std::optional<Evidence> evidenceOf(const ComparePair& pair, std::optional<Sketches>& floats,
-    const SampleInputs& samples, const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered)
+std::optional<Evidence> evidenceOf(
+    const ComparePair& pair, std::optional<Sketches>& floats, const SampleInputs& samples, const WorkContext& work)
 {
     BypassedRun first;
     const bool both = !floats;
     parallelFor(both ? 2 : 1, work.threadCount(), [&](size_t i, size_t) {
         if (i == 0)
-            first = bypassed(pair, BypassBuilder::Weights::OfFloatModel, samples, work, lowered);
+            first = bypassed(pair, BypassBuilder::Weights::OfFloatModel, samples, work);
         else
             floats = sketchRun(pair.floatPlan, pair.floatPlan, samples, work);
     });
@@ -167,7 +167,7 @@ std::optional<Evidence> evidenceOf(const ComparePair& pair, std::optional<Sketch
     std::optional<Evidence> best;
     for (const auto weights : { BypassBuilder::Weights::OfFloatModel, BypassBuilder::Weights::Alike }) {
         const bool again = weights != BypassBuilder::Weights::OfFloatModel;
-        const BypassedRun run = again ? bypassed(pair, weights, samples, work, lowered) : std::move(first);
+        const BypassedRun run = again ? bypassed(pair, weights, samples, work) : std::move(first);
         if (!run.plan)
             continue;
         Sketches sketches = byNames(run.sketches, run.plan->graph(), pair.quantPlan->graph());

@@ -27,8 +27,8 @@ struct Evidence {
 
 /// Runs the quantized file without its quantizers, or as it is where this cannot be made, and sketches it by value of
 /// its graph. With what the float model computes it is the evidence for pairs. Nothing where neither runs.
-/// `floats`: of the float model; made at the same time where they are not there yet. `lowered`: what plans share.
-std::optional<Evidence> evidenceOf(const ComparePair& pair, std::optional<Sketches>& floats,
-    const SampleInputs& samples, const WorkContext& work, const std::shared_ptr<LoweringCache>& lowered);
+/// `floats`: of the float model; made at the same time where they are not there yet.
+std::optional<Evidence> evidenceOf(
+    const ComparePair& pair, std::optional<Sketches>& floats, const SampleInputs& samples, const WorkContext& work);
 
 } // namespace qs

@@ -18,6 +18,7 @@ struct ComparePair {
     std::shared_ptr<const Alignment> alignment;
     std::shared_ptr<const Plan> writtenPlan = nullptr; ///< the file as written, when quantPlan is of an integer profile
     std::shared_ptr<const Provenance> provenance = nullptr; ///< null: a file, of which nothing more is known
+    std::shared_ptr<LoweringCache> lowered = nullptr; ///< what plans of these files share; null: nothing
 };
 
 } // namespace qs

@@ -61,9 +61,10 @@ Status confirm(const AlignmentKey& key, const BuildContext& context, Alignment& 
         QS_TRY(Feed feed, key.data->feed(i));
         samples.push_back(before.inputs(feed.inputs));
     }
-    const ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
+    ComparePair pair { key.floatModel.plan, key.quantModel.plan, key.quantModel.quant,
         std::make_shared<const Alignment>(found) };
-    QS_TRY(found, confirmPairs(pair, { key.links, key.oneNetwork, context.caches.lowered }, samples, context.work));
+    pair.lowered = context.caches.lowered;
+    QS_TRY(found, confirmPairs(pair, { key.links, key.oneNetwork }, samples, context.work));
     return {};
 }
 
