@@ -31,6 +31,50 @@ std::string_view matchMethodName(MatchMethod method)
     return "topology";
 }
 
+std::string_view whyAloneName(WhyAlone why)
+{
+    switch (why) {
+    case WhyAlone::Linked:
+        return "linked";
+    case WhyAlone::Unread:
+        return "unread";
+    case WhyAlone::Constant:
+        return "constant";
+    case WhyAlone::Sizes:
+        return "sizes";
+    case WhyAlone::RemovedActivation:
+        return "removed_activation";
+    case WhyAlone::OtherSteps:
+        return "other_steps";
+    }
+    return "other_steps";
+}
+
+std::string_view whyAloneText(WhyAlone why)
+{
+    switch (why) {
+    case WhyAlone::Linked:
+        return "alike by its numbers with a value that has a partner";
+    case WhyAlone::Unread:
+        return "no output depends on it";
+    case WhyAlone::Constant:
+        return "a constant in the other file";
+    case WhyAlone::Sizes:
+        return "it follows from sizes alone";
+    case WhyAlone::RemovedActivation:
+        return "the other file has no such activation here";
+    case WhyAlone::OtherSteps:
+        return "the other file computes what follows in other steps";
+    }
+    return "the other file computes what follows in other steps";
+}
+
+NodeId nodeAround(const std::vector<InsideValue>& inside, ValueId value)
+{
+    const auto it = std::ranges::find(inside, value, &InsideValue::value);
+    return it == inside.end() ? NodeId() : it->node;
+}
+
 namespace {
 
 /// A pair made by hand stays one where the value shown is another than the one named: inside a Q/DQ unit.

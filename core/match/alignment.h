@@ -6,6 +6,7 @@
 #include "core/engine/plan/plan.h"
 #include "core/qdq/quant_view.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,24 @@ struct NumericLink {
     bool permuted = false;
 };
 
+/// A value without a partner that the other file computes inside one node and does not give out.
+struct InsideValue {
+    ValueId value;
+    NodeId node; ///< of the other file
+};
+
+/// Why a value has no partner and is inside no node of the other file.
+enum class WhyAlone {
+    Linked, ///< equal to a paired value of the other file, in another place or order: see NumericLink
+    Unread, ///< no graph output depends on it
+    Constant, ///< a constant in the other file
+    Sizes, ///< it follows from sizes alone
+    RemovedActivation, ///< a Relu or Clip that the other file does not have here
+    OtherSteps, ///< both files compute what follows, each in steps of its own
+};
+std::string_view whyAloneName(WhyAlone why); ///< "linked", "unread", "constant", "sizes" ...
+std::string_view whyAloneText(WhyAlone why); ///< for people, without a capital and a full stop
+
 /// How two graphs correspond.
 struct Alignment {
     std::vector<ValuePair> values; ///< in the float graph's topological order
@@ -63,9 +82,15 @@ struct Alignment {
     std::vector<NumericLink> links; ///< by float value
     std::vector<ValueId> unmatchedFloat; ///< activations without a partner, topological order
     std::vector<ValueId> unmatchedQuant; ///< the same of the quantized file, inner values of Q/DQ pairs left out
+    std::vector<InsideValue> insideFloat; ///< float values in nodes of the quantized file; not among the unmatched
+    std::vector<InsideValue> insideQuant; ///< values of the quantized file in nodes of the float one
+    std::map<ValueId, WhyAlone> whyFloat, whyQuant; ///< of unmatched values, where it is known
     std::vector<std::pair<ValueId, ValueId>> disputed; ///< pairs made by hand whose values are known to differ
     std::vector<std::pair<ValueId, ValueId>> apart; ///< float and quantized value that the user keeps apart
 };
+
+/// The node of the other file that a value is inside; invalid where there is none.
+NodeId nodeAround(const std::vector<InsideValue>& inside, ValueId value);
 
 /// Names that the user linked by hand: float tensor, quantized tensor.
 using ManualPairs = std::vector<std::pair<std::string, std::string>>;

@@ -42,6 +42,22 @@ public:
         for (const ValueId id : list)
             m_out.number<uint64_t>(id.index());
     }
+    void inside(const std::vector<InsideValue>& list)
+    {
+        m_out.number<uint64_t>(list.size());
+        for (const InsideValue& value : list) {
+            m_out.number<uint64_t>(value.value.index());
+            m_out.number<uint64_t>(value.node.index() + 1);
+        }
+    }
+    void reasons(const std::map<ValueId, WhyAlone>& reasons)
+    {
+        m_out.number<uint64_t>(reasons.size());
+        for (const auto& [value, why] : reasons) {
+            m_out.number<uint64_t>(value.index());
+            m_out.number<uint8_t>(uint8_t(why));
+        }
+    }
     std::string bytes() && { return m_out.bytes(); }
 
 private:
@@ -107,6 +123,28 @@ public:
         for (size_t i = m_in.count(sizeof(uint64_t)); i > 0 && m_in.ok(); --i)
             list.push_back(value(graph));
     }
+    void inside(const Graph& graph, const Graph& other, std::vector<InsideValue>& list)
+    {
+        list.clear();
+        for (size_t i = m_in.count(2 * sizeof(uint64_t)); i > 0 && m_in.ok(); --i) {
+            const ValueId id = value(graph);
+            list.push_back({ id, node(other) });
+            if (!list.back().node.valid())
+                m_in.fail();
+        }
+    }
+    void reasons(const Graph& graph, std::map<ValueId, WhyAlone>& reasons)
+    {
+        reasons.clear();
+        for (size_t i = m_in.count(sizeof(uint64_t) + 1); i > 0 && m_in.ok(); --i) {
+            const ValueId id = value(graph);
+            const auto why = m_in.number<uint8_t>();
+            if (why > uint8_t(WhyAlone::OtherSteps))
+                m_in.fail();
+            else
+                reasons.emplace(id, WhyAlone(why));
+        }
+    }
     bool good() const { return m_in.ok() && m_in.atEnd(); }
 
 private:
@@ -148,6 +186,10 @@ std::string alignmentBytes(const Alignment& alignment)
     out.links(alignment.links);
     out.ids(alignment.unmatchedFloat);
     out.ids(alignment.unmatchedQuant);
+    out.inside(alignment.insideFloat);
+    out.inside(alignment.insideQuant);
+    out.reasons(alignment.whyFloat);
+    out.reasons(alignment.whyQuant);
     return std::move(out).bytes();
 }
 
@@ -159,6 +201,10 @@ bool readAlignment(std::string_view bytes, const Graph& floatGraph, const Graph&
     in.links(alignment.links);
     in.ids(floatGraph, alignment.unmatchedFloat);
     in.ids(quantGraph, alignment.unmatchedQuant);
+    in.inside(floatGraph, quantGraph, alignment.insideFloat);
+    in.inside(quantGraph, floatGraph, alignment.insideQuant);
+    in.reasons(floatGraph, alignment.whyFloat);
+    in.reasons(quantGraph, alignment.whyQuant);
     return in.good();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/confirm/confirmed_pairs.h"
+#include "core/match/units/fused_units.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
 #include "tests/support/tensors.h"
@@ -17,6 +18,7 @@ private slots:
     void foldedNormalization();
     void biasApart();
     void removedActivation();
+    void lostActivation();
     void confidenceIsTheShare();
 };
 
@@ -109,6 +111,14 @@ std::string partner(const Prepared& f, const Prepared& q, const Alignment& a, co
     return it == a.values.end() ? std::string() : q.graph().value(it->quantValue).name;
 }
 
+/// Name of the node of the quantized file that a float value is inside.
+std::string around(const Prepared& f, const Prepared& q, Alignment a, const std::string& name)
+{
+    addUnits(*f.plan, *q.plan, *q.view, a);
+    const NodeId node = nodeAround(a.insideFloat, f.value(name));
+    return node.valid() ? q.graph().node(node).name : std::string();
+}
+
 } // namespace
 
 void ConfirmTests::foldedNormalization_data()
@@ -126,6 +136,7 @@ void ConfirmTests::foldedNormalization()
     for (int i = 0; i < 3; ++i) {
         const std::string n = std::to_string(i), conv = (keepsNames ? "conv" : "t") + n;
         QCOMPARE(partner(f, q, a, "conv" + n), std::string()); // before the normalization: in one file alone
+        QCOMPARE(around(f, q, a, "conv" + n), "n_" + conv);
         QCOMPARE(partner(f, q, a, "norm" + n), conv);
         QCOMPARE(partner(f, q, a, "clip" + n), conv + "_DequantizeLinear_Output");
     }
@@ -156,6 +167,7 @@ void ConfirmTests::biasApart()
                            .finish();
     const Alignment a = confirmed(f, q, { 8, 4 });
     QCOMPARE(partner(f, q, a, "product"), std::string());
+    QCOMPARE(around(f, q, a, "product"), std::string("n_product"));
     QCOMPARE(partner(f, q, a, "sum"), std::string("product_DequantizeLinear_Output"));
     QCOMPARE(a.weights.size(), size_t(1));
 }
@@ -183,6 +195,33 @@ void ConfirmTests::removedActivation()
     const Alignment a = confirmed(f, q, { 1, 4, 6, 6 });
     QCOMPARE(partner(f, q, a, "conv"), std::string("t"));
     QCOMPARE(partner(f, q, a, "relu"), std::string("t_dq"));
+}
+
+void ConfirmTests::lostActivation()
+{
+    // Neither the node nor the range does what the Relu did: it is not inside the node behind it.
+    const std::vector<float> w = normals(144, 9);
+    const auto begin = [&](const char* path) {
+        SmallModel m(path);
+        m.input("x", { 1, 4, 6, 6 }).constant("w", Tensor::of<float>(kConv, w));
+        m.constant("k", Tensor::of<float>(kConv, normals(144, 5))).node("Conv", { "x", "w" }, { "conv" }, kSamePads);
+        return m;
+    };
+    const Prepared f = begin("f")
+                           .node("Relu", { "conv" }, { "relu" })
+                           .node("Conv", { "relu", "k" }, { "y" }, kSamePads)
+                           .output("y")
+                           .finish();
+    const Prepared q = begin("q")
+                           .qdq<int8_t>("conv", "conv_dq", 0.2f, 0)
+                           .node("Conv", { "conv_dq", "k" }, { "y" }, kSamePads)
+                           .output("y")
+                           .finish();
+    Alignment a = confirmed(f, q, { 1, 4, 6, 6 });
+    addUnits(*f.plan, *q.plan, *q.view, a);
+    QCOMPARE(a.insideFloat.size(), size_t(0));
+    if (partner(f, q, a, "relu").empty())
+        QCOMPARE(a.whyFloat.at(f.value("relu")), WhyAlone::RemovedActivation);
 }
 
 void ConfirmTests::confidenceIsTheShare()

@@ -2,8 +2,10 @@
 int runEvidenceTests(int argc, char** argv);
 int runManualLinksTests(int argc, char** argv);
 int runMatchTests(int argc, char** argv);
+int runUnitsTests(int argc, char** argv);
 
 int main(int argc, char** argv)
 {
-    return runEvidenceTests(argc, argv) + runManualLinksTests(argc, argv) + runMatchTests(argc, argv);
+    return runEvidenceTests(argc, argv) + runManualLinksTests(argc, argv) + runMatchTests(argc, argv)
+        + runUnitsTests(argc, argv);
 }

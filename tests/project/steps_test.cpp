@@ -119,6 +119,8 @@ private:
         m_out.number(a.apart.size());
         m_out.number(a.unmatchedFloat.size());
         m_out.number(a.unmatchedQuant.size());
+        m_out.number(a.insideFloat.size());
+        m_out.number(a.insideQuant.size());
     }
     void add(const ActivationRow& row)
     {

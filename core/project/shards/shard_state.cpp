@@ -9,7 +9,7 @@ namespace qs {
 namespace {
 
 constexpr uint64_t kMagic = 0x545345504f435351; ///< "QSCOPEST" as it lies in the file
-constexpr uint32_t kHeaderVersion = 3;
+constexpr uint32_t kHeaderVersion = 4;
 constexpr uint32_t kStateVersion = kHeaderVersion * 1000 + kMeasuredVersion;
 constexpr size_t kFrame = 2 * sizeof(uint64_t) + sizeof(uint32_t); ///< magic, version, length of the body
 constexpr const char* kWhereFrom = "give the files that `compare --shard I/N --state F` wrote";

@@ -2,6 +2,7 @@
 #include "core/project/snapshot/pairing.h"
 
 #include "core/analysis/confirm/confirmed_pairs.h"
+#include "core/match/units/fused_units.h"
 #include "core/project/snapshot/samples.h"
 
 #include <algorithm>
@@ -89,6 +90,7 @@ Result<std::shared_ptr<const Alignment>> pairValues(const AlignmentKey& key, con
     QS_TRY(Alignment found,
         align(*key.floatModel.plan, *key.quantModel.plan, *key.quantModel.quant, key.links, key.oneNetwork));
     QS_CHECK(confirm(key, context, found));
+    addUnits(*key.floatModel.plan, *key.quantModel.plan, *key.quantModel.quant, found);
     return std::make_shared<const Alignment>(std::move(found));
 }
 
