@@ -124,11 +124,12 @@ void ResultsTests::compareJsonKeys()
     const json c = parsed(outcome.out);
     VERIFY_KEYS(c,
         { "schema_version", "float", "quantized", "samples", "arithmetic", "outputs", "accuracy", "activations",
-            "weights", "unmatched", "findings", "time_ms", "peak_memory_bytes" });
+            "weights", "unmatched", "unmatched_why", "inside", "findings", "time_ms", "peak_memory_bytes" });
     VERIFY_KEYS(c["float"], { "path", "nodes" });
     VERIFY_KEYS(c["quantized"], { "path", "nodes", "form" });
     VERIFY_KEYS(c["accuracy"], { "labels", "float", "quantized", "flipped" });
-    VERIFY_KEYS(c["unmatched"], { "float", "quantized" });
+    for (const char* list : { "unmatched", "unmatched_why", "inside" })
+        VERIFY_KEYS(c[list], { "float", "quantized" });
     VERIFY_KEYS(c["time_ms"], { "load", "match", "run", "report" });
     QCOMPARE(c["samples"], json(4));
     QCOMPARE(c["arithmetic"], json("simulated"));

@@ -120,6 +120,8 @@ Snapshot makeSnapshot()
     s.comparison = c;
     Alignment alignment;
     alignment.unmatchedFloat = { s.floatModel->graph().outputs()[0] };
+    alignment.whyFloat[alignment.unmatchedFloat[0]] = WhyAlone::RemovedActivation;
+    alignment.insideQuant = { { s.quantModel->graph().outputs()[0], NodeId(0) } };
     s.alignment = std::make_shared<const Alignment>(alignment);
     return s;
 }
@@ -295,6 +297,11 @@ private slots:
         QVERIFY(d["weights"][0]["channel_sqnr_db"] == json::parse("[31.5,null]"));
         QCOMPARE(d["weights"][0]["axis"].get<int>(), 0);
         QVERIFY(d["unmatched"] == json::parse(R"({"float":["out"],"quantized":[]})"));
+        QVERIFY(d["unmatched_why"]
+            == json::parse(R"({"float":[{"value":"out","why":"removed_activation"}],"quantized":[]})"));
+        QVERIFY(d["inside"]["float"] == json::array());
+        QCOMPARE(d["inside"]["quantized"][0]["value"].get<std::string>(), std::string("out"));
+        QCOMPARE(d["inside"]["quantized"][0]["node"].get<std::string>(), std::string("relu"));
         QVERIFY(d["findings"][0]["evidence"] == json::parse(R"({"clipped":50.2,"calibrator":"min & max"})"));
         QCOMPARE(d["peak_memory_bytes"].get<int>(), 123);
         for (const char* key : { "load", "match", "run", "report" })
@@ -361,7 +368,7 @@ private slots:
                 scripts += reader.readElementText();
         }
         QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
-        QCOMPARE(tables, 4);
+        QCOMPARE(tables, 5);
         QVERIFY(boxes >= 2);
         QVERIFY(!scripts.contains(QStringLiteral("a,")));
         for (const char* outside : { "http", "url(", "@import", "//www" })
@@ -389,7 +396,7 @@ private slots:
             if (reader.readNext() == QXmlStreamReader::StartElement)
                 tables += reader.name() == u"table";
         QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
-        QCOMPARE(tables, 9);
+        QCOMPARE(tables, 10);
         QVERIFY(page.find("nan") == std::string::npos);
         const json d = json::parse(compareJson(s, info));
         QCOMPARE(d["inputs"][0]["channels"].size(), size_t(2));

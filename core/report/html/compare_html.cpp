@@ -197,7 +197,9 @@ std::string compareHtml(const Snapshot& s, const ReportInfo& info)
         out += section("Weights stored in other ways", html::laboratoryTable(c, *info.laboratory));
     if (!c.floatNodes.empty())
         out += section("Why is this float?", floatNodes(c));
-    if (!s.alignment->unmatchedFloat.empty() || !s.alignment->unmatchedQuant.empty() || !s.alignment->links.empty())
+    const Alignment& pairs = *s.alignment;
+    if (!pairs.unmatchedFloat.empty() || !pairs.unmatchedQuant.empty() || !pairs.insideFloat.empty()
+        || !pairs.insideQuant.empty() || !pairs.links.empty())
         out += section("Without a partner", html::unmatchedTable(s));
     out += section("What the numbers mean", html::definitions());
     out += "<p class=\"muted\" style=\"margin-top:14px\">float: " + escaped(s.floatModel->model->path) + " ("

@@ -154,17 +154,53 @@ std::string ladderTable(const Ladder& ladder)
     return "<p>" + escaped(text::ladderVerdict(ladder)) + "</p>" + out + closeTable();
 }
 
+namespace {
+
+std::string insideTable(const Snapshot& s)
+{
+    const Graph &f = s.floatModel->graph(), &q = s.quantModel->graph();
+    std::string out = "<h3>Inside one operator of the other file</h3>"
+        + openTable("inside",
+            { { "value", "the other file computes it inside a node and does not give it out", false },
+                { "file", "where the value is", false }, { "node", "of the other file", false },
+                { "operator", "that this node is", false } });
+    const auto add
+        = [&](const std::vector<InsideValue>& values, const Graph& graph, const Graph& other, const char* file) {
+              for (const InsideValue& v : values)
+                  out += "<tr>" + textCell(graph.value(v.value).name, "name") + textCell(file)
+                      + textCell(other.node(v.node).name, "name") + textCell(other.node(v.node).opType) + "</tr>\n";
+          };
+    add(s.alignment->insideFloat, f, q, "float");
+    add(s.alignment->insideQuant, q, f, "quantized");
+    return out + closeTable();
+}
+
+std::string aloneTable(const Snapshot& s)
+{
+    std::string out = openTable("unmatched",
+        { { "value", "without a partner in the other file", false }, { "file", "where it is", false },
+            { "why", "as far as the graphs tell", false } });
+    const auto add = [&](const std::vector<ValueId>& values, const std::map<ValueId, WhyAlone>& why, const Graph& graph,
+                         const char* file) {
+        for (const ValueId v : values) {
+            const auto reason = why.find(v);
+            out += "<tr>" + textCell(graph.value(v).name, "name") + textCell(file)
+                + textCell(reason == why.end() ? std::string() : std::string(whyAloneText(reason->second))) + "</tr>\n";
+        }
+    };
+    add(s.alignment->unmatchedFloat, s.alignment->whyFloat, s.floatModel->graph(), "float");
+    add(s.alignment->unmatchedQuant, s.alignment->whyQuant, s.quantModel->graph(), "quantized");
+    return out + closeTable();
+}
+
+} // namespace
+
 std::string unmatchedTable(const Snapshot& s)
 {
-    std::string out = openTable(
-        "unmatched", { { "value", "without a partner in the other file", false }, { "file", "where it is", false } });
-    const auto add = [&](const std::vector<ValueId>& values, const Graph& graph, const char* file) {
-        for (const ValueId v : values)
-            out += "<tr>" + textCell(graph.value(v).name, "name") + textCell(file) + "</tr>\n";
-    };
-    add(s.alignment->unmatchedFloat, s.floatModel->graph(), "float");
-    add(s.alignment->unmatchedQuant, s.quantModel->graph(), "quantized");
-    out += closeTable();
+    const Alignment& a = *s.alignment;
+    std::string out = a.unmatchedFloat.empty() && a.unmatchedQuant.empty() ? std::string() : aloneTable(s);
+    if (!a.insideFloat.empty() || !a.insideQuant.empty())
+        out += insideTable(s);
     if (s.alignment->links.empty())
         return out;
     out += "<h3>Alike by their numbers beside the pairs</h3>"

@@ -3,6 +3,7 @@
 #include "core/analysis/rows/range_use.h"
 #include "core/report/iterations.h"
 #include "core/report/json/files_json.h"
+#include "core/report/json/matching_json.h"
 #include "core/report/json/samples_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"
@@ -352,6 +353,8 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     }
     json["unmatched"] = { { "float", names(s.alignment->unmatchedFloat, s.floatModel->graph()) },
         { "quantized", names(s.alignment->unmatchedQuant, s.quantModel->graph()) } };
+    json["unmatched_why"] = unmatchedWhyJson(s);
+    json["inside"] = insideJson(s);
     json["numeric_links"] = Json::array();
     for (const NumericLink& l : s.alignment->links)
         json["numeric_links"].push_back({ { "float", s.floatModel->graph().value(l.floatValue).name },

@@ -4,6 +4,7 @@
 #include "core/report/report.h"
 #include "core/report/text/files_table.h"
 #include "core/report/text/iterations_text.h"
+#include "core/report/text/matching_text.h"
 #include "core/report/text/saturation.h"
 #include "core/report/text/text_table.h"
 
@@ -223,32 +224,6 @@ std::string weightsTable(const Comparison& c, bool verbose)
     return "\n" + l.caption("weights", c.weights.size()) + table.text("  ");
 }
 
-std::string unmatchedText(const char* which, const std::vector<ValueId>& values, const Graph& graph, bool verbose)
-{
-    if (values.empty())
-        return {};
-    const size_t shown = verbose ? values.size() : std::min(values.size(), kShownNames);
-    std::string line
-        = "\nwithout a partner in the " + std::string(which) + " file: " + text::counted(values.size(), "value") + ": ";
-    for (size_t i = 0; i < shown; ++i)
-        line += (i ? ", " : "") + printable(graph.value(values[i]).name);
-    return line + (shown < values.size() ? " ...\n" : "\n");
-}
-
-/// Values that are the same by their numbers beside the pairs.
-std::string linksText(const Snapshot& s, bool verbose)
-{
-    const auto& links = s.alignment->links;
-    if (links.empty())
-        return {};
-    std::string out = "\nalike by their numbers beside the pairs: " + text::counted(links.size(), "value") + "\n";
-    for (size_t i = 0; i < (verbose ? links.size() : std::min(links.size(), kShownNames)); ++i)
-        out += "  " + printable(s.floatModel->graph().value(links[i].floatValue).name) + " = "
-            + printable(s.quantModel->graph().value(links[i].quantValue).name)
-            + (links[i].permuted ? ", axes exchanged" : "") + " (" + text::number(links[i].confidence, 2) + ")\n";
-    return out;
-}
-
 std::string bothOutputs(const Comparison& a, const Comparison& b)
 {
     TextTable table({ { "output", Align::Left, kNameWidth }, { "A dB" }, { "B dB" }, { "A top-1" }, { "B top-1" } });
@@ -304,9 +279,7 @@ std::string compareTable(const Snapshot& s, const ReportInfo& info)
         + (info.elements ? elementsText(*info.elements, info.verbose) : "") + findingsText(c, info.verbose)
         + samplesText(c) + activationsTable(c, info.verbose) + iterationsText(s, info.verbose)
         + weightsTable(c, info.verbose);
-    out += unmatchedText("quantized", s.alignment->unmatchedFloat, s.floatModel->graph(), info.verbose);
-    out += unmatchedText("float", s.alignment->unmatchedQuant, s.quantModel->graph(), info.verbose);
-    out += linksText(s, info.verbose);
+    out += matchingText(s, info.verbose);
     out += "\nSQNR, ideal, added, increase in dB; added = by the tensor's own quantizer; rounding, clipping, inherited "
            "= "
            "shares of the noise\n";
