@@ -115,6 +115,8 @@ SnapshotPtr withUnmatched(const SnapshotPtr& base, size_t count)
     for (size_t i = 0; i < std::min(count, values.size()); ++i) {
         alignment.unmatchedFloat.push_back(ValueId(i));
         alignment.unmatchedQuant.push_back(ValueId(i));
+        alignment.insideFloat.push_back({ ValueId(i), NodeId(0) });
+        alignment.whyFloat[ValueId(i)] = WhyAlone(i % 6);
     }
     copy->alignment = std::make_shared<const Alignment>(std::move(alignment));
     return copy;

@@ -3,6 +3,7 @@
 #include "tests/support/fake_snapshot.h"
 #include "widgets/models/base/table_text.h"
 #include "widgets/models/base/worst_first_proxy.h"
+#include "widgets/models/tables/match_model.h"
 #include "widgets/models/tables/tensor_model.h"
 
 #include <QAbstractItemModelTester>
@@ -95,6 +96,35 @@ private slots:
         qInfo("100,000 rows sorted in %lld ms", timer.elapsed());
         QCOMPARE(sortValue(proxy, 0, model.columnOf(Metric::Accumulated)), -10.0);
         QVERIFY(timer.elapsed() < 5000); // generous: sanitizers and busy machines
+    }
+
+    /// What a row without a partner says.
+    void matchingSaysWhy()
+    {
+        auto snapshot = std::make_shared<Snapshot>(*fake::comparison());
+        Alignment alignment = *snapshot->alignment;
+        const size_t pairs = alignment.values.size();
+        const NodeId node(1);
+        alignment.insideFloat = { { ValueId(1), node } };
+        alignment.unmatchedQuant = { ValueId(1), ValueId(2) };
+        alignment.whyQuant = { { ValueId(2), WhyAlone::RemovedActivation } };
+        snapshot->alignment = std::make_shared<const Alignment>(alignment);
+        MatchModel model;
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setSnapshot(snapshot);
+        const int match = model.columnOf(MatchModel::Key::Match), first = int(pairs);
+        QCOMPARE(model.rowCount(), first + 3);
+        const QString name = QString::fromStdString(snapshot->quantModel->graph().node(node).name);
+        QCOMPARE(model.index(first, match).data().toString(), QStringLiteral("inside ") + name);
+        QVERIFY(model.at(first).quantName().isEmpty() && model.at(first).around == node);
+        QCOMPARE(model.index(first + 1, match).data().toString(), QStringLiteral("no partner"));
+        QCOMPARE(model.index(first + 2, match).data().toString(),
+            QStringLiteral("no partner: the other file has no such activation here"));
+        WorstFirstProxy proxy; // what is inside is known: last, while what has no partner comes first
+        proxy.setColumns(&model);
+        proxy.sortWorstFirst(match);
+        QCOMPARE(proxy.mapToSource(proxy.index(proxy.rowCount() - 1, 0)).row(), first);
+        QVERIFY(proxy.mapToSource(proxy.index(0, 0)).row() > first);
     }
 
     void copy()

@@ -37,6 +37,7 @@ private slots:
     void spaceFits();
     void searchFindsTensorsAndNodes();
     void plumbingMarksTheBoxThatUsesIt();
+    void insideMarksTheBoxAround();
     void savesPictures();
     void theHeaderNamesTheFoldingAtEachWidth();
     void themeIsFollowed();
@@ -216,6 +217,26 @@ void TestGraphViews::plumbingMarksTheBoxThatUsesIt()
     QVERIFY(names.indexOf("conv_1") < names.indexOf("s"));
     QVERIFY(names.indexOf("conv") < names.indexOf("w"));
     QVERIFY(names.indexOf("w") < names.indexOf("conv_Q"));
+}
+
+void TestGraphViews::insideMarksTheBoxAround()
+{
+    SmallSession small;
+    QVERIFY(small.load());
+    const auto snapshot = std::make_shared<Snapshot>(*small.session.snapshot());
+    const LoadedModel& quant = *snapshot->quantModel;
+    const auto plan = quant.plan;
+    const FoldedGraph graph = foldGraph(
+        quant.graph(), *quant.quant, [plan](ValueId id) { return plan->constant(id); }, {}, FoldMode::Folded);
+    Place place; // of the Convolution's output, without numbers
+    place.node = snapshot->floatModel->graph().findNode("conv_1");
+    place.value = snapshot->floatModel->graph().node(place.node).outputs[0];
+    const NodeId around = quant.graph().findNode("relu_1");
+    Alignment alignment;
+    alignment.insideFloat = { { place.value, around } };
+    snapshot->alignment = std::make_shared<const Alignment>(alignment);
+    QVERIFY(graph.box(around));
+    QCOMPARE(boxOfPlace(*snapshot, Side::Quantized, graph, place), graph.box(around));
 }
 
 void TestGraphViews::savesPictures()

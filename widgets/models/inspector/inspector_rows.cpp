@@ -189,6 +189,20 @@ void addNode(Rows& rows, const LoadedModel& model, NodeId id)
         rows.add(tr("output %1").arg(i), valueLabel(model, node.outputs[i]));
 }
 
+/// "" for a value that is inside no node of the other file.
+QString insideText(const Snapshot& snapshot, const Place& place)
+{
+    const bool isFloat = place.side == Side::Float;
+    const LoadedModel* other = modelOf(snapshot, isFloat ? Side::Quantized : Side::Float);
+    if (!other || !snapshot.alignment)
+        return {};
+    const NodeId around
+        = nodeAround(isFloat ? snapshot.alignment->insideFloat : snapshot.alignment->insideQuant, place.value);
+    return around.valid() ? tr("inside %1 (%2) of the other file")
+                                .arg(toQt(other->graph().node(around).name), toQt(other->graph().node(around).opType))
+                          : QString();
+}
+
 void addLonelyValue(Rows& rows, const Snapshot& snapshot, const LoadedModel& model, const Place& place)
 {
     const Value& value = model.graph().value(place.value);
@@ -200,6 +214,8 @@ void addLonelyValue(Rows& rows, const Snapshot& snapshot, const LoadedModel& mod
         rows.add(tr("type"), toQt(dtypeName(type)));
     if (constant)
         rows.add(tr("kind"), tr("constant"));
+    else if (const QString inside = insideText(snapshot, place); !inside.isEmpty())
+        rows.add(tr("match"), inside);
     else if (snapshot.comparison)
         rows.add(tr("match"), tr("no partner in the other file, so there are no numbers"));
     if (const Issue* blocked = model.plan->blocked(place.value))

@@ -71,24 +71,68 @@ QString nodeOf(const MatchRow& row)
     return producer.valid() ? toQt(model.graph().node(producer).name) : QString();
 }
 
+std::optional<WhyAlone> whyOf(const std::map<ValueId, WhyAlone>& reasons, ValueId value)
+{
+    const auto it = reasons.find(value);
+    return it == reasons.end() ? std::nullopt : std::optional(it->second);
+}
+
 QString floatOpOf(const MatchRow& row) { return opIn(row.snapshot->floatModel->graph(), row.floatValue); }
 
 QString quantOpOf(const MatchRow& row) { return opIn(row.snapshot->quantModel->graph(), row.quantValue); }
 
-using Found = std::optional<std::pair<MatchMethod, double>>;
+/// How a row was found, or why there is no partner.
+struct Found {
+    std::optional<std::pair<MatchMethod, double>> pair;
+    QString around; ///< name of the node that the tensor is inside
+    std::optional<WhyAlone> why;
+    bool operator==(const Found&) const = default;
+};
 
 Found foundOf(const MatchRow& row)
 {
-    return row.pair ? Found({ row.pair->method, row.pair->confidence }) : std::nullopt;
+    if (row.pair)
+        return { std::pair(row.pair->method, row.pair->confidence), {}, {} };
+    const Snapshot& s = *row.snapshot;
+    const LoadedModel& other = row.floatValue.valid() ? *s.quantModel : *s.floatModel;
+    return { {}, row.around.valid() ? toQt(other.graph().node(row.around).name) : QString(), row.why };
+}
+
+QString whyText(WhyAlone why)
+{
+    switch (why) {
+    case WhyAlone::Linked:
+        return MatchModel::tr("no partner: alike by its numbers with a value that has one");
+    case WhyAlone::Unread:
+        return MatchModel::tr("no partner: no output depends on it");
+    case WhyAlone::Constant:
+        return MatchModel::tr("no partner: a constant in the other file");
+    case WhyAlone::Sizes:
+        return MatchModel::tr("no partner: it follows from sizes alone");
+    case WhyAlone::RemovedActivation:
+        return MatchModel::tr("no partner: the other file has no such activation here");
+    case WhyAlone::OtherSteps:
+        return MatchModel::tr("no partner: the other file computes what follows in other steps");
+    }
+    return {};
 }
 
 QString foundText(const Found& found)
 {
-    return found ? matchLabel(found->first, found->second) : MatchModel::tr("no partner");
+    if (found.pair)
+        return matchLabel(found.pair->first, found.pair->second);
+    if (!found.around.isEmpty())
+        return MatchModel::tr("inside %1").arg(found.around);
+    return found.why ? whyText(*found.why) : MatchModel::tr("no partner");
 }
 
-/// Without a partner first, then the least sure.
-Number sureness(const Found& found) { return found ? found->second : -1; }
+/// Without a partner first, then the least sure; what is inside a node is known and comes last.
+Number sureness(const Found& found)
+{
+    if (found.pair)
+        return found.pair->second;
+    return found.around.isEmpty() ? -1. : 2.;
+}
 
 Number sqnrOf(const MatchRow& row) { return row.compared ? row.compared->accumulated.sqnrDb : Number(); }
 
@@ -111,8 +155,8 @@ MatchModel::MatchModel(QObject* parent)
               QStringLiteral("features/conv_2_output_Dequ"), Text },
             words<R>(&R::quantName), &R::quantName },
         { { tr("match"),
-              tr("How the pair was found, and how sure that is (1.0 = certain). Sorted: without a partner first, then "
-                 "the least sure."),
+              tr("How the pair was found, and how sure that is (1.0 = certain); or inside which operator of the other "
+                 "file the tensor is computed. Sorted: without a partner first, then the least sure."),
               QStringLiteral("topology 0.97"), Value, kUp, true, Key::Match },
             cell<R>(foundText, sureness, foundOf) },
         { { tr("SQNR, dB"), metricInfo(Metric::Accumulated).definition, QStringLiteral("SQNR, dB8888"), Bar, kUp },
@@ -141,13 +185,17 @@ RowList<MatchRow> MatchModel::rowsOf(const SnapshotPtr& snapshot) const
     const Alignment& alignment = *snapshot->alignment;
     for (const ValuePair& pair : alignment.values) {
         const auto it = compared.find(pair.floatValue);
-        rows.push_back(
-            { snapshot.get(), pair.floatValue, pair.quantValue, &pair, it == compared.end() ? nullptr : it->second });
+        rows.push_back({ snapshot.get(), pair.floatValue, pair.quantValue, &pair, {}, {},
+            it == compared.end() ? nullptr : it->second });
     }
+    for (const InsideValue& inside : alignment.insideFloat)
+        rows.push_back({ snapshot.get(), inside.value, {}, nullptr, inside.node, {}, nullptr });
+    for (const InsideValue& inside : alignment.insideQuant)
+        rows.push_back({ snapshot.get(), {}, inside.value, nullptr, inside.node, {}, nullptr });
     for (const ValueId value : alignment.unmatchedFloat)
-        rows.push_back({ snapshot.get(), value, {}, nullptr, nullptr });
+        rows.push_back({ snapshot.get(), value, {}, nullptr, {}, whyOf(alignment.whyFloat, value), nullptr });
     for (const ValueId value : alignment.unmatchedQuant)
-        rows.push_back({ snapshot.get(), {}, value, nullptr, nullptr });
+        rows.push_back({ snapshot.get(), {}, value, nullptr, {}, whyOf(alignment.whyQuant, value), nullptr });
     return rows;
 }
 

@@ -12,13 +12,15 @@ struct MatchRow {
     const Snapshot* snapshot = nullptr;
     ValueId floatValue, quantValue;
     const ValuePair* pair = nullptr; ///< null: no partner
+    NodeId around; ///< without a partner: the node of the other file that the tensor is inside; else invalid
+    std::optional<WhyAlone> why; ///< of a tensor without a partner, where it is known
     const ActivationRow* compared = nullptr; ///< null: not compared
     QString floatName() const; ///< "" without one
     QString quantName() const;
 };
 
-/// How the tensors of both graphs correspond: the pairs in the float file's order, then what has no partner in the
-/// float file, then in the quantized one.
+/// How the tensors of both graphs correspond: the pairs in the float file's order, then what is inside a node of the
+/// other file, then what has no partner in the float file, then in the quantized one.
 class MatchModel : public SnapshotModel<MatchRow> {
     Q_OBJECT
 public:

@@ -100,9 +100,21 @@ void addNumbers(Tip& tip, const Snapshot& snapshot, const ActivationRow& row, Si
     tip.add(tr("samples"), QString::number(snapshot.comparison->samples));
 }
 
-void addPartnerless(Tip& tip, const Snapshot& snapshot)
+/// The node of the other file that a value is inside; invalid where there is none.
+NodeId aroundOf(const Snapshot& snapshot, Side side, ValueId value)
 {
-    if (snapshot.comparison)
+    if (!snapshot.alignment || !value.valid())
+        return {};
+    return nodeAround(side == Side::Float ? snapshot.alignment->insideFloat : snapshot.alignment->insideQuant, value);
+}
+
+void addPartnerless(Tip& tip, const Snapshot& snapshot, Side side, ValueId value)
+{
+    const LoadedModel* other = modelOf(snapshot, side == Side::Float ? Side::Quantized : Side::Float);
+    if (const NodeId around = aroundOf(snapshot, side, value); around.valid() && other)
+        tip.paragraph(tr("No number: the other model computes this value inside %1 (%2).")
+                          .arg(toQt(other->graph().node(around).name), toQt(other->graph().node(around).opType)));
+    else if (snapshot.comparison)
         tip.paragraph(tr("No number: this value has no partner in the other model."));
     else if (snapshot.floatModel && snapshot.quantModel)
         tip.paragraph(tr("No number yet: the comparison has not run. It needs data (Open data)."));
@@ -170,7 +182,7 @@ QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph
         = snapshot.comparison ? rowOfBox(*snapshot.comparison, box, rowsOf(*snapshot.comparison, side)) : std::nullopt)
         addNumbers(tip, snapshot, snapshot.comparison->activations[*row], side);
     else
-        addPartnerless(tip, snapshot);
+        addPartnerless(tip, snapshot, side, box.mainValue());
     return tip.html();
 }
 
@@ -234,6 +246,9 @@ std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const Fo
     } else if (comparison && place.activation && *place.activation < comparison->activations.size()) {
         const ActivationRow& row = comparison->activations[*place.activation];
         value = side == Side::Float ? row.floatValue : row.quantValue;
+    } else if (const NodeId around = aroundOf(snapshot, place.side, place.value);
+               place.side != side && around.valid()) {
+        node = around;
     } else if (place.side != side && place.node.valid()) {
         const LoadedModel* here = modelOf(snapshot, side);
         const LoadedModel* there = modelOf(snapshot, place.side);

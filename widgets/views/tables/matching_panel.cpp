@@ -18,11 +18,13 @@ QString matchingInfo(const Snapshot& snapshot)
     if (!snapshot.alignment)
         return {};
     const Alignment& found = *snapshot.alignment;
+    const size_t inside = found.insideFloat.size() + found.insideQuant.size();
+    const QString pairs = TablePanel::tr("%1 pairs").arg(countText(found.values.size()))
+        + (inside > 0 ? TablePanel::tr(" · %1 inside operators").arg(countText(inside)) : QString());
     if (found.unmatchedFloat.empty() && found.unmatchedQuant.empty())
-        return TablePanel::tr("%1 pairs, none left over").arg(countText(found.values.size()));
-    return TablePanel::tr("%1 pairs · left over: %2 float, %3 quantized")
-        .arg(countText(found.values.size()), countText(found.unmatchedFloat.size()),
-            countText(found.unmatchedQuant.size()));
+        return TablePanel::tr("%1, none left over").arg(pairs);
+    return TablePanel::tr("%1 · left over: %2 float, %3 quantized")
+        .arg(pairs, countText(found.unmatchedFloat.size()), countText(found.unmatchedQuant.size()));
 }
 
 TablePanel::Setup matchingSetup()
