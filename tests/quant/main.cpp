@@ -15,6 +15,7 @@ int main(int argc, char** argv)
              runFloat8Tests,
              runLeftInFloatTests,
              runPercentileTailsTests,
+             runPlacementTests,
              runQuantizerTests,
              runRangeFilesTests,
              runReadBackTests,

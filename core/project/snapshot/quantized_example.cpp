@@ -8,6 +8,7 @@
 #include "core/quant/recipe/recipe_edit.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -61,9 +62,10 @@ std::optional<ReadBack> readByPairs(
     GraphDraft draft(f.model);
     const ValueNames names = floatNames(f, q, alignment);
     auto back = readBack(q.model, &draft, names);
-    if (back.ok() && !back->possible && prepareGraph(draft).ok()) { // weights that other nodes make, say
+    const auto others = [](const ReadBack& b) { return b.possible ? b.otherQuantizers.value_or(0) : SIZE_MAX; };
+    if (back.ok() && others(*back) > 0 && prepareGraph(draft).ok()) { // weights that other nodes make, say
         auto prepared = readBack(q.model, &draft, names);
-        if (prepared.ok() && prepared->possible) {
+        if (prepared.ok() && others(*prepared) < others(*back)) {
             back = std::move(prepared);
             back->recipe.preparation.enabled = true;
         }
@@ -148,6 +150,12 @@ std::string describeReadBack(const ReadBack& back)
         text += ", " + count(r.tensors.size(), "tensor") + " of " + (r.tensors.size() == 1 ? "its" : "their") + " own";
     if (isStatic(r.format))
         text += ", " + count(back.ranges.tensors.size(), "range");
+    if (!r.placement.nodes.empty())
+        text += ", " + count(r.placement.tensors.size(), "quantizer") + " placed as in the file";
+    if (!back.differences && back.otherQuantizers)
+        text += *back.otherQuantizers == 0
+            ? "; quantizing so gives the same quantizers"
+            : "; quantizing so makes " + count(*back.otherQuantizers, "quantizer") + " otherwise";
     if (back.differences)
         text += *back.differences == 0
             ? "; quantizing so gives the same nodes and constants"

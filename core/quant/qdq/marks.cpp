@@ -28,6 +28,8 @@ bool QdqMarks::quantizable(const std::string& name)
 
 void QdqMarks::add(const std::string& name, QdqMark mark, bool overwrite)
 {
+    if (leftByFile(name))
+        return;
     if (!quantizable(name)) {
         if (!name.empty())
             m_refused.try_emplace(name, model.whyNoCodes(name));
@@ -93,7 +95,7 @@ void QdqMarks::bias(size_t node, size_t slot, const std::string& weightName, flo
 {
     DraftNode& reader = model.draft.nodes[node];
     std::string name = reader.inputs[slot];
-    if (!isConstant(name) || model.realType(name) == DType::Undefined)
+    if (!isConstant(name) || model.realType(name) == DType::Undefined || leftByFile(name))
         return;
     if (recipe.tensors.contains(name)) { // asked for as a tensor like others
         weight(name, reader, 0);
@@ -221,6 +223,22 @@ bool QdqMarks::absorbs(size_t node)
     return true;
 }
 
+void QdqMarks::markPlaced(size_t n, void (*rule)(QdqMarks& marks, size_t node))
+{
+    m_byFile = true;
+    if (rule) {
+        rule(*this, n);
+    } else {
+        const DraftNode node = model.draft.nodes[n];
+        const bool clip = node.is("Relu") || node.is("Clip");
+        const bool absorbed = clip && !leftByFile(node.outputs[0]) && leftByFile(node.inputs[0]) && absorbs(n);
+        if (!absorbed)
+            activations(node.inputs);
+        activations(node.outputs);
+    }
+    m_byFile = false;
+}
+
 QdqMarks markTensors(FloatModel& model, const Recipe& recipe)
 {
     static const auto rules = [] {
@@ -230,13 +248,21 @@ QdqMarks markTensors(FloatModel& model, const Recipe& recipe)
         all.merge(clipRules());
         return all;
     }();
+    static const auto weighted = [] { // operators with weights and biases
+        auto all = productRules();
+        all.merge(normRules());
+        return all;
+    }();
     QdqMarks marks(model, recipe);
     for (size_t n = 0; n < model.chosen.size(); ++n) {
         if (!model.chosen[n])
             continue;
         const DraftNode& node = model.draft.nodes[n];
         const auto rule = rules.find(node.opType);
-        if (rule != rules.end()) {
+        if (marks.placed(node)) {
+            const auto known = weighted.find(node.opType);
+            marks.markPlaced(n, known == weighted.end() ? nullptr : known->second);
+        } else if (rule != rules.end()) {
             rule->second(marks, n);
         } else {
             marks.activations(node.inputs);

@@ -33,6 +33,8 @@ public:
     QdqMarks(FloatModel& floatModel, const Recipe& recipeToFollow)
         : model(floatModel)
         , recipe(recipeToFollow)
+        , m_placedTensors(recipeToFollow.placement.tensors.begin(), recipeToFollow.placement.tensors.end())
+        , m_placedNodes(recipeToFollow.placement.nodes.begin(), recipeToFollow.placement.nodes.end())
     {
     }
     FloatModel& model;
@@ -58,6 +60,11 @@ public:
     /// Lets the producer of the Relu's or Clip's input make its output, if the quantizer can do the clipping.
     bool absorbs(size_t node);
 
+    /// A file says which of the node's values have quantizers (Recipe::placement).
+    bool placed(const DraftNode& node) const { return m_placedNodes.contains(node.name); }
+    /// Marks these alone. `rule`: of products and normalizations, which knows their weights and biases; may be null.
+    void markPlaced(size_t node, void (*rule)(QdqMarks& marks, size_t node));
+
     const std::vector<std::string>& order() const { return m_order; }
     /// Null for what is not marked, and for biases.
     const QdqMark* find(const std::string& name) const
@@ -76,6 +83,8 @@ private:
     /// The output's quantizer does what the Relu or Clip does, and those that were left out before it.
     bool cutByRange(const DraftNode& clip);
     void add(const std::string& name, QdqMark mark, bool overwrite);
+    /// Of the node that is being marked: its values outside the placement stay float.
+    bool leftByFile(const std::string& name) const { return m_byFile && !m_placedTensors.contains(name); }
     std::optional<int64_t> channelAxis(const std::string& name, const DraftNode& reader, int64_t defaultAxis);
 
     std::vector<std::string> m_order;
@@ -84,6 +93,8 @@ private:
     std::set<std::string> m_isBias;
     std::set<size_t> m_removed;
     std::map<std::string, CutBounds> m_owed; ///< what the quantizer of a tensor has to do for removed nodes
+    std::unordered_set<std::string> m_placedTensors, m_placedNodes;
+    bool m_byFile = false; ///< while a placed node is marked
     std::set<std::string> m_warned;
     std::unordered_map<std::string, FloatReason> m_refused; ///< values that were to get codes
 };

@@ -4,6 +4,7 @@
 #include "core/engine/plan/plan.h"
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/quant/read_back/quantizer_differences.h"
 
 #include <algorithm>
 #include <array>
@@ -55,6 +56,7 @@ private:
     /// The quantizer whose dequantized value this one quantizes again; null when there is none.
     const Quantizer* convertedFrom(const Quantizer& q) const;
     void conversion(const Quantizer& from, const Quantizer& q);
+    std::vector<std::string> floatReaders(const Quantizer& q) const;
     void shareScales();
 
     std::shared_ptr<const Plan> m_plan;
@@ -153,6 +155,19 @@ void FileReader::conversion(const Quantizer& from, const Quantizer& q)
     tensor.convertedReaders = all ? std::vector<std::string> {} : second;
 }
 
+std::vector<std::string> FileReader::floatReaders(const Quantizer& q) const
+{
+    std::vector<std::string> names;
+    if (!q.real.valid() || !q.quantize.valid() || !isQuantizeLinear(m_graph.node(q.quantize)))
+        return names;
+    for (const Use& use : m_graph.value(q.real).uses) {
+        const Node& node = m_graph.node(use.node);
+        if (!isQuantizeLinear(node) && !m_view.isPlumbing(use.node) && !node.is("Shape") && !node.is("Size"))
+            names.push_back(node.name);
+    }
+    return names;
+}
+
 void FileReader::quantizer(const Quantizer& q)
 {
     if (q.params.scale.empty() && !q.dynamic)
@@ -176,11 +191,17 @@ void FileReader::quantizer(const Quantizer& q)
             tensor.real = values->dtype();
     }
     tensor.pairs = q.quantize.valid() && isQuantizeLinear(m_graph.node(q.quantize));
+    if (!tensor.constant)
+        tensor.floatReaders = floatReaders(q);
+    const NodeId last = q.codes.valid() ? m_graph.value(q.codes).producer : NodeId();
+    tensor.clipped = last.valid() && m_graph.node(last).is("Clip");
     const auto [it, fresh] = m_file.tensors.try_emplace(name, tensor);
-    if (fresh)
+    if (fresh) {
         m_order.push_back(name);
-    else
+    } else {
         it->second.pairs += tensor.pairs;
+        it->second.ambiguous |= !sameParameters(it->second.params, tensor.params);
+    }
 }
 
 void FileReader::shareScales()

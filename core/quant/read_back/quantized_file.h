@@ -19,6 +19,9 @@ struct FileTensor {
     std::string provider; ///< value whose parameters it shares; empty: its own
     Tensor codes; ///< of a constant
     size_t pairs = 0; ///< QuantizeLinear nodes that read it
+    bool ambiguous = false; ///< several quantizers of it have other parameters than this one
+    bool clipped = false; ///< a Clip leaves only some of the codes of its type
+    std::vector<std::string> floatReaders; ///< of an activation: nodes of the file that read it before its quantizer
     std::optional<QuantParams> converted; ///< second quantization for some readers
     std::vector<std::string> convertedReaders; ///< node names; empty: all
 };

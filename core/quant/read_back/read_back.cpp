@@ -5,7 +5,9 @@
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/read_back/draft_differences.h"
 #include "core/quant/read_back/node_choice.h"
+#include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/shown_options.h"
+#include "core/quant/read_back/shown_placement.h"
 #include "core/quant/recipe/op_types.h"
 #include "core/quant/write/quantizer.h"
 #include "core/tensor/convert.h"
@@ -41,6 +43,8 @@ public:
     }
     /// `sameNames`: the file's names are those that our quantizer gives, so that comparing tells something.
     Trial run(const Recipe& start, bool sameNames);
+    /// The same quantizers as the file, where the rules put others.
+    Trial runPlaced(const Recipe& start) const;
 
 private:
     using Change = std::function<void(Recipe&)>;
@@ -203,12 +207,6 @@ void Search::toggleNodes(Trial& best) const
     }
 }
 
-bool sameParameters(const QuantParams& a, const QuantParams& b)
-{
-    return a.dtype == b.dtype && a.scale == b.scale && a.zeroPoint == b.zeroPoint && a.axis == b.axis
-        && a.blockSize == b.blockSize;
-}
-
 /// What still differs tensor by tensor was asked for tensor by tensor.
 void Search::overrideParameters(Trial& best) const
 {
@@ -264,6 +262,38 @@ Trial Search::run(const Recipe& start, bool sameNames)
     toggleNodes(best);
     overrideParameters(best);
     return best;
+}
+
+QuantizerDifferences quantizersOf(const QuantizedFile& file, const Trial& trial)
+{
+    return quantizerDifferences(file, QuantizedFile::read(trial.made, {}));
+}
+
+Trial Search::runPlaced(const Recipe& start) const
+{
+    Recipe recipe = start;
+    placeAsShown(recipe, m_model, m_file);
+    Trial trial = attempt(recipe);
+    if (!trial.made)
+        return trial;
+    // Scales that no range or rule gives were made elsewhere.
+    recipe = trial.recipe;
+    for (const std::string& name : quantizersOf(m_file, trial).parameters) {
+        const FileTensor& tensor = *m_file.find(name);
+        if (tensor.role == QuantRole::Bias || tensor.params.blockSize > 0)
+            continue;
+        auto convert = recipe.tensors.contains(name) ? recipe.tensors[name].convert : std::nullopt;
+        recipe.tensors[name] = exactOverride(tensor.params);
+        recipe.tensors[name].convert = std::move(convert);
+    }
+    trial = attempt(recipe);
+    if (trial.made && !quantizersOf(m_file, trial).parameters.empty()) {
+        recipe.adjustWeightsForBias = false;
+        Trial plain = attempt(std::move(recipe));
+        if (plain.made && quantizersOf(m_file, plain).count() < quantizersOf(m_file, trial).count())
+            trial = std::move(plain);
+    }
+    return trial;
 }
 
 std::string listed(const std::vector<std::string>& names)
@@ -347,6 +377,56 @@ void chooseShownNodes(const QuantizedFile& file, Recipe& recipe)
     }
 }
 
+/// By the rules of ONNX Runtime's quantizer where they make the file's quantizers, else as they stand in the file.
+Trial closestTrial(const QuantizedFile& file, const GraphDraft& floatDraft, const FloatModel& model,
+    const Recipe& shown, bool sameNames)
+{
+    Search search(file, floatDraft, model);
+    Trial ruled = search.run(shown, sameNames);
+    if (shown.format != RecipeFormat::Qdq || (sameNames && ruled.made && ruled.count() == 0))
+        return ruled;
+    const auto others = ruled.made ? std::optional(quantizersOf(file, ruled)) : std::nullopt;
+    if (others && others->count() == 0)
+        return ruled;
+    Trial placed = search.runPlaced(shown);
+    if (placed.made && (!others || quantizersOf(file, placed).count() < others->count()))
+        return placed;
+    return ruled;
+}
+
+/// What the file has and no recipe can say.
+void tellQuantizers(const QuantizedFile& file, const Recipe& recipe, const QuantizerDifferences& others,
+    std::vector<std::string>& sentences)
+{
+    const auto tell = [&](const std::vector<std::string>& names, const std::string& what) {
+        if (!names.empty())
+            sentences.push_back(what + listed(names));
+    };
+    if (file.ownNames) // else they are among the constants that differ
+        tell(others.codes,
+            "codes that are not the float model's weights rounded to the nearest code (found otherwise, or from other "
+            "weights): ");
+    if (!recipe.placement.nodes.empty() || file.ownNames) {
+        tell(others.lacking, "quantizers that belong to no value of the float model, or that no recipe can ask for: ");
+        tell(others.added, "why it has no quantizers where this recipe makes some: ");
+        tell(others.parameters, "scales or zero points that this recipe makes otherwise: ");
+    }
+    if (recipe.placement.nodes.empty())
+        return;
+    std::vector<std::string> ambiguous, read, clipped;
+    for (const auto& [name, tensor] : file.tensors) {
+        if (tensor.ambiguous)
+            ambiguous.push_back(name);
+        if (!tensor.floatReaders.empty())
+            read.push_back(name);
+        if (tensor.clipped)
+            clipped.push_back(name);
+    }
+    tell(clipped, "codes that a Clip keeps from parts of their type, where this recipe uses all: ");
+    tell(ambiguous, "further quantizers with other parameters of the same values, for some of their readers: ");
+    tell(read, "nodes that read values in float beside their quantizers, which read codes here: ");
+}
+
 Status checkNames(const FloatModel& model, const ValueNames& names)
 {
     for (const auto& [quantized, name] : names)
@@ -377,19 +457,24 @@ Result<ReadBack> readBack(
         QS_TRY(const FloatModel model, FloatModel::make(*floatModel, Recipe {}, {}));
         QS_CHECK(checkNames(model, names));
         const bool sameNames = hasUsualNames(file, names);
-        Trial best = Search(file, *floatModel, model).run(shown, sameNames);
+        const Trial best = closestTrial(file, *floatModel, model, shown, sameNames);
         if (sameNames || !best.made) {
             tellDifferences(file, best, back.undetermined);
             tellOpsets(file, best, back.undetermined);
-        } else {
-            back.undetermined.push_back(
-                "options that only show in names: this file's are not those that ONNX Runtime's quantizer gives");
         }
         back.possible = best.made != nullptr;
+        if (best.made && best.recipe.format == RecipeFormat::Qdq) {
+            const QuantizerDifferences others = quantizersOf(file, best);
+            back.otherQuantizers = others.count();
+            tellQuantizers(file, best.recipe, others, back.undetermined);
+        }
+        if (!sameNames && back.otherQuantizers.value_or(1) > 0)
+            back.undetermined.push_back(
+                "options that only show in names: this file's are not those that ONNX Runtime's quantizer gives");
         if (sameNames && best.made)
             back.differences = best.count();
-        back.recipe = std::move(best.recipe);
-        back.ranges = std::move(best.ranges);
+        back.recipe = best.recipe;
+        back.ranges = best.ranges;
     }
     tellGenerally(back.recipe, floatModel != nullptr, back.undetermined);
     return back;

@@ -18,6 +18,10 @@ struct ReadBack {
     /// Nodes and constants that the recipe and ranges make otherwise of the float model; nullopt: without one, and
     /// where the file has names of its own, that cannot be told.
     std::optional<size_t> differences;
+    /// Quantizers, tensor by tensor, that come out otherwise than in the file (core/quant/read_back/
+    /// quantizer_differences.h), whatever names it has; nullopt: no float model, another format than qdq, or not
+    /// possible. 0: the same tensors with the same parameters, to the bit; codes may be others.
+    std::optional<size_t> otherQuantizers;
     bool possible = true; ///< the recipe and ranges make a quantized model of the float model, where there is one
 };
 

@@ -221,7 +221,8 @@ Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
         ranges.calibrator = recipe.calibration.kind = Calibrator::Distribution;
     for (const auto& [name, tensor] : file.tensors) {
         // A file with names of its own may store equal scales once; whose they are does not show then.
-        const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + tails::kScale;
+        const bool shared = !tensor.provider.empty() && tensor.scaleName == tensor.provider + tails::kScale
+            && recipe.placement.nodes.empty(); // where each has its own
         const bool own = tensor.role == QuantRole::Activation && !tensor.constant && !shared
             && !tensor.scaleName.empty() && tensor.params.scale.size() == 1;
         if (!own)

@@ -271,6 +271,8 @@ constexpr RecipeOption kTable[] {
         .value = setting<&Recipe::perChannelAxis>(),
         .ort = { "QDQOpTypePerChannelSupportToAxis" } },
     { .path = "tensors", .step = RecipeStep::RangesAndGraph, .ort = { "TensorQuantOverrides" } },
+    { .path = "placement.nodes", .value = setting<&Recipe::placement, &FilePlacement::nodes>() },
+    { .path = "placement.tensors", .value = setting<&Recipe::placement, &FilePlacement::tensors>() },
     { .path = "complete_overrides",
         .value = setting<&Recipe::completeOverrides>(),
         .flag = { .name = "complete-overrides",

@@ -129,6 +129,15 @@ struct CorrectionOptions {
     bool operator==(const CorrectionOptions&) const = default;
 };
 
+/// Where a quantized file had its quantizers. Of what `nodes` read and make, `tensors` are quantized and nothing else,
+/// whatever the rules of their operators say; each has parameters of its own. Other nodes follow the rules. Names that
+/// the model does not have are passed over.
+struct FilePlacement {
+    std::vector<std::string> nodes;
+    std::vector<std::string> tensors;
+    bool operator==(const FilePlacement&) const = default;
+};
+
 /// How a float model is to be quantized: a plain value. The defaults are those of ONNX Runtime's quantize_static (or
 /// quantize_dynamic, see withDefaultsOf()). Names of nodes and tensors are those of the float file; a node without a
 /// name goes by its first output's.
@@ -162,6 +171,7 @@ struct Recipe {
     std::vector<std::string> noOutputTypes; ///< OpTypesToExcludeOutputQuantization
     std::map<std::string, int64_t> perChannelAxis; ///< QDQOpTypePerChannelSupportToAxis
     std::map<std::string, TensorOverride> tensors; ///< TensorQuantOverrides
+    FilePlacement placement; ///< qdq format only; empty: the rules decide for all nodes
     bool completeOverrides = false; ///< of `tensors`: types around them, and conversions at the borders
     bool smoothQuant = false;
     double smoothQuantAlpha = 0.5;

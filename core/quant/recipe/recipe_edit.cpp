@@ -225,6 +225,18 @@ Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel)
     return recipe;
 }
 
+Recipe recomputedWeights(Recipe recipe, const GraphDraft& floatModel)
+{
+    std::erase_if(recipe.tensors, [&](const auto& entry) { return floatModel.constant(entry.first) != nullptr; });
+    return recipe;
+}
+
+Recipe placedByRules(Recipe recipe)
+{
+    recipe.placement = {};
+    return recipe;
+}
+
 Recipe withRanges(Recipe recipe, const Ranges& ranges)
 {
     for (const auto& [name, range] : ranges.tensors) {

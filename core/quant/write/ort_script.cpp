@@ -219,6 +219,9 @@ Result<OrtScript> ortScript(
                     script.notes.push_back("ONNX Runtime fails at '" + model.draft.nodes[n].name
                         + "': it forgets the deviation that float8 needs (exclude the node)");
         QS_CHECK(noteKept(model, recipe, script.notes));
+        if (recipe.format == RecipeFormat::Qdq && !recipe.placement.nodes.empty())
+            script.notes.push_back("quantizers stand where a file has them (placement in the recipe); ONNX Runtime's "
+                                   "rules put them elsewhere");
         FloatModel clamped = model;
         if (recipe.exactActivations)
             clampToActivations(clamped);

@@ -148,6 +148,7 @@ Status giveWay(GraphDraft& draft, Recipe& recipe, Ranges& ranges, const std::vec
         QS_CHECK(renameTensor(draft, name, free));
         rename(ranges.tensors, name, free);
         rename(recipe.tensors, name, free);
+        std::ranges::replace(recipe.placement.tensors, name, free);
         notes.push_back("'" + name + "' of the float model is called '" + free
             + "' now, since the quantizer gives its name to a tensor of its own");
     }
