@@ -2,9 +2,9 @@
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
 #include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/read_back.h"
+#include "core/quant/read_back/setting_reach.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
-#include "core/quant/recipe/setting_reach.h"
 #include "core/quant/write/quantizer.h"
 #include "core/tensor/convert.h"
 #endif

@@ -4,7 +4,6 @@
 #include "core/engine/plan/plan.h"
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
-#include "core/quant/read_back/quantizer_differences.h"
 
 #include <algorithm>
 #include <array>
@@ -244,6 +243,13 @@ QuantizedFile FileReader::read()
 }
 
 } // namespace
+
+bool sameParameters(const QuantParams& a, const QuantParams& b)
+{
+    const bool whole = a.scale.size() == 1 && b.scale.size() == 1;
+    return a.dtype == b.dtype && a.scale == b.scale && a.zeroPoint == b.zeroPoint && (whole || a.axis == b.axis)
+        && a.blockSize == b.blockSize;
+}
 
 QuantizedFile QuantizedFile::read(const std::shared_ptr<const Model>& model, const ValueNames& names)
 {

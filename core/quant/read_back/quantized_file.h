@@ -26,6 +26,9 @@ struct FileTensor {
     std::vector<std::string> convertedReaders; ///< node names; empty: all
 };
 
+/// Type, scales, zero points, axis and blocks are the same to the bit. An axis of length 1 is none.
+bool sameParameters(const QuantParams& a, const QuantParams& b);
+
 /// A quantized file in the float model's names.
 struct QuantizedFile {
     std::shared_ptr<const Model> model;

@@ -17,13 +17,6 @@ bool sameCodes(const Tensor& a, const Tensor& b)
 
 } // namespace
 
-bool sameParameters(const QuantParams& a, const QuantParams& b)
-{
-    const bool whole = a.scale.size() == 1 && b.scale.size() == 1;
-    return a.dtype == b.dtype && a.scale == b.scale && a.zeroPoint == b.zeroPoint && (whole || a.axis == b.axis)
-        && a.blockSize == b.blockSize;
-}
-
 QuantizerDifferences quantizerDifferences(const QuantizedFile& file, const QuantizedFile& made)
 {
     QuantizerDifferences found;

@@ -20,7 +20,4 @@ struct QuantizerDifferences {
 /// Bits count. Names of nodes, of constants and of values that only quantizers have do not.
 QuantizerDifferences quantizerDifferences(const QuantizedFile& file, const QuantizedFile& made);
 
-/// Type, scales, zero points, axis and blocks are the same to the bit. An axis of length 1 is none.
-bool sameParameters(const QuantParams& a, const QuantParams& b);
-
 } // namespace qs

@@ -6,15 +6,18 @@
 #include "widgets/models/recipe/node_tree_model.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/recipe/typed_values.h"
 
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <array>
+#include <utility>
 
 namespace qs {
 
@@ -31,12 +34,22 @@ QString numberField(const std::optional<double>& value)
     return value ? kOverrideLocale.toString(*value, 'g', 8).remove(u',') : QString();
 }
 
-std::optional<double> numberIn(const QLineEdit& field)
+std::optional<double> numberIn(const QLineEdit& field) { return typedNumber(field.text(), QLocale()); }
+
+void setWrong(QLineEdit& field, bool wrong)
 {
-    bool ok = false;
-    QString text = field.text().trimmed();
-    const double value = text.replace(QStringLiteral("−"), QStringLiteral("-")).toDouble(&ok);
-    return ok && std::isfinite(value) ? std::optional(value) : std::nullopt;
+    if (field.property("wrong").toBool() == wrong)
+        return;
+    field.setProperty("wrong", wrong);
+    field.style()->unpolish(&field);
+    field.style()->polish(&field);
+}
+
+/// What somebody is typing stays, whatever a run brings.
+void fillUntyped(QLineEdit& field, const QString& text, bool otherTensor)
+{
+    if (otherTensor || !field.isModified())
+        field.setText(text);
 }
 
 /// Of the list that names calibrators: the first is "as all", the last "given".
@@ -66,6 +79,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     , m_calibrator(new ElidedCombo(this))
     , m_reset(new QToolButton(this))
     , m_more(new QToolButton(this))
+    , m_wrong(new QLabel(this))
     , m_fields(new QWidget(this))
 {
     setObjectName(QStringLiteral("panelFooter"));
@@ -74,6 +88,9 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     column->setSpacing(4);
     column->addLayout(buildFirstRow());
     column->addWidget(m_fields);
+    column->addWidget(m_wrong);
+    m_wrong->setObjectName(QStringLiteral("formWrong"));
+    m_wrong->setWordWrap(true);
     buildFields();
     connectFields();
     connect(&m_recipe, &RecipeView::changed, this, &OverrideEditor::refresh);
@@ -131,17 +148,19 @@ void OverrideEditor::buildFields()
 
 void OverrideEditor::connectFields()
 {
+    for (QLineEdit* field : { m_lowest, m_highest, m_scale, m_zeroPoint })
+        connect(field, &QLineEdit::textEdited, this, &OverrideEditor::check);
     for (QLineEdit* field : { m_lowest, m_highest })
         connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyRange);
     for (QLineEdit* field : { m_scale, m_zeroPoint })
         connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyScale);
     connect(m_type, &QComboBox::activated, this, [this](int index) {
         const auto type = index == 0 ? std::nullopt : std::optional(kOverrideTypes[size_t(index) - 1]);
-        apply(tr("Type of %1"), withTensorType(m_session.recipe().recipe(), tensor(), type));
+        apply(tr("Type of %1"), withTensorType(begun(), tensor(), type));
     });
     connect(m_symmetric, &QComboBox::activated, this, [this](int index) {
         const auto symmetric = index == 0 ? std::nullopt : std::optional(index == 2);
-        apply(tr("Symmetry of %1"), withSymmetry(m_session.recipe().recipe(), tensor(), symmetric));
+        apply(tr("Symmetry of %1"), withSymmetry(begun(), tensor(), symmetric));
     });
     connect(m_calibrator, &QComboBox::activated, this, &OverrideEditor::applyCalibrator);
 }
@@ -206,6 +225,8 @@ void OverrideEditor::refresh()
         refreshTensor(name);
     else
         m_origin->clear();
+    if (name.empty())
+        m_wrong->hide();
     m_reset->setVisible(!name.empty() && !m_origin->text().isEmpty());
 }
 
@@ -214,10 +235,12 @@ void OverrideEditor::refreshTensor(const std::string& name)
     const RecipeEdits& edits = m_session.recipe();
     const QuantOverride said = firstPart(edits.recipe(), name);
     const TensorOrigins origins = tensorOrigins(edits.recipe(), edits.recipeBase(), name);
-    m_lowest->setText(numberField(said.lowest));
-    m_highest->setText(numberField(said.highest));
-    m_scale->setText(numberField(said.scale));
-    m_zeroPoint->setText(said.zeroPoint ? QString::number(*said.zeroPoint) : QString());
+    const bool other = name != std::exchange(m_shown, name);
+    fillUntyped(*m_lowest, numberField(said.lowest), other);
+    fillUntyped(*m_highest, numberField(said.highest), other);
+    fillUntyped(*m_scale, numberField(said.scale), other);
+    fillUntyped(*m_zeroPoint, said.zeroPoint ? QString::number(*said.zeroPoint) : QString(), other);
+    check();
     const Comparison& comparison = *m_session.comparison();
     const Place& place = m_session.selection().current();
     const auto hint = [](QLineEdit* field, const QString& now) { field->setPlaceholderText(now); };
@@ -249,21 +272,62 @@ void OverrideEditor::apply(const QString& what, const Recipe& next)
     refresh();
 }
 
+Recipe OverrideEditor::begun() const
+{
+    const Recipe& recipe = m_session.recipe().recipe();
+    if (!constant() || recipe.tensors.contains(tensor()))
+        return recipe;
+    return withChannelAxis(
+        recipe, tensor(), m_session.comparison()->weights[*m_session.selection().current().weight].params.axis);
+}
+
+DType OverrideEditor::codes() const
+{
+    const Recipe& recipe = m_session.recipe().recipe();
+    return firstPart(recipe, tensor()).type.value_or(constant() ? recipe.weightType : recipe.activationType);
+}
+
+void OverrideEditor::check()
+{
+    const QString range = wrongRange(m_lowest->text(), m_highest->text(), QLocale());
+    const QString scale = wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale());
+    for (QLineEdit* field : { m_lowest, m_highest })
+        setWrong(*field, !range.isEmpty());
+    for (QLineEdit* field : { m_scale, m_zeroPoint })
+        setWrong(*field, !scale.isEmpty());
+    m_wrong->setText(range.isEmpty() ? scale : range);
+    m_wrong->setVisible(m_fields->isVisibleTo(this) && !m_wrong->text().isEmpty());
+}
+
+/// Both fields of a pair say what the recipe says from now on.
+void OverrideEditor::taken(QLineEdit* first, QLineEdit* second)
+{
+    first->setModified(false);
+    second->setModified(false);
+}
+
 void OverrideEditor::applyRange()
 {
-    const auto lowest = numberIn(*m_lowest), highest = numberIn(*m_highest);
-    if (tensor().empty() || !lowest || !highest || !(*highest > *lowest)
-        || (!m_lowest->isModified() && !m_highest->isModified()))
+    const bool typed = m_lowest->isModified() || m_highest->isModified();
+    if (tensor().empty() || !typed || m_lowest->text().isEmpty()
+        || !wrongRange(m_lowest->text(), m_highest->text(), QLocale()).isEmpty())
         return;
-    apply(tr("Range of %1"), withRange(m_session.recipe().recipe(), tensor(), *lowest, *highest));
+    const double lowest = *numberIn(*m_lowest), highest = *numberIn(*m_highest);
+    taken(m_lowest, m_highest);
+    taken(m_scale, m_zeroPoint);
+    apply(tr("Range of %1"), withRange(m_session.recipe().recipe(), tensor(), lowest, highest));
 }
 
 void OverrideEditor::applyScale()
 {
-    const auto scale = numberIn(*m_scale), zero = numberIn(*m_zeroPoint);
-    if (tensor().empty() || !scale || !zero || !(*scale > 0) || (!m_scale->isModified() && !m_zeroPoint->isModified()))
+    const bool typed = m_scale->isModified() || m_zeroPoint->isModified();
+    if (tensor().empty() || !typed || m_scale->text().isEmpty()
+        || !wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale()).isEmpty())
         return;
-    apply(tr("Scale of %1"), withScale(m_session.recipe().recipe(), tensor(), *scale, int64_t(*zero)));
+    const double scale = *numberIn(*m_scale), zero = *numberIn(*m_zeroPoint);
+    taken(m_lowest, m_highest);
+    taken(m_scale, m_zeroPoint);
+    apply(tr("Scale of %1"), withScale(m_session.recipe().recipe(), tensor(), scale, int64_t(zero)));
 }
 
 /// "as all" takes back what was given; "given" is only ever shown.

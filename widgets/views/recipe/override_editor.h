@@ -16,7 +16,8 @@ class QToolButton;
 namespace qs {
 
 /// What the recipe says of the selected node and tensor in particular: quantized or not, type, range, scale and zero
-/// point, symmetry, calibrator. Empty fields follow the recipe's defaults. Hidden where nothing can be said.
+/// point, symmetry, calibrator. Empty fields follow the recipe's defaults; what cannot be is said below them and
+/// changes nothing. Hidden where nothing can be said.
 class OverrideEditor : public QFrame {
     Q_OBJECT
 public:
@@ -33,10 +34,15 @@ private:
     void refreshTensor(const std::string& tensor);
     std::string tensor() const; ///< of the float model; "" = none that can be quantized
     bool constant() const;
+    /// The recipe with what is said of the tensor so far: a constant that has a scale for each channel keeps them.
+    Recipe begun() const;
+    DType codes() const; ///< type of the tensor's codes
+    void check();
     void applyRange();
     void applyScale();
     void applyCalibrator(int index);
     void apply(const QString& what, const Recipe& next);
+    static void taken(QLineEdit* first, QLineEdit* second);
 
     Session& m_session;
     RecipeView& m_recipe;
@@ -45,6 +51,8 @@ private:
     QComboBox *m_type, *m_symmetric, *m_calibrator;
     QLineEdit *m_lowest, *m_highest, *m_scale, *m_zeroPoint;
     QToolButton *m_reset, *m_more;
+    QLabel* m_wrong;
+    std::string m_shown; ///< tensor that the fields are about
     QWidget* m_fields;
 };
 

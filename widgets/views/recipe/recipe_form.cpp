@@ -6,6 +6,7 @@
 #include "widgets/models/recipe/node_tree_model.h"
 #include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/views/base/elided_combo.h"
+#include "widgets/views/recipe/setting_notes.h"
 
 #include <QDoubleSpinBox>
 #include <QGridLayout>
@@ -23,6 +24,7 @@ namespace {
 constexpr int kResetWidth = 20;
 constexpr int kSpacing = 6;
 constexpr int kLeastField = 66;
+constexpr int kRows = 3; ///< of a line: label, editor, note
 constexpr int kFieldBeside = 104; ///< a field that stands beside its label shows the usual choices whole
 
 /// Scrolling over a form must not change what is in it.
@@ -50,6 +52,7 @@ QWidget* RecipeForm::Line::widget() const { return combo ? static_cast<QWidget*>
 RecipeForm::RecipeForm(Session& session, QWidget* parent)
     : QWidget(parent)
     , m_session(session)
+    , m_placement(makeNote())
 {
     setObjectName(QStringLiteral("recipeForm"));
     setAttribute(Qt::WA_StyledBackground);
@@ -59,16 +62,30 @@ RecipeForm::RecipeForm(Session& session, QWidget* parent)
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
     grid->setColumnMinimumWidth(2, kResetWidth);
+    grid->addWidget(m_placement, 0, 0, 1, 3);
     for (const RecipeField& field : recipeFields()) {
         if (!field.section.isEmpty())
             m_lines.push_back(makeSection(field));
         m_lines.push_back(makeLine(field));
     }
     arrange(false);
-    grid->setRowStretch(2 * int(m_lines.size()), 1);
+    grid->setRowStretch(kRows * int(m_lines.size()) + 1, 1);
     connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &RecipeForm::refresh);
     connect(&session, &Session::snapshotChanged, this, &RecipeForm::refresh);
     refresh();
+}
+
+QLabel* RecipeForm::makeNote()
+{
+    auto* note = new QLabel(this);
+    note->setObjectName(QStringLiteral("formLabel"));
+    note->setWordWrap(true);
+    note->setTextFormat(Qt::RichText);
+    note->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    note->hide();
+    connect(
+        note, &QLabel::linkActivated, this, [this](const QString& link) { take(m_session, SettingWay(link.toInt())); });
+    return note;
 }
 
 RecipeForm::Line RecipeForm::makeSection(const RecipeField& field)
@@ -109,15 +126,16 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
     line.reset->setProperty("reset", true);
     line.reset->setAccessibleName(tr("Reset %1").arg(field.title));
     connect(line.reset, &QToolButton::clicked, this, [this, &field] { reset(field); });
+    line.note = makeNote();
     return line;
 }
 
-/// Each label beside its field, or above it where there is not room for both. Every line has two rows, so that the
-/// arrangement can change.
+/// Each label beside its field, or above it where there is not room for both. Every line has rows for both
+/// arrangements, below that of the placement.
 void RecipeForm::arrange(bool stacked)
 {
     auto* grid = static_cast<QGridLayout*>(layout());
-    int row = 0;
+    int row = 1;
     for (const Line& line : m_lines) {
         const int beside = stacked ? row + 1 : row;
         if (!line.widget() || stacked)
@@ -127,8 +145,9 @@ void RecipeForm::arrange(bool stacked)
         if (QWidget* editor = line.widget()) {
             grid->addWidget(editor, beside, stacked ? 0 : 1, 1, stacked ? 2 : 1);
             grid->addWidget(line.reset, beside, 2);
+            grid->addWidget(line.note, row + 2, 0, 1, 3);
         }
-        row += 2;
+        row += kRows;
     }
     m_stacked = stacked;
 }
@@ -163,14 +182,16 @@ void RecipeForm::refresh()
 {
     m_filling = true;
     const SettingOrigins origins(m_session.recipe().recipe(), m_session.recipe().recipeBase());
+    const QuantizedNames names = quantizedNames(m_session);
     for (const Line& line : m_lines)
-        refreshLine(line, origins);
+        refreshLine(line, origins, names);
+    showNote(m_placement, placementNote(m_session));
     m_filling = false;
     setEnabled(m_session.recipe().editable());
     fit(); // another setting may bring a longer label
 }
 
-void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins)
+void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins, const QuantizedNames& names)
 {
     const RecipeEdits& edits = m_session.recipe();
     if (!line.widget())
@@ -178,18 +199,35 @@ void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins)
     const bool shown = line.field->applies(edits.recipe());
     line.label->setVisible(shown);
     line.widget()->setVisible(shown);
-    const double value = line.field->get(edits.recipe());
-    if (line.combo)
-        line.combo->setCurrentIndex(int(value));
-    else
-        line.number->setValue(value);
-    const bool changed = value != line.field->get(edits.base());
+    const SettingNote note = shown ? settingNote(m_session, names, line.field->path()) : SettingNote {};
+    showNote(line.note, note);
+    refreshValue(line, note.unknown);
+    const bool changed = line.field->get(edits.recipe()) != line.field->get(edits.base());
     line.reset->setVisible(shown && changed);
     line.reset->setToolTip(tr("Back to %1").arg(line.field->text(edits.base())));
     setChanged(line.label, changed);
     const ValueOrigin origin = origins.of(line.field->path());
     line.widget()->setToolTip(line.field->toolTip + QStringLiteral("\n")
-        + tr("%1: %2").arg(line.field->text(edits.recipe()), originText(origin)));
+        + (note.unknown ? tr("unknown: the file does not say what it was made with")
+                        : tr("%1: %2").arg(line.field->text(edits.recipe()), originText(origin))));
+}
+
+void RecipeForm::refreshValue(const Line& line, bool unknown)
+{
+    const double value = line.field->get(m_session.recipe().recipe());
+    if (line.number)
+        return line.number->setValue(value);
+    line.combo->setPlaceholderText(unknown ? tr("unknown") : tr("other"));
+    line.combo->setCurrentIndex(unknown ? -1 : int(value));
+}
+
+void RecipeForm::showNote(QLabel* label, const SettingNote& note)
+{
+    label->setVisible(!note.text.isEmpty());
+    QString text = note.text.toHtmlEscaped();
+    if (note.way != SettingWay::None)
+        text += QStringLiteral(" <a href=\"%1\">%2</a>").arg(int(note.way)).arg(wayText(note.way).toHtmlEscaped());
+    label->setText(text);
 }
 
 void RecipeForm::choose(const RecipeField& field, double value)
@@ -199,6 +237,7 @@ void RecipeForm::choose(const RecipeField& field, double value)
     field.set(next, value);
     const QString mergeKey = field.choices.isEmpty() ? toQt(field.path()) : QString();
     edits.apply(tr("%1 %2").arg(field.title, field.text(next)), next, mergeKey);
+    refresh(); // what is no change is not told
 }
 
 void RecipeForm::reset(const RecipeField& field)

@@ -16,9 +16,11 @@ namespace qs {
 
 class RecipeField;
 class SettingOrigins;
+struct QuantizedNames;
+struct SettingNote;
 
-/// The settings that hold for all nodes, one line each: label, editor, and a way back where it was changed. A change is
-/// one edit; the editors follow the recipe.
+/// The settings that hold for all nodes, one line each: label, editor, a way back where it was changed, and a note
+/// where it does not reach all tensors. A change is one edit; the editors follow the recipe.
 class RecipeForm : public QWidget {
     Q_OBJECT
 public:
@@ -37,18 +39,23 @@ private:
         QComboBox* combo = nullptr;
         QDoubleSpinBox* number = nullptr;
         QToolButton* reset = nullptr;
+        QLabel* note = nullptr; ///< below the editor: what the setting does not reach, and a way out
         QWidget* widget() const;
     };
+    QLabel* makeNote();
+    static void showNote(QLabel* label, const SettingNote& note);
     Line makeSection(const RecipeField& field);
     Line makeLine(const RecipeField& field);
     void fit(); ///< the arrangement to the width and the labels that are shown
     void arrange(bool stacked);
     void refresh();
-    void refreshLine(const Line& line, const SettingOrigins& origins);
+    void refreshLine(const Line& line, const SettingOrigins& origins, const QuantizedNames& names);
+    void refreshValue(const Line& line, bool unknown);
     void choose(const RecipeField& field, double value);
     void reset(const RecipeField& field);
 
     Session& m_session;
+    QLabel* m_placement; ///< note on where quantizers stand
     std::vector<Line> m_lines;
     bool m_stacked = false; ///< labels stand above their fields
     bool m_filling = false; ///< while the editors follow the recipe

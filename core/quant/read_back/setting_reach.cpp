@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/recipe/setting_reach.h"
+#include "core/quant/read_back/setting_reach.h"
 
 #include <algorithm>
 #include <array>

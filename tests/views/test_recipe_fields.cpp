@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/real_build.h"
+#include "widgets/views/recipe/override_editor.h"
+#include "widgets/views/recipe/recipe_form.h"
+#include "widgets/views/recipe/typed_values.h"
+
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTest>
+#include <QToolButton>
+#include <QUndoStack>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace qs;
+
+namespace {
+
+constexpr int kPatience = 60'000;
+
+/// The recipe's form and the fields of one tensor, over the example.
+struct Fields {
+    Session session { qs::test::realBuild() };
+    RecipeView view { session };
+    RecipeForm form { session };
+    OverrideEditor editor { session, view };
+
+    Fields()
+    {
+        const std::string folder = QS_SOURCE_DIR "/resources/examples/";
+        Inputs inputs;
+        inputs.floatPath = folder + "digits_float.onnx";
+        inputs.quantPath = folder + "digits_qdq_narrow.onnx";
+        inputs.data.spec = folder + "digits_samples.npz";
+        inputs.data.limit = 20;
+        session.setAutoRun(false);
+        session.openInputs(inputs);
+        form.show();
+        editor.show();
+    }
+    bool ready()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.recipe().editable() && session.jobs().idle() && session.comparison(); }, kPatience);
+    }
+    QUndoStack& stack() { return session.recipe().stack(); }
+    /// Opens the fields of a tensor with one scale.
+    std::string selectTensor()
+    {
+        for (const ActivationRow& row : session.comparison()->activations)
+            if (row.quantizer && !row.node.empty() && row.params.perTensor()) {
+                session.selection().selectByName(row.name);
+                for (QToolButton* button : editor.findChildren<QToolButton*>())
+                    if (button->isCheckable())
+                        button->setChecked(true);
+                return row.name;
+            }
+        return {};
+    }
+    QLineEdit* field(const QString& name)
+    {
+        for (QLineEdit* edit : editor.findChildren<QLineEdit*>())
+            if (edit->accessibleName() == name)
+                return edit;
+        return nullptr;
+    }
+    void type(const QString& name, const QString& text)
+    {
+        QLineEdit* edit = field(name);
+        edit->selectAll();
+        QTest::keyClicks(edit, text);
+    }
+    QString wrong()
+    {
+        auto* label = editor.findChild<QLabel*>(QStringLiteral("formWrong"));
+        return label->isVisible() ? label->text() : QString();
+    }
+    /// The note that is shown with that link; null: none.
+    QLabel* noteWith(const QString& action)
+    {
+        for (QLabel* label : form.findChildren<QLabel*>())
+            if (label->isVisible() && label->text().contains(QStringLiteral(">%1</a>").arg(action)))
+                return label;
+        return nullptr;
+    }
+};
+
+/// The note's link, by the keyboard.
+void follow(Fields& fields, QLabel* note)
+{
+    const int steps = fields.stack().count();
+    note->setFocus();
+    QTest::keyClick(note, Qt::Key_Return);
+    if (fields.stack().count() > steps) // the focus was on it
+        return;
+    QTest::keyClick(note, Qt::Key_Tab);
+    QTest::keyClick(note, Qt::Key_Return);
+}
+
+/// Locale of the program while it lives.
+struct InLocale {
+    explicit InLocale(const QLocale& locale) { QLocale::setDefault(locale); }
+    ~InLocale() { QLocale::setDefault(m_before); }
+    const QLocale m_before;
+};
+
+} // namespace
+
+class RecipeFieldsTest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void numbers_data()
+    {
+        QTest::addColumn<QString>("language");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<double>("value"); // NaN: none
+        const double none = std::numeric_limits<double>::quiet_NaN();
+        QTest::newRow("point") << "en_US"
+                               << "0.5" << 0.5;
+        QTest::newRow("negative") << "en_US"
+                                  << " -0.5" << -0.5;
+        QTest::newRow("true minus") << "en_US" << QStringLiteral("−2") << -2.0;
+        QTest::newRow("exponent") << "en_US"
+                                  << "1e-3" << 1e-3;
+        QTest::newRow("group") << "en_US"
+                               << "1,000" << none;
+        QTest::newRow("comma") << "de_DE"
+                               << "0,5" << 0.5;
+        QTest::newRow("point in German") << "de_DE"
+                                         << "0.5" << 0.5;
+        QTest::newRow("both") << "de_DE"
+                              << "1.000,5" << none;
+        QTest::newRow("groups") << "de_DE"
+                                << "1.000.000" << none;
+        QTest::newRow("space") << "fr_FR"
+                               << "1 000" << none;
+        QTest::newRow("words") << "en_US"
+                               << "nan" << none;
+        QTest::newRow("endless") << "en_US"
+                                 << "1e999" << none;
+        QTest::newRow("nothing") << "en_US"
+                                 << "" << none;
+    }
+    void numbers()
+    {
+        QFETCH(QString, language);
+        QFETCH(QString, text);
+        QFETCH(double, value);
+        const auto typed = typedNumber(text, QLocale(language));
+        QCOMPARE(typed.has_value(), !std::isnan(value));
+        if (typed)
+            QCOMPARE(*typed, value);
+    }
+
+    void wrongFieldsSayWhy()
+    {
+        const InLocale locale(QLocale(QStringLiteral("en_US")));
+        Fields fields;
+        QVERIFY(fields.ready());
+        const std::string tensor = fields.selectTensor();
+        QVERIFY(!tensor.empty());
+        fields.type(QStringLiteral("lowest"), QStringLiteral("1,000"));
+        QVERIFY2(fields.wrong().contains(QStringLiteral("“1,000” is no number")), qPrintable(fields.wrong()));
+        QTest::keyClick(fields.field(QStringLiteral("lowest")), Qt::Key_Return);
+        QCOMPARE(fields.stack().count(), 0);
+        QVERIFY(fields.field(QStringLiteral("lowest"))->property("wrong").toBool());
+        fields.type(QStringLiteral("lowest"), QStringLiteral("3"));
+        fields.type(QStringLiteral("highest"), QStringLiteral("2"));
+        QCOMPARE(fields.wrong(), QStringLiteral("highest must be above lowest."));
+        // A run that ends does not take what is being typed.
+        emit fields.session.snapshotChanged(fields.session.snapshot(), fields.session.snapshot());
+        QCOMPARE(fields.field(QStringLiteral("highest"))->text(), QStringLiteral("2"));
+        fields.type(QStringLiteral("highest"), QStringLiteral("4"));
+        QVERIFY(fields.wrong().isEmpty());
+        QTest::keyClick(fields.field(QStringLiteral("highest")), Qt::Key_Return);
+        QCOMPARE(fields.stack().count(), 1);
+        QCOMPARE(fields.session.recipe().recipe().tensors.at(tensor).parts.front().highest, std::optional(4.0));
+        QVERIFY(!fields.field(QStringLiteral("lowest"))->property("wrong").toBool());
+        fields.type(QStringLiteral("scale"), QStringLiteral("0.1"));
+        QCOMPARE(fields.wrong(), QStringLiteral("Give zero point, too."));
+        fields.type(QStringLiteral("zero point"), QStringLiteral("3.5"));
+        QVERIFY(fields.wrong().contains(QStringLiteral("must be a whole number from")));
+        fields.type(QStringLiteral("zero point"), QStringLiteral("3"));
+        fields.type(QStringLiteral("scale"), QStringLiteral("0"));
+        QCOMPARE(fields.wrong(), QStringLiteral("scale must be above 0."));
+    }
+
+    void decimalMarkOfTheLocale()
+    {
+        const InLocale locale(QLocale(QStringLiteral("de_DE")));
+        Fields fields;
+        QVERIFY(fields.ready());
+        const std::string tensor = fields.selectTensor();
+        fields.type(QStringLiteral("lowest"), QStringLiteral("-0,5"));
+        fields.type(QStringLiteral("highest"), QStringLiteral("1,5"));
+        QVERIFY2(fields.wrong().isEmpty(), qPrintable(fields.wrong()));
+        QTest::keyClick(fields.field(QStringLiteral("highest")), Qt::Key_Return);
+        const QuantOverride said = firstPart(fields.session.recipe().recipe(), tensor);
+        QCOMPARE(said.lowest, std::optional(-0.5));
+        QCOMPARE(said.highest, std::optional(1.5));
+        QCOMPARE(fields.stack().count(), 1);
+    }
+
+    /// Another type of a weight that has a scale for each channel leaves it so.
+    void aTypeKeepsTheChannels()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        Recipe next = fields.session.recipe().recipe();
+        next.perChannel = true;
+        fields.session.recipe().apply(QStringLiteral("Per channel"), next);
+        fields.session.run();
+        QVERIFY(QTest::qWaitFor([&] { return fields.session.jobs().idle() && !fields.session.needsRun(); }, kPatience));
+        const auto& weights = fields.session.comparison()->weights;
+        const auto row = std::ranges::find_if(weights, [](const WeightRow& w) { return !w.bias && w.params.axis; });
+        QVERIFY(row != weights.end());
+        fields.session.selection().selectByName(row->name);
+        for (QComboBox* combo : fields.editor.findChildren<QComboBox*>())
+            if (combo->accessibleName() == QStringLiteral("type"))
+                emit combo->activated(3); // int16
+        const TensorOverride& said = fields.session.recipe().recipe().tensors.at(row->name);
+        QCOMPARE(said.parts.front().type, std::optional(DType::Int16));
+        QCOMPARE(said.axis, row->params.axis);
+    }
+
+    /// All ranges are the file's: the calibrator says so, and Recalibrate is one step of undo.
+    void theCalibratorSaysThatItIsIdle()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        auto* calibrator = qobject_cast<QComboBox*>(fields.form.editor("calibration.method"));
+        QVERIFY(calibrator);
+        QCOMPARE(calibrator->currentIndex(), -1);
+        QCOMPARE(calibrator->placeholderText(), QStringLiteral("unknown"));
+        QLabel* note = fields.noteWith(QStringLiteral("Recalibrate"));
+        QVERIFY(note && note->text().startsWith(QStringLiteral("No effect: the ranges of all ")));
+        const Recipe before = fields.session.recipe().recipe();
+        follow(fields, note);
+        QCOMPARE(fields.stack().count(), 1);
+        QCOMPARE(fields.stack().undoText(), QStringLiteral("Recalibrate"));
+        QVERIFY(!fields.noteWith(QStringLiteral("Recalibrate")));
+        QCOMPARE(calibrator->currentText(), QStringLiteral("min-max"));
+        fields.stack().undo();
+        QVERIFY(fields.session.recipe().recipe() == before);
+        QVERIFY(fields.noteWith(QStringLiteral("Recalibrate")));
+        QCOMPARE(calibrator->currentIndex(), -1);
+    }
+
+    /// Weights with scales of their own: the settings for all of them say that they do nothing, with a way out.
+    void weightsOfTheirOwn()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        Recipe next = fields.session.recipe().recipe();
+        for (const WeightRow& row : fields.session.comparison()->weights)
+            if (!row.bias) {
+                TensorOverride& own = next.tensors[row.name];
+                own.parts.front().type = DType::Int8;
+                own.parts.front().scale = 0.01;
+                own.parts.front().zeroPoint = 0;
+            }
+        fields.session.recipe().reset({ next, ValueOrigin::Imported });
+        QLabel* note = fields.noteWith(QStringLiteral("Recompute"));
+        QVERIFY(note && note->text().startsWith(QStringLiteral("No effect: all ")));
+        follow(fields, note);
+        QCOMPARE(fields.stack().undoText(), QStringLiteral("Recompute weights"));
+        QVERIFY(!fields.noteWith(QStringLiteral("Recompute")));
+    }
+
+    void quantizersStandAsInTheFile()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        QVERIFY(!fields.noteWith(QStringLiteral("Place by rules")));
+        Recipe next = fields.session.recipe().recipe();
+        for (const RecipeNode& node : fields.view.nodes())
+            next.placement.nodes.push_back(node.name);
+        next.placement.tensors = { fields.selectTensor() };
+        fields.session.recipe().reset({ next, ValueOrigin::Imported });
+        QLabel* note = fields.noteWith(QStringLiteral("Place by rules"));
+        QVERIFY(note);
+        follow(fields, note);
+        QVERIFY(fields.session.recipe().recipe().placement.nodes.empty());
+        QCOMPARE(fields.stack().count(), 1);
+    }
+};
+
+QTEST_MAIN(RecipeFieldsTest)
+#include "test_recipe_fields.moc"
