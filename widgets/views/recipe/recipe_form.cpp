@@ -78,7 +78,7 @@ RecipeForm::RecipeForm(Session& session, QWidget* parent)
 QLabel* RecipeForm::makeNote()
 {
     auto* note = new QLabel(this);
-    note->setObjectName(QStringLiteral("formLabel"));
+    note->setObjectName(QStringLiteral("formNote"));
     note->setWordWrap(true);
     note->setTextFormat(Qt::RichText);
     note->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
