@@ -4,8 +4,10 @@
 #include "widgets/views/window/main_window.h"
 
 #include <QCommandLineParser>
+#include <QFileInfo>
 #include <QRegularExpression>
 
+#include <algorithm>
 #include <cmath>
 
 namespace qs {
@@ -121,10 +123,29 @@ Status readChecks(const QCommandLineParser& parser, GuiOptions* options)
     return {};
 }
 
-/// With --reference two quantized models of one float model were given.
+/// Says by itself what it is: one of the two models can only be told by its place.
+bool showsItsRole(const QString& file)
+{
+    static const QStringList kSuffixes { QStringLiteral("qscope"), QStringLiteral("npz"), QStringLiteral("npy"),
+        QStringLiteral("json") };
+    const QFileInfo info(file);
+    return info.isDir() || kSuffixes.contains(info.suffix().toLower());
+}
+
+/// With --reference two quantized models of one float model were given. The first two models are the float and the
+/// quantized one; of anything else the role is found out.
 void readFiles(const QStringList& files, const QString& reference, GuiOptions* options)
 {
     Inputs& inputs = options->inputs;
+    if (reference.isEmpty() && files.size() == 1
+        && files.front().endsWith(QStringLiteral(".qscope"), Qt::CaseInsensitive)) {
+        options->session = files.front();
+        return;
+    }
+    if (reference.isEmpty() && (files.size() > 2 || std::ranges::any_of(files, showsItsRole))) {
+        options->files = files;
+        return;
+    }
     if (!reference.isEmpty()) {
         inputs.floatPath = reference.toStdString();
         inputs.quantPath = files[0].toStdString();
@@ -176,8 +197,6 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     QS_CHECK(readChoices(parser, &options));
     QS_CHECK(readShapes(parser, &options));
     const QStringList files = parser.positionalArguments();
-    if (files.size() > 2)
-        return seeHelp(QStringLiteral("too many files: %1").arg(files.join(u' ')));
     if (parser.isSet(kReference) && files.size() != 2)
         return seeHelp(QStringLiteral("--reference compares two quantized files"));
     readFiles(files, parser.value(kReference), &options);
@@ -186,9 +205,12 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
     options.inputs.data.preprocess = parser.value(kPreprocess).toStdString();
     QS_CHECK(readCalibration(parser, &options));
     options.inputs.classNamesPath = parser.value(kClassNames).toStdString();
-    options.session = parser.value(kSession);
-    if (parser.isSet(kSession) && (!files.isEmpty() || !options.inputs.data.spec.empty()))
+    if (parser.isSet(kSession) && !files.isEmpty())
         return seeHelp(QStringLiteral("a project names its files itself, so --session takes no others"));
+    if (parser.isSet(kSession))
+        options.session = parser.value(kSession);
+    if (!options.session.isEmpty() && !options.inputs.data.spec.empty())
+        return seeHelp(QStringLiteral("a project names its files itself, so it takes no --data"));
     options.view = parser.value(kView);
     options.select = parser.value(kSelect);
     options.screenshot = parser.value(kScreenshot);
@@ -201,6 +223,8 @@ QString helpText()
 {
     return QStringLiteral(
         "Usage: quantscope [FLOAT [QUANTIZED]] [options]\n"
+        "       quantscope PROJECT.qscope\n"
+        "       quantscope FILE...          models, data and folders in any order\n"
         "Compares a float ONNX model with its quantized counterpart and shows where the error is.\n"
         "\n"
         "  --data D                    data to run both models on: FILE.npz, FILE.npy, a folder, random:N[:SEED]\n"
@@ -213,7 +237,7 @@ QString helpText()
         "  --rtol R, --atol A          compares elements: A with B, else float with quantized\n"
         "  --framework F, --device F   what others computed for the samples, for the ladder\n"
         "  --class-names F             what the classes are called: one name a line, or JSON\n"
-        "  --session F.qscope          opens a project: files, recipe, runs and layout as they were saved\n"
+        "  --session F.qscope          opens a project, as F.qscope alone does: files, recipe, runs and layout\n"
         "  --view NAME                 panel to show: %1\n"
         "  --theme T                   light, dark or system\n"
         "  --select NAME               node or tensor to select\n"

@@ -21,6 +21,7 @@ struct GuiOptions {
     std::optional<ElementTolerance> tolerance; ///< elements are compared
     std::optional<ThemeChoice> theme;
     QString session; ///< a project file
+    QStringList files; ///< of any role, beside `inputs`; else empty
     QString view;
     QString select;
     QString screenshot;

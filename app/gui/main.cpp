@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
+#include "app/gui/logout.h"
 #include "app/gui/signals.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "widgets/session/details/shown_checks.h"
 #include "widgets/session/files/autosave.h"
+#include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/theme/style.h"
@@ -70,6 +72,7 @@ int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::Ma
         QCoreApplication::exit(code);
     };
     QObject::connect(&session, &qs::Session::failed, &window, fail);
+    QObject::connect(&session, &qs::Session::filesSwapped, &window, fail);
     qs::onTerminationSignal(&window, [&] { fail(qs::cancelled()); });
     qs::Screenshot screenshot(session, window, options.size);
     const auto prepare = [&]() -> qs::Status {
@@ -104,8 +107,7 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
         once);
     bool interrupted = false;
     qs::onTerminationSignal(&window, [&] {
-        interrupted = true;
-        window.close();
+        interrupted = window.close(); // with unsaved work it asks first
     });
     window.show();
     const auto showView = [&] {
@@ -142,6 +144,7 @@ int main(int argc, char** argv)
     QApplication application(onlyProgram, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
     QCoreApplication::setApplicationName(QStringLiteral("quantscope"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("quantscope"));
     QCoreApplication::setApplicationVersion(QStringLiteral(QS_VERSION));
     qs::setUpApplication(application);
     const bool forScreenshot = !options.screenshot.isEmpty();
@@ -150,7 +153,9 @@ int main(int argc, char** argv)
                             const qs::CancelToken& cancel, const qs::PartialFn& partial) {
         return qs::buildSnapshot(inputs, previous, progress, cancel, partial);
     });
-    if (!options.inputs.floatPath.empty() || !options.inputs.data.spec.empty())
+    if (!options.files.isEmpty())
+        qs::openFiles(session, options.files, options.inputs);
+    else if (!options.inputs.floatPath.empty() || !options.inputs.data.spec.empty())
         session.openInputs(options.inputs); // works while the window is being built
     else if (!options.session.isEmpty())
         qs::openProject(session, options.session);
@@ -160,6 +165,8 @@ int main(int argc, char** argv)
     qs::MainWindow window(
         session, options.theme, forScreenshot ? qs::WindowMemory::Fresh : qs::WindowMemory::Remembered);
     window.offerRecovery(lost);
+    if (autosave)
+        qs::keepWorkAtLogout(application, window, *autosave);
     if (forScreenshot && options.view == QStringLiteral("findings"))
         session.setAutoTry(true); // the picture shows what they gain
     if (options.saved.any())

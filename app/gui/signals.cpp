@@ -34,6 +34,7 @@ void onTerminationSignal(QObject* context, std::function<void()> function)
     });
     std::signal(SIGINT, handleSignal);
     std::signal(SIGTERM, handleSignal);
+    std::signal(SIGHUP, handleSignal);
 }
 
 } // namespace qs

@@ -7,7 +7,7 @@ class QObject;
 
 namespace qs {
 
-/// Calls the function on the GUI thread at SIGINT or SIGTERM; a second signal ends the process.
+/// Calls the function on the GUI thread at SIGINT, SIGTERM or SIGHUP; a second signal ends the process.
 void onTerminationSignal(QObject* context, std::function<void()> function);
 
 } // namespace qs

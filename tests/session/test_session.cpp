@@ -271,21 +271,22 @@ private slots:
         QCOMPARE(fileRole(examples).value(), FileRole::Data);
         QVERIFY(!fileRole(examples + "README.md").ok());
         QVERIFY(!fileRole(examples + "missing.onnx").ok());
-        const auto inputs = withFiles(
+        const auto placed = withFiles(
             {}, { examples + "digits_samples.npz", examples + "digits_qdq.onnx", examples + "digits_float.onnx" }, {});
-        QVERIFY(inputs.ok());
-        QVERIFY(inputs->floatPath.ends_with("digits_float.onnx"));
-        QVERIFY(inputs->quantPath.ends_with("digits_qdq.onnx"));
-        QVERIFY(inputs->data.spec.ends_with("digits_samples.npz"));
-        const auto replaced = withFiles(*inputs, { examples + "digits_float.onnx" }, {});
-        QVERIFY(replaced->quantPath.empty()); // another network: nothing of the old one stays
+        QVERIFY(placed.ok());
+        QVERIFY(placed->inputs.floatPath.ends_with("digits_float.onnx"));
+        QVERIFY(placed->inputs.quantPath.ends_with("digits_qdq.onnx"));
+        QVERIFY(placed->inputs.data.spec.ends_with("digits_samples.npz"));
+        const auto replaced = withFiles(placed->inputs, { examples + "digits_float.onnx" }, {});
+        QVERIFY(replaced->inputs.quantPath.empty()); // another network: nothing of the old one stays
         Inputs alone;
         alone.floatPath = (examples + "digits_qdq.onnx").toStdString();
         alone.data.spec = "random:4";
         const auto joined = withFiles(alone, { examples + "digits_float.onnx" }, {});
-        QVERIFY(joined->floatPath.ends_with("digits_float.onnx"));
-        QVERIFY(joined->quantPath.ends_with("digits_qdq.onnx")); // it was opened first, and belongs to the float one
-        QCOMPARE(joined->data.spec, alone.data.spec);
+        QVERIFY(joined->inputs.floatPath.ends_with("digits_float.onnx"));
+        QVERIFY(
+            joined->inputs.quantPath.ends_with("digits_qdq.onnx")); // it was opened first, and belongs to the float one
+        QCOMPARE(joined->inputs.data.spec, alone.data.spec);
     }
 
     void recentFiles()
@@ -309,7 +310,7 @@ private slots:
         }
         QCOMPARE(recent.entries().size(), size_t(RecentFiles::kKept));
         const RecentFiles again;
-        QCOMPARE(again.entries().front().floatPath, std::string("/m/19.onnx"));
+        QCOMPARE(again.entries().front().inputs.floatPath, std::string("/m/19.onnx"));
         QCOMPARE(RecentFiles::label(growing), QStringLiteral("m/float.onnx ⇄ qdq.onnx · random:4"));
         QTemporaryDir folder;
         const QString model = folder.filePath(QStringLiteral("here.onnx"));

@@ -4,6 +4,7 @@
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/point_chart.h"
 #include "widgets/session/export/hand_over.h"
+#include "widgets/session/files/autosave.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/recipe/advisor.h"
@@ -264,6 +265,7 @@ private slots:
             QVERIFY(writeProject(project, other.toStdString()).ok());
         }
         Session session(build);
+        Autosave autosave(session, folder.filePath(QStringLiteral("again")));
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
         auto* bar = window.findChild<RecoveryBar*>();
@@ -279,7 +281,8 @@ private slots:
         QVERIFY(!bar->isVisible());
         QVERIFY(QTest::qWaitFor([&] { return session.comparison() && session.jobs().idle(); }, kPatience));
         QVERIFY(session.recipe().recipe().reduceRange);
-        QVERIFY(!QFile::exists(path)); // it is this session's to keep now
+        QCOMPARE(autosave.path(), path); // it is this session's to keep now
+        QVERIFY(QFile::exists(path) && session.unsaved());
     }
 
     void aProjectRemembersTheLayout()

@@ -18,18 +18,25 @@ struct Opening {
     RecipeBase base;
     bool otherModels = false; ///< than those that are open: recipe and runs begin anew
     bool anew = false; ///< what was read before is read again, and no earlier numbers hold
+    bool asGiven = false; ///< although the float model is quantized and the quantized one is not
+    std::vector<Issue> refused; ///< files that were given, too, and cannot be opened
     // Of a project:
     RunTree runs;
     std::map<std::string, FileMark> marks;
     QString project; ///< its path; empty: none
     QString layout;
     std::vector<std::string> warnings;
+    // Of work that was kept:
+    bool unsaved = false; ///< it is in no project file
+    QString recovered; ///< the file it was kept in; empty: none
+    SavedSteps steps;
 };
 
 /// Files that are open.
 struct OpenFiles {
     Inputs inputs; ///< without a recipe
     std::map<std::string, FileMark> marks; ///< as far as they were read for a project
+    QString project; ///< file that the work was opened from or saved to; empty: none
     bool presetFits = true; ///< without a quantized file: the recipe that nobody chose could be applied
 };
 

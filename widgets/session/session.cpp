@@ -27,6 +27,10 @@ Session::Session(BuildFn build, QObject* parent)
     qRegisterMetaType<Metric>();
     qRegisterMetaType<Place>();
     connect(&m_history, &RecipeHistory::edited, this, &Session::recipeEdited);
+    m_saved = content();
+    connect(&m_history, &RecipeEdits::recipeChanged, this, &Session::noteWork);
+    connect(&m_history, &RecipeHistory::linksChanged, this, &Session::noteWork);
+    connect(&m_runs, &RunList::changed, this, &Session::noteWork);
     m_sizeTimer.setSingleShot(true);
     m_sizeTimer.setInterval(kSizeDelayMs);
     connect(&m_sizeTimer, &QTimer::timeout, this, &Session::findFileBytes);

@@ -12,6 +12,7 @@
 #include "widgets/session/shown/selection.h"
 #include "widgets/session/shown/suggestion.h"
 #include "widgets/session/shown/theme.h"
+#include "widgets/session/work_content.h"
 
 #include <QObject>
 #include <QTimer>
@@ -64,7 +65,24 @@ public:
     /// That are being opened, else those that are open.
     const Inputs& wantedFiles() const { return m_opening ? m_opening->files : m_open.inputs; }
     const std::map<std::string, FileMark>& fileMarks() const { return m_open.marks; } ///< as far as they were read
-    void setFileMarks(const std::map<std::string, FileMark>& marks) { m_open.marks = marks; }
+
+    /// Something that a project holds is in no file: it would be lost with the session.
+    bool unsaved() const { return m_unsaved; }
+    /// File that the work was opened from or saved to; empty: none.
+    const QString& project() const { return m_open.project; }
+    WorkContent content() const; ///< as it is now
+    /// This content is what the project file holds.
+    void setSaved(const QString& project, const WorkContent& content, const std::map<std::string, FileMark>& marks);
+    void forgetUnsaved(); ///< nobody wants what is not saved
+    /// Asked before unsaved work gives way to other models; calls `proceed` now, later or never. None: nobody is asked.
+    using Guard = std::function<void(std::function<void()> proceed)>;
+    void setGuard(Guard guard) { m_guard = std::move(guard); }
+    /// What was open before the last opening of other models or data; null: nothing was.
+    const Inputs* former() const { return m_former ? &m_former->files : nullptr; }
+    void openFormer(); ///< with recipe, runs and steps of undo as they were; what is open now is the former then
+    /// After filesSwapped(): each in the other's place, or as they were given.
+    void openSwapped();
+    void openAsGiven();
 
     enum class Work {
         Settled, ///< what is shown is what the recipe gives
@@ -108,15 +126,23 @@ signals:
     void projectSaved(const QString& path);
     void layoutFound(const QString& layout); ///< of a project that was opened
     void projectOpened(const QString& path);
+    void recovered(const QString& path); ///< work that was kept is open again; it is unsaved still
+    void workChanged(); ///< content(), or whether it is saved
+    /// The float model that was to be opened is quantized and the quantized one is not: what was open stays.
+    void filesSwapped(const qs::Issue& issue);
     void written(const QString& path); ///< what was exported
     void autoRunChanged(bool on);
     void autoTryChanged(bool on);
 
 private:
-    void open(const Opening& opening, const SnapshotPtr& previous);
+    void begin(const Opening& opening, const SnapshotPtr& previous);
+    Opening formerOpening(bool otherModels) const;
+    void holdSwapped();
+    void noteWork();
     Inputs inputsNow() const;
     void start(const Inputs& inputs, const SnapshotPtr& previous);
     void succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers);
+    void tellOpened(const Opening& opening, bool untouched);
     void fail(const Issue& issue);
     void stop(); ///< the user cancelled
     void drop(); ///< the running comparison, whose result nobody wants any more
@@ -137,6 +163,11 @@ private:
     SnapshotPtr m_tried; ///< the last one whose remedies were tried
     OpenFiles m_open; ///< that the recipe belongs to
     std::optional<Opening> m_opening; ///< what the running job opens
+    std::optional<Opening> m_swapped; ///< what was held for openSwapped()
+    std::optional<Opening> m_former;
+    std::optional<WorkContent> m_saved; ///< what is in a file, or was there when untitled work began; none: recovered
+    bool m_unsaved = false;
+    Guard m_guard;
     RecipeHistory m_history;
     RunList m_runs;
     KeptSnapshots m_kept;

@@ -80,12 +80,15 @@ void Session::readRecipe()
         return std::function<void()>([this, shown, recipe = recipeWithRanges(back), note = std::move(note)] {
             if (m_opening || m_complete->quantModel->model != shown->quantModel->model)
                 return;
+            const bool untouched = !m_unsaved;
             m_history.reset({ recipe, ValueOrigin::Imported });
             for (const RecipeRun& run : m_runs.tree().runs())
                 if (run.imported) {
                     m_runs.setRecipe(run.id, recipe, QString::fromStdString(note));
                     break;
                 }
+            if (untouched)
+                setSaved(m_open.project, content(), m_open.marks);
             updateEditable(false);
             tryLater();
         });

@@ -2,11 +2,14 @@
 // The part of the session that opens and runs: files and recipes become snapshots.
 #include "core/base/issue_text.h"
 #include "core/base/work/memory.h"
+#include "core/project/about/file_order.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
 
 #include <QElapsedTimer>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace qs {
@@ -39,27 +42,101 @@ Inputs inputsFor(const Inputs& files, const Recipe& recipe, const Recipe& base)
 struct BuildTask {
     Inputs inputs;
     SnapshotPtr previous;
-    std::vector<std::string> warnings; ///< of what was looked at before
-    bool suggested = false; ///< nobody chose the recipe: a model that it does not fit is opened all the same
+    std::optional<Opening> opening; ///< of which `inputs` are made
+    Inputs open; ///< before
+    bool suggested() const { return opening && inputs.recipe && opening->recipe == quantscopeRecipe(); }
 };
 
-Result<SnapshotPtr> carriedOut(
-    const BuildTask& task, const BuildFn& build, const JobContext& job, const PartialFn& partial)
+struct Built {
+    SnapshotPtr snapshot;
+    Inputs files; ///< of the opening, as far as they could be opened
+    std::vector<Issue> refused; ///< those that could not
+};
+
+bool isAbout(const Issue& issue, const std::string& path)
 {
-    Inputs asked = task.inputs;
-    asked.activationCache = defaultActivationCache();
-    auto warnings = task.warnings;
-    auto built = build(asked, task.previous, job.progress, job.cancel, partial);
-    if (!built && task.suggested && built.issue().kind != IssueKind::Cancelled) {
-        warnings.push_back("the default recipe cannot be applied: " + issueText(built.issue()));
-        asked.recipe.reset();
-        built = build(asked, task.previous, job.progress, job.cancel, partial);
+    return !path.empty() && (issue.file == path || issue.file.starts_with(path + "/"));
+}
+
+/// Leaves out the file that cannot be opened, where it is one of several that are opened; what it was to replace stays.
+bool leaveOut(const Issue& issue, const Inputs& open, bool modelsStay, Inputs* files)
+{
+    using Part = std::string& (*)(Inputs&);
+    static constexpr std::array<Part, 7> kParts { [](Inputs& in) -> std::string& { return in.floatPath; },
+        [](Inputs& in) -> std::string& { return in.quantPath; },
+        [](Inputs& in) -> std::string& { return in.other.path; },
+        [](Inputs& in) -> std::string& { return in.data.spec; },
+        [](Inputs& in) -> std::string& { return in.calibration.spec; },
+        [](Inputs& in) -> std::string& { return in.classNamesPath; },
+        [](Inputs& in) -> std::string& { return in.mapPath; } };
+    Inputs before = open;
+    const auto isNew = [&](Part part) { return !part(*files).empty() && part(*files) != part(before); };
+    if (std::ranges::count_if(kParts, isNew) < 2)
+        return false;
+    for (size_t i = modelsStay ? 2 : 0; i < kParts.size(); ++i) {
+        if (!isNew(kParts[i]) || !isAbout(issue, kParts[i](*files)))
+            continue;
+        const bool goesOn = i > 0 && files->floatPath == open.floatPath;
+        kParts[i](*files) = goesOn ? kParts[i](before) : std::string();
+        return true;
     }
-    if (!built || warnings.empty())
-        return built;
-    auto noted = std::make_shared<Snapshot>(**built);
-    noted->warnings.insert(noted->warnings.end(), warnings.begin(), warnings.end());
-    return SnapshotPtr(std::move(noted));
+    return false;
+}
+
+Result<Built> carriedOut(BuildTask task, const BuildFn& build, const JobContext& job, const PartialFn& partial)
+{
+    Built made;
+    std::vector<std::string> warnings;
+    if (task.opening) {
+        made.files = task.opening->files;
+        warnings = task.opening->warnings;
+    }
+    Inputs asked = task.inputs;
+    const auto tryIt = [&] {
+        asked.activationCache = defaultActivationCache();
+        return build(asked, task.previous, job.progress, job.cancel, partial);
+    };
+    auto built = tryIt();
+    while (!built && task.opening && built.issue().kind != IssueKind::Cancelled) {
+        if (leaveOut(built.issue(), task.open, !task.opening->project.isEmpty(), &made.files)) {
+            made.refused.push_back(built.issue());
+            asked = inputsFor(made.files, task.opening->recipe, task.opening->base.recipe);
+        } else if (task.suggested() && asked.recipe) {
+            warnings.push_back("the default recipe cannot be applied: " + issueText(built.issue()));
+            asked.recipe.reset();
+        } else {
+            break;
+        }
+        built = tryIt();
+    }
+    QS_TRY(made.snapshot, std::move(built));
+    if (!warnings.empty()) {
+        auto noted = std::make_shared<Snapshot>(*made.snapshot);
+        noted->warnings.insert(noted->warnings.end(), warnings.begin(), warnings.end());
+        made.snapshot = std::move(noted);
+    }
+    return made;
+}
+
+/// One sentence on all of them.
+Issue refusal(const std::vector<Issue>& refused)
+{
+    if (refused.size() == 1) {
+        Issue issue = refused.front();
+        issue.what += "; the other files are open";
+        return issue;
+    }
+    std::string what = "the other files are open, but not these: ";
+    for (const Issue& issue : refused)
+        what += (&issue == refused.data() ? "" : "; ") + issueText(issue);
+    return badInput(std::move(what));
+}
+
+/// The files of what is opened are in each other's place, and nobody said that they shall be.
+bool needsOrder(const std::optional<Opening>& opening)
+{
+    return opening && opening->otherModels && !opening->asGiven && !opening->files.floatPath.empty()
+        && !opening->files.quantPath.empty();
 }
 
 } // namespace
@@ -79,16 +156,22 @@ Opening Session::openingOf(const Inputs& inputs) const
     return opening;
 }
 
-void Session::open(const Opening& opening) { open(opening, m_complete); }
+void Session::open(const Opening& opening)
+{
+    m_swapped.reset();
+    if (opening.otherModels && m_unsaved && m_guard)
+        return m_guard([this, opening] { begin(opening, m_complete); });
+    begin(opening, m_complete);
+}
 
 void Session::reload()
 {
     Opening opening = openingOf(wantedFiles());
     opening.anew = true;
-    open(opening, std::make_shared<Snapshot>());
+    begin(opening, std::make_shared<Snapshot>());
 }
 
-void Session::open(const Opening& opening, const SnapshotPtr& previous)
+void Session::begin(const Opening& opening, const SnapshotPtr& previous)
 {
     m_opening = opening;
     updateEditable(opening.otherModels);
@@ -106,11 +189,7 @@ Inputs Session::inputsNow() const
 void Session::start(const Inputs& inputs, const SnapshotPtr& previous)
 {
     const quint64 number = ++m_newest;
-    BuildTask task { inputs, previous, {}, false };
-    if (m_opening) {
-        task.warnings = m_opening->warnings;
-        task.suggested = inputs.recipe && m_opening->recipe == quantscopeRecipe();
-    }
+    const BuildTask task { inputs, previous, m_opening, m_open.inputs };
     JobRequest request;
     request.tag = kCompareTag;
     request.title = jobTitle(inputs);
@@ -121,16 +200,25 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous)
                     publish(snapshot);
             });
         };
+        if (needsOrder(task.opening) && swappedFiles(task.inputs.floatPath, task.inputs.quantPath))
+            return std::function<void()>([this, number] {
+                if (number == m_newest)
+                    holdSwapped();
+            });
         QElapsedTimer clock;
         clock.start();
-        QS_TRY(const SnapshotPtr snapshot, carriedOut(task, build, job, partial));
-        const RunNumbers numbers = runNumbers(*snapshot);
+        QS_TRY(const Built built, carriedOut(task, build, job, partial));
+        const RunNumbers numbers = runNumbers(*built.snapshot);
         const auto ms = static_cast<double>(clock.elapsed());
-        return std::function<void()>([this, snapshot, numbers, before = task.previous->inputs.recipe, number, ms] {
+        return std::function<void()>([this, built, numbers, before = task.previous->inputs.recipe, number, ms] {
             if (number != m_newest)
                 return;
-            m_estimate.measured(before, snapshot->inputs.recipe, ms);
-            succeed(snapshot, numbers);
+            m_estimate.measured(before, built.snapshot->inputs.recipe, ms);
+            if (m_opening) {
+                m_opening->files = built.files;
+                m_opening->refused.insert(m_opening->refused.end(), built.refused.begin(), built.refused.end());
+            }
+            succeed(built.snapshot, numbers);
         });
     };
     request.failed = [this, number](const Issue& issue) {
@@ -149,17 +237,33 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous)
 void Session::succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers)
 {
     const std::optional<Opening> opening = std::exchange(m_opening, std::nullopt);
+    const bool untouched = !m_unsaved;
     if (opening)
         adopt(*opening, *snapshot);
     show(snapshot, numbers);
-    if (opening) {
-        readRecipe();
-        if (!opening->layout.isEmpty())
-            emit layoutFound(opening->layout);
-        if (!opening->project.isEmpty())
-            emit projectOpened(opening->project);
-    }
+    if (opening)
+        tellOpened(*opening, untouched);
     emit settled();
+}
+
+/// What opening brought without anybody's doing is no work; other files of a project are.
+void Session::tellOpened(const Opening& opening, bool untouched)
+{
+    if (opening.otherModels ? !opening.unsaved : untouched && m_saved) {
+        WorkContent now = content();
+        if (!opening.otherModels)
+            now.files = m_saved->files;
+        setSaved(m_open.project, now, m_open.marks);
+    }
+    readRecipe();
+    if (!opening.layout.isEmpty())
+        emit layoutFound(opening.layout);
+    if (!opening.recovered.isEmpty())
+        emit recovered(opening.recovered);
+    else if (!opening.project.isEmpty())
+        emit projectOpened(opening.project);
+    if (!opening.refused.empty())
+        emit failed(refusal(opening.refused));
 }
 
 void Session::fail(const Issue& issue)
@@ -196,7 +300,7 @@ void Session::drop()
 void Session::recipeEdited()
 {
     if (m_opening) // other data: with the recipe as it is now
-        return openInputs(m_opening->files);
+        return begin(openingOf(m_opening->files), m_complete);
     const Inputs inputs = inputsNow();
     if (const SnapshotPtr kept = m_kept.find(inputs)) {
         drop();
@@ -253,10 +357,17 @@ void Session::cancel() { m_jobs.cancelTag(kCompareTag); }
 
 void Session::adopt(const Opening& opening, const Snapshot& snapshot)
 {
+    const Inputs& before = m_open.inputs;
+    const bool anything = !before.floatPath.empty() || !before.quantPath.empty();
+    const bool otherData = !(before.data == opening.files.data) || !(before.calibration == opening.files.calibration);
+    if (anything && (opening.otherModels || otherData))
+        m_former = formerOpening(opening.otherModels);
     m_open.inputs = opening.files;
     m_open.presetFits
         = snapshot.inputs.recipe.has_value() || !opening.files.quantPath.empty() || opening.files.data.spec.empty();
     if (opening.otherModels) {
+        m_saved.reset();
+        m_open.project = opening.project;
         m_history.reset(opening.base);
         m_history.resumeLinks(opening.files.links);
         m_runs.restore(opening.runs);
@@ -268,6 +379,8 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     }
     if (!(opening.recipe == m_history.recipe()))
         m_history.resume(opening.recipe);
+    if (opening.otherModels)
+        m_history.resumeSteps(opening.steps);
     m_complete = std::make_shared<Snapshot>(snapshot);
     updateEditable(false);
 }

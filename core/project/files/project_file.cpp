@@ -215,6 +215,25 @@ Result<RunTree> runsOf(const ProjectJson& json)
     return RunTree::of(std::move(runs), json.value("current_run", RunId(0)));
 }
 
+ProjectJson recoveryJson(const Recovery& recovery, const Paths& paths, StepPatches* known)
+{
+    ProjectJson json { { "project", paths.stored(recovery.project) } };
+    StepPatches none;
+    if (!recovery.steps.empty())
+        json["undo"] = ProjectJson::parse(stepsToJson(recovery.steps, known ? *known : none));
+    return json;
+}
+
+Result<Recovery> recoveryOf(const ProjectJson& json, const Paths& paths)
+{
+    Recovery recovery;
+    recovery.project = paths.used(json.value("project", std::string()));
+    if (json.contains("undo")) {
+        QS_TRY(recovery.steps, stepsFromJson(json["undo"].dump()));
+    }
+    return recovery;
+}
+
 Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
 {
     Project project;
@@ -230,6 +249,9 @@ Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
     for (const ProjectJson& file : json.value("files", ProjectJson::array()))
         project.files[paths.used(file.value("path", std::string()))] = FileMark { file.value("bytes", uint64_t(0)),
             file.value("modified", int64_t(0)), file.value("hash", std::string()) };
+    if (json.contains("recovery")) {
+        QS_TRY(project.recovery, recoveryOf(json["recovery"], paths));
+    }
     return project;
 }
 
@@ -300,7 +322,7 @@ std::vector<std::string> changedFiles(const Project& project)
     return sentences;
 }
 
-std::string projectToJson(const Project& project, const std::string& path)
+std::string projectToJson(const Project& project, const std::string& path, StepPatches* known)
 {
     const Paths paths(path);
     ProjectJson files = ProjectJson::array();
@@ -313,6 +335,8 @@ std::string projectToJson(const Project& project, const std::string& path)
             { { "origin", std::string(valueOriginName(project.base.origin)) },
                 { "recipe", recipeJson(project.base.recipe) } } },
         { "runs", runsJson(project.runs) }, { "current_run", project.runs.current() }, { "layout", project.layout } };
+    if (project.recovery)
+        json["recovery"] = recoveryJson(*project.recovery, paths, known);
     return json.dump(1, ' ', false, ProjectJson::error_handler_t::replace) + "\n";
 }
 
@@ -337,9 +361,9 @@ Result<Project> projectFromJson(const std::string& text, const std::string& path
     }
 }
 
-Status writeProject(const Project& project, const std::string& path)
+Status writeProject(const Project& project, const std::string& path, StepPatches* known)
 {
-    return writeFile(path, projectToJson(project, path));
+    return writeFile(path, projectToJson(project, path, known));
 }
 
 Result<Project> readProject(const std::string& path)

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "core/project/files/runs.h"
+#include "core/project/files/saved_steps.h"
 #include "core/quant/recipe/recipe_state.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct FileMark {
     bool operator==(const FileMark&) const = default;
 };
 
+/// What work that nobody has saved yet needs beside what a project holds, to go on as if nothing had happened.
+struct Recovery {
+    std::string project; ///< file that it was opened from, or saved to before; empty: none
+    SavedSteps steps;
+};
+
 /// Everything that one piece of work consists of, apart from what the files hold.
 struct Project {
     Inputs inputs; ///< files and how they are compared; `recipe` is the current one
@@ -28,6 +36,7 @@ struct Project {
     RunTree runs;
     std::string layout; ///< of the window, as it likes it
     std::map<std::string, FileMark> files; ///< by path
+    std::optional<Recovery> recovery; ///< of work that was kept and not saved; older versions pass over it
 };
 
 /// Fills in the marks of the files that the project names. Those whose size and time are as noted are not read again.
@@ -36,10 +45,11 @@ Status markFiles(Project& project);
 std::vector<std::string> changedFiles(const Project& project);
 
 /// JSON. Paths are written relative to the folder of `path` where they lie below it or beside it.
-std::string projectToJson(const Project& project, const std::string& path);
+/// `known` patches of its steps are not found again.
+std::string projectToJson(const Project& project, const std::string& path, StepPatches* known = nullptr);
 Result<Project> projectFromJson(const std::string& text, const std::string& path);
 /// By a temporary neighbour that is renamed.
-Status writeProject(const Project& project, const std::string& path);
+Status writeProject(const Project& project, const std::string& path, StepPatches* known = nullptr);
 Result<Project> readProject(const std::string& path);
 
 } // namespace qs

@@ -9,6 +9,8 @@
 #include <QStandardPaths>
 #include <QUuid>
 
+#include <utility>
+
 namespace qs {
 
 namespace {
@@ -31,13 +33,8 @@ Autosave::Autosave(Session& session, const QString& folder, QObject* parent)
                  .filePath(QUuid::createUuid().toString(QUuid::WithoutBraces) + QStringLiteral(".qscope")))
 {
     m_pool.setMaxThreadCount(1);
-    connect(&session.recipe(), &RecipeEdits::recipeChanged, this, &Autosave::save);
-    connect(&session.recipe(), &RecipeHistory::linksChanged, this, &Autosave::save);
-    connect(&session.runs(), &RunList::changed, this, &Autosave::save);
-    connect(&session, &Session::snapshotChanged, this, [this](const SnapshotPtr& now, const SnapshotPtr& before) {
-        if (now->inputs.other != before->inputs.other)
-            save();
-    });
+    connect(&session, &Session::workChanged, this, &Autosave::save);
+    connect(&session, &Session::recovered, this, &Autosave::takeOver);
 }
 
 Autosave::~Autosave()
@@ -46,45 +43,81 @@ Autosave::~Autosave()
     if (!m_lock)
         return;
     m_lock.reset();
-    discard(m_path);
+    if (!m_session.unsaved())
+        discard(m_path);
 }
 
 void Autosave::flush() { m_pool.waitForDone(); }
 
+bool Autosave::lock()
+{
+    QDir().mkpath(QFileInfo(m_path).path());
+    m_lock = std::make_unique<QLockFile>(lockOf(m_path));
+    m_lock->setStaleLockTime(0); // as long as the process lives
+    return m_lock->tryLock(0);
+}
+
 void Autosave::save()
 {
-    Project project = projectOf(m_session);
-    const bool edited = m_session.recipe().stack().count() > 0 || project.runs.runs().size() > 1;
-    if (project.inputs.floatPath.empty() || !edited)
-        return;
-    if (!m_lock) {
-        QDir().mkpath(QFileInfo(m_path).path());
-        m_lock = std::make_unique<QLockFile>(lockOf(m_path));
-        m_lock->setStaleLockTime(0); // as long as the process lives
-        m_lock->tryLock(0);
+    const bool keep = m_session.unsaved() && !m_session.files().floatPath.empty();
+    if (!keep && !m_lock)
+        return; // nothing was kept
+    std::optional<Project> next;
+    if (keep) {
+        next = projectOf(m_session);
+        next->recovery = Recovery { m_session.project().toStdString(), m_session.recipe().steps() };
+        if (!m_lock)
+            lock();
     }
     const std::lock_guard guard(m_mutex);
-    if (!m_next)
+    if (!m_waiting)
         m_pool.start([this] { writeLatest(); });
-    m_next = std::move(project);
+    m_waiting = true;
+    m_next = std::move(next);
+}
+
+/// What this session had kept before is not its work any more. Where another process has the file, its work is kept in
+/// a file of our own.
+void Autosave::takeOver(const QString& path)
+{
+    flush();
+    if (path != m_path) {
+        auto ownLock = std::move(m_lock);
+        const QString own = std::exchange(m_path, path);
+        if (lock()) {
+            if (ownLock) {
+                ownLock.reset();
+                discard(own);
+            }
+        } else {
+            m_path = own;
+            m_lock = std::move(ownLock);
+        }
+    }
+    save();
 }
 
 /// What is newer replaces what waits.
 void Autosave::writeLatest()
 {
-    Project project;
+    std::optional<Project> project;
     {
         const std::lock_guard guard(m_mutex);
-        project = std::move(*m_next);
-        m_next.reset();
-        project.files.merge(std::map(m_marks));
+        project = std::exchange(m_next, std::nullopt);
+        m_waiting = false;
+        if (project)
+            project->files.merge(std::map(m_marks));
+    }
+    if (!project) {
+        QFile::remove(m_path);
+        return;
     }
     // Where nothing can be written nobody is told: there is nothing to be done about it in the middle of the work.
-    if (markFiles(project).ok()) {
+    if (markFiles(*project).ok()) {
         const std::lock_guard guard(m_mutex);
-        m_marks = project.files;
+        m_marks = project->files;
     }
-    (void)writeProject(project, m_path.toStdString());
+    (void)writeProject(*project, m_path.toStdString(), &m_patches);
 }
 
 QStringList Autosave::lost(const QString& folder)

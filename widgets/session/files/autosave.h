@@ -16,8 +16,9 @@ namespace qs {
 
 class Session;
 
-/// Writes the work of a session to a file of its own after each edit, so that the end of the process loses at most the
-/// last one. The file is removed when the session ends in order.
+/// Writes work that is not saved to a file of its own after each edit, with the steps of undo, so that the end of the
+/// process loses at most the last edit. The file goes when the work is saved or nobody wants it, and only then. Work
+/// that is recovered stays in the file that it was kept in.
 class Autosave : public QObject {
     Q_OBJECT
 public:
@@ -33,6 +34,8 @@ public:
 
 private:
     void save();
+    void takeOver(const QString& path);
+    bool lock();
     void writeLatest();
 
     Session& m_session;
@@ -40,7 +43,9 @@ private:
     std::unique_ptr<QLockFile> m_lock; ///< says that this process is alive
     QThreadPool m_pool; ///< one thread: files are written in order
     std::mutex m_mutex;
-    std::optional<Project> m_next; ///< to be written, behind the mutex
+    bool m_waiting = false; ///< something is to be done, behind the mutex
+    std::optional<Project> m_next; ///< to be written; none: the file goes; behind the mutex
+    StepPatches m_patches; ///< of the writing thread
     std::map<std::string, FileMark> m_marks; ///< found by the writing thread, behind the mutex
 };
 

@@ -2,23 +2,18 @@
 #include "widgets/session/files/file_roles.h"
 
 #include "core/onnx/import.h"
+#include "core/project/about/file_order.h"
 #include "widgets/models/base/formatting.h"
 
 #include <QFileInfo>
 
-#include <algorithm>
-#include <array>
+#include <map>
+#include <string>
+#include <utility>
 
 namespace qs {
 
 namespace {
-
-bool isQuantizationOperator(const Node& node)
-{
-    static constexpr std::array<std::string_view, 7> kTypes { "QuantizeLinear", "DequantizeLinear",
-        "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "MatMulNBits", "QGemm" };
-    return node.opType.starts_with("QLinear") || std::ranges::find(kTypes, node.opType) != kTypes.end();
-}
 
 /// Data that are given take the place of those there are; a description alone says how these are prepared.
 DataRequest joined(DataRequest current, const DataRequest& given)
@@ -28,6 +23,67 @@ DataRequest joined(DataRequest current, const DataRequest& given)
     if (!given.preprocess.empty())
         current.preprocess = given.preprocess;
     return current;
+}
+
+using FilesByRole = std::map<FileRole, std::vector<std::string>>;
+
+Issue noPlace(const std::string& file, const char* why) { return badInput(why, file, "open it by itself"); }
+
+void refuseOthers(const FilesByRole& found, std::vector<Issue>* refused)
+{
+    for (const auto& [role, files] : found)
+        for (size_t i = role == FileRole::Project ? 1 : 0; i < files.size(); ++i)
+            refused->push_back(noPlace(files[i], "is not opened beside a project, which names its files itself"));
+}
+
+/// Two quantized files: the first stands for the float one. Two float files: the second for the quantized one.
+Inputs placedByRole(FilesByRole found, std::vector<Issue>* refused)
+{
+    auto &floats = found[FileRole::Float], &quantized = found[FileRole::Quantized];
+    const auto take = [](std::vector<std::string>& files, std::string* place) {
+        if (files.empty())
+            return false;
+        *place = files.front();
+        files.erase(files.begin());
+        return true;
+    };
+    Inputs given;
+    if (!take(floats, &given.floatPath) && quantized.size() > 1)
+        take(quantized, &given.floatPath);
+    if (take(quantized, &given.quantPath))
+        take(quantized, &given.other.path);
+    else
+        take(floats, &given.quantPath);
+    take(found[FileRole::Data], &given.data.spec);
+    take(found[FileRole::Preprocess], &given.data.preprocess);
+    for (const auto& [role, files] : found)
+        for (const std::string& file : files)
+            refused->push_back(noPlace(file, "has no place beside the other files"));
+    return given;
+}
+
+/// Beside what is open.
+Inputs joined(const Inputs& current, Inputs given)
+{
+    if (!given.floatPath.empty() && !current.floatPath.empty()) {
+        const bool alone = current.quantPath.empty() && given.quantPath.empty();
+        const auto before = alone ? fileRole(toQt(current.floatPath)) : FileRole::Float;
+        if (before.ok() && *before == FileRole::Quantized) {
+            given.quantPath = current.floatPath;
+            given.profile = current.profile;
+            given.data = joined(current.data, given.data);
+        }
+        return given;
+    }
+    Inputs all = current;
+    if (!given.floatPath.empty())
+        all.floatPath = given.floatPath;
+    if (!given.quantPath.empty())
+        all.quantPath = given.quantPath;
+    if (given.other.given())
+        all.other = given.other;
+    all.data = joined(current.data, given.data);
+    return all;
 }
 
 } // namespace
@@ -48,51 +104,37 @@ Result<FileRole> fileRole(const QString& path)
         return FileRole::Data;
     if (suffix == QLatin1String("json"))
         return FileRole::Preprocess;
+    if (suffix == QLatin1String("qscope"))
+        return FileRole::Project;
     if (suffix != QLatin1String("onnx"))
-        return badInput("neither a model nor data", path.toStdString(), "open .onnx, .npz or .npy files, or a folder");
+        return badInput("is neither a model nor data nor a project", path.toStdString(),
+            "open .onnx, .npz, .npy or .qscope files, or a folder");
     QS_TRY(const std::shared_ptr<const Model> model, importModel(path.toStdString()));
-    const auto nodes = model->graph.nodes();
-    return std::any_of(nodes.begin(), nodes.end(), isQuantizationOperator) ? FileRole::Quantized : FileRole::Float;
+    return isQuantized(model->graph) ? FileRole::Quantized : FileRole::Float;
 }
 
-Result<Inputs> withFiles(const Inputs& current, const QStringList& paths, const CancelToken& cancel)
+Result<PlacedFiles> withFiles(const Inputs& current, const QStringList& paths, const CancelToken& cancel)
 {
-    Inputs given;
+    std::map<FileRole, std::vector<std::string>> found;
+    PlacedFiles placed;
     for (const QString& path : paths) {
         if (cancel.cancelled())
             return cancelled();
-        QS_TRY(const FileRole role, fileRole(path));
-        const std::string file = path.toStdString();
-        if (role == FileRole::Data)
-            given.data.spec = file;
-        else if (role == FileRole::Preprocess)
-            given.data.preprocess = file;
-        else if (role == FileRole::Float && given.floatPath.empty())
-            given.floatPath = file;
-        else if (given.quantPath.empty())
-            given.quantPath = file;
-        else if (given.floatPath.empty()) {
-            given.floatPath = given.quantPath; // two quantized files: the first stands for the float one
-            given.quantPath = file;
-        }
+        const auto role = fileRole(path);
+        if (role.ok())
+            found[*role].push_back(path.toStdString());
+        else
+            placed.refused.push_back(role.issue());
     }
-    if (!given.floatPath.empty() && !current.floatPath.empty()) {
-        const bool alone = current.quantPath.empty() && given.quantPath.empty();
-        const auto before = alone ? fileRole(toQt(current.floatPath)) : FileRole::Float;
-        if (before.ok() && *before == FileRole::Quantized) {
-            given.quantPath = current.floatPath;
-            given.profile = current.profile;
-            given.data = joined(current.data, given.data);
-        }
-        return given;
+    if (found.empty() && !placed.refused.empty())
+        return placed.refused.front();
+    if (!found[FileRole::Project].empty()) {
+        placed.project = toQt(found[FileRole::Project].front());
+        refuseOthers(found, &placed.refused);
+        return placed;
     }
-    Inputs all = current;
-    if (!given.floatPath.empty())
-        all.floatPath = given.floatPath;
-    if (!given.quantPath.empty())
-        all.quantPath = given.quantPath;
-    all.data = joined(current.data, given.data);
-    return all;
+    placed.inputs = joined(current, placedByRole(std::move(found), &placed.refused));
+    return placed;
 }
 
 } // namespace qs

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
+#include "widgets/session/files/projects.h"
 
 namespace qs {
 
@@ -71,15 +72,31 @@ void setArithmetic(Session& session, ArithmeticProfile profile)
     openChanged(session, [&](Inputs& inputs) { inputs.profile = profile; });
 }
 
-void openFiles(Session& session, const QStringList& paths)
+void openFiles(Session& session, const QStringList& paths) { openFiles(session, paths, session.wantedFiles()); }
+
+void openFiles(Session& session, const QStringList& paths, const Inputs& beside)
 {
     const QString what
         = paths.size() == 1 ? fileName(paths.front().toStdString()) : Session::tr("%1 files").arg(paths.size());
     session.lookAt(Session::tr("Look at %1").arg(what),
-        [&session, paths, current = session.wantedFiles()](const JobContext& job) -> Result<std::function<void()>> {
-            QS_TRY(const Inputs inputs, withFiles(current, paths, job.cancel));
-            return std::function<void()>([&session, inputs] { session.openInputs(inputs); });
+        [&session, paths, beside](const JobContext& job) -> Result<std::function<void()>> {
+            QS_TRY(const PlacedFiles placed, withFiles(beside, paths, job.cancel));
+            return std::function<void()>([&session, placed] {
+                if (!placed.project.isEmpty())
+                    return openProject(session, placed.project, placed.refused);
+                Opening opening = session.openingOf(placed.inputs);
+                opening.refused = placed.refused;
+                session.open(opening);
+            });
         });
+}
+
+void openRecent(Session& session, const RecentEntry& entry)
+{
+    if (entry.project.isEmpty())
+        session.openInputs(entry.inputs);
+    else
+        openProject(session, entry.project);
 }
 
 } // namespace qs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/session/files/recent_files.h"
 #include "widgets/session/session.h"
 
 #include <QStringList>
@@ -17,7 +18,10 @@ void openClassNames(Session& session, const QString& path);
 /// A second quantized model to compare the first with; none: takes it away.
 void openOther(Session& session, const OtherQuantized& other);
 void setArithmetic(Session& session, ArithmeticProfile profile); ///< of the quantized model; runs it again
-/// Files of any role (dropped, or named on a start page): the roles are found out by a job, then they are opened.
+/// Files of any role, projects too (dropped, or named at the start): the roles are found out by a job, then they are
+/// opened beside what is open or being opened, or beside these. failed() tells of those that cannot be opened.
 void openFiles(Session& session, const QStringList& paths);
+void openFiles(Session& session, const QStringList& paths, const Inputs& beside);
+void openRecent(Session& session, const RecentEntry& entry);
 
 } // namespace qs

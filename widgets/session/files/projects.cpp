@@ -5,6 +5,47 @@
 
 namespace qs {
 
+namespace {
+
+/// Without the numbers of files, all that a project says.
+Opening openingOf(const Session& session, const Project& project)
+{
+    Opening opening = session.openingOf(project.inputs);
+    opening.base = project.base;
+    opening.otherModels = true;
+    opening.files.links = project.inputs.links;
+    opening.runs = project.runs;
+    opening.marks = project.files;
+    opening.layout = QString::fromStdString(project.layout);
+    return opening;
+}
+
+void openSaved(Session& session, const QString& path, const std::vector<Issue>& refused, bool lost)
+{
+    session.lookAt(Session::tr("Open %1").arg(fileName(path.toStdString())),
+        [&session, path, refused, lost](const JobContext&) -> Result<std::function<void()>> {
+            QS_TRY(const Project project, readProject(path.toStdString()));
+            const auto warnings = changedFiles(project);
+            return std::function<void()>([&session, path, refused, lost, project, warnings] {
+                Opening opening = openingOf(session, project);
+                opening.project = lost || project.recovery ? QString() : path;
+                if (project.recovery) {
+                    opening.project = toQt(project.recovery->project);
+                    opening.steps = project.recovery->steps;
+                }
+                if (lost || project.recovery) {
+                    opening.recovered = path;
+                    opening.unsaved = true;
+                }
+                opening.warnings = warnings;
+                opening.refused = refused;
+                session.open(opening);
+            });
+        });
+}
+
+} // namespace
+
 Project projectOf(Session& session, const QString& layout)
 {
     Project project;
@@ -18,45 +59,37 @@ Project projectOf(Session& session, const QString& layout)
     return project;
 }
 
-void saveProject(Session& session, const QString& path, const QString& layout)
+void saveProject(Session& session, const QString& path, const QString& layout, const std::function<void(bool)>& done)
 {
     JobRequest request;
     request.tag = QStringLiteral("project");
     request.title = Session::tr("Save %1").arg(fileName(path.toStdString()));
-    request.process = [&session, path, saved = projectOf(session, layout)](
+    request.process = [&session, path, done, content = session.content(), saved = projectOf(session, layout)](
                           const JobContext&) mutable -> Result<std::function<void()>> {
         QS_CHECK(markFiles(saved));
         QS_CHECK(writeProject(saved, path.toStdString()));
-        return std::function<void()>([&session, path, marks = std::move(saved.files)] {
-            session.setFileMarks(marks);
-            session.recipe().stack().setClean();
+        return std::function<void()>([&session, path, done, content, marks = std::move(saved.files)] {
+            const Inputs& open = session.files(); // other models may have come meanwhile
+            if (open.floatPath == content.files.floatPath && open.quantPath == content.files.quantPath)
+                session.setSaved(path, content, marks);
             emit session.projectSaved(path);
+            if (done)
+                done(true);
         });
     };
-    request.failed = [&session](const Issue& issue) { emit session.failed(issue); };
+    request.failed = [&session, done](const Issue& issue) {
+        emit session.failed(issue);
+        if (done)
+            done(false);
+    };
     session.jobs().start(std::move(request));
 }
 
-void openProject(Session& session, const QString& path)
+void openProject(Session& session, const QString& path, const std::vector<Issue>& refused)
 {
-    session.lookAt(Session::tr("Open %1").arg(fileName(path.toStdString())),
-        [&session, path](const JobContext&) -> Result<std::function<void()>> {
-            QS_TRY(Project project, readProject(path.toStdString()));
-            auto warnings = changedFiles(project);
-            return std::function<void()>(
-                [&session, path, project = std::move(project), warnings = std::move(warnings)] {
-                    Opening opening = session.openingOf(project.inputs);
-                    opening.base = project.base;
-                    opening.otherModels = true;
-                    opening.files.links = project.inputs.links;
-                    opening.runs = project.runs;
-                    opening.marks = project.files;
-                    opening.project = path;
-                    opening.layout = QString::fromStdString(project.layout);
-                    opening.warnings = warnings;
-                    session.open(opening);
-                });
-        });
+    openSaved(session, path, refused, false);
 }
+
+void recoverProject(Session& session, const QString& path) { openSaved(session, path, {}, true); }
 
 } // namespace qs

@@ -3,11 +3,19 @@
 
 #include "widgets/session/session.h"
 
+#include <functional>
+#include <vector>
+
 namespace qs {
 
 /// The whole work as it is now, to be saved.
 Project projectOf(Session& session, const QString& layout = {});
-void saveProject(Session& session, const QString& path, const QString& layout); ///< projectSaved() or failed()
-void openProject(Session& session, const QString& path); ///< layoutFound() when it is open
+/// projectSaved() or failed(), and then `done`.
+void saveProject(
+    Session& session, const QString& path, const QString& layout, const std::function<void(bool saved)>& done = {});
+/// layoutFound() and projectOpened() when it is open, failed() when it cannot be. Work that was kept and never saved
+/// is known by what the file says, and is recovered().
+void openProject(Session& session, const QString& path, const std::vector<Issue>& refused = {});
+void recoverProject(Session& session, const QString& path); ///< one that was kept, whatever it says
 
 } // namespace qs

@@ -16,9 +16,12 @@ namespace {
 
 const QString kKey = QStringLiteral("recent");
 
-bool samePlaces(const Inputs& a, const Inputs& b)
+/// Nothing of it would be missed.
+bool isPart(const Inputs& part, const Inputs& whole)
 {
-    return a.floatPath == b.floatPath && a.quantPath == b.quantPath && a.data.spec == b.data.spec;
+    const auto same = [](const std::string& a, const std::string& b) { return a.empty() || a == b; };
+    return same(part.floatPath, whole.floatPath) && same(part.quantPath, whole.quantPath)
+        && same(part.data.spec, whole.data.spec);
 }
 
 std::string absolute(const std::string& path)
@@ -29,8 +32,11 @@ std::string absolute(const std::string& path)
 
 bool isThere(const std::string& path) { return path.empty() || QFileInfo::exists(toQt(path)); }
 
-bool isThere(const Inputs& inputs)
+bool isThere(const RecentEntry& entry)
 {
+    if (!entry.project.isEmpty())
+        return QFileInfo::exists(entry.project);
+    const Inputs& inputs = entry.inputs;
     const auto dataThere
         = [](const DataRequest& data) { return data.spec.starts_with("random:") || isThere(data.spec); };
     return dataThere(inputs.data) && dataThere(inputs.calibration) && isThere(inputs.floatPath)
@@ -54,12 +60,12 @@ RecentFiles::RecentFiles(QObject* parent)
         inputs.calibration.spec = settings.value(QStringLiteral("calibration")).toString().toStdString();
         inputs.calibration.preprocess
             = settings.value(QStringLiteral("calibrationPreprocess")).toString().toStdString();
-        m_entries.push_back(inputs);
+        m_entries.push_back({ settings.value(QStringLiteral("project")).toString(), inputs });
     }
     settings.endArray();
 }
 
-void RecentFiles::add(const Inputs& inputs)
+void RecentFiles::add(const Inputs& inputs, const QString& project)
 {
     if (inputs.floatPath.empty() && inputs.quantPath.empty())
         return;
@@ -70,13 +76,15 @@ void RecentFiles::add(const Inputs& inputs)
     entry.data.preprocess = absolute(inputs.data.preprocess);
     entry.calibration.spec = absolute(inputs.calibration.spec);
     entry.calibration.preprocess = absolute(inputs.calibration.preprocess);
+    const QString file = project.isEmpty() ? QString() : QFileInfo(project).absoluteFilePath();
     // Opening is done piece by piece: the whole replaces the part.
-    std::erase_if(m_entries, [&](const Inputs& old) {
-        return samePlaces(old, entry)
-            || (old.floatPath == entry.floatPath && (old.quantPath.empty() || old.data.spec.empty())
-                && (old.quantPath.empty() || old.quantPath == entry.quantPath));
-    });
-    m_entries.insert(m_entries.begin(), entry);
+    const auto replaced = [&](const RecentEntry& old) {
+        if (!file.isEmpty() || !old.project.isEmpty())
+            return old.project == file;
+        return isPart(old.inputs, entry);
+    };
+    std::erase_if(m_entries, replaced);
+    m_entries.insert(m_entries.begin(), { file, entry });
     if (m_entries.size() > size_t(kKept))
         m_entries.resize(size_t(kKept));
     save();
@@ -92,7 +100,7 @@ void RecentFiles::clear()
 
 void RecentFiles::dropMissing()
 {
-    if (std::erase_if(m_entries, [](const Inputs& inputs) { return !isThere(inputs); }) == 0)
+    if (std::erase_if(m_entries, [](const RecentEntry& entry) { return !isThere(entry); }) == 0)
         return;
     save();
     emit changed();
@@ -113,18 +121,26 @@ QString RecentFiles::label(const Inputs& inputs)
     return models.join(QStringLiteral(" ⇄ ")) + data;
 }
 
+QString RecentFiles::label(const RecentEntry& entry)
+{
+    return entry.project.isEmpty() ? label(entry.inputs)
+                                   : QFileInfo(entry.project).fileName() + QStringLiteral(" · ") + label(entry.inputs);
+}
+
 void RecentFiles::save() const
 {
     QSettings settings;
     settings.beginWriteArray(kKey, int(m_entries.size()));
     for (size_t i = 0; i < m_entries.size(); ++i) {
         settings.setArrayIndex(int(i));
-        settings.setValue(QStringLiteral("float"), toQt(m_entries[i].floatPath));
-        settings.setValue(QStringLiteral("quantized"), toQt(m_entries[i].quantPath));
-        settings.setValue(QStringLiteral("data"), toQt(m_entries[i].data.spec));
-        settings.setValue(QStringLiteral("preprocess"), toQt(m_entries[i].data.preprocess));
-        settings.setValue(QStringLiteral("calibration"), toQt(m_entries[i].calibration.spec));
-        settings.setValue(QStringLiteral("calibrationPreprocess"), toQt(m_entries[i].calibration.preprocess));
+        const Inputs& inputs = m_entries[i].inputs;
+        settings.setValue(QStringLiteral("project"), m_entries[i].project);
+        settings.setValue(QStringLiteral("float"), toQt(inputs.floatPath));
+        settings.setValue(QStringLiteral("quantized"), toQt(inputs.quantPath));
+        settings.setValue(QStringLiteral("data"), toQt(inputs.data.spec));
+        settings.setValue(QStringLiteral("preprocess"), toQt(inputs.data.preprocess));
+        settings.setValue(QStringLiteral("calibration"), toQt(inputs.calibration.spec));
+        settings.setValue(QStringLiteral("calibrationPreprocess"), toQt(inputs.calibration.preprocess));
     }
     settings.endArray();
     settings.sync(); // at once: the next window may open before this one goes

@@ -10,25 +10,32 @@
 
 namespace qs {
 
+/// Files that were opened together, or a project.
+struct RecentEntry {
+    QString project; ///< path; empty: none
+    Inputs inputs; ///< of a project: what it named when it was open
+};
+
 /// What was opened before, newest first; kept in the user's settings.
 class RecentFiles : public QObject {
     Q_OBJECT
 public:
     static constexpr int kKept = 10;
     explicit RecentFiles(QObject* parent = nullptr);
-    const std::vector<Inputs>& entries() const { return m_entries; }
-    void add(const Inputs& inputs); ///< nothing happens without a model
+    const std::vector<RecentEntry>& entries() const { return m_entries; }
+    void add(const Inputs& inputs, const QString& project = {}); ///< nothing happens without a model
     void clear();
     void dropMissing(); ///< entries one of whose files is gone
     /// "digits_float.onnx ⇄ digits_qdq.onnx · digits_samples.npz"
     static QString label(const Inputs& inputs);
+    static QString label(const RecentEntry& entry); ///< of a project its name, then the same
 
 signals:
     void changed();
 
 private:
     void save() const;
-    std::vector<Inputs> m_entries;
+    std::vector<RecentEntry> m_entries;
 };
 
 } // namespace qs

@@ -15,25 +15,30 @@ constexpr int kMostSteps = 1000;
 
 class RecipeHistory::Edit : public QUndoCommand {
 public:
-    /// What the edit changes.
-    struct State {
-        Recipe recipe;
-        ManualLinks links;
-        bool operator==(const State&) const = default;
-    };
-    Edit(RecipeHistory& history, const QString& text, State next, const QString& mergeKey, quint64 step)
+    Edit(RecipeHistory& history, const QString& text, WorkState next, const QString& mergeKey)
         : QUndoCommand(text)
         , m_history(history)
-        , m_before { history.m_recipe, history.m_links }
-        , m_after(std::move(next))
+        , m_before(history.m_now)
+        , m_after(std::make_shared<const WorkState>(std::move(next)))
         , m_mergeKey(mergeKey)
-        , m_step(step)
+        , m_step(history.m_nextStep++)
+    {
+    }
+    Edit(RecipeHistory& history, const QString& text, WorkStatePtr before, WorkStatePtr after)
+        : QUndoCommand(text)
+        , m_history(history)
+        , m_before(std::move(before))
+        , m_after(std::move(after))
+        , m_step(history.m_nextStep++)
     {
     }
     quint64 step() const { return m_step; }
 
-    void undo() override { put(m_before); }
-    void redo() override { put(m_after); }
+    const WorkStatePtr& before() const { return m_before; }
+    const WorkStatePtr& after() const { return m_after; }
+
+    void undo() override { m_history.m_now = m_before; }
+    void redo() override { m_history.m_now = m_after; }
     int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }
     bool mergeWith(const QUndoCommand* other) override
     {
@@ -42,19 +47,13 @@ public:
             return false;
         m_after = newer->m_after;
         setText(newer->text());
-        setObsolete(m_after == m_before); // dragged back to where it was
+        setObsolete(*m_after == *m_before); // dragged back to where it was
         return true;
     }
 
 private:
-    void put(const State& state)
-    {
-        m_history.m_recipe = state.recipe;
-        m_history.m_links = state.links;
-    }
-
     RecipeHistory& m_history;
-    State m_before, m_after;
+    WorkStatePtr m_before, m_after;
     QString m_mergeKey;
     quint64 m_step;
 };
@@ -62,8 +61,8 @@ private:
 RecipeHistory::RecipeHistory(QObject* parent)
     : RecipeEdits(parent)
     , m_base { quantscopeRecipe(), ValueOrigin::Preset }
-    , m_recipe(m_base.recipe)
-    , m_told(m_recipe)
+    , m_now(std::make_shared<const WorkState>(WorkState { m_base.recipe, {} }))
+    , m_told(m_now)
 {
     m_stack.setUndoLimit(kMostSteps);
     // Comes when the stack has settled, after a step took up another, too.
@@ -74,19 +73,19 @@ RecipeHistory::~RecipeHistory() { m_stack.disconnect(this); } // it empties itse
 
 void RecipeHistory::apply(const QString& text, const Recipe& next, const QString& mergeKey)
 {
-    if (m_editable && !(next == m_recipe))
-        m_stack.push(new Edit(*this, text, { next, m_links }, mergeKey, m_nextStep++));
+    if (m_editable && !(next == recipe()))
+        m_stack.push(new Edit(*this, text, { next, links() }, mergeKey));
 }
 
 void RecipeHistory::applyLinks(const QString& text, const ManualLinks& next)
 {
-    if (!(next == m_links))
-        m_stack.push(new Edit(*this, text, { m_recipe, next }, {}, m_nextStep++));
+    if (!(next == links()))
+        m_stack.push(new Edit(*this, text, { recipe(), next }, {}));
 }
 
 void RecipeHistory::resumeLinks(const ManualLinks& links)
 {
-    m_links = links;
+    m_now = std::make_shared<const WorkState>(WorkState { recipe(), links });
     restart();
 }
 
@@ -98,17 +97,45 @@ void RecipeHistory::reset(const RecipeBase& base)
 
 void RecipeHistory::resume(const Recipe& recipe)
 {
-    m_recipe = recipe;
+    m_now = std::make_shared<const WorkState>(WorkState { recipe, links() });
     restart();
+}
+
+SavedSteps RecipeHistory::steps() const
+{
+    SavedSteps steps;
+    steps.states.push_back(m_now);
+    for (int i = 0; i < m_stack.count(); ++i) {
+        const auto* edit = static_cast<const Edit*>(m_stack.command(i));
+        if (i == 0)
+            steps.states.front() = edit->before();
+        steps.states.push_back(edit->after());
+        steps.texts.push_back(edit->text().toStdString());
+    }
+    steps.index = size_t(m_stack.index());
+    return steps;
+}
+
+void RecipeHistory::resumeSteps(const SavedSteps& steps)
+{
+    if (steps.empty() || !(*steps.states.at(steps.index) == *m_now))
+        return;
+    m_resuming = true; // nobody edits anything
+    m_stack.clear();
+    for (size_t i = 0; i < steps.texts.size(); ++i)
+        m_stack.push(new Edit(*this, QString::fromStdString(steps.texts[i]), steps.states[i], steps.states[i + 1]));
+    m_stack.setIndex(int(steps.index));
+    m_now = m_told = steps.states[steps.index];
+    m_resuming = false;
+    emit recipeChanged(); // with what can be undone
 }
 
 /// Without steps; nobody edited anything.
 void RecipeHistory::restart()
 {
-    const Recipe recipe = std::exchange(m_told, m_recipe);
-    const ManualLinks links = std::exchange(m_toldLinks, m_links);
+    const WorkStatePtr before = std::exchange(m_told, m_now);
     m_stack.clear();
-    tellSince(recipe, links);
+    tellSince(before);
 }
 
 void RecipeHistory::setEditable(bool editable)
@@ -127,17 +154,18 @@ quint64 RecipeHistory::step() const
 
 void RecipeHistory::tell()
 {
-    const Recipe recipe = std::exchange(m_told, m_recipe);
-    const ManualLinks links = std::exchange(m_toldLinks, m_links);
-    if (!(m_recipe == recipe) || !(m_links == links))
+    if (m_resuming)
+        return;
+    const WorkStatePtr before = std::exchange(m_told, m_now);
+    if (!(*m_now == *before))
         emit edited();
-    tellSince(recipe, links);
+    tellSince(before);
 }
 
-void RecipeHistory::tellSince(const Recipe& recipe, const ManualLinks& links)
+void RecipeHistory::tellSince(const WorkStatePtr& before)
 {
-    const bool otherLinks = !(m_links == links);
-    if (!(m_recipe == recipe))
+    const bool otherLinks = !(m_now->links == before->links);
+    if (!(m_now->recipe == before->recipe))
         emit recipeChanged();
     if (otherLinks)
         emit linksChanged();

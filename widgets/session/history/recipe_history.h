@@ -4,7 +4,7 @@
 #include "core/quant/recipe/recipe_state.h"
 #include "widgets/models/recipe/recipe_edits.h"
 #ifndef Q_MOC_RUN // moc cannot read what this includes
-#include "core/match/alignment.h"
+#include "core/project/files/saved_steps.h"
 #endif
 
 #include <QUndoStack>
@@ -18,13 +18,13 @@ public:
     explicit RecipeHistory(QObject* parent = nullptr);
     ~RecipeHistory() override;
 
-    const Recipe& recipe() const override { return m_recipe; }
+    const Recipe& recipe() const override { return m_now->recipe; }
     const Recipe& base() const override { return m_base.recipe; }
     ValueOrigin baseOrigin() const override { return m_base.origin; }
     bool editable() const override { return m_editable; }
     void apply(const QString& text, const Recipe& next, const QString& mergeKey = {}) override;
 
-    const ManualLinks& links() const { return m_links; }
+    const ManualLinks& links() const { return m_now->links; }
     /// As one step of undo; also where the recipe cannot be edited.
     void applyLinks(const QString& text, const ManualLinks& next);
 
@@ -35,6 +35,11 @@ public:
     void resumeLinks(const ManualLinks& links);
     /// Goes on from a recipe that is saved: the base stays what reset goes back to, nothing can be undone.
     void resume(const Recipe& recipe);
+    /// All steps, done and undone; their states are shared, not copied.
+    SavedSteps steps() const;
+    /// Takes up steps that were kept, in place of those there are. Nothing happens where they do not lead to what is
+    /// there now.
+    void resumeSteps(const SavedSteps& steps);
     void setEditable(bool editable);
     /// Names the step that made the recipe; a step that took up another keeps its number. 0: the beginning.
     quint64 step() const;
@@ -47,13 +52,12 @@ private:
     class Edit;
     void restart();
     void tell();
-    void tellSince(const Recipe& recipe, const ManualLinks& links);
+    void tellSince(const WorkStatePtr& before);
 
     QUndoStack m_stack;
     RecipeBase m_base;
-    Recipe m_recipe, m_told; ///< now, and when recipeChanged() was last emitted
-    ManualLinks m_links, m_toldLinks; ///< the same of linksChanged()
-    bool m_editable = false;
+    WorkStatePtr m_now, m_told; ///< and when recipeChanged() or linksChanged() was last emitted
+    bool m_editable = false, m_resuming = false;
     quint64 m_nextStep = 1;
 };
 

@@ -15,6 +15,7 @@ ErrorBar::ErrorBar(QWidget* parent)
     : QFrame(parent)
     , m_headline(new QLabel(this))
     , m_remedy(new QLabel(this))
+    , m_row(new QHBoxLayout(this))
 {
     setObjectName(QStringLiteral("errorBar"));
     setAccessibleName(tr("Error"));
@@ -33,19 +34,43 @@ ErrorBar::ErrorBar(QWidget* parent)
     auto* close = new QPushButton(tr("Close"), this);
     close->setProperty("link", true);
     close->setAccessibleName(tr("Close the error message"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(12, 6, 8, 6);
-    row->addLayout(texts, 1);
-    row->addWidget(copy);
-    row->addWidget(close);
+    m_row->setContentsMargins(12, 6, 8, 6);
+    m_row->addLayout(texts, 1);
+    m_row->addWidget(copy);
+    m_row->addWidget(close);
     connect(
         copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(issueDetails(m_issue)); });
     connect(close, &QPushButton::clicked, this, &QWidget::hide);
     hide();
 }
 
+void ErrorBar::ask(const Issue& issue, const std::vector<Answer>& answers)
+{
+    showIssue(issue);
+    for (const Answer& answer : answers) {
+        auto* button = new QPushButton(answer.text, this);
+        connect(button, &QPushButton::clicked, this, [this, given = answer.given] {
+            hide();
+            given();
+        });
+        m_row->insertWidget(int(m_answers.size()) + 1, button); // behind the texts
+        m_answers.push_back(button);
+        button->show();
+    }
+}
+
+void ErrorBar::dropAnswers()
+{
+    for (QPushButton* button : m_answers) {
+        button->hide();
+        button->deleteLater(); // it may be the one that was pressed
+    }
+    m_answers.clear();
+}
+
 void ErrorBar::showIssue(const Issue& issue)
 {
+    dropAnswers();
     m_issue = issue;
     m_headline->setText(issueHeadline(issue));
     m_remedy->setText(issueRemedy(issue));

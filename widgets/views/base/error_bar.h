@@ -5,7 +5,12 @@
 
 #include <QFrame>
 
+#include <functional>
+#include <vector>
+
+class QHBoxLayout;
 class QLabel;
+class QPushButton;
 
 namespace qs {
 
@@ -17,10 +22,21 @@ public:
     explicit ErrorBar(QWidget* parent = nullptr);
     void showIssue(const Issue& issue);
 
+    struct Answer {
+        QString text;
+        std::function<void()> given;
+    };
+    /// An issue with ways out of it, a button each; any of them closes the bar.
+    void ask(const Issue& issue, const std::vector<Answer>& answers);
+
 private:
+    void dropAnswers();
+
     Issue m_issue;
     QLabel* m_headline;
     QLabel* m_remedy;
+    QHBoxLayout* m_row;
+    std::vector<QPushButton*> m_answers;
 };
 
 } // namespace qs

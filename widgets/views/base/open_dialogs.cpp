@@ -205,10 +205,12 @@ void askForProject(Session& session, QWidget* parent)
         [&session](const QString& path) { openProject(session, path); });
 }
 
-void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen)
+void askWhereToSave(
+    Session& session, QWidget* parent, std::function<void(const QString& path)> chosen, std::function<void()> cancelled)
 {
-    askToWrite(session, parent, { tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), {} },
-        std::move(chosen));
+    QFileDialog* dialog = askToWrite(session, parent,
+        { tr("Save project"), tr("Projects (*.qscope)"), QStringLiteral("qscope"), {} }, std::move(chosen));
+    QObject::connect(dialog, &QFileDialog::rejected, dialog, std::move(cancelled));
 }
 
 QStringList droppedFiles(const QMimeData* data)

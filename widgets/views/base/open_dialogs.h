@@ -36,7 +36,8 @@ void askForSavedValues(QWidget* parent, std::function<void(const QString& path)>
 void askForSavedFolder(QWidget* parent, std::function<void(const QString& path)> chosen);
 void askForProject(Session& session, QWidget* parent);
 /// Where to save the project.
-void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen);
+void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen,
+    std::function<void()> cancelled);
 /// Local files of a drop, empty when there are none.
 QStringList droppedFiles(const QMimeData* data);
 

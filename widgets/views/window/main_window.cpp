@@ -34,6 +34,7 @@
 #include "widgets/views/window/header_strip.h"
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
+#include "widgets/views/window/unsaved_question.h"
 #include "widgets/views/window/window_menus.h"
 
 #include <QCloseEvent>
@@ -41,13 +42,11 @@
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
-#include <QFile>
 #include <QFileInfo>
 #include <QLabel>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
-#include <QUndoStack>
 #include <QVBoxLayout>
 
 namespace qs {
@@ -65,6 +64,8 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_centre(new QStackedWidget(this))
     , m_errorBar(new ErrorBar(this))
     , m_recovery(new RecoveryBar(session, this))
+    , m_unsaved(
+          new UnsavedQuestion(session, *this, [this](const auto& done) { saveProject(m_session.project(), done); }))
     , m_graph(new GraphPanel(session, *m_recipe, GraphPanel::Pane::First, this))
     , m_status(new QLabel(this))
 {
@@ -104,6 +105,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
 
 MainWindow::~MainWindow()
 {
+    m_session.setGuard({});
     delete m_layout; // it follows the panels' visibility, which changes while the base class takes them down
 }
 
@@ -115,7 +117,9 @@ void MainWindow::buildCentre()
     connect(start, &StartPage::openQuantized, this, [this] { askForQuantized(m_session, this); });
     connect(start, &StartPage::openData, this, [this] { askForData(m_session, this); });
     connect(start, &StartPage::openExample, session, [session] { session->openInputs(exampleInputs()); });
-    connect(start, &StartPage::openRecent, session, [session](const Inputs& inputs) { session->openInputs(inputs); });
+    connect(start, &StartPage::openProject, this, [this] { askForProject(m_session, this); });
+    connect(
+        start, &StartPage::openRecent, session, [session](const RecentEntry& entry) { openRecent(*session, entry); });
     m_graph->showHeaderInside();
     start->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored); // while it is hidden, it must not need room
     m_centre->addWidget(start);
@@ -177,28 +181,27 @@ void MainWindow::connectSession()
     connect(
         &m_session, &Session::cancelled, this, [this] { m_status->setText(tr("Cancelled. %1").arg(statusText())); });
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
-        setWindowFilePath(path);
-        m_session.recipe().stack().setClean();
-        refreshTitle();
+        if (m_memory == WindowMemory::Remembered && m_session.project() == path)
+            m_recent.add(m_session.files(), path);
         m_status->setText(tr("Saved %1.").arg(QDir::toNativeSeparators(path)));
     });
     connect(&m_session, &Session::written, this,
         [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
-    connect(&m_session, &Session::projectOpened, this, [this](const QString& path) {
-        setWindowFilePath(QFile::exists(path) ? path : QString()); // a recovered one is gone
-        refreshTitle();
-    });
     connect(&m_session, &Session::layoutFound, m_layout,
         [this](const QString& layout) { m_layout->showState(QByteArray::fromBase64(layout.toLatin1())); });
-    connect(&m_session.recipe().stack(), &QUndoStack::cleanChanged, this, &MainWindow::refreshTitle);
+    connect(&m_session, &Session::workChanged, this, &MainWindow::refreshTitle);
+    connect(&m_session, &Session::filesSwapped, this, [this](const Issue& issue) {
+        m_errorBar->ask(issue, { { tr("Swap"), [this] { m_session.openSwapped(); } }, { tr("Open as given"), [this] {
+                                                                                           m_session.openAsGiven();
+                                                                                       } } });
+    });
+    m_session.setGuard([this](const std::function<void()>& proceed) { m_unsaved->ask(proceed); });
     connect(&m_systemTheme, &SystemTheme::changed, this, &MainWindow::refreshTheme);
 }
 
 void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
 {
     const bool open = now->floatModel || now->quantModel;
-    if (!open || now->inputs.floatPath != before->inputs.floatPath)
-        setWindowFilePath({});
     refreshTitle();
     m_status->setText(statusText());
     m_centre->setCurrentIndex(open ? 1 : 0);
@@ -208,7 +211,7 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     if (!now->comparison || !now->comparison->partial) {
         m_errorBar->hide();
         if (m_memory == WindowMemory::Remembered)
-            m_recent.add(m_session.files()); // not what an edit makes of them
+            m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }
 }
 
@@ -216,18 +219,24 @@ void MainWindow::refreshTitle()
 {
     const SnapshotPtr now = m_session.snapshot();
     const bool open = now->floatModel || now->quantModel;
-    const QString project = windowFilePath().isEmpty() ? QString() : QFileInfo(windowFilePath()).completeBaseName();
+    const QString project = QFileInfo(m_session.project()).completeBaseName();
+    setWindowFilePath(m_session.project());
     setWindowTitle(!open
             ? QStringLiteral("Quantscope")
             : (project.isEmpty() ? projectName(now->inputs) : project) + QStringLiteral("[*] — Quantscope"));
-    setWindowModified(open && !m_session.recipe().stack().isClean());
+    setWindowModified(open && m_session.unsaved());
 }
 
-void MainWindow::saveProject(const QString& path)
+void MainWindow::saveProject(const QString& path, std::function<void(bool saved)> done)
 {
-    if (path.isEmpty())
-        return askWhereToSave(m_session, this, [this](const QString& chosen) { saveProject(chosen); });
-    qs::saveProject(m_session, path, layoutState());
+    if (!path.isEmpty())
+        return qs::saveProject(m_session, path, layoutState(), done);
+    askWhereToSave(
+        m_session, this, [this, done](const QString& chosen) { saveProject(chosen, done); },
+        [done] {
+            if (done)
+                done(false);
+        });
 }
 
 QString MainWindow::statusText() const
@@ -323,6 +332,14 @@ void MainWindow::showDocks()
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
+    if (m_session.unsaved()) {
+        event->ignore();
+        m_unsaved->ask([this] {
+            m_session.forgetUnsaved();
+            close();
+        });
+        return;
+    }
     if (m_memory == WindowMemory::Remembered)
         keepWindowSettings({ saveGeometry(), m_layout->state(), {} });
     m_session.jobs().cancelAll();

@@ -24,6 +24,7 @@ class RecoveryBar;
 class ShownElements;
 class ShownLadder;
 class TablePanel;
+class UnsavedQuestion;
 
 /// Puts the views together; knows no engine and decides nothing about numbers.
 class MainWindow : public QMainWindow {
@@ -49,6 +50,7 @@ public:
     ShownLadder& ladder() const { return *m_ladder; }
     ShownElements& elements() const { return *m_elements; }
     ErrorBar& errorBar() const { return *m_errorBar; }
+    UnsavedQuestion& unsaved() const { return *m_unsaved; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -63,7 +65,7 @@ private:
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
     void refreshTitle();
-    void saveProject(const QString& path);
+    void saveProject(const QString& path, std::function<void(bool saved)> done = {});
     void refreshTheme();
     void restoreWindow();
     void showDocks(); ///< as the start page goes or comes
@@ -83,6 +85,7 @@ private:
     QStackedWidget* m_centre;
     ErrorBar* m_errorBar;
     RecoveryBar* m_recovery;
+    UnsavedQuestion* m_unsaved;
     GraphPanel* m_graph;
     TablePanel* m_tensors = nullptr;
     MatchingPanel* m_matching = nullptr;

@@ -17,6 +17,16 @@
 
 namespace qs {
 
+namespace {
+
+QString workName(const Project& project)
+{
+    const std::string file = project.recovery ? project.recovery->project : std::string();
+    return file.empty() ? projectName(project.inputs) : QFileInfo(toQt(file)).completeBaseName();
+}
+
+} // namespace
+
 RecoveryBar::RecoveryBar(Session& session, QWidget* parent)
     : QFrame(parent)
     , m_session(session)
@@ -49,10 +59,7 @@ RecoveryBar::RecoveryBar(Session& session, QWidget* parent)
     addButton(tr("Discard"), tr("Discard the work"), &RecoveryBar::discard);
     addButton(tr("Later"), tr("Ask again the next time"), &QWidget::hide)->setProperty("link", true);
     // From now on the work is this session's to keep.
-    connect(&session, &Session::projectOpened, this, [this](const QString& path) {
-        if (m_paths.removeOne(path))
-            Autosave::discard(path);
-    });
+    connect(&session, &Session::recovered, this, [this](const QString& path) { m_paths.removeOne(path); });
     hide();
 }
 
@@ -69,8 +76,8 @@ void RecoveryBar::showFirst()
         return;
     const QString time = QLocale().toString(QFileInfo(m_paths.front()).lastModified(), QLocale::ShortFormat);
     const auto project = readProject(m_paths.front().toStdString()); // one that cannot be read says so when restored
-    const QString work = project.ok() ? tr("The work on %1 of %2").arg(projectName(project->inputs), time)
-                                      : tr("The work of %1").arg(time);
+    const QString work
+        = project.ok() ? tr("The work on %1 of %2").arg(workName(*project), time) : tr("The work of %1").arg(time);
     m_details->setText(m_paths.size() == 1
             ? tr("%1 was kept.").arg(work)
             : tr("%1 was kept; so was older work: %2.").arg(work, countText(quint64(m_paths.size() - 1))));
@@ -81,7 +88,7 @@ void RecoveryBar::showFirst()
 void RecoveryBar::restore()
 {
     hide();
-    openProject(m_session, m_paths.front());
+    recoverProject(m_session, m_paths.front());
 }
 
 void RecoveryBar::discard()

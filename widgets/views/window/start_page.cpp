@@ -67,12 +67,14 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     button(tr("Open float…"), &StartPage::openFloat, "primary");
     button(tr("Open quantized…"), &StartPage::openQuantized, "plain");
     button(tr("Open data…"), &StartPage::openData, "plain");
+    button(tr("Open project…"), &StartPage::openProject, "plain");
     if (!exampleInputs().floatPath.empty())
         button(tr("Open the example"), &StartPage::openExample, "plain");
     buttons->addStretch(1);
     column->addLayout(buttons);
     column->addWidget(
-        label(tr("Or drop files here: .onnx models, .npz or .npy arrays, folders of pictures or test data."),
+        label(tr("Or drop files here: .onnx models, .npz or .npy arrays, folders of pictures or test data, .qscope "
+                 "projects."),
             "startText", this));
     column->addSpacing(12);
     m_list->setSpacing(0);
@@ -98,13 +100,16 @@ void StartPage::refresh()
     if (m_recent.entries().empty())
         return;
     m_list->addWidget(label(tr("Recent"), "panelTitle", this));
-    for (const Inputs& inputs : m_recent.entries()) {
-        auto* entry = new QPushButton(RecentFiles::label(inputs), this);
-        entry->setProperty("link", true);
-        entry->setToolTip(toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));
-        entry->setStyleSheet(QStringLiteral("text-align: left"));
-        connect(entry, &QPushButton::clicked, this, [this, inputs] { emit openRecent(inputs); });
-        m_list->addWidget(entry);
+    for (const RecentEntry& entry : m_recent.entries()) {
+        auto* button = new QPushButton(RecentFiles::label(entry), this);
+        button->setProperty("link", true);
+        const Inputs& inputs = entry.inputs;
+        button->setToolTip(!entry.project.isEmpty()
+                ? entry.project
+                : toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));
+        button->setStyleSheet(QStringLiteral("text-align: left"));
+        connect(button, &QPushButton::clicked, this, [this, entry] { emit openRecent(entry); });
+        m_list->addWidget(button);
     }
 }
 

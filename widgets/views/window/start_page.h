@@ -20,7 +20,8 @@ signals:
     void openQuantized();
     void openData();
     void openExample();
-    void openRecent(const qs::Inputs& inputs);
+    void openProject();
+    void openRecent(const qs::RecentEntry& entry);
 
 private:
     void refresh();

@@ -44,13 +44,13 @@ void fillRecent(QMenu* menu, const WindowParts& parts)
 {
     menu->clear();
     int number = 0;
-    for (const Inputs& inputs : parts.recent.entries()) {
+    for (const RecentEntry& entry : parts.recent.entries()) {
         Session* session = &parts.session;
         ++number;
-        QAction* action = add(menu, RecentFiles::label(inputs),
+        QAction* action = add(menu, RecentFiles::label(entry),
             number <= 9 ? QKeySequence(QStringLiteral("Ctrl+%1").arg(number)) : QKeySequence(), session,
-            [session, inputs] { session->openInputs(inputs); });
-        action->setToolTip(toQt(inputs.floatPath));
+            [session, entry] { openRecent(*session, entry); });
+        action->setToolTip(entry.project.isEmpty() ? toQt(entry.inputs.floatPath) : entry.project);
     }
     menu->setEnabled(number > 0);
     if (number == 0)
@@ -58,6 +58,21 @@ void fillRecent(QMenu* menu, const WindowParts& parts)
     menu->addSeparator();
     RecentFiles* recent = &parts.recent;
     add(menu, tr("Clear list"), {}, recent, [recent] { recent->clear(); });
+}
+
+/// Back to what was open before the last opening.
+void addFormer(QMenu* menu, Session* session)
+{
+    QAction* back
+        = add(menu, {}, QKeySequence(QStringLiteral("Ctrl+Shift+T")), session, [session] { session->openFormer(); });
+    const auto refresh = [back, session] {
+        const Inputs* former = session->former();
+        back->setEnabled(former);
+        const QString name = former ? RecentFiles::label(*former).replace(u'&', QStringLiteral("&&")) : QString();
+        back->setText(former ? tr("Bac&k to %1").arg(name) : tr("Bac&k to the files before"));
+    };
+    QObject::connect(session, &Session::settled, back, refresh);
+    refresh();
 }
 
 /// What others can go on with: the model as the recipe quantizes it, and the recipe in other words.
@@ -121,6 +136,7 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
     fillRecent(recent, parts);
     QObject::connect(menu, &QMenu::aboutToShow, &parts.recent, &RecentFiles::dropMissing);
     QObject::connect(&parts.recent, &RecentFiles::changed, recent, [recent, parts] { fillRecent(recent, parts); });
+    addFormer(menu, session);
     QAction* example
         = add(menu, tr("Open the &example"), {}, window, [session] { session->openInputs(exampleInputs()); });
     example->setEnabled(!exampleInputs().floatPath.empty());
@@ -139,8 +155,8 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         = add(menu, tr("Re&load"), QKeySequence(QKeySequence::Refresh), window, [session] { session->reload(); });
     QAction* stop = add(menu, tr("&Cancel the running work"), QKeySequence(Qt::Key_Escape), window,
         [session] { session->jobs().cancelAll(); });
-    QAction* close = add(
-        menu, tr("Close &models"), QKeySequence(QKeySequence::Close), window, [session] { session->openInputs({}); });
+    QAction* close = add(menu, tr("Close &models"), QKeySequence(QStringLiteral("Ctrl+W")), window,
+        [session] { session->openInputs({}); });
     const auto enable = [reload, close, report, save, saveAs, names, calibration](const SnapshotPtr& now) {
         save->setEnabled(now->floatModel.has_value());
         saveAs->setEnabled(now->floatModel.has_value());

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/files/saved_steps.h"
+
+#include "core/quant/recipe/recipe_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace qs {
+
+namespace {
+
+using StateJson = nlohmann::json;
+
+StateJson stateJson(const WorkState& state)
+{
+    return { { "recipe", StateJson::parse(recipeToJson(state.recipe)) },
+        { "links", StateJson::parse(manualLinksJson(state.links)) } };
+}
+
+ManualPairs pairsIn(const StateJson& links, const char* key)
+{
+    ManualPairs pairs;
+    for (const StateJson& pair : links.value(key, StateJson::array()))
+        pairs.emplace_back(pair.at("float").get<std::string>(), pair.at("quantized").get<std::string>());
+    return pairs;
+}
+
+Result<WorkStatePtr> stateOf(const StateJson& json)
+{
+    auto state = std::make_shared<WorkState>();
+    QS_TRY(state->recipe, recipeFromJson(json.at("recipe").dump()));
+    state->links = { pairsIn(json.at("links"), "pairs"), pairsIn(json.at("links"), "apart") };
+    return WorkStatePtr(std::move(state));
+}
+
+std::string patchOf(const WorkState& before, const WorkState& after)
+{
+    return StateJson::diff(stateJson(before), stateJson(after))
+        .dump(-1, ' ', false, StateJson::error_handler_t::replace);
+}
+
+Result<SavedSteps> stepsIn(const StateJson& json)
+{
+    SavedSteps steps;
+    StateJson state = json.at("first");
+    QS_TRY(WorkStatePtr first, stateOf(state));
+    steps.states.push_back(std::move(first));
+    for (const StateJson& step : json.at("steps")) {
+        steps.texts.push_back(step.at("text").get<std::string>());
+        state = state.patch(step.at("patch"));
+        QS_TRY(WorkStatePtr next, stateOf(state));
+        steps.states.push_back(std::move(next));
+    }
+    steps.index = json.at("index").get<size_t>();
+    if (steps.index >= steps.states.size())
+        return badInput("is damaged: it names a step of undo that it does not have");
+    return steps;
+}
+
+} // namespace
+
+std::string stepsToJson(const SavedSteps& steps, StepPatches& known)
+{
+    StepPatches used;
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < steps.texts.size(); ++i) {
+        const std::pair between(steps.states[i], steps.states[i + 1]);
+        const auto found = known.find(between);
+        const std::string patch = found != known.end() ? found->second : patchOf(*between.first, *between.second);
+        list.push_back({ { "text", steps.texts[i] }, { "patch", nlohmann::ordered_json::parse(patch) } });
+        used.emplace(between, patch);
+    }
+    known = std::move(used);
+    nlohmann::ordered_json json { { "index", steps.index } };
+    json["first"] = nlohmann::ordered_json(stateJson(*steps.states.front()));
+    json["steps"] = std::move(list);
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Result<SavedSteps> stepsFromJson(const std::string& text)
+{
+    try {
+        return stepsIn(StateJson::parse(text));
+    } catch (const nlohmann::json::exception&) { // no JSON, a value of another type, a patch that fits nothing
+        return badInput("is damaged: its steps of undo cannot be made again");
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files are opened in whatever way and order they are given, and what gave way comes back.
+#include "tests/views/window_with_work.h"
+#include "widgets/views/theme/style.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QUndoStack>
+
+#include <algorithm>
+#include <optional>
+
+using namespace qs;
+using namespace qs::test;
+
+class TestOpenedFiles : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
+        setUpApplication(*qApp);
+    }
+
+    void init() { m_folder.emplace(); }
+
+    void otherDataAreAStepBack()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(floatAndData()));
+        work.setPercentile(97);
+        openData(work.session, otherData());
+        QVERIFY(!work.question()); // nothing is lost
+        QVERIFY(work.idle());
+        QVERIFY(work.session.snapshot()->inputs.data.spec.ends_with("more.npz"));
+        QCOMPARE(work.percentile(), 97.0);
+        QVERIFY(work.session.recipe().stack().canUndo());
+        const RecentFiles recent;
+        QVERIFY(std::ranges::any_of(recent.entries(),
+            [](const RecentEntry& entry) { return entry.inputs.data.spec == floatAndData().data.spec; }));
+        for (const char* spec : { "digits_samples.npz", "more.npz" }) { // there and back
+            action(work, QStringLiteral("Ctrl+Shift+T"))->trigger();
+            QVERIFY(work.idle());
+            QVERIFY(work.session.snapshot()->inputs.data.spec.ends_with(spec));
+            QCOMPARE(work.percentile(), 97.0);
+        }
+    }
+
+    void swappedFilesAreNoticed_data()
+    {
+        QTest::addColumn<QString>("way");
+        for (const char* way : { "given at once", "one by one", "quantized first", "recent", "project" })
+            QTest::newRow(way) << QString::fromLatin1(way);
+    }
+
+    void swappedFilesAreNoticed()
+    {
+        QFETCH(QString, way);
+        Work work(m_folder->path());
+        const bool piecewise = way == QStringLiteral("one by one") || way == QStringLiteral("quantized first");
+        if (!piecewise)
+            QVERIFY(work.open(floatAndData()));
+        const SnapshotPtr before = work.session.snapshot();
+        openSwapped(work, way);
+        QVERIFY(work.idle());
+        if (!piecewise)
+            QCOMPARE(work.session.snapshot(), before); // until it is decided
+        auto* headline = work.window.errorBar().findChild<QLabel*>(QStringLiteral("errorHeadline"));
+        QVERIFY(work.window.errorBar().isVisible());
+        QVERIFY2(
+            headline->text().contains(QStringLiteral("digits_qdq.onnx, is quantized")), qPrintable(headline->text()));
+        QPushButton* swap = work.button(QStringLiteral("Swap"));
+        QVERIFY(swap && work.button(QStringLiteral("Open as given")));
+        QTest::mouseClick(swap, Qt::LeftButton);
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.snapshot()->inputs.floatPath, example("digits_float.onnx"));
+        QCOMPARE(work.session.snapshot()->inputs.quantPath, example("digits_qdq.onnx"));
+        QVERIFY(!work.window.errorBar().isVisible());
+        QVERIFY(!work.button(QStringLiteral("Swap")));
+    }
+
+    void swappedFilesCanBeMeant()
+    {
+        Work work(m_folder->path());
+        openSwapped(work, QStringLiteral("given at once"));
+        QVERIFY(work.idle());
+        QVERIFY(!work.session.snapshot()->floatModel);
+        QTest::mouseClick(work.button(QStringLiteral("Open as given")), Qt::LeftButton);
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.snapshot()->inputs.floatPath, example("digits_qdq.onnx"));
+    }
+
+    void aBadFileLeavesTheOthers_data()
+    {
+        QTest::addColumn<QString>("way");
+        QTest::addColumn<QString>("bad");
+        QTest::addColumn<bool>("comparison");
+        QTest::newRow("dropped model") << "drop"
+                                       << "bad.onnx" << true;
+        QTest::newRow("dropped data") << "drop"
+                                      << "bad.npz" << false;
+        QTest::newRow("dropped something") << "drop"
+                                           << "notes.txt" << true;
+        QTest::newRow("given data") << "given"
+                                    << "bad.npz" << false;
+        QTest::newRow("given model") << "given"
+                                     << "bad.onnx" << true;
+    }
+
+    void aBadFileLeavesTheOthers()
+    {
+        QFETCH(QString, way);
+        QFETCH(QString, bad);
+        QFETCH(bool, comparison);
+        const QString path = file(bad);
+        QVERIFY(writeFileOf(path, "no such thing"));
+        const bool badData = bad.endsWith(QStringLiteral("npz"));
+        Work work(m_folder->path());
+        if (way == QStringLiteral("drop")) {
+            const std::string third = badData ? example("digits_qdq.onnx") : example("digits_samples.npz");
+            drop(work.window,
+                { QString::fromStdString(example("digits_float.onnx")), path, QString::fromStdString(third) });
+        } else {
+            Inputs inputs = bothModels();
+            (badData ? inputs.data.spec : inputs.quantPath) = path.toStdString();
+            work.session.openInputs(inputs);
+        }
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.files().floatPath, example("digits_float.onnx"));
+        QVERIFY(work.session.snapshot()->floatModel);
+        QCOMPARE(work.session.comparison() != nullptr, comparison);
+        auto* headline = work.window.errorBar().findChild<QLabel*>(QStringLiteral("errorHeadline"));
+        QVERIFY(work.window.errorBar().isVisible());
+        QVERIFY2(headline->text().contains(bad), qPrintable(headline->text()));
+        QVERIFY2(headline->text().contains(QStringLiteral("the other files are open")), qPrintable(headline->text()));
+        QVERIFY(!work.session.unsaved());
+    }
+
+    void aProjectIsDroppedAndRecent()
+    {
+        const QString project = file("work.qscope");
+        {
+            Work work(m_folder->path());
+            QVERIFY(work.open(floatAndData()));
+            work.setPercentile(97);
+            QVERIFY(work.saveTo(project));
+        }
+        Work work(m_folder->path());
+        drop(work.window, { project, QString::fromStdString(example("digits_qdq.onnx")) });
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.project(), project);
+        QCOMPARE(work.percentile(), 97.0);
+        QVERIFY(work.window.errorBar().isVisible()); // the model has no place beside it
+        const RecentFiles recent;
+        QCOMPARE(recent.entries().front().project, project);
+        QVERIFY(work.open({}));
+        QVERIFY(work.session.project().isEmpty());
+        openRecent(work.session, recent.entries().front());
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.project(), project);
+        QVERIFY(!work.session.unsaved());
+    }
+
+private:
+    QString file(const QString& name) const { return m_folder->filePath(name); }
+    QString file(const char* name) const { return file(QString::fromLatin1(name)); }
+
+    QString otherData() const
+    {
+        const QString path = file("more.npz");
+        QFile::copy(QString::fromStdString(example("digits_samples.npz")), path);
+        return path;
+    }
+
+    void openSwapped(Work& work, const QString& way) const
+    {
+        Inputs inputs = bothModels();
+        const QString first = QString::fromStdString(inputs.floatPath),
+                      second = QString::fromStdString(inputs.quantPath);
+        std::swap(inputs.floatPath, inputs.quantPath);
+        if (way == QStringLiteral("given at once"))
+            return work.session.openInputs(inputs);
+        if (way == QStringLiteral("recent"))
+            return openRecent(work.session, { {}, inputs });
+        if (way == QStringLiteral("project")) {
+            Project project;
+            project.inputs = inputs;
+            QVERIFY(writeProject(project, file("swapped.qscope").toStdString()).ok());
+            return openProject(work.session, file("swapped.qscope"));
+        }
+        const bool quantizedFirst = way == QStringLiteral("quantized first");
+        quantizedFirst ? openQuantized(work.session, first) : openFloat(work.session, second);
+        QVERIFY(work.idle());
+        quantizedFirst ? openFloat(work.session, second) : openQuantized(work.session, first);
+    }
+
+    QTemporaryDir m_settings;
+    std::optional<QTemporaryDir> m_folder;
+};
+
+QTEST_MAIN(TestOpenedFiles)
+#include "test_opened_files.moc"

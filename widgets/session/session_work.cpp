@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The part of the session that knows what would be lost, and brings back what gave way.
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/session.h"
+
+#include <utility>
+
+namespace qs {
+
+WorkContent Session::content() const
+{
+    return WorkContent::of(m_open.inputs, { m_history.recipe(), m_history.links() }, m_runs.tree());
+}
+
+void Session::setSaved(const QString& project, const WorkContent& content, const std::map<std::string, FileMark>& marks)
+{
+    m_open.project = project;
+    m_open.marks = marks;
+    m_saved = content;
+    noteWork();
+}
+
+void Session::forgetUnsaved() { setSaved(m_open.project, content(), m_open.marks); }
+
+/// Files that are open are work only where a project names them: those of untitled work are in no need of saving.
+void Session::noteWork()
+{
+    WorkContent now = content();
+    if (m_saved && m_open.project.isEmpty())
+        now.files = m_saved->files;
+    m_unsaved = !m_saved || !(now == *m_saved);
+    emit workChanged();
+}
+
+/// What is open now, to be opened again.
+Opening Session::formerOpening(bool otherModels) const
+{
+    Opening former;
+    former.files = m_open.inputs;
+    former.files.links = m_history.links();
+    former.otherModels = otherModels;
+    if (!otherModels)
+        return former;
+    former.recipe = m_history.recipe();
+    former.base = m_history.recipeBase();
+    former.runs = m_runs.tree();
+    former.marks = m_open.marks;
+    former.project = m_open.project;
+    former.unsaved = m_unsaved;
+    former.steps = m_history.steps();
+    former.asGiven = true;
+    return former;
+}
+
+void Session::openFormer()
+{
+    if (!m_former)
+        return;
+    Opening former = *m_former;
+    if (!former.otherModels) // the recipe is the same work and goes on
+        former = openingOf(former.files);
+    open(former);
+}
+
+void Session::holdSwapped()
+{
+    m_swapped = std::exchange(m_opening, std::nullopt);
+    updateEditable(false);
+    publish(m_complete);
+    tellWork();
+    const QString first = fileName(m_swapped->files.floatPath), second = fileName(m_swapped->files.quantPath);
+    emit filesSwapped(
+        badInput(tr("the model given as float, %1, is quantized, and the one given as quantized, %2, is not")
+                     .arg(first, second)
+                     .toStdString(),
+            {}, tr("swap them, or open them as they were given").toStdString()));
+    emit settled();
+}
+
+void Session::openSwapped()
+{
+    if (!m_swapped)
+        return;
+    Opening opening = *std::exchange(m_swapped, std::nullopt);
+    std::swap(opening.files.floatPath, opening.files.quantPath);
+    open(opening);
+}
+
+void Session::openAsGiven()
+{
+    if (!m_swapped)
+        return;
+    Opening opening = *std::exchange(m_swapped, std::nullopt);
+    opening.asGiven = true;
+    open(opening);
+}
+
+} // namespace qs
