@@ -135,8 +135,10 @@ QStringList Autosave::lost(const QString& folder)
 
 void Autosave::discard(const QString& path)
 {
-    QFile::remove(path);
-    QFile::remove(lockOf(path));
+    QLockFile lock(lockOf(path));
+    lock.setStaleLockTime(0);
+    if (lock.tryLock(0))
+        QFile::remove(path);
 }
 
 } // namespace qs

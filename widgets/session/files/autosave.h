@@ -30,7 +30,7 @@ public:
 
     /// Projects of processes that ended otherwise, newest first.
     static QStringList lost(const QString& folder = {});
-    static void discard(const QString& path);
+    static void discard(const QString& path); ///< nothing happens where a process has taken the file up meanwhile
 
 private:
     void save();
