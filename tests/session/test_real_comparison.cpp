@@ -234,6 +234,7 @@ private slots:
             QVERIFY(QFile::exists(autosave.path()));
             QVERIFY(Autosave::lost(live).isEmpty()); // its process lives
             QVERIFY(QDir().mkpath(QFileInfo(copy).path()) && QFile::copy(autosave.path(), copy));
+            session.forgetUnsaved();
         }
         QVERIFY(QDir(live).entryList({ QStringLiteral("*.qscope") }).isEmpty());
         QCOMPARE(Autosave::lost(QFileInfo(copy).path()), QStringList { copy });
