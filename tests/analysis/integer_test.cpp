@@ -130,6 +130,8 @@ void IntegerTests::countsSaturatedPairs()
     QCOMPARE(c.saturation[0].opType, std::string("Conv"));
     QCOMPARE(c.saturation[0].pairs, uint64_t(24));
     QCOMPARE(c.saturation[0].saturated, (std::vector<uint64_t> { 4, 0 }));
+    QCOMPARE(c.saturation[0].worst, (SaturatedPair { 0, 0, 255, 255, 127, 127 }));
+    QCOMPARE(c.saturation[0].worst.kept(), 32767);
     QVERIFY(rowOf(c, "y").implementation->beyond > 0);
     const Finding* finding = findingOf(c, Rule::SaturatingAccumulation);
     QVERIFY2(finding, qPrintable(rulesOf(c)));
@@ -161,6 +163,7 @@ void IntegerTests::doesNotDependOnThreads()
             QCOMPARE(a.activations[i].implementation->beyond, b.activations[i].implementation->beyond);
     }
     QCOMPARE(a.saturation[0].saturated, b.saturation[0].saturated);
+    QCOMPARE(a.saturation[0].worst, b.saturation[0].worst);
     QCOMPARE(a.outputs[0].implementation->rmse, b.outputs[0].implementation->rmse);
 }
 

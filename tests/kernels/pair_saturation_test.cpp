@@ -63,15 +63,25 @@ void PairSaturationTests::equalsReference()
     const SaturationTable table = saturationTable(bm);
     QCOMPARE(table.columns(), columns);
     std::vector<uint64_t> counts(columns), wanted(columns);
+    SaturationTally tally { counts, {} };
     for (int64_t r = 0; r < rows; ++r)
-        saturatePairs(table, a.data() + r * depth, sums.data() + r * columns, counts.data());
+        saturatePairs(table, a.data() + r * depth, sums.data() + r * columns, tally);
+    SaturatedPair worst;
     for (int64_t r = 0; r < rows; ++r)
         for (int64_t c = 0; c < columns; ++c)
             for (int64_t k = 0; k + 1 < depth; k += 2) {
                 const int32_t v = am.codes.at(r * depth + k) * bm.codes.at(k * columns + c)
                     + am.codes.at(r * depth + k + 1) * bm.codes.at((k + 1) * columns + c);
                 wanted[static_cast<size_t>(c)] += v > 32767 || v < -32768;
+                const SaturatedPair pair { c, k / 2, am.codes.at(r * depth + k), am.codes.at(r * depth + k + 1),
+                    bm.codes.at(k * columns + c), bm.codes.at((k + 1) * columns + c) };
+                QCOMPARE(pair.sum(), v);
+                if (losesMore(pair, worst))
+                    worst = pair;
             }
+    QCOMPARE(tally.worst.lost(), worst.lost());
+    if (worst.lost() > 0)
+        QCOMPARE(tally.worst, worst);
     QVERIFY2(sums == expected, qPrintable(QStringLiteral("seed %1").arg(seed)));
     QVERIFY2(counts == wanted, qPrintable(QStringLiteral("seed %1").arg(seed)));
     if (depth >= 7)
@@ -123,8 +133,10 @@ void PairSaturationTests::convEqualsProduct()
     std::vector<int32_t> sums(static_cast<size_t>(conv.outPositions() * conv.outChannels));
     std::vector<uint64_t> counts(static_cast<size_t>(conv.outChannels));
     Bytes scratch(static_cast<size_t>(saturationScratch(conv)));
-    saturateConvRows(
-        conv, tables, x.data(), zero, shift, 0, conv.outPositions(), scratch.data(), sums.data(), counts.data());
+    SaturationTally tally { counts, {} };
+    saturateConvRows(conv, tables, x.data(), zero, shift, 0, conv.outPositions(), scratch.data(), sums.data(), tally);
+    QVERIFY(tally.worst.lost() > 0 && tally.worst.column < conv.outChannels);
+    QVERIFY(counts[static_cast<size_t>(tally.worst.column)] > 0);
     for (int64_t p = 0; p < conv.outPositions(); ++p)
         for (int64_t m = 0; m < conv.outChannels; ++m) {
             Bytes row, column;

@@ -45,6 +45,8 @@ void addPairCounts(std::map<NodeId, PairCounts>& total, const std::map<NodeId, P
         sum.saturated.resize(std::max(sum.saturated.size(), more.saturated.size()));
         for (size_t c = 0; c < more.saturated.size(); ++c)
             sum.saturated[c] += more.saturated[c];
+        if (losesMore(more.worst, sum.worst))
+            sum.worst = more.worst;
     }
 }
 

@@ -95,6 +95,10 @@ void writeImplementation(const ImplementationSums& sums, ByteWriter& out)
         out.number<uint64_t>(id.index());
         out.number<uint64_t>(counts.pairs);
         out.numbers(counts.saturated);
+        for (const int64_t part : { counts.worst.column, counts.worst.index })
+            out.number(part);
+        for (const int32_t code : { counts.worst.a0, counts.worst.a1, counts.worst.w0, counts.worst.w1 })
+            out.number(code);
     }
 }
 
@@ -118,6 +122,10 @@ void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums&
         PairCounts& counts = more[NodeId(id(graph.nodes().size()))];
         counts.pairs = in.number<uint64_t>();
         counts.saturated = in.numbers<uint64_t>();
+        for (int64_t* part : { &counts.worst.column, &counts.worst.index })
+            *part = in.number<int64_t>();
+        for (int32_t* code : { &counts.worst.a0, &counts.worst.a1, &counts.worst.w0, &counts.worst.w1 })
+            *code = in.number<int32_t>();
     }
     addPairCounts(sums.pairs, more);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/measure/inherited_bins.h"
+#include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/ids.h"
 #include "core/match/alignment.h"
@@ -62,6 +63,7 @@ struct ActivationRow {
     std::optional<ImplementationShares> implementation; ///< integer profiles
     std::vector<Number> sampleSqnrDb; ///< accumulated, one a sample
     Histogram floatHistogram, quantHistogram, errorHistogram, beforeHistogram; ///< x, y, y - x, a(p)
+    std::optional<OtherNumbers> other; ///< of the second quantized model
     InheritedBins inherited; ///< a(p) - x by a(p), of some elements; empty without a static per-tensor quantizer
 };
 

@@ -11,7 +11,7 @@ std::vector<SaturationRow> saturationRows(const Plan& plan, const std::map<NodeI
         const NodeId id = unit ? unit->node : last;
         const Node& node = plan.graph().node(id);
         if (sum.pairs > 0)
-            rows.push_back({ id, node.name, node.opType, sum.pairs, sum.saturated });
+            rows.push_back({ id, node.name, node.opType, sum.pairs, sum.saturated, sum.worst });
     }
     return rows;
 }

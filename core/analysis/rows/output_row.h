@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/ids.h"
+#include "core/kernels/codes/saturated_pair.h"
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +25,7 @@ struct OutputRow {
     std::vector<Number> sampleSqnrDb; ///< one a sample
     std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
     std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end
+    std::optional<OtherNumbers> other; ///< of the second quantized model
 };
 
 /// Sums of a node that saturate in 16 bits (profile integer-avx2).
@@ -30,6 +34,9 @@ struct SaturationRow {
     std::string node, opType; ///< of the quantized file
     uint64_t pairs = 0; ///< added up
     std::vector<uint64_t> saturated; ///< of them, by output channel
+    SaturatedPair worst {}; ///< that lost most
+    uint64_t saturatedPairs() const { return std::accumulate(saturated.begin(), saturated.end(), uint64_t(0)); }
+    double share() const { return pairs ? double(saturatedPairs()) / double(pairs) : 0; }
 };
 
 struct Accuracy {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/ids.h"
 #include "core/match/alignment.h"
@@ -46,6 +47,7 @@ struct WeightRow {
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
     Histogram floatHistogram, quantHistogram;
+    std::optional<OtherNumbers> other; ///< of the second quantized model
 };
 
 /// Noise power of 1 % of the weight's: below it rounding a weight shows at the output.

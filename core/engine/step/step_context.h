@@ -3,6 +3,7 @@
 
 #include "core/base/work/cancel.h"
 #include "core/base/work/worker_team.h"
+#include "core/kernels/codes/saturated_pair.h"
 #include "core/tensor/buffer_pool.h"
 
 #include <functional>
@@ -32,6 +33,7 @@ public:
 struct PairCounts {
     uint64_t pairs = 0;
     std::vector<uint64_t> saturated; ///< by output channel (column)
+    SaturatedPair worst; ///< loses most; nothing where none saturated
 };
 
 /// What one execution of one node sees. Inputs and outputs are in node order; captures are the values that its

@@ -41,7 +41,8 @@ SaturationTable saturationTable(const CodeMatrix& b)
     return table;
 }
 
-void saturatePairs(const SaturationTable& table, const uint8_t* row, int32_t* sums, uint64_t* counts)
+void saturatePairs(
+    const SaturationTable& table, const uint8_t* row, int32_t* sums, SaturationTally& tally, int64_t firstColumn)
 {
     for (size_t c = 0; c + 1 < table.first.size(); ++c)
         for (size_t i = table.first[c]; i < table.first[c + 1]; ++i) {
@@ -52,7 +53,11 @@ void saturatePairs(const SaturationTable& table, const uint8_t* row, int32_t* su
             if (kept == v)
                 continue;
             sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sums[c]) + static_cast<uint32_t>(kept - v));
-            ++counts[c];
+            const int64_t column = firstColumn + static_cast<int64_t>(c);
+            ++tally.columns[static_cast<size_t>(column)];
+            const SaturatedPair pair { column, p.index, row[2 * p.index], row[2 * p.index + 1], p.w0, p.w1 };
+            if (losesMore(pair, tally.worst))
+                tally.worst = pair;
         }
 }
 
@@ -78,7 +83,7 @@ std::vector<SaturationTable> convSaturationTables(const IntegerConv& conv, Codes
 int64_t saturationScratch(const IntegerConv& conv) { return conv.taps() * (conv.inChannels / conv.groups); }
 
 void saturateConvRows(const IntegerConv& conv, std::span<const SaturationTable> tables, const uint8_t* x, int32_t xZero,
-    int32_t shift, int64_t first, int64_t count, uint8_t* scratch, int32_t* sums, uint64_t* counts)
+    int32_t shift, int64_t first, int64_t count, uint8_t* scratch, int32_t* sums, SaturationTally& tally)
 {
     const int64_t channels = conv.inChannels / conv.groups, columns = conv.outChannels / conv.groups;
     for (size_t g = 0; g < tables.size(); ++g) {
@@ -94,7 +99,7 @@ void saturateConvRows(const IntegerConv& conv, std::span<const SaturationTable> 
                 for (int64_t c = 0; c < channels; ++c)
                     scratch[tap * channels + c] = static_cast<uint8_t>((from < 0 ? xZero : codes[c]) + shift);
             }
-            saturatePairs(tables[g], scratch, sums + (p - first) * conv.outChannels + offset, counts + offset);
+            saturatePairs(tables[g], scratch, sums + (p - first) * conv.outChannels + offset, tally, offset);
         }
     }
 }

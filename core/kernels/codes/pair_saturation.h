@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/kernels/codes/integer_conv.h"
+#include "core/kernels/codes/saturated_pair.h"
 
 #include <cstdint>
 #include <vector>
@@ -26,9 +27,10 @@ struct SaturationTable {
 /// `b` holds signed codes [depth, columns].
 SaturationTable saturationTable(const CodeMatrix& b);
 
-/// Corrects the sums of one row, given its raw unsigned codes (table.depth of them). counts[column] grows by the pairs
-/// that saturated.
-void saturatePairs(const SaturationTable& table, const uint8_t* row, int32_t* sums, uint64_t* counts);
+/// Corrects the sums of one row, given its raw unsigned codes (table.depth of them), and adds what saturated to the
+/// tally, whose columns begin with `firstColumn`.
+void saturatePairs(
+    const SaturationTable& table, const uint8_t* row, int32_t* sums, SaturationTally& tally, int64_t firstColumn = 0);
 
 /// The tables of a convolution's signed weights [M, C / groups, kernel], one a group. Its depth runs over the kernel's
 /// positions, and at each over the channels. A depthwise convolution has its own kernel, which does not saturate: none.
@@ -36,7 +38,7 @@ std::vector<SaturationTable> convSaturationTables(const IntegerConv& conv, Codes
 /// Corrects sums[position][M] of output positions first..first+count-1 of one batch item. x is channels-last; its codes
 /// and zero point are taken modulo 256 after adding `shift`. Positions outside hold the zero point. `scratch`: one row.
 void saturateConvRows(const IntegerConv& conv, std::span<const SaturationTable> tables, const uint8_t* x, int32_t xZero,
-    int32_t shift, int64_t first, int64_t count, uint8_t* scratch, int32_t* sums, uint64_t* counts);
+    int32_t shift, int64_t first, int64_t count, uint8_t* scratch, int32_t* sums, SaturationTally& tally);
 /// 8-bit numbers of scratch for that.
 int64_t saturationScratch(const IntegerConv& conv);
 

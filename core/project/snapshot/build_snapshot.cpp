@@ -2,6 +2,7 @@
 #include "core/project/snapshot/build_snapshot.h"
 
 #include "core/analysis/measure/pair_memory.h"
+#include "core/analysis/other_rows.h"
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/class_names.h"
@@ -219,7 +220,7 @@ Inputs inputsOfOther(Inputs inputs)
     inputs.recipe = other.recipe;
     inputs.mapPath.clear();
     inputs.links = {};
-    inputs.histograms = inputs.nodeAlone = false;
+    inputs.nodeAlone = false;
     return inputs;
 }
 
@@ -243,6 +244,8 @@ SnapshotPtr besideFirst(const Steps& s)
 /// The second quantized model over the same samples; what the first had run serves it, too.
 Status compareOther(Steps& s)
 {
+    if (s.next.comparison)
+        forgetOthers(*s.next.comparison); // which may be that of the snapshot before
     if (!s.next.inputs.other.given() || !s.next.comparison)
         return {};
     const Inputs inputs = inputsOfOther(s.next.inputs);
@@ -254,7 +257,9 @@ Status compareOther(Steps& s)
         s.next.other = std::move(found);
         return {};
     };
-    return s.step(&StepKeys::other, key, make, &Snapshot::other);
+    QS_CHECK(s.step(&StepKeys::other, key, make, &Snapshot::other));
+    numberOthers(*s.next.comparison, *s.next.other->snapshot->comparison);
+    return {};
 }
 
 Status makeReady(Steps& s)

@@ -5,8 +5,8 @@
 #include "core/report/text/text_table.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 namespace qs {
 
@@ -15,7 +15,16 @@ namespace {
 constexpr size_t kShown = 10;
 constexpr size_t kNodeWidth = 44;
 
-uint64_t total(const SaturationRow& r) { return std::accumulate(r.saturated.begin(), r.saturated.end(), uint64_t(0)); }
+uint64_t total(const SaturationRow& r) { return r.saturatedPairs(); }
+
+nlohmann::ordered_json pairJson(const SaturatedPair& p)
+{
+    if (p.lost() == 0)
+        return nullptr;
+    return { { "channel", p.column }, { "products", { 2 * p.index, 2 * p.index + 1 } },
+        { "activation_codes", { p.a0, p.a1 } }, { "weight_codes", { p.w0, p.w1 } }, { "sum", p.sum() },
+        { "kept", p.kept() } };
+}
 
 } // namespace
 
@@ -39,7 +48,14 @@ std::string saturationText(const std::vector<SaturationRow>& rows, bool verbose)
         table.add({ r.node, r.opType, std::to_string(total(r)), text::percent(double(total(r)) / double(r.pairs)),
             std::to_string(worst - r.saturated.begin()), std::to_string(*worst) });
     }
-    return out + table.text("  ");
+    return out + table.text("  ") + "  worst pair of codes: " + hit.front()->node + ", "
+        + saturatedPairText(hit.front()->worst) + "\n";
+}
+
+std::string saturatedPairText(const SaturatedPair& p)
+{
+    return fmt::format("channel {}, products {} and {}: {} · {} + {} · {} = {}, of which {} is kept", p.column,
+        2 * p.index, 2 * p.index + 1, p.a0, p.w0, p.a1, p.w1, p.sum(), p.kept());
 }
 
 nlohmann::ordered_json saturationJson(const std::vector<SaturationRow>& rows)
@@ -47,7 +63,7 @@ nlohmann::ordered_json saturationJson(const std::vector<SaturationRow>& rows)
     auto list = nlohmann::ordered_json::array();
     for (const SaturationRow& r : rows)
         list.push_back({ { "node", r.node }, { "op_type", r.opType }, { "pairs", r.pairs }, { "saturated", total(r) },
-            { "channel_saturated", r.saturated } });
+            { "channel_saturated", r.saturated }, { "worst_pair", pairJson(r.worst) } });
     return list;
 }
 

@@ -66,16 +66,19 @@ bool saturates(PairSaturation rule, DType left, DType right)
     return rule != PairSaturation::None && left == wanted && right == DType::Int8;
 }
 
-void countPairs(const StepContext& s, int64_t rows, int64_t depth, std::span<const uint64_t> saturated)
+void countPairs(const StepContext& s, int64_t rows, int64_t depth, const SaturationTally& tally)
 {
     PairCounts* counts = s.pairCounts();
     if (!counts)
         return;
+    const std::span<const uint64_t> saturated = tally.columns;
     counts->pairs += static_cast<uint64_t>(rows * ((depth + 1) / 2)) * saturated.size();
     if (counts->saturated.size() < saturated.size())
         counts->saturated.resize(saturated.size());
     for (size_t c = 0; c < saturated.size(); ++c)
         counts->saturated[c] += saturated[c];
+    if (losesMore(tally.worst, counts->worst))
+        counts->worst = tally.worst;
 }
 
 } // namespace qs

@@ -30,7 +30,7 @@ bool saturates(PairSaturation rule, DType left, DType right);
 /// What to add to left codes (modulo 256) so that they are the unsigned numbers which the runtime multiplies.
 inline int32_t leftShift(PairSaturation rule) { return rule == PairSaturation::ShiftedLeft ? 128 : 0; }
 /// Adds what one run counted to what the step is asked for. `rows` products of `depth` terms for each column.
-void countPairs(const StepContext& s, int64_t rows, int64_t depth, std::span<const uint64_t> saturated);
+void countPairs(const StepContext& s, int64_t rows, int64_t depth, const SaturationTally& tally);
 
 /// Where rows of sums go: to codes, and unrounded to floats when somebody asked.
 struct RowEpilogue {

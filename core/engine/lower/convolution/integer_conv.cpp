@@ -102,6 +102,7 @@ public:
         m_x = s.toLayout(run.x, Layout::ChannelsLast);
         m_row.resize(static_cast<size_t>(saturationScratch(run.conv)));
         m_counts.resize(static_cast<size_t>(run.conv.outChannels));
+        m_tally.columns = m_counts;
     }
     /// Rows count over all images; one call stays within one image.
     void correct(int32_t* sums, int64_t first, int64_t rows)
@@ -110,12 +111,12 @@ public:
             return;
         const int64_t positions = m_conv.outPositions(), image = first / positions;
         saturateConvRows(m_conv, m_tables, codesOf(m_x).data + image * m_conv.inPositions() * m_conv.inChannels, m_zero,
-            m_shift, first - image * positions, rows, m_row.data(), sums, m_counts.data());
+            m_shift, first - image * positions, rows, m_row.data(), sums, m_tally);
     }
     void report(const StepContext& s) const
     {
         if (!m_tables.empty())
-            countPairs(s, m_conv.batch * m_conv.outPositions(), saturationScratch(m_conv), m_counts);
+            countPairs(s, m_conv.batch * m_conv.outPositions(), saturationScratch(m_conv), m_tally);
     }
 
 private:
@@ -125,6 +126,7 @@ private:
     std::vector<SaturationTable> m_tables;
     std::vector<uint8_t> m_row;
     std::vector<uint64_t> m_counts;
+    SaturationTally m_tally; ///< of these counts
 };
 
 /// Calls done(sums, first row, rows): all rows of an image at once for the reference, block by block else. A row is

@@ -75,6 +75,7 @@ void saturateSums(
     const auto shift = static_cast<uint8_t>(leftShift(right.saturation));
     std::vector<uint8_t> row(static_cast<size_t>(p.a.columns));
     std::vector<uint64_t> saturated(static_cast<size_t>(p.b.columns));
+    SaturationTally tally { saturated, {} };
     const int64_t matrices = product(p.batch, 0, p.batch.size());
     for (int64_t i = 0; i < matrices; ++i) {
         const uint8_t* a = codesOf(*o.a).data + batchIndex(p.batch, p.a.batch, i) * p.a.rows * p.a.columns;
@@ -82,10 +83,10 @@ void saturateSums(
         for (int64_t r = 0; r < p.a.rows; ++r) {
             std::transform(a + r * p.a.columns, a + (r + 1) * p.a.columns, row.begin(),
                 [&](uint8_t code) { return static_cast<uint8_t>(code + shift); });
-            saturatePairs(table, row.data(), sums + (i * p.a.rows + r) * p.b.columns, saturated.data());
+            saturatePairs(table, row.data(), sums + (i * p.a.rows + r) * p.b.columns, tally);
         }
     }
-    countPairs(s, matrices * p.a.rows, p.a.columns, saturated);
+    countPairs(s, matrices * p.a.rows, p.a.columns, tally);
 }
 
 } // namespace

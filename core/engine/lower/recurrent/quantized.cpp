@@ -93,10 +93,11 @@ void QuantizedProduct::saturate()
         return;
     const int64_t depth = weights.depth(), columns = weights.columns();
     std::vector<uint64_t> saturated(static_cast<size_t>(columns));
+    SaturationTally tally { saturated, {} };
     for (int64_t r = 0; r < rows; ++r)
         saturatePairs(weights.saturation[direction], codes.data<uint8_t>().data() + r * depth,
-            sums.fill<int32_t>().data() + r * columns, saturated.data());
-    countPairs(context, rows, depth, saturated);
+            sums.fill<int32_t>().data() + r * columns, tally);
+    countPairs(context, rows, depth, tally);
 }
 
 bool QuantizedProduct::run(const float* left, float* out)
