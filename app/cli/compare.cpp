@@ -4,10 +4,12 @@
 #include "app/cli/ladder.h"
 #include "app/cli/recipe_options.h"
 
+#include "core/base/issue_text.h"
 #include "core/base/work/memory.h"
 #include "core/onnx/write/export.h"
 #include "core/project/about/element_check.h"
 #include "core/project/about/file_facts.h"
+#include "core/project/arithmetic/saturating_node.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
@@ -134,10 +136,32 @@ Status checkAsides(const CompareCommand& o, const CommonOptions& common)
 }
 
 /// What is asked for beside the comparison.
+/// With remedies that are tried under integer-avx2, and for JSON alone.
+Result<std::optional<SaturationLab>> saturationLabOf(
+    const CompareCommand& o, const SnapshotPtr& snapshot, const Context& context)
+{
+    const bool wanted = o.tryRemedies && snapshot->inputs.profile == ArithmeticProfile::IntegerAvx2
+        && !context.common.json.empty() && saturatingShare(*snapshot->comparison) > 0;
+    if (!wanted)
+        return std::optional<SaturationLab>();
+    SaturationLab lab;
+    QS_TRY(lab.table, arithmeticTable(snapshot, progressBar(context.common), context.cancel));
+    auto trials = trySaturationRemedies(snapshot, size_t(*o.tryRemedies), progressBar(context.common), context.cancel);
+    clearProgress(context.common);
+    if (!trials.ok() && trials.issue().kind == IssueKind::Cancelled)
+        return trials.issue();
+    if (trials.ok())
+        lab.trials = std::move(trials).value();
+    else
+        printWarnings({ "remedies of saturation were not tried: " + issueText(trials.issue()) }, context.common);
+    return std::optional(std::move(lab));
+}
+
 Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>& snapshots, const Context& context)
 {
     Asides asides;
     QS_TRY(asides.ladder, ladderOf(o.ladder, *snapshots.back(), context));
+    QS_TRY(asides.saturation, saturationLabOf(o, snapshots.back(), context));
     asides.timedRuns = o.measureTime ? kTimedRuns : 0;
     if (!o.rtol && !o.atol)
         return asides;

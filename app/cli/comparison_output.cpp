@@ -55,6 +55,7 @@ Result<int> writeComparison(
         snapshots.size() > 1 ? snapshots.front().get() : nullptr };
     info.ladder = asides.ladder ? &*asides.ladder : nullptr;
     info.elements = asides.elements ? &*asides.elements : nullptr;
+    info.saturationLab = asides.saturation ? &*asides.saturation : nullptr;
     std::vector<const Snapshot*> shown;
     for (const SnapshotPtr& s : snapshots)
         shown.push_back(s.get());

@@ -6,6 +6,7 @@
 
 #include "core/analysis/lab/element_differences.h"
 #include "core/analysis/lab/ladder.h"
+#include "core/project/arithmetic/saturation_lab.h"
 #include "core/project/snapshot/snapshot.h"
 
 namespace qs::cli {
@@ -23,6 +24,7 @@ Status checkComparisonOutput(const ComparisonOutput& output);
 struct Asides {
     std::optional<Ladder> ladder;
     std::optional<ElementDifferences> elements;
+    std::optional<SaturationLab> saturation;
     size_t timedRuns = 0; ///< of each model; 0: time is not measured
 };
 

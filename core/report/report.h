@@ -5,6 +5,7 @@
 #include "core/analysis/lab/ladder.h"
 #include "core/analysis/lab/weight_lab.h"
 #include "core/project/about/file_facts.h"
+#include "core/project/arithmetic/saturation_lab.h"
 #include "core/project/snapshot/snapshot.h"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct ReportInfo {
     const Ladder* ladder = nullptr; ///< from a framework's values to a device's
     const std::vector<FileFacts>* files = nullptr; ///< the models side by side
     const ElementDifferences* elements = nullptr; ///< of the other from the snapshot's, else of the two files
+    const SaturationLab* saturationLab = nullptr; ///< JSON
     /// JSON and HTML: of the snapshot's weights, and of the other's.
     const WeightLaboratory *laboratory = nullptr, *otherLaboratory = nullptr;
 };

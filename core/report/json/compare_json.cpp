@@ -5,6 +5,7 @@
 #include "core/report/json/files_json.h"
 #include "core/report/json/matching_json.h"
 #include "core/report/json/samples_json.h"
+#include "core/report/json/saturation_lab_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"
 #include "core/report/report.h"
@@ -389,6 +390,8 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
         json["ladder"] = ladderJson(*info.ladder);
     if (info.files && info.files->size() != kFilesOfTwo)
         json["files"] = filesJson(*info.files);
+    if (info.saturationLab)
+        json["saturation_lab"] = saturationLabJson(*info.saturationLab);
     if (info.elements)
         json["elements"] = elementsJson(*info.elements);
     if (info.other) {
