@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
+#include "widgets/models/arithmetic/saturation_model.h"
 #include "widgets/models/base/cells.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/difference_model.h"
@@ -8,7 +9,6 @@
 #include "widgets/models/tables/match_model.h"
 #include "widgets/models/tables/output_model.h"
 #include "widgets/models/tables/sample_model.h"
-#include "widgets/models/tables/saturation_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
 

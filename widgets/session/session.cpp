@@ -101,6 +101,8 @@ void Session::publish(const SnapshotPtr& snapshot)
     if (snapshot == m_snapshot)
         return;
     const SnapshotPtr before = std::exchange(m_snapshot, snapshot);
+    if (m_metric == Metric::OtherGain && !snapshot->inputs.other.given())
+        setMetric(Metric::Accumulated);
     m_suggestion.rebind(snapshot);
     emit snapshotChanged(snapshot, before);
     if (const Comparison* now = comparison())

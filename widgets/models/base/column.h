@@ -55,6 +55,7 @@ struct ColumnSpec {
     Qt::SortOrder worst = Qt::AscendingOrder; ///< puts the worst first
     bool shown = true; ///< by default
     ColumnKey key;
+    bool ofOther = false; ///< nothing without a second quantized model
 };
 
 /// What a cell says. Text and sort key follow from certain values of the row; cells are the same where these are equal.

@@ -31,6 +31,10 @@ MetricInfo metricInfo(Metric metric)
         return { tr("Ideal"), tr("ideal SQNR"), dB, definitionText(definition::kIdeal) };
     case Metric::Clipped:
         return { tr("Clipped"), tr("clipped elements"), QStringLiteral("%"), definitionText(definition::kClipped) };
+    case Metric::OtherGain:
+        return { tr("B − A"), tr("SQNR of B less that of A"), dB,
+            tr("Accumulated SQNR of the second quantized model (B) less that of the first (A), dB. Above 0 B is "
+               "better.") };
     }
     return {};
 }
@@ -44,6 +48,8 @@ MetricScale metricScale(Metric metric)
         return { Better::Higher, 0, 60 };
     case Metric::Clipped:
         return { Better::Lower, 0, 10 };
+    case Metric::OtherGain:
+        return { Better::Higher, -20, 20 };
     default:
         return {};
     }
@@ -64,6 +70,8 @@ Number metricValue(Metric metric, const ActivationRow& row)
         return row.idealSqnrDb;
     case Metric::Clipped:
         return row.clippedFraction ? Number(*row.clippedFraction * 100) : Number();
+    case Metric::OtherGain:
+        return gainOfOther(row, row.accumulated.sqnrDb);
     }
     return {};
 }

@@ -14,9 +14,9 @@ namespace qs {
 QString definitionText(const Definition& definition);
 
 /// The number that colours the graph and orders the worst list.
-enum class Metric { Accumulated, Added, Increase, NodeAlone, Ideal, Clipped };
+enum class Metric { Accumulated, Added, Increase, NodeAlone, Ideal, Clipped, OtherGain };
 inline constexpr std::array kMetrics { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone,
-    Metric::Ideal, Metric::Clipped };
+    Metric::Ideal, Metric::Clipped, Metric::OtherGain };
 
 enum class Better { Higher, Lower };
 

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
+#include "widgets/models/base/other_row.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/models/inspector/inspector_model.h"
 #include "widgets/models/tables/tensor_model.h"
@@ -75,6 +76,18 @@ void addSampleNumbers(Rows& rows, const ActivationRow& r, const Snapshot& snapsh
                 + (snapshot.data ? toQt(snapshot.data->sampleName(worstSample)) : QString::number(worstSample)));
 }
 
+/// What a second quantized model gives here.
+void addOther(Rows& rows, const std::optional<OtherNumbers>& other, const Number& sqnrDb)
+{
+    if (!other)
+        return;
+    const Number gain = other->sqnrDb && sqnrDb ? Number(*other->sqnrDb - *sqnrDb) : Number();
+    rows.add(tr("B | B − A"),
+        decibelText(other->sqnrDb, other->exact) + QStringLiteral(" | ")
+            + (gain ? signedDecibelText(*gain) : absentText()),
+        metricInfo(Metric::OtherGain).definition);
+}
+
 void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
 {
     const Comparison& comparison = *snapshot.comparison;
@@ -99,6 +112,9 @@ void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
         decibelText(r.accumulated.sqnrDb, r.accumulated.exact)
             + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
         accumulatedFormula(r, comparison) + QStringLiteral("\n\n") + idealFormula(r));
+    addOther(rows, r.other, r.accumulated.sqnrDb);
+    if (const ActivationRow* other = otherRow(snapshot, r, &Comparison::activations))
+        rows.add(tr("B: quantizer"), other->quantizer ? quantizerText(other->params) : tr("none of its own"));
     rows.add(tr("added: Q | node"),
         decibelText(r.localSqnrDb, r.localExact) + QStringLiteral(" | ") + decibelText(r.nodeSqnrDb, r.nodeExact),
         addedFormula(r, comparison) + QStringLiteral("\n\n") + metricInfo(Metric::NodeAlone).definition);
@@ -135,6 +151,9 @@ void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
         decibelText(r.similarity.sqnrDb, r.similarity.exact)
             + (r.idealSqnrDb ? tr(", ideal %1").arg(decibelText(r.idealSqnrDb)) : QString()),
         sqnrFormula(r.similarity, comparison));
+    addOther(rows, r.other, r.similarity.sqnrDb);
+    if (const WeightRow* other = otherRow(snapshot, r, &Comparison::weights))
+        rows.add(tr("B: quantizer"), quantizerText(other->params));
     rows.add(tr("worst channel"), worstChannelText(r));
     if (place.channel && *place.channel < r.channelSqnrDb.size())
         rows.add(tr("channel %1").arg(*place.channel), decibelText(r.channelSqnrDb[*place.channel]));

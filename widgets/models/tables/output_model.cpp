@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/output_model.h"
 
-#include "widgets/models/base/cells.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
+#include "widgets/models/base/other_columns.h"
 
 namespace qs {
 
@@ -17,6 +17,12 @@ OutputModel::OutputModel(QObject* parent)
               true, Key::Sqnr },
             decibels<R>(similarity(&Similarity::sqnrDb), similarity(&Similarity::exact)),
             [this](const R& row) { return sqnrFormula(row.similarity, *snapshot()->comparison); } },
+        { { tr("B, dB"), tr("SQNR of the second quantized model. Higher is better."), QStringLiteral("−88.8"), Value,
+              kUp, true, {}, true },
+            otherSqnrCell<R>() },
+        { { tr("B − A"), tr("What B gives over A at this output, dB. Above 0 B is better."), QStringLiteral("−88.8"),
+              Value, kUp, true, {}, true },
+            otherGainCell<R>(similarity(&Similarity::sqnrDb)) },
         { { tr("cosine"), definitionText(definition::kCosine), QStringLiteral("0.999999"), Value, kUp },
             cosines<R>(similarity(&Similarity::cosine)) },
         { { tr("RMSE"), definitionText(definition::kRmse), QStringLiteral("0.00123"), Value, kDown },
@@ -70,6 +76,24 @@ std::vector<SummaryItem> outcomeSummary(const Comparison& comparison)
             OutputModel::tr("Share of samples with the same largest class in both models, over %1.")
                 .arg(provenanceText(comparison)) });
     }
+    return items;
+}
+
+std::vector<SummaryItem> outcomeSummary(const Snapshot& snapshot)
+{
+    if (!snapshot.comparison)
+        return {};
+    std::vector<SummaryItem> items = outcomeSummary(*snapshot.comparison);
+    if (!snapshot.other)
+        return items;
+    const std::vector<SummaryItem> others = outcomeSummary(*snapshot.other->snapshot->comparison);
+    for (SummaryItem& item : items)
+        for (const SummaryItem& other : others)
+            if (other.label == item.label) {
+                const auto last = other.value.lastIndexOf(QStringLiteral("→ ")); // the float model is the same
+                item.value += OutputModel::tr(" · B %1").arg(last < 0 ? other.value : other.value.mid(last + 2));
+                item.toolTip += u'\n' + OutputModel::tr("B: %1").arg(other.toolTip);
+            }
     return items;
 }
 

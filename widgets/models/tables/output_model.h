@@ -26,5 +26,7 @@ struct SummaryItem {
     bool operator==(const SummaryItem&) const = default;
 };
 std::vector<SummaryItem> outcomeSummary(const Comparison& comparison);
+/// With what a second quantized model gives: "12.3 dB · B 15.1 dB". Empty without a comparison.
+std::vector<SummaryItem> outcomeSummary(const Snapshot& snapshot);
 
 } // namespace qs

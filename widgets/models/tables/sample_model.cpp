@@ -43,6 +43,26 @@ std::function<QString(const SampleRow&)> classesTip(const QString& meaning)
     };
 }
 
+/// Who has another class than the float model.
+QString whoFlips(const SampleRow& row)
+{
+    if (!row.otherClass)
+        return absentText();
+    if (row.flipped() && row.otherFlipped())
+        return SampleModel::tr("A and B");
+    return row.flipped() ? SampleModel::tr("A") : row.otherFlipped() ? SampleModel::tr("B") : SampleModel::tr("none");
+}
+
+/// Where A and B disagree first, then where both flip.
+Number whoFlipsKey(const SampleRow& row)
+{
+    if (!row.otherClass)
+        return {};
+    return row.flipped() != row.otherFlipped() ? (row.flipped() ? 0 : 1) : row.flipped() ? 2 : 3;
+}
+
+QString otherClassName(const SampleRow& row) { return classText(*row.classNames, row.otherClass); }
+
 /// SQNR of the worst output for one sample (an index of the comparison's own); infinite when all are exact.
 Number sampleSqnrDb(const Comparison& comparison, size_t index)
 {
@@ -70,6 +90,19 @@ SampleModel::SampleModel(QObject* parent)
             words<R>(&R::name) },
         { { tr("class"), classes, QStringLiteral("888 → 888"), Word, kUp, true, Key::Class },
             words<R>(namedClasses, flippedFirst), classesTip(classes) },
+        { { tr("flips"), tr("Which of the two quantized models has another class than the float model"),
+              QStringLiteral("A and B"), Word, kUp, true, Key::Flips, true },
+            words<R>(whoFlips, whoFlipsKey) },
+        { { tr("class B"), tr("Class of the second quantized model"), QStringLiteral("888"), Word, kUp, true, {},
+              true },
+            words<R>(otherClassName, &R::otherClass) },
+        { { tr("margin B"), tr("The margin of the float model's class in the second quantized model"),
+              QStringLiteral("−88.88"), Value, kUp, true, {}, true },
+            numbers<R>(&R::otherMargin) },
+        { { tr("B SQNR"), tr("SQNR of this sample's worst output in the second quantized model, dB"),
+              QStringLiteral("−88.8"), Value, kUp, true, {}, true },
+            numbers<R>(&R::otherSqnrDb,
+                [](const Number& sqnrDb) { return decibelNumber(sqnrDb, sqnrDb && std::isinf(*sqnrDb)); }) },
         { { tr("margin"),
               tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
                  "is another one."),
@@ -97,11 +130,13 @@ RowList<SampleRow> SampleModel::rowsOf(const SnapshotPtr& snapshot) const
     if (!snapshot->comparison || !snapshot->data)
         return rows;
     const Comparison& c = *snapshot->comparison;
+    const Comparison none, &b = snapshot->other ? *snapshot->other->snapshot->comparison : none;
     for (size_t i = 0; i < c.samples; ++i) {
         const size_t sample = c.firstSample + i;
         rows.push_back({ snapshot->data->sampleName(sample), snapshot->classNames.get(),
             classAt(snapshot->data->labels(), sample), classAt(c.floatClass, i), classAt(c.quantClass, i),
-            finiteAt(c.floatMargin, i), finiteAt(c.quantMargin, i), sampleSqnrDb(c, i) });
+            finiteAt(c.floatMargin, i), finiteAt(c.quantMargin, i), sampleSqnrDb(c, i), classAt(b.quantClass, i),
+            finiteAt(b.quantMargin, i), sampleSqnrDb(b, i) });
     }
     return rows;
 }

@@ -12,6 +12,8 @@ struct SampleRow {
     Number label, floatClass, quantClass;
     Number floatMargin, quantMargin;
     Number sqnrDb; ///< of the worst output; infinite when all are exact
+    Number otherClass, otherMargin, otherSqnrDb; ///< the same of a second quantized model
+    bool otherFlipped() const { return floatClass && otherClass && *floatClass != *otherClass; }
     bool flipped() const { return floatClass && quantClass && *floatClass != *quantClass; }
 };
 
@@ -19,7 +21,7 @@ struct SampleRow {
 class SampleModel : public SnapshotModel<SampleRow> {
     Q_OBJECT
 public:
-    enum class Key { Class, QuantMargin, Label };
+    enum class Key { Class, QuantMargin, Label, Flips };
     explicit SampleModel(QObject* parent = nullptr);
 
 protected:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/tensor_model.h"
 
-#include "widgets/models/base/cells.h"
 #include "widgets/models/base/formulas.h"
+#include "widgets/models/base/other_columns.h"
 
 namespace qs {
 
@@ -104,6 +104,11 @@ TensorModel::Columns TensorModel::qualityColumns() const
               Metric::Accumulated },
             metricCell(Metric::Accumulated),
             [this](const R& row) { return accumulatedFormula(row, *snapshot()->comparison); } },
+        { { tr("B"), tr("Accumulated SQNR of the second quantized model, dB. Higher is better."), typical, Value, kUp,
+              true, {}, true },
+            otherSqnrCell<R>() },
+        { { tr("B − A"), metricInfo(Metric::OtherGain).definition, typical, Value, kUp, true, Metric::OtherGain, true },
+            otherGainCell<R>(in(&R::accumulated, &Similarity::sqnrDb)) },
         { { tr("ideal"), definitionText(definition::kIdeal), typical, Value, kUp, true, Metric::Ideal },
             metricCell(Metric::Ideal), idealFormula },
         { { tr("added"), definitionText(definition::kAdded), typical, Value, kUp, true, Metric::Added },

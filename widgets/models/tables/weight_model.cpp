@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tables/weight_model.h"
 
-#include "widgets/models/base/cells.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
+#include "widgets/models/base/other_columns.h"
 #include "widgets/models/tables/tensor_model.h"
 
 namespace qs {
@@ -121,6 +121,12 @@ WeightModel::Columns WeightModel::qualityColumns() const
               kUp, true, Key::Sqnr },
             decibels<R>(in(&R::similarity, &Similarity::sqnrDb), in(&R::similarity, &Similarity::exact)),
             [this](const R& row) { return sqnrFormula(row.similarity, *snapshot()->comparison); } },
+        { { tr("B"), tr("SQNR of the weight as the second quantized model stores it, dB. Higher is better."), typical,
+              Value, kUp, true, {}, true },
+            otherSqnrCell<R>() },
+        { { tr("B − A"), tr("What B gives over A at this weight, dB. Above 0 B is better."), typical, Value, kUp, true,
+              {}, true },
+            otherGainCell<R>(in(&R::similarity, &Similarity::sqnrDb)) },
         { { tr("ideal"), tr("The noise of uniform rounding, scale²/12. A reference line."), typical, Value, kUp },
             decibels<R>(&R::idealSqnrDb) },
         { { tr("worst ch."), worst, typical, Value, kUp },

@@ -67,6 +67,44 @@ void openOther(Session& session, const OtherQuantized& other)
     openChanged(session, [&](Inputs& inputs) { inputs.other = other; });
 }
 
+OtherQuantized quantizedNow(const Session& session)
+{
+    const Snapshot& shown = *session.snapshot();
+    OtherQuantized now;
+    if (shown.inputs.recipe && shown.inputs.quantPath.empty())
+        now.recipe = shown.inputs.recipe;
+    else
+        now.path = shown.inputs.quantPath;
+    return now;
+}
+
+OtherQuantized quantizedOf(const Session& session, const RecipeRun& run)
+{
+    OtherQuantized made;
+    if (run.imported)
+        made.path = session.files().quantPath;
+    else
+        made.recipe = run.recipe;
+    return made;
+}
+
+void swapWithOther(Session& session)
+{
+    const OtherQuantized first = session.wantedFiles().other, second = quantizedNow(session);
+    if (!first.given() || !second.given())
+        return;
+    if (first.recipe) // of the float model that is open
+        session.recipe().apply(Session::tr("Swap A and B"), Recipe(*first.recipe));
+    else if (first.path == session.files().quantPath)
+        session.recipe().apply(Session::tr("Swap A and B"), Recipe(session.recipe().base()));
+    else
+        return openChanged(session, [&](Inputs& inputs) {
+            inputs.quantPath = first.path;
+            inputs.other = second;
+        });
+    openOther(session, second);
+}
+
 void setArithmetic(Session& session, ArithmeticProfile profile)
 {
     openChanged(session, [&](Inputs& inputs) { inputs.profile = profile; });

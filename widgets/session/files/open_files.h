@@ -17,6 +17,11 @@ void openCalibration(Session& session, const QString& spec, const QString& prepr
 void openClassNames(Session& session, const QString& path);
 /// A second quantized model to compare the first with; none: takes it away.
 void openOther(Session& session, const OtherQuantized& other);
+/// What is compared with the float model now (A), and what a run stands for, as something to compare with (B).
+OtherQuantized quantizedNow(const Session& session);
+OtherQuantized quantizedOf(const Session& session, const RecipeRun& run);
+/// B becomes A and A becomes B. Recipes change places as one step of undo; another file opens like any other.
+void swapWithOther(Session& session);
 void setArithmetic(Session& session, ArithmeticProfile profile); ///< of the quantized model; runs it again
 /// Files of any role, projects too (dropped, or named at the start): the roles are found out by a job, then they are
 /// opened beside what is open or being opened, or beside these. failed() tells of those that cannot be opened.

@@ -60,6 +60,7 @@ Theme Theme::light()
     t.quantSeries = QColor(0xe69f00);
     t.noiseSeries = QColor(0xcc79a7);
     t.idealSeries = QColor(0x8c959f);
+    t.otherSeries = QColor(0x009e73);
     t.clipping = QColor(0xd55e00);
     t.rounding = QColor(0x0072b2);
     t.inherited = QColor(0xb8bec4);
@@ -87,6 +88,7 @@ Theme Theme::darkOne()
     t.quantSeries = QColor(0xe69f00);
     t.noiseSeries = QColor(0xcc79a7);
     t.idealSeries = QColor(0x7d8590);
+    t.otherSeries = QColor(0x2bc7a0);
     t.clipping = QColor(0xe8731a);
     t.rounding = QColor(0x56b4e9);
     t.inherited = QColor(0x565e67);
@@ -94,6 +96,14 @@ Theme Theme::darkOne()
 }
 
 QColor Theme::magnitude(double badness) const { return cividis(badness); }
+
+QColor Theme::difference(double position) const
+{
+    const double at = std::clamp(std::isnan(position) ? 0.0 : position, -1.0, 1.0);
+    const QColor middle(dark ? 0x3d444d : 0xd8dee4), end(at < 0 ? 0xd55e00 : 0x0072b2);
+    const auto mix = [f = std::fabs(at)](int from, int to) { return int(std::lround(from + f * (to - from))); };
+    return QColor(mix(middle.red(), end.red()), mix(middle.green(), end.green()), mix(middle.blue(), end.blue()));
+}
 
 QColor Theme::textOn(const QColor& background)
 {

@@ -28,6 +28,7 @@ struct Theme {
     QColor onAccent; ///< text on accent
     QColor error, warning, note; ///< severities, always beside an icon
     QColor floatSeries, quantSeries, noiseSeries, idealSeries; ///< plots (Okabe-Ito)
+    QColor otherSeries; ///< a second quantized model in them
     QColor clipping, rounding, inherited; ///< noise by origin (Okabe-Ito)
 
     static Theme light();
@@ -35,6 +36,8 @@ struct Theme {
     /// Colour of a badness 0 (best) .. 1 (worst), see metricBadness(): cividis with yellow = worst,
     /// bright on either ground.
     QColor magnitude(double badness) const;
+    /// Colour of a signed value -1 (worse, orange) .. 0 (equal) .. 1 (better, blue).
+    QColor difference(double position) const;
     /// Black or white, whichever reads better on it.
     static QColor textOn(const QColor& background);
     /// Every colour that the style sheet names has a role of its own; see kRoles in views/theme/style.cpp.

@@ -85,12 +85,14 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
         m_following = true;
         m_setup.model->setSnapshot(now);
         m_following = false;
+        showOthers();
         showInfo();
         follow(m_session.selection().current());
     });
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
     connect(&session.selection(), &Selection::changed, this, [this](const Place& now) { follow(now); });
     m_setup.model->setSnapshot(session.snapshot());
+    showOthers();
     showInfo();
 }
 
@@ -115,7 +117,7 @@ void TablePanel::buildTable()
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         m_table->setItemDelegateForColumn(
             column, new CellDelegate(m_session, m_setup.model->column(column).kind, m_table));
-        m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
+        m_table->setColumnHidden(column, !shownByDefault(column));
     }
     m_widths = new TableColumns(*m_table, *m_sections, *m_setup.model);
     m_table->viewport()->installEventFilter(this);
@@ -343,6 +345,25 @@ void TablePanel::refreshTexts()
         m_fillFooter();
 }
 
+bool TablePanel::shownByDefault(int column) const
+{
+    const ColumnSpec& spec = m_setup.model->column(column);
+    return spec.shown && (!spec.ofOther || m_othersShown);
+}
+
+/// Columns of a second quantized model come and go with it.
+void TablePanel::showOthers()
+{
+    const bool there = m_session.snapshot()->inputs.other.given();
+    if (there == m_othersShown)
+        return;
+    m_othersShown = there;
+    for (int column = 0; column < m_setup.model->columnCount(); ++column)
+        if (m_setup.model->column(column).ofOther)
+            m_table->setColumnHidden(column, !shownByDefault(column));
+    m_widths->fit();
+}
+
 void TablePanel::showColumnMenu(const QPoint& position)
 {
     QMenu menu(this);
@@ -351,6 +372,7 @@ void TablePanel::showColumnMenu(const QPoint& position)
         action->setCheckable(true);
         action->setChecked(!m_table->isColumnHidden(column));
         action->setEnabled(column > 0);
+        action->setVisible(!m_setup.model->column(column).ofOther || m_othersShown);
         connect(action, &QAction::toggled, this, [this, column](bool shown) {
             m_table->setColumnHidden(column, !shown);
             m_widths->fit();
@@ -359,7 +381,7 @@ void TablePanel::showColumnMenu(const QPoint& position)
     menu.addSeparator();
     connect(menu.addAction(tr("Default columns")), &QAction::triggered, this, [this] {
         for (int column = 0; column < m_setup.model->columnCount(); ++column)
-            m_table->setColumnHidden(column, !m_setup.model->column(column).shown);
+            m_table->setColumnHidden(column, !shownByDefault(column));
         m_widths->forgetWidths();
         m_widths->fit();
     });

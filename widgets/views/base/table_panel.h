@@ -70,6 +70,8 @@ private:
     void showInfo();
     QWidget* makeFooter();
     void showRecipe();
+    bool shownByDefault(int column) const;
+    void showOthers();
     void showColumnMenu(const QPoint& position);
     void showRowMenu(const QPoint& position);
 
@@ -87,12 +89,12 @@ private:
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled
     std::function<void()> m_fillFooter; ///< empty without a footer
     bool m_sharedByHand = false; ///< the user moved the line between the table and what stands beside it
+    bool m_othersShown = false; ///< columns of a second quantized model
     bool m_following = false; ///< the selection leads, not the user
 };
 
 TablePanel* makeTensorsPanel(Session& session, RecipeView& recipe, QWidget* parent);
 TablePanel* makeWeightsPanel(Session& session, RecipeView& recipe, QWidget* parent);
 TablePanel* makeOutputsPanel(Session& session, QWidget* parent);
-TablePanel* makeSaturationPanel(Session& session, QWidget* parent);
 
 } // namespace qs

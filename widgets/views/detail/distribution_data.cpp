@@ -2,6 +2,7 @@
 #include "widgets/views/detail/distribution_data.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/other_row.h"
 #include "widgets/models/base/translated.h"
 
 #include <algorithm>
@@ -53,7 +54,17 @@ QString subtitleOf(const HistogramData& data, size_t samples)
     return text;
 }
 
-DistributionView ofActivation(const ActivationRow& row, size_t samples, const Theme& theme)
+/// What a second quantized model makes of the values.
+template <class Row>
+void addOther(HistogramData& data, const Row* other, bool dequantized, const Theme& theme, double width)
+{
+    if (!other || other->quantHistogram.empty())
+        return;
+    data.series.push_back(named(binsOfCodes(other->quantHistogram, other->params, width),
+        dequantized ? tr("B dequantized") : tr("B"), theme.otherSeries, HistogramSeries::Look::Outline));
+}
+
+DistributionView ofActivation(const ActivationRow& row, const ActivationRow* other, size_t samples, const Theme& theme)
 {
     DistributionView view;
     view.title = toQt(row.name);
@@ -72,6 +83,7 @@ DistributionView ofActivation(const ActivationRow& row, size_t samples, const Th
     if (!row.errorHistogram.empty())
         data.series.push_back(named(mergedBins(row.errorHistogram, drawnWidth(row.errorHistogram)), tr("noise"),
             theme.noiseSeries, Look::Dashed));
+    addOther(data, other, row.quantizer || (other && other->quantizer), theme, width);
     data.representable = row.range;
     if (row.range)
         data.representableLabel = rangeLabel(*row.range, row.clippedFraction);
@@ -83,7 +95,7 @@ DistributionView ofActivation(const ActivationRow& row, size_t samples, const Th
     return view;
 }
 
-DistributionView ofWeight(const WeightRow& row, const Theme& theme)
+DistributionView ofWeight(const WeightRow& row, const WeightRow* other, const Theme& theme)
 {
     DistributionView view;
     view.title = toQt(row.name);
@@ -99,6 +111,7 @@ DistributionView ofWeight(const WeightRow& row, const Theme& theme)
     if (!row.quantHistogram.empty())
         data.series.push_back(named(
             binsOfCodes(row.quantHistogram, row.params, width), tr("dequantized"), theme.quantSeries, Look::Outline));
+    addOther(data, other, true, theme, width);
     if (!row.bias && !row.params.scale.empty()) {
         PlotRange range { row.params.low(), row.params.high() };
         for (size_t c = 1; c < row.params.scale.size(); ++c)
@@ -161,10 +174,14 @@ DistributionView distributionOf(const Snapshot& snapshot, const Place& place, co
 {
     DistributionView view;
     const Comparison* comparison = snapshot.comparison ? &*snapshot.comparison : nullptr;
-    if (comparison && place.weight && *place.weight < comparison->weights.size())
-        return ofWeight(comparison->weights[*place.weight], theme);
-    if (comparison && place.activation && *place.activation < comparison->activations.size())
-        return ofActivation(comparison->activations[*place.activation], comparison->samples, theme);
+    if (comparison && place.weight && *place.weight < comparison->weights.size()) {
+        const WeightRow& row = comparison->weights[*place.weight];
+        return ofWeight(row, otherRow(snapshot, row, &Comparison::weights), theme);
+    }
+    if (comparison && place.activation && *place.activation < comparison->activations.size()) {
+        const ActivationRow& row = comparison->activations[*place.activation];
+        return ofActivation(row, otherRow(snapshot, row, &Comparison::activations), comparison->samples, theme);
+    }
     if (!comparison)
         view.data.emptyText = tr("Open a float model, its quantized counterpart and data to see distributions.");
     else if (place.empty())

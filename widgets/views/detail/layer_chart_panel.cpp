@@ -46,6 +46,20 @@ void LayerChartPanel::followSelection()
     m_chart->setChosen(m_session.selection().current().activation);
 }
 
+namespace {
+
+/// The accumulated line of a second quantized model, over the values that both have.
+void addOther(LineData& data, const Snapshot& snapshot, const Theme& theme)
+{
+    LineSeries other { LayerChartPanel::tr("B"), {}, theme.otherSeries, false, true };
+    for (const ActivationRow& row : snapshot.comparison->activations)
+        other.values.push_back(
+            row.other && row.other->sqnrDb ? *row.other->sqnrDb : std::numeric_limits<double>::quiet_NaN());
+    data.series.push_back(std::move(other));
+}
+
+} // namespace
+
 LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optional<size_t> sample)
 {
     LineData data;
@@ -65,6 +79,8 @@ LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optio
         ideal.values.push_back(orGap(row.idealSqnrDb));
     }
     data.series = { ideal, accumulated, added };
+    if (snapshot.other)
+        addOther(data, snapshot, theme);
     const Comparison& c = *snapshot.comparison;
     if (sample && snapshot.data && *sample - c.firstSample < c.samples && *sample < snapshot.data->samples()) {
         LineSeries one { toQt(snapshot.data->sampleName(*sample)), {}, theme.noiseSeries, false, false };

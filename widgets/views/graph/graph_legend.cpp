@@ -40,6 +40,8 @@ QColor metricColour(const Theme& theme, Metric metric, double value, ColourLimit
 {
     const double span = limits.second - limits.first;
     const double position = span > 0 ? std::clamp((value - limits.first) / span, 0.0, 1.0) : 0;
+    if (metric == Metric::OtherGain)
+        return theme.difference(2 * position - 1);
     return theme.magnitude(metricScale(metric).better == Better::Higher ? 1 - position : position);
 }
 

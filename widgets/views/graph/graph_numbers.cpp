@@ -56,7 +56,7 @@ QString numberOf(Metric metric, const ActivationRow& row)
         return {};
     if (metric == Metric::Clipped)
         return percentText(*value / 100);
-    return metric == Metric::Increase ? signedDecibelText(*value) : decibelText(value);
+    return metric == Metric::Increase || metric == Metric::OtherGain ? signedDecibelText(*value) : decibelText(value);
 }
 
 /// Lines "label: value" as a table.
@@ -271,7 +271,8 @@ std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const Fo
 std::vector<Metric> availableMetrics(const Snapshot& snapshot)
 {
     std::vector<Metric> found;
-    for (const Metric metric : { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone }) {
+    for (const Metric metric :
+        { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone, Metric::OtherGain }) {
         const bool exists = snapshot.comparison
             && std::any_of(snapshot.comparison->activations.begin(), snapshot.comparison->activations.end(),
                 [&](const ActivationRow& row) { return metricValue(metric, row) || metricExact(metric, row); });

@@ -9,6 +9,7 @@
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/graph_search_bar.h"
 #include "widgets/views/graph/minimap.h"
+#include "widgets/views/graph/other_graph.h"
 
 #include <QAction>
 #include <QButtonGroup>
@@ -22,6 +23,7 @@
 #include <QToolButton>
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -76,10 +78,10 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     m_canvas->installEventFilter(this);
     m_canvas->setTips(
         [this](uint32_t box) {
-            return m_waiting ? QString() : boxToolTip(*m_session.snapshot(), m_side, m_canvas->scene()->graph(), box);
+            return m_waiting ? QString() : boxToolTip(*shown(), m_side, m_canvas->scene()->graph(), box);
         },
         [this](uint32_t edge) {
-            return m_waiting ? QString() : edgeToolTip(*m_session.snapshot(), m_side, m_canvas->scene()->graph(), edge);
+            return m_waiting ? QString() : edgeToolTip(*shown(), m_side, m_canvas->scene()->graph(), edge);
         });
     buildHeader();
     connect(m_canvas, &GraphCanvas::boxChosen, this, &GraphPanel::chooseBox);
@@ -107,7 +109,8 @@ GraphPanel::~GraphPanel() = default;
 void GraphPanel::buildHeader()
 {
     m_chips->setExclusive(true);
-    for (const Metric metric : { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone }) {
+    for (const Metric metric :
+        { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone, Metric::OtherGain }) {
         if (m_pane == Pane::Second)
             break; // coloured as the first
         const MetricInfo info = metricInfo(metric);
@@ -165,12 +168,30 @@ void GraphPanel::connectSession()
     });
 }
 
+/// The second pane shows a second quantized model where there is one.
+SnapshotPtr GraphPanel::shown() const
+{
+    const SnapshotPtr other = m_pane == Pane::Second ? otherOf(*m_session.snapshot()) : nullptr;
+    return other ? other : m_session.snapshot();
+}
+
+bool GraphPanel::showsOther() const { return shown() != m_session.snapshot(); }
+
+Place GraphPanel::placeShown() const
+{
+    const Place& place = m_session.selection().current();
+    return showsOther() ? placeInOther(*m_session.snapshot(), place) : place;
+}
+
+/// A second quantized model has accumulated numbers of its own in the place of the difference.
+Metric GraphPanel::metricShown() const { return showsOther() ? Metric::Accumulated : m_session.metric(); }
+
 void GraphPanel::takeSnapshot(const SnapshotPtr& now)
 {
     std::erase_if(m_scenes, [&](const auto& entry) {
         const auto uses
             = [&](const std::optional<LoadedModel>& model) { return model && model->model.get() == entry.first.first; };
-        return !uses(now->floatModel) && !uses(now->quantModel);
+        return !uses(now->floatModel) && !uses(now->quantModel) && !uses(shown()->quantModel);
     });
     chooseSide();
     refreshChips();
@@ -181,13 +202,22 @@ void GraphPanel::takeSnapshot(const SnapshotPtr& now)
 /// The quantized graph if there is one, unless the user asked for the other.
 void GraphPanel::chooseSide()
 {
-    const SnapshotPtr snapshot = m_session.snapshot();
-    const bool quantized = m_pane == Pane::First ? snapshot->quantModel.has_value() : !snapshot->floatModel;
-    if (!m_sideChosen || !modelOf(*snapshot, m_side))
+    const SnapshotPtr snapshot = shown();
+    const bool ofOther = showsOther();
+    if (ofOther && !m_sideBefore)
+        m_sideBefore = m_side;
+    else if (!ofOther && m_sideBefore)
+        m_side = *std::exchange(m_sideBefore, std::nullopt);
+    const bool quantized
+        = ofOther || (m_pane == Pane::First ? snapshot->quantModel.has_value() : !snapshot->floatModel);
+    if (ofOther || !m_sideChosen || !modelOf(*snapshot, m_side))
         m_side = quantized ? Side::Quantized : Side::Float;
     m_which->setCurrentIndex(m_which->findData(static_cast<int>(m_side)));
     m_which->setVisible(m_pane == Pane::First && snapshot->floatModel && snapshot->quantModel);
-    header()->setInfo(m_pane == Pane::First ? QString() : m_side == Side::Float ? tr("float") : tr("quantized"));
+    header()->setInfo(m_pane == Pane::First ? QString()
+            : ofOther                       ? tr("B")
+            : m_side == Side::Float         ? tr("float")
+                                            : tr("quantized"));
 }
 
 void GraphPanel::refreshChips()
@@ -203,7 +233,7 @@ void GraphPanel::refreshChips()
 
 void GraphPanel::setSide(Side side)
 {
-    m_side = side;
+    (m_sideBefore ? *m_sideBefore : m_side) = side;
     m_sideChosen = true;
     chooseSide();
     requestScene();
@@ -221,7 +251,7 @@ void GraphPanel::setMode(FoldMode mode)
 
 GraphPanel::Shows GraphPanel::shows() const
 {
-    const auto& floatModel = m_session.snapshot()->floatModel;
+    const auto& floatModel = shown()->floatModel;
     return { floatModel ? floatModel->model.get() : nullptr, m_side, m_mode };
 }
 
@@ -229,7 +259,7 @@ void GraphPanel::requestScene()
 {
     if (resting())
         return;
-    const SnapshotPtr snapshot = m_session.snapshot();
+    const SnapshotPtr snapshot = shown();
     const LoadedModel* model = modelOf(*snapshot, m_side);
     const std::optional<SceneKey> wanted = model ? std::optional(SceneKey(model->model.get(), m_mode)) : std::nullopt;
     if (!wanted) {
@@ -293,28 +323,28 @@ void GraphPanel::showScene(const std::shared_ptr<const GraphScene>& scene)
 std::optional<size_t> GraphPanel::sampleShown() const
 {
     const auto sample = m_session.selection().current().sample;
-    const SnapshotPtr snapshot = m_session.snapshot();
-    const bool known = snapshot->comparison && snapshot->data && m_session.metric() == Metric::Accumulated;
+    const SnapshotPtr snapshot = shown();
+    const bool known = snapshot->comparison && snapshot->data && metricShown() == Metric::Accumulated;
     return known && sample && *sample < snapshot->data->samples() ? sample : std::nullopt;
 }
 
 ColourLimits GraphPanel::limits() const
 {
-    const auto changed = m_limits.find(m_session.metric());
+    const auto changed = m_limits.find(metricShown());
     if (changed != m_limits.end())
         return changed->second;
-    const MetricScale scale = metricScale(m_session.metric());
+    const MetricScale scale = metricScale(metricShown());
     return { scale.low, scale.high };
 }
 
 void GraphPanel::refreshLook()
 {
-    const SnapshotPtr snapshot = m_session.snapshot();
+    const SnapshotPtr snapshot = shown();
     const LoadedModel* model = modelOf(*snapshot, m_side);
     const bool ofOther = m_shown && (!model || model->model.get() != m_shown->first); // takeSnapshot() is still to come
     if (m_waiting || ofOther || resting()) // the picture speaks of another graph than the snapshot
         return;
-    const Metric metric = m_session.metric();
+    const Metric metric = metricShown();
     GraphLook look;
     look.theme = m_session.theme();
     look.fonts = GraphFonts::of(font());
@@ -343,7 +373,7 @@ void GraphPanel::refreshLook()
     for (const uint32_t b : m_matches)
         if (b < look.boxes.size())
             look.boxes[b].found = true;
-    look.selected = boxOfPlace(*snapshot, m_side, graph, m_session.selection().current());
+    look.selected = boxOfPlace(*snapshot, m_side, graph, placeShown());
     look.selectedEdge = m_edge;
     m_canvas->setLook(std::move(look));
 }
@@ -406,7 +436,7 @@ void GraphPanel::search(const QString& text)
 {
     m_matches.clear();
     m_match = 0;
-    const LoadedModel* model = modelOf(*m_session.snapshot(), m_side);
+    const LoadedModel* model = modelOf(*shown(), m_side);
     if (model && m_canvas->scene() && !m_waiting && !text.isEmpty()) {
         const auto& boxes = m_canvas->scene()->graph().boxes;
         for (uint32_t b = 0; b < boxes.size(); ++b)
@@ -437,8 +467,10 @@ void GraphPanel::chooseBox(uint32_t index)
     const GraphScene* scene = m_canvas->scene();
     if (!scene || m_waiting)
         return;
+    if (showsOther())
+        return selectFromOther(m_session, scene->graph(), index);
     const DisplayBox& box = scene->graph().boxes[index];
-    const SnapshotPtr snapshot = m_session.snapshot();
+    const SnapshotPtr snapshot = shown();
     const auto numbers = boxNumbers(*snapshot, m_side, scene->graph(), m_session.metric());
     Selection& selection = m_session.selection();
     if (numbers[index].row)
@@ -452,7 +484,9 @@ void GraphPanel::chooseBox(uint32_t index)
 /// The node of a box that the recipe speaks of.
 std::optional<size_t> GraphPanel::recipeNodeOf(const DisplayBox& box) const
 {
-    const LoadedModel* model = modelOf(*m_session.snapshot(), m_side);
+    if (showsOther()) // which no edit changes
+        return std::nullopt;
+    const LoadedModel* model = modelOf(*shown(), m_side);
     for (const NodeId id : box.nodes)
         if (const auto node = model ? m_recipe.nodeOf(placeOf(m_side, id)) : std::nullopt)
             return node;
@@ -484,7 +518,11 @@ void GraphPanel::chooseEdge(uint32_t edge)
 {
     if (!m_canvas->scene() || m_waiting)
         return;
-    m_session.selection().selectValue(m_side, m_canvas->scene()->graph().edges[edge].value);
+    const ValueId value = m_canvas->scene()->graph().edges[edge].value;
+    if (showsOther())
+        selectFromOther(m_session, value);
+    else
+        m_session.selection().selectValue(m_side, value);
     m_edge = edge;
     refreshLook();
 }

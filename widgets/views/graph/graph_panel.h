@@ -32,7 +32,7 @@ class Session;
 class GraphPanel : public Panel {
     Q_OBJECT
 public:
-    /// The second pane shows the graph that the first does not.
+    /// The second pane shows a second quantized model where there is one, else the graph that the first does not.
     enum class Pane { First, Second };
     GraphPanel(Session& session, RecipeView& recipe, Pane pane = Pane::First, QWidget* parent = nullptr);
     ~GraphPanel() override;
@@ -61,6 +61,10 @@ private:
     void buildHeader();
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now);
+    SnapshotPtr shown() const;
+    bool showsOther() const;
+    Place placeShown() const; ///< the selection, in what is shown
+    Metric metricShown() const;
     void chooseSide();
     void refreshChips();
     void nameFold();
@@ -96,6 +100,7 @@ private:
     QCheckBox* m_fold;
     Side m_side = Side::Quantized;
     bool m_sideChosen = false; ///< by the user
+    std::optional<Side> m_sideBefore; ///< a second quantized model is shown in its place
     FoldMode m_mode = FoldMode::Folded;
     std::map<SceneKey, std::shared_ptr<const GraphScene>> m_scenes;
     std::optional<SceneKey> m_shown; ///< wanted

@@ -107,17 +107,15 @@ void DifferencePanel::fillMenu()
     menu->addAction(tr("Quantized file…"), this, [this] { askForOther(m_session, this); });
     const SnapshotPtr snapshot = m_session.snapshot();
     for (const RecipeRun& run : m_session.runs().tree().runs()) {
-        OtherQuantized other;
-        if (run.imported)
-            other.path = m_session.files().quantPath;
-        else
-            other.recipe = run.recipe;
+        const OtherQuantized other = quantizedOf(m_session, run);
         QAction* action = menu->addAction(toQt(run.name), this, [this, other] { openOther(m_session, other); });
         action->setEnabled(run.id != m_session.runs().tree().current());
         action->setCheckable(true);
         action->setChecked(snapshot->inputs.other == other);
     }
     menu->addSeparator();
+    menu->addAction(tr("Swap A and B"), this, [this] { swapWithOther(m_session); })
+        ->setEnabled(snapshot->other != nullptr);
     menu->addAction(tr("Nothing"), this, [this] { openOther(m_session, {}); })
         ->setEnabled(snapshot->inputs.other.given());
 }

@@ -2,6 +2,7 @@
 #include "widgets/views/tables/runs_panel.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/session/files/open_files.h"
 
 #include <QAction>
 #include <QEvent>
@@ -50,6 +51,7 @@ RunsPanel::RunsPanel(Session& session, QWidget* parent)
     , m_tree(new QTreeView(this))
     , m_comparison(new QLabel(this))
     , m_restore(new QAction(tr("Restore"), this))
+    , m_sideBySide(new QAction(tr("Show as B"), this))
     , m_remove(new QAction(tr("Remove"), this))
 {
     m_comparison->setObjectName(QStringLiteral("findingMuted"));
@@ -143,7 +145,11 @@ void RunsPanel::buildActions()
     auto* rename = new QAction(tr("Rename"), this);
     rename->setShortcut(QKeySequence(Qt::Key_F2));
     rename->setShortcutContext(Qt::WidgetShortcut);
-    m_tree->addActions({ m_restore, rename, m_remove });
+    m_sideBySide->setToolTip(
+        tr("Every view shows this run (B) beside the current one (A); of two chosen runs the older "
+           "becomes A"));
+    connect(m_sideBySide, &QAction::triggered, this, &RunsPanel::showSideBySide);
+    m_tree->addActions({ m_restore, m_sideBySide, rename, m_remove });
     connect(m_restore, &QAction::triggered, this, [this] {
         if (const auto runs = chosen(); runs.size() == 1)
             m_session.restoreRun(runs[0]);
@@ -156,11 +162,24 @@ void RunsPanel::buildActions()
         if (const QModelIndex index = m_tree->currentIndex(); index.isValid())
             m_tree->edit(index.siblingAtColumn(0));
     });
-    for (QAction* action : { m_restore, rename, m_remove }) {
+    for (QAction* action : { m_restore, m_sideBySide, rename, m_remove }) {
         auto* button = new QToolButton(this);
         button->setDefaultAction(action);
         header()->addEndTool(button);
     }
+}
+
+/// The older of two becomes the current run, which is A.
+void RunsPanel::showSideBySide()
+{
+    const std::vector<RunId> ids = chosen();
+    const RecipeRun* other = ids.empty() ? nullptr : m_session.runs().tree().find(ids.back());
+    if (!other || ids.size() > 2)
+        return;
+    const OtherQuantized second = quantizedOf(m_session, *other);
+    if (ids.size() == 2)
+        m_session.restoreRun(ids.front());
+    openOther(m_session, second);
 }
 
 std::vector<RunId> RunsPanel::chosen() const
@@ -192,6 +211,9 @@ void RunsPanel::refreshComparison()
     const RecipeRun* before = !after ? nullptr : tree.find(ids.size() == 2 ? ids[0] : after->parent);
     m_restore->setEnabled(ids.size() == 1 && m_session.recipe().editable());
     m_remove->setEnabled(!ids.empty());
+    const bool two = ids.size() == 2 && m_session.recipe().editable();
+    m_sideBySide->setText(two ? tr("Show as A and B") : tr("Show as B"));
+    m_sideBySide->setEnabled(m_session.comparison() && (two || (ids.size() == 1 && ids[0] != tree.current())));
     if (!after || ids.size() > 2) {
         m_comparison->setText(after ? tr("Choose two runs to compare them.") : tr("Nothing was run yet."));
         return;

@@ -30,6 +30,7 @@ private:
     void fitColumns();
     void refresh();
     void refreshComparison();
+    void showSideBySide();
     std::vector<RunId> chosen() const; ///< in the order of the tree
 
     Session& m_session;
@@ -37,6 +38,7 @@ private:
     QTreeView* m_tree;
     QLabel* m_comparison;
     QAction* m_restore;
+    QAction* m_sideBySide;
     QAction* m_remove;
 };
 

@@ -104,6 +104,10 @@ TablePanel::Setup samplesSetup(Session& session)
             return QString();
         const size_t count = snapshot.comparison->samples, flipped = snapshot.comparison->flipped.size();
         const QString samples = samplesText(count);
+        if (snapshot.other && !snapshot.comparison->floatClass.empty())
+            return samples
+                + TablePanel::tr(" · A flips %1, B flips %2")
+                      .arg(countText(flipped), countText(snapshot.other->snapshot->comparison->flipped.size()));
         return snapshot.comparison->floatClass.empty() ? samples
                                                        : samples
                 + (flipped == 0 ? TablePanel::tr(" · no class flipped")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/output_model.h"
-#include "widgets/models/tables/saturation_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
 #include "widgets/session/recipe/recipe_view.h"
@@ -121,37 +120,6 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
     setup.info = [](const Snapshot& snapshot) {
         const size_t count = snapshot.comparison ? snapshot.comparison->outputs.size() : 0;
         return count == 0 ? QString() : TablePanel::tr("%1 output(s)", nullptr, int(count)).arg(countText(count));
-    };
-    return new TablePanel(session, std::move(setup), parent);
-}
-
-TablePanel* makeSaturationPanel(Session& session, QWidget* parent)
-{
-    auto* model = new SaturationModel;
-    TablePanel::Setup setup;
-    setup.name = QStringLiteral("saturation");
-    setup.title = TablePanel::tr("Saturation");
-    setup.model = model;
-    setup.worstColumn = model->columnOf(SaturationModel::Key::Share);
-    setup.select
-        = [model](Selection& selection, int row) { selection.selectNode(Side::Quantized, model->at(row).quantNode); };
-    setup.info = [](const Snapshot& snapshot) {
-        const size_t count = snapshot.comparison ? snapshot.comparison->saturation.size() : 0;
-        return count == 0
-            ? QString()
-            : TablePanel::tr("%1 node(s) whose sums can saturate", nullptr, int(count)).arg(countText(count));
-    };
-    setup.emptyText = [](const Snapshot& snapshot) {
-        if (snapshot.inputs.profile != ArithmeticProfile::IntegerAvx2)
-            return TablePanel::tr(
-                "Choose Recipe ▸ Arithmetic ▸ integer-avx2 to see where sums of CPUs without wide dot "
-                "products saturate.");
-        return snapshot.comparison ? TablePanel::tr("No node of this model can saturate.")
-                                   : nothingComparedText(snapshot);
-    };
-    setup.footer = [](const Theme&) {
-        return TablePanel::tr("Pairs of products whose sum needs more than 16 bits · remedies: findings, or reduce the "
-                              "range of weights in What-if");
     };
     return new TablePanel(session, std::move(setup), parent);
 }

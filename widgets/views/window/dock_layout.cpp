@@ -178,6 +178,25 @@ bool DockLayout::raise(const QString& panelName)
     return true;
 }
 
+void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
+{
+    QDockWidget *left = m_docks.at(leftPanel), *other = m_docks.at(panel);
+    if (left->isHidden() && !left->isFloating()) {
+        const auto inLeft = std::ranges::find_if(m_order, [&](QDockWidget* widget) {
+            return !widget->isHidden() && !widget->isFloating()
+                && m_window.dockWidgetArea(widget) == Qt::LeftDockWidgetArea;
+        });
+        m_window.addDockWidget(Qt::LeftDockWidgetArea, left);
+        if (inLeft != m_order.end())
+            m_window.tabifyDockWidget(*inLeft, left);
+    }
+    for (QDockWidget* widget : { left, other }) {
+        widget->show();
+        widget->raise();
+    }
+    refreshTitles();
+}
+
 void DockLayout::hideAll()
 {
     if (m_shown)

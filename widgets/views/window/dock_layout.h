@@ -26,6 +26,9 @@ public:
     void apply(LayoutName name);
     /// Shows a panel and brings its tab to the front; false for an unknown name.
     bool raise(const QString& panelName);
+    /// Brings both to the front without taking the focus: the first at the left of the window where it was closed, the
+    /// second where it waits.
+    void showBeside(const QString& leftPanel, const QString& panel);
     /// While the start page is shown; sizes and tabs are kept for showAgain().
     void hideAll();
     /// As before hideAll(), or as restored; the first time in the layout Inspect. Shares are the shown window's: the

@@ -8,6 +8,7 @@
 #include "widgets/session/shown/search_names.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/open_dialogs.h"
+#include "widgets/views/window/other_chip.h"
 
 #include <QAbstractItemView>
 #include <QCompleter>
@@ -112,6 +113,7 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     row->setSpacing(10);
     row->addWidget(m_name);
     row->addWidget(m_files, 1);
+    row->addWidget(new OtherChip(session, this));
     row->addWidget(m_calibration);
     row->addWidget(m_changes);
     row->addWidget(m_run);
@@ -212,10 +214,7 @@ void HeaderStrip::refreshSummary()
         delete item->widget();
         delete item;
     }
-    const Comparison* comparison = m_session.comparison();
-    if (!comparison)
-        return;
-    for (const SummaryItem& item : outcomeSummary(*comparison)) {
+    for (const SummaryItem& item : outcomeSummary(*m_session.snapshot())) {
         auto* label = new QLabel(item.label, this);
         label->setObjectName(QStringLiteral("summaryLabel"));
         auto* value = new QLabel(item.value, this);

@@ -29,9 +29,11 @@
 #include "widgets/views/tables/matching_panel.h"
 #include "widgets/views/tables/runs_panel.h"
 #include "widgets/views/tables/samples_panel.h"
+#include "widgets/views/tables/saturation_panel.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/header_strip.h"
+#include "widgets/views/window/other_chip.h"
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 #include "widgets/views/window/unsaved_question.h"
@@ -96,6 +98,8 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
         [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); } });
     connectSession();
+    connect(m_strip->findChild<OtherChip*>(), &OtherChip::asked, m_layout,
+        [this] { m_layout->raise(QStringLiteral("difference")); });
     m_systemTheme.ask();
     refreshTheme();
     ensurePolished(); // also what is hidden: the layouts ask for its least sizes, which the style decides
@@ -161,7 +165,7 @@ void MainWindow::buildDocks()
     auto* files = new ShownFiles(m_session, this);
     m_layout->add(new FilesPanel(m_session, *files, this), Qt::BottomDockWidgetArea);
     m_layout->add(new LadderPanel(m_session, *m_ladder, this), Qt::BottomDockWidgetArea);
-    m_layout->add(makeSaturationPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add(new SaturationPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
@@ -208,11 +212,23 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     showDocks();
     if (now == before)
         return;
+    showOther(*now);
     if (!now->comparison || !now->comparison->partial) {
         m_errorBar->hide();
         if (m_memory == WindowMemory::Remembered)
             m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }
+}
+
+/// A second quantized model that was just chosen comes into sight, whatever the layout.
+void MainWindow::showOther(const Snapshot& now)
+{
+    if (!now.inputs.other.given())
+        m_otherSeen = false;
+    if (!now.other || m_otherSeen || !m_docksShown)
+        return;
+    m_otherSeen = true;
+    m_layout->showBeside(QStringLiteral("graph-2"), QStringLiteral("difference"));
 }
 
 void MainWindow::refreshTitle()
@@ -328,6 +344,7 @@ void MainWindow::showDocks()
     if (!wanted)
         return m_layout->hideAll();
     m_layout->showAgain();
+    showOther(*m_session.snapshot());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)

@@ -64,6 +64,7 @@ private:
     void buildStatusBar();
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
+    void showOther(const Snapshot& now);
     void refreshTitle();
     void saveProject(const QString& path, std::function<void(bool saved)> done = {});
     void refreshTheme();
@@ -91,6 +92,7 @@ private:
     MatchingPanel* m_matching = nullptr;
     QLabel* m_status;
     bool m_docksShown = false;
+    bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };
 
 } // namespace qs

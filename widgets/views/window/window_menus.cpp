@@ -368,6 +368,9 @@ void buildViewMenu(const WindowParts& parts)
         action->setToolTip(metricInfo(metric).definition);
         colours->addAction(action);
         QObject::connect(action, &QAction::triggered, session, [session, metric] { session->setMetric(metric); });
+        QObject::connect(colours, &QMenu::aboutToShow, action, [action, session, metric] {
+            action->setEnabled(metric != Metric::OtherGain || session->snapshot()->other);
+        });
         QObject::connect(session, &Session::metricChanged, action,
             [action, metric](Metric now) { action->setChecked(now == metric); });
     }

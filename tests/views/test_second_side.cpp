@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/real_build.h"
+#include "widgets/models/base/metric.h"
+#include "widgets/plots/histogram_plot.h"
+#include "widgets/plots/line_chart.h"
+#include "widgets/session/files/open_files.h"
+#include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/distribution_panel.h"
+#include "widgets/views/detail/layer_chart_panel.h"
+#include "widgets/views/graph/graph_canvas.h"
+#include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/tables/runs_panel.h"
+#include "widgets/views/tables/saturation_panel.h"
+#include "widgets/views/theme/style.h"
+#include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/main_window.h"
+#include "widgets/views/window/other_chip.h"
+
+#include <QAbstractItemModelTester>
+#include <QAction>
+#include <QApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeView>
+#include <QUndoStack>
+
+using namespace qs;
+using qs::test::realBuild;
+
+namespace {
+
+constexpr int kPatience = 60'000;
+const std::string kExamples = QS_SOURCE_DIR "/resources/examples/";
+const std::string kNarrow = kExamples + "digits_qdq_narrow.onnx", kGood = kExamples + "digits_qdq.onnx";
+
+/// A window with the bundled example, compared.
+struct Window {
+    Session session { realBuild() };
+    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
+
+    explicit Window(const std::string& quantized = kNarrow)
+    {
+        window.resize(1600, 1000);
+        window.show();
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.quantPath = quantized;
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        inputs.data.limit = 40;
+        session.openInputs(inputs);
+    }
+    bool ready()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.jobs().idle() && session.comparison() && !session.comparison()->partial; },
+            kPatience);
+    }
+    bool chooseOther(const std::string& path)
+    {
+        openOther(session, { path, std::nullopt });
+        return ready() && session.snapshot()->other;
+    }
+    template <class Panel> Panel& panel() { return *window.findChild<Panel*>(); }
+    TablePanel& table(const char* name) { return *window.findChild<TablePanel*>(QLatin1String(name)); }
+    QStringList columnsOf(const char* name)
+    {
+        QStringList titles;
+        TablePanel& panel = table(name);
+        for (int column = 0; column < panel.model()->columnCount(); ++column)
+            if (!panel.table()->isColumnHidden(column))
+                titles << panel.model()->column(column).title;
+        return titles;
+    }
+    bool seen(const char* name)
+    {
+        return QTest::qWaitFor([&] { return window.findChild<Panel*>(QLatin1String(name))->lookedAt(); }, kPatience);
+    }
+};
+
+} // namespace
+
+class TestSecondSide : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+        setUpApplication(*qApp);
+    }
+
+    void choosingItOpensWhereItIsSeen_data()
+    {
+        QTest::addColumn<int>("layout");
+        for (const LayoutName name :
+            { LayoutName::Inspect, LayoutName::Compare, LayoutName::WhatIf, LayoutName::Teach })
+            QTest::addRow("layout %d", int(name)) << int(name);
+    }
+    void choosingItOpensWhereItIsSeen()
+    {
+        QFETCH(int, layout);
+        Window w;
+        QVERIFY(w.ready());
+        w.window.layoutOfPanels().apply(LayoutName(layout));
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(w.seen("difference"));
+        QVERIFY(w.seen("graph-2"));
+        w.window.layoutOfPanels().apply(LayoutName::Inspect); // the user's choice stays
+        openData(w.session, QString::fromStdString(kExamples + "digits_samples.npz"));
+        QVERIFY(w.ready());
+        QVERIFY(!w.window.findChild<Panel*>(QStringLiteral("difference"))->lookedAt());
+    }
+
+    /// Every table gets its columns with B, and loses them with one click.
+    void tablesShowBothAndForget()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        auto& chip = w.panel<OtherChip>();
+        QVERIFY(!chip.isVisible());
+        const char* const names[] = { "tensors", "weights", "outputs", "samples" };
+        for (const char* name : names)
+            QVERIFY2(w.columnsOf(name).filter(QRegularExpression(QStringLiteral("\\bB\\b"))).isEmpty(), name);
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(chip.isVisible());
+        QVERIFY(chip.name()->accessibleName().contains(QStringLiteral("digits_qdq.onnx")));
+        for (const char* name : { "tensors", "weights" })
+            QVERIFY2(
+                w.columnsOf(name).contains(QStringLiteral("B")) && w.columnsOf(name).contains(QStringLiteral("B − A")),
+                name);
+        QVERIFY(w.columnsOf("outputs").contains(QStringLiteral("B, dB")));
+        QVERIFY(w.columnsOf("samples").contains(QStringLiteral("flips")));
+        const Comparison &a = *w.session.comparison(), &b = *w.session.snapshot()->other->snapshot->comparison;
+        for (const ActivationRow& row : a.activations) {
+            QVERIFY(row.other);
+            QCOMPARE(row.other->sqnrDb, b.activations[row.other->row].accumulated.sqnrDb);
+            QCOMPARE(b.activations[row.other->row].name, row.name);
+        }
+        QTest::mouseClick(chip.off(), Qt::LeftButton);
+        QVERIFY(w.ready());
+        QVERIFY(!w.session.snapshot()->other && !chip.isVisible());
+        for (const char* name : names)
+            QVERIFY2(w.columnsOf(name).filter(QRegularExpression(QStringLiteral("\\bB\\b"))).isEmpty(), name);
+        QVERIFY(!w.session.comparison()->activations.front().other);
+    }
+
+    void plotsShowBoth()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        const auto row = [&] {
+            const auto& rows = w.session.comparison()->activations;
+            return size_t(std::ranges::find_if(rows, [](const auto& r) { return r.quantizer && r.opType == "Conv"; })
+                - rows.begin());
+        };
+        w.session.selection().selectActivation(row() < w.session.comparison()->activations.size() ? row() : 0);
+        HistogramPlot& plot = w.panel<DistributionPanel>().plot();
+        LineChart& chart = *w.panel<LayerChartPanel>().findChild<LineChart*>();
+        const auto bins = plot.data().series.size(), lines = chart.data().series.size();
+        QVERIFY(w.chooseOther(kGood));
+        QCOMPARE(plot.data().series.size(), bins + 1);
+        QCOMPARE(chart.data().series.size(), lines + 1);
+        w.session.selection().selectWeight(0);
+        QVERIFY(plot.data().series.back().name.startsWith(u'B'));
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QCOMPARE(chart.data().series.size(), lines);
+    }
+
+    void theGraphIsColouredByTheDifference()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QVERIFY(w.chooseOther(kGood));
+        w.session.setMetric(Metric::OtherGain);
+        const GraphLook& look = w.window.graph().canvas().look();
+        QVERIFY(std::ranges::any_of(look.boxes, [](const auto& box) { return box.number.startsWith(u'+'); }));
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QCOMPARE(w.session.metric(), Metric::Accumulated);
+    }
+
+    /// The second pane draws B, and a click there selects the same value in A.
+    void theSecondGraphIsTheOthers()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        auto* second = w.window.findChild<GraphPanel*>(QStringLiteral("graph-2"));
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(w.seen("graph-2"));
+        QVERIFY(w.ready());
+        QTRY_VERIFY(second->canvas().scene());
+        QCOMPARE(second->side(), Side::Quantized);
+        const Comparison& a = *w.session.comparison();
+        for (size_t row = 0; row < a.activations.size(); ++row) {
+            w.session.selection().selectActivation(row);
+            QVERIFY2(second->canvas().look().selected, a.activations[row].name.c_str());
+            const uint32_t box = *second->canvas().look().selected;
+            w.session.selection().clear();
+            emit second->canvas().boxChosen(box);
+            QVERIFY(w.session.selection().current().activation);
+        }
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QCOMPARE(second->side(), Side::Float);
+    }
+
+    void aAndBChangePlaces()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QVERIFY(w.chooseOther(kGood));
+        const Number a = w.session.comparison()->outputs.front().similarity.sqnrDb;
+        const Number b = w.session.comparison()->outputs.front().other->sqnrDb;
+        QVERIFY(a && b && *b > *a);
+        QTest::mouseClick(w.panel<OtherChip>().swap(), Qt::LeftButton);
+        QVERIFY(w.ready());
+        QCOMPARE(w.session.snapshot()->inputs.quantPath, kGood);
+        QCOMPARE(w.session.snapshot()->inputs.other.path, kNarrow);
+        QCOMPARE(w.session.comparison()->outputs.front().similarity.sqnrDb, b);
+        QCOMPARE(w.session.comparison()->outputs.front().other->sqnrDb, a);
+    }
+
+    void runsStandSideBySide()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        Recipe next = w.session.recipe().recipe();
+        next.reduceRange = !next.reduceRange;
+        w.session.recipe().apply(QStringLiteral("Reduce"), next);
+        QVERIFY(w.ready());
+        QVERIFY(w.window.showView(QStringLiteral("runs")));
+        auto& runs = w.panel<RunsPanel>();
+        QCOMPARE(runs.model().rowCount(), 1);
+        runs.tree()->setCurrentIndex(runs.model().index(0, 0)); // the imported one
+        QAction* show = nullptr;
+        for (QAction* action : runs.tree()->actions())
+            if (action->text() == QStringLiteral("Show as B"))
+                show = action;
+        QVERIFY(show && show->isEnabled());
+        show->trigger();
+        QVERIFY(w.ready());
+        QVERIFY(w.session.snapshot()->other);
+        QCOMPARE(w.session.snapshot()->inputs.other.path, kNarrow);
+        swapWithOther(w.session);
+        QVERIFY(w.ready());
+        QCOMPARE(w.session.snapshot()->inputs.quantPath, kNarrow);
+        QVERIFY(w.session.snapshot()->inputs.other.recipe);
+        QCOMPARE(w.session.snapshot()->inputs.other.recipe->reduceRange, next.reduceRange);
+    }
+
+    /// From the empty panel one click runs the arithmetic; remedies are measured, and one is applied.
+    void saturationIsALaboratory()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QVERIFY(w.window.showView(QStringLiteral("saturation")));
+        auto& panel = w.panel<SaturationPanel>();
+        QTRY_VERIFY(panel.switchButton()->isVisible());
+        QVERIFY(!panel.tabs()->isVisible());
+        QTest::mouseClick(panel.switchButton(), Qt::LeftButton);
+        QVERIFY(w.ready());
+        QCOMPARE(w.session.snapshot()->inputs.profile, ArithmeticProfile::IntegerAvx2);
+        QVERIFY(!panel.switchButton()->isVisible());
+        if (panel.model()->rowCount() == 0)
+            QSKIP("the example has no product that can saturate");
+        QVERIFY(panel.tabs()->isVisible());
+        QTRY_VERIFY(panel.arithmetics()->model()->rowCount() > 3);
+        const QAbstractItemModelTester tester(panel.remedies()->model());
+        QVERIFY(!panel.worstPair().isEmpty());
+        if (!panel.measureButton()->isEnabled())
+            return;
+        panel.tabs()->setCurrentIndex(2);
+        QTest::mouseClick(panel.measureButton(), Qt::LeftButton);
+        QVERIFY(w.ready());
+        QVERIFY(panel.remedies()->model()->rowCount() > 2);
+        panel.remedies()->setCurrentIndex(panel.remedies()->model()->index(0, 0));
+        QVERIFY(panel.applyButton()->isEnabled());
+        const int steps = w.session.recipe().stack().count();
+        QTest::mouseClick(panel.applyButton(), Qt::LeftButton);
+        QCOMPARE(w.session.recipe().stack().count(), steps + 1);
+        QVERIFY(w.ready());
+    }
+};
+
+QTEST_MAIN(TestSecondSide)
+#include "test_second_side.moc"

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/other_graph.h"
+
+#include "widgets/views/graph/graph_numbers.h"
+
+#include <algorithm>
+
+namespace qs {
+
+namespace {
+
+/// B's row of the same float value.
+template <class Row> std::optional<size_t> rowInOther(const std::vector<Row>& rows, std::optional<size_t> row)
+{
+    return row && *row < rows.size() && rows[*row].other ? std::optional(rows[*row].other->row) : std::nullopt;
+}
+
+} // namespace
+
+SnapshotPtr otherOf(const Snapshot& snapshot) { return snapshot.other ? snapshot.other->snapshot : nullptr; }
+
+Place placeInOther(const Snapshot& snapshot, Place place)
+{
+    place.activation = rowInOther(snapshot.comparison->activations, place.activation);
+    place.weight = rowInOther(snapshot.comparison->weights, place.weight);
+    if (place.side == Side::Quantized) { // ids of the first model
+        place.node = {};
+        place.value = {};
+    }
+    return place;
+}
+
+void selectFromOther(Session& session, const FoldedGraph& graph, uint32_t box)
+{
+    const SnapshotPtr other = otherOf(*session.snapshot());
+    if (!other)
+        return;
+    const auto row = boxNumbers(*other, Side::Quantized, graph, Metric::Accumulated)[box].row;
+    if (row)
+        session.selection().selectByName(other->comparison->activations[*row].name);
+    else if (graph.boxes[box].mainNode().valid())
+        session.selection().selectByName(other->quantModel->graph().node(graph.boxes[box].mainNode()).name);
+}
+
+void selectFromOther(Session& session, ValueId value)
+{
+    const SnapshotPtr other = otherOf(*session.snapshot());
+    if (!other)
+        return;
+    const auto& rows = other->comparison->activations;
+    const auto row = std::ranges::find(rows, value, &ActivationRow::quantValue);
+    session.selection().selectByName(row == rows.end() ? other->quantModel->graph().value(value).name : row->name);
+}
+
+} // namespace qs
