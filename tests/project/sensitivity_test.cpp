@@ -87,6 +87,7 @@ private slots:
     void exclusions();
     void unitsOnly();
     void onlySome();
+    void tellsWhatItHasSoFar();
     void cancels();
 };
 
@@ -202,6 +203,26 @@ void SensitivityTests::onlySome()
     QVERIFY(same(one.units.front().without, all.units.front().without));
     const auto none = sensitivityOf(*snapshot, UnitKind::Node, { "there is no such node" }, {}, {});
     QVERIFY(!none.ok() && none.issue().kind == IssueKind::BadInput);
+}
+
+void SensitivityTests::tellsWhatItHasSoFar()
+{
+    const SnapshotPtr snapshot = opened(recipeInputs());
+    const Sensitivity whole = measured(snapshot, UnitKind::Node);
+    std::vector<Sensitivity> parts;
+    const auto keep = [&parts](const Sensitivity& part) { parts.push_back(part); };
+    const auto again = sensitivityOf(*snapshot, UnitKind::Node, {}, {}, {}, true, keep);
+    QVERIFY(again.ok() && same(*again, whole)); // being watched changes nothing
+    QVERIFY(parts.size() > 1);
+    size_t before = 0;
+    for (const Sensitivity& part : parts) {
+        QCOMPARE(part.asked, whole.units.size());
+        QVERIFY(part.units.size() > before && part.pareto.empty());
+        before = part.units.size();
+        for (size_t i = 1; i < part.units.size(); ++i)
+            QVERIFY(part.units[i - 1].without.noise <= part.units[i].without.noise);
+    }
+    QCOMPARE(before, whole.units.size());
 }
 
 void SensitivityTests::cancels()

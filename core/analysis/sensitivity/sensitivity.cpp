@@ -17,6 +17,8 @@ namespace {
 
 using Indices = std::vector<size_t>;
 
+constexpr size_t kRankingParts = 8, kLeastPart = 4; ///< that a ranking is told in; units of one
+
 /// Sizes of the exclusions that are tried: all of the first few, then fewer and fewer.
 std::vector<size_t> triedSizes(size_t units)
 {
@@ -124,21 +126,46 @@ private:
         return {};
     }
 
-    /// Variant 0 has all units, then alone and without by turns.
+    /// All at once, or some after each other where somebody waits for the first ones.
     Status measureUnits()
+    {
+        m_result.asked = m_chosen.size();
+        const size_t some
+            = m_inputs.partial ? std::max(kLeastPart, (m_chosen.size() + kRankingParts - 1) / kRankingParts) : SIZE_MAX;
+        do {
+            const size_t first = m_result.units.size();
+            QS_CHECK(measureUnits(first, std::min(some, m_chosen.size() - first)));
+            if (m_inputs.partial)
+                tellPart();
+        } while (m_result.units.size() < m_chosen.size());
+        return {};
+    }
+
+    void tellPart()
+    {
+        Sensitivity part = m_result;
+        std::ranges::stable_sort(part.units, [](const UnitSensitivity& a, const UnitSensitivity& b) {
+            return std::pair(a.without.noise, -a.alone.noise) < std::pair(b.without.noise, -b.alone.noise);
+        });
+        m_inputs.partial(part);
+    }
+
+    /// Variant 0 has all units, then alone and without by turns, of `count` units from `first` on.
+    Status measureUnits(size_t first, size_t count)
     {
         const auto& units = m_units->units();
         const auto plan = [&](size_t variant) -> Result<std::shared_ptr<const Plan>> {
             if (variant == 0)
                 return m_all;
-            const Indices one { m_chosen[(variant - 1) / 2] };
+            const Indices one { m_chosen[first + (variant - 1) / 2] };
             return planOf(variant % 2 ? m_units->only(one) : m_units->without(one));
         };
-        QS_TRY(const auto scores, m_runs->measure(1 + 2 * m_chosen.size(), plan, "sensitivity"));
+        const VariantRuns::Share share { 2 * first, 1 + 2 * m_chosen.size() };
+        QS_TRY(const auto scores, m_runs->measure(1 + 2 * count, plan, "sensitivity", share));
         m_result.quantized = scores[0];
         const int64_t unitMacs = m_units->unitMacs();
-        for (size_t c = 0; c < m_chosen.size(); ++c) {
-            const QuantizedUnit& unit = units[m_chosen[c]];
+        for (size_t c = 0; c < count; ++c) {
+            const QuantizedUnit& unit = units[m_chosen[first + c]];
             UnitSensitivity row { unit.name, unit.opType, scores[1 + 2 * c], scores[2 + 2 * c], {} };
             if (m_units->macsKnown())
                 row.macShare = unitMacs > 0 ? double(unit.macs) / double(unitMacs) : 0;

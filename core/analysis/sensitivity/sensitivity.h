@@ -22,6 +22,7 @@ struct UnitSensitivity {
 struct Sensitivity {
     UnitKind by = UnitKind::Node;
     size_t samples = 0;
+    size_t asked = 0; ///< units that are to be measured; `units` holds fewer of them before it is finished
     OutputScore quantized; ///< all units
     std::vector<UnitSensitivity> units; ///< what buys most first
     /// Nothing excluded first; the quantized work shrinks (where it is not known, the number of exclusions grows), the

@@ -8,11 +8,14 @@
 #include "core/quant/recipe/recipe.h"
 #include "core/quant/weight_only/weight_only.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace qs {
+
+struct Sensitivity;
 
 /// What is asked of the sensitivity of a model's outputs to its units.
 struct SensitivityInputs {
@@ -28,6 +31,7 @@ struct SensitivityInputs {
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
     std::shared_ptr<LoweringCache> lowered; ///< null: one of its own
     VariantRuns::Options runs;
+    std::function<void(const Sensitivity&)> partial; ///< told now and then of the units so far, ranked; may be empty
 };
 
 } // namespace qs

@@ -237,7 +237,8 @@ Result<VariantRuns::Parts> VariantRuns::run(std::shared_ptr<const Plan> plan, co
     return parts;
 }
 
-Result<std::vector<OutputScore>> VariantRuns::measure(size_t count, const MakePlan& plan, std::string_view phase)
+Result<std::vector<OutputScore>> VariantRuns::measure(
+    size_t count, const MakePlan& plan, std::string_view phase, const Share& share)
 {
     std::vector<OutputScore> scores(count);
     const size_t feeds = m_data->feeds();
@@ -250,7 +251,10 @@ Result<std::vector<OutputScore>> VariantRuns::measure(size_t count, const MakePl
                 return std::move(begun).issue();
             }
         std::vector<Parts> parts(count);
-        const SampleLoop::Pass pass { .samples = count, .phase = phase, .done = t * count, .total = turns * count };
+        const SampleLoop::Pass pass { .samples = count,
+            .phase = phase,
+            .done = turns * share.done + t * count,
+            .total = turns * std::max(share.total, count) };
         QS_CHECK(m_loop.run(pass, [&](size_t variant, const SampleWorker& worker) -> Status {
             QS_TRY(auto made, plan(variant));
             QS_TRY(parts[variant], run(std::move(made), worker));

@@ -51,8 +51,13 @@ public:
     /// plans must be made with one LoweringCache.
     static Result<VariantRuns> make(std::shared_ptr<const Plan> reference, Plans bases,
         std::shared_ptr<const DataSource> data, const Options& options, const WorkContext& work);
+    /// What part of a phase a call does, for its progress.
+    struct Share {
+        size_t done, total; ///< variants before it, and in all; 0: what is asked for
+    };
     /// Scores variants 0..count-1. `plan` is called from any worker, perhaps more than once a variant.
-    Result<std::vector<OutputScore>> measure(size_t count, const MakePlan& plan, std::string_view phase);
+    Result<std::vector<OutputScore>> measure(
+        size_t count, const MakePlan& plan, std::string_view phase, const Share& share = { 0, 0 });
 
 private:
     struct Sample {

@@ -8,7 +8,8 @@
 namespace qs {
 
 Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const std::vector<std::string>& only,
-    const ProgressFn& progress, const CancelToken& cancel, bool exclusions)
+    const ProgressFn& progress, const CancelToken& cancel, bool exclusions,
+    const std::function<void(const Sensitivity&)>& partial)
 {
     const Inputs& from = snapshot.inputs;
     if (!snapshot.quantization || !from.recipe)
@@ -26,6 +27,7 @@ Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const s
     inputs.profile = from.profile;
     inputs.lowered = snapshot.caches.lowered;
     inputs.runs = { defaultActivationCache(), from.carry };
+    inputs.partial = partial;
     return measureSensitivity(inputs, workFor(from, progress, cancel));
 }
 

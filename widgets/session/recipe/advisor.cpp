@@ -56,7 +56,13 @@ void Advisor::measure(UnitKind by)
         [this, by, shown = m_session.snapshot(), recipe = m_session.recipe().recipe()](
             const JobContext& job) -> Result<std::function<void()>> {
             QS_TRY(const SnapshotPtr snapshot, quantizedSnapshot(shown, recipe, job));
-            QS_TRY(Sensitivity found, sensitivityOf(*snapshot, by, {}, job.progress, job.cancel));
+            const auto partial = [this, &job](const Sensitivity& part) {
+                job.post([this, so = std::make_shared<const Sensitivity>(part)] {
+                    m_sensitivity = so;
+                    emit changed();
+                });
+            };
+            QS_TRY(Sensitivity found, sensitivityOf(*snapshot, by, {}, job.progress, job.cancel, true, partial));
             auto result = std::make_shared<const Sensitivity>(std::move(found));
             return std::function<void()>([this, result] {
                 m_sensitivity = result;

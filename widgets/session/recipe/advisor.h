@@ -21,7 +21,8 @@ public:
 
     bool possible() const; ///< a float model, data and a recipe are there
     bool running() const;
-    /// Null before measure() has an answer, and after other models or data were opened.
+    /// Null before measure() has a first answer, and after other models or data were opened. It grows while measure()
+    /// works, and stays as far as it came where that is cancelled.
     const Sensitivity* sensitivity() const { return m_sensitivity.get(); }
     const std::vector<FoundRecipe>& found() const { return m_found; }
 

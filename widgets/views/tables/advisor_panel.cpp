@@ -171,7 +171,22 @@ void AdvisorPanel::refresh()
             : possible      ? tr("Measure says what leaving each node in float would buy. Search tries calibrators and "
                                       "granularities for as long as you say.")
                             : tr("Open a float model and data to look for better recipes."));
-    header()->setInfo(!m_shown ? QString() : samplesText(m_shown->samples));
+    header()->setInfo(rankingInfo());
+}
+
+/// How far the ranking is, and of how many samples.
+QString AdvisorPanel::rankingInfo() const
+{
+    if (!m_shown)
+        return {};
+    const QString samples = samplesText(m_shown->samples);
+    if (m_shown->units.size() < m_shown->asked)
+        return (m_advisor.running() ? tr("%1 of %2 so far · %3") : tr("stopped at %1 of %2 · %3"))
+            .arg(countText(m_shown->units.size()), countText(m_shown->asked), samples);
+    if (m_shown->pareto.empty())
+        return m_advisor.running() ? tr("trying several at once · %1").arg(samples)
+                                   : tr("stopped before several were tried at once · %1").arg(samples);
+    return samples;
 }
 
 bool AdvisorPanel::eventFilter(QObject* watched, QEvent* event)
@@ -200,7 +215,8 @@ void AdvisorPanel::fitColumns(QTableView& table, const ColumnModel& model, std::
 void AdvisorPanel::refreshCurve()
 {
     PointData points;
-    points.emptyText = tr("Nothing is worth leaving in float.");
+    points.emptyText = m_shown && m_shown->pareto.empty() ? tr("The curve comes when all were measured.")
+                                                          : tr("Nothing is worth leaving in float.");
     points.xLabel = tr("int8 MACs, %");
     points.yLabel = tr("output SQNR, dB");
     points.xReversed = true; // excluding more goes to the right

@@ -36,6 +36,7 @@ private:
     QTableView* makeTable(QAbstractItemModel& model, const QString& name);
     void refresh();
     void refreshCurve();
+    QString rankingInfo() const;
     void applyPoint(size_t point);
 
     Session& m_session;
