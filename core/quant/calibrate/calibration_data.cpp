@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/calibrate/calibration_data.h"
 
+#include "core/quant/calibrate/entropy_search.h"
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -16,12 +18,6 @@ constexpr size_t kEntropyBins = 128;
 constexpr float kAlwaysExtreme = 1e9f;
 constexpr float kGapFactor = 100; ///< between ordinary and extreme magnitudes lies at least this
 
-/// With one candidate, the whole range, the entropy search has nothing to choose and needs no histogram.
-bool oneCandidate(const CalibratorOptions& options)
-{
-    return options.stride == 0 && options.bins.value_or(kEntropyBins) / 2 <= options.quantizedBins / 2;
-}
-
 HistogramKind kindOf(const PercentileCut& cut) { return { cut.magnitudes, cut.bins }; }
 
 bool holds(const CollectOptions& gathered, const HistogramKind& kind)
@@ -36,6 +32,11 @@ void addKind(CollectOptions& options, const HistogramKind& kind)
 }
 
 } // namespace
+
+bool oneCandidate(const CalibratorOptions& options)
+{
+    return options.stride == 0 && options.bins.value_or(kEntropyBins) / 2 <= options.quantizedBins / 2;
+}
 
 CollectOptions neededBy(const CalibratorOptions& options)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/recipe/recipe_form.h"
 
+#include "core/quant/calibrate/entropy_search.h"
 #include "core/quant/recipe/setting_origins.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/recipe/node_tree_model.h"
@@ -11,6 +12,7 @@
 #include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QStyle>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -22,9 +24,10 @@ namespace qs {
 namespace {
 
 constexpr int kResetWidth = 20;
+constexpr size_t kSearchBins = 2048, kEntropyBins = 128; ///< histograms that are searched; where none is said
 constexpr int kSpacing = 6;
 constexpr int kLeastField = 66;
-constexpr int kRows = 3; ///< of a line: label, editor, note
+constexpr int kRows = 4; ///< of a line: label, editor, note, hint
 constexpr int kFieldBeside = 104; ///< a field that stands beside its label shows the usual choices whole
 
 /// Scrolling over a form must not change what is in it.
@@ -127,7 +130,25 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
     line.reset->setAccessibleName(tr("Reset %1").arg(field.title));
     connect(line.reset, &QToolButton::clicked, this, [this, &field] { reset(field); });
     line.note = makeNote();
+    if (field.path() == "calibration.quantized_bins")
+        line.hint = makeEntropyHint();
     return line;
+}
+
+/// For a search that has one range to choose from, as with ONNX Runtime's numbers.
+QPushButton* RecipeForm::makeEntropyHint()
+{
+    auto* hint = new QPushButton(tr("Nothing to search: use %1 bins").arg(kSearchBins), this);
+    hint->setProperty("link", true);
+    hint->setObjectName(QStringLiteral("entropyHint"));
+    hint->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    connect(hint, &QPushButton::clicked, this, [this] {
+        RecipeEdits& edits = m_session.recipe();
+        Recipe next = edits.recipe();
+        next.calibration.bins = kSearchBins;
+        edits.apply(tr("Search among %1 bins").arg(kSearchBins), next);
+    });
+    return hint;
 }
 
 /// Each label beside its field, or above it where there is not room for both. Every line has rows for both
@@ -147,6 +168,8 @@ void RecipeForm::arrange(bool stacked)
             grid->addWidget(line.reset, beside, 2);
             grid->addWidget(line.note, row + 2, 0, 1, 3);
         }
+        if (line.hint)
+            grid->addWidget(line.hint, row + 3, 0, 1, 3);
         row += kRows;
     }
     m_stacked = stacked;
@@ -202,6 +225,8 @@ void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins, co
     const SettingNote note = shown ? settingNote(m_session, names, line.field->path()) : SettingNote {};
     showNote(line.note, note);
     refreshValue(line, note.unknown);
+    if (line.hint)
+        refreshEntropyHint(*line.hint, shown);
     const bool changed = line.field->get(edits.recipe()) != line.field->get(edits.base());
     line.reset->setVisible(shown && changed);
     line.reset->setToolTip(tr("Back to %1").arg(line.field->text(edits.base())));
@@ -228,6 +253,18 @@ void RecipeForm::showNote(QLabel* label, const SettingNote& note)
     if (note.way != SettingWay::None)
         text += QStringLiteral(" <a href=\"%1\">%2</a>").arg(int(note.way)).arg(wayText(note.way).toHtmlEscaped());
     label->setText(text);
+}
+
+void RecipeForm::refreshEntropyHint(QPushButton& hint, bool shown)
+{
+    const CalibratorOptions& options = m_session.recipe().recipe().calibration;
+    const size_t bins = options.bins.value_or(kEntropyBins);
+    hint.setVisible(shown && options.kind == Calibrator::Entropy && oneCandidate(options));
+    hint.setToolTip(tr("A histogram of %1 bins for %2 levels leaves the entropy search one range to choose from, the "
+                       "whole one, as min-max does. Click to give it %3 bins.")
+                        .arg(bins)
+                        .arg(options.quantizedBins)
+                        .arg(kSearchBins));
 }
 
 void RecipeForm::choose(const RecipeField& field, double value)

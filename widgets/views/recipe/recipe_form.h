@@ -10,6 +10,7 @@
 class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
+class QPushButton;
 class QToolButton;
 
 namespace qs {
@@ -40,6 +41,7 @@ private:
         QDoubleSpinBox* number = nullptr;
         QToolButton* reset = nullptr;
         QLabel* note = nullptr; ///< below the editor: what the setting does not reach, and a way out
+        QPushButton* hint = nullptr; ///< what is wrong with the setting; a click mends it
         QWidget* widget() const;
     };
     QLabel* makeNote();
@@ -49,6 +51,8 @@ private:
     void fit(); ///< the arrangement to the width and the labels that are shown
     void arrange(bool stacked);
     void refresh();
+    QPushButton* makeEntropyHint();
+    void refreshEntropyHint(QPushButton& hint, bool shown);
     void refreshLine(const Line& line, const SettingOrigins& origins, const QuantizedNames& names);
     void refreshValue(const Line& line, bool unknown);
     void choose(const RecipeField& field, double value);
