@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
 #include "tests/support/fake_snapshot.h"
+#include "widgets/models/base/natural_order.h"
 #include "widgets/models/base/table_text.h"
 #include "widgets/models/base/worst_first_proxy.h"
 #include "widgets/models/tables/match_model.h"
@@ -18,6 +19,24 @@ double sortValue(const WorstFirstProxy& proxy, int row, int column)
 {
     return proxy.index(row, column).data(SortRole).toDouble();
 }
+
+/// One row of numbers to copy.
+class NumberRow : public QAbstractTableModel {
+public:
+    explicit NumberRow(std::vector<double> numbers)
+        : m_numbers(std::move(numbers))
+    {
+    }
+    int rowCount(const QModelIndex&) const override { return 1; }
+    int columnCount(const QModelIndex&) const override { return int(m_numbers.size()); }
+    QVariant data(const QModelIndex& index, int role) const override
+    {
+        return role == CopyRole ? QVariant(m_numbers[size_t(index.column())]) : QVariant();
+    }
+
+private:
+    std::vector<double> m_numbers;
+};
 
 } // namespace
 
@@ -125,6 +144,39 @@ private slots:
         proxy.sortWorstFirst(match);
         QCOMPARE(proxy.mapToSource(proxy.index(proxy.rowCount() - 1, 0)).row(), first);
         QVERIFY(proxy.mapToSource(proxy.index(0, 0)).row() > first);
+    }
+
+    void namesAreInNaturalOrder_data()
+    {
+        QTest::addColumn<QString>("first");
+        QTest::addColumn<QString>("second");
+        const auto row = [](const char* first, const char* second) {
+            QTest::newRow(first) << QString::fromLatin1(first) << QString::fromLatin1(second);
+        };
+        row("sample 2", "sample 10");
+        row("img_9.png", "img_10.png");
+        row("a7b2", "a07b10");
+        row("conv", "conv_1");
+        row("Conv_1", "conv_2");
+        row("a01", "a1"); // equal but for the zero: still an order
+        row("x99999999999999999998", "x99999999999999999999");
+        row("", "a");
+    }
+
+    void namesAreInNaturalOrder()
+    {
+        QFETCH(QString, first);
+        QFETCH(QString, second);
+        QCOMPARE(naturalCompare(first, second), -1);
+        QCOMPARE(naturalCompare(second, first), 1);
+        QCOMPARE(naturalCompare(first, first), 0);
+    }
+
+    void copiedNumbersAreReadable()
+    {
+        const NumberRow model({ 27.934523105621338, 0.1f, 123456789, -3.25e-9 });
+        const QString text = tableText(model, { 0 }, { 0, 1, 2, 3 }, TableFormat::Tsv);
+        QCOMPARE(text.section(u'\n', 1, 1), QStringLiteral("27.93452\t0.1\t123456789\t-3.25e-09"));
     }
 
     void copy()

@@ -17,7 +17,7 @@ namespace qs {
 /// Roles that all our tables share.
 enum TableRole {
     SortRole = Qt::UserRole, ///< a number (double) or text; invalid = does not exist, always sorted last
-    CopyRole, ///< text for the clipboard: full precision
+    CopyRole, ///< a number, or text, for the clipboard
     BadnessRole, ///< 0 best .. 1 worst, for a bar in the colour scale; invalid = no bar
     SplitRole, ///< QVariantList of doubles: clipping, rounding, inherited (shares, may be negative)
     StripRole, ///< QVariantList of doubles: badness by channel

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/column_model.h"
 
+#include "widgets/models/base/natural_order.h"
+
 #include <limits>
 #include <numeric>
 
@@ -33,7 +35,7 @@ std::vector<double> ColumnModel::sortKeys(int section) const
     for (size_t i = 0; i < count; ++i)
         texts[i] = keyOf(i).toString();
     std::iota(order.begin(), order.end(), size_t(0));
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return texts[a] < texts[b]; });
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return naturalCompare(texts[a], texts[b]) < 0; });
     double rank = 0;
     for (size_t i = 0; i < count; ++i) {
         if (i > 0 && texts[order[i]] != texts[order[i - 1]])

@@ -5,14 +5,24 @@
 
 #include <QStringList>
 
+#include <cmath>
+
 namespace qs {
 
 namespace {
 
+constexpr int kDigits = 7; ///< of a float; more say nothing of what was measured
+constexpr double kLargestWhole = 1e15; ///< that is written out
+
+QString plainNumber(double value)
+{
+    const bool whole = std::abs(value) < kLargestWhole && value == std::trunc(value);
+    return whole ? QString::number(value, 'f', 0) : QString::number(value, 'g', kDigits);
+}
+
 QString tsvCell(const QVariant& value)
 {
-    QString text
-        = value.userType() == QMetaType::Double ? QString::number(value.toDouble(), 'g', 17) : value.toString();
+    QString text = value.userType() == QMetaType::Double ? plainNumber(value.toDouble()) : value.toString();
     return text.replace(u'\t', u' ').replace(u'\n', u' ');
 }
 
