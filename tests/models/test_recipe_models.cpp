@@ -11,6 +11,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include <numeric>
+
 using namespace qs;
 
 namespace {
@@ -41,6 +43,14 @@ RunNumbers numbersOf(double sqnr, double accuracy)
     return numbers;
 }
 
+/// Each node is a unit of its own.
+NodeUnits apart(const std::vector<RecipeNode>& nodes)
+{
+    std::vector<size_t> heads(nodes.size());
+    std::iota(heads.begin(), heads.end(), size_t(0));
+    return NodeUnits(heads);
+}
+
 RunTree someRuns()
 {
     RunTree tree;
@@ -67,7 +77,7 @@ private slots:
     {
         NodeTreeModel model;
         QAbstractItemModelTester tester(&model, kTesterMode);
-        model.setNodes(someNodes());
+        model.setNodes(someNodes(), apart(someNodes()));
         QCOMPARE(model.rowCount(), 3);
         QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("stem/conv")); // alone in its scope
         const QModelIndex block = model.index(1, 0);
@@ -82,7 +92,7 @@ private slots:
         QCOMPARE(model.rowCount(), 4);
         QCOMPARE(model.membersOf(model.index(1, 0)).size(), size_t(2)); // Conv
         model.setGrouping(NodeGrouping::Scope);
-        model.setNodes({});
+        model.setNodes({}, {});
         QCOMPARE(model.rowCount(), 0);
     }
 
@@ -90,7 +100,7 @@ private slots:
     {
         NodeTreeModel model;
         QAbstractItemModelTester tester(&model, kTesterMode);
-        model.setNodes(someNodes());
+        model.setNodes(someNodes(), apart(someNodes()));
         Recipe recipe;
         refresh(model, recipe);
         const QModelIndex block = model.index(1, 0);
@@ -109,10 +119,41 @@ private slots:
         QCOMPARE(model.quantizedCount(), size_t(2));
     }
 
+    void unitsAreOneRowWithParts()
+    {
+        NodeTreeModel model;
+        QAbstractItemModelTester tester(&model, kTesterMode);
+        const std::vector<RecipeNode> nodes { { "/stem/conv", "Conv" }, { "/stem/act/relu", "Relu" },
+            { "/head/gemm", "Gemm" } };
+        const NodeUnits units({ 0, 0, 2 });
+        QCOMPARE(units.whole(std::vector<size_t> { 1 }), (std::vector<size_t> { 0, 1 }));
+        for (const NodeGrouping grouping : { NodeGrouping::Scope, NodeGrouping::Type }) {
+            model.setGrouping(grouping);
+            model.setNodes(nodes, units);
+            refresh(model, {});
+            const QModelIndex unit = model.unitIndexOf("/stem/act/relu");
+            QCOMPARE(model.unitIndexOf("/stem/conv"), unit);
+            QVERIFY(unit.data().toString().contains(QStringLiteral("conv + ")));
+            QCOMPARE(model.membersOf(unit), (std::vector<size_t> { 0, 1 }));
+            QCOMPARE(model.nodeOf(unit), std::optional<size_t>(1)); // whose output is the unit's
+            QCOMPARE(model.rowCount(unit), 2);
+            QSignalSpy asked(&model, &NodeTreeModel::changeRequested);
+            QVERIFY(model.setData(unit, Qt::Unchecked, Qt::CheckStateRole));
+            QCOMPARE(asked[0][0].value<std::vector<size_t>>(), (std::vector<size_t> { 0, 1 }));
+            QCOMPARE(asked[0][2].toString(), QStringLiteral("/stem/conv + /stem/act/relu"));
+            QVERIFY(model.setData(model.indexOf("/stem/act/relu"), Qt::Unchecked, Qt::CheckStateRole));
+            QCOMPARE(asked[1][0].value<std::vector<size_t>>(), (std::vector<size_t> { 1 }));
+            const Recipe part = test::withNode({}, model.nodes(), 1, false);
+            refresh(model, part);
+            QCOMPARE(unit.data(Qt::CheckStateRole).toInt(), int(Qt::PartiallyChecked));
+            QCOMPARE(unit.siblingAtColumn(1).data().toString(), QStringLiteral("1 of 2"));
+        }
+    }
+
     void checkingAsksForAnEdit()
     {
         NodeTreeModel model;
-        model.setNodes(someNodes());
+        model.setNodes(someNodes(), apart(someNodes()));
         refresh(model, {});
         QSignalSpy asked(&model, &NodeTreeModel::changeRequested);
         QVERIFY(model.setData(model.index(1, 0), Qt::Unchecked, Qt::CheckStateRole));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/work/long_work.h"
 #include "core/quant/recipe/recipe_json.h"
+#include "tests/views/example_window.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/point_chart.h"
 #include "widgets/session/export/hand_over.h"
@@ -46,10 +47,10 @@
 #include <set>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
-constexpr int kPatience = 60'000;
 std::atomic<int> g_onGuiThread { 0 }; ///< long functions that were entered on the GUI thread
 std::mutex g_workMutex;
 std::set<std::string> g_work; ///< long functions that were entered anywhere; behind the mutex
@@ -68,64 +69,13 @@ Result<SnapshotPtr> build(const Inputs& inputs, const SnapshotPtr& previous, con
     return buildSnapshot(inputs, previous, progress, cancel, partial);
 }
 
-Inputs bundledExample()
-{
-    const std::string folder = QS_SOURCE_DIR "/resources/examples/";
-    Inputs inputs;
-    inputs.floatPath = folder + "digits_float.onnx";
-    inputs.quantPath = folder + "digits_qdq_narrow.onnx";
-    inputs.data.spec = folder + "digits_samples.npz";
-    inputs.data.limit = 60;
-    return inputs;
-}
-
-/// A window with an example, compared.
-struct Example {
-    Session session { build };
-    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
-
+/// A window with an example, compared by what is noted.
+struct Example : ExampleWindow {
     explicit Example(const Inputs& inputs = bundledExample())
+        : ExampleWindow(build, inputs)
     {
-        window.resize(1600, 1000);
-        window.show();
-        session.openInputs(inputs);
-    }
-
-    bool ready()
-    {
-        return QTest::qWaitFor(
-            [this] { return session.recipe().editable() && session.jobs().idle() && session.comparison(); }, kPatience);
-    }
-
-    bool settled()
-    {
-        return QTest::qWaitFor(
-            [this] { return session.jobs().idle() && !session.needsRun() && window.recipe().changesNotRun() == 0; },
-            kPatience);
-    }
-
-    double accuracy() const { return session.comparison()->accuracy->quantizedAccuracy; }
-    QUndoStack& stack() { return session.recipe().stack(); }
-
-    /// A tensor with a per-tensor range of its own.
-    const ActivationRow* movableTensor()
-    {
-        for (const ActivationRow& row : session.comparison()->activations)
-            if (row.quantizer && !row.node.empty() && row.params.perTensor()) {
-                session.selection().selectByName(row.name);
-                return &row;
-            }
-        return nullptr;
     }
 };
-
-QPushButton* buttonNamed(QWidget& parent, const QString& name)
-{
-    for (QPushButton* button : parent.findChildren<QPushButton*>())
-        if (button->accessibleName() == name && button->isVisibleTo(&parent))
-            return button;
-    return nullptr;
-}
 
 QComboBox* comboNamed(QWidget& parent, const QString& name)
 {
@@ -371,7 +321,7 @@ private slots:
         QVERIFY(example.session.needsRun());
         const auto& boxes = example.window.graph().canvas().look().boxes;
         QVERIFY(std::ranges::any_of(
-            boxes, [](const BoxLook& look) { return look.quantized == false && !look.note.isEmpty(); }));
+            boxes, [](const BoxLook& look) { return look.quantized == TriState::None && !look.note.isEmpty(); }));
         QTest::keyClick(&example.window, Qt::Key_R);
         QVERIFY(example.settled());
         QCOMPARE(recipe.mark(name), std::optional(NodeMark::Float));
@@ -515,6 +465,8 @@ private slots:
         example.window.showView(QStringLiteral("advisor"));
         example.window.advisor().measure(UnitKind::Node);
         QVERIFY(QTest::qWaitFor([&] { return example.window.advisor().sensitivity(); }, kPatience));
+        QVERIFY(panel->ranking()->model()->rowCount() > 0); // the first ones are shown while the rest is measured
+        QVERIFY(QTest::qWaitFor([&] { return !example.window.advisor().running(); }, kPatience));
         QVERIFY(panel->ranking()->model()->rowCount() > 3);
         QVERIFY(panel->curve().data().points.size() > 1);
         emit panel->curve().itemChosen(1);
@@ -528,13 +480,29 @@ private slots:
             QVERIFY2(g_work.contains(what), what);
     }
 
+    void whatWasRankedStaysAfterACancellation()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.window.showView(QStringLiteral("advisor"));
+        Advisor& advisor = example.window.advisor();
+        advisor.measure(UnitKind::Node);
+        QVERIFY(QTest::qWaitFor([&] { return advisor.sensitivity(); }, kPatience));
+        const size_t ranked = advisor.sensitivity()->units.size();
+        QVERIFY(ranked > 0);
+        example.session.jobs().cancelTag(Advisor::kTag);
+        QVERIFY(QTest::qWaitFor([&] { return !advisor.running(); }, kPatience));
+        QVERIFY(advisor.sensitivity() && advisor.sensitivity()->units.size() >= ranked);
+        QVERIFY(example.window.findChild<AdvisorPanel*>()->ranking()->isVisible());
+    }
+
     void everythingIsHandedOver()
     {
         Example example;
         QVERIFY(example.ready());
         QTemporaryDir folder;
         RecipeView& recipe = example.window.recipe();
-        recipe.toggle(0);
+        recipe.togglePart(0);
         QVERIFY(example.settled());
         const std::vector<std::pair<HandOver, QString>> files { { HandOver::Qdq, QStringLiteral("a.onnx") },
             { HandOver::QOperator, QStringLiteral("b.onnx") }, { HandOver::Script, QStringLiteral("c.py") },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/small_session.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/graph_legend.h"
 #include "widgets/views/tables/sample_pictures.h"
@@ -115,6 +116,7 @@ private slots:
     void unwritableGraphsAreToldOf();
     void samplesGetPictures();
     void theDesktopDecidesOnDark();
+    void emptyTextsSayWhy();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -259,6 +261,31 @@ void TestViewParts::samplesGetPictures()
     QVERIFY(pictures.at(0).isNull()); // those were of other data
     pictures.want();
     QTRY_VERIFY(!pictures.at(0).isNull());
+}
+
+void TestViewParts::emptyTextsSayWhy()
+{
+    SmallSession small;
+    QVERIFY(small.load());
+    Snapshot pair = *small.session.snapshot();
+    pair.inputs.floatPath = "/models/first.onnx";
+    pair.inputs.quantPath = "/models/second.onnx";
+    QVERIFY(whyNothingCompared(pair).isEmpty());
+    QVERIFY(pairNote(pair).isEmpty());
+    pair.comparison.reset();
+    QCOMPARE(whyNothingCompared(pair), QStringLiteral("Open data to compare the models."));
+    Snapshot floats = pair, quantized = pair, swapped = pair, alone = pair;
+    floats.quantModel = pair.floatModel;
+    QCOMPARE(pairNote(floats), QStringLiteral("Both models are float: second.onnx has no quantizers."));
+    quantized.floatModel = pair.quantModel;
+    QVERIFY(pairNote(quantized).startsWith(QStringLiteral("Both models are quantized: first.onnx")));
+    std::swap(swapped.floatModel, swapped.quantModel);
+    QVERIFY(pairNote(swapped).contains(QStringLiteral("first.onnx is quantized, second.onnx is float")));
+    alone.floatModel = pair.quantModel;
+    alone.quantModel.reset();
+    QVERIFY(whyNothingCompared(alone).startsWith(QStringLiteral("first.onnx is quantized already")));
+    floats.inputs.recipe = Recipe();
+    QVERIFY(pairNote(floats).startsWith(QStringLiteral("The recipe quantizes no node")));
 }
 
 void TestViewParts::theDesktopDecidesOnDark()

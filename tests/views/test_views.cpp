@@ -6,6 +6,7 @@
 #include "widgets/views/detail/inspector_panel.h"
 #include "widgets/views/tables/findings_panel.h"
 #include "widgets/views/theme/style.h"
+#include "widgets/views/window/drop_hint.h"
 #include "widgets/views/window/header_strip.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/screenshot.h"
@@ -402,9 +403,17 @@ private slots:
         QDragEnterEvent enter({ 10, 10 }, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(&window, &enter);
         QVERIFY(enter.isAccepted());
+        const auto* hint = window.findChild<DropHint*>();
+        QVERIFY(hint->isVisible());
+        QTRY_VERIFY(hint->text().contains(QStringLiteral("samples.npz: the samples that the models are compared on")));
+        QDragLeaveEvent leave;
+        QCoreApplication::sendEvent(&window, &leave);
+        QVERIFY(!hint->isVisible());
+        QCoreApplication::sendEvent(&window, &enter);
         QSignalSpy settled(&session, &Session::settled);
         QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(&window, &drop);
+        QVERIFY(!hint->isVisible());
         QVERIFY(settled.wait());
         QCOMPARE(session.snapshot()->inputs.data.spec, data.toStdString()); // data for the models that are open
         QCOMPARE(session.snapshot()->inputs.quantPath, somePair().quantPath);

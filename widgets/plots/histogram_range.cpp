@@ -206,6 +206,7 @@ bool HistogramPlot::eventFilter(QObject* watched, QEvent* event)
     if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton) {
         m_held = endAt(mouse->position());
         if (m_held) {
+            hideCrosshair();
             setFocus(Qt::MouseFocusReason);
             return true; // the axes do not move
         }

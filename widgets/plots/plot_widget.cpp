@@ -20,6 +20,7 @@ namespace qs {
 namespace {
 
 constexpr int kMostTicks = 5, kTickWidth = 80, kTickHeight = 34; ///< pixels of the plot for each
+constexpr int kVeilAlpha = 150; ///< of 255
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 
 /// Decimals that tell multiples of a step apart; nothing for steps that are written with a power of ten.
@@ -69,6 +70,7 @@ private:
 PlotWidget::PlotWidget(QWidget* parent)
     : QWidget(parent)
     , m_plot(new PlotCanvas(this))
+    , m_veil(new QWidget(this))
     , m_readout(new QLabel(this))
     , m_message(new QLabel(this))
     , m_crosshair(new QCPItemStraightLine(m_plot))
@@ -79,6 +81,9 @@ PlotWidget::PlotWidget(QWidget* parent)
     m_plot->installEventFilter(this);
     m_crosshair->setLayer(QStringLiteral("overlay"));
     m_crosshair->setVisible(false);
+    m_veil->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_veil->setAutoFillBackground(true);
+    m_veil->hide();
     m_readout->setAttribute(Qt::WA_TransparentForMouseEvents);
     m_readout->setAutoFillBackground(true);
     m_readout->setMargin(4);
@@ -130,9 +135,23 @@ void PlotWidget::applyStyle()
     colours.setColor(QPalette::Window, m_style.background);
     colours.setColor(QPalette::WindowText, m_style.text);
     m_readout->setPalette(colours);
+    QPalette veil = colours;
+    QColor pale = m_style.background;
+    pale.setAlpha(kVeilAlpha);
+    veil.setColor(QPalette::Window, pale);
+    m_veil->setPalette(veil);
     colours.setColor(QPalette::WindowText, m_style.muted);
     m_message->setPalette(colours);
 }
+
+void PlotWidget::setDimmed(bool dimmed)
+{
+    m_veil->setVisible(dimmed);
+    m_veil->raise();
+    m_readout->raise();
+}
+
+bool PlotWidget::dimmed() const { return !m_veil->isHidden(); }
 
 QString PlotWidget::number(double value) const
 {
@@ -245,6 +264,7 @@ void PlotWidget::resizeEvent(QResizeEvent* event)
     for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis })
         axis->ticker()->setTickCount(tickCount(*axis));
     m_plot->setGeometry(rect()); // draws with these ticks
+    m_veil->setGeometry(rect());
     m_message->setGeometry(rect());
     QWidget::resizeEvent(event);
 }

@@ -23,6 +23,9 @@ public:
     ~PlotWidget() override;
 
     void setStyle(const PlotStyle& style);
+    /// Pales what is drawn: its numbers are not of the present state.
+    void setDimmed(bool dimmed);
+    bool dimmed() const;
     /// Shows everything again.
     void resetView();
     /// Writes the picture or the numbers, by the file name's ending: png, svg, pdf, csv. False when it cannot.
@@ -52,6 +55,7 @@ protected:
     /// Puts the legend into a row below the axes.
     void placeLegendBelow();
     void showLegend(bool shown); ///< where it was placed
+    void hideCrosshair(); ///< and what it says
 
     bool eventFilter(QObject* watched, QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
@@ -62,11 +66,11 @@ private:
     int tickCount(const QCPAxis& axis) const;
     void applyStyle();
     void moveCrosshair(const QPoint& position);
-    void hideCrosshair();
     void showMenu(const QPoint& global);
 
     PlotStyle m_style;
     PlotCanvas* m_plot;
+    QWidget* m_veil; ///< over a dimmed plot
     QLabel* m_readout;
     QLabel* m_message;
     QPoint m_pressed;

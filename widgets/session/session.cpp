@@ -104,6 +104,7 @@ void Session::publish(const SnapshotPtr& snapshot)
     if (m_metric == Metric::OtherGain && !snapshot->inputs.other.given())
         setMetric(Metric::Accumulated);
     m_suggestion.rebind(snapshot);
+    tellNumbers();
     emit snapshotChanged(snapshot, before);
     if (const Comparison* now = comparison())
         m_suggestion.suggest(*now, m_metric);

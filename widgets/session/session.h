@@ -9,6 +9,7 @@
 #include "widgets/session/history/run_list.h"
 #include "widgets/session/jobs/job_list.h"
 #include "widgets/session/opening.h"
+#include "widgets/session/shown/numbers_age.h"
 #include "widgets/session/shown/selection.h"
 #include "widgets/session/shown/suggestion.h"
 #include "widgets/session/shown/theme.h"
@@ -47,6 +48,7 @@ public:
     JobList& jobs() { return m_jobs; }
     RecipeHistory& recipe() { return m_history; } ///< how it is changed, with the undo stack
     RunList& runs() { return m_runs; }
+    const NumbersAge& numbers() const { return m_numbers; } ///< whether those that are shown are of the recipe as it is
 
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);
@@ -156,6 +158,7 @@ private:
     void updateEditable(bool otherModels);
     void publish(const SnapshotPtr& snapshot);
     void tellWork();
+    void tellNumbers();
 
     BuildFn m_build;
     SnapshotPtr m_snapshot;
@@ -180,6 +183,7 @@ private:
     QTimer m_tryTimer; ///< until what was asked for before is under way
     Metric m_metric = Metric::Accumulated;
     Theme m_theme = Theme::light();
+    NumbersAge m_numbers;
     Selection m_selection;
     Suggestion m_suggestion { m_selection };
     JobList m_jobs;

@@ -416,6 +416,20 @@ void Session::tellWork()
     const Work before = std::exchange(m_told, work());
     if ((before == Work::Waiting) != (m_told == Work::Waiting))
         emit needsRunChanged(m_told == Work::Waiting);
+    tellNumbers();
+}
+
+void Session::tellNumbers()
+{
+    using State = NumbersAge::State;
+    const Work now = work();
+    const bool moved = m_snapshot->comparison && (now == Work::Waiting || now == Work::Running)
+        && !(m_snapshot->inputs.asked() == inputsNow().asked());
+    const RecipeRun* run = m_runs.tree().find(m_runs.tree().current());
+    m_numbers.tell(!moved          ? State::Now
+            : now == Work::Running ? State::Running
+                                   : State::Waiting,
+        run ? QString::fromStdString(run->name) : QString());
 }
 
 } // namespace qs

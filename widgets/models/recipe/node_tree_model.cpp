@@ -80,14 +80,15 @@ QVariant NodeTreeModel::data(const QModelIndex& index, int role) const
         return {};
     }
     const bool excluded = state == TriState::None;
-    const std::optional<double> number = item.leaf && !excluded ? m_numbers[item.members[0]] : std::nullopt;
+    const auto node = nodeOf(index);
+    const std::optional<double> number = node && !excluded ? m_numbers[*node] : std::nullopt;
     if (role == Qt::TextAlignmentRole)
         return int(Qt::AlignRight | Qt::AlignVCenter);
     if (role == SortRole)
         return number ? QVariant(*number) : QVariant();
     if (role != Qt::DisplayRole)
         return {};
-    if (item.leaf)
+    if (node && state != TriState::Some)
         return excluded ? tr("float") : number ? decibelText(number) : QString();
     const auto quantized = std::ranges::count_if(item.members, [&](size_t i) { return m_states[i].quantized; });
     return tr("%1 of %2").arg(countText(quint64(quantized)), countText(item.members.size()));
@@ -105,7 +106,7 @@ bool NodeTreeModel::setData(const QModelIndex& index, const QVariant& value, int
     if (role != Qt::CheckStateRole || !checkIndex(index, CheckIndexOption::IndexIsValid))
         return false;
     const Item& item = *at(index);
-    emit changeRequested(item.members, value.toInt() == Qt::Checked, item.title);
+    emit changeRequested(item.members, value.toInt() == Qt::Checked, fullTitle(item));
     return true;
 }
 
@@ -117,12 +118,13 @@ Qt::ItemFlags NodeTreeModel::flags(const QModelIndex& index) const
     return index.column() == Name ? flags | Qt::ItemIsUserCheckable : flags;
 }
 
-void NodeTreeModel::setNodes(const std::vector<RecipeNode>& nodes)
+void NodeTreeModel::setNodes(const std::vector<RecipeNode>& nodes, const NodeUnits& units)
 {
-    if (nodes == m_nodes)
+    if (nodes == m_nodes && units == m_units)
         return;
     beginResetModel();
     m_nodes = nodes;
+    m_units = units;
     m_states.assign(nodes.size(), {});
     m_numbers.assign(nodes.size(), std::nullopt);
     build();
@@ -169,6 +171,32 @@ int NodeTreeModel::add(int parent, const QString& title)
     return id;
 }
 
+/// A row for what belongs together; one for each part is below it where there are several.
+void NodeTreeModel::addUnit(int parent, const std::vector<size_t>& members, const TitleOf& titleOf)
+{
+    int above = parent;
+    if (members.size() > 1) {
+        QStringList titles;
+        for (const size_t member : members)
+            titles << titleOf(member);
+        above = add(parent, titles.join(QStringLiteral(" + ")));
+        m_items[size_t(above)].unit = true;
+    }
+    for (const size_t member : members) {
+        const int leaf = add(above, titleOf(member));
+        m_items[size_t(leaf)].leaf = true;
+        m_items[size_t(leaf)].members = { member };
+    }
+}
+
+/// As an edit names it: nodes by their names, a scope with those around it.
+QString NodeTreeModel::fullTitle(const Item& item) const
+{
+    if (item.leaf || item.unit)
+        return unitTitle(m_nodes, item.members);
+    return item.parent < 0 ? item.title : fullTitle(m_items[size_t(item.parent)]) + u'/' + item.title;
+}
+
 void NodeTreeModel::build()
 {
     m_items.clear();
@@ -183,8 +211,14 @@ void NodeTreeModel::build()
 void NodeTreeModel::buildScopes()
 {
     std::map<std::pair<int, QString>, int> groups;
+    const auto lastPart = [this](size_t n) {
+        const QStringList parts = partsOf(m_nodes[n].name);
+        return parts.isEmpty() ? toQt(m_nodes[n].name) : parts.back();
+    };
     for (size_t n = 0; n < m_nodes.size(); ++n) {
-        QStringList parts = partsOf(m_nodes[n].name);
+        if (m_units.of(n).front() != n)
+            continue; // stands with the first of its unit
+        const QStringList parts = partsOf(m_nodes[n].name);
         int parent = -1;
         for (qsizetype i = 0; i + 1 < parts.size(); ++i) {
             const auto [known, isNew] = groups.try_emplace({ parent, parts[i] }, -1);
@@ -192,9 +226,7 @@ void NodeTreeModel::buildScopes()
                 known->second = add(parent, parts[i]);
             parent = known->second;
         }
-        const int leaf = add(parent, parts.isEmpty() ? toQt(m_nodes[n].name) : parts.back());
-        m_items[size_t(leaf)].leaf = true;
-        m_items[size_t(leaf)].members = { n };
+        addUnit(parent, m_units.of(n), lastPart);
     }
     collapseChains();
 }
@@ -222,15 +254,15 @@ void NodeTreeModel::collapseChains()
 void NodeTreeModel::buildTypes()
 {
     std::map<std::string, int> groups;
-    for (const RecipeNode& node : m_nodes)
-        groups.try_emplace(node.opType, -1);
+    const auto heads = [this](size_t n) { return m_units.of(n).front() == n; };
+    for (size_t n = 0; n < m_nodes.size(); ++n)
+        if (heads(n))
+            groups.try_emplace(m_nodes[n].opType, -1);
     for (auto& [type, id] : groups)
         id = add(-1, toQt(type));
-    for (size_t n = 0; n < m_nodes.size(); ++n) {
-        const int leaf = add(groups.at(m_nodes[n].opType), toQt(m_nodes[n].name));
-        m_items[size_t(leaf)].leaf = true;
-        m_items[size_t(leaf)].members = { n };
-    }
+    for (size_t n = 0; n < m_nodes.size(); ++n)
+        if (heads(n))
+            addUnit(groups.at(m_nodes[n].opType), m_units.of(n), [this](size_t m) { return toQt(m_nodes[m].name); });
 }
 
 /// Rows, and the nodes below each group.
@@ -253,7 +285,7 @@ void NodeTreeModel::finish()
 std::optional<size_t> NodeTreeModel::nodeOf(const QModelIndex& index) const
 {
     const Item* item = at(index);
-    return item && item->leaf ? std::optional(item->members[0]) : std::nullopt;
+    return item && (item->leaf || item->unit) ? std::optional(item->members.back()) : std::nullopt;
 }
 
 const std::vector<size_t>& NodeTreeModel::membersOf(const QModelIndex& index) const
@@ -271,12 +303,24 @@ QModelIndex NodeTreeModel::indexOf(const std::string& node) const
     return {};
 }
 
+QModelIndex NodeTreeModel::unitIndexOf(const std::string& node) const
+{
+    const QModelIndex own = indexOf(node);
+    const Item* above = at(own.parent());
+    return above && above->unit ? own.parent() : own;
+}
+
 size_t NodeTreeModel::quantizedCount() const { return size_t(std::ranges::count_if(m_states, &NodeState::quantized)); }
 
 QString NodeTreeModel::toolTip(const Item& item) const
 {
+    if (item.unit)
+        return tr(
+            "%1: one box of the quantized graph, quantized or left in float as a whole; the rows below change one "
+            "part alone")
+            .arg(fullTitle(item));
     if (!item.leaf)
-        return tr("%1: %2 nodes").arg(item.title, countText(item.members.size()));
+        return tr("%1: %2 nodes").arg(fullTitle(item), countText(item.members.size()));
     const RecipeNode& node = m_nodes[item.members[0]];
     const NodeState& state = m_states[item.members[0]];
     return tr("%1 (%2): %3, %4")

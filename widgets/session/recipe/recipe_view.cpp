@@ -11,13 +11,14 @@ namespace qs {
 
 namespace {
 
-/// Nodes of the model that the recipe is applied to; that of the float file where none was made yet.
-std::vector<RecipeNode> nodesOf(const Snapshot& snapshot)
+constexpr size_t kFarthest = 64; ///< nodes that are looked at to find the one that took another in
+
+/// The model that the recipe is applied to; that of the float file where none was made yet. Null: none is open.
+const GraphDraft* draftOf(const Snapshot& snapshot)
 {
     if (snapshot.quantization)
-        return recipeNodes(snapshot.quantization->prepared);
-    return snapshot.floatModel && snapshot.floatModel->draft ? recipeNodes(*snapshot.floatModel->draft)
-                                                             : std::vector<RecipeNode> {};
+        return &snapshot.quantization->prepared;
+    return snapshot.floatModel ? snapshot.floatModel->draft.get() : nullptr;
 }
 
 std::string recipeName(const Graph& graph, NodeId id)
@@ -62,10 +63,7 @@ void RecipeView::refresh()
     if (model != m_nodesOf || snapshot->quantization.get() != m_quantization) {
         m_nodesOf = model;
         m_quantization = snapshot->quantization.get();
-        m_nodes = nodesOf(*snapshot);
-        m_byName.clear();
-        for (size_t n = 0; n < m_nodes.size(); ++n)
-            m_byName.try_emplace(m_nodes[n].name, n);
+        takeNodes(*snapshot);
     }
     const RunTree& runs = m_session.runs().tree();
     const RecipeRun* run = runs.find(runs.current());
@@ -73,7 +71,25 @@ void RecipeView::refresh()
     const RecipeBase base = m_session.recipe().recipeBase();
     m_now = nodeStates(m_session.recipe().recipe(), base, m_nodes);
     m_before = m_shown == m_session.recipe().recipe() ? m_now : nodeStates(m_shown, base, m_nodes);
+    m_units = nodeUnits(*snapshot, m_nodes, m_now);
     emit changed();
+}
+
+void RecipeView::takeNodes(const Snapshot& snapshot)
+{
+    const GraphDraft* draft = draftOf(snapshot);
+    m_nodes = draft ? recipeNodes(*draft) : std::vector<RecipeNode> {};
+    m_byName.clear();
+    m_byOutput.clear();
+    for (size_t n = 0; n < m_nodes.size(); ++n)
+        m_byName.try_emplace(m_nodes[n].name, n);
+    if (!draft)
+        return;
+    for (const DraftNode& node : draft->nodes)
+        if (const auto known = m_byName.find(node.name); known != m_byName.end())
+            for (const std::string& output : node.outputs)
+                if (!output.empty())
+                    m_byOutput.try_emplace(output, known->second);
 }
 
 std::optional<size_t> RecipeView::find(const std::string& name) const
@@ -93,6 +109,35 @@ std::optional<NodeMark> RecipeView::mark(const std::string& name) const
     return before ? NodeMark::FloatInDraft : NodeMark::Float;
 }
 
+std::optional<TriState> RecipeView::state(std::span<const size_t> members) const
+{
+    return members.empty() || !m_session.recipe().editable() ? std::nullopt : std::optional(triState(m_now, members));
+}
+
+/// The node that stands for one of another graph: under its name, as the maker of its tensor, or, where it was put into
+/// another, as the first one behind it.
+std::optional<size_t> RecipeView::whereItWent(const Graph& graph, NodeId node) const
+{
+    if (const auto found = find(recipeName(graph, node)))
+        return found;
+    std::vector<NodeId> open { node };
+    for (size_t i = 0; i < open.size() && i < kFarthest; ++i)
+        for (const ValueId output : graph.node(open[i]).outputs) {
+            if (!output.valid())
+                continue;
+            const Value& value = graph.value(output);
+            if (const auto made = m_byOutput.find(value.name); made != m_byOutput.end())
+                return made->second;
+            for (const Use& use : value.uses) {
+                if (const auto reader = find(recipeName(graph, use.node)))
+                    return reader;
+                if (std::ranges::find(open, use.node) == open.end())
+                    open.push_back(use.node);
+            }
+        }
+    return std::nullopt;
+}
+
 std::optional<size_t> RecipeView::nodeOf(const Place& place) const
 {
     const SnapshotPtr snapshot = m_session.snapshot();
@@ -101,17 +146,28 @@ std::optional<size_t> RecipeView::nodeOf(const Place& place) const
         return std::nullopt;
     const Graph& graph = model->graph();
     if (place.node.valid())
-        if (const auto node = find(recipeName(graph, place.node)))
+        if (const auto node = whereItWent(graph, place.node))
             return node;
     if (!place.value.valid())
         return std::nullopt;
-    const NodeId producer = graph.value(place.value).producer;
-    if (producer.valid())
-        return find(recipeName(graph, producer));
-    for (const Use& use : graph.value(place.value).uses)
-        if (const auto node = find(recipeName(graph, use.node)))
+    const Value& value = graph.value(place.value);
+    if (value.producer.valid())
+        return whereItWent(graph, value.producer);
+    if (!value.initializer)
+        return std::nullopt; // what reads an input is not what was clicked
+    for (const Use& use : value.uses)
+        if (const auto node = whereItWent(graph, use.node))
             return node;
     return std::nullopt;
+}
+
+std::vector<size_t> RecipeView::membersOf(std::span<const Place> places) const
+{
+    std::vector<size_t> nodes;
+    for (const Place& place : places)
+        if (const auto node = nodeOf(place))
+            nodes.push_back(*node);
+    return m_units.whole(nodes);
 }
 
 int RecipeView::changesNotRun() const
@@ -128,24 +184,21 @@ void RecipeView::setQuantized(std::span<const size_t> members, bool quantized, c
     edits.apply(text, withNodes(edits.recipe(), m_nodes, members, quantized));
 }
 
-void RecipeView::toggleAll(const std::vector<Place>& places)
+void RecipeView::toggleAll(const std::vector<Place>& places) { toggleExactly(membersOf(places)); }
+
+void RecipeView::toggleNodes(const std::vector<size_t>& nodes) { toggleExactly(m_units.whole(nodes)); }
+
+void RecipeView::togglePart(size_t node) { toggleExactly({ &node, 1 }); }
+
+void RecipeView::toggleExactly(std::span<const size_t> members)
 {
-    std::vector<size_t> members;
-    for (const Place& place : places)
-        if (const auto node = nodeOf(place))
-            members.push_back(*node);
-    toggleNodes(std::move(members));
+    setQuantized(members, triState(m_now, members) == TriState::None, title(members));
 }
 
-void RecipeView::toggleNodes(std::vector<size_t> members)
+QString RecipeView::toggleText(std::span<const size_t> members) const
 {
-    std::ranges::sort(members);
-    members.erase(std::ranges::unique(members).begin(), members.end());
-    if (members.empty())
-        return;
-    const bool any = std::ranges::any_of(members, [this](size_t n) { return m_now[n].quantized; });
-    setQuantized(members, !any,
-        members.size() == 1 ? toQt(m_nodes[members[0]].name) : tr("%1 nodes").arg(countText(members.size())));
+    const bool none = triState(m_now, members) == TriState::None;
+    return (none ? tr("Quantize %1") : tr("Exclude %1")).arg(title(members));
 }
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/quant/recipe/recipe_state.h"
+#include "widgets/models/recipe/node_units.h"
 #include "widgets/session/session.h"
 
 #include <QObject>
@@ -19,19 +20,30 @@ enum class NodeMark { Quantized, Float, FloatInDraft, QuantizedInDraft };
 QString nodeMarkText(NodeMark mark); ///< "left in float", "excluded in draft" ...; "" for Quantized
 
 /// The recipe seen from the nodes of the float model: which are quantized, and the edits that views offer for them.
-/// Follows the session.
+/// Whatever is clicked, an edit concerns the whole unit that it shows (NodeUnits), unless a part is asked for. Follows
+/// the session.
 class RecipeView : public QObject {
     Q_OBJECT
 public:
     explicit RecipeView(Session& session, QObject* parent = nullptr);
 
     const std::vector<RecipeNode>& nodes() const { return m_nodes; }
+    const NodeUnits& units() const { return m_units; }
     const std::vector<NodeState>& states() const { return m_now; }
     std::optional<size_t> find(const std::string& name) const;
     /// Nothing for names that are no node of the float model, and where nothing can be edited.
     std::optional<NodeMark> mark(const std::string& name) const;
-    /// The node a place speaks of: its own, else the one that makes or reads the tensor.
+    /// How much of these nodes the recipe quantizes; nothing of none, and where nothing can be edited.
+    std::optional<TriState> state(std::span<const size_t> members) const;
+    QString title(std::span<const size_t> members) const { return unitTitle(m_nodes, members); }
+    /// What toggleNodes() would do: "Exclude conv_3 + relu_4", "Quantize conv_3 + relu_4".
+    QString toggleText(std::span<const size_t> members) const;
+    /// The node a place speaks of: its own, the one that it became part of when the model was prepared, the one that
+    /// makes the tensor or reads the constant. Nothing of the model's inputs.
     std::optional<size_t> nodeOf(const Place& place) const;
+    /// The whole units that these places speak of; ascending, each node once.
+    std::vector<size_t> membersOf(std::span<const Place> places) const;
+    std::vector<size_t> membersOf(const Place& place) const { return membersOf({ &place, 1 }); }
     /// Settings that differ from what the shown numbers were measured with.
     int changesNotRun() const;
 
@@ -41,19 +53,25 @@ public:
     void toggle(const Place& place) { toggleAll({ place }); }
     /// All of them quantized when none is, else all left in float.
     void toggleAll(const std::vector<Place>& places);
-    void toggleNodes(std::vector<size_t> members);
+    void toggleNodes(const std::vector<size_t>& nodes);
+    void togglePart(size_t node); ///< without the rest of its unit
 
 signals:
     void changed();
 
 private:
     void refresh();
+    void takeNodes(const Snapshot& snapshot);
+    void toggleExactly(std::span<const size_t> members);
+    std::optional<size_t> whereItWent(const Graph& graph, NodeId node) const;
 
     Session& m_session;
     const Model* m_nodesOf = nullptr;
     const Quantization* m_quantization = nullptr;
     std::vector<RecipeNode> m_nodes;
     std::unordered_map<std::string, size_t> m_byName;
+    std::unordered_map<std::string, size_t> m_byOutput; ///< by the tensors that they make
+    NodeUnits m_units;
     std::vector<NodeState> m_now, m_before; ///< by the recipe, and by that of the shown numbers
     Recipe m_shown;
 };

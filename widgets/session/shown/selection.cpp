@@ -39,6 +39,28 @@ ValueId mainOutput(const Snapshot& snapshot, Side side, const Node& node)
     return first;
 }
 
+/// Of the node, else of the value.
+std::string nameIn(const Graph& graph, const Place& place)
+{
+    return place.node.valid() ? graph.node(place.node).name
+        : place.value.valid() ? graph.value(place.value).name
+                              : std::string();
+}
+
+/// What a quantized graph does not have any more may still be what the float one calls so.
+Place inFloatModel(Place place, const std::string& name, const Snapshot& to)
+{
+    const Graph* graph = graphOf(to, Side::Float);
+    if (!graph || name.empty())
+        return place;
+    Place there = place;
+    there.side = Side::Float;
+    there.node = graph->findNode(name);
+    if (!there.node.valid())
+        there.value = graph->findValue(name);
+    return there.empty() ? place : there;
+}
+
 /// The same place in another snapshot, found by names; empty when the name is gone.
 Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
 {
@@ -63,6 +85,8 @@ Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
         if (it != rows.end())
             result.weight = size_t(it - rows.begin());
     }
+    if (result.empty() && place.side == Side::Quantized)
+        result = inFloatModel(result, nameIn(*before, place), to);
     if (!result.empty())
         return result;
     Place sampleAlone;
@@ -244,6 +268,7 @@ void Selection::rebind(const SnapshotPtr& snapshot)
 {
     const Place before = current();
     const SnapshotPtr old = m_snapshot;
+    const QString lost = nameOf(before);
     m_snapshot = snapshot;
     const Place now = completed(translated(before, *old, *snapshot));
     std::vector<Place> kept { Place {} };
@@ -260,6 +285,14 @@ void Selection::rebind(const SnapshotPtr& snapshot)
     if (!(now == before))
         emit changed(current(), before);
     emit historyChanged();
+    if (now.empty() && !lost.isEmpty() && snapshot->inputs.floatPath == old->inputs.floatPath)
+        emit vanished(lost);
+}
+
+QString Selection::nameOf(const Place& place) const
+{
+    const Graph* graph = place.empty() ? nullptr : graphOf(*m_snapshot, place.side);
+    return graph ? QString::fromStdString(nameIn(*graph, place)) : QString();
 }
 
 } // namespace qs

@@ -45,10 +45,13 @@ public:
 
 signals:
     void changed(const qs::Place& now, const qs::Place& before);
+    /// What was selected does not exist in the new snapshot of the same model; nothing is selected any more.
+    void vanished(const QString& name);
     void historyChanged();
 
 private:
     Place completed(Place place) const;
+    QString nameOf(const Place& place) const;
     void moveTo(size_t position);
 
     SnapshotPtr m_snapshot = std::make_shared<Snapshot>();

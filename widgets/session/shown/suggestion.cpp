@@ -2,6 +2,7 @@
 #include "widgets/session/shown/suggestion.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -33,13 +34,16 @@ Suggestion::Suggestion(Selection& selection)
 void Suggestion::rebind(const SnapshotPtr& snapshot)
 {
     const bool ours = m_selection.current().empty() || m_selection.current() == m_place;
+    const Inputs& inputs = snapshot->inputs;
+    const std::string model = inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath;
+    m_open = std::exchange(m_model, model) != model || m_open;
     m_selection.rebind(snapshot);
     m_place = ours ? m_selection.current() : Place {};
 }
 
 void Suggestion::suggest(const Comparison& comparison, Metric metric)
 {
-    if (!(m_selection.current() == m_place))
+    if (!std::exchange(m_open, m_open && comparison.partial) || !(m_selection.current() == m_place))
         return;
     Place place;
     place.activation = worstActivation(comparison, metric);

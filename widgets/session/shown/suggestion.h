@@ -6,7 +6,8 @@
 
 namespace qs {
 
-/// What is selected as long as nobody chose anything: the place of the first finding, else the worst tensor.
+/// What is selected as long as nobody chose anything: the place of the first finding, else the worst tensor. It follows
+/// the partial results of the first comparison of a model, then it stays: what is selected does not move by itself.
 class Suggestion {
 public:
     explicit Suggestion(Selection& selection);
@@ -20,6 +21,8 @@ public:
 private:
     Selection& m_selection;
     Place m_place; ///< empty once the user chose one
+    std::string m_model; ///< path of the float model, else of the quantized one
+    bool m_open = true; ///< no complete comparison of this model was seen yet
 };
 
 } // namespace qs

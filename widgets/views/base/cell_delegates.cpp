@@ -21,6 +21,7 @@ constexpr int kRowHeight = 24;
 constexpr int kBarHeight = 10;
 constexpr int kMargin = 6;
 constexpr int kCheckRoom = 22;
+constexpr double kStaleBarOpacity = 0.35; ///< of bars that are not of the recipe as it is
 constexpr int kShortestBar = 4; ///< a shorter one would be all border
 
 QRect middle(const QRect& area, int height)
@@ -50,6 +51,8 @@ CellDelegate::CellDelegate(const Session& session, ColumnKind kind, QObject* par
 {
 }
 
+bool CellDelegate::stale() const { return !isWritten(m_kind) && m_session.numbers().stale(); }
+
 void CellDelegate::showRecipe(RecipeView& recipe, NodeOf nodeOf)
 {
     m_recipe = &recipe;
@@ -59,14 +62,18 @@ void CellDelegate::showRecipe(RecipeView& recipe, NodeOf nodeOf)
 void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
 {
     QStyledItemDelegate::initStyleOption(option, index);
+    if (stale())
+        for (const auto role : { QPalette::Text, QPalette::HighlightedText })
+            option->palette.setColor(role, m_session.theme().muted);
     const auto node = m_recipe ? m_nodeOf(index) : std::nullopt;
-    const auto mark = node ? m_recipe->mark(m_recipe->nodes()[*node].name) : std::nullopt;
-    if (!mark)
+    const auto state = node ? m_recipe->state(m_recipe->units().of(*node)) : std::nullopt;
+    if (!state)
         return;
-    const bool quantized = m_recipe->states()[*node].quantized;
     option->features |= QStyleOptionViewItem::HasCheckIndicator;
-    option->checkState = quantized ? Qt::Checked : Qt::Unchecked;
-    if (quantized)
+    option->checkState = state == TriState::All ? Qt::Checked
+        : state == TriState::None               ? Qt::Unchecked
+                                                : Qt::PartiallyChecked;
+    if (state == TriState::All)
         return;
     option->palette.setColor(QPalette::Text, m_session.theme().warning);
     option->palette.setColor(QPalette::HighlightedText, m_session.theme().warning);
@@ -76,7 +83,7 @@ bool CellDelegate::editorEvent(
     QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index)
 {
     const auto node = m_recipe && event->type() == QEvent::MouseButtonRelease ? m_nodeOf(index) : std::nullopt;
-    if (node && m_recipe->mark(m_recipe->nodes()[*node].name)) {
+    if (node && m_recipe->state(m_recipe->units().of(*node))) {
         QStyleOptionViewItem cell = option;
         initStyleOption(&cell, index);
         cell.rect.setLeft(cell.rect.left() + kTextIndent);
@@ -109,6 +116,8 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
         cell.text.clear();
     style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, widget);
     painter->save();
+    if (stale())
+        painter->setOpacity(kStaleBarOpacity);
     if (m_kind == ColumnKind::Bar)
         paintBar(painter, area, index);
     else if (drawn && m_kind == ColumnKind::Split)

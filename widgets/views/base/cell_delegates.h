@@ -14,7 +14,8 @@ namespace qs {
 class RecipeView;
 
 /// Draws the cells that are more than text: a bar in the colour scale beside its number, the noise split, the channel
-/// strip. Text cells get the default painting without the dotted focus frame. Long names keep their end.
+/// strip. Numbers that the recipe has moved on from are dimmed. Text cells get the default painting without the dotted
+/// focus frame. Long names keep their end.
 class CellDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
@@ -31,6 +32,7 @@ protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 
 private:
+    bool stale() const; ///< a number that is not of the recipe as it is
     void paintBar(QPainter* painter, QRect area, const QModelIndex& index) const;
     void paintSplit(QPainter* painter, QRect area, const QModelIndex& index) const;
     void paintStrip(QPainter* painter, QRect area, const QModelIndex& index) const;

@@ -6,6 +6,7 @@
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/table_columns.h"
 #include "widgets/views/base/table_header.h"
+#include "widgets/views/base/unit_actions.h"
 
 #include <QClipboard>
 #include <QEvent>
@@ -90,6 +91,10 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
         follow(m_session.selection().current());
     });
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
+    connect(&session.numbers(), &NumbersAge::changed, this, [this] {
+        m_table->viewport()->update();
+        showInfo();
+    });
     connect(&session.selection(), &Selection::changed, this, [this](const Place& now) { follow(now); });
     m_setup.model->setSnapshot(session.snapshot());
     showOthers();
@@ -154,15 +159,22 @@ void TablePanel::showRecipe()
     connect(m_setup.recipe, &RecipeView::changed, m_table->viewport(), qOverload<>(&QWidget::update));
 }
 
-bool TablePanel::toggleNodes()
+std::vector<size_t> TablePanel::chosenNodes() const
 {
     if (!m_setup.recipe)
-        return false;
+        return {};
     std::vector<size_t> members;
     for (const int row : chosenRows())
         if (const auto node = m_setup.nodeOf(row))
             members.push_back(*node);
-    m_setup.recipe->toggleNodes(members);
+    return m_setup.recipe->units().whole(members);
+}
+
+bool TablePanel::toggleNodes()
+{
+    const std::vector<size_t> members = chosenNodes();
+    if (m_setup.recipe)
+        m_setup.recipe->toggleNodes(members);
     return !members.empty();
 }
 
@@ -329,6 +341,8 @@ void TablePanel::showInfo()
     QString text = m_setup.info ? m_setup.info(snapshot) : QString();
     if (m_proxy->hiddenRows() > 0)
         text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
+    if (m_session.numbers().stale() && m_proxy->rowCount() > 0)
+        text += text.isEmpty() ? tr("before the changes") : tr(" · before the changes");
     header()->setInfo(text);
     const bool empty = m_proxy->rowCount() == 0;
     m_empty->setVisible(empty);
@@ -391,10 +405,8 @@ void TablePanel::showColumnMenu(const QPoint& position)
 void TablePanel::showRowMenu(const QPoint& position)
 {
     QMenu menu(this);
-    if (m_setup.recipe && m_session.recipe().editable() && m_table->currentIndex().isValid()) {
-        menu.addAction(tr("Quantize or leave in float"), QKeySequence(Qt::Key_E), this, &TablePanel::toggleNodes);
-        menu.addSeparator();
-    }
+    if (m_setup.recipe)
+        addUnitActions(menu, *m_setup.recipe, chosenNodes());
     if (!actions().isEmpty()) {
         menu.addActions(actions());
         menu.addSeparator();

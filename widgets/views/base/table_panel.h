@@ -50,6 +50,7 @@ public:
     /// Leaves the nodes of the chosen rows in float, or quantizes them again; false where there are none.
     bool toggleNodes();
     std::vector<int> chosenRows() const; ///< of the model
+    std::vector<size_t> chosenNodes() const; ///< of the recipe: the units of the chosen rows
 
 protected:
     /// A widget at the right of the table; its share of the width in percent.

@@ -224,6 +224,7 @@ std::optional<uint32_t> GraphCanvas::checkAt(QPointF point) const
 void GraphCanvas::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() == Qt::LeftButton || event->button() == Qt::MiddleButton) {
+        QToolTip::hideText(); // it would stay where it was while the drawing moves
         m_pressed = event->position();
         m_offsetAtPress = m_offset;
         m_dragging = false;
@@ -355,7 +356,7 @@ bool GraphCanvas::event(QEvent* event)
 void GraphCanvas::showTip(const QPoint& local, const QPoint& global)
 {
     QString text;
-    if (m_scene) {
+    if (m_scene && !m_pressed) {
         const QPointF at = toScene(local);
         if (const auto box = m_scene->boxAt(at); box && m_boxTip)
             text = m_boxTip(*box);

@@ -19,7 +19,8 @@ namespace qs {
 
 namespace {
 
-constexpr int kWhoseWidth = 140; ///< pixels for the name of a sample
+constexpr int kWhoseWidth = 140, kLeastWhose = 50; ///< pixels for the name of a sample
+constexpr double kStaleScaleOpacity = 0.4; ///< of colours that are not of the recipe as it is
 constexpr int kBlocks = 10;
 constexpr int kNarrow = 420; ///< pixels of width below which the scale stands alone
 constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kGap = 8;
@@ -47,21 +48,52 @@ QColor metricColour(const Theme& theme, Metric metric, double value, ColourLimit
 
 GraphLegend::GraphLegend(QWidget* parent)
     : QWidget(parent)
+    , m_sample(new QPushButton(this))
 {
+    m_sample->setProperty("chip", true);
+    m_sample->setObjectName(QStringLiteral("sampleChip"));
+    m_sample->setCursor(Qt::ArrowCursor);
+    m_sample->hide();
+    connect(m_sample, &QPushButton::clicked, this, &GraphLegend::allSamplesWanted);
     setCursor(Qt::PointingHandCursor);
     setFocusPolicy(Qt::TabFocus);
     setAccessibleName(tr("Colour legend"));
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
 }
 
-void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& theme, const QString& whose)
+void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& theme, const Numbers& numbers)
 {
-    m_whose = whose;
+    m_numbers = numbers;
     m_metric = metric;
     m_limits = limits;
     m_theme = theme;
-    setToolTip(metricInfo(metric).definition + QLatin1Char('\n') + tr("Click to change the limits."));
+    setToolTip((numbers.stale ? tr("The recipe was changed since; these are the numbers before.") + QLatin1Char('\n')
+                              : QString())
+        + metricInfo(metric).definition + QLatin1Char('\n') + tr("Click to change the limits."));
+    const QString meaning
+        = tr("Colours and numbers are of %1 alone. Click, or press Esc in the graph, for all samples.")
+              .arg(numbers.sample);
+    m_sample->setToolTip(meaning);
+    m_sample->setAccessibleName(meaning);
+    m_sample->setVisible(!numbers.sample.isEmpty());
+    placeSample();
     update();
+}
+
+/// At the right end; as much of the name as there is room for.
+void GraphLegend::placeSample()
+{
+    const int room = std::clamp(width() / 3, kLeastWhose, kWhoseWidth);
+    m_sample->setText(tr("%1  ✕").arg(fontMetrics().elidedText(m_numbers.sample, Qt::ElideMiddle, room)));
+    m_sample->adjustSize();
+    const int high = std::min(m_sample->height(), height() - 4);
+    m_sample->setGeometry(width() - m_sample->width() - kGap, (height() - high) / 2 + 1, m_sample->width(), high);
+}
+
+void GraphLegend::resizeEvent(QResizeEvent* event)
+{
+    placeSample();
+    QWidget::resizeEvent(event);
 }
 
 void GraphLegend::paintEvent(QPaintEvent*)
@@ -82,24 +114,27 @@ void GraphLegend::paintEvent(QPaintEvent*)
     const bool narrow = width() < kNarrow; // the name of the number is in the tool tip, too
     if (!narrow)
         write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
-    if (!m_whose.isEmpty() && !narrow)
-        write(QStringLiteral("· ") + painter.fontMetrics().elidedText(m_whose, Qt::ElideMiddle, kWhoseWidth));
+    if (m_numbers.stale)
+        write(narrow ? tr("before the changes") : tr("· before the changes"));
     x += narrow ? 0 : kGap;
     write(QStringLiteral("%1 ≤ %2").arg(highIsGood ? worse : better, numberText(m_limits.first)));
     const QString end = QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse);
-    const int room = width() - x - kGap - painter.fontMetrics().horizontalAdvance(end) - kLegendMargin;
+    const int right = m_numbers.sample.isEmpty() ? width() : m_sample->x();
+    const int room = right - x - kGap - painter.fontMetrics().horizontalAdvance(end) - kLegendMargin;
     const int scale = std::clamp(room, kBlocks, kScaleWidth) / kBlocks * kBlocks;
     const int top = (height() - kLegendBar) / 2;
+    painter.setOpacity(m_numbers.stale ? kStaleScaleOpacity : 1);
     for (int i = 0; i < kBlocks; ++i) {
         const double value = m_limits.first + (m_limits.second - m_limits.first) * (i + 0.5) / kBlocks;
         painter.fillRect(QRect(x + scale * i / kBlocks, top, scale / kBlocks, kLegendBar),
             metricColour(m_theme, m_metric, value, m_limits));
     }
+    painter.setOpacity(1);
     x += scale + kGap;
     write(end);
     const QString without = tr("no number");
     const int needed = kGap + 2 * kLegendBar + kGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
-    if (x + needed <= width()) {
+    if (x + needed <= right) {
         x += kGap;
         painter.setBrush(m_theme.raised);
         painter.setPen(m_theme.border);

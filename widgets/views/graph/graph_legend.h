@@ -8,6 +8,8 @@
 
 #include <utility>
 
+class QPushButton;
+
 namespace qs {
 
 using ColourLimits = std::pair<double, double>;
@@ -17,25 +19,38 @@ class GraphLegend : public QWidget {
     Q_OBJECT
 public:
     explicit GraphLegend(QWidget* parent = nullptr);
-    /// `whose`: what the numbers are of, where not of all samples.
-    void setScale(Metric metric, ColourLimits limits, const Theme& theme, const QString& whose = {});
+    /// What the numbers are of, where that is not what one would think.
+    struct Numbers {
+        QString sample; ///< one alone; empty: all samples
+        bool stale = false; ///< the recipe has moved on
+    };
+    void setScale(Metric metric, ColourLimits limits, const Theme& theme, const Numbers& numbers);
+    void setScale(Metric metric, ColourLimits limits, const Theme& theme)
+    {
+        setScale(metric, limits, theme, Numbers());
+    }
     void editLimits();
     QSize sizeHint() const override { return { 420, 26 }; }
     QSize minimumSizeHint() const override { return { 160, 26 }; }
 
 signals:
     void limitsChanged(qs::Metric metric, qs::ColourLimits limits);
+    void allSamplesWanted(); ///< in place of the one that the numbers are of
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    void placeSample();
+
     Metric m_metric = Metric::Accumulated;
     ColourLimits m_limits { 0, 40 };
     Theme m_theme = Theme::light();
-    QString m_whose;
+    Numbers m_numbers;
+    QPushButton* m_sample; ///< names it, and leads back to all samples
 };
 
 /// Colour of a number within limits.

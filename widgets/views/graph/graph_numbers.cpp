@@ -4,6 +4,7 @@
 #include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/session/shown/empty_texts.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -117,7 +118,7 @@ void addPartnerless(Tip& tip, const Snapshot& snapshot, Side side, ValueId value
     else if (snapshot.comparison)
         tip.paragraph(tr("No number: this value has no partner in the other model."));
     else if (snapshot.floatModel && snapshot.quantModel)
-        tip.paragraph(tr("No number yet: the comparison has not run. It needs data (Open data)."));
+        tip.paragraph(tr("No number yet. %1").arg(whyNothingCompared(snapshot)));
 }
 
 } // namespace

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kCorner = 4;
 constexpr double kPlainEdges = 0.25; ///< below this zoom edges are straight lines
+constexpr double kStaleShare = 0.3; ///< of its colour that a box keeps while its number is stale
+constexpr double kStaleNumberOpacity = 0.5; ///< of that number
 constexpr double kCheckSize = 13;
 
 class GraphPainter {
@@ -86,7 +88,7 @@ private:
         const bool dimmed = m_look.searching && !look.found;
         const bool operation = m_scene.graph().boxes[b].kind == DisplayBox::Kind::Operator;
         const double corner = operation ? kCorner : rect.height() / 2;
-        const QColor fill = look.fill.isValid() ? look.fill : m_look.theme.raised;
+        const QColor fill = fillOf(look);
         m_painter.setOpacity(dimmed ? 0.3 : 1);
         m_painter.setBrush(fill);
         if (m_zoom < kPlainEdges) {
@@ -98,7 +100,7 @@ private:
             m_painter.drawRoundedRect(rect, corner, corner);
             if (look.hatched)
                 hatch(rect, corner);
-            if (look.quantized == false)
+            if (look.quantized && look.quantized != TriState::All)
                 outlineFloat(rect, corner);
         }
         if (readable(m_look.fonts.subtitle))
@@ -106,6 +108,17 @@ private:
         m_painter.setOpacity(1);
         if (look.found && m_look.searching)
             outline(b, m_look.theme.warning, 3, 2);
+    }
+
+    QColor fillOf(const BoxLook& look) const
+    {
+        const QColor plain = m_look.theme.raised;
+        if (!look.fill.isValid() || !m_look.stale)
+            return look.fill.isValid() ? look.fill : plain;
+        const auto mixed
+            = [](int number, int ground) { return int(number * kStaleShare + ground * (1 - kStaleShare)); };
+        return { mixed(look.fill.red(), plain.red()), mixed(look.fill.green(), plain.green()),
+            mixed(look.fill.blue(), plain.blue()) };
     }
 
     /// Nodes that the recipe leaves in float.
@@ -119,14 +132,16 @@ private:
     void paintCheck(uint32_t b)
     {
         const BoxLook& look = m_look.boxes[b];
-        const bool wanted = m_look.hovered == b || m_look.selected == b || look.quantized == false;
+        const bool wanted = m_look.hovered == b || m_look.selected == b || look.quantized != TriState::All;
         if (!look.quantized || !wanted || !readable(m_look.fonts.subtitle))
             return;
         const QRectF rect = checkRect(m_scene.box(b));
         m_painter.setBrush(m_look.theme.panel);
-        m_painter.setPen(QPen(*look.quantized ? m_look.theme.accent : m_look.theme.warning, 1.5));
+        m_painter.setPen(QPen(look.quantized == TriState::All ? m_look.theme.accent : m_look.theme.warning, 1.5));
         m_painter.drawRoundedRect(rect, 2.5, 2.5);
-        if (*look.quantized)
+        if (look.quantized == TriState::Some)
+            m_painter.drawLine(rect.center() - QPointF(3.5, 0), rect.center() + QPointF(3.5, 0));
+        if (look.quantized == TriState::All)
             m_painter.drawPolyline(QPolygonF({ rect.topLeft() + QPointF(3, 6.5), rect.topLeft() + QPointF(5.5, 9.5),
                 rect.topLeft() + QPointF(10, 3.5) }));
     }
@@ -169,7 +184,10 @@ private:
         double used = 0;
         if (const QString& number = m_look.boxes[b].number; !number.isEmpty()) {
             m_painter.setFont(m_look.fonts.number);
+            const double opacity = m_painter.opacity();
+            m_painter.setOpacity(opacity * (m_look.stale ? kStaleNumberOpacity : 1));
             m_painter.drawText(inner, Qt::AlignRight | Qt::AlignVCenter, number);
+            m_painter.setOpacity(opacity);
             used = QFontMetricsF(m_look.fonts.number).horizontalAdvance(number) + 8;
         }
         const QRectF left = inner.adjusted(0, 0, -used, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/quant/recipe/recipe_state.h"
 #include "widgets/session/shown/theme.h"
 #include "widgets/views/graph/graph_scene.h"
 
@@ -20,7 +21,7 @@ struct BoxLook {
     QString number; ///< "−5.4 dB"
     bool hatched = false; ///< cannot run
     bool found = false; ///< matches the search
-    std::optional<bool> quantized; ///< what the recipe says; nothing where it says nothing
+    std::optional<TriState> quantized; ///< how much of it, by the recipe; nothing where that says nothing
     QString note; ///< "excluded in draft", in place of the subtitle
 };
 
@@ -32,6 +33,7 @@ struct GraphLook {
     std::optional<uint32_t> selected, hovered;
     std::optional<uint32_t> selectedEdge;
     bool searching = false; ///< boxes that do not match are dimmed
+    bool stale = false; ///< numbers and their colours are not of the recipe as it is: they are dimmed
 };
 
 /// The check box at a box's corner, which says whether the recipe quantizes it.

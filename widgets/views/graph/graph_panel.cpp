@@ -4,6 +4,8 @@
 #include "widgets/models/base/error_text.h"
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/base/unit_actions.h"
+#include "widgets/views/graph/box_nodes.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/graph_numbers.h"
@@ -47,14 +49,6 @@ bool boxMatches(const DisplayBox& box, const Graph& graph, const QString& wanted
             box.weights, [&](const BoxWeight& w) { return contains(graph.value(w.value).name, wanted); });
 }
 
-Place placeOf(Side side, NodeId node)
-{
-    Place place;
-    place.side = side;
-    place.node = node;
-    return place;
-}
-
 } // namespace
 
 GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget* parent)
@@ -95,6 +89,8 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
         m_limits[metric] = limits;
         refreshLook();
     });
+    connect(
+        m_legend, &GraphLegend::allSamplesWanted, this, [this] { m_session.selection().selectSample(std::nullopt); });
     connectSession();
     if (m_pane == Pane::Second)
         connect(this, &Panel::lookedAtChanged, this, [this](bool now) {
@@ -162,6 +158,7 @@ void GraphPanel::connectSession()
         refreshLook();
     });
     connect(&m_session, &Session::themeChanged, this, &GraphPanel::refreshLook);
+    connect(&m_session.numbers(), &NumbersAge::changed, this, &GraphPanel::refreshLook);
     connect(&m_session.selection(), &Selection::changed, this, [this] {
         m_edge.reset();
         refreshLook();
@@ -349,8 +346,9 @@ void GraphPanel::refreshLook()
     look.theme = m_session.theme();
     look.fonts = GraphFonts::of(font());
     const auto sample = sampleShown();
-    m_legend->setScale(
-        metric, limits(), look.theme, sample ? QString::fromStdString(snapshot->data->sampleName(*sample)) : QString());
+    look.stale = m_session.numbers().stale();
+    m_legend->setScale(metric, limits(), look.theme,
+        { sample ? QString::fromStdString(snapshot->data->sampleName(*sample)) : QString(), look.stale });
     m_legend->setVisible(m_canvas->scene() && !availableMetrics(*snapshot).empty());
     const GraphScene* scene = m_canvas->scene();
     if (!scene) {
@@ -400,6 +398,10 @@ bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
         placeOverlays();
         nameFold();
     }
+    if (watched == m_canvas && event->type() == QEvent::ShortcutOverride && leavesSample(*event)) {
+        event->accept(); // before the shortcut that cancels work
+        return true;
+    }
     if (watched == m_canvas && event->type() == QEvent::ContextMenu) {
         if (m_canvas->look().hovered)
             chooseBox(*m_canvas->look().hovered);
@@ -409,10 +411,18 @@ bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
     return Panel::eventFilter(watched, event);
 }
 
+/// Esc, while one sample is shown.
+bool GraphPanel::leavesSample(const QEvent& event) const
+{
+    return static_cast<const QKeyEvent&>(event).key() == Qt::Key_Escape && m_session.selection().current().sample;
+}
+
 void GraphPanel::keyPressEvent(QKeyEvent* event)
 {
     if (event->matches(QKeySequence::Find) || event->key() == Qt::Key_Slash)
         openSearch();
+    else if (leavesSample(*event))
+        m_session.selection().selectSample(std::nullopt);
     else
         Panel::keyPressEvent(event);
 }
@@ -481,37 +491,34 @@ void GraphPanel::chooseBox(uint32_t index)
         selection.selectValue(m_side, box.mainValue());
 }
 
-/// The node of a box that the recipe speaks of.
-std::optional<size_t> GraphPanel::recipeNodeOf(const DisplayBox& box) const
-{
-    if (showsOther()) // which no edit changes
-        return std::nullopt;
-    const LoadedModel* model = modelOf(*shown(), m_side);
-    for (const NodeId id : box.nodes)
-        if (const auto node = model ? m_recipe.nodeOf(placeOf(m_side, id)) : std::nullopt)
-            return node;
-    return std::nullopt;
-}
-
 void GraphPanel::markRecipe(GraphLook& look) const
 {
+    if (showsOther()) // which no edit changes
+        return;
+    const BoxNodes nodes(m_recipe, *m_session.snapshot(), m_side);
     const auto& boxes = m_canvas->scene()->graph().boxes;
     for (size_t b = 0; b < look.boxes.size(); ++b) {
-        const auto node = boxes[b].kind == DisplayBox::Kind::Operator ? recipeNodeOf(boxes[b]) : std::nullopt;
-        const auto mark = node ? m_recipe.mark(m_recipe.nodes()[*node].name) : std::nullopt;
-        if (!mark)
-            continue;
-        look.boxes[b].quantized = m_recipe.states()[*node].quantized;
-        look.boxes[b].note = nodeMarkText(*mark);
+        const std::vector<size_t> members = nodes.of(boxes[b]);
+        look.boxes[b].quantized = m_recipe.state(members);
+        look.boxes[b].note = boxNote(m_recipe, members);
     }
 }
 
-void GraphPanel::toggleBox(uint32_t box)
+std::vector<size_t> GraphPanel::recipeNodesOf(uint32_t box) const
 {
-    if (m_waiting)
-        return;
-    if (const auto node = recipeNodeOf(m_canvas->scene()->graph().boxes[box]))
-        m_recipe.toggle(*node);
+    return m_waiting || showsOther()
+        ? std::vector<size_t>()
+        : BoxNodes(m_recipe, *m_session.snapshot(), m_side).of(m_canvas->scene()->graph().boxes[box]);
+}
+
+void GraphPanel::toggleBox(uint32_t box) { m_recipe.toggleNodes(recipeNodesOf(box)); }
+
+bool GraphPanel::toggleSelected()
+{
+    const auto box = m_canvas->scene() ? m_canvas->look().selected : std::nullopt;
+    const std::vector<size_t> members = box ? recipeNodesOf(*box) : std::vector<size_t>();
+    m_recipe.toggleNodes(members);
+    return !members.empty();
 }
 
 void GraphPanel::chooseEdge(uint32_t edge)
@@ -530,14 +537,8 @@ void GraphPanel::chooseEdge(uint32_t edge)
 void GraphPanel::showMenu(const QPoint& global)
 {
     QMenu menu(this);
-    const auto node = m_recipe.nodeOf(m_session.selection().current());
-    if (node && m_session.recipe().editable()) {
-        const QString name = QString::fromStdString(m_recipe.nodes()[*node].name);
-        const bool quantized = m_recipe.states()[*node].quantized;
-        menu.addAction(quantized ? tr("Leave %1 in float").arg(name) : tr("Quantize %1").arg(name),
-            QKeySequence(Qt::Key_E), this, [this, at = *node] { m_recipe.toggle(at); });
-        menu.addSeparator();
-    }
+    if (const auto box = m_canvas->look().selected; box && m_canvas->scene())
+        addUnitActions(menu, m_recipe, recipeNodesOf(*box));
     menu.addAction(tr("Find…"), QKeySequence(Qt::Key_Slash), this, &GraphPanel::openSearch);
     menu.addAction(tr("Fit"), QKeySequence(Qt::Key_Space), m_canvas, &GraphCanvas::fit);
     menu.addAction(tr("Show the selection"), QKeySequence(Qt::Key_F), m_canvas, &GraphCanvas::focusSelection);

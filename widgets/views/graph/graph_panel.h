@@ -42,6 +42,8 @@ public:
     FoldMode mode() const { return m_mode; }
     void setMode(FoldMode mode);
     GraphCanvas& canvas() const { return *m_canvas; }
+    /// Quantizes what the chosen box stands for, or leaves it in float; false where the recipe says nothing of it.
+    bool toggleSelected();
     /// Opens the search bar.
     void openSearch();
     /// Boxes that match the search, in the drawing's order.
@@ -72,14 +74,15 @@ private:
     void showScene(const std::shared_ptr<const GraphScene>& scene);
     void refreshLook();
     void placeOverlays();
+    bool leavesSample(const QEvent& event) const;
     void search(const QString& text);
     void stepSearch(int step);
     void closeSearch();
     void chooseBox(uint32_t box);
     void chooseEdge(uint32_t edge);
+    std::vector<size_t> recipeNodesOf(uint32_t box) const;
     void toggleBox(uint32_t box);
     void markRecipe(GraphLook& look) const;
-    std::optional<size_t> recipeNodeOf(const DisplayBox& box) const;
     void showMenu(const QPoint& global);
     ColourLimits limits() const;
     QString emptyText() const;

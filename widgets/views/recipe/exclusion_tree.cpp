@@ -15,12 +15,21 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
 
 constexpr int kTreeRowHeight = 22;
+constexpr size_t kMostListed = 20; ///< names in a tool tip
 constexpr int kMostExpanded = 60; ///< nodes up to which the whole tree is open at first
+
+std::vector<size_t> sorted(std::vector<size_t> members)
+{
+    std::ranges::sort(members);
+    return members;
+}
 
 /// What is left in float is written in the colour of warnings; its text says so, too.
 class NodeDelegate : public QStyledItemDelegate {
@@ -62,6 +71,7 @@ ExclusionTree::ExclusionTree(Session& session, RecipeView& recipe, QWidget* pare
     , m_count(new ElidedLabel(Qt::ElideRight, this))
     , m_grouping(new ElidedCombo(this))
     , m_pattern(new QLineEdit(this))
+    , m_matches(new ElidedLabel(Qt::ElideRight, this))
     , m_patterns(new QWidget(this))
     , m_tree(new QTreeView(this))
 {
@@ -77,9 +87,13 @@ ExclusionTree::ExclusionTree(Session& session, RecipeView& recipe, QWidget* pare
     column->setSpacing(4);
     column->addWidget(makeTitle());
     column->addWidget(m_pattern);
+    column->addWidget(m_matches);
     column->addWidget(m_patterns);
     column->addWidget(m_tree, 1);
     buildTree();
+    m_matches->setObjectName(QStringLiteral("formLabel"));
+    m_matches->hide();
+    connect(m_pattern, &QLineEdit::textChanged, this, &ExclusionTree::showMatches);
     connect(m_pattern, &QLineEdit::returnPressed, this, &ExclusionTree::excludePattern);
     connect(&m_recipe, &RecipeView::changed, this, &ExclusionTree::refresh);
     connect(&session, &Session::snapshotChanged, this, &ExclusionTree::refresh);
@@ -129,6 +143,13 @@ void ExclusionTree::buildTree()
     m_tree->addAction(toggle);
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
     connect(toggle, &QAction::triggered, this, &ExclusionTree::toggleCurrent);
+    const auto nameToggle = [this, toggle] {
+        const auto& members = m_model.membersOf(m_tree->currentIndex());
+        toggle->setEnabled(!members.empty());
+        toggle->setText(members.empty() ? tr("Quantize or leave in float") : m_recipe.toggleText(members));
+    };
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, toggle, nameToggle);
+    connect(&m_model, &NodeTreeModel::dataChanged, toggle, nameToggle);
     connect(m_tree, &QTreeView::clicked, this, &ExclusionTree::choose);
     connect(m_tree, &QTreeView::activated, this, &ExclusionTree::choose);
     connect(&m_model, &NodeTreeModel::changeRequested, this,
@@ -140,14 +161,17 @@ void ExclusionTree::buildTree()
 void ExclusionTree::toggleCurrent()
 {
     const QModelIndex index = m_tree->currentIndex().siblingAtColumn(NodeTreeModel::Name);
-    const bool checked = index.data(Qt::CheckStateRole).toInt() == Qt::Checked;
-    m_model.setData(index, checked ? Qt::Unchecked : Qt::Checked, Qt::CheckStateRole);
+    const bool none = index.data(Qt::CheckStateRole).toInt() == Qt::Unchecked;
+    m_model.setData(index, none ? Qt::Checked : Qt::Unchecked, Qt::CheckStateRole);
 }
 
 void ExclusionTree::refresh()
 {
     const bool others = m_model.nodes() != m_recipe.nodes();
-    m_model.setNodes(m_recipe.nodes());
+    const auto open = openRows();
+    m_model.setNodes(m_recipe.nodes(), m_recipe.units());
+    if (!others)
+        openAgain(open);
     refreshNumbers();
     if (others && m_model.nodes().size() <= kMostExpanded)
         m_tree->expandAll();
@@ -157,6 +181,37 @@ void ExclusionTree::refresh()
     refreshPatterns();
     if (others)
         followSelection();
+}
+
+/// The nodes below each open row.
+std::set<std::vector<size_t>> ExclusionTree::openRows() const
+{
+    std::set<std::vector<size_t>> open;
+    const auto walk = [&](const auto& self, const QModelIndex& parent) -> void {
+        for (int row = 0; row < m_model.rowCount(parent); ++row)
+            if (const QModelIndex index = m_model.index(row, 0, parent); m_tree->isExpanded(index)) {
+                open.insert(sorted(m_model.membersOf(index)));
+                self(self, index);
+            }
+    };
+    walk(walk, {});
+    return open;
+}
+
+/// After the rows were made anew because of other units.
+void ExclusionTree::openAgain(const std::set<std::vector<size_t>>& open)
+{
+    const auto walk = [&](const auto& self, const QModelIndex& parent) -> void {
+        for (int row = 0; row < m_model.rowCount(parent); ++row) {
+            const QModelIndex index = m_model.index(row, 0, parent);
+            if (m_model.rowCount(index) == 0 || !open.contains(sorted(m_model.membersOf(index))))
+                continue;
+            if (!m_tree->isExpanded(index))
+                m_tree->expand(index);
+            self(self, index);
+        }
+    };
+    walk(walk, {});
 }
 
 /// What each node's output is worth now.
@@ -192,18 +247,43 @@ void ExclusionTree::refreshPatterns()
     }
 }
 
+/// The nodes that a pattern names.
+std::vector<size_t> ExclusionTree::matches(const std::string& pattern) const
+{
+    std::vector<std::string> names;
+    for (const RecipeNode& node : m_recipe.nodes())
+        names.push_back(node.name);
+    const auto found = matchNames(pattern, names);
+    return found.ok() ? std::vector<size_t>(found->begin(), found->end()) : std::vector<size_t>();
+}
+
+/// What Enter would do with the pattern as it is typed so far.
+void ExclusionTree::showMatches()
+{
+    const std::string pattern = m_pattern->text().trimmed().toStdString();
+    m_matches->setVisible(!pattern.empty());
+    if (pattern.empty())
+        return;
+    const std::vector<size_t> found = matches(pattern);
+    const auto quantized
+        = std::ranges::count_if(found, [this](size_t node) { return m_recipe.states()[node].quantized; });
+    m_matches->setText(found.empty() ? tr("no node matches")
+            : found.size() == 1
+            ? tr("matches %1").arg(m_recipe.title(found))
+            : tr("matches %1 nodes, %2 of them quantized").arg(countText(found.size()), countText(quint64(quantized))));
+    QStringList names;
+    for (size_t i = 0; i < std::min(found.size(), kMostListed); ++i)
+        names << m_recipe.title({ &found[i], 1 });
+    m_matches->setToolTip(names.join(u'\n') + (found.size() > kMostListed ? QStringLiteral("\n…") : QString()));
+}
+
 void ExclusionTree::excludePattern()
 {
     const std::string pattern = m_pattern->text().trimmed().toStdString();
     if (pattern.empty())
         return;
-    std::vector<std::string> names;
-    for (const RecipeNode& node : m_recipe.nodes())
-        names.push_back(node.name);
-    if (!matchNames(pattern, names).ok()) {
-        m_count->setText(tr("no node matches"));
-        return;
-    }
+    if (matches(pattern).empty())
+        return showMatches();
     RecipeEdits& edits = m_session.recipe();
     edits.apply(tr("Exclude %1").arg(toQt(pattern)), withExclusion(edits.recipe(), pattern, true));
     m_pattern->clear();
@@ -220,8 +300,10 @@ void ExclusionTree::followSelection()
     const auto node = m_recipe.nodeOf(m_session.selection().current());
     if (!node)
         return;
-    const QModelIndex index = m_model.indexOf(m_recipe.nodes()[*node].name);
-    if (index.isValid() && index != m_tree->currentIndex().siblingAtColumn(0)) {
+    const QModelIndex index = m_model.unitIndexOf(m_recipe.nodes()[*node].name);
+    const QModelIndex now = m_tree->currentIndex().siblingAtColumn(0);
+    const bool there = index == now || (index.isValid() && index == now.parent() && m_model.nodeOf(index));
+    if (index.isValid() && !there) {
         m_tree->setCurrentIndex(index);
         m_tree->scrollTo(index);
     }

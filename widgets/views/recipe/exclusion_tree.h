@@ -6,6 +6,9 @@
 
 #include <QWidget>
 
+#include <set>
+#include <vector>
+
 class QComboBox;
 class QHBoxLayout;
 class QLabel;
@@ -23,6 +26,7 @@ public:
     QTreeView* tree() const { return m_tree; }
     NodeTreeModel& model() { return m_model; }
     QLineEdit* pattern() const { return m_pattern; }
+    const QLabel& matchText() const { return *m_matches; } ///< what the pattern that is typed matches
     /// Quantizes or excludes the branch that is current.
     void toggleCurrent();
 
@@ -30,8 +34,12 @@ private:
     QWidget* makeTitle();
     void buildTree();
     void refresh();
+    std::set<std::vector<size_t>> openRows() const;
+    void openAgain(const std::set<std::vector<size_t>>& open);
     void refreshNumbers();
     void refreshPatterns();
+    std::vector<size_t> matches(const std::string& pattern) const;
+    void showMatches();
     void excludePattern();
     void choose(const QModelIndex& index);
     void followSelection();
@@ -42,6 +50,7 @@ private:
     QLabel* m_count;
     QComboBox* m_grouping;
     QLineEdit* m_pattern;
+    QLabel* m_matches;
     QWidget* m_patterns; ///< those in force, each with a button that takes it back
     QTreeView* m_tree;
 };

@@ -6,12 +6,14 @@
 #include "widgets/models/recipe/node_tree_model.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/unit_actions.h"
 #include "widgets/views/recipe/typed_values.h"
 
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -73,6 +75,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     , m_session(session)
     , m_recipe(recipe)
     , m_quantize(new QCheckBox(this))
+    , m_parts(new QToolButton(this))
     , m_origin(new ElidedLabel(Qt::ElideRight, this))
     , m_type(new ElidedCombo(this))
     , m_symmetric(new ElidedCombo(this))
@@ -109,7 +112,17 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
     m_more->setText(tr("Override ▾"));
     m_more->setCheckable(true);
     m_more->setToolTip(tr("Type, range, scale and zero point of this tensor alone"));
+    m_parts->setText(tr("Parts ▾"));
+    m_parts->setToolTip(tr("Quantize one node of these alone, or leave it alone in float"));
+    m_parts->setPopupMode(QToolButton::InstantPopup);
+    auto* parts = new QMenu(m_parts);
+    m_parts->setMenu(parts);
+    connect(parts, &QMenu::aboutToShow, this, [this, parts] {
+        parts->clear();
+        addPartActions(*parts, m_recipe, m_recipe.membersOf(m_session.selection().current()));
+    });
     row->addWidget(m_quantize);
+    row->addWidget(m_parts);
     row->addWidget(m_origin, 1);
     row->addWidget(m_reset);
     row->addWidget(m_more);
@@ -212,13 +225,9 @@ void OverrideEditor::refresh()
     const std::string name = isStatic(format) ? tensor() : std::string();
     setVisible(editable && (node || !name.empty()));
     m_quantize->setVisible(node.has_value());
-    if (node) {
-        const NodeState& state = m_recipe.states()[*node];
-        const QString title = toQt(m_recipe.nodes()[*node].name);
-        m_quantize->setText(tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, kTitleWidth)));
-        m_quantize->setToolTip(tr("%1: %2 (E)").arg(title, originText(state.origin, state.by)));
-        m_quantize->setChecked(state.quantized);
-    }
+    if (node)
+        refreshUnit(m_recipe.units().of(*node));
+    m_parts->setVisible(node && m_recipe.units().of(*node).size() > 1);
     m_more->setVisible(!name.empty());
     m_fields->setVisible(!name.empty() && m_more->isChecked());
     if (!name.empty())
@@ -228,6 +237,24 @@ void OverrideEditor::refresh()
     if (name.empty())
         m_wrong->hide();
     m_reset->setVisible(!name.empty() && !m_origin->text().isEmpty());
+}
+
+void OverrideEditor::refreshUnit(const std::vector<size_t>& members)
+{
+    const QString title = m_recipe.title(members);
+    m_quantize->setText(tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, kTitleWidth)));
+    QStringList tips;
+    for (const size_t member : members) {
+        const NodeState& state = m_recipe.states()[member];
+        tips << tr("%1: %2").arg(m_recipe.title({ &member, 1 }), originText(state.origin, state.by));
+    }
+    m_quantize->setToolTip(tips.join(u'\n') + u'\n' + tr("%1 (E)").arg(m_recipe.toggleText(members)));
+    m_quantize->setAccessibleName(tr("quantize %1").arg(title));
+    const TriState state = triState(m_recipe.states(), members);
+    m_quantize->setTristate(state == TriState::Some);
+    m_quantize->setCheckState(state == TriState::All ? Qt::Checked
+            : state == TriState::None                ? Qt::Unchecked
+                                                     : Qt::PartiallyChecked);
 }
 
 void OverrideEditor::refreshTensor(const std::string& name)

@@ -31,6 +31,7 @@ private:
         QGridLayout* grid, QComboBox* combo, int row, int column, const QString& name, const QStringList& items);
     QLineEdit* addNumber(QGridLayout* grid, int row, int column, const QString& name);
     void refresh();
+    void refreshUnit(const std::vector<size_t>& members);
     void refreshTensor(const std::string& tensor);
     std::string tensor() const; ///< of the float model; "" = none that can be quantized
     bool constant() const;
@@ -47,6 +48,7 @@ private:
     Session& m_session;
     RecipeView& m_recipe;
     QCheckBox* m_quantize;
+    QToolButton* m_parts; ///< of a unit of several nodes
     QLabel* m_origin;
     QComboBox *m_type, *m_symmetric, *m_calibrator;
     QLineEdit *m_lowest, *m_highest, *m_scale, *m_zeroPoint;

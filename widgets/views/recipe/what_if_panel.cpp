@@ -59,6 +59,7 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     connect(&session, &Session::settled, this, &WhatIfPanel::refresh);
     connect(&session.jobs(), &JobList::idleChanged, this, &WhatIfPanel::refresh);
     connect(&session, &Session::themeChanged, this, &WhatIfPanel::refreshDifference);
+    connect(&session.numbers(), &NumbersAge::changed, this, &WhatIfPanel::refreshDifference);
     refresh();
 }
 
@@ -96,8 +97,8 @@ void WhatIfPanel::refresh()
     m_run->setEnabled(m_session.recipe().editable() && changes > 0 && !m_session.busy());
     m_state->setText(m_session.busy() ? tr("running…")
             : changes == 0            ? QString()
-            : expected                ? tr("about %1").arg(durationText(*expected))
-                                      : QString());
+            : expected                ? tr("%1 not run, about %2").arg(changes).arg(durationText(*expected))
+                                      : tr("%1 not run").arg(changes));
     refreshDifference();
 }
 
@@ -125,9 +126,13 @@ void WhatIfPanel::refreshDifference()
         auto* value
             = new QLabel(same ? change.after : change.before + QStringLiteral(" → ") + change.after + arrow, this);
         value->setObjectName(QStringLiteral("summaryValue"));
-        value->setAccessibleName(change.title + u' ' + value->text());
+        const QString verdict = change.better > 0 ? tr("▲ better") : change.better < 0 ? tr("▼ worse") : QString();
+        value->setToolTip(same ? QString() : verdict); // whether more of it is good or less
+        value->setAccessibleName(change.title + u' ' + value->text() + u' ' + value->toolTip());
         QPalette colours = value->palette();
-        colours.setColor(QPalette::WindowText,
+        value->setEnabled(!m_session.numbers().stale());
+        colours.setColor(QPalette::Disabled, QPalette::WindowText, theme.muted);
+        colours.setColor(QPalette::Active, QPalette::WindowText,
             change.better > 0       ? theme.rounding
                 : change.better < 0 ? theme.clipping
                                     : theme.text);

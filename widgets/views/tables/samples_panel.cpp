@@ -6,10 +6,12 @@
 #include "widgets/models/tables/sample_model.h"
 #include "widgets/plots/point_chart.h"
 #include "widgets/session/details/pair_details.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/cell_delegates.h"
 #include "widgets/views/tables/sample_pictures.h"
 #include "widgets/views/theme/plot_theme.h"
 
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPointer>
 #include <QPushButton>
@@ -114,10 +116,7 @@ TablePanel::Setup samplesSetup(Session& session)
                                 : TablePanel::tr(" · %1 flipped").arg(countText(flipped)));
     };
     setup.footer = [owner](const Theme&) { return coverageText(*owner->snapshot()); };
-    setup.emptyText = [](const Snapshot& snapshot) {
-        return snapshot.data ? TablePanel::tr("Nothing is compared yet.")
-                             : TablePanel::tr("Open data to compare the models sample by sample.");
-    };
+    setup.emptyText = whyNothingCompared;
     return setup;
 }
 
@@ -133,7 +132,7 @@ SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
     , m_all(new QPushButton(tr("All samples"), this))
 {
     table()->setItemDelegateForColumn(0, new PictureDelegate(session, *m_pictures, *this));
-    m_all->setToolTip(tr("Colour the graph for all samples together again"));
+    m_all->setToolTip(tr("Colour the graph for all samples together again (Esc)"));
     header()->addTool(m_all);
     connect(m_all, &QPushButton::clicked, this, [this] { m_session.selection().selectSample(std::nullopt); });
     buildBeside();
@@ -186,6 +185,18 @@ void SamplesPanel::refresh()
     const PointData points = marginData(*m_session.snapshot());
     m_scatter->setData(points);
     followSample();
+}
+
+/// Esc leads back to all samples, before the shortcut that cancels work.
+bool SamplesPanel::event(QEvent* event)
+{
+    const bool key = event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress;
+    if (!key || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape || !m_session.selection().current().sample)
+        return TablePanel::event(event);
+    if (event->type() == QEvent::KeyPress)
+        m_session.selection().selectSample(std::nullopt);
+    event->accept();
+    return true;
 }
 
 void SamplesPanel::resizeEvent(QResizeEvent* event)

@@ -24,6 +24,7 @@ public:
     QString detailText() const;
 
 protected:
+    bool event(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:

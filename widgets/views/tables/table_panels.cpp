@@ -4,6 +4,7 @@
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/table_panel.h"
 
 #include <algorithm>
@@ -26,10 +27,8 @@ QString noiseLegend(const Theme& theme)
 
 QString nothingComparedText(const Snapshot& snapshot)
 {
-    if (!snapshot.floatModel || !snapshot.quantModel)
-        return TablePanel::tr("Open a float and a quantized model and data to compare them.");
-    return snapshot.data ? TablePanel::tr("Nothing is compared yet.")
-                         : TablePanel::tr("Open data to compare the models.");
+    const QString why = whyNothingCompared(snapshot);
+    return why.isEmpty() ? TablePanel::tr("There is nothing of this kind in the comparison.") : why;
 }
 
 /// The recipe's node that makes a row's tensor, or reads its weight.

@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/output_model.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/session/shown/search_names.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/open_dialogs.h"
@@ -30,8 +31,9 @@ namespace qs {
 namespace {
 
 constexpr int kSearchWidth = 250;
+constexpr int kRoomForAll = 1400; ///< pixels: the undo button has room beside what says that numbers are stale
 constexpr int kVisibleItems = 14;
-constexpr int kUndoWidth = 190, kCalibrationWidth = 270;
+constexpr int kUndoWidth = 190, kRunWidth = 90, kCalibrationWidth = 270, kPairNoteWidth = 360, kLeastNoteWidth = 60;
 
 } // namespace
 
@@ -90,6 +92,7 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     : QFrame(parent)
     , m_session(session)
     , m_recipe(recipe)
+    , m_note(new ElidedLabel(Qt::ElideRight, this))
     , m_changes(new QLabel(this))
     , m_run(new QPushButton(tr("Run  Ctrl+Enter"), this))
     , m_undo(new QPushButton(this))
@@ -115,6 +118,7 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     row->addWidget(m_files, 1);
     row->addWidget(new OtherChip(session, this));
     row->addWidget(m_calibration);
+    row->addWidget(m_note);
     row->addWidget(m_changes);
     row->addWidget(m_run);
     row->addWidget(m_undo);
@@ -135,7 +139,10 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
         go(m_session.selection().selectByName(typed.toStdString()) ? typed : completer->currentCompletion());
     });
     m_changes->setObjectName(QStringLiteral("changesChip"));
-    m_changes->setToolTip(tr("The numbers that are shown are of the recipe without these changes"));
+    m_note->setObjectName(QStringLiteral("pairNote"));
+    m_note->setMaximumWidth(kPairNoteWidth);
+    m_note->setMinimumWidth(kLeastNoteWidth);
+    m_note->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     m_run->setProperty("primary", true);
     m_run->setAccessibleName(tr("Run the recipe"));
     m_undo->setProperty("link", true);
@@ -146,6 +153,7 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     connect(m_undo, &QPushButton::clicked, &session.recipe().stack(), &QUndoStack::undo);
     connect(&recipe, &RecipeView::changed, this, &HeaderStrip::refreshRecipe);
     connect(&session, &Session::needsRunChanged, this, &HeaderStrip::refreshRecipe);
+    connect(&session.numbers(), &NumbersAge::changed, this, &HeaderStrip::refreshRecipe);
     connect(&session.recipe().stack(), &QUndoStack::indexChanged, this, &HeaderStrip::refreshRecipe);
     connect(&session, &Session::snapshotChanged, this, &HeaderStrip::refresh);
     refresh();
@@ -176,14 +184,14 @@ void HeaderStrip::refresh()
     m_search->setEnabled(open);
     refreshSummary();
     refreshRecipe();
-    refreshCalibration();
+    refreshNote();
 }
 
 void HeaderStrip::refreshCalibration()
 {
     const Snapshot& snapshot = *m_session.snapshot();
     const QString text = calibrationLine(snapshot);
-    m_calibration->setVisible(!text.isEmpty());
+    m_calibration->setVisible(!text.isEmpty() && !m_session.numbers().stale()); // there is room for one of them
     m_calibration->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kCalibrationWidth));
     m_calibration->setAccessibleName(text);
     m_calibration->setToolTip(snapshot.calibrationData
@@ -195,17 +203,43 @@ void HeaderStrip::refreshCalibration()
 
 void HeaderStrip::refreshRecipe()
 {
-    const int changes = m_recipe.changesNotRun();
-    m_changes->setVisible(changes > 0);
-    const QString count = tr("%1 change(s)", nullptr, changes).arg(changes);
-    m_changes->setText(m_session.busy() ? tr("%1, running").arg(count) : tr("%1, not run").arg(count));
+    refreshChanges();
     m_run->setVisible(m_session.needsRun());
     const QUndoStack& stack = m_session.recipe().stack();
-    m_undo->setVisible(stack.canUndo());
+    m_undo->setVisible(stack.canUndo() && (width() >= kRoomForAll || !m_session.numbers().stale()));
     const QString text = tr("↶ Undo “%1”").arg(stack.undoText());
-    m_undo->setText(fontMetrics().elidedText(text, Qt::ElideRight, kUndoWidth));
+    m_undo->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kUndoWidth));
     m_undo->setToolTip(text);
     m_undo->setAccessibleName(tr("Undo %1").arg(stack.undoText()));
+}
+
+/// Of which run the numbers are, as long as they are not of the recipe as it is.
+void HeaderStrip::refreshChanges()
+{
+    const int changes = m_recipe.changesNotRun();
+    const bool stale = m_session.numbers().stale();
+    m_changes->setVisible(changes > 0 || stale);
+    const QString count = changes == 1 ? tr("1 change") : tr("%1 changes").arg(changes);
+    const QString state = m_session.busy() ? tr("%1, running").arg(count) : tr("%1, not run").arg(count);
+    const QString& run = m_session.numbers().run();
+    const QString brief = fontMetrics().elidedText(run, Qt::ElideMiddle, kRunWidth);
+    m_changes->setText(stale && !run.isEmpty() ? tr("Numbers of “%1”; %2").arg(brief, state) : state);
+    m_changes->setToolTip(stale ? tr("The numbers that are shown are of “%1”, without %2. They are dimmed until the "
+                                     "recipe is run.")
+                                      .arg(run, count)
+                                : tr("The numbers that are shown are of the recipe without these changes"));
+    for (QLabel* value : findChildren<QLabel*>(QStringLiteral("summaryValue")))
+        value->setEnabled(!stale);
+    refreshCalibration();
+}
+
+void HeaderStrip::refreshNote()
+{
+    const QString note = pairNote(*m_session.snapshot());
+    m_note->setVisible(!note.isEmpty());
+    m_note->setText(note);
+    m_note->setToolTip(note);
+    m_note->setAccessibleName(note);
 }
 
 void HeaderStrip::refreshSummary()

@@ -29,12 +29,15 @@ private:
     void refresh();
     void refreshSummary();
     void refreshRecipe();
+    void refreshChanges();
+    void refreshNote();
     void refreshCalibration();
     void fillNames();
     void go(const QString& name);
 
     Session& m_session;
     RecipeView& m_recipe;
+    QLabel* m_note; ///< what is unusual about the two models
     QLabel* m_changes;
     QPushButton *m_run, *m_undo, *m_calibration;
     QLabel* m_name;

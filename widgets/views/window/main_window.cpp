@@ -32,10 +32,12 @@
 #include "widgets/views/tables/saturation_panel.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/drop_hint.h"
 #include "widgets/views/window/header_strip.h"
 #include "widgets/views/window/other_chip.h"
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
+#include "widgets/views/window/state_notes.h"
 #include "widgets/views/window/unsaved_question.h"
 #include "widgets/views/window/window_menus.h"
 
@@ -70,6 +72,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
           new UnsavedQuestion(session, *this, [this](const auto& done) { saveProject(m_session.project(), done); }))
     , m_graph(new GraphPanel(session, *m_recipe, GraphPanel::Pane::First, this))
     , m_status(new QLabel(this))
+    , m_dropHint(new DropHint(session, *this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("Quantscope"));
@@ -104,6 +107,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     refreshTheme();
     ensurePolished(); // also what is hidden: the layouts ask for its least sizes, which the style decides
     restoreWindow();
+    addStateNotes(*this, session, *m_status);
     takeSnapshot(session.snapshot(), session.snapshot());
 }
 
@@ -365,8 +369,11 @@ void MainWindow::closeEvent(QCloseEvent* event)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    if (!droppedFiles(event->mimeData()).isEmpty())
-        event->acceptProposedAction();
+    const QStringList files = droppedFiles(event->mimeData());
+    if (files.isEmpty())
+        return;
+    event->acceptProposedAction();
+    m_dropHint->showFor(files);
 }
 
 void MainWindow::dropEvent(QDropEvent* event)

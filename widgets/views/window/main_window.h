@@ -14,6 +14,7 @@ class QStackedWidget;
 namespace qs {
 
 class DockLayout;
+class DropHint;
 class Advisor;
 class ErrorBar;
 class GraphPanel;
@@ -91,6 +92,7 @@ private:
     TablePanel* m_tensors = nullptr;
     MatchingPanel* m_matching = nullptr;
     QLabel* m_status;
+    DropHint* m_dropHint;
     bool m_docksShown = false;
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };

@@ -209,6 +209,8 @@ void toggleFocused(RecipeView& recipe, Session& session)
             return;
         if (auto* tree = qobject_cast<ExclusionTree*>(widget))
             return tree->toggleCurrent();
+        if (auto* graph = qobject_cast<GraphPanel*>(widget); graph && graph->toggleSelected())
+            return;
     }
     recipe.toggle(session.selection().current());
 }
@@ -259,6 +261,12 @@ void buildRecipeMenu(const WindowParts& parts, QMenu* exports)
     menu->addSeparator();
     QAction* toggle = add(menu, tr("Quantize or &exclude the selection"), QKeySequence(Qt::Key_E), recipe,
         [recipe, session] { toggleFocused(*recipe, *session); });
+    const auto nameToggle = [toggle, recipe, session] {
+        const std::vector<size_t> members = recipe->membersOf(session->selection().current());
+        toggle->setText(members.empty() ? tr("Quantize or &exclude the selection") : recipe->toggleText(members));
+    };
+    QObject::connect(&session->selection(), &Selection::changed, toggle, nameToggle);
+    QObject::connect(recipe, &RecipeView::changed, toggle, nameToggle);
     QAction* reset = add(menu, tr("Rese&t all settings"), {}, session,
         [session] { session->recipe().apply(tr("Reset all settings"), Recipe(session->recipe().base())); });
     menu->addSeparator();

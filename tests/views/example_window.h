@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/session/recipe/recipe_view.h"
+#include "widgets/session/session.h"
+#include "widgets/views/window/main_window.h"
+
+#include <QPushButton>
+#include <QTest>
+#include <QUndoStack>
+
+namespace qs::test {
+
+constexpr int kPatience = 60'000;
+
+inline Inputs bundledExample()
+{
+    const std::string folder = QS_SOURCE_DIR "/resources/examples/";
+    Inputs inputs;
+    inputs.floatPath = folder + "digits_float.onnx";
+    inputs.quantPath = folder + "digits_qdq_narrow.onnx";
+    inputs.data.spec = folder + "digits_samples.npz";
+    inputs.data.limit = 60;
+    return inputs;
+}
+
+inline Result<SnapshotPtr> builtSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
+    const CancelToken& cancel, const PartialFn& partial)
+{
+    return buildSnapshot(inputs, previous, progress, cancel, partial);
+}
+
+/// A window with an example, compared.
+struct ExampleWindow {
+    Session session;
+    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
+
+    explicit ExampleWindow(BuildFn build = builtSnapshot, const Inputs& inputs = bundledExample())
+        : session(std::move(build))
+    {
+        window.resize(1600, 1000);
+        window.show();
+        session.openInputs(inputs);
+    }
+
+    bool ready()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.recipe().editable() && session.jobs().idle() && session.comparison(); }, kPatience);
+    }
+
+    bool settled()
+    {
+        return QTest::qWaitFor(
+            [this] { return session.jobs().idle() && !session.needsRun() && window.recipe().changesNotRun() == 0; },
+            kPatience);
+    }
+
+    double accuracy() const { return session.comparison()->accuracy->quantizedAccuracy; }
+    QUndoStack& stack() { return session.recipe().stack(); }
+
+    /// A tensor with a per-tensor range of its own.
+    const ActivationRow* movableTensor()
+    {
+        for (const ActivationRow& row : session.comparison()->activations)
+            if (row.quantizer && !row.node.empty() && row.params.perTensor()) {
+                session.selection().selectByName(row.name);
+                return &row;
+            }
+        return nullptr;
+    }
+};
+
+inline QPushButton* buttonNamed(QWidget& parent, const QString& name)
+{
+    for (QPushButton* button : parent.findChildren<QPushButton*>())
+        if (button->accessibleName() == name && button->isVisibleTo(&parent))
+            return button;
+    return nullptr;
+}
+
+} // namespace qs::test

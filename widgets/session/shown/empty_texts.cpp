@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/shown/empty_texts.h"
+
+#include "widgets/models/base/error_text.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/translated.h"
+
+namespace qs {
+
+namespace {
+
+struct Blocked {
+    size_t nodes = 0;
+    const Issue* first = nullptr;
+};
+
+Blocked blockedNodes(const LoadedModel& model)
+{
+    Blocked blocked;
+    for (size_t n = 0; n < model.graph().nodes().size(); ++n)
+        if (const auto& reason = model.plan->step(NodeId(n)).blocked) {
+            ++blocked.nodes;
+            blocked.first = blocked.first ? blocked.first : &*reason;
+        }
+    return blocked;
+}
+
+QString blockedNote(const std::optional<LoadedModel>& model)
+{
+    const Blocked blocked = model ? blockedNodes(*model) : Blocked {};
+    if (!blocked.first)
+        return {};
+    return tr("%1 node(s) cannot run, nor what depends on them: ", int(blocked.nodes)).arg(countText(blocked.nodes))
+        + issueHeadline(*blocked.first);
+}
+
+QString kindNote(const Snapshot& snapshot)
+{
+    const auto& first = snapshot.floatModel;
+    const auto& second = snapshot.quantModel;
+    const QString float_ = fileName(snapshot.inputs.floatPath), quantized = fileName(snapshot.inputs.quantPath);
+    if (first && second && !first->isFloat() && !second->isFloat())
+        return tr("Both models are quantized: %1 stands in the float model's place, so the numbers are of one against "
+                  "the other.")
+            .arg(float_);
+    if (first && second && first->isFloat() && second->isFloat())
+        return snapshot.inputs.recipe
+            ? tr("The recipe quantizes no node, so there is nothing to compare with %1 but itself.").arg(float_)
+            : tr("Both models are float: %1 has no quantizers.").arg(quantized);
+    if (first && second && !first->isFloat())
+        return tr("The models stand in each other's place: %1 is quantized, %2 is float.").arg(float_, quantized);
+    return {};
+}
+
+} // namespace
+
+QString whyNothingCompared(const Snapshot& snapshot)
+{
+    if (snapshot.comparison)
+        return {};
+    if (!snapshot.floatModel && !snapshot.quantModel)
+        return tr("Open a float and a quantized model and data to compare them.");
+    if (!snapshot.quantModel && !snapshot.floatModel->isFloat())
+        return tr("%1 is quantized already. Open the float model that it was made of.")
+            .arg(fileName(snapshot.inputs.floatPath));
+    if (!snapshot.floatModel)
+        return tr("Open the float model that %1 was made of.").arg(fileName(snapshot.inputs.quantPath));
+    QStringList parts;
+    for (const auto* model : { &snapshot.floatModel, &snapshot.quantModel })
+        if (const QString note = blockedNote(*model); !note.isEmpty() && parts.isEmpty())
+            parts << note;
+    if (!snapshot.data)
+        parts << (snapshot.quantModel
+                ? tr("Open data to compare the models.")
+                : tr("Open a quantized model, or data to quantize %1 with.").arg(fileName(snapshot.inputs.floatPath)));
+    else if (parts.isEmpty())
+        parts << (snapshot.quantModel ? tr("Nothing is compared yet.")
+                                      : tr("There is no quantized model to compare with yet."));
+    return parts.join(u' ');
+}
+
+QString pairNote(const Snapshot& snapshot)
+{
+    if (const QString note = kindNote(snapshot); !note.isEmpty())
+        return note;
+    for (const auto* model : { &snapshot.floatModel, &snapshot.quantModel })
+        if (const QString note = blockedNote(*model); !note.isEmpty())
+            return note;
+    return {};
+}
+
+} // namespace qs

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/snapshot/snapshot.h"
+
+#include <QString>
+
+namespace qs {
+
+/// Why there is no comparison, and what to do about it; what is empty shows this. "" where there is one.
+QString whyNothingCompared(const Snapshot& snapshot);
+
+/// What about the two models makes their comparison something else than a float model against its quantized form: both
+/// are float, both are quantized, nodes that cannot run. "" for usual pairs.
+QString pairNote(const Snapshot& snapshot);
+
+} // namespace qs

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/base/unit_actions.h"
+
+#include "widgets/models/base/translated.h"
+#include "widgets/session/recipe/recipe_view.h"
+
+#include <QMenu>
+
+namespace qs {
+
+namespace {
+
+constexpr size_t kMostParts = 30; ///< a longer menu would not fit on the screen
+
+} // namespace
+
+void addUnitActions(QMenu& menu, RecipeView& recipe, const std::vector<size_t>& members)
+{
+    if (!recipe.state(members))
+        return;
+    menu.addAction(recipe.toggleText(members), QKeySequence(Qt::Key_E), &recipe,
+        [&recipe, members] { recipe.toggleNodes(members); });
+    if (members.size() > 1 && members.size() <= kMostParts)
+        addPartActions(*menu.addMenu(tr("Quantized parts")), recipe, members);
+    menu.addSeparator();
+}
+
+void addPartActions(QMenu& menu, RecipeView& recipe, const std::vector<size_t>& members)
+{
+    for (const size_t member : members) {
+        QAction* part = menu.addAction(recipe.title({ &member, 1 }));
+        part->setCheckable(true);
+        part->setChecked(recipe.states()[member].quantized);
+        QObject::connect(part, &QAction::triggered, &recipe, [&recipe, member] { recipe.togglePart(member); });
+    }
+}
+
+} // namespace qs

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/box_nodes.h"
+
+#include "widgets/session/recipe/recipe_view.h"
+
+namespace qs {
+
+BoxNodes::BoxNodes(const RecipeView& recipe, const Snapshot& snapshot, Side side)
+    : m_recipe(recipe)
+    , m_side(side)
+{
+    if (side == Side::Quantized && snapshot.alignment)
+        for (const ValuePair& pair : snapshot.alignment->values)
+            m_floatValues.try_emplace(pair.quantValue, pair.floatValue);
+}
+
+std::vector<size_t> BoxNodes::of(const DisplayBox& box) const
+{
+    if (box.kind != DisplayBox::Kind::Operator)
+        return {};
+    std::vector<Place> places;
+    for (const ValueId value : box.values)
+        if (const auto pair = m_floatValues.find(value); pair != m_floatValues.end()) {
+            Place place;
+            place.value = pair->second;
+            places.push_back(place);
+        }
+    if (const NodeId node = box.mainNode(); node.valid()) {
+        Place place;
+        place.side = m_side;
+        place.node = node;
+        places.push_back(place);
+    }
+    return m_recipe.membersOf(places);
+}
+
+QString boxNote(const RecipeView& recipe, std::span<const size_t> members)
+{
+    const std::optional<TriState> state = recipe.state(members);
+    if (!state)
+        return {};
+    const auto noteOf = [&](size_t member) {
+        return nodeMarkText(recipe.mark(recipe.nodes()[member].name).value_or(NodeMark::Quantized));
+    };
+    if (state != TriState::Some)
+        return noteOf(members.front());
+    for (const size_t member : members)
+        if (!recipe.states()[member].quantized)
+            return QStringLiteral("%1: %2").arg(recipe.title({ &member, 1 }), noteOf(member));
+    return {};
+}
+
+} // namespace qs

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/layout/folded_graph.h"
+#include "core/project/snapshot/snapshot.h"
+#include "widgets/models/base/place.h"
+
+#include <QString>
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace qs {
+
+class RecipeView;
+
+/// The nodes of the recipe that a box stands for.
+class BoxNodes {
+public:
+    /// `side`: the graph that the boxes are of. Both stay referred to.
+    BoxNodes(const RecipeView& recipe, const Snapshot& snapshot, Side side);
+    /// All of them, whole units; none of the model's inputs and outputs.
+    std::vector<size_t> of(const DisplayBox& box) const;
+
+private:
+    const RecipeView& m_recipe;
+    Side m_side;
+    std::unordered_map<ValueId, ValueId> m_floatValues; ///< by quantized value
+};
+
+/// "left in float", "excluded in draft", "conv_3 alone left in float"; "" where all of it is quantized as it is shown.
+QString boxNote(const RecipeView& recipe, std::span<const size_t> members);
+
+} // namespace qs

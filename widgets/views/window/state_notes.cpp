@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/window/state_notes.h"
+
+#include "widgets/plots/plot_widget.h"
+#include "widgets/session/session.h"
+#include "widgets/views/base/panel.h"
+#include "widgets/views/tables/advisor_panel.h"
+#include "widgets/views/window/sample_chip.h"
+
+#include <QLabel>
+
+namespace qs {
+
+namespace {
+
+void nameTheSample(Session& session, Panel& panel)
+{
+    static const QStringList kOfOne { QStringLiteral("layer-chart"), QStringLiteral("channels"),
+        QStringLiteral("error-map") };
+    static const QStringList kOfAll { QStringLiteral("tensors"), QStringLiteral("outputs"),
+        QStringLiteral("distribution") };
+    if (kOfOne.contains(panel.objectName()))
+        panel.header()->addTool(new SampleChip(session, SampleChip::Shows::OneSample, panel.header()));
+    else if (kOfAll.contains(panel.objectName()))
+        panel.header()->addTool(new SampleChip(session, SampleChip::Shows::AllSamples, panel.header()));
+}
+
+} // namespace
+
+void addStateNotes(QWidget& window, Session& session, QLabel& status)
+{
+    const auto dim = [&session, &status, plots = window.findChildren<PlotWidget*>()] {
+        const bool stale = session.numbers().stale();
+        status.setEnabled(!stale);
+        for (PlotWidget* plot : plots)
+            if (!qobject_cast<AdvisorPanel*>(plot->parentWidget())) // measures on its own
+                plot->setDimmed(stale);
+    };
+    QObject::connect(&session.numbers(), &NumbersAge::changed, &window, dim);
+    dim();
+    for (Panel* panel : window.findChildren<Panel*>())
+        nameTheSample(session, *panel);
+    QObject::connect(
+        &session.selection(), &Selection::vanished, &status,
+        [&status](const QString& name) {
+            status.setText(QLabel::tr("%1 does not exist any more; nothing is selected.").arg(name));
+        },
+        Qt::QueuedConnection); // after what the new snapshot makes the line say
+}
+
+} // namespace qs

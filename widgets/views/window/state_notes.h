@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+class QLabel;
+class QWidget;
+
+namespace qs {
+
+class Session;
+
+/// Makes the parts of a window say what their numbers are of: plots and the status line are dimmed while the recipe has
+/// moved on, and headers name the sample that was chosen. To be called when all panels are there.
+void addStateNotes(QWidget& window, Session& session, QLabel& status);
+
+} // namespace qs
