@@ -212,6 +212,17 @@ std::string timesText(const std::optional<Dims>& dims)
     return text;
 }
 
+std::string differingTitle(const Node& node, size_t head, size_t tail)
+{
+    constexpr std::string_view separators = "/._-";
+    const std::string_view name = node.name;
+    const size_t before = head == 0 ? std::string_view::npos : name.find_last_of(separators, head - 1);
+    const size_t first = before == std::string_view::npos ? 0 : before + 1;
+    const size_t end = std::min(name.size(), name.find_first_of(separators, std::max(first, name.size() - tail)));
+    return node.opType + " " + (first > 0 ? "…" : "") + elided(name.substr(first, end - first))
+        + (end < name.size() ? "…" : "");
+}
+
 std::string boxSubtitle(const Node& node, const DimsLookup& dims)
 {
     const std::string& type = node.opType;

@@ -44,18 +44,53 @@ public:
     }
 
 private:
-    /// Repeated blocks have operators of the same name: those get the scopes around them, as many as it takes.
+    using Titles = std::map<std::string, std::vector<uint32_t>>;
+
+    Titles operatorsByTitle() const
+    {
+        Titles titles;
+        for (uint32_t b = 0; b < m_result.boxes.size(); ++b)
+            if (m_result.boxes[b].kind == DisplayBox::Kind::Operator)
+                titles[m_result.boxes[b].title].push_back(b);
+        return titles;
+    }
+
+    const Node& nodeOf(uint32_t box) const { return m_graph.node(m_result.boxes[box].nodes.front()); }
+
+    /// Repeated blocks have operators of the same name: those get the scopes around them, as many as it takes; where
+    /// no scopes tell them apart, the part of the name that does.
     void tellApart()
     {
-        for (size_t outer = 1; outer <= kOuterScopes; ++outer) {
-            std::map<std::string, std::vector<uint32_t>> named;
-            for (uint32_t b = 0; b < m_result.boxes.size(); ++b)
-                if (m_result.boxes[b].kind == DisplayBox::Kind::Operator)
-                    named[m_result.boxes[b].title].push_back(b);
-            for (const auto& [title, boxes] : named)
+        const auto shared = [](const auto& entry) { return entry.second.size() > 1; };
+        Titles titles = operatorsByTitle();
+        for (size_t outer = 1; outer <= kOuterScopes && std::ranges::any_of(titles, shared); ++outer) {
+            for (const auto& [title, boxes] : titles)
                 for (const uint32_t b : boxes)
                     if (boxes.size() > 1)
-                        m_result.boxes[b].title = boxTitle(m_graph.node(m_result.boxes[b].nodes.front()), outer);
+                        m_result.boxes[b].title = boxTitle(nodeOf(b), outer);
+            titles = operatorsByTitle();
+        }
+        for (const auto& [title, boxes] : titles)
+            if (boxes.size() > 1)
+                nameDifference(boxes);
+    }
+
+    void nameDifference(const std::vector<uint32_t>& boxes)
+    {
+        const std::string& first = nodeOf(boxes.front()).name;
+        size_t head = first.size(), tail = first.size();
+        for (const uint32_t b : boxes) {
+            const std::string& name = nodeOf(b).name;
+            const auto differ = std::mismatch(first.begin(), first.end(), name.begin(), name.end()).first;
+            const auto differBack = std::mismatch(first.rbegin(), first.rend(), name.rbegin(), name.rend()).first;
+            head = std::min(head, static_cast<size_t>(differ - first.begin()));
+            tail = std::min(tail, static_cast<size_t>(differBack - first.rbegin()));
+        }
+        if (head == first.size())
+            return; // all the same, or one begins with the other
+        for (const uint32_t b : boxes) {
+            const size_t length = nodeOf(b).name.size();
+            m_result.boxes[b].title = differingTitle(nodeOf(b), head, std::min(tail, length - std::min(head, length)));
         }
     }
 

@@ -25,13 +25,20 @@ struct BoxWeight {
 
 /// One box of a drawing.
 struct DisplayBox {
-    enum class Kind { Operator, Input, Output };
+    enum class Kind {
+        Operator,
+        Input,
+        Output,
+        Group, ///< a closed group: nodes, values and weights of all its boxes
+    };
     Kind kind = Kind::Operator;
     std::vector<NodeId> nodes; ///< the operator first, then the hidden nodes that belong to it
     std::vector<ValueId> values; ///< what it makes first, then the hidden nodes' values that carry the same tensor on
     std::vector<BoxWeight> weights;
     std::string title; ///< "Conv conv_1"
     std::string subtitle; ///< "3×3 → 24", else the shape of its first output
+    uint32_t group = UINT32_MAX; ///< of the Grouping, for a Group
+    std::vector<uint32_t> members; ///< boxes of the drawing without groups that it stands for; empty in that itself
     ValueId mainValue() const { return values.empty() ? ValueId {} : values.front(); }
     NodeId mainNode() const { return nodes.empty() ? NodeId {} : nodes.front(); }
 };
@@ -44,10 +51,19 @@ struct DisplayEdge {
     bool operator==(const DisplayEdge&) const = default;
 };
 
+/// A frame around boxes that lie in an open group.
+struct DisplayFrame {
+    uint32_t group = 0; ///< of the Grouping
+    std::string title;
+    uint32_t parent = UINT32_MAX; ///< the frame around it; kNoBox where there is none
+};
+
 /// What is drawn of a graph: boxes in a topological order of the file, and edges in the order of their consumers.
 struct FoldedGraph {
     std::vector<DisplayBox> boxes;
     std::vector<DisplayEdge> edges;
+    std::vector<DisplayFrame> frames; ///< outer ones first
+    std::vector<uint32_t> frameOfBox; ///< innermost frame; kNoBox where there is none; empty without frames
     std::vector<uint32_t> boxOfNode; ///< by NodeId; kNoBox where a node is in no box
     std::vector<uint32_t> boxOfValue; ///< by ValueId
     static constexpr uint32_t kNoBox = UINT32_MAX;
@@ -75,6 +91,9 @@ std::string shortDType(DType type);
 /// "Conv conv_1": the type and what is telling in the node's path; at most about 30 characters.
 /// The name of the scope `outer` levels above the telling part is put before it.
 std::string boxTitle(const Node& node, size_t outer = 0);
+/// "MatMul …17…": what of the node's name lies between `head` characters at its start and `tail` at its end, which it
+/// shares with others, in whole words.
+std::string differingTitle(const Node& node, size_t head, size_t tail);
 /// "1×49×40"; "scalar"; "" when unknown.
 std::string timesText(const std::optional<Dims>& dims);
 /// "3×3 → 24" for convolutions, "64 → 10" for products with a constant, "2×2" for pools, else the output's sizes.

@@ -32,6 +32,7 @@ struct GraphLayout {
     LayoutSize size;
     std::vector<LayoutRect> boxes;
     std::vector<EdgePath> edges;
+    std::vector<LayoutRect> frames;
 };
 
 } // namespace qs

@@ -19,6 +19,7 @@ struct LayoutOptions {
     double rankGap = 30; ///< between layers; room for a badge
     double boxGap = 28; ///< between boxes of a layer
     double margin = 24;
+    LayoutSize frameTitle { 120, 26 }; ///< least width of a frame, and what its title takes of its height
 };
 
 } // namespace qs

@@ -173,6 +173,147 @@ Graph dynamicGraph()
     return w.finish();
 }
 
+namespace {
+
+/// Nodes after each other, each named after its scope or by a number.
+class Chain {
+public:
+    Chain(Writer& writer, bool scopes)
+        : m_writer(writer)
+        , m_scopes(scopes)
+    {
+    }
+    std::string add(const std::string& type, const std::string& scope, const std::vector<std::string>& inputs)
+    {
+        const std::string number = std::to_string(m_count++);
+        m_writer.node(type, m_scopes ? "/" + scope + "/" + type : type + "_" + number, inputs, { "t" + number });
+        return "t" + number;
+    }
+
+private:
+    Writer& m_writer;
+    bool m_scopes;
+    size_t m_count = 0;
+};
+
+} // namespace
+
+Graph transformer(size_t layers, bool scopes)
+{
+    Writer w;
+    w.input("x");
+    w.input("mask");
+    w.constant("w", weight2());
+    Chain chain(w, scopes);
+    const std::string mask = chain.add("Neg", "embeddings", { "mask" });
+    std::string at = chain.add("Gather", "embeddings", { "x", "w" });
+    for (size_t i = 0; i < layers; ++i) {
+        const std::string layer = "encoder/layer." + std::to_string(i) + "/";
+        const std::string q = chain.add("MatMul", layer + "attn", { at, "w" });
+        const std::string k = chain.add("MatMul", layer + "attn", { at, "w" });
+        const std::string scores
+            = chain.add("Add", layer + "attn", { chain.add("Mul", layer + "attn", { q, k }), mask });
+        const std::string mixed
+            = chain.add("MatMul", layer + "attn", { chain.add("Softmax", layer + "attn", { scores }), "w" });
+        const std::string middle = chain.add("Add", layer + "norm", { at, mixed });
+        const std::string wide
+            = chain.add("Erf", layer + "mlp", { chain.add("MatMul", layer + "mlp", { middle, "w" }) });
+        at = chain.add("Add", layer + "mlp", { middle, wide });
+    }
+    const std::string head = chain.add("Tanh", "head", { at });
+    w.node("Identity", "last", { head }, { "y" });
+    w.output("y");
+    return w.finish();
+}
+
+Graph residualStages(const std::vector<size_t>& blocks)
+{
+    Writer w;
+    w.input("x");
+    w.constant("w1", weight());
+    w.constant("w2", weight2());
+    Chain chain(w, false);
+    std::string at = "x";
+    for (const size_t count : blocks) {
+        at = chain.add("MaxPool", "", { at });
+        for (size_t i = 0; i < count; ++i) {
+            const std::string first = chain.add("Relu", "", { chain.add("Conv", "", { at, "w1" }) });
+            at = chain.add("Relu", "", { chain.add("Add", "", { at, chain.add("Conv", "", { first, "w2" }) }) });
+        }
+    }
+    w.node("Flatten", "last", { at }, { "y" });
+    w.output("y");
+    return w.finish();
+}
+
+Graph twoInterleavedScopes(size_t each)
+{
+    Writer w;
+    w.input("x");
+    std::string a = "x", b = "x";
+    for (size_t i = 0; i < each; ++i) {
+        const std::string number = std::to_string(i);
+        w.node("Relu", "/a/Relu_" + number, { a }, { "a" + number });
+        w.node("Tanh", "/b/Tanh_" + number, { b }, { "b" + number });
+        a = "a" + number;
+        b = "b" + number;
+    }
+    w.node("Add", "sum", { a, b }, { "y" });
+    w.output("y");
+    return w.finish();
+}
+
+namespace {
+
+std::shared_ptr<const Graph> branch(const std::vector<std::string>& types)
+{
+    GraphBuilder builder("branch");
+    builder.allowOuter("a");
+    std::string at = "a";
+    for (const std::string& type : types) {
+        Node node;
+        node.name = type + "_inside";
+        node.opType = type;
+        node.inputs = { builder.value(at) };
+        at += "_" + type;
+        node.outputs = { builder.value(at) };
+        builder.addNode(std::move(node));
+    }
+    builder.addOutput(builder.value(at));
+    auto graph = std::move(builder).finish();
+    assert(graph.ok());
+    return std::make_shared<const Graph>(std::move(graph).value());
+}
+
+} // namespace
+
+Graph withBranches()
+{
+    GraphBuilder builder;
+    for (const char* input : { "x", "condition" })
+        builder.addInput(builder.value(input));
+    const auto add = [&](const char* type, const char* from, const char* to, Attributes attributes) {
+        Node node;
+        node.name = type;
+        node.opType = type;
+        node.inputs = { builder.value(from) };
+        node.outputs = { builder.value(to) };
+        node.attributes = std::move(attributes);
+        builder.addNode(std::move(node));
+    };
+    Attributes branches;
+    branches.set("then_branch", branch({ "Relu" }));
+    branches.set("else_branch", branch({ "Tanh", "Neg" }));
+    add("Relu", "x", "a", {});
+    add("If", "condition", "b", branches);
+    add("Tanh", "b", "y", {});
+    for (const char* output : { "y", "a" })
+        builder.addOutput(builder.value(output));
+    auto graph = std::move(builder).finish();
+    assert(graph.ok());
+    return std::move(graph).value();
+}
+
 ConstantLookup initializersOf(const Graph& graph)
 {
     return [&graph](ValueId id) -> const Tensor* {

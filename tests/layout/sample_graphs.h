@@ -27,6 +27,16 @@ Graph qoperatorGraph();
 /// x -> DynamicQuantizeLinear -> MatMulInteger -> Cast -> Mul -> y.
 Graph dynamicGraph();
 
+/// Embedding, layers of attention and a feed-forward part that all read one mask, head; named /encoder/layer.3/…, or
+/// MatMul_31.
+Graph transformer(size_t layers, bool scopes);
+/// Stages of residual blocks, a convolution with stride between them.
+Graph residualStages(const std::vector<size_t>& blocks);
+/// x -> Relu -> If with a branch of one node and one of two -> Tanh -> y.
+Graph withBranches();
+/// Two chains of Relus, in scopes a and b, written in turns.
+Graph twoInterleavedScopes(size_t each);
+
 /// Initializers only.
 ConstantLookup initializersOf(const Graph& graph);
 

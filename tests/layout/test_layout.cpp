@@ -97,6 +97,7 @@ private slots:
     void titles_data();
     void titles();
     void scopesTellRepeatedBlocksApart();
+    void titlesKeepWhatDiffers();
 };
 
 void TestLayout::noOverlaps_data()
@@ -385,6 +386,29 @@ void TestLayout::scopesTellRepeatedBlocksApart()
     QCOMPARE(graph.boxes[1].title, std::string("Relu a/…/0"));
     QCOMPARE(graph.boxes[2].title, std::string("Relu b/…/0"));
     QCOMPARE(graph.boxes[3].title, std::string("Relu head"));
+}
+
+void TestLayout::titlesKeepWhatDiffers()
+{
+    GraphBuilder builder;
+    std::string at = "x";
+    builder.addInput(builder.value("x"));
+    for (const char* number : { "1", "2", "17" }) {
+        Node node;
+        node.name = std::string("transformer_block_") + number + "_attention_query_projection_dense";
+        node.opType = "Relu";
+        node.inputs = { builder.value(at) };
+        at = std::string("out") + number;
+        node.outputs = { builder.value(at) };
+        builder.addNode(std::move(node));
+    }
+    builder.addOutput(builder.value(at));
+    const auto graph = std::move(builder).finish();
+    QVERIFY(graph.ok());
+    const FoldedGraph drawn = folded(*graph, FoldMode::Folded);
+    QCOMPARE(drawn.boxes[1].title, std::string("Relu …1…"));
+    QCOMPARE(drawn.boxes[2].title, std::string("Relu …2…"));
+    QCOMPARE(drawn.boxes[3].title, std::string("Relu …17…"));
 }
 
 QTEST_APPLESS_MAIN(TestLayout)
