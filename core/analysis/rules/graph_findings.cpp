@@ -52,44 +52,63 @@ public:
     /// The worst finding upstream if there is one, else the nearest tensor that makes noise itself.
     std::optional<size_t> sourceOf(size_t row, const std::vector<Finding>& found)
     {
-        m_seen.clear();
-        std::optional<size_t> nearest;
-        walk(m_c.activations[row].floatValue, row, false, nearest);
+        m_seen.assign(m_graph.values().size(), false);
+        const std::optional<size_t> nearest = walk(row);
         const Finding* worst = nullptr;
         for (const Finding& f : found)
             if (f.activation && f.severity != Severity::Note && *f.activation != row
-                && std::ranges::find(m_seen, m_c.activations[*f.activation].floatValue) != m_seen.end()
+                && m_seen[m_c.activations[*f.activation].floatValue.index()]
                 && (!worst || f.severity < worst->severity || (f.severity == worst->severity && f.rank > worst->rank)))
                 worst = &f;
         return worst ? worst->activation : nearest;
     }
 
 private:
-    void walk(ValueId value, size_t start, bool past, std::optional<size_t>& nearest)
+    struct Step {
+        ValueId value;
+        bool past = false; ///< beyond the first tensor on the way that does not only inherit
+    };
+
+    /// Marks all that a tensor depends on; the nearest one that makes noise itself.
+    std::optional<size_t> walk(size_t start)
     {
-        if (std::ranges::find(m_seen, value) != m_seen.end())
-            return;
-        m_seen.push_back(value);
-        if (const auto it = m_rowOf.find(value); it != m_rowOf.end() && it->second != start && !past) {
-            const ActivationRow& row = m_c.activations[it->second];
-            if (!onlyInherits(row)) {
-                if (spoilsItself(row) && (!nearest || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*nearest])))
-                    nearest = it->second;
-                past = true;
-            }
+        std::optional<size_t> nearest;
+        std::vector<Step> open { { m_c.activations[start].floatValue, false } };
+        while (!open.empty()) {
+            Step step = open.back();
+            open.pop_back();
+            if (m_seen[step.value.index()])
+                continue;
+            m_seen[step.value.index()] = true;
+            look(step, start, nearest);
+            const NodeId producer = m_graph.value(step.value).producer;
+            if (!producer.valid())
+                continue;
+            const std::vector<ValueId>& inputs = m_graph.node(producer).inputs;
+            for (auto in = inputs.rbegin(); in != inputs.rend(); ++in) // the first one is looked at first
+                if (in->valid())
+                    open.push_back({ *in, step.past });
         }
-        const NodeId producer = m_graph.value(value).producer;
-        if (!producer.valid())
+        return nearest;
+    }
+
+    void look(Step& step, size_t start, std::optional<size_t>& nearest) const
+    {
+        const auto it = m_rowOf.find(step.value);
+        if (it == m_rowOf.end() || it->second == start || step.past)
             return;
-        for (ValueId in : m_graph.node(producer).inputs)
-            if (in.valid())
-                walk(in, start, past, nearest);
+        const ActivationRow& row = m_c.activations[it->second];
+        if (onlyInherits(row))
+            return;
+        if (spoilsItself(row) && (!nearest || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*nearest])))
+            nearest = it->second;
+        step.past = true;
     }
 
     const Graph& m_graph;
     const Comparison& m_c;
     std::unordered_map<ValueId, size_t> m_rowOf;
-    std::vector<ValueId> m_seen;
+    std::vector<bool> m_seen; ///< by value
 };
 
 } // namespace
