@@ -262,10 +262,24 @@ Status compareOther(Steps& s)
     return {};
 }
 
-Status makeReady(Steps& s)
+/// Other files than before are there to be drawn, while everything else is still to come.
+void showStructure(const Steps& s, const PartialFn& partial)
+{
+    const bool other = s.next.floatFile != s.previous->floatFile
+        || (!s.next.inputs.quantPath.empty() && s.next.quantFile != s.previous->quantFile);
+    if (!partial || !other || s.context.work.cancel.cancelled())
+        return;
+    auto structure = std::make_shared<Snapshot>(s.next);
+    structure->floatModel = s.next.floatFile;
+    structure->quantModel = s.next.quantFile;
+    partial(structure);
+}
+
+Status makeReady(Steps& s, const PartialFn& partial)
 {
     makeEngineCaches(s);
     QS_CHECK(loadModels(s));
+    showStructure(s, partial);
     QS_CHECK(openAllData(s));
     QS_CHECK(nameClasses(s));
     keepWhatFits(s.next);
@@ -284,7 +298,7 @@ Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previ
     const CancelScope scope(cancel);
     Steps s(inputs, previous, progress, cancel);
     Stopwatch clock;
-    QS_CHECK(makeReady(s));
+    QS_CHECK(makeReady(s, partial));
     s.next.timing.loadMs = clock.lap();
     QS_CHECK(pair(s));
     s.next.timing.matchMs = clock.lap();

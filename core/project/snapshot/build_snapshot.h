@@ -16,7 +16,8 @@ namespace qs {
 Result<SnapshotPtr> buildSnapshot(
     const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress, const CancelToken& cancel);
 
-/// Called now and then while a comparison runs, from a worker thread, with the numbers so far (Comparison::partial).
+/// Called from a worker thread: once with the models alone, as soon as other files than before are read, so that they
+/// can be drawn; then now and then while a comparison runs, with the numbers so far (Comparison::partial).
 using PartialFn = std::function<void(SnapshotPtr)>;
 Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
     const CancelToken& cancel, const PartialFn& partial);
