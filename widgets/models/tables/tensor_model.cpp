@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/other_columns.h"
+#include "widgets/models/base/tensor_label.h"
 
 namespace qs {
 
@@ -87,7 +88,7 @@ TensorModel::Columns TensorModel::pairColumns() const
 {
     return {
         { { tr("tensor"), tr("Name in the float file"), QStringLiteral("features/conv_2_output"), Text },
-            words<R>(&R::name), pairTip },
+            words<R>([](const R& row) { return tensorLabel(row.name, row.node); }), pairTip },
         { { tr("op"), tr("Operator that makes the tensor"), QStringLiteral("MaxPool"), Text }, words<R>(producerOf),
             pairTip },
         { { tr("match"), tr("How the pair was found, and how sure that is (1.0 = certain)"),

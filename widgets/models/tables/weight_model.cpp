@@ -4,6 +4,7 @@
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_columns.h"
+#include "widgets/models/base/tensor_label.h"
 #include "widgets/models/tables/tensor_model.h"
 
 namespace qs {
@@ -88,7 +89,7 @@ WeightModel::WeightModel(QObject* parent)
 {
     addColumns({
         { { tr("weight"), tr("Name in the float file"), QStringLiteral("features.conv_2.weight"), Text },
-            words<R>(&R::name), weightTip },
+            words<R>([](const R& row) { return tensorLabel(row.name, row.node); }), weightTip },
         { { tr("op"), tr("Operator that uses it"), QStringLiteral("Gemm bias"), Text }, words<R>(userOf) },
         { { tr("type"), tr("Element type and granularity of the codes"), QStringLiteral("int8 per channel, axis 0"),
               Text },
