@@ -3,6 +3,7 @@
 #include "tests/support/fake_snapshot.h"
 #include "widgets/models/arithmetic/saturation_model.h"
 #include "widgets/models/base/cells.h"
+#include "widgets/models/base/tensor_label.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/models/tables/job_model.h"
@@ -127,6 +128,42 @@ SnapshotPtr withUnmatched(const SnapshotPtr& base, size_t count)
 class TestModels : public QObject {
     Q_OBJECT
 private slots:
+    void tensorLabels_data()
+    {
+        QTest::addColumn<QString>("tensor");
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<QString>("label");
+        QTest::newRow("number") << "1399"
+                                << "/encoder/MatMul"
+                                << "1399 · /encoder/MatMul";
+        QTest::newRow("counted") << "val_12"
+                                 << "conv"
+                                 << "val_12 · conv";
+        QTest::newRow("exporter's weight") << "onnx::Conv_497"
+                                           << "/c/Conv"
+                                           << "onnx::Conv_497 · /c/Conv";
+        QTest::newRow("a name") << "conv_1_output"
+                                << "conv_1"
+                                << "conv_1_output";
+        QTest::newRow("layer3") << "layer3"
+                                << "Conv_7"
+                                << "layer3";
+        QTest::newRow("no node") << "1399"
+                                 << ""
+                                 << "1399";
+        QTest::newRow("the same") << "12"
+                                  << "12"
+                                  << "12";
+        QTest::newRow("empty") << ""
+                               << "conv"
+                               << "";
+    }
+    void tensorLabels()
+    {
+        QFETCH(QString, tensor);
+        QFETCH(QString, node);
+        QTEST(tensorLabel(tensor.toStdString(), node.toStdString()), "label");
+    }
     void columnModels_data()
     {
         QTest::addColumn<QString>("name");

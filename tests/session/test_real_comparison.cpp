@@ -58,6 +58,24 @@ QByteArray numbersOf(const QByteArray& json)
 class TestRealComparison : public QObject {
     Q_OBJECT
 private slots:
+    void structureComesFirst()
+    {
+        std::vector<SnapshotPtr> seen;
+        const auto note = [&](const SnapshotPtr& snapshot) { seen.push_back(snapshot); };
+        Inputs inputs = exampleInputs();
+        const auto whole = buildSnapshot(inputs, nullptr, {}, {}, note);
+        QVERIFY(whole.ok());
+        QVERIFY(!seen.empty());
+        const Snapshot& first = *seen.front();
+        QVERIFY(first.floatModel && first.quantModel && !first.comparison && !first.data);
+        QVERIFY(first.floatModel->model == (*whole)->floatModel->model); // so the picture stays
+        QVERIFY(first.quantModel->model == (*whole)->quantModel->model);
+        seen.clear();
+        inputs.histograms = !inputs.histograms; // the same files: what is shown keeps its numbers meanwhile
+        QVERIFY(buildSnapshot(inputs, *whole, {}, {}, note).ok());
+        for (const SnapshotPtr& snapshot : seen)
+            QVERIFY(snapshot->comparison);
+    }
     void windowAndCommandLineAgree()
     {
         const auto direct = buildSnapshot(exampleInputs(), nullptr, {}, {});
