@@ -42,7 +42,8 @@ Picture placed(const Picture& picture, int left, int top, int width, int height,
 
 Result<Picture> shortSideCrop(const Preprocess& how, const Picture& picture)
 {
-    const int side = how.shortSide.value_or(std::max(how.width, how.height));
+    const int largest = std::max(how.width, how.height);
+    const int side = how.shortSide.value_or(static_cast<int>(std::min<double>(largest / how.cropShare, kLongestSide)));
     const bool wide = picture.width >= picture.height;
     const int width = wide ? scaledLength(picture.width, side, picture.height) : side;
     const int height = wide ? side : scaledLength(picture.height, side, picture.width);

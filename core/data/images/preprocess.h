@@ -20,7 +20,8 @@ struct Preprocess {
     int width = 0; ///< "size"; 0 = not given, take the input's
     int height = 0;
     ResizeMode resize = ResizeMode::Stretch;
-    std::optional<int> shortSide; ///< the larger of width and height when not given
+    std::optional<int> shortSide; ///< when not given, the larger of width and height divided by cropShare
+    double cropShare = 1; ///< part of the short side that the crop keeps: 0.875 scales to 256 and takes 224
     Interpolation interpolation = Interpolation::Bilinear;
     CropPlace crop = CropPlace::Centre;
     double padValue = 0; ///< in pixel units
@@ -38,6 +39,8 @@ struct Preprocess {
 
 /// Reads the JSON file; unknown keys and values that make no sense are Issues naming the file and the key.
 Result<Preprocess> readPreprocess(const std::string& path);
+/// The file that readPreprocess reads the same from; a size that is not given is left out.
+std::string preprocessJson(const Preprocess& how);
 /// Writes one picture, `itemShape()` elements of `dtype`, to `out`. An Issue (without a file) when it cannot be cut.
 Status applyPreprocess(const Preprocess& how, Picture picture, std::byte* out);
 

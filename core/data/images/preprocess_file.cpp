@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/byte_source.h"
-#include "core/data/images/preprocess.h"
+#include "core/data/images/presets.h"
 #include "core/data/input_fit.h"
 
 #include <algorithm>
@@ -66,10 +66,11 @@ public:
         return {};
     }
 
-    /// A number for all channels, or a list with one for each.
+    /// A number for all channels, or a list with one for each. What `to` has already stays where nothing is said.
     void perChannel(const char* key, std::vector<double>& to, int channels, double fallback)
     {
-        to.assign(static_cast<size_t>(channels), fallback);
+        if (to.empty())
+            to.assign(static_cast<size_t>(channels), fallback);
         const json* value = find(key);
         if (!value)
             return;
@@ -105,6 +106,41 @@ private:
     std::optional<Issue> m_issue;
 };
 
+constexpr std::pair<ResizeMode, const char*> kResizes[] { { ResizeMode::ShortSide, "short_side" },
+    { ResizeMode::Stretch, "stretch" }, { ResizeMode::Letterbox, "letterbox" } };
+constexpr std::pair<Interpolation, const char*> kInterpolations[] { { Interpolation::Bilinear, "bilinear" },
+    { Interpolation::Nearest, "nearest" }, { Interpolation::Bicubic, "bicubic" } };
+constexpr std::pair<CropPlace, const char*> kCrops[] { { CropPlace::Centre, "center" },
+    { CropPlace::TopLeft, "top_left" } };
+constexpr std::pair<ColorOrder, const char*> kColors[] { { ColorOrder::Rgb, "rgb" }, { ColorOrder::Bgr, "bgr" },
+    { ColorOrder::Gray, "gray" } };
+constexpr std::pair<bool, const char*> kLayouts[] { { true, "nchw" }, { false, "nhwc" } };
+constexpr std::pair<DType, const char*> kTypes[] { { DType::Float32, "float32" }, { DType::UInt8, "uint8" } };
+
+template <class T, size_t N> std::vector<std::pair<std::string, T>> byName(const std::pair<T, const char*> (&names)[N])
+{
+    std::vector<std::pair<std::string, T>> choices;
+    for (const auto& [value, name] : names)
+        choices.emplace_back(name, value);
+    return choices;
+}
+
+template <class T, size_t N> const char* nameIn(const std::pair<T, const char*> (&names)[N], T value)
+{
+    return std::find_if(names, names + N - 1, [&](const auto& one) { return one.first == value; })->second;
+}
+
+/// What the keys change: a preset, or nothing.
+Preprocess readPreset(KeyReader& keys)
+{
+    std::vector<std::pair<std::string, std::string_view>> choices;
+    for (const PicturePreset& preset : picturePresets())
+        choices.emplace_back(preset.name, preset.name);
+    std::string_view name;
+    keys.choice<std::string_view>("preset", name, choices);
+    return name.empty() ? Preprocess {} : presetPreprocess(name);
+}
+
 void readSize(KeyReader& keys, Preprocess& how)
 {
     const json* size = keys.find("size");
@@ -124,33 +160,52 @@ Result<Preprocess> readPreprocess(const std::string& path)
     const json object = json::parse(text, nullptr, false);
     if (!object.is_object())
         return badInput("is no JSON object", path, "write for instance {\"size\": [224, 224], \"scale\": 0.0039}");
-    Preprocess how;
     KeyReader keys(object, path);
+    Preprocess how = readPreset(keys);
     readSize(keys, how);
-    keys.choice<ResizeMode>("resize", how.resize,
-        { { "short_side", ResizeMode::ShortSide }, { "stretch", ResizeMode::Stretch },
-            { "letterbox", ResizeMode::Letterbox } });
+    keys.choice<ResizeMode>("resize", how.resize, byName(kResizes));
     if (const json* side = keys.find("short_side"))
         how.shortSide = keys.side("short_side", *side);
-    keys.choice<Interpolation>("interpolation", how.interpolation,
-        { { "bilinear", Interpolation::Bilinear }, { "nearest", Interpolation::Nearest },
-            { "bicubic", Interpolation::Bicubic } });
-    keys.choice<CropPlace>("crop", how.crop, { { "center", CropPlace::Centre }, { "top_left", CropPlace::TopLeft } });
+    keys.number("crop_share", how.cropShare, 0.01, 1, "a number from 0.01 to 1");
+    keys.choice<Interpolation>("interpolation", how.interpolation, byName(kInterpolations));
+    keys.choice<CropPlace>("crop", how.crop, byName(kCrops));
     keys.number("pad_value", how.padValue, 0, 255, "a number from 0 to 255");
-    keys.choice<ColorOrder>(
-        "color", how.color, { { "rgb", ColorOrder::Rgb }, { "bgr", ColorOrder::Bgr }, { "gray", ColorOrder::Gray } });
+    ColorOrder color = how.color;
+    keys.choice<ColorOrder>("color", color, byName(kColors));
+    how = withColor(std::move(how), color);
     keys.number("scale", how.scale, -1e30, 1e30, "a finite number");
     keys.perChannel("mean", how.mean, how.channels(), 0);
     keys.perChannel("std", how.deviation, how.channels(), 1);
     for (const double d : how.deviation)
         if (d == 0)
             keys.fail("std", "other than 0");
-    keys.choice<bool>("layout", how.channelsFirst, { { "nchw", true }, { "nhwc", false } });
-    keys.choice<DType>("dtype", how.dtype, { { "float32", DType::Float32 }, { "uint8", DType::UInt8 } });
+    keys.choice<bool>("layout", how.channelsFirst, byName(kLayouts));
+    keys.choice<DType>("dtype", how.dtype, byName(kTypes));
     keys.checkUnknown();
     if (keys.issue())
         return *keys.issue();
     return how;
+}
+
+std::string preprocessJson(const Preprocess& how)
+{
+    nlohmann::ordered_json object;
+    if (how.width > 0)
+        object["size"] = { how.width, how.height };
+    object["resize"] = nameIn(kResizes, how.resize);
+    if (how.shortSide)
+        object["short_side"] = *how.shortSide;
+    object["crop_share"] = how.cropShare;
+    object["interpolation"] = nameIn(kInterpolations, how.interpolation);
+    object["crop"] = nameIn(kCrops, how.crop);
+    object["pad_value"] = how.padValue;
+    object["color"] = nameIn(kColors, how.color);
+    object["scale"] = how.scale;
+    object["mean"] = how.mean;
+    object["std"] = how.deviation;
+    object["layout"] = nameIn(kLayouts, how.channelsFirst);
+    object["dtype"] = nameIn(kTypes, how.dtype);
+    return object.dump(2) + "\n";
 }
 
 } // namespace qs
