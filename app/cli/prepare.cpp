@@ -8,7 +8,6 @@
 #include "core/onnx/write/export.h"
 #include "core/project/quantize/proved_preparation.h"
 #include "core/project/snapshot/samples.h"
-#include "core/quant/recipe/recipe_options.h"
 #include "core/quant/write/quantizer.h"
 
 #include <algorithm>
@@ -30,23 +29,10 @@ struct PrepareCommand {
     DataOptions data;
 };
 
-/// Those that a recipe runs where nothing is said, without those that change nothing in the file, and Gemm.
-std::vector<std::string> usualPasses()
-{
-    const Recipe usual = quantscopeRecipe();
-    std::vector<std::string> passes;
-    for (const RecipeOption& pass : passOptions()) {
-        const std::string name(pass.key());
-        if ((pass.value.get(usual) == RecipeValue(true) && name != "keep_attention") || name == "fuse_gemm")
-            passes.push_back(name);
-    }
-    return passes;
-}
-
 Result<std::vector<std::string>> chosenPasses(const PrepareCommand& o)
 {
     if (o.preparation.empty())
-        return usualPasses();
+        return usualPreparation();
     std::vector<std::string> passes;
     for (const std::string& name : commaList(o.preparation)) {
         const auto& known = preparationPasses();
@@ -152,7 +138,7 @@ Command addPrepare(CLI::App& app, Context& context)
     app.add_option("-o,--out", o->out, "ONNX file to write")->required();
     app.add_option("--preparation", o->preparation,
         fmt::format("these passes, by comma, or all: {} (default: {})", fmt::join(preparationPasses(), ", "),
-            fmt::join(usualPasses(), ", ")));
+            fmt::join(usualPreparation(), ", ")));
     addDataOptions(app, o->data, DataNeed::Optional);
     addCommonOptions(app, context.common);
     return [o](Context& c) { return prepare(*o, c); };

@@ -7,3 +7,4 @@ int runInspector(int argc, char** argv);
 int runModels(int argc, char** argv);
 int runRecipeModels(int argc, char** argv);
 int runTables(int argc, char** argv);
+int runWindowWords(int argc, char** argv);

@@ -2,6 +2,7 @@
 #include "core/data/images/image_folder.h"
 
 #include "core/data/arrays/byte_source.h"
+#include "core/data/forms.h"
 #include "core/data/images/picture.h"
 
 #include <algorithm>
@@ -150,7 +151,22 @@ Status labelFromFolders(const std::string& folder, const std::vector<std::string
     return {};
 }
 
+/// Whether a picture lies in the folder or `depth` folders below it.
+bool picturesIn(const fs::path& folder, int depth)
+{
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error); !error && it != fs::directory_iterator(); it.increment(error)) {
+        std::error_code statError;
+        if (it->is_directory(statError) ? depth > 0 && picturesIn(it->path(), depth - 1)
+                                        : isPictureName(it->path().filename().string()))
+            return true;
+    }
+    return false;
+}
+
 } // namespace
+
+bool holdsPictures(const std::string& folder) { return !isTestDataFolder(folder) && picturesIn(folder, 2); }
 
 Result<ImageFolder> listImageFolder(const std::string& folder)
 {

@@ -20,4 +20,7 @@ struct ImageFolder {
 /// of a file's sub-folder among the sorted names. Names that begin with a dot are skipped, other files are refused.
 Result<ImageFolder> listImageFolder(const std::string& folder);
 
+/// Whether a folder holds pictures, or folders with some, and no ONNX test data. Looks no further than it must.
+bool holdsPictures(const std::string& folder);
+
 } // namespace qs

@@ -4,6 +4,7 @@
 #include "core/analysis/bypass/network_proof.h"
 #include "core/analysis/bypass/network_run.h"
 #include "core/base/issue_text.h"
+#include "core/quant/recipe/recipe_options.h"
 #include "core/tensor/convert.h"
 
 #include <fmt/format.h>
@@ -143,6 +144,18 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> usualPreparation()
+{
+    const Recipe usual = quantscopeRecipe();
+    std::vector<std::string> passes;
+    for (const RecipeOption& pass : passOptions()) {
+        const std::string name(pass.key());
+        if ((pass.value.get(usual) == RecipeValue(true) && name != "keep_attention") || name == "fuse_gemm")
+            passes.push_back(name);
+    }
+    return passes;
+}
 
 Result<ProvedPreparation> provedPreparation(const std::shared_ptr<const Model>& model,
     const std::vector<std::string>& passes, const DataSource& data, const WorkContext& work)

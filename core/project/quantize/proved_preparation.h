@@ -35,6 +35,9 @@ struct ProvedPreparation {
     size_t samples = 0; ///< that each was proved on
 };
 
+/// Passes that are run where nobody chooses: those of the usual recipe that change the file, and fuse_gemm.
+std::vector<std::string> usualPreparation();
+
 /// Samples that a pass is proved on, at most.
 inline constexpr size_t kProofSamples = 4;
 

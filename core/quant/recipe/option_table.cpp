@@ -13,6 +13,7 @@ constexpr Limits kNotNegative { 0, kEndless }, kShare { 0, 1 };
 
 bool calibrated(const Recipe& r) { return isStatic(r.format); }
 bool inBlocks(const Recipe& r) { return r.format == RecipeFormat::WeightOnly; }
+bool dynamic(const Recipe& r) { return r.format == RecipeFormat::Dynamic; }
 bool notInBlocks(const Recipe& r) { return !inBlocks(r); }
 template <Calibrator kCalibrator> bool calibratedBy(const Recipe& r)
 {
@@ -261,7 +262,11 @@ constexpr RecipeOption kTable[] {
         .ort = { "EnableSubgraph" },
         .flag = { .name = "enable-subgraph",
             .help = "dynamic: quantize the nodes in the bodies of If, Loop and Scan, too",
-            .place = 27 } },
+            .place = 27 },
+        .line = { .title = "Bodies of If, Loop, Scan",
+            .toolTip = "The nodes in them are quantized, too; the dynamic format alone can do that",
+            .place = 12,
+            .shown = dynamic } },
     { .path = "sigmoid_nnapi", .value = setting<&Recipe::sigmoidNnapi>(), .ort = { "extra.Sigmoid.nnapi" } },
     { .path = "block_size", .value = setting<&Recipe::blockSize>(), .limits = kNotNegative, .ort = { "BlockSize" } },
     { .path = "no_output_types",

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/base/window_words.h"
 
 #include <QStringList>
 
@@ -46,16 +47,17 @@ QString issueHeadline(const Issue& issue)
     if (!issue.tensor.empty())
         places << tr("tensor “%1”").arg(toQt(issue.tensor));
     if (places.isEmpty())
-        return sentence(toQt(issue.what));
-    const QString what = toQt(issue.what).trimmed();
+        return sentence(inWindowWords(toQt(issue.what)));
+    const QString what = inWindowWords(toQt(issue.what)).trimmed();
     return places.join(QStringLiteral(", ")) + QStringLiteral(": ") + (what.endsWith(u'.') ? what : what + u'.');
 }
 
-QString issueRemedy(const Issue& issue) { return sentence(toQt(issue.remedy)); }
+QString issueRemedy(const Issue& issue) { return sentence(inWindowWords(toQt(issue.remedy))); }
 
 QString issueDetails(const Issue& issue)
 {
-    QStringList lines { tr("Problem: %1").arg(toQt(issue.what)), tr("Kind: %1").arg(kindName(issue.kind)) };
+    QStringList lines { tr("Problem: %1").arg(inWindowWords(toQt(issue.what))),
+        tr("Kind: %1").arg(kindName(issue.kind)) };
     if (!issue.file.empty())
         lines << tr("File: %1").arg(toQt(issue.file));
     if (!issue.node.empty())
@@ -63,7 +65,7 @@ QString issueDetails(const Issue& issue)
     if (!issue.tensor.empty())
         lines << tr("Tensor: %1").arg(toQt(issue.tensor));
     if (!issue.remedy.empty())
-        lines << tr("Remedy: %1").arg(toQt(issue.remedy));
+        lines << tr("Remedy: %1").arg(inWindowWords(toQt(issue.remedy)));
     return lines.join(u'\n');
 }
 

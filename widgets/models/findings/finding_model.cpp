@@ -2,6 +2,7 @@
 #include "widgets/models/findings/finding_model.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/window_words.h"
 
 #include <QRegularExpression>
 #include <QStringList>
@@ -71,7 +72,7 @@ void FindingModel::setSnapshot(const SnapshotPtr& snapshot)
 QString findingText(const std::string& text)
 {
     static const QRegularExpression kMinus(QStringLiteral("(?<=^|[\\s(\\[])-(?=\\d)"));
-    return toQt(text).replace(kMinus, QStringLiteral("−"));
+    return inWindowWords(toQt(text)).replace(kMinus, QStringLiteral("−"));
 }
 
 QString withShortNames(const QString& text)

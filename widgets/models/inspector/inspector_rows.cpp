@@ -6,6 +6,7 @@
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_row.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/base/window_words.h"
 #include "widgets/models/inspector/inspector_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
@@ -262,7 +263,7 @@ void addFile(Rows& rows, const QString& title, const LoadedModel& model)
     for (const auto& [id, issue] : model.plan->unsupported())
         rows.add(tr("cannot run"), issueHeadline(issue));
     for (const std::string& warning : file.warnings)
-        rows.add(tr("warning"), toQt(warning));
+        rows.add(tr("warning"), inWindowWords(toQt(warning)));
 }
 
 } // namespace

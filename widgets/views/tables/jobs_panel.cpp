@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/window_words.h"
 
 #include <QHeaderView>
 #include <QPlainTextEdit>
@@ -86,7 +87,7 @@ void JobsPanel::logSnapshot(const Snapshot& now)
 {
     if (now.warnings != m_logged) {
         for (const std::string& warning : now.warnings)
-            log(tr("Warning: %1").arg(toQt(warning)));
+            log(tr("Warning: %1").arg(inWindowWords(toQt(warning))));
         m_logged = now.warnings;
     }
     if (now.comparison && !now.comparison->partial)

@@ -79,7 +79,7 @@ void MatchingPanel::buildActions()
            "those two (L)"));
     m_unlink->setShortcut(QKeySequence::Delete);
     m_unlink->setToolTip(tr("These two are not the same tensor (Delete)"));
-    m_export->setToolTip(tr("Write the links made by hand to a map file, as `compare --map` reads it"));
+    m_export->setToolTip(tr("Write the links made by hand to a map file, which can be read again"));
     for (QAction* action : { m_link, m_unlink }) {
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         addAction(action); // also in the context menu
