@@ -153,6 +153,7 @@ int main(int argc, char** argv)
                             const qs::CancelToken& cancel, const qs::PartialFn& partial) {
         return qs::buildSnapshot(inputs, previous, progress, cancel, partial);
     });
+    session.setAsksForPictures(!forScreenshot);
     if (!options.files.isEmpty())
         qs::openFiles(session, options.files, options.inputs);
     else if (!options.inputs.floatPath.empty() || !options.inputs.data.spec.empty())

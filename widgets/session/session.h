@@ -14,6 +14,7 @@
 #include "widgets/session/shown/suggestion.h"
 #include "widgets/session/shown/theme.h"
 #include "widgets/session/work_content.h"
+#include "widgets/session/undescribed_pictures.h"
 
 #include <QObject>
 #include <QTimer>
@@ -64,6 +65,9 @@ public:
     void lookAt(const QString& title, std::function<Result<std::function<void()>>(const JobContext&)> process);
     void reload(); ///< reads everything again
     const Inputs& files() const { return m_open.inputs; } ///< that are open, whatever the recipe makes of them
+    /// On: pictures are left out where nobody said how they are prepared, and picturesUndescribed() asks. Off: opening
+    /// them fails.
+    void setAsksForPictures(bool on) { m_asksForPictures = on; }
     /// That are being opened, else those that are open.
     const Inputs& wantedFiles() const { return m_opening ? m_opening->files : m_open.inputs; }
     const std::map<std::string, FileMark>& fileMarks() const { return m_open.marks; } ///< as far as they were read
@@ -133,6 +137,8 @@ signals:
     /// The float model that was to be opened is quantized and the quantized one is not: what was open stays.
     void filesSwapped(const qs::Issue& issue);
     void written(const QString& path); ///< what was exported
+    /// With setAsksForPictures(): all else of what was to be opened is open now.
+    void picturesUndescribed(const qs::UndescribedPictures& pictures);
     void autoRunChanged(bool on);
     void autoTryChanged(bool on);
 
@@ -171,6 +177,7 @@ private:
     std::optional<WorkContent> m_saved; ///< what is in a file, or was there when untitled work began; none: recovered
     bool m_unsaved = false;
     Guard m_guard;
+    std::optional<UndescribedPictures> m_undescribed; ///< left out of it
     RecipeHistory m_history;
     RunList m_runs;
     KeptSnapshots m_kept;
@@ -178,6 +185,7 @@ private:
     quint64 m_newest = 0; ///< number of the newest job; what older ones bring is dropped
     QTimer m_sizeTimer; ///< until what is shown stays for a moment
     Work m_told = Work::Settled; ///< when needsRunChanged() was last considered
+    bool m_asksForPictures = false;
     bool m_autoRun = true;
     bool m_autoTry = false;
     QTimer m_tryTimer; ///< until what was asked for before is under way
@@ -194,3 +202,4 @@ private:
 Q_DECLARE_METATYPE(qs::SnapshotPtr)
 Q_DECLARE_METATYPE(qs::Issue)
 Q_DECLARE_METATYPE(qs::Metric)
+Q_DECLARE_METATYPE(qs::UndescribedPictures)

@@ -159,9 +159,16 @@ Opening Session::openingOf(const Inputs& inputs) const
 void Session::open(const Opening& opening)
 {
     m_swapped.reset();
+    const auto go = [this, opening] {
+        Opening rest = opening;
+        m_undescribed.reset();
+        if (m_asksForPictures)
+            m_undescribed = takeUndescribed(rest.files, m_open.inputs);
+        begin(rest, m_complete);
+    };
     if (opening.otherModels && m_unsaved && m_guard)
-        return m_guard([this, opening] { begin(opening, m_complete); });
-    begin(opening, m_complete);
+        return m_guard(go);
+    go();
 }
 
 void Session::reload()
@@ -244,6 +251,8 @@ void Session::succeed(const SnapshotPtr& snapshot, const RunNumbers& numbers)
     if (opening)
         tellOpened(*opening, untouched);
     emit settled();
+    if (opening && m_undescribed)
+        emit picturesUndescribed(*std::exchange(m_undescribed, std::nullopt));
 }
 
 /// What opening brought without anybody's doing is no work; other files of a project are.
@@ -268,6 +277,7 @@ void Session::tellOpened(const Opening& opening, bool untouched)
 
 void Session::fail(const Issue& issue)
 {
+    m_undescribed.reset();
     m_opening.reset();
     updateEditable(false);
     publish(m_complete);

@@ -36,25 +36,39 @@ void openQuantized(Session& session, const QString& path)
     openChanged(session, [&](Inputs& inputs) { inputs.quantPath = path.toStdString(); });
 }
 
+void openDataRequest(Session& session, const DataRequest& request)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.data = request; });
+}
+
 void openData(Session& session, const QString& spec, const QString& preprocess)
 {
+    DataRequest request;
+    request.spec = spec.toStdString();
+    request.preprocess = preprocess.toStdString();
+    openDataRequest(session, request);
+}
+
+void openCalibrationRequest(Session& session, const DataRequest& request)
+{
     openChanged(session, [&](Inputs& inputs) {
-        inputs.data = {};
-        inputs.data.spec = spec.toStdString();
-        inputs.data.preprocess = preprocess.toStdString();
+        inputs.calibration = request;
+        if (request == inputs.data)
+            inputs.calibration = {}; // these are the data themselves
     });
 }
 
 void openCalibration(Session& session, const QString& spec, const QString& preprocess)
 {
-    openChanged(session, [&](Inputs& inputs) {
-        inputs.calibration = {};
-        inputs.calibration.spec = spec.toStdString();
-        inputs.calibration.preprocess = preprocess.toStdString();
-        inputs.calibration.shapes = inputs.data.shapes;
-        if (inputs.calibration.spec == inputs.data.spec && inputs.calibration.preprocess == inputs.data.preprocess)
-            inputs.calibration = {}; // these are the data themselves
-    });
+    DataRequest request;
+    request.spec = spec.toStdString();
+    request.preprocess = preprocess.toStdString();
+    const DataRequest& data = session.wantedFiles().data;
+    if (data.spec == request.spec && data.preprocess == request.preprocess)
+        request = data;
+    else if (request.spec.starts_with("random:"))
+        request.shapes = data.shapes;
+    openCalibrationRequest(session, request);
 }
 
 void openClassNames(Session& session, const QString& path)

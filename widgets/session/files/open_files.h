@@ -12,6 +12,8 @@ namespace qs {
 void openFloat(Session& session, const QString& path); ///< replaces everything when a float model was open
 void openQuantized(Session& session, const QString& path);
 void openData(Session& session, const QString& spec, const QString& preprocess = {});
+void openDataRequest(Session& session, const DataRequest& request);
+void openCalibrationRequest(Session& session, const DataRequest& request);
 /// Samples that ranges are found with; the data judge alone then. Empty: the data serve both.
 void openCalibration(Session& session, const QString& spec, const QString& preprocess = {});
 void openClassNames(Session& session, const QString& path);

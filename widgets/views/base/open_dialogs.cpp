@@ -71,22 +71,6 @@ QString modelFilter() { return tr("ONNX models (*.onnx);;All files (*)"); }
 
 QString arrayFilter() { return tr("Arrays (*.npz *.npy);;All files (*)"); }
 
-using OpenFolder = void (*)(Session& session, const QString& spec, const QString& preprocess);
-
-/// Pictures need a description of how they are prepared, which is asked for next.
-void askForFolder(Session& session, QWidget* parent, const QString& title, OpenFolder open)
-{
-    const auto withDescription = [&session, parent, open](const QString& folder) {
-        const QStringList sets = QDir(folder).entryList({ QStringLiteral("test_data_set_*") }, QDir::Dirs);
-        if (!sets.isEmpty())
-            return open(session, folder, {});
-        ask(session, parent, Session::tr("How the pictures are prepared"),
-            Session::tr("Preprocessing (*.json);;All files (*)"), QFileDialog::ExistingFile,
-            [&session, folder, open](const QString& description) { open(session, folder, description); });
-    };
-    ask(session, parent, title, {}, QFileDialog::Directory, withDescription);
-}
-
 } // namespace
 
 void askForFloat(Session& session, QWidget* parent)
@@ -123,12 +107,14 @@ void askForCalibration(Session& session, QWidget* parent)
 
 void askForDataFolder(Session& session, QWidget* parent)
 {
-    askForFolder(session, parent, tr("Open a folder of pictures or test data"), &openData);
+    ask(session, parent, tr("Open a folder of pictures or test data"), {}, QFileDialog::Directory,
+        [&session](const QString& folder) { openData(session, folder); });
 }
 
 void askForCalibrationFolder(Session& session, QWidget* parent)
 {
-    askForFolder(session, parent, tr("Open a folder of pictures or test data to find ranges with"), &openCalibration);
+    ask(session, parent, tr("Open a folder of pictures or test data to find ranges with"), {}, QFileDialog::Directory,
+        [&session](const QString& folder) { openCalibration(session, folder); });
 }
 
 void askForClassNames(Session& session, QWidget* parent)

@@ -17,7 +17,7 @@ void askForData(Session& session, QWidget* parent);
 /// Samples to find ranges with, other than those that judge: arrays, or a folder.
 void askForCalibration(Session& session, QWidget* parent);
 void askForCalibrationFolder(Session& session, QWidget* parent);
-/// Pictures or ONNX test data; pictures need a preprocessing description, which is asked for next.
+/// Pictures or ONNX test data; how pictures are prepared the session asks for next (picturesUndescribed).
 void askForDataFolder(Session& session, QWidget* parent);
 /// A file that says what the classes are called.
 void askForClassNames(Session& session, QWidget* parent);

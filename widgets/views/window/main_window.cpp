@@ -11,6 +11,7 @@
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/progress_strip.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/data/data_actions.h"
 #include "widgets/views/detail/channels_panel.h"
 #include "widgets/views/detail/distribution_panel.h"
 #include "widgets/views/detail/error_map_panel.h"
@@ -19,6 +20,7 @@
 #include "widgets/views/detail/weight_lab_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/help/tour.h"
 #include "widgets/views/recipe/what_if_panel.h"
 #include "widgets/views/tables/advisor_panel.h"
 #include "widgets/views/tables/difference_panel.h"
@@ -73,6 +75,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_graph(new GraphPanel(session, *m_recipe, GraphPanel::Pane::First, this))
     , m_status(new QLabel(this))
     , m_dropHint(new DropHint(session, *this))
+    , m_tour(new Tour(*this, session, [this](const QString& name) { return revealed(name); }))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("Quantscope"));
@@ -97,12 +100,14 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
         session.setAutoTry(readWindowSettings().tryRemedies.value_or(true));
         connect(&session, &Session::autoTryChanged, this, [](bool on) { keepWindowSettings({ {}, {}, {}, on }); });
     }
-    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching,
+    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching, *m_tour,
         [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); } });
     connectSession();
     connect(m_strip->findChild<OtherChip*>(), &OtherChip::asked, m_layout,
         [this] { m_layout->raise(QStringLiteral("difference")); });
+    if (m_memory == WindowMemory::Remembered)
+        m_tour->offerFor(exampleInputs().floatPath);
     m_systemTheme.ask();
     refreshTheme();
     ensurePolished(); // also what is hidden: the layouts ask for its least sizes, which the style decides
@@ -186,6 +191,7 @@ void MainWindow::connectSession()
 {
     connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
     connect(&m_session, &Session::failed, m_errorBar, &ErrorBar::showIssue);
+    askForUndescribed(m_session, this);
     connect(
         &m_session, &Session::cancelled, this, [this] { m_status->setText(tr("Cancelled. %1").arg(statusText())); });
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
@@ -303,6 +309,12 @@ bool MainWindow::showView(const QString& name)
     return true;
 }
 
+QWidget* MainWindow::revealed(const QString& name)
+{
+    m_layout->raise(name);
+    return findChild<QWidget*>(name);
+}
+
 void MainWindow::setThemeChoice(ThemeChoice choice)
 {
     m_theme = choice;
@@ -382,7 +394,8 @@ void MainWindow::dropEvent(QDropEvent* event)
     if (files.isEmpty())
         return;
     event->acceptProposedAction();
-    openFiles(m_session, files);
+    if (!askForUse(m_session, this, files, event->position().toPoint()))
+        openFiles(m_session, files);
 }
 
 } // namespace qs

@@ -26,6 +26,7 @@ class ShownElements;
 class ShownLadder;
 class TablePanel;
 class UnsavedQuestion;
+class Tour;
 
 /// Puts the views together; knows no engine and decides nothing about numbers.
 class MainWindow : public QMainWindow {
@@ -52,6 +53,7 @@ public:
     ShownElements& elements() const { return *m_elements; }
     ErrorBar& errorBar() const { return *m_errorBar; }
     UnsavedQuestion& unsaved() const { return *m_unsaved; }
+    Tour& tour() const { return *m_tour; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -69,6 +71,7 @@ private:
     void refreshTitle();
     void saveProject(const QString& path, std::function<void(bool saved)> done = {});
     void refreshTheme();
+    QWidget* revealed(const QString& name); ///< a panel, brought to the front, or another widget
     void restoreWindow();
     void showDocks(); ///< as the start page goes or comes
     QString statusText() const;
@@ -93,6 +96,7 @@ private:
     MatchingPanel* m_matching = nullptr;
     QLabel* m_status;
     DropHint* m_dropHint;
+    Tour* m_tour;
     bool m_docksShown = false;
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };

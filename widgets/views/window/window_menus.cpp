@@ -7,8 +7,11 @@
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/data/data_actions.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/help/help_window.h"
+#include "widgets/views/help/tour.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/tables/matching_panel.h"
 #include "widgets/views/window/dock_layout.h"
@@ -128,6 +131,7 @@ void buildFileMenu(const WindowParts& parts, QMenu* exports)
         [session, window] { askForData(*session, window); });
     add(menu, tr("Open data f&older to judge by…"), QKeySequence(QStringLiteral("Ctrl+Shift+D")), window,
         [session, window] { askForDataFolder(*session, window); });
+    addDataActions(menu, *session, window);
     QMenu* calibration = makeCalibrationMenu(parts);
     menu->addMenu(calibration);
     QAction* names
@@ -271,6 +275,7 @@ void buildRecipeMenu(const WindowParts& parts, QMenu* exports)
         [session] { session->recipe().apply(tr("Reset all settings"), Recipe(session->recipe().base())); });
     menu->addSeparator();
     addArithmetic(menu, session);
+    addModelActions(menu, *session, &parts.window);
     QAction* open = add(menu, tr("&Open recipe…"), {}, &parts.window,
         [session, window = &parts.window] { askForRecipe(*session, window); });
     menu->addMenu(exports);
@@ -417,10 +422,24 @@ void buildHelpMenu(const WindowParts& parts)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&Help"));
     QMainWindow* window = &parts.window;
-    add(menu, tr("What the &numbers mean"), QKeySequence(QKeySequence::HelpContents), window,
-        [window] { showNumbersHelp(window); });
-    add(menu, tr("&Keyboard shortcuts"), QKeySequence(QStringLiteral("Ctrl+?")), window,
-        [window] { showShortcutsHelp(window, *window->menuBar()); });
+    add(menu, tr("&Help on this"), QKeySequence(QKeySequence::HelpContents), window,
+        [window] { showHelp(window, helpOfFocus()); });
+    Tour* tour = &parts.tour;
+    Session* session = &parts.session;
+    add(menu, tr("&Tour"), {}, tour, [tour, session] {
+        if (!session->snapshot()->floatModel)
+            session->openInputs(exampleInputs());
+        tour->start();
+    });
+    menu->addSeparator();
+    const std::pair<QString, const char*> pages[] { { tr("&First steps"), "start" }, { tr("F&iles"), "files" },
+        { tr("&Data"), "data" }, { tr("&Views"), "views" }, { tr("What the &numbers mean"), "numbers" } };
+    for (const auto& [title, page] : pages)
+        add(menu, title, {}, window, [window, name = QString::fromLatin1(page)] { showHelp(window, { name, {} }); });
+    add(menu, tr("&Keyboard shortcuts"), QKeySequence(QStringLiteral("Ctrl+?")), window, [window] {
+        showHelp(window, { QStringLiteral("shortcuts"), {} });
+    });
+    menu->addSeparator();
     add(menu, tr("&About Quantscope"), {}, window, [window] { showAbout(window); });
 }
 

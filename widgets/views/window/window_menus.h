@@ -16,6 +16,7 @@ class HeaderStrip;
 class MatchingPanel;
 class RecipeView;
 class TablePanel;
+class Tour;
 
 /// What the menus act on.
 struct WindowParts {
@@ -28,6 +29,7 @@ struct WindowParts {
     HeaderStrip& strip;
     RecipeView& recipe;
     MatchingPanel& matching;
+    Tour& tour;
     std::function<void(const QString& path)> saveProject; ///< empty path: asks for one
     std::function<ThemeChoice()> theme;
     std::function<void(ThemeChoice)> setTheme;
