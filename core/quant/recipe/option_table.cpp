@@ -265,7 +265,7 @@ constexpr RecipeOption kTable[] {
             .place = 27 },
         .line = { .title = "Bodies of If, Loop, Scan",
             .toolTip = "The nodes in them are quantized, too; the dynamic format alone can do that",
-            .place = 12,
+            .place = 24,
             .shown = dynamic } },
     { .path = "sigmoid_nnapi", .value = setting<&Recipe::sigmoidNnapi>(), .ort = { "extra.Sigmoid.nnapi" } },
     { .path = "block_size", .value = setting<&Recipe::blockSize>(), .limits = kNotNegative, .ort = { "BlockSize" } },

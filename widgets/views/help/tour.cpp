@@ -272,6 +272,8 @@ void Tour::place()
 bool Tour::eventFilter(QObject* watched, QEvent* event)
 {
     const auto type = event->type();
+    if (running() && watched == &m_window && type == QEvent::WindowActivate)
+        m_callOut->next->setFocus(Qt::ActiveWindowFocusReason);
     if (running()
         && (type == QEvent::Resize || type == QEvent::Move || type == QEvent::Show || type == QEvent::Hide
             || type == QEvent::ParentChange))
