@@ -137,6 +137,8 @@ CallOut::CallOut(QWidget* window)
     column->addLayout(head);
     column->addWidget(m_text);
     column->addLayout(foot);
+    for (QPushButton* button : { next, back, skip })
+        button->installEventFilter(this);
     connect(next, &QPushButton::clicked, this, &CallOut::nextAsked);
     connect(back, &QPushButton::clicked, this, &CallOut::backAsked);
     connect(skip, &QPushButton::clicked, this, &CallOut::endAsked);
@@ -168,6 +170,19 @@ bool CallOut::event(QEvent* event)
         return true;
     }
     return QFrame::event(event);
+}
+
+/// A button would hand the focus to another one by these.
+bool CallOut::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::KeyPress) {
+        auto* press = static_cast<QKeyEvent*>(event);
+        if (press->key() == Qt::Key_Right || press->key() == Qt::Key_Left) {
+            keyPressEvent(press);
+            return true;
+        }
+    }
+    return QFrame::eventFilter(watched, event);
 }
 
 void CallOut::keyPressEvent(QKeyEvent* event)

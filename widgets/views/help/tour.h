@@ -36,6 +36,7 @@ signals:
 
 private:
     bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     QLabel *m_number, *m_title, *m_text;
 };
