@@ -287,6 +287,18 @@ void UsageTests::asymmetricRemedy()
     QCOMPARE(mended.tensors.at("b").parts[0].lowest, std::optional(-4.0));
     QCOMPARE(remedyOptions(std::vector { remedy, remedy }), std::string("--no-symmetric-activations"));
     QCOMPARE(withRemedy(recipe, { RemedyKind::DynamicFormat, "n", "a", 0, 0, 0 }, draft).format, RecipeFormat::Dynamic);
+    const Recipe fused = withRemedy(recipe, { RemedyKind::FuseGemm, "n", "a", 0, 0, 0 }, draft);
+    QVERIFY(fused.preparation.enabled && fused.preparation.fuseGemm && !fused.preparation.foldBatchNorm);
+    Remedy other { RemedyKind::Calibrate, {}, {}, 0, 0, 0 };
+    other.calibrator = Calibrator::Mse;
+    const Recipe calibrated = withRemedy(recipe, other, draft);
+    QCOMPARE(calibrated.calibration.kind, Calibrator::Mse);
+    QVERIFY(!calibrated.tensors.contains("b")); // ranges of their own would hide it
+    QCOMPARE(remedyOptions(std::vector { other }), std::string("--method mse --data DATA"));
+    Remedy wide { RemedyKind::ActivationType, {}, {}, 0, 0, 0 };
+    wide.type = DType::UInt16;
+    QCOMPARE(withRemedy(recipe, wide, draft).activationType, DType::UInt16);
+    QCOMPARE(remedyOptions(std::vector { wide }), std::string("--activation-type uint16"));
 }
 
 void UsageTests::rangeVaries()
@@ -483,6 +495,7 @@ void UsageTests::splitProduct()
     const Finding* f = findingOf(apart, Rule::SplitProduct);
     QVERIFY2(f, qPrintable(rulesOf(apart)));
     QCOMPARE(f->node, std::string("n_p"));
+    QCOMPARE(f->change.kind, RemedyKind::FuseGemm);
     const double gained = *rowOf(whole, "s").accumulated.sqnrDb - *rowOf(apart, "s").accumulated.sqnrDb;
     QVERIFY2(std::fabs(number(*f, "gain_db") - gained) < 0.5, qPrintable(QString::number(gained)));
     QVERIFY2(!findingOf(whole, Rule::SplitProduct), qPrintable(rulesOf(whole)));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a comparison is told of the samples that its ranges come from, and of the nodes that the quantizer left alone.
 #include "core/base/issue_text.h"
+#include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/build_snapshot.h"
 
 #include <QtTest>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace qs;
 
@@ -48,6 +50,7 @@ private slots:
     void overlapIsFound();
     void quantizersReasons();
     void filesKnowNothing();
+    void costIsMeasured();
 };
 
 void CalibrationSetTest::sameSamplesJudge()
@@ -113,6 +116,37 @@ void CalibrationSetTest::filesKnowNothing()
     QVERIFY(!s->comparison->calibration);
     QVERIFY(!findingOf(*s, Rule::CalibrationSet));
     QVERIFY(!findingOf(*s, Rule::LeftInFloat));
+}
+
+/// It is a note until the loss is measured, and a warning with its number from 3 dB on.
+void CalibrationSetTest::costIsMeasured()
+{
+    Inputs inputs = byRecipe();
+    inputs.calibration.spec = "random:2";
+    inputs.calibration.shapes["image"] = { 1, 1, 8, 8 };
+    const SnapshotPtr s = build(inputs);
+    const Finding* before = findingOf(*s, Rule::CalibrationSet);
+    QVERIFY(before);
+    QCOMPARE(before->severity, Severity::Note);
+    QVERIFY2(before->summary.find("1,024") != std::string::npos, before->summary.c_str());
+    const auto tried = withTriedRemedies(s, 4, {}, {});
+    QVERIFY2(tried.ok(), tried.ok() ? "" : issueText(tried.issue()).c_str());
+    const Finding* f = findingOf(**tried, Rule::CalibrationSet);
+    QVERIFY(f && f->measuredGainDb);
+    inputs.calibration = {};
+    const SnapshotPtr judged = build(inputs);
+    const double cost
+        = *judged->comparison->outputs.front().similarity.sqnrDb - *s->comparison->outputs.front().similarity.sqnrDb;
+    QVERIFY2(std::abs(*f->measuredGainDb - cost) < 1e-6, qPrintable(QString::number(cost)));
+    QVERIFY2(cost > 3, qPrintable(QString::number(cost)));
+    QCOMPARE(f->severity, Severity::Warning);
+    QVERIFY2(f->summary.find("in place of") != std::string::npos, f->summary.c_str());
+    QCOMPARE(f->change.kind, RemedyKind::None); // other data are no edit of the recipe
+    // Judged by the samples that chose the ranges nothing can be measured.
+    const auto same = withTriedRemedies(judged, 4, {}, {});
+    QVERIFY(same.ok());
+    const Finding* note = findingOf(**same, Rule::CalibrationSet);
+    QVERIFY(note && note->severity == Severity::Note && !note->measuredGainDb);
 }
 
 QTEST_APPLESS_MAIN(CalibrationSetTest)

@@ -11,7 +11,8 @@ namespace {
 bool concernsAll(RemedyKind kind)
 {
     return kind != RemedyKind::SetRange && kind != RemedyKind::AsymmetricActivations && kind != RemedyKind::PerChannel
-        && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations && kind != RemedyKind::EightBitWeight;
+        && kind != RemedyKind::ExcludeNode && kind != RemedyKind::KeepActivations && kind != RemedyKind::FuseGemm
+        && kind != RemedyKind::EightBitWeight;
 }
 
 } // namespace

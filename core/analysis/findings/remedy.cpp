@@ -15,9 +15,10 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
+constexpr std::array<std::string_view, 17> kRemedyNames { "none", "requantize", "recalibrate", "set_range",
     "per_channel", "reduce_range", "exclude_node", "keep_extreme_constants", "unsigned_activations", "keep_activations",
-    "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize" };
+    "asymmetric_activations", "dynamic_format", "eight_bit_weight", "equalize", "fuse_gemm", "calibrate",
+    "activation_type" };
 
 std::string shellQuoted(const std::string& text)
 {
@@ -38,6 +39,20 @@ Recipe withActivations(Recipe recipe, const Remedy& remedy)
         for (std::optional<double>* end : { &part.lowest, &part.highest })
             if (*end)
                 *end = std::clamp(**end, remedy.low, remedy.high);
+    return recipe;
+}
+
+/// Of the preparation that pass alone is added: what else it would do is another matter.
+Recipe withGemm(Recipe recipe)
+{
+    GraphPreparation& p = recipe.preparation;
+    if (!p.enabled) {
+        for (bool* pass : { &p.foldBranches, &p.foldConstants, &p.removeUnused, &p.foldBatchNorm, &p.fuseLayerNorm,
+                 &p.fuseGelu, &p.fuseAttention, &p.fuseSkipLayerNorm, &p.keepAttention, &p.inferShapes })
+            *pass = false;
+        p.enabled = true;
+    }
+    p.fuseGemm = true;
     return recipe;
 }
 
@@ -64,6 +79,10 @@ std::string optionOf(const Remedy& remedy)
         return "--format dynamic";
     case RemedyKind::Equalize:
         return "--equalize --data DATA";
+    case RemedyKind::Calibrate:
+        return fmt::format("--method {} --data DATA", nameIn(kCalibrators, remedy.calibrator));
+    case RemedyKind::ActivationType:
+        return fmt::format("--activation-type {}", nameIn(kCodeTypes, remedy.type));
     default:
         return {};
     }
@@ -132,6 +151,16 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::Equalize:
         recipe = recalibrated(std::move(recipe), floatModel); // activations are others then
         recipe.corrections.equalize = true;
+        break;
+    case RemedyKind::FuseGemm:
+        return withGemm(std::move(recipe));
+    case RemedyKind::Calibrate:
+        recipe = recalibrated(std::move(recipe), floatModel);
+        recipe.calibration = {};
+        recipe.calibration.kind = remedy.calibrator;
+        break;
+    case RemedyKind::ActivationType:
+        recipe.activationType = remedy.type;
         break;
     }
     return recipe;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/quant/ranges/ranges.h"
+#include "core/tensor/dtype.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -27,6 +30,9 @@ enum class RemedyKind {
     DynamicFormat, ///< ranges of activations from each sample while running
     EightBitWeight, ///< one constant becomes int8 per channel, in blocks where the recipe stores blocks
     Equalize, ///< ranges of weights across layers, before all activations are calibrated anew
+    FuseGemm, ///< a product and the sum behind it become one before quantizing; in a file: nothing between them
+    Calibrate, ///< another calibrator finds the ranges of all activations
+    ActivationType, ///< of all activations, whose ranges stay
 };
 std::string_view remedyKindName(RemedyKind kind); ///< "set_range"
 
@@ -36,6 +42,8 @@ struct Remedy {
     std::string node, tensor; ///< of the float file
     double low = 0, high = 0; ///< SetRange, AsymmetricActivations; KeepActivations: the bounds
     int64_t axis = 0; ///< PerChannel, EightBitWeight
+    Calibrator calibrator = Calibrator::MinMax; ///< Calibrate
+    DType type = DType::UInt8; ///< ActivationType
     bool operator==(const Remedy&) const = default;
 };
 

@@ -34,6 +34,16 @@ size_t classCount(const Comparison& c)
     return size_t(std::max<int64_t>(row->shape.back(), 0));
 }
 
+/// The learning curve, in numbers; empty where it was not measured.
+std::string learningCurve(const CalibrationSummary& s)
+{
+    if (!s.extremes || s.settledAfter == 0 || s.samples < 2)
+        return {};
+    return fmt::format(" After {} of {} samples ranges have 99 % of their width, after half of them {}; 256 to 1,024 "
+                       "samples are usual.",
+        s.settledAfter, s.samples, percentText(s.halfShare));
+}
+
 std::optional<Complaint> tooFew(const CalibrationSummary& s)
 {
     if (!s.extremes || s.settledAfter == 0 || s.samples >= kUsual || s.halfShare >= kStillGrowing)
@@ -147,6 +157,8 @@ void findCalibrationSet(const Comparison& c, std::vector<Finding>& found)
     f.tensor = c.inputs.front().name;
     f.title = "The calibration data: " + joined(complaints, &Complaint::title, ", ");
     f.summary = joined(complaints, &Complaint::sentence, " ");
+    if (c.calibration && f.summary.find("1,024") == std::string::npos)
+        f.summary += learningCurve(*c.calibration);
     f.remedy = joined(complaints, &Complaint::remedy, " ");
     if (c.calibration)
         addEvidence(*c.calibration, classes, f);

@@ -68,6 +68,7 @@ void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector
             evidence("sqnr_db", sum->accumulated.sqnrDb.value_or(0), "dB") };
         if (row.localSqnrDb)
             f.evidence.push_back(evidence("local_sqnr_db", *row.localSqnrDb, "dB"));
+        f.change = { RemedyKind::FuseGemm, row.node, row.name, 0, 0, 0 };
         f.confidence = 0.9;
         found.push_back(std::move(f));
     }

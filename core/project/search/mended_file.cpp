@@ -35,6 +35,7 @@ public:
         case RemedyKind::ExcludeNode:
             return excludeNode(r);
         case RemedyKind::KeepExtremeConstants:
+        case RemedyKind::FuseGemm: // the sum reads the product itself
             return keepFloat(r);
         default:
             return refused(r);

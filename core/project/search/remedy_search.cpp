@@ -2,8 +2,10 @@
 #include "core/project/search/remedy_search.h"
 
 #include "core/analysis/rows/range_use.h"
+#include "core/quant/recipe/recipe.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace qs {
@@ -13,6 +15,7 @@ namespace {
 using Changes = std::vector<Remedy>;
 
 constexpr double kNoticeableDb = 1; ///< that a larger choice has to gain over a smaller one
+constexpr double kEightBitsDb = 20; ///< at the output: more than 8 bits are not asked for
 constexpr size_t kExcluded = 3; ///< nodes that are tried in float, by each of two orders
 constexpr size_t kLongestStep = 4; ///< candidates that are tried beside the best choice, each time
 
@@ -79,6 +82,39 @@ std::vector<Changes> exclusions(const Comparison& c)
     addLargest([](const ActivationRow& row) { return growthDb(row).value_or(0); });
     addLargest([](const ActivationRow& row) { return ownNoiseShare(row); });
     return found;
+}
+
+/// The causes are ranges or steps of activations.
+bool saysRanges(const Comparison& c)
+{
+    constexpr std::array kRules { Rule::RangeTooSmall, Rule::RangeTooLarge, Rule::Outliers, Rule::SymmetricOnSkewed,
+        Rule::RangeVaries, Rule::CalibrationSet, Rule::ScaleMismatchAtJoin, Rule::SensitiveOperator };
+    return std::ranges::any_of(
+        c.findings, [&](const Finding& f) { return std::ranges::find(kRules, f.rule) != kRules.end(); });
+}
+
+/// Other calibrators for all activations, which cost nothing while running.
+std::vector<Changes> calibrations(const Recipe& recipe)
+{
+    std::vector<Changes> choices;
+    for (const Calibrator kind : { Calibrator::Percentile, Calibrator::Mse, Calibrator::Entropy })
+        if (isStatic(recipe.format) && recipe.calibration.kind != kind) {
+            Remedy r { RemedyKind::Calibrate, {}, {}, 0, 0, 0 };
+            r.calibrator = kind;
+            choices.push_back({ r });
+        }
+    return choices;
+}
+
+/// All activations of 16 bits, which costs time.
+Changes wideActivations(const Recipe& recipe)
+{
+    const bool bytes = recipe.activationType == DType::Int8 || recipe.activationType == DType::UInt8;
+    if (recipe.format != RecipeFormat::Qdq || !bytes)
+        return {};
+    Remedy r { RemedyKind::ActivationType, {}, {}, 0, 0, 0 };
+    r.type = isSigned(recipe.activationType) ? DType::Int16 : DType::UInt16;
+    return { r };
 }
 
 class Search {
@@ -149,9 +185,15 @@ Result<std::vector<Remedy>> searchTogether(
         whole.push_back({ { RemedyKind::Recalibrate, {}, {}, 0, 0, 0 } });
     QS_CHECK(search.tryAll(std::move(whole)));
     QS_CHECK(search.tryAll(exclusions(comparison)));
+    const bool ranged = trials.byRecipe() && saysRanges(comparison);
+    if (ranged)
+        QS_CHECK(search.tryAll(calibrations(*trials.recipe())));
     QS_CHECK(search.tryAll({ channelsOf(comparison), { { RemedyKind::Equalize, {}, {}, 0, 0, 0 } } }));
     if (!single.empty() && search.best())
         QS_CHECK(grow(search, trials, single));
+    const double cheap = *trials.before() + (search.best() ? std::max(0.0, gainOf(trials, *search.best())) : 0);
+    if (ranged && cheap < kEightBitsDb)
+        QS_CHECK(search.tryAll({ wideActivations(*trials.recipe()) }));
     const Changes* best = search.best();
     if (!best || gainOf(trials, *best) < alone + kNoticeableDb)
         return std::vector<Remedy>();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace qs {
 
@@ -124,15 +125,20 @@ Result<std::shared_ptr<const Plan>> RemedyTrials::ready(std::shared_ptr<const Mo
     return Plan::make(std::move(model), { KernelMode::Fast, m_snapshot->inputs.profile, m_caches.lowered });
 }
 
-Result<QuantizedModel> RemedyTrials::quantized(const Recipe& recipe)
+std::shared_ptr<const DataSource> RemedyTrials::calibrationData() const
+{
+    return m_snapshot->calibrationData ? m_snapshot->calibrationData : m_snapshot->data;
+}
+
+Result<QuantizedModel> RemedyTrials::quantized(const Recipe& recipe, std::shared_ptr<const DataSource> data)
 {
     const Snapshot& s = *m_snapshot;
-    const SampledModel calibrated { *s.floatModel, s.calibrationData ? s.calibrationData : s.data, s.inputs.carry };
+    const SampledModel calibrated { *s.floatModel, std::move(data), s.inputs.carry };
     RunSettings settings = s.inputs.settings();
     settings.activationCache = std::max<uint64_t>(settings.activationCache, 1); // others follow
     const BuildContext context { settings, m_caches, m_work };
-    QS_TRY(QuantizedModel made,
-        quantizedModel({ calibrated, recipe, s.inputs.rangesPath, s.inputs.calibrationCache }, context));
+    const std::string kept = calibrated.data == calibrationData() ? s.inputs.calibrationCache : std::string();
+    QS_TRY(QuantizedModel made, quantizedModel({ calibrated, recipe, s.inputs.rangesPath, kept }, context));
     m_caches.quantization = made.quantization;
     return made;
 }
@@ -162,7 +168,7 @@ Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const
 
 Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe)
 {
-    QS_TRY(const QuantizedModel made, quantized(recipe));
+    QS_TRY(const QuantizedModel made, quantized(recipe, calibrationData()));
     return m_snapshot->inputs.profile == ArithmeticProfile::Simulated ? made.model.plan : ready(made.model.model);
 }
 
@@ -186,7 +192,7 @@ Result<GraphDraft> RemedyTrials::draftOf(const std::vector<Remedy>& changes)
         if (draft.ok() || !byRecipe(changes))
             return draft;
     }
-    QS_TRY(const QuantizedModel made, quantized(recipeWith(changes)));
+    QS_TRY(const QuantizedModel made, quantized(recipeWith(changes), calibrationData()));
     return made.quantization->draft;
 }
 
@@ -196,7 +202,27 @@ const Trial* RemedyTrials::known(const std::vector<Remedy>& changes) const
     return it == m_trials.end() ? nullptr : &*it;
 }
 
-void RemedyTrials::keep(std::vector<Remedy> changes, const std::optional<OutputScore>& after)
+Result<std::optional<Trial>> RemedyTrials::calibratedAsJudged()
+{
+    const CancelScope scope(m_cancel);
+    if (!m_exact || !m_snapshot->calibrationData || !m_snapshot->inputs.rangesPath.empty())
+        return std::optional<Trial>();
+    const auto own = std::exchange(m_caches.quantization, nullptr); // of other samples
+    const auto made = quantized(m_recipe->as, m_snapshot->data);
+    m_caches.quantization = own;
+    std::optional<Trial> trial;
+    if (made.ok()) {
+        const auto plan = ready(made->model.model);
+        const auto after = plan.ok() ? score(*plan) : Result<OutputScore>(plan.issue());
+        if (after.ok())
+            trial = trialOf({}, *after);
+    }
+    if (m_cancel.cancelled())
+        return cancelled();
+    return trial;
+}
+
+Trial RemedyTrials::trialOf(std::vector<Remedy> changes, const std::optional<OutputScore>& after) const
 {
     Trial trial { std::move(changes), {}, {}, {} };
     if (const Number db = after ? worstDb(*after) : Number()) {
@@ -204,7 +230,7 @@ void RemedyTrials::keep(std::vector<Remedy> changes, const std::optional<OutputS
         trial.accuracyGain = points(after->accuracy(), m_now.accuracy());
         trial.top1Gain = points(after->agreement(), m_now.agreement());
     }
-    m_trials.push_back(std::move(trial));
+    return trial;
 }
 
 Status RemedyTrials::measure(const std::vector<std::vector<Remedy>>& choices, size_t total)
@@ -223,7 +249,7 @@ Status RemedyTrials::measure(const std::vector<std::vector<Remedy>>& choices, si
             if (m_cancel.cancelled())
                 return cancelled();
             if (!plan.ok()) {
-                keep(choice, {});
+                m_trials.push_back(trialOf(choice, {}));
                 continue;
             }
             changes.push_back(choice);
@@ -242,10 +268,10 @@ Status RemedyTrials::run(const std::vector<std::vector<Remedy>>& changes, const 
     const auto scores = m_runs->measure(plans.size(), plan, {});
     for (size_t i = 0; i < plans.size() && !m_cancel.cancelled(); ++i) {
         if (scores.ok()) {
-            keep(changes[i], (*scores)[i]);
+            m_trials.push_back(trialOf(changes[i], (*scores)[i]));
         } else { // one of them does not run
             const auto alone = score(plans[i]);
-            keep(changes[i], alone.ok() ? std::optional(*alone) : std::nullopt);
+            m_trials.push_back(trialOf(changes[i], alone.ok() ? std::optional(*alone) : std::nullopt));
         }
     }
     return m_cancel.cancelled() ? Status(cancelled()) : Status {};

@@ -34,10 +34,15 @@ public:
     Status measure(const std::vector<std::vector<Remedy>>& choices, size_t total);
     /// The quantized model with these changes, to be written. Issues: they cannot be made; cancelled.
     Result<GraphDraft> draftOf(const std::vector<Remedy>& changes);
+    /// The recipe with ranges of the samples that judge, in place of its calibration data; nothing where it was
+    /// calibrated with these, or no recipe makes the quantized model. Issue: cancelled.
+    Result<std::optional<Trial>> calibratedAsJudged();
     const Trial* known(const std::vector<Remedy>& changes) const;
     size_t tried() const { return m_trials.size(); }
     /// SQNR of the worst output now, dB.
     Number before() const { return m_before; }
+    bool byRecipe() const { return m_recipe && m_close; } ///< changes of the recipe tell what they do to the model
+    const Recipe* recipe() const { return m_recipe ? &m_recipe->as : nullptr; } ///< null: none stands for it
     bool inFile() const { return !m_exact; } ///< changes are made in the quantized file
 
 private:
@@ -50,10 +55,11 @@ private:
     bool byRecipe(const std::vector<Remedy>& changes) const;
     bool inFile(const std::vector<Remedy>& changes) const;
     Recipe recipeWith(const std::vector<Remedy>& changes) const;
-    Result<QuantizedModel> quantized(const Recipe& recipe);
+    Result<QuantizedModel> quantized(const Recipe& recipe, std::shared_ptr<const DataSource> data);
     Result<std::shared_ptr<const Plan>> ready(std::shared_ptr<const Model> model) const;
     Status run(const std::vector<std::vector<Remedy>>& changes, const VariantRuns::Plans& plans);
-    void keep(std::vector<Remedy> changes, const std::optional<OutputScore>& after);
+    Trial trialOf(std::vector<Remedy> changes, const std::optional<OutputScore>& after) const;
+    std::shared_ptr<const DataSource> calibrationData() const;
 
     struct Base {
         Recipe as; ///< makes what the file is

@@ -3,6 +3,7 @@
 
 #include "core/base/issue_text.h"
 #include "core/project/search/remedy_search.h"
+#include "core/quant/recipe/recipe.h"
 
 #include <fmt/format.h>
 
@@ -21,8 +22,9 @@ constexpr double kPromisedDb = 1; ///< expected at the tensor: a promise
 constexpr double kHarmfulPoints = 1; ///< samples right that a change must not cost
 constexpr double kCloserDb = 3; ///< gained at the output
 constexpr double kGoodDb = 20; ///< at the output: what hardly matters there is a note
+constexpr double kCostlyDb = 3; ///< at the output: more than what a healthy file lacks
 constexpr double kMendedDb = 35, kMendingDb = 3; ///< at the output, and gained: nothing else is hidden
-constexpr size_t kFewestMore = 12; ///< trials of a search
+constexpr size_t kFewestMore = 16; ///< trials of a search
 
 /// What applying the remedy changes; one that quantizes anew does it in each of the places.
 Changes triedChanges(const Finding& f)
@@ -167,12 +169,34 @@ public:
         return {};
     }
 
+    /// A set of calibration data costs what other ranges would gain; that alone makes a warning of it.
+    Status judgeCalibration()
+    {
+        const auto f = std::ranges::find(m_all, Rule::CalibrationSet, &Finding::rule);
+        if (f == m_all.end() || m_trials.before().value_or(0) >= kMendedDb)
+            return {};
+        QS_TRY(const std::optional<Trial> trial, m_trials.calibratedAsJudged());
+        if (!trial || !trial->gainDb)
+            return {};
+        take(*f, *trial);
+        f->evidence.push_back(evidence("calibration_cost_db", *trial->gainDb, "dB"));
+        if (*trial->gainDb <= kCostlyDb)
+            return {};
+        f->severity = Severity::Warning;
+        f->summary += fmt::format(" With ranges of the samples that judge, the output would have {:.1f} dB in place "
+                                  "of {:.1f}.",
+            *m_trials.before() + *trial->gainDb, *m_trials.before());
+        return {};
+    }
+
     void judge()
     {
         for (const size_t i : m_tried) {
             Finding& f = m_all[i];
-            if (!f.measuredGainDb)
+            if (!f.measuredGainDb) {
+                refuseFusion(f);
                 continue;
+            }
             if (helps(f)) {
                 offer(f);
             } else {
@@ -231,6 +255,13 @@ private:
         const Remedy& first = changes.front();
         if (all(RemedyKind::Recalibrate))
             return "Recalibrate all activations with the present data.";
+        if (all(RemedyKind::Calibrate))
+            return fmt::format(
+                "Find the ranges of all activations by the calibrator {}.", nameIn(kCalibrators, first.calibrator));
+        if (all(RemedyKind::ActivationType))
+            return fmt::format("Give all activations the type {}: 8 bits are too coarse here, by any ranges that were "
+                               "tried. It costs time.",
+                nameIn(kCodeTypes, first.type));
         if (all(RemedyKind::Equalize))
             return "Equalize the ranges of weights across layers before quantizing.";
         if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
@@ -243,6 +274,18 @@ private:
                 changes.size());
         return fmt::format(
             "Make {} changes together; each alone gains less, since the other causes hide it.", changes.size());
+    }
+
+    /// A form that cannot be changed so, and no recipe that comes close to it.
+    void refuseFusion(Finding& f)
+    {
+        if (f.change.kind != RemedyKind::FuseGemm || !m_trials.inFile() || m_trials.byRecipe())
+            return;
+        f.change = {};
+        for (FindingPlace& place : f.places)
+            place.change = {};
+        f.remedy += " This file cannot be changed so, since it is not of the Q/DQ form: prepare the float model with "
+                    "fuse_gemm and quantize it anew.";
     }
 
     /// A cause whose removal changes nothing at a good output is worth a note.
@@ -277,7 +320,9 @@ Result<SnapshotPtr> withTriedRemedies(
     auto next = std::make_shared<Snapshot>(*snapshot);
     std::vector<Finding>& found = next->comparison->findings;
     const bool wrong = std::ranges::any_of(found, [](const Finding& f) { return f.severity != Severity::Note; });
-    if (!wrong && std::ranges::none_of(found, canBeTried))
+    const bool calibrated = snapshot->calibrationData
+        && std::ranges::any_of(found, [](const Finding& f) { return f.rule == Rule::CalibrationSet; });
+    if (!wrong && !calibrated && std::ranges::none_of(found, canBeTried))
         return snapshot;
     auto trials = RemedyTrials::make(snapshot, progress, cancel, threads);
     if (!trials.ok() && trials.issue().kind == IssueKind::Cancelled)
@@ -290,6 +335,7 @@ Result<SnapshotPtr> withTriedRemedies(
     QS_CHECK(findings.trySingle(most));
     if (findings.goesOn())
         QS_CHECK(findings.tryTogether(*snapshot->comparison, std::max(most, kFewestMore)));
+    QS_CHECK(findings.judgeCalibration());
     findings.judge();
     next->comparison->trials = RemedyTrialNote { trials->tried(), trials->inFile() };
     return SnapshotPtr(std::move(next));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/quant/recipe/recipe.h"
 #include "core/report/iterations.h"
 #include "core/report/json/files_json.h"
 #include "core/report/json/matching_json.h"
@@ -157,6 +158,10 @@ Json change(const Remedy& r)
         json["range"] = { jsonNumber(r.low), jsonNumber(r.high) };
     if (r.kind == RemedyKind::PerChannel || r.kind == RemedyKind::EightBitWeight)
         json["axis"] = r.axis;
+    if (r.kind == RemedyKind::Calibrate)
+        json["calibrator"] = std::string(nameIn(kCalibrators, r.calibrator));
+    if (r.kind == RemedyKind::ActivationType)
+        json["type"] = std::string(nameIn(kCodeTypes, r.type));
     json["options"] = remedyOptions(std::span(&r, 1));
     return json;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/findings/finding_model.h"
 
+#include "core/quant/recipe/recipe.h"
+
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/window_words.h"
 
@@ -125,6 +127,12 @@ QString remedyText(const Remedy& remedy)
         return tr("Quantize %1 to 8 bits").arg(toQt(remedy.tensor));
     case RemedyKind::Equalize:
         return tr("Equalize the weights across layers");
+    case RemedyKind::FuseGemm:
+        return tr("Fuse products and sums to Gemm");
+    case RemedyKind::Calibrate:
+        return tr("Calibrator %1").arg(toQt(std::string(nameIn(kCalibrators, remedy.calibrator))));
+    case RemedyKind::ActivationType:
+        return tr("Activations %1").arg(toQt(std::string(nameIn(kCodeTypes, remedy.type))));
     }
     return {};
 }

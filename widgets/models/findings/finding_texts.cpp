@@ -58,6 +58,7 @@ constexpr auto kEvidenceLabels = std::to_array<EvidenceLabel>({
     { "median_sample_width", QT_TRANSLATE_NOOP("Evidence", "median width of the samples' ranges"),
         EvidenceKind::Share },
     { "cost_db", QT_TRANSLATE_NOOP("Evidence", "cost of one range") },
+    { "calibration_cost_db", QT_TRANSLATE_NOOP("Evidence", "cost of the calibration data") },
     { "half_range_share", QT_TRANSLATE_NOOP("Evidence", "width after half of the samples"), EvidenceKind::Share },
     { "settled_after", QT_TRANSLATE_NOOP("Evidence", "samples until ranges settle") },
     { "judged_samples", QT_TRANSLATE_NOOP("Evidence", "samples that judge, too") },
