@@ -79,14 +79,19 @@ Status applyPreparation(const RecipeOptions& o, Recipe& recipe)
     const auto asked = o.flags.find("preparation.enabled");
     if (asked != o.flags.end() && asked->second == RecipeValue(false))
         return badUse("--preparation names passes that --no-preprocess-graph leaves out", "give one of them");
-    recipe.preparation.enabled = true;
+    const auto names = commaList(o.preparation);
+    const bool more
+        = !names.empty() && std::ranges::all_of(names, [](const std::string& name) { return name.starts_with('+'); });
     for (const RecipeOption& pass : passOptions())
-        pass.value.set(recipe, false);
-    for (const std::string& name : commaList(o.preparation)) {
+        if (!more || !recipe.preparation.enabled)
+            pass.value.set(recipe, false);
+    recipe.preparation.enabled = true;
+    for (const std::string& word : names) {
+        const std::string name = more ? word.substr(1) : word;
         const auto passes = passOptions();
         const auto pass = std::ranges::find(passes, name, &RecipeOption::key);
         if (pass == passes.end())
-            return badUse("--preparation '" + name + "' is not known", "use " + listed(passNames(), " or "));
+            return badUse("--preparation '" + word + "' is not known", "use " + listed(passNames(), " or "));
         pass->value.set(recipe, true);
     }
     return {};
@@ -106,8 +111,9 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& o)
     app.add_option("--recipe", o.file, "recipe file to start from");
     app.add_flag("--ort-defaults", o.ortDefaults, "start from the defaults of ONNX Runtime's quantization tools");
     addRecipeFlags(app, FlagValues::One, o.flags);
-    app.add_option(
-        "--preparation", o.preparation, "only these preparation passes, by comma: " + listed(passNames(), ", "));
+    app.add_option("--preparation", o.preparation,
+        "only these preparation passes, by comma (each with a + before it: these beside the recipe's): "
+            + listed(passNames(), ", "));
     addRecipeFlags(app, FlagValues::List, o.flags);
     app.add_option("--tensor-calibrator", o.tensorCalibrators,
            "NAME=METHOD or NAME=percentile:P: how the range of this activation is chosen, in place of --method")

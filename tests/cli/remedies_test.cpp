@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <set>
 
 using namespace qs::test;
 using nlohmann::json;
@@ -81,6 +82,38 @@ private slots:
             }
         for (const QString wrong : { "image", "image=1", "image=1:0", "image=a:b", "=0:1", "image=0:inf" })
             QS_EXPECT(2, { "--tensor-range" }, base + QStringList { wrong });
+    }
+
+    /// With a + passes are run beside those of the recipe, alone where it has none.
+    void passesAreAddedToTheRecipe_data()
+    {
+        QTest::addColumn<QStringList>("options");
+        QTest::addColumn<bool>("fused");
+        QTest::addColumn<bool>("folded");
+        const QString gemm = "--preparation=+fuse_gemm";
+        QTest::newRow("the preset") << QStringList { gemm } << true << true;
+        QTest::newRow("nothing before") << QStringList { "--ort-defaults", gemm } << true << false;
+        QTest::newRow("two") << QStringList { "--ort-defaults", "--preparation=+fuse_gemm,+fold_constants" } << true
+                             << true;
+        QTest::newRow("only these") << QStringList { "--preparation=fuse_gemm" } << true << false;
+    }
+    void passesAreAddedToTheRecipe()
+    {
+        QFETCH(QStringList, options);
+        QFETCH(bool, fused);
+        QFETCH(bool, folded);
+        const Outcome o = quantscope(
+            QStringList { "quantize", kFloat, "-o", file("passes.onnx"), "--data", kData, "--json", "-" } + options);
+        QVERIFY2(o.code == 0, o.err.constData());
+        std::set<std::string> passes;
+        const json d = parsed(o.out);
+        for (const json& pass : d["preparation"])
+            passes.insert(pass["pass"].get<std::string>());
+        QCOMPARE(passes.contains("fuse_gemm"), fused);
+        QCOMPARE(passes.contains("fold_constants"), folded);
+        QS_EXPECT(2, { "+fuse_gemm" },
+            { "quantize", kFloat, "-o", file("mixed.onnx"), "--data", kData, "--preparation",
+                "+fuse_gemm,fold_constants" });
     }
 
     void refusesToWriteWhatWasNotTried()

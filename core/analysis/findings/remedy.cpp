@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/findings/remedy.h"
 
+#include "core/graph/draft.h"
 #include "core/quant/recipe/recipe_edit.h"
+#include "core/quant/recipe/recipe_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -43,16 +46,22 @@ Recipe withActivations(Recipe recipe, const Remedy& remedy)
 }
 
 /// Of the preparation that pass alone is added: what else it would do is another matter.
-Recipe withGemm(Recipe recipe)
+Recipe withGemm(Recipe recipe, const GraphDraft& floatModel)
 {
-    GraphPreparation& p = recipe.preparation;
-    if (!p.enabled) {
-        for (bool* pass : { &p.foldBranches, &p.foldConstants, &p.removeUnused, &p.foldBatchNorm, &p.fuseLayerNorm,
-                 &p.fuseGelu, &p.fuseAttention, &p.fuseSkipLayerNorm, &p.keepAttention, &p.inferShapes })
-            *pass = false;
-        p.enabled = true;
-    }
-    p.fuseGemm = true;
+    std::set<std::string> products;
+    for (const DraftNode& node : floatModel.nodes)
+        if (node.is("MatMul"))
+            products.insert(node.outputs[0]);
+    for (const DraftNode& node : floatModel.nodes)
+        for (size_t i = 0; node.is("Add") && i < 2; ++i)
+            if (products.contains(node.inputs[i]) && floatModel.constant(node.inputs[1 - i]))
+                for (const std::string& name : node.inputs) // what they have of their own ends with them
+                    recipe.tensors.erase(name);
+    for (const RecipeOption& pass : passOptions())
+        if (!recipe.preparation.enabled)
+            pass.value.set(recipe, false);
+    recipe.preparation.enabled = true;
+    recipe.preparation.fuseGemm = true;
     return recipe;
 }
 
@@ -79,6 +88,8 @@ std::string optionOf(const Remedy& remedy)
         return "--format dynamic";
     case RemedyKind::Equalize:
         return "--equalize --data DATA";
+    case RemedyKind::FuseGemm:
+        return "--preparation +fuse_gemm";
     case RemedyKind::Calibrate:
         return fmt::format("--method {} --data DATA", nameIn(kCalibrators, remedy.calibrator));
     case RemedyKind::ActivationType:
@@ -153,7 +164,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
         recipe.corrections.equalize = true;
         break;
     case RemedyKind::FuseGemm:
-        return withGemm(std::move(recipe));
+        return withGemm(std::move(recipe), floatModel);
     case RemedyKind::Calibrate:
         recipe = recalibrated(std::move(recipe), floatModel);
         recipe.calibration = {};

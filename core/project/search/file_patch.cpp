@@ -185,6 +185,8 @@ void FilePatch::setInput(DraftNode& node, size_t slot, const std::string& name)
 
 Status FilePatch::setParams(uint32_t index, const QuantParams& next)
 {
+    if (m_bypassed.contains(index))
+        return {}; // nothing is left of it
     const Quantizer& q = quantizer(index);
     const Node& first = m_plan.graph().node(q.dequantize.front());
     const Tensor* scale = first.hasInput(1) ? m_plan.constant(first.inputs[1]) : nullptr;

@@ -60,6 +60,8 @@ Status FilePatch::requantize(uint32_t index, std::optional<int64_t> axis, bool r
 {
     if (!isPair(index) || quantizer(index).role == QuantRole::Activation)
         return refuse(index, "it is no constant with a DequantizeLinear of its own");
+    if (m_bypassed.contains(index))
+        return {}; // nothing is left of it
     const auto value = partner(index);
     if (!value)
         return refuse(index, "it has no partner in the float file");
