@@ -253,7 +253,7 @@ Command addCompare(CLI::App& app, Context& context)
     app.add_option("--arithmetic", o->arithmetic, kArithmeticHelp);
     app.add_option("--try-remedies", o->tryRemedies,
         "make each of the first N remedies, in the recipe or in the file itself, and tell what it gains at the output; "
-        "what does not help there is not offered. Where causes hide each other, at least 12 more choices are tried");
+        "what does not help there is not offered. Where causes hide each other, at least 16 more choices are tried");
     app.add_option("--save-mended", o->saveMended,
         "with --try-remedies: write the quantized model with the remedy that is offered first");
     addLadderOptions(app, o->ladder);

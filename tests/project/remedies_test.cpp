@@ -91,6 +91,46 @@ Planted clippedChain()
     return p;
 }
 
+/// All ranges are wrong by as much of their width: mending one of them gains little.
+Planted allRanges(const QString& network, float low, float high)
+{
+    Planted p;
+    p.network = network.toStdString();
+    p.ranges = [low, high](Ranges& ranges) {
+        for (auto& [name, range] : ranges.tensors) {
+            const float width = float(range.highest - range.lowest);
+            if (range.lowest < 0) // else it would let pass what an activation cuts
+                range.lowest += low * width;
+            range.highest -= high * width;
+        }
+    };
+    return p;
+}
+
+/// The last product of the network, and a bias behind it that is added by a node of its own.
+Planted splitProduct()
+{
+    Planted p;
+    p.network = "attention";
+    p.floatModel = [](GraphDraft& f) {
+        std::ranges::find(
+            f.nodes, "down_w", [](const DraftNode& n) { return n.hasInput(1) ? n.inputs[1] : std::string(); })
+            ->outputs[0]
+            = "product";
+        std::vector<float> bias;
+        for (int i = 0; i < 8; ++i)
+            bias.push_back(0.1f * float(i - 4));
+        f.setConstant("down_b", Tensor::of<float>({ 8 }, bias));
+        f.nodes.push_back({ NodeId(), "bias", "Add", "", { "product", "down_b" }, { "y" }, {} });
+    };
+    p.ranges = [](Ranges& ranges) { // its quantizer makes more noise than all before it
+        TensorRange& r = ranges.tensors.at("product");
+        r.lowest *= 6;
+        r.highest *= 6;
+    };
+    return p;
+}
+
 } // namespace
 
 /// Remedies of findings, made and measured.
@@ -156,6 +196,71 @@ private slots:
         QVERIFY2(*first->measuredGainDb >= 0.9 * lost, qPrintable(rulesOf(*after->comparison)));
         QVERIFY(changesOf(*first).size() >= 2 || first->change.kind == RemedyKind::Recalibrate);
         QVERIFY(after->comparison->trials->tried > 1);
+    }
+
+    void wrongRangesAreFoundAnewTogether_data()
+    {
+        QTest::addColumn<QString>("network");
+        QTest::addColumn<float>("low"); ///< cut off, of the width
+        QTest::addColumn<float>("high");
+        for (const std::string& network : networkNames()) {
+            const QString name = QString::fromStdString(network);
+            QTest::addRow("%s, too narrow", network.c_str()) << name << 0.15f << 0.15f;
+            QTest::addRow("%s, not centred", network.c_str()) << name << -0.15f << 0.15f;
+            QTest::addRow("%s, too wide", network.c_str()) << name << -4.f << -4.f;
+        }
+    }
+    /// The finding that comes first has a remedy that brings back nearly all, though its own tensor alone would not.
+    void wrongRangesAreFoundAnewTogether()
+    {
+        QFETCH(QString, network);
+        QFETCH(float, low);
+        QFETCH(float, high);
+        const Planted p = allRanges(network, low, high);
+        const SnapshotPtr now = snapshotOf(plantedPair(p));
+        const double lost = outputDb(*snapshotOf(plantedPair(healthy(p)))) - outputDb(*now);
+        QVERIFY2(lost > 3, qPrintable(QString::number(lost)));
+        const SnapshotPtr after = tried(now, 4);
+        const Finding* first = firstOffered(*after);
+        QVERIFY2(first, qPrintable(rulesOf(*after->comparison)));
+        QVERIFY2(*first->measuredGainDb >= 0.9 * lost,
+            qPrintable(QString("%1 of %2: ").arg(*first->measuredGainDb).arg(lost) + rulesOf(*after->comparison)));
+    }
+
+    /// A range of what is taken out has no place left, whichever comes first.
+    void rangesOfWhatIsTakenOut()
+    {
+        Planted p;
+        p.network = "cnn";
+        const SnapshotPtr now = snapshotOf(plantedPair(p));
+        const Remedy range { RemedyKind::SetRange, "n_y", "y", -1, 1, 0 };
+        const Remedy out { RemedyKind::ExcludeNode, "n_y", "y", 0, 0, 0 };
+        for (const auto& changes : { std::vector { range, out }, std::vector { out, range } }) {
+            const auto draft = mendedFile(*now, changes);
+            QVERIFY(draft.ok());
+            size_t passed = 0;
+            for (const DraftNode& node : draft->nodes)
+                if (node.is("Identity")) {
+                    ++passed;
+                    QCOMPARE(node.inputs.size(), size_t(1));
+                }
+            QVERIFY(passed > 0);
+        }
+    }
+
+    /// By the recipe that makes the file; in the file itself the sum reads the product without a quantizer.
+    void splitProductsAreFused()
+    {
+        const PlantedPair files = plantedPair(splitProduct());
+        const SnapshotPtr now = snapshotOf(files);
+        const SnapshotPtr after = tried(now);
+        const auto& all = after->comparison->findings;
+        const auto f = std::ranges::find(all, Rule::SplitProduct, &Finding::rule);
+        QVERIFY2(f != all.end(), qPrintable(rulesOf(*after->comparison)));
+        QCOMPARE(f->change.kind, RemedyKind::FuseGemm);
+        QVERIFY(f->measuredGainDb && *f->measuredGainDb > 1);
+        const double inFile = mendedDb(files, now, { f->change }) - outputDb(*now);
+        QVERIFY2(std::abs(inFile - *f->measuredGainDb) < 1, qPrintable(QString::number(inFile)));
     }
 
     void nothingIsTriedOfHealthyFiles_data()

@@ -62,6 +62,19 @@ Changes channelsOf(const Comparison& c)
     return all;
 }
 
+/// Where weights of fewer bits are too coarse: all of them, since those that are left hide what others gain.
+Changes eightBitsOf(const Comparison& c)
+{
+    Changes all;
+    const bool coarse = std::ranges::any_of(c.findings, [](const Finding& f) {
+        return f.rule == Rule::WeightsTooCoarse && f.change.kind == RemedyKind::EightBitWeight;
+    });
+    for (const WeightRow& row : c.weights)
+        if (coarse && !row.bias && dtypeBits(row.params.dtype) < 8)
+            all.push_back({ RemedyKind::EightBitWeight, row.node, row.name, 0, 0, row.channelAxis });
+    return all;
+}
+
 /// Nodes behind which the noise grows most, and those whose own quantizer makes most.
 std::vector<Changes> exclusions(const Comparison& c)
 {
@@ -188,7 +201,8 @@ Result<std::vector<Remedy>> searchTogether(
     const bool ranged = trials.byRecipe() && saysRanges(comparison);
     if (ranged)
         QS_CHECK(search.tryAll(calibrations(*trials.recipe())));
-    QS_CHECK(search.tryAll({ channelsOf(comparison), { { RemedyKind::Equalize, {}, {}, 0, 0, 0 } } }));
+    QS_CHECK(search.tryAll(
+        { channelsOf(comparison), eightBitsOf(comparison), { { RemedyKind::Equalize, {}, {}, 0, 0, 0 } } }));
     if (!single.empty() && search.best())
         QS_CHECK(grow(search, trials, single));
     const double cheap = *trials.before() + (search.best() ? std::max(0.0, gainOf(trials, *search.best())) : 0);

@@ -208,6 +208,7 @@ public:
                     calm(f);
             }
         }
+        raise();
         std::ranges::stable_sort(m_all, {}, &Finding::severity);
         sortTried(m_all);
     }
@@ -227,6 +228,8 @@ private:
                 chosen = k;
         if (chosen == none && !m_tried.empty() && m_all[m_tried.front()].severity != Severity::Note)
             chosen = 0; // about another part of the model, or about the whole of it
+        if (chosen == none && ofAllRanges(best))
+            chosen = ofRanges();
         size_t at = chosen == none ? m_all.size() : m_tried[chosen];
         for (size_t i = 0; i < m_all.size() && at == m_all.size(); ++i)
             if (m_all[i].severity != Severity::Note && m_all[i].change.kind == RemedyKind::None)
@@ -245,6 +248,26 @@ private:
         f.expectedGainDb = f.measuredGainDb;
         if (chosen == none)
             m_tried.push_back(at);
+    }
+
+    static bool ofAllRanges(const Changes& changes)
+    {
+        const RemedyKind kind = changes.front().kind;
+        return changes.size() == 1 && (kind == RemedyKind::Recalibrate || kind == RemedyKind::Calibrate);
+    }
+
+    static bool ofRange(const Finding& f) { return f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge; }
+
+    /// The one that tells of most wrong ranges; all that were tried: none does.
+    size_t ofRanges() const
+    {
+        size_t chosen = m_tried.size();
+        for (size_t k = 0; k < m_tried.size(); ++k) {
+            const Finding& f = m_all[m_tried[k]];
+            if (ofRange(f) && (chosen == m_tried.size() || f.places.size() > m_all[m_tried[chosen]].places.size()))
+                chosen = k;
+        }
+        return chosen;
     }
 
     static std::string sentence(const Changes& changes)
@@ -266,6 +289,8 @@ private:
             return "Equalize the ranges of weights across layers before quantizing.";
         if (all(RemedyKind::ExcludeNode) && changes.size() == 1)
             return fmt::format("Leave {} in float.", first.node);
+        if (all(RemedyKind::EightBitWeight))
+            return fmt::format("Quantize {} weights to 8 bits.", changes.size());
         if (all(RemedyKind::PerChannel))
             return fmt::format("Quantize {} weights per channel.", changes.size());
         if (all(RemedyKind::SetRange))
@@ -276,7 +301,7 @@ private:
             "Make {} changes together; each alone gains less, since the other causes hide it.", changes.size());
     }
 
-    /// A form that cannot be changed so, and no recipe that comes close to it.
+    /// In a form that cannot be changed so, where no recipe comes close to it.
     void refuseFusion(Finding& f)
     {
         if (f.change.kind != RemedyKind::FuseGemm || !m_trials.inFile() || m_trials.byRecipe())
@@ -284,15 +309,32 @@ private:
         f.change = {};
         for (FindingPlace& place : f.places)
             place.change = {};
-        f.remedy += " This file cannot be changed so, since it is not of the Q/DQ form: prepare the float model with "
-                    "fuse_gemm and quantize it anew.";
+        f.remedy += " This file cannot be changed so, since the product has no pair of QuantizeLinear and "
+                    "DequantizeLinear that could be taken out: quantize the float model with --preparation "
+                    "+fuse_gemm.";
+    }
+
+    /// Where single ranges alone are worth a warning, what gains far more than each of them is worth no less.
+    void raise()
+    {
+        Severity worst = Severity::Note;
+        double most = 0;
+        for (const Finding& f : m_all)
+            if (f.severity != Severity::Note) {
+                if (!ofRange(f) && !(f.rule == Rule::WrongZeroPoint && f.change.kind == RemedyKind::SetRange))
+                    return;
+                worst = std::min(worst, f.severity);
+                most = std::max(most, f.measuredGainDb.value_or(0));
+            }
+        for (const size_t i : m_tried)
+            if (m_all[i].change.kind != RemedyKind::None && m_all[i].measuredGainDb.value_or(0) >= most + kCloserDb)
+                m_all[i].severity = worst;
     }
 
     /// A cause whose removal changes nothing at a good output is worth a note.
     void calm(Finding& f)
     {
-        const bool range = f.rule == Rule::RangeTooSmall || f.rule == Rule::RangeTooLarge;
-        if (range && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < kWorthDb)
+        if (ofRange(f) && m_trials.before().value_or(0) >= kGoodDb && *f.measuredGainDb < kWorthDb)
             f.severity = Severity::Note;
     }
 
