@@ -13,8 +13,8 @@
 #include "widgets/session/shown/selection.h"
 #include "widgets/session/shown/suggestion.h"
 #include "widgets/session/shown/theme.h"
-#include "widgets/session/work_content.h"
 #include "widgets/session/undescribed_pictures.h"
+#include "widgets/session/work_content.h"
 
 #include <QObject>
 #include <QTimer>

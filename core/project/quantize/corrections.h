@@ -3,6 +3,7 @@
 
 #include "core/base/work/cancel.h"
 #include "core/base/work/progress.h"
+#include "core/base/work/work_context.h"
 #include "core/project/quantize/quantization.h"
 #include "core/quant/write/quantizer.h"
 
