@@ -11,7 +11,7 @@ namespace qs {
 namespace {
 
 constexpr std::array<std::string_view, 6> kPrefixes { "", "t", "val_", "value_", "tensor_", "input." };
-constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kNumerals = "0123456789";
 
 } // namespace
 
@@ -19,8 +19,8 @@ bool isCountedName(std::string_view name)
 {
     if (name.starts_with("onnx::")) // what it is used by, and a number
         return name.find('_') != std::string_view::npos;
-    const size_t digits = name.find_first_of(kDigits);
-    if (digits == std::string_view::npos || name.find_first_not_of(kDigits, digits) != std::string_view::npos)
+    const size_t digits = name.find_first_of(kNumerals);
+    if (digits == std::string_view::npos || name.find_first_not_of(kNumerals, digits) != std::string_view::npos)
         return false;
     return std::ranges::find(kPrefixes, name.substr(0, digits)) != kPrefixes.end();
 }
