@@ -19,7 +19,8 @@ struct SettingNotes {
 /// Value that holds the scale; invalid where no QuantizeLinear names one.
 ValueId scaleOf(const LoadedModel& model, uint32_t quantizer)
 {
-    const NodeId quantize = model.quant->quantizers()[quantizer].quantize;
+    const auto& quantizers = model.quant->quantizers();
+    const NodeId quantize = quantizer < quantizers.size() ? quantizers[quantizer].quantize : NodeId();
     const Node* node = quantize.valid() ? &model.graph().node(quantize) : nullptr;
     return node && node->opType == "QuantizeLinear" && node->hasInput(1) ? node->inputs[1] : ValueId();
 }
