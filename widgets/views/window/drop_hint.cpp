@@ -25,7 +25,7 @@ QString dropText(const Session& session, const QString& path, std::optional<File
     const QString name = file.fileName();
     const bool hasFloat = !session.files().floatPath.empty();
     if (file.suffix().compare(QLatin1String("qscope"), Qt::CaseInsensitive) == 0)
-        return DropHint::tr("%1: the project takes the place of what is open").arg(name);
+        role = FileRole::Project;
     if (!role)
         return file.isDir() ? DropHint::tr("%1: a folder of samples").arg(name)
                             : DropHint::tr("%1: opened as what it turns out to be").arg(name);
@@ -40,6 +40,8 @@ QString dropText(const Session& session, const QString& path, std::optional<File
         return DropHint::tr("%1: the samples that the models are compared on").arg(name);
     case FileRole::Preprocess:
         return DropHint::tr("%1: how pictures become inputs").arg(name);
+    case FileRole::Project:
+        return DropHint::tr("%1: the project takes the place of what is open").arg(name);
     }
     return name;
 }
