@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/small_session.h"
+#include "tests/views/shown_graph.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
-#include "widgets/session/recipe/recipe_view.h"
 #include "widgets/session/shown/search_names.h"
 #include "widgets/views/detail/distribution_data.h"
 #include "widgets/views/detail/distribution_panel.h"
 #include "widgets/views/detail/layer_chart_panel.h"
-#include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_numbers.h"
-#include "widgets/views/graph/graph_panel.h"
 
 #include <QAbstractButton>
 #include <QCheckBox>
@@ -17,7 +14,6 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
 
 #include <numeric>
 
@@ -46,36 +42,6 @@ private slots:
     void distributionExplainsItself();
     void layerChartFollowsAndSets();
 };
-
-namespace {
-
-/// A panel that is shown offscreen.
-struct ShownGraph {
-    SmallSession small;
-    RecipeView recipe { small.session };
-    GraphPanel panel { small.session, recipe };
-    ShownGraph()
-    {
-        panel.resize(640, 480);
-        panel.showHeaderInside();
-        panel.show();
-    }
-    /// Until there is a layout; false when none comes.
-    [[nodiscard]] bool load() { return small.load() && wait(); }
-    [[nodiscard]] bool wait()
-    {
-        return QTest::qWaitFor([this] { return panel.canvas().scene() && small.session.jobs().idle(); });
-    }
-    const GraphScene& scene() const { return *panel.canvas().scene(); }
-    QPointF onScreen(uint32_t box) const
-    {
-        const QRectF seen = panel.canvas().visibleArea();
-        return (scene().box(box).center() - seen.topLeft()) * panel.canvas().zoom();
-    }
-    uint32_t boxOf(const char* value) const { return *scene().graph().box(small.quantGraph().findValue(value)); }
-};
-
-} // namespace
 
 void TestGraphViews::emptySessionsSayWhatToDo()
 {

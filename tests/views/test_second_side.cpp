@@ -209,6 +209,43 @@ private slots:
         QCOMPARE(second->side(), Side::Float);
     }
 
+    /// Groups, neighbourhoods and several chosen boxes of B are the second pane's own.
+    void theSecondGraphHasItsOwnView()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        auto* second = w.window.findChild<GraphPanel*>(QStringLiteral("graph-2"));
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(w.seen("graph-2"));
+        QVERIFY(w.ready());
+        QTRY_VERIFY(second->canvas().scene());
+        const size_t ofA = w.window.graph().canvas().scene()->boxCount(), ofB = second->canvas().scene()->boxCount();
+        const auto& rows = w.session.comparison()->activations;
+        w.session.selection().selectActivation(rows.size() / 2);
+        second->setAround(Neighbourhood { 1 });
+        QTRY_VERIFY(second->canvas().scene()->boxCount() < ofB);
+        QVERIFY(second->canvas().look().selected);
+        QCOMPARE(w.window.graph().canvas().scene()->boxCount(), ofA);
+        w.session.selection().selectActivation(1); // elsewhere: the middle follows
+        QTRY_VERIFY(second->canvas().look().selected);
+        second->setAround(std::nullopt);
+        QTRY_COMPARE(second->canvas().scene()->boxCount(), ofB);
+
+        second->setGroupBy(GroupBy::Names);
+        QVERIFY(w.ready());
+        second->setAllClosed(true);
+        QVERIFY(w.ready());
+        const size_t closed = second->canvas().scene()->boxCount();
+        const BoxLook& box = second->canvas().look().boxes[*second->canvas().look().selected];
+        QVERIFY(closed <= ofB && !box.number.isEmpty());
+        QVERIFY(!box.quantized); // no edit changes B
+        emit second->canvas().boxesChosen({ 0, 1 });
+        QVERIFY(second->severalChosen());
+        const int steps = w.session.recipe().stack().index();
+        QVERIFY(second->toggleSelected());
+        QCOMPARE(w.session.recipe().stack().index(), steps);
+    }
+
     void aAndBChangePlaces()
     {
         Window w;

@@ -2,7 +2,7 @@
 #include "tests/views/small_session.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/graph/graph_export.h"
-#include "widgets/views/graph/graph_legend.h"
+#include "widgets/views/graph/view/graph_legend.h"
 #include "widgets/views/tables/sample_pictures.h"
 #include "widgets/views/theme/system_theme.h"
 
@@ -39,7 +39,9 @@ struct DrawnGraph {
             return false;
         look.theme = Theme::light();
         look.fonts = GraphFonts::of(QFont());
-        auto made = GraphScene::make(*small.session.snapshot()->quantModel, FoldMode::Folded, look.fonts, {});
+        auto made = GraphScene::make(
+            GraphContent::of(*small.session.snapshot()->quantModel, FoldMode::Folded, GroupBy::Nothing), GraphView {},
+            look.fonts, {});
         if (!made.ok())
             return false;
         scene = std::move(made).value();

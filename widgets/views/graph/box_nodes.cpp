@@ -14,11 +14,10 @@ BoxNodes::BoxNodes(const RecipeView& recipe, const Snapshot& snapshot, Side side
             m_floatValues.try_emplace(pair.quantValue, pair.floatValue);
 }
 
-std::vector<size_t> BoxNodes::of(const DisplayBox& box) const
+void BoxNodes::addPlaces(const DisplayBox& box, std::vector<Place>& places) const
 {
     if (box.kind != DisplayBox::Kind::Operator)
-        return {};
-    std::vector<Place> places;
+        return;
     for (const ValueId value : box.values)
         if (const auto pair = m_floatValues.find(value); pair != m_floatValues.end()) {
             Place place;
@@ -31,6 +30,13 @@ std::vector<size_t> BoxNodes::of(const DisplayBox& box) const
         place.node = node;
         places.push_back(place);
     }
+}
+
+std::vector<size_t> BoxNodes::of(const FoldedGraph& graph, const std::vector<uint32_t>& boxes) const
+{
+    std::vector<Place> places;
+    for (const uint32_t box : boxes)
+        addPlaces(graph.boxes[box], places);
     return m_recipe.membersOf(places);
 }
 

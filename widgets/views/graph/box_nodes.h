@@ -15,15 +15,17 @@ namespace qs {
 
 class RecipeView;
 
-/// The nodes of the recipe that a box stands for.
+/// The nodes of the recipe that boxes stand for.
 class BoxNodes {
 public:
     /// `side`: the graph that the boxes are of. Both stay referred to.
     BoxNodes(const RecipeView& recipe, const Snapshot& snapshot, Side side);
-    /// All of them, whole units; none of the model's inputs and outputs.
-    std::vector<size_t> of(const DisplayBox& box) const;
+    /// All of these boxes of a graph together, whole units; none of the model's inputs and outputs.
+    std::vector<size_t> of(const FoldedGraph& graph, const std::vector<uint32_t>& boxes) const;
 
 private:
+    void addPlaces(const DisplayBox& box, std::vector<Place>& places) const;
+
     const RecipeView& m_recipe;
     Side m_side;
     std::unordered_map<ValueId, ValueId> m_floatValues; ///< by quantized value

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/graph_canvas.h"
 
+#include "widgets/views/graph/group_painter.h"
+
 #include <QApplication>
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -11,14 +13,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace qs {
 
 namespace {
 
-constexpr double kSmallestZoom = 0.01, kLargestZoom = 4;
+constexpr double kSmallestZoom = 1e-6, kLargestZoom = 4;
 constexpr double kReadableZoom = 0.72; ///< the whole graph is shown at first if its text stays readable
 constexpr double kReach = 4; ///< pixels around an edge that count as a hit
+constexpr double kRoomAround = 0.9; ///< of the widget that what is zoomed to takes
+constexpr double kZoomStep = 1.25;
 constexpr double kSlack = 80; ///< pixels of the drawing that stay visible when panning
 
 } // namespace
@@ -139,6 +144,16 @@ void GraphCanvas::fit()
 
 void GraphCanvas::focusSelection()
 {
+    QRectF chosen;
+    for (uint32_t b = 0; m_scene && b < m_look.boxes.size(); ++b)
+        if (m_look.boxes[b].chosen)
+            chosen |= m_scene->box(b);
+    if (!chosen.isEmpty()) {
+        const double zoom = std::min(width() / chosen.width(), height() / chosen.height()) * kRoomAround;
+        m_untouched = false;
+        setView(std::min(zoom, 1.0), QPointF(width(), height()) / 2 - chosen.center() * std::min(zoom, 1.0));
+        return;
+    }
     if (!m_scene || !m_look.selected)
         return;
     m_untouched = false;
@@ -162,13 +177,33 @@ void GraphCanvas::showBox(uint32_t box)
         setView(m_zoom, QPointF(width(), height()) / 2 - m_scene->box(box).center() * m_zoom);
 }
 
+void GraphCanvas::reveal(uint32_t box)
+{
+    if (!m_scene)
+        return;
+    if (m_zoom < kReadableZoom) {
+        m_zoom = 1;
+        centreOn(m_scene->box(box).center());
+    } else {
+        showBox(box);
+    }
+}
+
+void GraphCanvas::moveTo(QPointF scene, QPointF widget)
+{
+    m_untouched = false;
+    setView(m_zoom, widget - scene * m_zoom);
+}
+
 void GraphCanvas::zoomAt(QPointF widget, double factor)
 {
-    const double zoom = std::clamp(m_zoom * factor, std::min(kSmallestZoom, fitZoom()), kLargestZoom);
+    const double zoom = std::clamp(m_zoom * factor, fitZoom() / 2, kLargestZoom);
     const QPointF fixed = toScene(widget);
     m_untouched = false;
     setView(zoom, widget - fixed * zoom);
 }
+
+void GraphCanvas::zoomBy(bool closer) { zoomAt(QPointF(width(), height()) / 2, closer ? kZoomStep : 1 / kZoomStep); }
 
 void GraphCanvas::paintEvent(QPaintEvent*)
 {
@@ -184,6 +219,7 @@ void GraphCanvas::paintEvent(QPaintEvent*)
         painter.scale(m_zoom, m_zoom);
         paintGraph(painter, *m_scene, m_look, visibleArea(), m_zoom);
         painter.restore();
+        paintBand(painter);
     }
     if (m_focusShown) {
         painter.setPen(QPen(m_look.theme.accent, 2));
@@ -228,6 +264,8 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event)
         m_pressed = event->position();
         m_offsetAtPress = m_offset;
         m_dragging = false;
+        m_banding = event->button() == Qt::LeftButton && (event->modifiers() & Qt::ShiftModifier) && m_scene;
+        m_bandEnd = event->position();
         return;
     }
     QWidget::mousePressEvent(event);
@@ -238,7 +276,10 @@ void GraphCanvas::mouseMoveEvent(QMouseEvent* event)
     if (m_pressed) {
         const QPointF way = event->position() - *m_pressed;
         m_dragging = m_dragging || way.manhattanLength() >= QApplication::startDragDistance();
-        if (m_dragging) {
+        if (m_dragging && m_banding) {
+            m_bandEnd = event->position();
+            update();
+        } else if (m_dragging) {
             setCursor(Qt::ClosedHandCursor);
             m_untouched = false;
             setView(m_zoom, m_offsetAtPress + way);
@@ -261,23 +302,56 @@ void GraphCanvas::mouseReleaseEvent(QMouseEvent* event)
     if (!m_pressed)
         return;
     const bool click = !m_dragging && event->button() == Qt::LeftButton;
+    const bool banded = m_dragging && std::exchange(m_banding, false);
+    const QRectF band = QRectF(toScene(*m_pressed), toScene(m_bandEnd)).normalized();
     m_pressed.reset();
     m_dragging = false;
     unsetCursor();
-    if (!click || !m_scene)
-        return;
-    const QPointF at = toScene(event->position());
-    if (const auto check = checkAt(at))
+    if (banded && m_scene)
+        emit boxesChosen(m_scene->boxesIn(band));
+    if (banded)
+        update();
+    else if (click && m_scene)
+        clickAt(toScene(event->position()), event->modifiers());
+}
+
+void GraphCanvas::clickAt(QPointF point, Qt::KeyboardModifiers modifiers)
+{
+    const auto box = m_scene->boxAt(point);
+    const bool group = box && m_scene->graph().boxes[*box].kind == DisplayBox::Kind::Group;
+    if (const auto check = checkAt(point))
         emit boxToggled(*check);
-    else if (const auto box = m_scene->boxAt(at))
+    else if (box && (modifiers & (Qt::ShiftModifier | Qt::ControlModifier)))
+        emit boxAdded(*box);
+    else if (group && foldMarkRect(m_scene->box(*box)).adjusted(-3, -3, 3, 3).contains(point))
+        emit groupOpened(*box);
+    else if (box)
         emit boxChosen(*box);
-    else if (const auto edge = m_scene->edgeAt(at, kReach / m_zoom))
+    else if (const auto frame = m_scene->frameTitleAt(point))
+        emit frameClosed(*frame);
+    else if (const auto edge = m_scene->edgeAt(point, kReach / m_zoom))
         emit edgeChosen(*edge);
+    else
+        emit boxesChosen({});
+}
+
+void GraphCanvas::paintBand(QPainter& painter) const
+{
+    if (!m_banding || !m_dragging)
+        return;
+    QColor inside = m_look.theme.accent;
+    inside.setAlpha(28);
+    painter.setPen(QPen(m_look.theme.accent, 1));
+    painter.setBrush(inside);
+    painter.drawRect(QRectF(*m_pressed, m_bandEnd).normalized());
 }
 
 void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event)
 {
-    if (m_scene && m_scene->boxAt(toScene(event->position())))
+    const auto box = m_scene ? m_scene->boxAt(toScene(event->position())) : std::nullopt;
+    if (box && m_scene->graph().boxes[*box].kind == DisplayBox::Kind::Group)
+        emit groupOpened(*box);
+    else if (box)
         focusSelection();
     else
         fit();
@@ -327,11 +401,14 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event)
         return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
-        zoomAt(QPointF(width(), height()) / 2, 1.25);
+    case Qt::Key_Minus: {
+        const bool plus = event->key() != Qt::Key_Minus;
+        if (event->modifiers() & Qt::ControlModifier)
+            zoomBy(plus);
+        else
+            emit openAsked(plus);
         return;
-    case Qt::Key_Minus:
-        zoomAt(QPointF(width(), height()) / 2, 0.8);
-        return;
+    }
     case Qt::Key_Home:
         centreOn(m_scene->box(0).center());
         return;

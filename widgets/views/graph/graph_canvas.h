@@ -9,11 +9,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace qs {
 
 /// Shows a GraphScene: zoom to the pointer with the wheel, pan by dragging, arrow keys walk along the edges, Space
-/// fits, F shows the selection.
+/// fits, F shows the selection. Clicks with Shift or Ctrl, and dragging with Shift, choose several boxes.
 class GraphCanvas : public QWidget {
     Q_OBJECT
 public:
@@ -36,7 +37,11 @@ public:
     QRectF visibleArea() const; ///< in scene coordinates
     void centreOn(QPointF point);
     void showBox(uint32_t box); ///< scrolls as little as needed
+    void reveal(uint32_t box); ///< and zooms in where its text could not be read
+    QPointF onWidget(QPointF scene) const { return scene * m_zoom + m_offset; }
+    void moveTo(QPointF scene, QPointF widget); ///< so that this point of the scene lies there
     void fit();
+    void zoomBy(bool closer); ///< a step, around the middle
     void focusSelection();
 
     QSize sizeHint() const override { return { 640, 480 }; }
@@ -46,6 +51,11 @@ signals:
     void boxChosen(uint32_t box);
     void edgeChosen(uint32_t edge);
     void boxToggled(uint32_t box); ///< its check box
+    void boxAdded(uint32_t box); ///< to those that are chosen together, or taken out of them
+    void boxesChosen(const std::vector<uint32_t>& boxes); ///< by a rubber band, none of them before
+    void groupOpened(uint32_t box);
+    void frameClosed(uint32_t frame);
+    void openAsked(bool open); ///< + and - for what is selected
     void viewChanged();
     void lookChanged();
 
@@ -73,6 +83,8 @@ private:
     std::optional<uint32_t> neighbour(int key) const;
     std::optional<uint32_t> checkAt(QPointF point) const; ///< box whose check box lies at a point of the scene
     void showTip(const QPoint& local, const QPoint& global);
+    void clickAt(QPointF point, Qt::KeyboardModifiers modifiers);
+    void paintBand(QPainter& painter) const;
 
     std::shared_ptr<const GraphScene> m_scene;
     GraphLook m_look;
@@ -85,6 +97,8 @@ private:
     std::optional<QPointF> m_pressed;
     QPointF m_offsetAtPress;
     bool m_dragging = false;
+    bool m_banding = false; ///< dragging a rubber band
+    QPointF m_bandEnd;
 };
 
 } // namespace qs

@@ -157,6 +157,27 @@ std::vector<BoxNumber> boxNumbers(
     return numbers;
 }
 
+namespace {
+
+QString bodyToolTip(const DisplayBox& box)
+{
+    Tip tip(toQt(box.title));
+    tip.paragraph(tr("In the body of an If, Loop or Scan: its values have no numbers of their own."));
+    return tip.html();
+}
+
+QString groupToolTip(const DisplayBox& box)
+{
+    Tip tip(toQt(box.title));
+    tip.add(tr("closed group"), toQt(box.subtitle));
+    tip.add(tr("constants"), QString::number(box.weights.size()));
+    tip.paragraph(tr("The number is that of its worst tensor; the strip shows all, from top to bottom. "
+                     "+ or a double click opens the group."));
+    return tip.html();
+}
+
+} // namespace
+
 QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t index)
 {
     const LoadedModel* model = modelOf(snapshot, side);
@@ -164,6 +185,10 @@ QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph
         return {};
     const DisplayBox& box = graph.boxes[index];
     const bool isNode = box.kind == DisplayBox::Kind::Operator && box.mainNode().valid();
+    if (box.kind == DisplayBox::Kind::Group)
+        return groupToolTip(box);
+    if (!isNode && !box.mainValue().valid())
+        return bodyToolTip(box);
     const QString kind = box.kind == DisplayBox::Kind::Input ? tr("Model input") : tr("Model output");
     Tip tip(isNode ? toQt(model->graph().node(box.mainNode()).opType) : kind);
     if (isNode) {

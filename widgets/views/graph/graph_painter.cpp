@@ -2,10 +2,12 @@
 #include "widgets/views/graph/graph_painter.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/graph/group_painter.h"
 
 #include <QPainter>
 
 #include <algorithm>
+#include <cmath>
 
 namespace qs {
 
@@ -16,6 +18,99 @@ constexpr double kPlainEdges = 0.25; ///< below this zoom edges are straight lin
 constexpr double kStaleShare = 0.3; ///< of its colour that a box keeps while its number is stale
 constexpr double kStaleNumberOpacity = 0.5; ///< of that number
 constexpr double kCheckSize = 13;
+constexpr double kCoarse = 0.1; ///< below this zoom boxes that fall on one spot are drawn once
+constexpr int kSpot = 2; ///< pixels
+constexpr double kShortEdge = 3; ///< pixels; shorter ones are left out there
+
+QColor edgeColour(const Theme& theme)
+{
+    QColor colour = theme.muted;
+    colour.setAlphaF(0.75);
+    return colour;
+}
+
+QLineF straight(const QPainterPath& path)
+{
+    return path.isEmpty() ? QLineF() : QLineF(path.elementAt(0), path.currentPosition());
+}
+
+/// A colour of numbers as the age of the numbers lets it be.
+QColor aged(const GraphLook& look, const QColor& colour)
+{
+    if (!look.stale || !colour.isValid())
+        return colour;
+    const QColor ground = look.theme.raised;
+    const auto mixed = [](int number, int below) { return int(number * kStaleShare + below * (1 - kStaleShare)); };
+    return { mixed(colour.red(), ground.red()), mixed(colour.green(), ground.green()),
+        mixed(colour.blue(), ground.blue()) };
+}
+
+QColor fillOf(const GraphLook& look, const BoxLook& box, const QColor& plain)
+{
+    return box.fill.isValid() ? aged(look, box.fill) : plain;
+}
+
+/// As much as can be told apart from afar: whatever lies on the same spot as something else is left out.
+class CoarsePainter {
+public:
+    CoarsePainter(QPainter& painter, const GraphScene& scene, const GraphLook& look, double zoom)
+        : m_painter(painter)
+        , m_scene(scene)
+        , m_look(look)
+        , m_zoom(zoom)
+    {
+    }
+
+    void paint(const QRectF& visible)
+    {
+        paintFrames(m_painter, m_scene, { m_look.theme, m_look.fonts.subtitle, false, 1 / m_zoom }, visible);
+        paintEdges(visible);
+        m_painter.setPen(Qt::NoPen);
+        const auto spots = [&](double length) { return static_cast<int>(length * m_zoom / kSpot) + 2; };
+        const int width = spots(visible.width()), height = spots(visible.height());
+        std::vector<bool> taken(static_cast<size_t>(width) * static_cast<size_t>(height));
+        for (const uint32_t b : m_scene.boxesIn(visible)) {
+            const QPointF at = (m_scene.box(b).center() - visible.topLeft()) * (m_zoom / kSpot);
+            const auto x = std::clamp(int(at.x()), 0, width - 1), y = std::clamp(int(at.y()), 0, height - 1);
+            const size_t spot = static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x);
+            if (taken[spot] && !marked(b))
+                continue;
+            taken[spot] = true;
+            paintSpot(b);
+        }
+    }
+
+private:
+    void paintEdges(const QRectF& visible)
+    {
+        QVector<QLineF> lines;
+        for (const uint32_t e : m_scene.edgesIn(visible))
+            if (const QLineF line = straight(m_scene.edge(e));
+                (line.p2() - line.p1()).manhattanLength() * m_zoom >= kShortEdge)
+                lines.append(line);
+        m_painter.setPen(QPen(edgeColour(m_look.theme), 0));
+        m_painter.drawLines(lines);
+    }
+
+    bool marked(uint32_t b) const { return m_look.boxes[b].chosen || (m_look.boxes[b].found && m_look.searching); }
+
+    void paintSpot(uint32_t b)
+    {
+        const BoxLook& look = m_look.boxes[b];
+        const QRectF& rect = m_scene.box(b);
+        const double least = 1 / m_zoom;
+        m_painter.setOpacity(m_look.searching && !look.found ? 0.3 : 1);
+        m_painter.setBrush(marked(b) ? m_look.theme.accent : fillOf(m_look, look, m_look.theme.muted));
+        m_painter.drawRect(
+            QRectF(rect.topLeft(), QSizeF(std::max(rect.width(), least), std::max(rect.height(), least))));
+        m_painter.setOpacity(1);
+    }
+
+    QPainter& m_painter;
+    const GraphScene& m_scene;
+    const GraphLook& m_look;
+    double m_zoom;
+};
 
 class GraphPainter {
 public:
@@ -29,8 +124,16 @@ public:
 
     void paint(const QRectF& visible)
     {
+        if (m_zoom < kCoarse) {
+            CoarsePainter(m_painter, m_scene, m_look, m_zoom).paint(visible);
+            if (m_look.selected)
+                outline(*m_look.selected, m_look.theme.accent, 5, 2.5);
+            return;
+        }
         const std::vector<uint32_t> edges = m_scene.edgesIn(visible);
         m_painter.setRenderHint(QPainter::Antialiasing, m_zoom >= kPlainEdges);
+        paintFrames(m_painter, m_scene,
+            { m_look.theme, m_look.fonts.subtitle, readable(m_look.fonts.subtitle), onePixel() }, visible);
         paintEdges(edges);
         for (const uint32_t b : m_scene.boxesIn(visible))
             paintBox(b);
@@ -46,12 +149,11 @@ public:
 private:
     bool readable(const QFont& font) const { return font.pixelSize() * m_zoom >= kSmallestText; }
     double onePixel() const { return 1 / m_zoom; }
-
-    QColor edgeColour() const
+    DisplayBox::Kind kind(uint32_t b) const { return m_scene.graph().boxes[b].kind; }
+    bool isGroup(uint32_t b) const { return kind(b) == DisplayBox::Kind::Group; }
+    bool terminal(uint32_t b) const
     {
-        QColor colour = m_look.theme.muted;
-        colour.setAlphaF(0.75);
-        return colour;
+        return kind(b) == DisplayBox::Kind::Input || kind(b) == DisplayBox::Kind::Output;
     }
 
     bool touchesSelection(uint32_t e) const
@@ -64,12 +166,12 @@ private:
     void paintEdges(const std::vector<uint32_t>& edges)
     {
         m_painter.setBrush(Qt::NoBrush);
-        m_painter.setPen(QPen(edgeColour(), std::max(1.4, onePixel())));
+        m_painter.setPen(QPen(edgeColour(m_look.theme), std::max(1.4, onePixel())));
         if (m_zoom < kPlainEdges) {
             QVector<QLineF> lines;
             for (const uint32_t e : edges)
-                lines.append({ m_scene.edge(e).pointAtPercent(0), m_scene.edge(e).currentPosition() });
-            m_painter.setPen(QPen(edgeColour(), 0));
+                lines.append(straight(m_scene.edge(e)));
+            m_painter.setPen(QPen(edgeColour(m_look.theme), 0));
             m_painter.drawLines(lines);
             return;
         }
@@ -86,10 +188,11 @@ private:
         const QRectF& rect = m_scene.box(b);
         const BoxLook& look = m_look.boxes[b];
         const bool dimmed = m_look.searching && !look.found;
-        const bool operation = m_scene.graph().boxes[b].kind == DisplayBox::Kind::Operator;
-        const double corner = operation ? kCorner : rect.height() / 2;
-        const QColor fill = fillOf(look);
+        const double corner = terminal(b) ? rect.height() / 2 : kCorner;
+        const QColor fill = fillOf(m_look, look, m_look.theme.raised);
         m_painter.setOpacity(dimmed ? 0.3 : 1);
+        if (isGroup(b) && m_zoom >= kPlainEdges)
+            paintStack(m_painter, rect, m_look.theme);
         m_painter.setBrush(fill);
         if (m_zoom < kPlainEdges) {
             m_painter.setPen(Qt::NoPen);
@@ -108,17 +211,8 @@ private:
         m_painter.setOpacity(1);
         if (look.found && m_look.searching)
             outline(b, m_look.theme.warning, 3, 2);
-    }
-
-    QColor fillOf(const BoxLook& look) const
-    {
-        const QColor plain = m_look.theme.raised;
-        if (!look.fill.isValid() || !m_look.stale)
-            return look.fill.isValid() ? look.fill : plain;
-        const auto mixed
-            = [](int number, int ground) { return int(number * kStaleShare + ground * (1 - kStaleShare)); };
-        return { mixed(look.fill.red(), plain.red()), mixed(look.fill.green(), plain.green()),
-            mixed(look.fill.blue(), plain.blue()) };
+        if (look.chosen)
+            outline(b, m_look.theme.accent, 3, 2);
     }
 
     /// Nodes that the recipe leaves in float.
@@ -168,8 +262,7 @@ private:
     {
         const double pen = std::max(width, 1.5 * onePixel());
         const QRectF rect = m_scene.box(b).adjusted(-distance, -distance, distance, distance);
-        const bool operation = m_scene.graph().boxes[b].kind == DisplayBox::Kind::Operator;
-        const double corner = operation ? kCorner + distance : rect.height() / 2;
+        const double corner = terminal(b) ? rect.height() / 2 : kCorner + distance;
         m_painter.setBrush(Qt::NoBrush);
         m_painter.setPen(QPen(colour, pen));
         m_painter.drawRoundedRect(rect, corner, corner);
@@ -178,9 +271,17 @@ private:
     void paintTexts(uint32_t b, const QColor& fill)
     {
         const DisplayBox& box = m_scene.graph().boxes[b];
-        const bool operation = box.kind == DisplayBox::Kind::Operator;
-        const QRectF inner = m_scene.box(b).adjusted(operation ? 10 : 14, 5, operation ? -9 : -14, -5);
-        m_painter.setPen(m_look.boxes[b].fill.isValid() ? Theme::textOn(fill) : m_look.theme.text);
+        const bool operation = !terminal(b);
+        const QColor ink = m_look.boxes[b].fill.isValid() ? Theme::textOn(fill) : m_look.theme.text;
+        if (isGroup(b)) {
+            std::vector<QColor> strip = m_look.boxes[b].strip;
+            for (QColor& part : strip)
+                part = aged(m_look, part);
+            paintGroupMarks(m_painter, m_scene.box(b), strip, m_look.theme, ink);
+        }
+        const QRectF inner = isGroup(b) ? m_scene.box(b).adjusted(28, 4, -9, -14)
+                                        : m_scene.box(b).adjusted(operation ? 10 : 14, 5, operation ? -9 : -14, -5);
+        m_painter.setPen(ink);
         double used = 0;
         if (const QString& number = m_look.boxes[b].number; !number.isEmpty()) {
             m_painter.setFont(m_look.fonts.number);
@@ -257,8 +358,13 @@ void paintMiniature(QPainter& painter, const GraphScene& scene, const GraphLook&
         return;
     const double sx = target.width() / bounds.width(), sy = target.height() / bounds.height();
     painter.setPen(Qt::NoPen);
+    QPointF last(-1, -1);
     for (uint32_t b = 0; b < scene.boxCount(); ++b) {
         const QRectF& box = scene.box(b);
+        const QPointF at(std::floor(box.x() * sx), std::floor(box.y() * sy));
+        if (at == last)
+            continue; // on the same pixel
+        last = at;
         const QColor& fill = look.boxes[b].fill;
         painter.setBrush(fill.isValid() ? fill : look.theme.border);
         painter.drawRect(QRectF(target.x() + box.x() * sx, target.y() + box.y() * sy, std::max(1.5, box.width() * sx),

@@ -23,6 +23,8 @@ struct BoxLook {
     bool found = false; ///< matches the search
     std::optional<TriState> quantized; ///< how much of it, by the recipe; nothing where that says nothing
     QString note; ///< "excluded in draft", in place of the subtitle
+    bool chosen = false; ///< one of several that were chosen together
+    std::vector<QColor> strip; ///< of a closed group: its boxes' colours from top to bottom; invalid = no number
 };
 
 /// Everything a painting needs beside the geometry.

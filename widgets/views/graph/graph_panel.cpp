@@ -9,9 +9,12 @@
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/graph_numbers.h"
-#include "widgets/views/graph/graph_search_bar.h"
+#include "widgets/views/graph/group_look.h"
 #include "widgets/views/graph/minimap.h"
 #include "widgets/views/graph/other_graph.h"
+#include "widgets/views/graph/scene_loader.h"
+#include "widgets/views/graph/view/around_bar.h"
+#include "widgets/views/graph/view/graph_search_bar.h"
 
 #include <QAction>
 #include <QButtonGroup>
@@ -20,7 +23,6 @@
 #include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QPointer>
 #include <QPushButton>
 #include <QToolButton>
 
@@ -57,7 +59,6 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     , m_session(session)
     , m_recipe(recipe)
     , m_pane(pane)
-    , m_layoutTag(QStringLiteral("layout-") + objectName())
     , m_canvas(new GraphCanvas(this))
     , m_minimap(new Minimap(*m_canvas))
     , m_legend(new GraphLegend(this))
@@ -65,6 +66,8 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     , m_chips(new QButtonGroup(this))
     , m_which(new QComboBox(this))
     , m_fold(new QCheckBox(tr("fold Q/DQ"), this))
+    , m_loader(new SceneLoader(session.jobs(), QStringLiteral("layout-") + objectName(), this))
+    , m_aroundBar(new AroundBar(m_canvas))
 {
     setContent(m_canvas);
     addFooter(m_legend);
@@ -78,9 +81,7 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
             return m_waiting ? QString() : edgeToolTip(*shown(), m_side, m_canvas->scene()->graph(), edge);
         });
     buildHeader();
-    connect(m_canvas, &GraphCanvas::boxChosen, this, &GraphPanel::chooseBox);
-    connect(m_canvas, &GraphCanvas::edgeChosen, this, &GraphPanel::chooseEdge);
-    connect(m_canvas, &GraphCanvas::boxToggled, this, &GraphPanel::toggleBox);
+    connectCanvas();
     connect(&m_recipe, &RecipeView::changed, this, &GraphPanel::refreshLook);
     connect(m_search, &GraphSearchBar::edited, this, &GraphPanel::search);
     connect(m_search, &GraphSearchBar::stepped, this, &GraphPanel::stepSearch);
@@ -159,10 +160,7 @@ void GraphPanel::connectSession()
     });
     connect(&m_session, &Session::themeChanged, this, &GraphPanel::refreshLook);
     connect(&m_session.numbers(), &NumbersAge::changed, this, &GraphPanel::refreshLook);
-    connect(&m_session.selection(), &Selection::changed, this, [this] {
-        m_edge.reset();
-        refreshLook();
-    });
+    connect(&m_session.selection(), &Selection::changed, this, &GraphPanel::selectionMoved);
 }
 
 /// The second pane shows a second quantized model where there is one.
@@ -185,11 +183,11 @@ Metric GraphPanel::metricShown() const { return showsOther() ? Metric::Accumulat
 
 void GraphPanel::takeSnapshot(const SnapshotPtr& now)
 {
-    std::erase_if(m_scenes, [&](const auto& entry) {
-        const auto uses
-            = [&](const std::optional<LoadedModel>& model) { return model && model->model.get() == entry.first.first; };
-        return !uses(now->floatModel) && !uses(now->quantModel) && !uses(shown()->quantModel);
-    });
+    std::vector<const Model*> models;
+    for (const auto* model : { &now->floatModel, &now->quantModel, &shown()->quantModel })
+        if (*model)
+            models.push_back((*model)->model.get());
+    m_loader->keepOnly(models);
     chooseSide();
     refreshChips();
     requestScene();
@@ -240,81 +238,11 @@ void GraphPanel::setSide(Side side)
 
 void GraphPanel::setMode(FoldMode mode)
 {
-    m_mode = mode;
+    m_view.mode = mode;
+    m_view.around.reset();
     m_fold->setChecked(mode == FoldMode::Folded);
     requestScene();
     refreshLook();
-}
-
-GraphPanel::Shows GraphPanel::shows() const
-{
-    const auto& floatModel = shown()->floatModel;
-    return { floatModel ? floatModel->model.get() : nullptr, m_side, m_mode };
-}
-
-void GraphPanel::requestScene()
-{
-    if (resting())
-        return;
-    const SnapshotPtr snapshot = shown();
-    const LoadedModel* model = modelOf(*snapshot, m_side);
-    const std::optional<SceneKey> wanted = model ? std::optional(SceneKey(model->model.get(), m_mode)) : std::nullopt;
-    if (!wanted) {
-        m_session.jobs().cancelTag(m_layoutTag);
-        m_shown.reset();
-        showScene(nullptr);
-        m_canvas->setMessage(emptyText());
-        return;
-    }
-    if (m_shown == wanted)
-        return;
-    m_shown = wanted;
-    if (const auto known = m_scenes.find(*wanted); known != m_scenes.end()) {
-        m_session.jobs().cancelTag(m_layoutTag);
-        showScene(known->second);
-        return;
-    }
-    m_waiting = m_canvas->scene() && snapshot->floatModel && m_sceneShows == shows();
-    if (!m_waiting)
-        showScene(nullptr);
-    m_canvas->setMessage(tr("Laying out %1 nodes…").arg(model->graph().nodes().size()));
-    JobRequest job;
-    job.tag = m_layoutTag;
-    job.title = tr("Lay out the graph");
-    job.visibility = Visibility::Hidden;
-    job.process = [panel = QPointer(this), loaded = *model, key = *wanted, fonts = GraphFonts::of(font())](
-                      const JobContext& context) -> Result<std::function<void()>> {
-        QS_TRY(GraphScene made, GraphScene::make(loaded, key.second, fonts, context.cancel));
-        auto scene = std::make_shared<const GraphScene>(std::move(made));
-        return std::function<void()>([panel, key, scene] {
-            if (!panel)
-                return;
-            panel->m_scenes[key] = scene;
-            if (panel->m_shown == key)
-                panel->showScene(scene);
-        });
-    };
-    job.failed = [panel = QPointer(this)](const Issue& issue) {
-        if (!panel)
-            return;
-        panel->m_waiting = false;
-        panel->showScene(nullptr);
-        panel->m_canvas->setMessage(issueHeadline(issue));
-    };
-    m_session.jobs().start(std::move(job));
-}
-
-void GraphPanel::showScene(const std::shared_ptr<const GraphScene>& scene)
-{
-    m_edge.reset();
-    m_canvas->setScene(scene, m_waiting ? GraphCanvas::FirstView::Kept : GraphCanvas::FirstView::Sensible);
-    m_waiting = false;
-    m_sceneShows = scene ? std::optional(shows()) : std::nullopt;
-    if (scene && scene->boxCount() == 0)
-        m_canvas->setMessage(tr("This graph has no nodes."));
-    m_legend->setVisible(scene && scene->boxCount() > 0);
-    refreshLook();
-    placeOverlays();
 }
 
 std::optional<size_t> GraphPanel::sampleShown() const
@@ -338,7 +266,7 @@ void GraphPanel::refreshLook()
 {
     const SnapshotPtr snapshot = shown();
     const LoadedModel* model = modelOf(*snapshot, m_side);
-    const bool ofOther = m_shown && (!model || model->model.get() != m_shown->first); // takeSnapshot() is still to come
+    const bool ofOther = m_sceneModel && (!model || model->model != m_sceneModel); // takeSnapshot() is still to come
     if (m_waiting || ofOther || resting()) // the picture speaks of another graph than the snapshot
         return;
     const Metric metric = metricShown();
@@ -355,23 +283,34 @@ void GraphPanel::refreshLook()
         m_canvas->setLook(std::move(look));
         return;
     }
-    const FoldedGraph& graph = scene->graph();
-    const std::vector<BoxNumber> numbers = boxNumbers(*snapshot, m_side, graph, metric, sample);
+    const std::vector<BoxNumber> whole = contentNumbers();
+    const std::vector<BoxNumber> numbers = drawnNumbers(whole, scene->graph(), metric);
     const double best = metricScale(metric).better == Better::Higher ? limits().second : limits().first;
+    const auto colour = [&](const BoxNumber& number) {
+        return metricColour(look.theme, metric, number.exact ? best : *number.value, limits());
+    };
     look.boxes.resize(numbers.size());
     for (size_t b = 0; b < numbers.size(); ++b) {
         const BoxNumber& number = numbers[b];
         look.boxes[b].number = number.text;
         look.boxes[b].hatched = number.blocked;
         if (number.exact || number.value)
-            look.boxes[b].fill = metricColour(look.theme, metric, number.exact ? best : *number.value, limits());
+            look.boxes[b].fill = colour(number);
+        const DisplayBox& box = scene->graph().boxes[b];
+        if (box.kind == DisplayBox::Kind::Group)
+            look.boxes[b].strip = stripOf(box.members, whole, metric, colour);
     }
+    if (severalChosen())
+        for (const uint32_t box : m_chosen)
+            if (const auto drawn = scene->drawn(box))
+                look.boxes[*drawn].chosen = true;
     markRecipe(look);
     look.searching = m_search->isVisible() && !m_search->text().isEmpty();
     for (const uint32_t b : m_matches)
         if (b < look.boxes.size())
             look.boxes[b].found = true;
-    look.selected = boxOfPlace(*snapshot, m_side, graph, placeShown());
+    const auto selected = selectedInContent();
+    look.selected = selected ? scene->drawn(*selected) : std::nullopt;
     look.selectedEdge = m_edge;
     m_canvas->setLook(std::move(look));
 }
@@ -380,6 +319,8 @@ void GraphPanel::placeOverlays()
 {
     m_search->adjustSize();
     m_search->move(m_canvas->width() - m_search->width() - kSearchMargin, kSearchMargin);
+    m_aroundBar->adjustSize();
+    m_aroundBar->move(kSearchMargin, kSearchMargin);
 }
 
 /// As long as there is room for.
@@ -398,13 +339,17 @@ bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
         placeOverlays();
         nameFold();
     }
-    if (watched == m_canvas && event->type() == QEvent::ShortcutOverride && leavesSample(*event)) {
-        event->accept(); // before the shortcut that cancels work
-        return true;
+    if (watched == m_canvas && event->type() == QEvent::ShortcutOverride) {
+        const auto& key = static_cast<const QKeyEvent&>(*event);
+        if (leavesSample(key) || leavesChosen(key)) {
+            event->accept(); // before the shortcut that cancels work
+            return true;
+        }
     }
     if (watched == m_canvas && event->type() == QEvent::ContextMenu) {
-        if (m_canvas->look().hovered)
-            chooseBox(*m_canvas->look().hovered);
+        const auto hovered = m_canvas->look().hovered;
+        if (hovered && !(severalChosen() && m_canvas->look().boxes[*hovered].chosen))
+            chooseBox(*hovered);
         showMenu(static_cast<QContextMenuEvent*>(event)->globalPos());
         return true;
     }
@@ -412,17 +357,29 @@ bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
 }
 
 /// Esc, while one sample is shown.
-bool GraphPanel::leavesSample(const QEvent& event) const
+bool GraphPanel::leavesSample(const QKeyEvent& event) const
 {
-    return static_cast<const QKeyEvent&>(event).key() == Qt::Key_Escape && m_session.selection().current().sample;
+    return event.key() == Qt::Key_Escape && m_session.selection().current().sample;
+}
+
+/// Esc, while several boxes are chosen; a sample comes first.
+bool GraphPanel::leavesChosen(const QKeyEvent& event) const
+{
+    return event.key() == Qt::Key_Escape && severalChosen() && !m_session.selection().current().sample;
 }
 
 void GraphPanel::keyPressEvent(QKeyEvent* event)
 {
     if (event->matches(QKeySequence::Find) || event->key() == Qt::Key_Slash)
         openSearch();
+    else if (event->matches(QKeySequence::Copy))
+        copyChosen();
+    else if (event->key() == Qt::Key_N)
+        setAround(m_view.around ? std::nullopt : std::optional(Neighbourhood()));
     else if (leavesSample(*event))
         m_session.selection().selectSample(std::nullopt);
+    else if (leavesChosen(*event))
+        chooseBoxes({});
     else
         Panel::keyPressEvent(event);
 }
@@ -437,6 +394,7 @@ void GraphPanel::openSearch()
 void GraphPanel::closeSearch()
 {
     m_search->hide();
+    m_found.clear();
     m_matches.clear();
     m_canvas->setFocus();
     refreshLook();
@@ -444,32 +402,42 @@ void GraphPanel::closeSearch()
 
 void GraphPanel::search(const QString& text)
 {
-    m_matches.clear();
+    m_found.clear();
     m_match = 0;
     const LoadedModel* model = modelOf(*shown(), m_side);
-    if (model && m_canvas->scene() && !m_waiting && !text.isEmpty()) {
-        const auto& boxes = m_canvas->scene()->graph().boxes;
+    if (model && content() && !m_waiting && !text.isEmpty()) {
+        const auto& boxes = content()->whole.boxes;
         for (uint32_t b = 0; b < boxes.size(); ++b)
             if (boxMatches(boxes[b], model->graph(), text))
-                m_matches.push_back(b);
+                m_found.push_back(b);
     }
-    m_search->showCount(m_match, m_matches.size());
+    m_search->showCount(m_match, m_found.size());
     placeOverlays();
+    findMatches();
     refreshLook();
     if (!m_matches.empty())
         m_canvas->showBox(m_matches.front());
 }
 
+/// Where what was found is drawn now.
+void GraphPanel::findMatches()
+{
+    m_matches.clear();
+    for (const uint32_t box : m_found)
+        if (const auto drawn = m_canvas->scene()->drawn(box);
+            drawn && (m_matches.empty() || m_matches.back() != *drawn))
+            m_matches.push_back(*drawn);
+}
+
 void GraphPanel::stepSearch(int step)
 {
-    if (m_matches.empty())
+    if (m_found.empty() || m_waiting)
         return;
-    const size_t count = m_matches.size();
-    if (m_canvas->look().selected == m_matches[m_match])
+    const size_t count = m_found.size();
+    if (selectedInContent() == m_found[m_match])
         m_match = (m_match + (step > 0 ? 1 : count - 1)) % count;
     m_search->showCount(m_match, count);
-    m_canvas->showBox(m_matches[m_match]);
-    chooseBox(m_matches[m_match]);
+    selectBoxOfContent(m_found[m_match]);
 }
 
 void GraphPanel::chooseBox(uint32_t index)
@@ -477,18 +445,12 @@ void GraphPanel::chooseBox(uint32_t index)
     const GraphScene* scene = m_canvas->scene();
     if (!scene || m_waiting)
         return;
-    if (showsOther())
-        return selectFromOther(m_session, scene->graph(), index);
     const DisplayBox& box = scene->graph().boxes[index];
-    const SnapshotPtr snapshot = shown();
-    const auto numbers = boxNumbers(*snapshot, m_side, scene->graph(), m_session.metric());
-    Selection& selection = m_session.selection();
-    if (numbers[index].row)
-        selection.selectActivation(*numbers[index].row);
-    else if (box.kind == DisplayBox::Kind::Operator && box.mainNode().valid())
-        selection.selectNode(m_side, box.mainNode());
-    else if (box.mainValue().valid())
-        selection.selectValue(m_side, box.mainValue());
+    m_chosen.clear();
+    m_choosing = true;
+    selectBoxOfContent(worstOf(box.members, contentNumbers(), metricShown()).value_or(box.members.front()));
+    m_choosing = false;
+    refreshLook();
 }
 
 void GraphPanel::markRecipe(GraphLook& look) const
@@ -498,38 +460,55 @@ void GraphPanel::markRecipe(GraphLook& look) const
     const BoxNodes nodes(m_recipe, *m_session.snapshot(), m_side);
     const auto& boxes = m_canvas->scene()->graph().boxes;
     for (size_t b = 0; b < look.boxes.size(); ++b) {
-        const std::vector<size_t> members = nodes.of(boxes[b]);
+        const std::vector<size_t> members = nodes.of(content()->whole, boxes[b].members);
         look.boxes[b].quantized = m_recipe.state(members);
         look.boxes[b].note = boxNote(m_recipe, members);
     }
 }
 
-std::vector<size_t> GraphPanel::recipeNodesOf(uint32_t box) const
+/// Those of all boxes that are chosen together, else of the selected one.
+std::vector<size_t> GraphPanel::chosenRecipeNodes() const
 {
-    return m_waiting || showsOther()
-        ? std::vector<size_t>()
-        : BoxNodes(m_recipe, *m_session.snapshot(), m_side).of(m_canvas->scene()->graph().boxes[box]);
+    if (!content() || m_waiting || showsOther())
+        return {};
+    const auto selected = m_canvas->look().selected;
+    std::vector<uint32_t> boxes;
+    if (severalChosen())
+        boxes.assign(m_chosen.begin(), m_chosen.end());
+    else if (selected)
+        boxes = m_canvas->scene()->graph().boxes[*selected].members;
+    return BoxNodes(m_recipe, *m_session.snapshot(), m_side).of(content()->whole, boxes);
 }
 
-void GraphPanel::toggleBox(uint32_t box) { m_recipe.toggleNodes(recipeNodesOf(box)); }
+void GraphPanel::toggleBox(uint32_t box)
+{
+    if (m_waiting || showsOther())
+        return;
+    if (severalChosen() && m_canvas->look().boxes[box].chosen)
+        m_recipe.toggleNodes(chosenRecipeNodes());
+    else
+        m_recipe.toggleNodes(BoxNodes(m_recipe, *m_session.snapshot(), m_side)
+                                 .of(content()->whole, m_canvas->scene()->graph().boxes[box].members));
+}
 
 bool GraphPanel::toggleSelected()
 {
-    const auto box = m_canvas->scene() ? m_canvas->look().selected : std::nullopt;
-    const std::vector<size_t> members = box ? recipeNodesOf(*box) : std::vector<size_t>();
+    const std::vector<size_t> members = chosenRecipeNodes();
     m_recipe.toggleNodes(members);
-    return !members.empty();
+    return severalChosen() || !members.empty();
 }
 
 void GraphPanel::chooseEdge(uint32_t edge)
 {
-    if (!m_canvas->scene() || m_waiting)
+    if (!m_canvas->scene() || m_waiting || !m_canvas->scene()->graph().edges[edge].value.valid())
         return;
     const ValueId value = m_canvas->scene()->graph().edges[edge].value;
+    m_choosing = true;
     if (showsOther())
         selectFromOther(m_session, value);
     else
         m_session.selection().selectValue(m_side, value);
+    m_choosing = false;
     m_edge = edge;
     refreshLook();
 }
@@ -537,8 +516,10 @@ void GraphPanel::chooseEdge(uint32_t edge)
 void GraphPanel::showMenu(const QPoint& global)
 {
     QMenu menu(this);
-    if (const auto box = m_canvas->look().selected; box && m_canvas->scene())
-        addUnitActions(menu, m_recipe, recipeNodesOf(*box));
+    addUnitActions(menu, m_recipe, chosenRecipeNodes());
+    if (severalChosen())
+        addChosenActions(menu);
+    addViewActions(menu);
     menu.addAction(tr("Find…"), QKeySequence(Qt::Key_Slash), this, &GraphPanel::openSearch);
     menu.addAction(tr("Fit"), QKeySequence(Qt::Key_Space), m_canvas, &GraphCanvas::fit);
     menu.addAction(tr("Show the selection"), QKeySequence(Qt::Key_F), m_canvas, &GraphCanvas::focusSelection);

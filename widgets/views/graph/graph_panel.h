@@ -4,27 +4,34 @@
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/place.h"
 #include "widgets/views/base/panel.h"
-#include "widgets/views/graph/graph_legend.h"
 #include "widgets/views/graph/graph_scene.h"
+#include "widgets/views/graph/view/graph_legend.h"
 
 #include "core/project/snapshot/snapshot.h"
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 class QButtonGroup;
 class QCheckBox;
 class QComboBox;
+class QKeyEvent;
+class QMenu;
 class QToolButton;
 
 namespace qs {
 
+class AroundBar;
 class GraphCanvas;
 class GraphSearchBar;
 class Minimap;
+struct BoxNumber;
 class RecipeView;
+class SceneLoader;
 struct GraphLook;
 class Session;
 
@@ -39,16 +46,31 @@ public:
 
     Side side() const { return m_side; }
     void setSide(Side side);
-    FoldMode mode() const { return m_mode; }
+    FoldMode mode() const { return m_view.mode; }
     void setMode(FoldMode mode);
+    GroupBy groupBy() const { return m_view.by; }
+    void setGroupBy(GroupBy by);
+    void setAllClosed(bool closed); ///< every group
+    /// Draws what is around the selection alone; nullopt: the whole graph again.
+    void setAround(const std::optional<Neighbourhood>& wanted);
+    const GraphView& view() const { return m_view; }
+    QString viewState() const { return m_view.toText(); } ///< for a project file
+    void setViewState(const QString& text); ///< as viewState() gave it; anything else is left out of account
     GraphCanvas& canvas() const { return *m_canvas; }
-    /// Quantizes what the chosen box stands for, or leaves it in float; false where the recipe says nothing of it.
+    /// Quantizes what the selected box, or all boxes that are chosen together, stand for, or leaves it in float: one
+    /// step of undo. False where a single box is selected and the recipe says nothing of it.
     bool toggleSelected();
     /// Opens the search bar.
     void openSearch();
     /// Boxes that match the search, in the drawing's order.
     const std::vector<uint32_t>& matches() const { return m_matches; }
     bool exportTo(const QString& path) const;
+
+    /// Nodes of the boxes that are chosen together, in the drawing's order; those of the selected box where no others
+    /// are chosen.
+    std::vector<NodeId> chosenNodes() const;
+    bool severalChosen() const { return m_chosen.size() > 1; }
+    void copyChosen() const; ///< a line each: name, operator, number
 
 signals:
     void sideChanged(qs::Side side);
@@ -58,9 +80,8 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    using SceneKey = std::pair<const Model*, FoldMode>;
-
     void buildHeader();
+    void connectCanvas();
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now);
     SnapshotPtr shown() const;
@@ -72,15 +93,35 @@ private:
     void nameFold();
     void requestScene();
     void showScene(const std::shared_ptr<const GraphScene>& scene);
+    void sceneFailed(const Issue& issue);
+    const GraphContent* content() const; ///< of what is drawn; null without a scene
+    std::vector<BoxNumber> contentNumbers() const;
+    std::optional<uint32_t> selectedInContent() const;
+    void selectionMoved();
+    void revealSelection();
+    void openGroup(uint32_t box);
+    void closeFrame(uint32_t frame);
+    void closeAroundSelection();
+    void openOrClose(bool open);
+    void regroup(uint32_t group, bool closed, QPointF anchor);
+    void addChosen(uint32_t box);
+    void chooseBoxes(const std::vector<uint32_t>& boxes);
+    void selectBoxOfContent(uint32_t box);
+    void addViewActions(QMenu& menu);
+    void addGroupActions(QMenu& menu);
+    void addChosenActions(QMenu& menu);
+    QString namesOf(const std::set<uint32_t>& boxes) const;
     void refreshLook();
     void placeOverlays();
-    bool leavesSample(const QEvent& event) const;
+    bool leavesSample(const QKeyEvent& event) const;
+    bool leavesChosen(const QKeyEvent& event) const;
     void search(const QString& text);
+    void findMatches();
     void stepSearch(int step);
     void closeSearch();
     void chooseBox(uint32_t box);
     void chooseEdge(uint32_t edge);
-    std::vector<size_t> recipeNodesOf(uint32_t box) const;
+    std::vector<size_t> chosenRecipeNodes() const;
     void toggleBox(uint32_t box);
     void markRecipe(GraphLook& look) const;
     void showMenu(const QPoint& global);
@@ -93,7 +134,6 @@ private:
     Session& m_session;
     RecipeView& m_recipe;
     const Pane m_pane;
-    const QString m_layoutTag; ///< of its jobs
     GraphCanvas* m_canvas;
     Minimap* m_minimap;
     GraphLegend* m_legend;
@@ -104,13 +144,23 @@ private:
     Side m_side = Side::Quantized;
     bool m_sideChosen = false; ///< by the user
     std::optional<Side> m_sideBefore; ///< a second quantized model is shown in its place
-    FoldMode m_mode = FoldMode::Folded;
-    std::map<SceneKey, std::shared_ptr<const GraphScene>> m_scenes;
-    std::optional<SceneKey> m_shown; ///< wanted
-    /// What the scene shows: while the same of another recipe for that float model is laid out, it stays as a picture.
+    SceneLoader* m_loader;
+    AroundBar* m_aroundBar;
+    GraphView m_view; ///< wanted
+    std::shared_ptr<const Model> m_sceneModel; ///< that the scene draws
+    struct Anchor {
+        uint32_t box = 0; ///< of the content
+        QPointF at; ///< where it stays on the canvas
+    };
+    std::optional<Anchor> m_anchor;
+    bool m_choosing = false; ///< the selection changes by a click here: nothing opens and nothing moves
+    std::string m_revealed; ///< name of what is selected
+    bool m_toReveal = false; ///< the selection, as soon as there is a scene
+    std::set<uint32_t> m_chosen; ///< boxes of the content that are chosen together
+    /// What the scene shows: while the other side, or the same of another recipe for that float model, is laid out, it
+    /// stays as a picture.
     struct Shows {
         const Model* floatModel = nullptr;
-        Side side = Side::Quantized;
         FoldMode mode = FoldMode::Folded;
         bool operator==(const Shows&) const = default;
     };
@@ -118,8 +168,9 @@ private:
     std::optional<Shows> m_sceneShows;
     bool m_waiting = false;
     std::map<Metric, ColourLimits> m_limits; ///< where the user changed them
-    std::vector<uint32_t> m_matches;
-    size_t m_match = 0;
+    std::vector<uint32_t> m_found; ///< boxes of the content that match the search
+    std::vector<uint32_t> m_matches; ///< the same as drawn
+    size_t m_match = 0; ///< of those found
     std::optional<uint32_t> m_edge; ///< chosen edge, while its box is selected
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace qs {
 
@@ -16,11 +17,14 @@ constexpr double kBand = 512; ///< height of a band of the spatial index
 constexpr double kNumberWidth = 74; ///< room at the right of a box
 constexpr double kLeast = 172, kMost = 460; ///< width of a box
 constexpr double kBoxHeight = 42, kTerminalHeight = 28, kBadgeHeight = 18;
+constexpr double kGroupHeight = 54, kFrameTitle = 26;
 
 LayoutSize measured(const DisplayBox& box, const QFontMetricsF& title, const QFontMetricsF& subtitle)
 {
     const double first = title.horizontalAdvance(toQt(box.title));
     const double second = subtitle.horizontalAdvance(toQt(box.subtitle));
+    if (box.kind == DisplayBox::Kind::Group)
+        return { std::clamp(46 + std::max(first, second) + kNumberWidth, kLeast, kMost), kGroupHeight };
     if (box.kind == DisplayBox::Kind::Operator)
         return { std::clamp(22 + std::max(first, second) + kNumberWidth, kLeast, kMost), kBoxHeight };
     return { std::clamp(40 + first + second + kNumberWidth, kLeast, kMost), kTerminalHeight };
@@ -52,42 +56,71 @@ GraphFonts GraphFonts::of(const QFont& base)
     return fonts;
 }
 
-Result<GraphScene> GraphScene::make(
-    const LoadedModel& model, FoldMode mode, const GraphFonts& fonts, const CancelToken& cancel)
+Result<GraphScene> GraphScene::make(const std::shared_ptr<const GraphContent>& content, const GraphView& view,
+    const GraphFonts& fonts, const CancelToken& cancel)
 {
     GraphScene scene;
-    scene.m_mode = mode;
-    const Plan& plan = *model.plan;
-    scene.m_graph = foldGraph(
-        model.graph(), *model.quant, [&plan](ValueId id) { return plan.constant(id); },
-        [&plan](ValueId id) -> std::optional<Dims> {
-            const Tensor* constant = plan.constant(id);
-            return constant ? std::optional(toDims(constant->shape())) : plan.facts().of(id).dims;
-        },
-        mode);
+    scene.m_content = content;
+    scene.m_view = view;
+    scene.m_graph = view.drawnOf(*content);
     if (cancel.cancelled())
         return cancelled();
     const QFontMetricsF title(fonts.title), subtitle(fonts.subtitle);
     LayoutOptions options;
     options.boxSize = [&](const DisplayBox& box) { return measured(box, title, subtitle); };
+    options.frameTitle = { kLeast, kFrameTitle };
     QS_TRY(scene.m_layout, layoutGraph(scene.m_graph, options, cancel));
-    const QFontMetricsF badge(fonts.badge);
-    for (size_t e = 0; e < scene.m_graph.edges.size(); ++e) {
-        QRectF rect;
-        if (const auto& centre = scene.m_layout.edges[e].badge) {
-            const double width = badge.horizontalAdvance(toQt(scene.m_graph.edges[e].badge)) + 18;
-            rect = QRectF(centre->x - width / 2, centre->y - kBadgeHeight / 2, width, kBadgeHeight);
-        }
-        scene.m_badges.push_back(rect);
-    }
+    scene.placeBadges(fonts);
+    scene.indexMembers();
     scene.build();
     return scene;
+}
+
+void GraphScene::placeBadges(const GraphFonts& fonts)
+{
+    const QFontMetricsF metrics(fonts.badge);
+    for (size_t e = 0; e < m_graph.edges.size(); ++e) {
+        QRectF rect;
+        if (const auto& centre = m_layout.edges[e].badge) {
+            const double width = metrics.horizontalAdvance(toQt(m_graph.edges[e].badge)) + 18;
+            rect = QRectF(centre->x - width / 2, centre->y - kBadgeHeight / 2, width, kBadgeHeight);
+        }
+        m_badges.push_back(rect);
+    }
+}
+
+void GraphScene::indexMembers()
+{
+    m_drawn.assign(m_content->whole.boxes.size(), FoldedGraph::kNoBox);
+    for (uint32_t b = 0; b < m_graph.boxes.size(); ++b)
+        for (const uint32_t member : m_graph.boxes[b].members)
+            m_drawn[member] = b;
+}
+
+std::optional<uint32_t> GraphScene::drawn(uint32_t box) const
+{
+    return box < m_drawn.size() && m_drawn[box] != FoldedGraph::kNoBox ? std::optional(m_drawn[box]) : std::nullopt;
+}
+
+QRectF GraphScene::frameTitle(uint32_t frame) const
+{
+    return { m_frames[frame].topLeft(), QSizeF(m_frames[frame].width(), kFrameTitle) };
+}
+
+std::optional<uint32_t> GraphScene::frameTitleAt(QPointF point) const
+{
+    for (auto f = static_cast<uint32_t>(m_frames.size()); f-- > 0;) // inner ones first
+        if (frameTitle(f).contains(point))
+            return f;
+    return std::nullopt;
 }
 
 void GraphScene::build()
 {
     for (const LayoutRect& r : m_layout.boxes)
         m_boxes.emplace_back(r.x, r.y, r.width, r.height);
+    for (const LayoutRect& r : m_layout.frames)
+        m_frames.emplace_back(r.x, r.y, r.width, r.height);
     const auto bands = static_cast<size_t>(m_layout.size.height / kBand) + 1;
     m_boxBands.resize(bands);
     m_edgeBands.resize(bands);
@@ -126,6 +159,11 @@ std::vector<uint32_t> GraphScene::inBands(const std::vector<std::vector<uint32_t
         return found;
     const auto first = static_cast<size_t>(std::max(0.0, std::floor(area.top() / kBand)));
     const auto last = std::min(bands.size() - 1, static_cast<size_t>(std::max(0.0, area.bottom() / kBand)));
+    if (first == 0 && last + 1 == bands.size()) { // everything: no need to sort
+        found.resize(&bands == &m_boxBands ? m_boxes.size() : m_edges.size());
+        std::iota(found.begin(), found.end(), 0u);
+        return found;
+    }
     for (size_t band = first; band <= last; ++band)
         found.insert(found.end(), bands[band].begin(), bands[band].end());
     std::ranges::sort(found);

@@ -5,13 +5,14 @@
 #include "core/base/work/cancel.h"
 #include "core/layout/folded_graph.h"
 #include "core/layout/graph_layout.h"
-#include "core/project/snapshot/snapshot.h"
+#include "widgets/views/graph/view/graph_view.h"
 
 #include <QFont>
 #include <QPainterPath>
 #include <QPointF>
 #include <QRectF>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -26,11 +27,19 @@ struct GraphFonts {
 /// Geometry of one drawing: boxes, curves, badges and where to find them. Immutable; made on a worker thread.
 class GraphScene {
 public:
-    static Result<GraphScene> make(
-        const LoadedModel& model, FoldMode mode, const GraphFonts& fonts, const CancelToken& cancel);
+    static Result<GraphScene> make(const std::shared_ptr<const GraphContent>& content, const GraphView& view,
+        const GraphFonts& fonts, const CancelToken& cancel);
 
-    const FoldedGraph& graph() const { return m_graph; }
-    FoldMode mode() const { return m_mode; }
+    const FoldedGraph& graph() const { return m_graph; } ///< as drawn
+    const std::shared_ptr<const GraphContent>& content() const { return m_content; }
+    const GraphView& view() const { return m_view; }
+    FoldMode mode() const { return m_view.mode; }
+    /// The box that draws a box of the content, alone or in a closed group; nothing where it is left out.
+    std::optional<uint32_t> drawn(uint32_t boxOfContent) const;
+    const QRectF& frame(uint32_t i) const { return m_frames[i]; }
+    size_t frameCount() const { return m_frames.size(); }
+    QRectF frameTitle(uint32_t frame) const; ///< the bar at its top
+    std::optional<uint32_t> frameTitleAt(QPointF point) const;
     QRectF bounds() const { return { 0, 0, m_layout.size.width, m_layout.size.height }; }
     size_t boxCount() const { return m_boxes.size(); }
     const QRectF& box(uint32_t i) const { return m_boxes[i]; }
@@ -52,13 +61,17 @@ public:
 
 private:
     void build();
+    void indexMembers();
+    void placeBadges(const GraphFonts& fonts);
     void addToBands(std::vector<std::vector<uint32_t>>& bands, const QRectF& rect, uint32_t id);
     std::vector<uint32_t> inBands(const std::vector<std::vector<uint32_t>>& bands, const QRectF& area) const;
 
+    std::shared_ptr<const GraphContent> m_content;
+    GraphView m_view;
     FoldedGraph m_graph;
-    FoldMode m_mode = FoldMode::Folded;
+    std::vector<uint32_t> m_drawn; ///< by box of the content
     GraphLayout m_layout;
-    std::vector<QRectF> m_boxes, m_badges;
+    std::vector<QRectF> m_boxes, m_badges, m_frames;
     std::vector<QPainterPath> m_edges;
     std::vector<QRectF> m_edgeBounds; ///< with the badge
     std::vector<std::vector<uint32_t>> m_next, m_previous;

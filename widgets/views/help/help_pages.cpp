@@ -86,7 +86,12 @@ QString shortcuts(const QMenuBar* menus)
     }
     text += QStringLiteral("\n## %1\n").arg(tr("In the graph")) + head;
     const std::pair<QString, QString> graph[] { { tr("Fit"), tr("Space") },
-        { tr("Show the selection"), QStringLiteral("F") }, { tr("Zoom"), QStringLiteral("+ −") } };
+        { tr("Show the selection"), QStringLiteral("F") },
+        { tr("Open or close the group of the selection; zoom where there is none"), QStringLiteral("+ −") },
+        { tr("Zoom"), QStringLiteral("Ctrl++ Ctrl+−") },
+        { tr("Only the neighbourhood of the selection, or the whole graph"), QStringLiteral("N") },
+        { tr("With a click: choose several boxes. Shift and drag: all within a rectangle"),
+            QStringLiteral("Shift, Ctrl") } };
     for (const auto& [what, key] : graph)
         text += QStringLiteral("| %1 | %2 |\n").arg(what, key);
     return text;

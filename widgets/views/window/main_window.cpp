@@ -2,7 +2,6 @@
 #include "widgets/views/window/main_window.h"
 
 #include "widgets/models/base/formatting.h"
-#include "widgets/models/base/formulas.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
@@ -56,6 +55,13 @@
 #include <QVBoxLayout>
 
 namespace qs {
+
+namespace {
+
+/// In a project, between the layout of the panels and what the graph shows.
+constexpr QLatin1Char kLayoutBorder(';');
+
+} // namespace
 
 MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, WindowMemory memory, QWidget* parent)
     : QMainWindow(parent)
@@ -192,8 +198,8 @@ void MainWindow::connectSession()
     connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
     connect(&m_session, &Session::failed, m_errorBar, &ErrorBar::showIssue);
     askForUndescribed(m_session, this);
-    connect(
-        &m_session, &Session::cancelled, this, [this] { m_status->setText(tr("Cancelled. %1").arg(statusText())); });
+    connect(&m_session, &Session::cancelled, this,
+        [this] { m_status->setText(tr("Cancelled. %1").arg(statusText(m_session))); });
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {
         if (m_memory == WindowMemory::Remembered && m_session.project() == path)
             m_recent.add(m_session.files(), path);
@@ -201,8 +207,10 @@ void MainWindow::connectSession()
     });
     connect(&m_session, &Session::written, this,
         [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
-    connect(&m_session, &Session::layoutFound, m_layout,
-        [this](const QString& layout) { m_layout->showState(QByteArray::fromBase64(layout.toLatin1())); });
+    connect(&m_session, &Session::layoutFound, m_layout, [this](const QString& layout) {
+        m_layout->showState(QByteArray::fromBase64(layout.section(kLayoutBorder, 0, 0).toLatin1()));
+        m_graph->setViewState(layout.section(kLayoutBorder, 1));
+    });
     connect(&m_session, &Session::workChanged, this, &MainWindow::refreshTitle);
     connect(&m_session, &Session::filesSwapped, this, [this](const Issue& issue) {
         m_errorBar->ask(issue, { { tr("Swap"), [this] { m_session.openSwapped(); } }, { tr("Open as given"), [this] {
@@ -217,7 +225,7 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
 {
     const bool open = now->floatModel || now->quantModel;
     refreshTitle();
-    m_status->setText(statusText());
+    m_status->setText(statusText(m_session));
     m_centre->setCurrentIndex(open ? 1 : 0);
     showDocks();
     if (now == before)
@@ -265,25 +273,6 @@ void MainWindow::saveProject(const QString& path, std::function<void(bool saved)
         });
 }
 
-QString MainWindow::statusText() const
-{
-    const Snapshot& snapshot = *m_session.snapshot();
-    if (snapshot.comparison) {
-        const QString text = provenanceText(*snapshot.comparison);
-        return snapshot.comparison->partial ? tr("Partial: %1").arg(text)
-                                            : tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
-    }
-    if (quantizedAlone(snapshot))
-        return tr("Open the float model next: this one is quantized already.");
-    if (snapshot.floatModel && !snapshot.quantModel)
-        return tr("Open the quantized model next.");
-    if (snapshot.quantModel && !snapshot.floatModel)
-        return tr("Open the float model next.");
-    if (snapshot.floatModel && !snapshot.data)
-        return tr("Open data to compare the models.");
-    return {};
-}
-
 QStringList MainWindow::viewNames()
 {
     return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("tensors"), QStringLiteral("weights"),
@@ -325,7 +314,10 @@ void MainWindow::setThemeChoice(ThemeChoice choice)
 
 void MainWindow::offerRecovery(const QStringList& paths) { m_recovery->offer(paths); }
 
-QString MainWindow::layoutState() const { return QString::fromLatin1(m_layout->state().toBase64()); }
+QString MainWindow::layoutState() const
+{
+    return QString::fromLatin1(m_layout->state().toBase64()) + kLayoutBorder + m_graph->viewState();
+}
 
 void MainWindow::refreshTheme()
 {

@@ -74,7 +74,6 @@ private:
     QWidget* revealed(const QString& name); ///< a panel, brought to the front, or another widget
     void restoreWindow();
     void showDocks(); ///< as the start page goes or comes
-    QString statusText() const;
 
     Session& m_session;
     RecipeView* m_recipe;

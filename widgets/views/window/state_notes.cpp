@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/state_notes.h"
 
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/formulas.h"
 #include "widgets/plots/plot_widget.h"
+#include "widgets/session/files/file_roles.h"
 #include "widgets/session/session.h"
 #include "widgets/views/base/panel.h"
 #include "widgets/views/tables/advisor_panel.h"
@@ -26,6 +29,28 @@ void nameTheSample(Session& session, Panel& panel)
 }
 
 } // namespace
+
+QString statusText(const Session& session)
+{
+    const Snapshot& snapshot = *session.snapshot();
+    if (snapshot.comparison) {
+        const QString text = provenanceText(*snapshot.comparison);
+        return snapshot.comparison->partial
+            ? QLabel::tr("Partial: %1").arg(text)
+            : QLabel::tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
+    }
+    if (session.work() == Session::Work::Opening)
+        return QLabel::tr("The graph is drawn; its numbers follow.");
+    if (quantizedAlone(snapshot))
+        return QLabel::tr("Open the float model next: this one is quantized already.");
+    if (snapshot.floatModel && !snapshot.quantModel)
+        return QLabel::tr("Open the quantized model next.");
+    if (snapshot.quantModel && !snapshot.floatModel)
+        return QLabel::tr("Open the float model next.");
+    if (snapshot.floatModel && !snapshot.data)
+        return QLabel::tr("Open data to compare the models.");
+    return {};
+}
 
 void addStateNotes(QWidget& window, Session& session, QLabel& status)
 {

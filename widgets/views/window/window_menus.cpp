@@ -371,6 +371,8 @@ void buildViewMenu(const WindowParts& parts)
         [graph] { graph->canvas().focusSelection(); });
     add(menu, tr("Fold or show &Q/DQ nodes"), QKeySequence(QStringLiteral("Ctrl+R")), graph,
         [graph] { graph->setMode(graph->mode() == FoldMode::Folded ? FoldMode::Raw : FoldMode::Folded); });
+    add(menu, tr("Open all &groups of the graph"), {}, graph, [graph] { graph->setAllClosed(false); });
+    add(menu, tr("C&lose all groups of the graph"), {}, graph, [graph] { graph->setAllClosed(true); });
     menu->addSeparator();
     QMenu* colours = menu->addMenu(tr("&Colour and sort by"));
     auto* metrics = new QActionGroup(colours);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/views/graph/graph_legend.h"
+#include "widgets/views/graph/view/graph_legend.h"
 
 #include "widgets/models/base/formatting.h"
 
@@ -23,7 +23,7 @@ constexpr int kWhoseWidth = 140, kLeastWhose = 50; ///< pixels for the name of a
 constexpr double kStaleScaleOpacity = 0.4; ///< of colours that are not of the recipe as it is
 constexpr int kBlocks = 10;
 constexpr int kNarrow = 420; ///< pixels of width below which the scale stands alone
-constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kGap = 8;
+constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kLegendGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
 {
@@ -87,7 +87,7 @@ void GraphLegend::placeSample()
     m_sample->setText(tr("%1  ✕").arg(fontMetrics().elidedText(m_numbers.sample, Qt::ElideMiddle, room)));
     m_sample->adjustSize();
     const int high = std::min(m_sample->height(), height() - 4);
-    m_sample->setGeometry(width() - m_sample->width() - kGap, (height() - high) / 2 + 1, m_sample->width(), high);
+    m_sample->setGeometry(width() - m_sample->width() - kLegendGap, (height() - high) / 2 + 1, m_sample->width(), high);
 }
 
 void GraphLegend::resizeEvent(QResizeEvent* event)
@@ -109,18 +109,18 @@ void GraphLegend::paintEvent(QPaintEvent*)
     int x = kLegendMargin;
     const auto write = [&](const QString& text) {
         painter.drawText(QRect(x, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
-        x += painter.fontMetrics().horizontalAdvance(text) + kGap;
+        x += painter.fontMetrics().horizontalAdvance(text) + kLegendGap;
     };
     const bool narrow = width() < kNarrow; // the name of the number is in the tool tip, too
     if (!narrow)
         write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
     if (m_numbers.stale)
         write(narrow ? tr("before the changes") : tr("· before the changes"));
-    x += narrow ? 0 : kGap;
+    x += narrow ? 0 : kLegendGap;
     write(QStringLiteral("%1 ≤ %2").arg(highIsGood ? worse : better, numberText(m_limits.first)));
     const QString end = QStringLiteral("≥ %1 %2").arg(numberText(m_limits.second), highIsGood ? better : worse);
     const int right = m_numbers.sample.isEmpty() ? width() : m_sample->x();
-    const int room = right - x - kGap - painter.fontMetrics().horizontalAdvance(end) - kLegendMargin;
+    const int room = right - x - kLegendGap - painter.fontMetrics().horizontalAdvance(end) - kLegendMargin;
     const int scale = std::clamp(room, kBlocks, kScaleWidth) / kBlocks * kBlocks;
     const int top = (height() - kLegendBar) / 2;
     painter.setOpacity(m_numbers.stale ? kStaleScaleOpacity : 1);
@@ -130,17 +130,18 @@ void GraphLegend::paintEvent(QPaintEvent*)
             metricColour(m_theme, m_metric, value, m_limits));
     }
     painter.setOpacity(1);
-    x += scale + kGap;
+    x += scale + kLegendGap;
     write(end);
     const QString without = tr("no number");
-    const int needed = kGap + 2 * kLegendBar + kGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
+    const int needed
+        = kLegendGap + 2 * kLegendBar + kLegendGap + painter.fontMetrics().horizontalAdvance(without) + kLegendMargin;
     if (x + needed <= right) {
-        x += kGap;
+        x += kLegendGap;
         painter.setBrush(m_theme.raised);
         painter.setPen(m_theme.border);
         painter.drawRect(QRect(x, top, 2 * kLegendBar, kLegendBar));
         painter.setPen(m_theme.muted);
-        x += 2 * kLegendBar + kGap;
+        x += 2 * kLegendBar + kLegendGap;
         write(without);
     }
     if (hasFocus()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/views/graph/graph_search_bar.h"
+#include "widgets/views/graph/view/graph_search_bar.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>

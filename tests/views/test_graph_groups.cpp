@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/views/shown_graph.h"
+#include "widgets/views/graph/graph_numbers.h"
+#include "widgets/views/graph/group_painter.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QLineEdit>
+#include <QUndoStack>
+
+using namespace qs;
+using namespace qs::test;
+
+class TestGraphGroups : public QObject {
+    Q_OBJECT
+private slots:
+    void repeatedBlocksAreOneBox();
+    void keysOpenAndCloseGroups();
+    void searchOpensThePath();
+    void groupsComeBackWithAProject();
+    void severalBoxesAtOnce();
+    void aClosedGroupIsExcludedAsOne();
+    void escapeLeavesTheSampleFirst();
+    void neighbourhoodOnly();
+    void fitHoldsEveryGraph();
+    void jumpsAreReadable();
+};
+
+void TestGraphGroups::repeatedBlocksAreOneBox()
+{
+    ShownGraph shown(200);
+    QVERIFY(shown.load());
+    QCOMPARE(shown.scene().frameCount(), size_t(2)); // large, so closed, but for the way to the selection
+    QCOMPARE(shown.scene().boxCount(), size_t(2 + 199 + 2));
+    QVERIFY(shown.close());
+    const DisplayBox& group = shown.scene().graph().boxes[1];
+    QVERIFY2(group.title.starts_with("200 × "), group.title.c_str());
+    const BoxLook& look = shown.panel.canvas().look().boxes[1];
+    QVERIFY2(look.number.contains("5.4"), qPrintable(look.number)); // the worst of its tensors
+    QCOMPARE(look.strip.size(), size_t(2)); // those with a number
+    QCOMPARE(shown.panel.canvas().look().selected, std::optional<uint32_t>(1));
+    const QString tip = boxToolTip(*shown.small.session.snapshot(), Side::Quantized, shown.scene().graph(), 1);
+    QVERIFY(tip.contains("200 ×"));
+
+    shown.panel.canvas().centreOn(shown.scene().box(1).center());
+    const QPointF mark = shown.panel.canvas().onWidget(foldMarkRect(shown.scene().box(1)).center());
+    QTest::mouseClick(&shown.panel.canvas(), Qt::LeftButton, {}, mark.toPoint());
+    QTRY_COMPARE(shown.scene().frameCount(), size_t(1));
+    QCOMPARE(shown.scene().boxCount(), size_t(202));
+    shown.panel.canvas().centreOn(shown.scene().frameTitle(0).center());
+    const QPointF bar = shown.panel.canvas().onWidget(shown.scene().frameTitle(0).center());
+    QTest::mouseClick(&shown.panel.canvas(), Qt::LeftButton, {}, bar.toPoint());
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(3));
+    shown.panel.setGroupBy(GroupBy::Nothing);
+    QVERIFY(shown.wait());
+    QCOMPARE(shown.scene().boxCount(), size_t(402));
+}
+
+void TestGraphGroups::keysOpenAndCloseGroups()
+{
+    ShownGraph shown(200);
+    QVERIFY(shown.load() && shown.close());
+    GraphCanvas& canvas = shown.panel.canvas();
+    const auto selected = shown.small.session.selection().current().activation;
+    shown.click(1);
+    QTest::keyClick(&canvas, Qt::Key_Plus);
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(202));
+    QTest::keyClick(&canvas, Qt::Key_Plus); // the block that the selection lies in
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(203));
+    QTest::keyClick(&canvas, Qt::Key_Minus);
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(202));
+    QTest::keyClick(&canvas, Qt::Key_Minus);
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(3));
+    QCOMPARE(shown.small.session.selection().current().activation, selected);
+    const double zoom = canvas.zoom();
+    QTest::keyClick(&canvas, Qt::Key_Plus, Qt::ControlModifier);
+    QVERIFY(canvas.zoom() > zoom);
+    QCOMPARE(shown.scene().boxCount(), size_t(3));
+}
+
+void TestGraphGroups::searchOpensThePath()
+{
+    ShownGraph shown(200);
+    QVERIFY(shown.load() && shown.close());
+    shown.panel.openSearch();
+    auto* edit = shown.panel.findChild<QLineEdit*>();
+    edit->setText("conv_77");
+    QCOMPARE(shown.panel.matches(), std::vector<uint32_t> { 1 });
+    QTest::keyClick(edit, Qt::Key_Return);
+    QTRY_VERIFY(shown.titled("Conv conv_77") != 0);
+    QTRY_COMPARE(shown.panel.canvas().look().selected, std::optional(shown.titled("Conv conv_77")));
+    QCOMPARE(shown.panel.matches(), std::vector<uint32_t> { shown.titled("Conv conv_77") });
+    QVERIFY(shown.close());
+    QVERIFY(shown.small.session.selection().selectByName("conv_33")); // as a palette does
+    QTRY_VERIFY(shown.titled("Conv conv_33") != 0);
+}
+
+void TestGraphGroups::groupsComeBackWithAProject()
+{
+    ShownGraph shown(200);
+    QVERIFY(shown.load() && shown.close());
+    shown.panel.openSearch();
+    QVERIFY(shown.small.session.selection().selectByName("conv_33"));
+    QTRY_VERIFY(shown.titled("Conv conv_33") != 0);
+    const QString state = shown.panel.viewState();
+    ShownGraph again(200);
+    QVERIFY(again.load());
+    again.panel.setViewState(state);
+    QTRY_VERIFY(again.titled("Conv conv_33") != 0);
+    QCOMPARE(again.panel.viewState(), state);
+    again.panel.setViewState("no state");
+    again.panel.setViewState("");
+    QCOMPARE(again.panel.viewState(), state);
+}
+
+void TestGraphGroups::severalBoxesAtOnce()
+{
+    ShownGraph shown(4);
+    QVERIFY(shown.load());
+    shown.panel.setGroupBy(GroupBy::Nothing);
+    QVERIFY(shown.wait());
+    GraphCanvas& canvas = shown.panel.canvas();
+    shown.click(shown.titled("Conv conv_2"));
+    QCOMPARE(shown.panel.chosenNodes().size(), shown.scene().graph().boxes[shown.titled("Conv conv_2")].nodes.size());
+    shown.click(shown.titled("Conv conv_3"), Qt::ShiftModifier);
+    QVERIFY(shown.panel.severalChosen());
+    shown.click(shown.titled("Conv conv_4"), Qt::ControlModifier);
+    QVERIFY(canvas.look().boxes[shown.titled("Conv conv_4")].chosen);
+    shown.click(shown.titled("Conv conv_4"), Qt::ControlModifier);
+    QVERIFY(!canvas.look().boxes[shown.titled("Conv conv_4")].chosen);
+
+    QTest::keyClick(&canvas, Qt::Key_C, Qt::ControlModifier);
+    const QString copied = QApplication::clipboard()->text();
+    QVERIFY2(copied.contains("conv_2\tConv") && copied.contains("conv_3\tConv"), qPrintable(copied));
+    QCOMPARE(copied.count('\n'), 2);
+
+    RecipeHistory& recipe = shown.small.session.recipe();
+    QVERIFY(recipe.editable());
+    const Recipe before = recipe.recipe();
+    QVERIFY(shown.panel.toggleSelected());
+    QCOMPARE(recipe.stack().index(), 1); // one step
+    QVERIFY(!(recipe.recipe() == before));
+    for (const char* title : { "Conv conv_2", "Conv conv_3" })
+        QCOMPARE(canvas.look().boxes[shown.titled(title)].quantized, std::optional(TriState::None));
+    QCOMPARE(canvas.look().boxes[shown.titled("Conv conv_4")].quantized, std::optional(TriState::All));
+    recipe.stack().undo();
+    QVERIFY(recipe.recipe() == before);
+    emit canvas.boxToggled(shown.titled("Conv conv_3")); // its check, while several are chosen
+    QCOMPARE(recipe.stack().index(), 1);
+    QCOMPARE(canvas.look().boxes[shown.titled("Conv conv_2")].quantized, std::optional(TriState::None));
+    recipe.stack().undo();
+
+    canvas.fit();
+    QTest::mousePress(&canvas, Qt::LeftButton, Qt::ShiftModifier, { 2, 2 });
+    QTest::mouseMove(&canvas, { 300, 200 });
+    QTest::mouseMove(&canvas, { canvas.width() - 2, canvas.height() - 2 });
+    QTest::mouseRelease(&canvas, Qt::LeftButton, Qt::ShiftModifier, { canvas.width() - 2, canvas.height() - 2 });
+    const auto& boxes = canvas.look().boxes;
+    QCOMPARE(size_t(std::ranges::count(boxes, true, &BoxLook::chosen)), shown.scene().boxCount());
+    QTest::keyClick(&canvas, Qt::Key_Escape);
+    QVERIFY(!shown.panel.severalChosen());
+}
+
+void TestGraphGroups::aClosedGroupIsExcludedAsOne()
+{
+    ShownGraph shown(4);
+    QVERIFY(shown.load() && shown.close());
+    RecipeHistory& recipe = shown.small.session.recipe();
+    const auto marked = [&] { return shown.panel.canvas().look().boxes[1].quantized; };
+    QCOMPARE(marked(), std::optional(TriState::All));
+    shown.click(1);
+    QVERIFY(shown.panel.toggleSelected());
+    QCOMPARE(recipe.stack().index(), 1);
+    QCOMPARE(marked(), std::optional(TriState::None));
+    shown.panel.setAllClosed(false);
+    QVERIFY(shown.wait());
+    QTRY_VERIFY(shown.titled("Conv conv_3") != 0);
+    for (const char* title : { "Conv conv_1", "Conv conv_2", "Conv conv_3", "Conv conv_4" })
+        QCOMPARE(shown.panel.canvas().look().boxes[shown.titled(title)].quantized, std::optional(TriState::None));
+    emit shown.panel.canvas().boxToggled(shown.titled("Conv conv_3"));
+    QVERIFY(shown.close());
+    QCOMPARE(marked(), std::optional(TriState::Some));
+    recipe.stack().undo();
+    recipe.stack().undo();
+    QCOMPARE(marked(), std::optional(TriState::All));
+}
+
+void TestGraphGroups::escapeLeavesTheSampleFirst()
+{
+    ShownGraph shown(4);
+    QVERIFY(shown.load());
+    GraphCanvas& canvas = shown.panel.canvas();
+    Selection& selection = shown.small.session.selection();
+    shown.click(shown.titled("Conv conv_2"));
+    shown.click(shown.titled("Conv conv_3"), Qt::ShiftModifier);
+    selection.selectSample(0);
+    QVERIFY(shown.panel.severalChosen() && selection.current().sample);
+    QTest::keyClick(&canvas, Qt::Key_Escape);
+    QVERIFY(shown.panel.severalChosen() && !selection.current().sample);
+    QTest::keyClick(&canvas, Qt::Key_Escape);
+    QVERIFY(!shown.panel.severalChosen());
+}
+
+void TestGraphGroups::neighbourhoodOnly()
+{
+    ShownGraph shown(200);
+    QVERIFY(shown.load());
+    QVERIFY(shown.small.session.selection().selectByName("conv_100"));
+    QTRY_VERIFY(shown.titled("Conv conv_100") != 0);
+    QTest::keyClick(&shown.panel.canvas(), Qt::Key_N);
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(7)); // three steps up and down
+    QCOMPARE(shown.scene().graph().boxes[*shown.panel.canvas().look().selected].title, std::string("Conv conv_100"));
+    shown.panel.setAround(Neighbourhood { 1, true, false });
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(1 + 198 + 2));
+    QVERIFY(shown.small.session.selection().selectByName("conv_150")); // not drawn: the middle moves there
+    QTRY_VERIFY(shown.titled("Conv conv_150") != 0);
+    QTest::keyClick(&shown.panel.canvas(), Qt::Key_N);
+    QTRY_VERIFY(shown.scene().frameCount() > 0);
+}
+
+void TestGraphGroups::fitHoldsEveryGraph()
+{
+    ShownGraph shown(20000);
+    QVERIFY(shown.load());
+    shown.panel.setGroupBy(GroupBy::Nothing);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.scene().boxCount(), size_t(40002), 20000);
+    QTest::keyClick(&shown.panel.canvas(), Qt::Key_Space);
+    QVERIFY(shown.panel.canvas().visibleArea().adjusted(-1, -1, 1, 1).contains(shown.scene().bounds()));
+    QVERIFY(!shown.panel.canvas().grab().isNull());
+}
+
+void TestGraphGroups::jumpsAreReadable()
+{
+    ShownGraph shown(40);
+    QVERIFY(shown.load());
+    GraphCanvas& canvas = shown.panel.canvas();
+    QTest::keyClick(&canvas, Qt::Key_Space);
+    QVERIFY(canvas.zoom() < 0.5);
+    QVERIFY(shown.small.session.selection().selectByName("conv_20"));
+    QVERIFY(canvas.zoom() > 0.7);
+    QVERIFY(canvas.visibleArea().contains(shown.scene().box(*canvas.look().selected)));
+}
+
+QTEST_MAIN(TestGraphGroups)
+#include "test_graph_groups.moc"
