@@ -462,7 +462,8 @@ void GraphPanel::markRecipe(GraphLook& look) const
     for (size_t b = 0; b < look.boxes.size(); ++b) {
         const std::vector<size_t> members = nodes.of(content()->whole, boxes[b].members);
         look.boxes[b].quantized = m_recipe.state(members);
-        look.boxes[b].note = boxNote(m_recipe, members);
+        if (boxes[b].kind != DisplayBox::Kind::Group || look.boxes[b].quantized != TriState::Some)
+            look.boxes[b].note = boxNote(m_recipe, members); // a group says how large it is, not which part is left out
     }
 }
 
