@@ -3,7 +3,6 @@
 #include "tests/support/fake_snapshot.h"
 #include "widgets/models/arithmetic/saturation_model.h"
 #include "widgets/models/base/cells.h"
-#include "widgets/models/base/tensor_label.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/models/tables/job_model.h"
@@ -12,6 +11,7 @@
 #include "widgets/models/tables/sample_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
+#include "widgets/models/words/tensor_label.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>

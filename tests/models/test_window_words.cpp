@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/models/suites.h"
-#include "widgets/models/base/error_text.h"
-#include "widgets/models/base/window_words.h"
+#include "widgets/models/words/error_text.h"
+#include "widgets/models/words/window_words.h"
 
 #include <QtTest>
 

@@ -7,9 +7,9 @@
 #include "widgets/views/data/preprocess_dialog.h"
 #include "widgets/views/data/preprocess_form.h"
 #include "widgets/views/data/random_dialog.h"
+#include "widgets/views/header/header_strip.h"
 #include "widgets/views/help/help_window.h"
 #include "widgets/views/help/tour.h"
-#include "widgets/views/window/header_strip.h"
 #include "widgets/views/window/main_window.h"
 
 #include <QComboBox>

@@ -5,9 +5,9 @@
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/header/header_strip.h"
 #include "widgets/views/tables/judging_panels.h"
 #include "widgets/views/tables/ladder_panel.h"
-#include "widgets/views/window/header_strip.h"
 #include "widgets/views/window/main_window.h"
 
 #include <QAbstractItemModelTester>

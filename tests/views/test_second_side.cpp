@@ -9,12 +9,12 @@
 #include "widgets/views/detail/layer_chart_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/header/other_chip.h"
 #include "widgets/views/tables/runs_panel.h"
 #include "widgets/views/tables/saturation_panel.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/main_window.h"
-#include "widgets/views/window/other_chip.h"
 
 #include <QAbstractItemModelTester>
 #include <QAction>

@@ -6,11 +6,11 @@
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/header/sample_chip.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/what_if_panel.h"
 #include "widgets/views/theme/style.h"
-#include "widgets/views/window/sample_chip.h"
 
 #include <QApplication>
 #include <QCheckBox>

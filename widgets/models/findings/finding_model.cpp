@@ -4,7 +4,7 @@
 #include "core/quant/recipe/recipe.h"
 
 #include "widgets/models/base/formatting.h"
-#include "widgets/models/base/window_words.h"
+#include "widgets/models/words/window_words.h"
 
 #include <QRegularExpression>
 #include <QStringList>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/models/base/attribute_text.h"
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_row.h"
 #include "widgets/models/base/translated.h"
-#include "widgets/models/base/window_words.h"
 #include "widgets/models/inspector/inspector_model.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
+#include "widgets/models/words/attribute_text.h"
+#include "widgets/models/words/error_text.h"
+#include "widgets/models/words/window_words.h"
 
 #include <QStringList>
 

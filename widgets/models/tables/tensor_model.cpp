@@ -3,7 +3,7 @@
 
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/other_columns.h"
-#include "widgets/models/base/tensor_label.h"
+#include "widgets/models/words/tensor_label.h"
 
 namespace qs {
 

@@ -4,8 +4,8 @@
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_columns.h"
-#include "widgets/models/base/tensor_label.h"
 #include "widgets/models/tables/tensor_model.h"
+#include "widgets/models/words/tensor_label.h"
 
 namespace qs {
 

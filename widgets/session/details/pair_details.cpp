@@ -2,8 +2,8 @@
 #include "widgets/session/details/pair_details.h"
 
 #include "core/project/snapshot/comparing.h"
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
 
 #include <QPointer>
 

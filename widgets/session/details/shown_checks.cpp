@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/details/shown_checks.h"
 
-#include "widgets/models/base/error_text.h"
+#include "widgets/models/words/error_text.h"
 
 #include <QPointer>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/shown/empty_texts.h"
 
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/words/error_text.h"
 
 namespace qs {
 

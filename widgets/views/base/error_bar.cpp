@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/base/error_bar.h"
 
-#include "widgets/models/base/error_text.h"
+#include "widgets/models/words/error_text.h"
 
 #include <QClipboard>
 #include <QGuiApplication>

@@ -2,8 +2,8 @@
 #include "widgets/views/data/fixed_inputs_dialog.h"
 
 #include "core/project/quantize/fixed_inputs.h"
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
 
 #include <QDialogButtonBox>
 #include <QHeaderView>

@@ -3,8 +3,8 @@
 
 #include "core/base/files/atomic_file.h"
 #include "core/project/snapshot/samples.h"
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/data/preprocess_form.h"

@@ -2,8 +2,8 @@
 #include "widgets/views/detail/weight_lab_panel.h"
 
 #include "core/project/snapshot/comparing.h"
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
 #include "widgets/plots/channel_chart.h"
 #include "widgets/views/detail/channel_data.h"
 #include "widgets/views/theme/plot_theme.h"

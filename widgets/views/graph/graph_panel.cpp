@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/graph_panel.h"
 
-#include "widgets/models/base/error_text.h"
+#include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/unit_actions.h"

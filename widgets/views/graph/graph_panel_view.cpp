@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the graph panel that decides what is drawn: scenes, groups, neighbourhoods, several boxes.
-#include "widgets/models/base/error_text.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_numbers.h"

@@ -6,7 +6,7 @@
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/session.h"
-#include "widgets/views/window/header_strip.h"
+#include "widgets/views/header/header_strip.h"
 
 #include <QDateTime>
 #include <QFileInfo>

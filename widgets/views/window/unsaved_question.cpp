@@ -2,7 +2,7 @@
 #include "widgets/views/window/unsaved_question.h"
 
 #include "widgets/session/session.h"
-#include "widgets/views/window/header_strip.h"
+#include "widgets/views/header/header_strip.h"
 
 #include <QEventLoop>
 #include <QFileInfo>

@@ -10,12 +10,12 @@
 #include "widgets/views/data/data_actions.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/header/header_strip.h"
 #include "widgets/views/help/help_window.h"
 #include "widgets/views/help/tour.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/tables/matching_panel.h"
 #include "widgets/views/window/dock_layout.h"
-#include "widgets/views/window/header_strip.h"
 #include "widgets/views/window/help_texts.h"
 #include "widgets/views/window/start_page.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/models/base/tensor_label.h"
+#include "widgets/models/words/tensor_label.h"
 
 #include "widgets/models/base/formatting.h"
 

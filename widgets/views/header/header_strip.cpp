@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/views/window/header_strip.h"
+#include "widgets/views/header/header_strip.h"
 
 #include "core/project/about/file_facts.h"
 #include "widgets/models/base/formatting.h"
@@ -9,7 +9,7 @@
 #include "widgets/session/shown/search_names.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/open_dialogs.h"
-#include "widgets/views/window/other_chip.h"
+#include "widgets/views/header/other_chip.h"
 
 #include <QAbstractItemView>
 #include <QCompleter>

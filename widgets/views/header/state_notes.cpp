@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/views/window/state_notes.h"
+#include "widgets/views/header/state_notes.h"
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/formulas.h"
@@ -7,8 +7,8 @@
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/session.h"
 #include "widgets/views/base/panel.h"
+#include "widgets/views/header/sample_chip.h"
 #include "widgets/views/tables/advisor_panel.h"
-#include "widgets/views/window/sample_chip.h"
 
 #include <QLabel>
 

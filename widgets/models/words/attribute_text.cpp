@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/models/base/attribute_text.h"
+#include "widgets/models/words/attribute_text.h"
 
 #include "core/graph/graph.h"
 #include "widgets/models/base/formatting.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/models/base/window_words.h"
+#include "widgets/models/words/window_words.h"
 
 #include "core/quant/recipe/recipe_options.h"
 #include "widgets/models/base/formatting.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/views/window/sample_chip.h"
+#include "widgets/views/header/sample_chip.h"
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
