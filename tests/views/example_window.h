@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "tests/support/real_build.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/session/session.h"
 #include "widgets/views/window/main_window.h"
@@ -24,18 +25,12 @@ inline Inputs bundledExample()
     return inputs;
 }
 
-inline Result<SnapshotPtr> builtSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
-    const CancelToken& cancel, const PartialFn& partial)
-{
-    return buildSnapshot(inputs, previous, progress, cancel, partial);
-}
-
 /// A window with an example, compared.
 struct ExampleWindow {
     Session session;
     MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
 
-    explicit ExampleWindow(BuildFn build = builtSnapshot, const Inputs& inputs = bundledExample())
+    explicit ExampleWindow(BuildFn build = realBuild(), const Inputs& inputs = bundledExample())
         : session(std::move(build))
     {
         window.resize(1600, 1000);

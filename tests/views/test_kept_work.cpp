@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Work that is not saved is asked about before anything takes its place, and comes back after a crash.
 #include "tests/views/window_with_work.h"
-#include "widgets/views/theme/style.h"
 #include "widgets/views/window/recovery_bar.h"
 
-#include <QApplication>
-#include <QSettings>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
 #include <QUndoStack>
@@ -21,13 +17,7 @@ using namespace qs::test;
 class TestKeptWork : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
-        setUpApplication(*qApp);
-    }
+    void initTestCase() { setUpProgram(m_settings); }
 
     void init() { m_folder.emplace(); }
 

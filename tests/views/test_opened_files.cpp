@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files are opened in whatever way and order they are given, and what gave way comes back.
 #include "tests/views/window_with_work.h"
-#include "widgets/views/theme/style.h"
 
-#include <QApplication>
 #include <QLabel>
-#include <QSettings>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QUndoStack>
 
@@ -20,13 +16,7 @@ using namespace qs::test;
 class TestOpenedFiles : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
-        setUpApplication(*qApp);
-    }
+    void initTestCase() { setUpProgram(m_settings); }
 
     void init() { m_folder.emplace(); }
 

@@ -6,17 +6,20 @@
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/views/base/error_bar.h"
+#include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/unsaved_question.h"
 
 #include <QAction>
-#include <QCoreApplication>
+#include <QApplication>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFile>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QSettings>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QUrl>
 
@@ -40,6 +43,15 @@ inline Inputs bothModels()
     Inputs inputs = floatAndData();
     inputs.quantPath = example("digits_qdq.onnx");
     return inputs;
+}
+
+/// What the program sets up before its first window; its settings go to this folder.
+inline void setUpProgram(const QTemporaryDir& settings)
+{
+    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
+    setUpApplication(*qApp);
 }
 
 /// A window with its session and what keeps the work.

@@ -2,6 +2,7 @@
 #include "core/quant/read_back/node_choice.h"
 
 #include "core/qdq/qlinear_signature.h"
+#include "core/quant/read_back/quantized_outputs.h"
 #include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
@@ -24,10 +25,6 @@ bool passesOn(const std::string& type)
         { "AveragePool", "Flatten", "Gather", "GatherElements", "MaxPool", "Reshape", "Resize", "Slice", "Squeeze",
             "TopK", "Transpose", "Unsqueeze" });
 }
-
-bool isProduct(const std::string& type) { return isOneOf(type, { "Conv", "ConvTranspose", "Gemm", "MatMul" }); }
-
-bool isClip(const DraftNode& node) { return node.is("Relu") || node.is("Clip"); }
 
 class Judge {
 public:
@@ -76,23 +73,15 @@ bool Judge::absorbed(const DraftNode& node) const
 
 bool Judge::hasQuantizedOutputs(const DraftNode& node) const
 {
-    return std::ranges::all_of(node.outputs, [&](const std::string& out) {
-        if (out.empty() || !real(out) || quantized(out))
-            return true;
-        const auto& readers = m_model.readersOf(out);
-        if (readers.size() != 1)
-            return false;
-        const DraftNode& reader = m_model.draft.nodes[readers.front()];
-        // Other quantizers keep the Relu and quantize behind it alone.
-        const bool passed = absorbed(reader) || (m_file.ownNames && isClip(reader));
-        return passed && quantized(reader.outputs.front());
-    });
+    // Other quantizers keep the Relu and quantize behind it alone.
+    return qs::hasQuantizedOutputs(m_model, m_file, node,
+        [&](const DraftNode& reader) { return absorbed(reader) || (m_file.ownNames && isClip(reader)); });
 }
 
 bool Judge::hasQuantizedInputs(const DraftNode& node) const
 {
     size_t count = node.inputs.size();
-    if (isProduct(node.opType))
+    if (isProduct(node))
         count = std::min<size_t>(count, 2); // biases may stay float
     else if (node.opType.ends_with("Normalization"))
         count = std::min<size_t>(count, 2);
@@ -105,8 +94,8 @@ bool Judge::hasQuantizedInputs(const DraftNode& node) const
 void Judge::findQuietTypes()
 {
     for (const DraftNode& node : m_model.draft.nodes) {
-        const bool weight = isProduct(node.opType) && node.hasInput(1) && constant(node.inputs[1])
-            && quantized(node.inputs[1]) && m_model.readersOf(node.inputs[1]).size() == 1 && hasQuantizedInputs(node);
+        const bool weight = isProduct(node) && node.hasInput(1) && constant(node.inputs[1]) && quantized(node.inputs[1])
+            && m_model.readersOf(node.inputs[1]).size() == 1 && hasQuantizedInputs(node);
         if (weight && !hasQuantizedOutputs(node))
             m_quiet.insert(node.opType);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back/shown_placement.h"
 
+#include "core/quant/read_back/quantized_outputs.h"
 #include "core/quant/recipe/op_types.h"
 
 #include <algorithm>
@@ -13,14 +14,7 @@ namespace {
 
 using Verdict = NodeChoice::Verdict;
 
-bool hasWeight(const DraftNode& node)
-{
-    return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul");
-}
-
-bool hasBias(const DraftNode& node) { return hasWeight(node) || node.opType.ends_with("Normalization"); }
-
-bool isClip(const DraftNode& node) { return node.is("Relu") || node.is("Clip"); }
+bool hasBias(const DraftNode& node) { return isProduct(node) || node.opType.ends_with("Normalization"); }
 
 /// They hand their input's elements on, so codes stay codes.
 bool moves(const DraftNode& node)
@@ -53,7 +47,7 @@ private:
     bool real(const std::string& name) const { return m_model.realType(name) != DType::Undefined; }
     bool constant(const std::string& name) const { return m_model.draft.constant(name) != nullptr; }
     /// Its own quantizer makes codes of it, or that of the Relu or Clip behind it.
-    bool endsInCodes(const DraftNode& node) const;
+    bool endsInCodes(const DraftNode& node) const { return hasQuantizedOutputs(m_model, m_file, node, isClip); }
     bool readsCodes(const DraftNode& node) const;
     Verdict verdict(const DraftNode& node) const;
 
@@ -61,19 +55,6 @@ private:
     const QuantizedFile& m_file;
     std::set<std::string> m_inUnits; ///< values between nodes that run as one, without quantizers
 };
-
-bool Cover::endsInCodes(const DraftNode& node) const
-{
-    return std::ranges::all_of(node.outputs, [&](const std::string& out) {
-        if (out.empty() || !real(out) || quantized(out))
-            return true;
-        const auto& readers = m_model.readersOf(out);
-        if (readers.size() != 1)
-            return false;
-        const DraftNode& reader = m_model.draft.nodes[readers.front()];
-        return isClip(reader) && quantized(reader.outputs.front());
-    });
-}
 
 bool Cover::readsCodes(const DraftNode& node) const
 {
@@ -93,7 +74,7 @@ Verdict Cover::verdict(const DraftNode& node) const
     const auto isReal = [&](const std::string& name) { return !name.empty() && real(name); };
     if (std::ranges::none_of(node.outputs, isReal) || std::ranges::none_of(node.inputs, isReal))
         return Verdict::Either;
-    if (hasWeight(node)) {
+    if (isProduct(node)) {
         const bool stored = node.hasInput(1) && constant(node.inputs[1]);
         const bool weight = node.hasInput(1) && quantized(node.inputs[1]);
         return weight && (stored || quantized(node.inputs[0])) ? Verdict::Quantized : Verdict::Float;
@@ -109,7 +90,7 @@ NodeChoice Cover::choice()
     for (const DraftNode& node : m_model.draft.nodes) {
         const Verdict found = verdict(node);
         choice.nodes.push_back(found);
-        if (found != Verdict::Quantized || (!hasWeight(node) && !fuses(node)))
+        if (found != Verdict::Quantized || (!isProduct(node) && !fuses(node)))
             continue;
         for (const std::string& out : node.outputs)
             if (!out.empty() && !quantized(out) && m_model.readersOf(out).size() == 1)
