@@ -1,29 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
 
-#include "core/base/text/utf8.h"
+#include "core/base/text/one_line.h"
 
 namespace qs {
-
-namespace {
-
-/// One line of UTF-8: names come from files, which may hold anything.
-std::string oneLine(std::string_view text)
-{
-    std::string line;
-    forEachCharacter(text, [&](const Utf8Character& c) {
-        const bool control = c.point < 0x20 || c.point == 0x7F;
-        if (control)
-            line += ' ';
-        else if (c.valid)
-            line += c.bytes;
-        else
-            line += "\uFFFD";
-    });
-    return line;
-}
-
-} // namespace
 
 std::string issueText(const Issue& issue)
 {

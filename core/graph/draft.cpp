@@ -69,6 +69,7 @@ GraphDraft::GraphDraft(std::shared_ptr<const Model> source)
     for (size_t n = 0; n < graph.nodes().size(); ++n) {
         const Node& node = graph.nodes()[n];
         DraftNode draft { NodeId(n), node.name, node.opType, node.domain, {}, {}, node.attributes };
+        draft.cameFrom = node.cameFrom;
         for (ValueId in : node.inputs)
             draft.inputs.push_back(nameOf(in));
         for (ValueId out : node.outputs)
@@ -190,8 +191,7 @@ Node GraphDraft::builtNode(const DraftNode& draft, GraphBuilder& builder) const
         else if (id.valid() && known.valid())
             builder.setType(id, old.value(known).type);
     }
-    if (draft.origin.valid())
-        node.docString = old.node(draft.origin).docString;
+    node.cameFrom = draft.cameFrom || !draft.namedAfter.valid() ? draft.cameFrom : old.node(draft.namedAfter).cameFrom;
     for (const std::string& captured : captures(draft))
         node.captures.push_back(builder.value(captured));
     return node;
@@ -223,6 +223,7 @@ Result<std::shared_ptr<const Model>> GraphDraft::build() const
     model->opsetImports = opsets;
     model->metadata = metadata;
     model->fileNodes = nodes.size();
+    model->valueNotes = m_source->valueNotes;
     return std::shared_ptr<const Model>(std::move(model));
 }
 

@@ -19,10 +19,13 @@ struct DraftNode {
     Attributes attributes;
     bool attributesChanged = false; ///< of a node with origin: `attributes` hold instead of the file's
     NodeId namedAfter; ///< of a new node: written without a name where the file gives that one none
+    NodeOriginPtr cameFrom = {}; ///< null, of a new node: where `namedAfter` came from
 
     bool is(std::string_view type, std::string_view dom = {}) const { return opType == type && domain == dom; }
     bool hasInput(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
 };
+
+inline OriginOf originOf(const DraftNode& node) { return { node.name, node.opType, node.cameFrom }; }
 
 /// Names that a subgraph reads from the graphs around it.
 std::vector<std::string> outerNames(const Graph& body);

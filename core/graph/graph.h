@@ -4,6 +4,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/graph/attribute.h"
+#include "core/graph/node_origin.h"
 
 #include <map>
 #include <memory>
@@ -33,7 +34,7 @@ struct Node {
     std::vector<ValueId> outputs;
     std::vector<ValueId> captures; ///< values of this graph that its subgraphs read
     Attributes attributes;
-    std::string docString;
+    NodeOriginPtr cameFrom; ///< null: the file says nothing of where it came from
 
     bool is(std::string_view type, std::string_view dom = {}) const { return opType == type && domain == dom; }
     bool hasInput(size_t i) const { return i < inputs.size() && inputs[i].valid(); }
@@ -106,6 +107,8 @@ private:
     std::vector<std::string> m_outer;
 };
 
+struct ValueNotes;
+
 /// A whole model file: the main graph (functions already expanded) and what describes it.
 struct Model {
     std::string path;
@@ -116,6 +119,7 @@ struct Model {
     std::map<std::string, std::string> metadata;
     size_t fileNodes = 0; ///< top-level nodes of the file before functions were expanded
     bool hasFunctions = false; ///< the file has functions, which were expanded
+    std::shared_ptr<const ValueNotes> valueNotes; ///< of the main graph (core/graph/value_notes.h); null: none
     std::vector<std::string> warnings; ///< oddities that did not prevent opening
 };
 

@@ -96,6 +96,7 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     GraphReader reader(tensors, functions);
     QS_TRY(model->graph, reader.readMain(proto, model->opsetImports));
     model->warnings = reader.takeWarnings();
+    model->valueNotes = reader.valueNotes();
     return std::shared_ptr<const Model>(std::move(model));
 }
 

@@ -51,6 +51,13 @@ std::string FreeNames::node(const std::string& wanted)
     return name;
 }
 
+DerivationPtr wayOutOf(const DraftNode& node, Derivation::Kind kind, std::optional<int64_t> iteration)
+{
+    Derivation way { kind, { { node.name, node.opType, node.cameFrom ? node.cameFrom->metadata : nullptr } }, iteration,
+        node.cameFrom ? node.cameFrom->derivation : nullptr };
+    return std::make_shared<const Derivation>(std::move(way));
+}
+
 void copyConstants(const Graph& body, NewNames& names, BodyTarget& target)
 {
     for (const Value& value : body.values())
@@ -69,6 +76,7 @@ Status copyNode(const Graph& body, const Node& node, const std::string& prefix, 
     copy.domain = node.domain;
     copy.attributes = node.attributes;
     copy.attributesChanged = true;
+    copy.cameFrom = target.way ? derivedFrom(node.cameFrom, target.way) : node.cameFrom;
     for (ValueId id : node.inputs)
         copy.inputs.push_back(id.valid() ? newName(names, body.value(id).name) : std::string());
     for (ValueId id : node.outputs) {
@@ -102,9 +110,11 @@ void finishOutputs(const Graph& body, size_t first, const std::vector<std::strin
 {
     for (size_t i = 0; i < wanted.size() && first + i < body.outputs().size(); ++i) {
         const std::string& made = newName(names, body.value(body.outputs()[first + i]).name);
-        if (!wanted[i].empty() && made != wanted[i])
-            target.nodes.push_back({ NodeId(), target.names.node(node + "_output_" + std::to_string(i)), "Identity", "",
-                { made }, { wanted[i] }, {} });
+        if (wanted[i].empty() || made == wanted[i])
+            continue;
+        target.nodes.push_back({ NodeId(), target.names.node(node + "_output_" + std::to_string(i)), "Identity", "",
+            { made }, { wanted[i] }, {} });
+        target.nodes.back().cameFrom = derivedFrom(nullptr, target.way);
     }
 }
 

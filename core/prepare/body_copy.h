@@ -4,6 +4,7 @@
 #include "core/graph/draft.h"
 #include "core/graph/renamed_graph.h"
 
+#include <optional>
 #include <unordered_set>
 
 namespace qs {
@@ -26,8 +27,11 @@ struct BodyTarget {
     GraphDraft& draft; ///< takes the constants and the types
     FreeNames& names;
     std::vector<DraftNode>& nodes; ///< takes the nodes
+    DerivationPtr way = {}; ///< how they come out of the subgraph
 };
 
+/// How the nodes of its body come out of the node; `iteration`: nothing where it is the same in all.
+DerivationPtr wayOutOf(const DraftNode& node, Derivation::Kind kind, std::optional<int64_t> iteration = {});
 /// Copies a node of `body` as it is, its values called as `names` says; values that have no entry and that the node
 /// makes get `prefix` before their name, and an entry. `prefix` goes before the node's name, too.
 Status copyNode(const Graph& body, const Node& node, const std::string& prefix, NewNames& names, BodyTarget& target);

@@ -152,6 +152,7 @@ private:
         if (!body || !*body || (*body)->outputs().size() < node.outputs.size())
             return keep(node, "its " + taken + " has fewer outputs than the node");
         note(node, { 0 });
+        target.way = wayOutOf(node, Derivation::Kind::Branch);
         NewNames names;
         nameOutputs(**body, 0, node.outputs, names);
         copyConstants(**body, names, target);

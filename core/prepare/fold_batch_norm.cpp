@@ -99,6 +99,7 @@ bool fold(GraphDraft& draft, DraftNode& conv, const DraftNode& norm)
     conv.inputs[1] = weightName;
     conv.inputs[2] = biasName;
     conv.outputs.front() = norm.outputs.front();
+    conv.cameFrom = fusedOrigin({ originOf(conv), originOf(norm) }, 0);
     return true;
 }
 

@@ -35,9 +35,11 @@ public:
         for (size_t k = 0; k < m_shape.states; ++k)
             m_states.push_back(m_node.inputs[k + (m_shape.counts ? 2 : 0)]);
         copyConstants(m_body, m_shared, m_target);
+        m_target.way = wayOutOf(m_node, Derivation::Kind::Iteration);
         QS_CHECK(shareInvariants());
         for (int64_t i = 0; i < m_shape.trips; ++i)
             QS_CHECK(iteration(i));
+        m_target.way = wayOutOf(m_node, Derivation::Kind::Iteration);
         for (size_t k = 0; k < m_stacked.size(); ++k)
             stack(k);
         return {};
@@ -83,6 +85,7 @@ private:
         DraftNode node { NodeId(), m_target.names.node(output), type, "", std::move(inputs), { output }, {} };
         for (const auto& [name, value] : attributes)
             node.attributes.set(name, value);
+        node.cameFrom = derivedFrom(nullptr, m_target.way);
         m_target.nodes.push_back(std::move(node));
         return output;
     }
@@ -114,6 +117,7 @@ private:
     Status iteration(int64_t i)
     {
         const std::string prefix = m_node.name + "/" + std::to_string(i) + "/";
+        m_target.way = wayOutOf(m_node, Derivation::Kind::Iteration, i);
         NewNames names = m_shared;
         bindInputs(i, prefix, names);
         const bool last = i + 1 == m_shape.trips;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/layout/sample_graphs.h"
 
+#include "core/graph/origin/name_scopes.h"
+
 #include <cassert>
 
 namespace qs::test {
@@ -224,6 +226,38 @@ Graph transformer(size_t layers, bool scopes)
     w.node("Identity", "last", { head }, { "y" });
     w.output("y");
     return w.finish();
+}
+
+Graph toldByMetadata(const Graph& named)
+{
+    GraphBuilder builder;
+    for (const Value& value : named.values()) { // ids stay what they are
+        const ValueId id = builder.value(value.name);
+        builder.setType(id, value.type);
+        if (value.initializer)
+            builder.setInitializer(id, *value.initializer);
+    }
+    for (const ValueId id : named.inputs())
+        builder.addInput(id);
+    for (const ValueId id : named.outputs())
+        builder.addOutput(id);
+    for (Node node : named.nodes()) {
+        std::string path, list = "['', ";
+        for (const std::string& scope : nameScopes(node.name)) {
+            path += (path.empty() ? "" : ".") + scope;
+            list += "'" + path + "', ";
+        }
+        const auto text = std::make_shared<const std::string>(list + "'op']");
+        auto metadata = std::make_shared<Metadata>();
+        metadata->entries.emplace_back("pkg.torch.onnx.name_scopes", *text);
+        metadata->owner = text;
+        node.cameFrom = std::make_shared<const NodeOrigin>(NodeOrigin { metadata, nullptr });
+        node.name = "node_" + named.value(node.outputs[0]).name;
+        builder.addNode(std::move(node));
+    }
+    auto graph = std::move(builder).finish();
+    assert(graph.ok());
+    return std::move(graph).value();
 }
 
 Graph residualStages(const std::vector<size_t>& blocks)

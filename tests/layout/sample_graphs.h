@@ -30,6 +30,8 @@ Graph dynamicGraph();
 /// Embedding, layers of attention and a feed-forward part that all read one mask, head; named /encoder/layer.3/…, or
 /// MatMul_31.
 Graph transformer(size_t layers, bool scopes);
+/// The same graph, its nodes named by numbers, with the scopes of their names as metadata in PyTorch's form.
+Graph toldByMetadata(const Graph& named);
 /// Stages of residual blocks, a convolution with stride between them.
 Graph residualStages(const std::vector<size_t>& blocks);
 /// x -> Relu -> If with a branch of one node and one of two -> Tanh -> y.

@@ -148,6 +148,7 @@ private slots:
     void runsAgainstTheDefinition_data();
     void runsAgainstTheDefinition();
     void transformerIsOneBox();
+    void metadataInPlaceOfNames();
     void stagesOfACnn();
     void blocksByNames();
     void closingGroupsNeverMakesACycle_data();
@@ -284,6 +285,20 @@ void TestGroups::transformerIsOneBox()
         if (scopes)
             QVERIFY(drawing.group("layer/3"));
     }
+}
+
+void TestGroups::metadataInPlaceOfNames()
+{
+    const auto titles = [](const Drawing& drawing) {
+        QStringList all;
+        for (const BoxGroup& group : drawing.grouping.groups)
+            all << QString::fromStdString(group.title);
+        return all;
+    };
+    const Graph named = transformer(4, true);
+    const QStringList expected = titles(Drawing(named, GroupBy::Names));
+    QVERIFY(expected.contains(QStringLiteral("4 × layer")));
+    QCOMPARE(titles(Drawing(toldByMetadata(named), GroupBy::Names)), expected);
 }
 
 void TestGroups::stagesOfACnn()

@@ -9,3 +9,4 @@ int runFunctionTest(int argc, char** argv);
 int runBadFileTest(int argc, char** argv);
 int runWireScannerTest(int argc, char** argv);
 int runExportTest(int argc, char** argv);
+int runNotesTest(int argc, char** argv);

@@ -126,6 +126,11 @@ void ExpandBodiesTests::constantConditionIsFolded()
     QCOMPARE(report->pass, std::string("fold_branches"));
     QCOMPARE(report->changes, size_t(1));
     QCOMPARE(std::ranges::count(typesOf(folded), "If"), 0);
+    const auto taken = std::ranges::count_if(folded.nodes, [](const DraftNode& node) {
+        return node.cameFrom && node.cameFrom->derivation->kind == Derivation::Kind::Branch
+            && node.cameFrom->derivation->nodes.front().opType == "If";
+    });
+    QVERIFY(taken > 0);
     const std::vector<Tensor> x { Tensor::of<float>({ 4 }, { 1, -2, 3, -4 }) };
     const auto before = run(net(), x);
     QVERIFY(!before.empty());
@@ -282,6 +287,14 @@ void ExpandBodiesTests::scanIsUnrolled()
     for (const std::string value : { "n_last/0/s", "n_last/3/s", "n_last/2/next", "u", "last" })
         QVERIFY2(makes(unrolled, value), value.c_str());
     QCOMPARE(std::ranges::count(typesOf(unrolled), "Neg"), 1); // what no iteration changes
+    for (const DraftNode& node : unrolled.nodes) {
+        const auto iteration = node.name == "n_last/2/n_s" ? std::optional<int64_t>(2) : std::nullopt;
+        if (!iteration && node.opType != "Neg")
+            continue;
+        QVERIFY(node.cameFrom);
+        QCOMPARE(node.cameFrom->derivation->nodes.front().name, std::string("n_last"));
+        QVERIFY(node.cameFrom->derivation->iteration == iteration);
+    }
     const auto sums = std::ranges::count(made->values, std::string("s"), &IterationValue::inner);
     QCOMPARE(sums, 4);
 }

@@ -171,6 +171,12 @@ private slots:
             QVERIFY(near(before, run(draft, { x })));
             if (gemms > 0)
                 QCOMPARE(draft.nodes[reshapes ? 1 : 0].name, std::string("n_m/MatMulAddFusion"));
+            for (const DraftNode& node : draft.nodes)
+                if (node.is("Gemm")) {
+                    const auto& sources = node.cameFrom->derivation->nodes;
+                    QCOMPARE(sources.size(), size_t(2));
+                    QCOMPARE(sources[0].name + " " + sources[1].name, std::string("n_m n_y"));
+                }
         }
     }
     void productThatOthersRead()
@@ -245,6 +251,9 @@ private slots:
         QVERIFY(report.ok());
         QCOMPARE(report->changes, size_t(1));
         QCOMPARE(types(draft)["SkipLayerNormalization"], 1);
+        for (const DraftNode& node : draft.nodes)
+            if (node.is("SkipLayerNormalization", "com.microsoft"))
+                QCOMPARE(node.cameFrom->derivation->nodes.back().name, std::string("n_n"));
         QCOMPARE(types(draft)["Add"], 1);
         QVERIFY(near(before, run(draft, inputs)));
     }

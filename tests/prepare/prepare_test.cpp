@@ -70,6 +70,16 @@ bool near(const std::vector<double>& a, const std::vector<double>& b)
     return !a.empty() && std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= kTolerance; });
 }
 
+/// Nodes of the file that a fused node stands for.
+QString sourcesOf(const DraftNode& node)
+{
+    QStringList names;
+    if (node.cameFrom && node.cameFrom->derivation)
+        for (const SourceNode& source : node.cameFrom->derivation->nodes)
+            names << QString::fromStdString(source.name);
+    return names.join(' ');
+}
+
 SmallModel normNet(bool transposed, bool bias)
 {
     SmallModel m("net.onnx");
@@ -115,6 +125,7 @@ private slots:
         QCOMPARE(report->changes, size_t(1));
         QCOMPARE(types(draft), (Types { transposed ? "ConvTranspose" : "Conv", "Relu" }));
         QCOMPARE(draft.nodes[0].outputs[0], std::string("n"));
+        QCOMPARE(sourcesOf(draft.nodes[0]), QStringLiteral("n_c n_n"));
         const auto after = run(draft, x);
         QCOMPARE(after.size(), before.size());
         QVERIFY(!after.empty());
@@ -245,6 +256,8 @@ private slots:
         }
         QCOMPARE(types(draft), Types { "LayerNormalization" });
         QCOMPARE(draft.nodes.front().name, std::string("n_y"));
+        QCOMPARE(sourcesOf(draft.nodes.front()).split(' ').size(), qsizetype(before.nodes.size()));
+        QVERIFY(sourcesOf(draft.nodes.front()).endsWith(QStringLiteral("n_scaled n_y")));
         QVERIFY(near(run(before, noise({ 3, 5, 8 }, 3)), run(draft, noise({ 3, 5, 8 }, 3))));
     }
 

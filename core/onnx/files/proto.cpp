@@ -20,27 +20,16 @@ constexpr int kFunctionOverload = 13;
 
 std::string unknownText(const google::protobuf::Message& message, int number)
 {
-    const auto& fields = message.GetReflection()->GetUnknownFields(message);
-    std::string text;
-    for (int i = 0; i < fields.field_count(); ++i)
-        if (const auto& f = fields.field(i);
-            f.number() == number && f.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
-            text = f.length_delimited();
-    return text;
+    std::vector<std::string> texts = unknownTexts(message, number);
+    return texts.empty() ? std::string() : std::move(texts.back());
 }
 
 template <class Message> std::vector<Message> unknownMessages(const google::protobuf::Message& message, int number)
 {
-    const auto& fields = message.GetReflection()->GetUnknownFields(message);
     std::vector<Message> found;
-    for (int i = 0; i < fields.field_count(); ++i) {
-        const auto& f = fields.field(i);
-        if (f.number() != number || f.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
-            continue;
-        Message item;
-        if (item.ParseFromString(f.length_delimited()))
+    for (const std::string& text : unknownTexts(message, number))
+        if (Message item; item.ParseFromString(text))
             found.push_back(std::move(item));
-    }
     return found;
 }
 
@@ -57,6 +46,17 @@ std::optional<size_t> payloadIndex(const onnx::TensorProto& tensor)
     return index;
 }
 
+std::vector<size_t> noteIndices(const onnx::NodeProto& node)
+{
+    const auto& fields = node.unknown_fields();
+    std::vector<size_t> indices;
+    for (int i = 0; i < fields.field_count(); ++i)
+        if (const auto& f = fields.field(i);
+            f.number() == int(kPayloadField) && f.type() == google::protobuf::UnknownField::TYPE_VARINT)
+            indices.push_back(static_cast<size_t>(f.varint()));
+    return indices;
+}
+
 std::string overloadOf(const onnx::NodeProto& node) { return unknownText(node, kNodeOverload); }
 std::string overloadOf(const onnx::FunctionProto& function) { return unknownText(function, kFunctionOverload); }
 
@@ -68,6 +68,17 @@ std::vector<onnx::AttributeProto> attributeDefaults(const onnx::FunctionProto& f
 std::vector<onnx::ValueInfoProto> valueInfos(const onnx::FunctionProto& function)
 {
     return unknownMessages<onnx::ValueInfoProto>(function, kFunctionValueInfo);
+}
+
+std::vector<std::string> unknownTexts(const google::protobuf::Message& message, int number)
+{
+    const auto& fields = message.GetReflection()->GetUnknownFields(message);
+    std::vector<std::string> found;
+    for (int i = 0; i < fields.field_count(); ++i)
+        if (const auto& f = fields.field(i);
+            f.number() == number && f.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+            found.push_back(f.length_delimited());
+    return found;
 }
 
 bool parseStripped(const StrippedMessage& stripped, google::protobuf::Message& message)

@@ -14,6 +14,8 @@ namespace qs {
 
 /// Index of the tensor's payload in StrippedMessage::payloads; nullopt when it has no raw_data.
 std::optional<size_t> payloadIndex(const onnx::TensorProto& tensor);
+/// Indices of the node's notes there.
+std::vector<size_t> noteIndices(const onnx::NodeProto& node);
 /// NodeProto.overload and FunctionProto.overload (IR version 10).
 std::string overloadOf(const onnx::NodeProto& node);
 std::string overloadOf(const onnx::FunctionProto& function);
@@ -21,6 +23,11 @@ std::string overloadOf(const onnx::FunctionProto& function);
 std::vector<onnx::AttributeProto> attributeDefaults(const onnx::FunctionProto& function);
 /// FunctionProto.value_info (IR version 10).
 std::vector<onnx::ValueInfoProto> valueInfos(const onnx::FunctionProto& function);
+
+/// Contents of all fields of that number that the installed classes do not know.
+std::vector<std::string> unknownTexts(const google::protobuf::Message& message, int number);
+/// ValueInfoProto.metadata_props (IR version 10).
+inline constexpr int kValueMetadata = 4;
 
 /// Parses a stripped message; false when protobuf does not accept it. Nothing is logged.
 bool parseStripped(const StrippedMessage& stripped, google::protobuf::Message& message);

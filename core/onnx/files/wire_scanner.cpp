@@ -59,11 +59,19 @@ std::optional<MessageKind> child(MessageKind kind, uint32_t number)
 
 constexpr uint32_t kRawData = 9;
 
+bool hasPayload(MessageKind kind) { return kind == MessageKind::Tensor || kind == MessageKind::Node; }
+
+bool isNote(MessageKind kind, uint32_t number)
+{
+    return kind == MessageKind::Node && (number == kNodeDocString || number == kNodeMetadata);
+}
+
 } // namespace
 
 std::optional<StrippedMessage> WireScanner::strip(MessageKind kind)
 {
     m_at = 0;
+    m_noteEnd = SIZE_MAX;
     m_out = {};
     if (!message(kind, m_bytes.size(), 0))
         return std::nullopt;
@@ -108,7 +116,7 @@ bool WireScanner::field(MessageKind kind, size_t end, int depth)
     default:
         return fail(ScanError::Kind::Malformed); // groups, which ONNX never used, and numbers without meaning
     }
-    if (kind != MessageKind::Tensor || number != kPayloadField)
+    if (!hasPayload(kind) || number != kPayloadField)
         copy(start, m_at);
     return m_out.bytes.size() <= kMaxStripped || fail(ScanError::Kind::TooLarge);
 }
@@ -123,15 +131,18 @@ bool WireScanner::lengthDelimited(MessageKind kind, uint32_t number, size_t star
         return fail(end == m_bytes.size() ? ScanError::Kind::Truncated : ScanError::Kind::Malformed);
     const size_t contentEnd = m_at + static_cast<size_t>(length);
     if (kind == MessageKind::Tensor && number == kRawData) {
-        appendVarint(uint64_t(kPayloadField) << 3 | Varint);
-        appendVarint(m_out.payloads.size());
-        m_out.payloads.push_back({ m_at, static_cast<size_t>(length) });
+        leaveOut(m_at, contentEnd);
+        m_at = contentEnd;
+        return true;
+    }
+    if (isNote(kind, number)) {
+        leaveOutNote(start, contentEnd);
         m_at = contentEnd;
         return true;
     }
     const auto sub = child(kind, number);
     if (!sub) {
-        if (kind != MessageKind::Tensor || number != kPayloadField)
+        if (!hasPayload(kind) || number != kPayloadField)
             copy(start, contentEnd);
         m_at = contentEnd;
         return m_out.bytes.size() <= kMaxStripped || fail(ScanError::Kind::TooLarge);
@@ -139,8 +150,10 @@ bool WireScanner::lengthDelimited(MessageKind kind, uint32_t number, size_t star
     copy(start, tagEnd);
     const size_t lengthAt = m_out.bytes.size();
     m_out.bytes.append(kLengthBytes, '\0');
+    m_noteEnd = SIZE_MAX;
     if (!message(*sub, contentEnd, depth + 1))
         return false;
+    m_noteEnd = SIZE_MAX;
     size_t written = m_out.bytes.size() - lengthAt - kLengthBytes;
     if (written > kMaxStripped)
         return fail(ScanError::Kind::TooLarge);
@@ -181,6 +194,23 @@ bool WireScanner::fail(ScanError::Kind kind)
 void WireScanner::copy(size_t begin, size_t end)
 {
     m_out.bytes.append(reinterpret_cast<const char*>(m_bytes.data()) + begin, end - begin);
+}
+
+void WireScanner::leaveOut(size_t begin, size_t end)
+{
+    appendVarint(uint64_t(kPayloadField) << 3 | Varint);
+    appendVarint(m_out.payloads.size());
+    m_out.payloads.push_back({ begin, end - begin });
+}
+
+/// Notes that follow each other are one payload.
+void WireScanner::leaveOutNote(size_t begin, size_t end)
+{
+    if (begin == m_noteEnd)
+        m_out.payloads.back().length += end - begin;
+    else
+        leaveOut(begin, end);
+    m_noteEnd = end;
 }
 
 void WireScanner::appendVarint(uint64_t value)

@@ -25,14 +25,15 @@ enum class MessageKind : uint8_t {
     Optional,
 };
 
-/// Place of a TensorProto's raw_data in the scanned bytes.
+/// Place in the scanned bytes of what is left out: a TensorProto's raw_data, or a node's notes.
 struct Payload {
     size_t offset = 0;
     size_t length = 0;
 };
 
-/// A serialized message without the raw_data of its tensors. Each such tensor has, instead, an unknown field
-/// kPayloadField that holds an index into `payloads`.
+/// A serialized message without the raw_data of its tensors and without the notes of its nodes (doc_string and
+/// metadata_props, whole fields with their tags). Each such tensor has, instead, an unknown field kPayloadField that
+/// holds an index into `payloads`; a node has one for each stretch of notes.
 struct StrippedMessage {
     std::string bytes;
     std::vector<Payload> payloads;
@@ -43,6 +44,9 @@ struct ScanError {
     enum class Kind : uint8_t { Truncated, Malformed, TooDeep, TooLarge } kind = Kind::Malformed;
     size_t offset = 0; ///< where it was found
 };
+
+/// NodeProto.doc_string and NodeProto.metadata_props (IR version 10).
+inline constexpr uint32_t kNodeDocString = 6, kNodeMetadata = 9;
 
 /// Outside the numbers that ONNX uses; a field of this number in the scanned bytes is dropped.
 inline constexpr uint32_t kPayloadField = 400'000'001;
@@ -67,9 +71,12 @@ private:
     bool fail(ScanError::Kind kind);
     void copy(size_t begin, size_t end);
     void appendVarint(uint64_t value);
+    void leaveOut(size_t begin, size_t end);
+    void leaveOutNote(size_t begin, size_t end);
 
     std::span<const std::byte> m_bytes;
     size_t m_at = 0;
+    size_t m_noteEnd = SIZE_MAX; ///< of the last note, in the node that is being walked
     StrippedMessage m_out;
     ScanError m_error;
 };

@@ -32,7 +32,10 @@ Status GraphReader::call(
             return callIssue("function '" + f.label + "' calls itself", name, "a function must not be recursive");
     if (proto.input_size() > f.proto->input_size() || proto.output_size() > f.proto->output_size())
         return callIssue("gives function '" + f.label + "' more inputs or outputs than it has", name);
-    QS_TRY(const Scope body, bodyScope(proto, f, scope, name));
+    QS_TRY(Scope body, bodyScope(proto, f, scope, name));
+    const NodeOriginPtr origin = originOf(proto, scope);
+    body.calledBy = std::make_shared<const Derivation>(Derivation { Derivation::Kind::Call,
+        { { name, f.label, origin ? origin->metadata : nullptr } }, {}, origin ? origin->derivation : nullptr });
     ++m_depth;
     Status done;
     for (int i = 0; i < f.proto->node_size() && done; ++i)
@@ -107,6 +110,7 @@ void GraphReader::passThrough(Building& b, const onnx::NodeProto& call, const Sc
         n.name = body.prefix + "output_" + std::to_string(i);
         n.opType = "Identity";
         n.opset = opsetOf({}, body);
+        n.cameFrom = std::make_shared<const NodeOrigin>(NodeOrigin { nullptr, body.calledBy });
         n.inputs = { b.builder.value(made) };
         n.outputs = { b.builder.value(actual) };
         if (!made.empty())

@@ -2,6 +2,7 @@
 #include "core/onnx/read/graph_reader.h"
 
 #include "core/base/work/cancel_scope.h"
+#include "core/onnx/read/notes_reader.h"
 #include "core/onnx/read/type_reader.h"
 
 #include <algorithm>
@@ -75,6 +76,8 @@ Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& sco
                 b.builder.allowOuter(name);
                 captured.push_back(name);
             }
+    if (!scope.enclosing && !scope.caller)
+        m_valueNotes = valueNotesOf(proto, scope);
     return std::move(b.builder).finish();
 }
 
@@ -178,7 +181,7 @@ Status GraphReader::plainNode(Building& b, const onnx::NodeProto& proto, const S
     n.opType = safeText(proto.op_type());
     n.domain = safeDomain(proto.domain());
     n.opset = opsetOf(n.domain, scope);
-    n.docString = safeText(proto.doc_string());
+    n.cameFrom = originOf(proto, scope);
     for (const auto& input : proto.input()) {
         const std::string value = scope.resolve(input);
         n.inputs.push_back(b.builder.value(value));
@@ -207,6 +210,13 @@ Status GraphReader::plainNode(Building& b, const onnx::NodeProto& proto, const S
     }
     b.builder.addNode(std::move(n));
     return {};
+}
+
+NodeOriginPtr GraphReader::originOf(const onnx::NodeProto& proto, const Scope& scope) const
+{
+    NodeOrigin origin { metadataOf(proto, m_tensors), scope.body() ? scope.body()->calledBy : nullptr };
+    const bool known = origin.metadata || origin.derivation;
+    return known ? std::make_shared<const NodeOrigin>(std::move(origin)) : nullptr;
 }
 
 int GraphReader::opsetOf(const std::string& domain, const Scope& scope)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/value_notes.h"
 #include "core/onnx/read/scope.h"
 #include "core/onnx/read/tensor_reader.h"
 
@@ -19,6 +20,8 @@ public:
     {
     }
     Result<Graph> readMain(const onnx::ModelProto& model, const OpsetImports& opsets);
+    /// Of the main graph that was read; null where the file says nothing of its values.
+    std::shared_ptr<const ValueNotes> valueNotes() const { return m_valueNotes; }
     std::vector<std::string> takeWarnings() { return { m_warnings.begin(), m_warnings.end() }; }
 
 private:
@@ -42,6 +45,7 @@ private:
 
     Status node(Building& b, const onnx::NodeProto& proto, const Scope& scope);
     Status plainNode(Building& b, const onnx::NodeProto& proto, const Scope& scope, const std::string& name);
+    NodeOriginPtr originOf(const onnx::NodeProto& proto, const Scope& scope) const;
     int opsetOf(const std::string& domain, const Scope& scope);
 
     Status call(Building& b, const onnx::NodeProto& proto, const Function& f, const Scope& scope, std::string name);
@@ -64,6 +68,7 @@ private:
     std::unordered_set<std::string> m_names; ///< all value names of a file with functions, and those made up
     std::unordered_set<std::string> m_prefixes; ///< of the calls expanded so far
     std::set<std::string> m_warnings;
+    std::shared_ptr<const ValueNotes> m_valueNotes;
     size_t m_expanded = 0; ///< nodes and calls made by expanding functions
     int m_depth = 0; ///< subgraphs and calls being read
 };

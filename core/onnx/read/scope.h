@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/graph/node_origin.h"
 #include "core/onnx/read/functions.h"
 
 #include <map>
@@ -26,6 +27,7 @@ struct Scope {
     const OpsetImports* opsets = nullptr;
     std::string prefix; ///< "call/" in front of the names made in a function body, else empty
     std::unordered_map<std::string, std::string> names; ///< names defined here, and what they are called in the graph
+    DerivationPtr calledBy; ///< of a function body: the call
     std::map<std::string, BoundAttribute> attributes; ///< of the call, when this is a function body
 
     /// Name in the built graph of a name in the file.

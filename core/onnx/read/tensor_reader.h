@@ -25,6 +25,9 @@ public:
     Result<Tensor> read(const onnx::TensorProto& proto);
     /// The dense tensor of a sparse one.
     Result<Tensor> readSparse(const onnx::SparseTensorProto& proto);
+    /// What was left out of the message that the protos come from.
+    const std::vector<Payload>& payloads() const { return m_payloads; }
+    const SharedBytes& file() const { return m_file; }
 
 private:
     Result<Tensor> make(const onnx::TensorProto& proto);

@@ -69,6 +69,8 @@ public:
     {
         if (auto* tensor = dynamic_cast<onnx::TensorProto*>(&message))
             return restoreTensor(*tensor);
+        if (auto* node = dynamic_cast<onnx::NodeProto*>(&message))
+            restoreNotes(*node);
         std::vector<const google::protobuf::FieldDescriptor*> fields;
         const auto* reflection = message.GetReflection();
         reflection->ListFields(message, &fields);
@@ -103,6 +105,17 @@ private:
         }
         tensor.mutable_unknown_fields()->DeleteByNumber(static_cast<int>(kPayloadField));
         return {};
+    }
+    void restoreNotes(onnx::NodeProto& node)
+    {
+        const std::vector<size_t> indices = noteIndices(node);
+        node.mutable_unknown_fields()->DeleteByNumber(static_cast<int>(kPayloadField));
+        for (const size_t index : indices) {
+            if (index >= m_payloads.size())
+                continue;
+            const auto bytes = m_mapping->bytes().subspan(m_payloads[index].offset, m_payloads[index].length);
+            node.MergeFromString({ reinterpret_cast<const char*>(bytes.data()), bytes.size() });
+        }
     }
     std::shared_ptr<const FileMapping> m_mapping;
     std::vector<Payload> m_payloads;
@@ -165,11 +178,12 @@ Status ModelWriter::node(onnx::NodeProto& out, const DraftNode& draft, onnx::Nod
 {
     const Graph& graph = m_draft.source().graph;
     const bool renamed = !draft.origin.valid() || draft.name != graph.node(draft.origin).name;
-    if (file) {
+    const NodeOriginPtr& from
+        = draft.cameFrom || !draft.namedAfter.valid() ? draft.cameFrom : graph.node(draft.namedAfter).cameFrom;
+    if (file)
         out = std::move(*file);
-    } else if (draft.origin.valid() && !graph.node(draft.origin).docString.empty()) {
-        out.set_doc_string(graph.node(draft.origin).docString);
-    }
+    else if (from && from->metadata)
+        writeMetadata(out, *from->metadata);
     if (!file || renamed)
         out.set_name(draft.name);
     out.set_op_type(draft.opType);

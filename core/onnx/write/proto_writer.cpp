@@ -3,6 +3,8 @@
 
 #include "core/tensor/convert.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 namespace qs {
 
 namespace {
@@ -143,6 +145,18 @@ void writeType(onnx::TypeProto& proto, const ValueType& type)
     }
 }
 
+void writeMetadata(onnx::NodeProto& proto, const Metadata& metadata)
+{
+    if (!metadata.docString.empty())
+        proto.set_doc_string(std::string(metadata.docString));
+    for (const auto& [key, value] : metadata.entries) {
+        onnx::StringStringEntryProto entry;
+        entry.set_key(std::string(key));
+        entry.set_value(std::string(value));
+        proto.mutable_unknown_fields()->AddLengthDelimited(kNodeMetadata, entry.SerializeAsString());
+    }
+}
+
 Status writeAttributes(onnx::NodeProto& proto, const Attributes& attributes, const std::string& node)
 {
     proto.clear_attribute();
@@ -166,8 +180,8 @@ Status writeGraph(onnx::GraphProto& proto, const Graph& graph)
             out.set_name(node.name);
         out.set_op_type(node.opType);
         out.set_domain(node.domain);
-        if (!node.docString.empty())
-            out.set_doc_string(node.docString);
+        if (node.cameFrom && node.cameFrom->metadata)
+            writeMetadata(out, *node.cameFrom->metadata);
         for (ValueId id : node.inputs)
             out.add_input(nameOf(id));
         for (ValueId id : node.outputs)

@@ -13,6 +13,8 @@ void writeTensorHeader(onnx::TensorProto& proto, const std::string& name, const 
 /// Enough is known of the type to write it: a tensor's element type, or that of a sequence's elements.
 bool canWrite(const ValueType& type);
 void writeType(onnx::TypeProto& proto, const ValueType& type);
+/// Documentation and entries of a node that has none.
+void writeMetadata(onnx::NodeProto& proto, const Metadata& metadata);
 /// Issue: an attribute of a kind that is only carried, not understood.
 Status writeAttributes(onnx::NodeProto& proto, const Attributes& attributes, const std::string& node);
 /// A whole graph (a subgraph).

@@ -95,6 +95,7 @@ std::vector<DraftNode> madeOf(GraphDraft& draft, FreeNames& names, const Product
     DraftNode gemm { NodeId(), product.name.empty() ? std::string() : product.name + "/MatMulAddFusion", "Gemm", "",
         { product.inputs[0], product.inputs[1], found.bias }, sum.outputs, {} };
     gemm.namedAfter = sum.origin;
+    gemm.cameFrom = fusedOrigin({ originOf(product), originOf(sum) }, 0);
     if (!found.left)
         return { std::move(gemm) };
     const Shape& left = *found.left;

@@ -85,6 +85,7 @@ Result<PassReport> fuseSkipLayerNorm(GraphDraft& draft)
         fused.inputs.insert(fused.inputs.end(), norm.inputs.begin() + 1, norm.inputs.end());
         fused.attributes.set("epsilon", norm.attributes.real("epsilon", 1e-5f));
         fused.namedAfter = norm.origin;
+        fused.cameFrom = fusedOrigin({ originOf(sum), originOf(norm) }, 1);
         if (!links.readOnce(sum.outputs[0])) {
             fused.outputs.resize(kSumOutput);
             fused.outputs.push_back(sum.outputs[0]);

@@ -93,6 +93,11 @@ void applyPatterns(GraphDraft& draft, std::vector<FoundPattern> found, bool poss
         pattern.node.name = last.name;
         pattern.node.outputs = last.outputs;
         pattern.node.namedAfter = last.origin;
+        std::vector<OriginOf> sources;
+        for (const size_t n : pattern.nodes)
+            sources.push_back(originOf(draft.nodes[n]));
+        pattern.node.cameFrom
+            = fusedOrigin(sources, size_t(std::distance(pattern.nodes.begin(), pattern.nodes.find(pattern.last))));
         replacements.emplace(pattern.last, std::move(pattern.node));
         ++report.changes;
     }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/text/one_line.h"
+
+#include "core/base/text/utf8.h"
+
+namespace qs {
+
+namespace {
+
+bool isShown(char32_t c)
+{
+    const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
+    const bool lineEnd = c == 0x2028 || c == 0x2029;
+    const bool direction = c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    return !control && !lineEnd && !direction;
+}
+
+} // namespace
+
+std::string oneLine(std::string_view text, size_t mostCharacters)
+{
+    std::string line;
+    for (size_t count = 0; !text.empty(); ++count) {
+        if (count == mostCharacters)
+            return line + "…";
+        const Utf8Character c = firstCharacter(text);
+        if (!isShown(c.point))
+            line += ' ';
+        else if (c.valid)
+            line += c.bytes;
+        else
+            line += "\uFFFD";
+        text.remove_prefix(c.bytes.size());
+    }
+    return line;
+}
+
+} // namespace qs
