@@ -3,8 +3,11 @@
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_row.h"
+#include "widgets/models/base/side_model.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/models/inspector/inspector_model.h"
+#include "widgets/models/inspector/inspector_row_list.h"
+#include "widgets/models/inspector/origin_rows.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/models/tables/weight_model.h"
 #include "widgets/models/words/attribute_text.h"
@@ -18,26 +21,6 @@
 namespace qs {
 
 namespace {
-
-class Rows {
-public:
-    void section(const QString& title) { m_rows.push_back({ title, {}, {}, true }); }
-    void add(const QString& key, const QString& value, const QString& toolTip = {})
-    {
-        if (!value.isEmpty())
-            m_rows.push_back({ key, value, toolTip, false });
-    }
-    std::vector<InspectorRow> take() && { return std::move(m_rows); }
-
-private:
-    std::vector<InspectorRow> m_rows;
-};
-
-const LoadedModel* modelOf(const Snapshot& snapshot, Side side)
-{
-    const auto& model = side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
-    return model ? &*model : nullptr;
-}
 
 QString opset(const Node& node)
 {
@@ -57,7 +40,7 @@ QString valueLabel(const LoadedModel& model, ValueId id)
     return toQt(value.name) + dims;
 }
 
-void addSampleNumbers(Rows& rows, const ActivationRow& r, const Snapshot& snapshot, const Place& place)
+void addSampleNumbers(InspectorRowList& rows, const ActivationRow& r, const Snapshot& snapshot, const Place& place)
 {
     if (place.sample && *place.sample < r.sampleSqnrDb.size())
         rows.add(tr("this sample"), decibelText(r.sampleSqnrDb[*place.sample]));
@@ -78,7 +61,7 @@ void addSampleNumbers(Rows& rows, const ActivationRow& r, const Snapshot& snapsh
 }
 
 /// What a second quantized model gives here.
-void addOther(Rows& rows, const std::optional<OtherNumbers>& other, const Number& sqnrDb)
+void addOther(InspectorRowList& rows, const std::optional<OtherNumbers>& other, const Number& sqnrDb)
 {
     if (!other)
         return;
@@ -89,7 +72,7 @@ void addOther(Rows& rows, const std::optional<OtherNumbers>& other, const Number
         metricInfo(Metric::OtherGain).definition);
 }
 
-void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
+void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place& place)
 {
     const Comparison& comparison = *snapshot.comparison;
     const ActivationRow& r = comparison.activations[*place.activation];
@@ -136,7 +119,7 @@ void addActivation(Rows& rows, const Snapshot& snapshot, const Place& place)
     rows.add(tr("over"), tr("%1 elements, %2").arg(countText(s.elements), provenanceText(comparison)));
 }
 
-void addWeight(Rows& rows, const Snapshot& snapshot, const Place& place)
+void addWeight(InspectorRowList& rows, const Snapshot& snapshot, const Place& place)
 {
     const Comparison& comparison = *snapshot.comparison;
     const WeightRow& r = comparison.weights[*place.weight];
@@ -182,7 +165,7 @@ const FloatNodeRow* floatNodeAt(const Snapshot& snapshot, const LoadedModel& mod
     return found == all.end() ? nullptr : &*found;
 }
 
-void addWhyFloat(Rows& rows, const FloatNodeRow& row)
+void addWhyFloat(InspectorRowList& rows, const FloatNodeRow& row)
 {
     const QString share = row.macShare && *row.macShare > 0
         ? tr(" (%1 of the multiplications)").arg(percentText(row.macShare))
@@ -193,7 +176,7 @@ void addWhyFloat(Rows& rows, const FloatNodeRow& row)
            "it."));
 }
 
-void addNode(Rows& rows, const LoadedModel& model, NodeId id)
+void addNode(InspectorRowList& rows, const LoadedModel& model, NodeId id)
 {
     const Node& node = model.graph().node(id);
     rows.section(tr("Node"));
@@ -223,7 +206,7 @@ QString insideText(const Snapshot& snapshot, const Place& place)
                           : QString();
 }
 
-void addLonelyValue(Rows& rows, const Snapshot& snapshot, const LoadedModel& model, const Place& place)
+void addLonelyValue(InspectorRowList& rows, const Snapshot& snapshot, const LoadedModel& model, const Place& place)
 {
     const Value& value = model.graph().value(place.value);
     rows.section(tr("Tensor"));
@@ -244,7 +227,7 @@ void addLonelyValue(Rows& rows, const Snapshot& snapshot, const LoadedModel& mod
         rows.add(tr("quantizer"), quantizerText(model.quant->quantizers()[*index].params));
 }
 
-void addFile(Rows& rows, const QString& title, const LoadedModel& model)
+void addFile(InspectorRowList& rows, const QString& title, const LoadedModel& model)
 {
     const Model& file = *model.model;
     rows.section(title);
@@ -270,7 +253,7 @@ void addFile(Rows& rows, const QString& title, const LoadedModel& model)
 
 std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& place)
 {
-    Rows rows;
+    InspectorRowList rows;
     const LoadedModel* model = modelOf(snapshot, place.side);
     if (place.empty() || !model) {
         if (const auto& first = snapshot.floatModel) {
@@ -292,6 +275,7 @@ std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& p
         addLonelyValue(rows, snapshot, *model, place);
     if (place.node.valid())
         addNode(rows, *model, place.node);
+    addOrigin(rows, snapshot, place);
     return std::move(rows).take();
 }
 
