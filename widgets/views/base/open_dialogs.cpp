@@ -185,6 +185,13 @@ void askForSavedFolder(QWidget* parent, std::function<void(const QString& path)>
     ask(QDir::currentPath(), parent, tr("ONNX test data with outputs"), {}, QFileDialog::Directory, std::move(chosen));
 }
 
+void askForSource(QWidget* parent, const QString& name, std::function<void(const QString& path)> chosen)
+{
+    ask(QDir::currentPath(), parent, tr("Where is %1?").arg(name),
+        tr("Source files (*.py *.pyi *.pyx *.ipynb *.txt *.c *.cc *.cpp *.cu *.h *.hpp)"), QFileDialog::ExistingFile,
+        std::move(chosen));
+}
+
 void askForProject(Session& session, QWidget* parent)
 {
     ask(session, parent, tr("Open project"), tr("Projects (*.qscope);;All files (*)"), QFileDialog::ExistingFile,

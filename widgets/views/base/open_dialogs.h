@@ -34,6 +34,8 @@ void askForLinksFile(Session& session, QWidget* parent);
 /// What others computed for the samples: an npz file, or a folder of ONNX test data.
 void askForSavedValues(QWidget* parent, std::function<void(const QString& path)> chosen);
 void askForSavedFolder(QWidget* parent, std::function<void(const QString& path)> chosen);
+/// Where a file of the program that made a model lies here.
+void askForSource(QWidget* parent, const QString& name, std::function<void(const QString& path)> chosen);
 void askForProject(Session& session, QWidget* parent);
 /// Where to save the project.
 void askWhereToSave(Session& session, QWidget* parent, std::function<void(const QString& path)> chosen,

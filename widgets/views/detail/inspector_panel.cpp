@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/detail/inspector_panel.h"
 
+#include "widgets/views/detail/origin_actions.h"
 #include "widgets/views/recipe/override_editor.h"
 
 #include <QAction>
@@ -150,6 +151,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
         if (row >= 0)
             QGuiApplication::clipboard()->setText(m_model.rows()[size_t(row)].value);
     });
+    new OriginActions(session, m_table);
     connect(&session, &Session::snapshotChanged, this, &InspectorPanel::refresh);
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
     connect(&session.selection(), &Selection::changed, this, &InspectorPanel::refresh);

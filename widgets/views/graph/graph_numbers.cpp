@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/inspector/place_origin.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/session/shown/empty_texts.h"
 
@@ -123,12 +124,6 @@ void addPartnerless(Tip& tip, const Snapshot& snapshot, Side side, ValueId value
 
 } // namespace
 
-const LoadedModel* modelOf(const Snapshot& snapshot, Side side)
-{
-    const auto& model = side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
-    return model ? &*model : nullptr;
-}
-
 std::vector<BoxNumber> boxNumbers(
     const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric, std::optional<size_t> sample)
 {
@@ -196,6 +191,7 @@ QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph
         tip.add(tr("node"), toQt(node.name));
         if (!node.domain.empty())
             tip.add(tr("domain"), toQt(node.domain));
+        tip.add(tr("from"), originLine(node));
     }
     addValue(tip, *model, box.mainValue());
     if (!box.weights.empty())

@@ -4,7 +4,7 @@
 #include "core/layout/folded_graph.h"
 #include "core/project/snapshot/snapshot.h"
 #include "widgets/models/base/metric.h"
-#include "widgets/models/base/place.h"
+#include "widgets/models/base/side_model.h"
 
 #include <QString>
 
@@ -35,8 +35,5 @@ std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const Fo
 
 /// Metrics that have a number somewhere, of those that colour the graph.
 std::vector<Metric> availableMetrics(const Snapshot& snapshot);
-
-/// The loaded model of a side, or null.
-const LoadedModel* modelOf(const Snapshot& snapshot, Side side);
 
 } // namespace qs
