@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace qs {
 
@@ -47,19 +46,19 @@ Bins binsFor(float low, float high)
     }
 }
 
+bool canBeAdded(const std::vector<uint64_t>& counts)
+{
+    uint64_t total = 0;
+    return std::ranges::all_of(counts, [&](uint64_t count) { return (total += count) >= count; });
+}
+
 } // namespace
 
 void Histogram::rebin(int exponent, int64_t first, int64_t last)
 {
-    std::vector<uint64_t> counts(static_cast<size_t>(last - first + 1), 0);
     // Zero alone has a width of its own, which may be the wider one; it stays in bin 0 at any width.
-    const int shift = std::max(exponent - m_exponent, 0);
-    for (size_t i = 0; i < m_counts.size(); ++i)
-        if (m_counts[i] != 0) {
-            const int64_t bin = (m_first + static_cast<int64_t>(i)) >> std::min(shift, 63);
-            counts[static_cast<size_t>(bin - first)] += m_counts[i];
-        }
-    m_counts = std::move(counts);
+    const int shift = std::clamp(exponent - m_exponent, 0, 63);
+    m_counts = m_counts.rebinned(m_first, shift, first, static_cast<size_t>(last - first + 1));
     m_exponent = exponent;
     m_first = first;
 }
@@ -83,7 +82,7 @@ void Histogram::add(std::span<const float> values, float low, float high)
     if (values.empty())
         return;
     extendTo(low + 0.0f, high + 0.0f); // -0 becomes 0: equal data, equal state
-    countBins(values, m_exponent, static_cast<int32_t>(m_first), m_counts);
+    m_counts.add(values, m_exponent, static_cast<int32_t>(m_first));
 }
 
 void Histogram::add(std::span<const float> values)
@@ -95,9 +94,10 @@ void Histogram::add(std::span<const float> values)
     if (e.nonFinite == values.size())
         return;
     extendTo(e.low + 0.0f, e.high + 0.0f);
-    for (size_t i = 0; i < values.size(); ++i)
-        if (std::isfinite(values[i]))
-            countBinsReference(values.subspan(i, 1), m_exponent, static_cast<int32_t>(m_first), m_counts);
+    const double inverse = std::ldexp(1.0, -m_exponent);
+    for (const float value : values)
+        if (std::isfinite(value))
+            m_counts.add(static_cast<size_t>(binOf(value, inverse) - m_first), 1);
 }
 
 void Histogram::add(float value) { add(value, 1); }
@@ -111,7 +111,7 @@ void Histogram::add(float value, uint64_t times)
         return;
     }
     extendTo(value + 0.0f, value + 0.0f);
-    m_counts[static_cast<size_t>(binOf(value, std::ldexp(1.0, -m_exponent)) - m_first)] += times;
+    m_counts.add(static_cast<size_t>(binOf(value, std::ldexp(1.0, -m_exponent)) - m_first), times);
 }
 
 void Histogram::merge(const Histogram& other)
@@ -122,8 +122,7 @@ void Histogram::merge(const Histogram& other)
     Histogram copy = other;
     extendTo(other.m_min, other.m_max);
     copy.extendTo(m_min, m_max);
-    for (size_t i = 0; i < m_counts.size(); ++i)
-        m_counts[i] += copy.m_counts[i];
+    m_counts.add(copy.m_counts);
 }
 
 double Histogram::binWidth() const { return std::ldexp(1.0, m_exponent); }
@@ -135,8 +134,6 @@ double Histogram::high() const
     return static_cast<double>(m_first + static_cast<int64_t>(m_counts.size())) * binWidth();
 }
 
-uint64_t Histogram::total() const { return std::accumulate(m_counts.begin(), m_counts.end(), uint64_t(0)); }
-
 void Histogram::write(ByteWriter& out) const
 {
     out.number<int32_t>(m_exponent);
@@ -144,7 +141,7 @@ void Histogram::write(ByteWriter& out) const
     out.number(m_min);
     out.number(m_max);
     out.number(m_nonFinite);
-    out.numbers(m_counts);
+    out.numbers(m_counts.toVector());
 }
 
 Histogram Histogram::read(ByteReader& in)
@@ -155,17 +152,18 @@ Histogram Histogram::read(ByteReader& in)
     h.m_min = in.number<float>();
     h.m_max = in.number<float>();
     h.m_nonFinite = in.number<uint64_t>();
-    h.m_counts = in.numbers<uint64_t>();
-    if (h.m_counts.empty())
+    const auto counts = in.numbers<uint64_t>();
+    if (counts.empty())
         return h;
-    const bool sane = std::isfinite(h.m_min) && std::isfinite(h.m_max) && h.m_min <= h.m_max;
+    const bool sane = std::isfinite(h.m_min) && std::isfinite(h.m_max) && h.m_min <= h.m_max && canBeAdded(counts);
     const Bins bins = sane ? binsFor(h.m_min, h.m_max) : Bins {};
     // The bins follow from the extremes alone.
     if (!sane || bins.exponent != h.m_exponent || bins.first != h.m_first
-        || bins.last - bins.first + 1 != static_cast<int64_t>(h.m_counts.size())) {
+        || bins.last - bins.first + 1 != static_cast<int64_t>(counts.size())) {
         in.fail();
         return {};
     }
+    h.m_counts = BinCounts(counts);
     return h;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/base/files/byte_stream.h"
+#include "core/stats/bin_counts.h"
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace qs {
 
@@ -13,7 +13,7 @@ namespace qs {
 /// smallest and the largest value alone (the narrowest width that holds both within kMaxBins, but not below the
 /// resolution of a float of the largest magnitude); when a value falls outside, neighbouring bins are merged pairwise.
 /// So the final counts do not depend on the order of the data, on threads or on shards: merging is exact. Non-finite
-/// values are counted apart.
+/// values are counted apart. Copies share their counts until one of them is changed.
 class Histogram {
 public:
     static constexpr int kMaxBins = 2048;
@@ -29,8 +29,8 @@ public:
     double high() const; ///< right edge of the last bin
     double smallest() const { return m_min; } ///< exact smallest and largest finite value; 0 when empty
     double largest() const { return m_max; }
-    const std::vector<uint64_t>& counts() const { return m_counts; }
-    uint64_t total() const; ///< finite values
+    const BinCounts& counts() const { return m_counts; }
+    uint64_t total() const { return m_counts.total(); } ///< finite values
     uint64_t nonFinite() const { return m_nonFinite; }
     bool operator==(const Histogram&) const = default;
     void write(ByteWriter& out) const;
@@ -44,7 +44,7 @@ private:
     int64_t m_first = 0; ///< index of the first bin: left edge = m_first * width
     float m_min = 0;
     float m_max = 0;
-    std::vector<uint64_t> m_counts;
+    BinCounts m_counts;
     uint64_t m_nonFinite = 0;
 };
 

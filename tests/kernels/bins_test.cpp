@@ -5,6 +5,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <limits>
 
 using namespace qs;
@@ -80,6 +81,14 @@ void BinsTests::countsAsTheReference()
             countBins(x, exponent, first, fast);
             countBinsReference(x, exponent, first, naive);
             QVERIFY2(fast == naive, qPrintable(QString("first %1, size %2, seed %3").arg(first).arg(size).arg(kSeed)));
+            std::vector<uint32_t> narrow(kBins, 7);
+            countBins(x, exponent, first, narrow);
+            QVERIFY(std::ranges::equal(narrow, naive));
+            std::vector<uint16_t> narrowest(kBins, 7);
+            if (x.size() <= 65535 - 7) {
+                countBins(x, exponent, first, narrowest);
+                QVERIFY(std::ranges::equal(narrowest, naive));
+            }
         }
 }
 

@@ -4,10 +4,13 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <random>
+#include <thread>
 
 using qs::Histogram;
 
@@ -191,6 +194,96 @@ private slots:
                 merged.merge(part);
             QVERIFY2(merged == whole, qPrintable(QStringLiteral("seed %1").arg(seed)));
         }
+    }
+
+    void countsOfAnySize()
+    {
+        Histogram whole;
+        std::map<float, uint64_t> expected;
+        for (const uint64_t times :
+            { uint64_t(1), uint64_t(65534), uint64_t(1) << 16, uint64_t(1) << 32, uint64_t(1) << 40 })
+            for (const float value : { 0.5f, -1.0f, 1.0f }) {
+                whole.add(value, times);
+                expected[value] += times;
+                Histogram half;
+                half.add(value, expected[value]);
+                for (size_t i = 0; i < whole.counts().size(); ++i) {
+                    const double left = whole.low() + double(i) * whole.binWidth();
+                    if (left <= value && value < left + whole.binWidth())
+                        QCOMPARE(whole.counts()[i], expected[value]);
+                }
+                Histogram merged = half; // narrow into wide and wide into narrow
+                merged.merge(whole);
+                Histogram other = whole;
+                other.merge(half);
+                QVERIFY(merged == other);
+                QCOMPARE(merged.total(), whole.total() + half.total());
+                qs::ByteWriter out;
+                whole.write(out);
+                qs::ByteReader in(out.bytes());
+                QVERIFY(Histogram::read(in) == whole);
+                QVERIFY(in.ok());
+            }
+    }
+
+    void countsThatOverflowAreNone()
+    {
+        Histogram h;
+        h.add(std::vector<float> { 0.5f, 1.0f });
+        qs::ByteWriter out;
+        h.write(out);
+        std::string bytes = out.bytes();
+        bytes.replace(bytes.size() - 8, 8, 8, '\xff');
+        const size_t first = bytes.size() - 8 * h.counts().size();
+        bytes.replace(first, 8, 8, '\xff');
+        qs::ByteReader in(bytes);
+        QVERIFY(Histogram::read(in).empty());
+        QVERIFY(!in.ok());
+    }
+
+    void copiesShareTheirCounts()
+    {
+        std::mt19937 random(3);
+        Histogram first;
+        first.add(mixedData(random, 1000));
+        const Histogram kept = first;
+        QVERIFY(kept.counts().sharesWith(first.counts()));
+        const std::vector<uint64_t> before = kept.counts().toVector();
+        first.add(kept.smallest() < 0 ? -0.25f : 0.25f);
+        QVERIFY(!kept.counts().sharesWith(first.counts()));
+        QVERIFY(kept.counts().toVector() == before);
+        QCOMPARE(first.total(), kept.total() + 1);
+        QVERIFY(first.counts().bytes() <= 2 * size_t(Histogram::kMaxBins)); // a thousand values need two bytes a bin
+    }
+
+    /// One thread goes on counting while another keeps and drops copies.
+    void copiesOnAnotherThread()
+    {
+        Histogram counted;
+        std::mutex mutex;
+        std::atomic<bool> done = false;
+        bool agree = true;
+        std::thread reader([&] {
+            while (!done) {
+                Histogram copy;
+                {
+                    const std::lock_guard lock(mutex);
+                    copy = counted;
+                }
+                uint64_t sum = 0;
+                for (const uint64_t count : copy.counts().toVector())
+                    sum += count;
+                agree = agree && sum == copy.total();
+            }
+        });
+        for (int i = 0; i < 3000; ++i) {
+            const std::lock_guard lock(mutex);
+            counted.add(float(i % 97) / 7);
+        }
+        done = true;
+        reader.join();
+        QVERIFY(agree);
+        QCOMPARE(counted.total(), uint64_t(3000));
     }
 
     void speed()

@@ -40,7 +40,7 @@ void InheritedBins::add(double value, double error)
         return;
     const double units = std::clamp(error * kUnits * m_perRange, -kMostUnits, kMostUnits);
     const auto rounded = int64_t((units + kToWhole) - kToWhole);
-    for (Bin* bin : { &m_bins[indexOf(value)], &m_all }) {
+    for (Bin* bin : { &m_bins.edit()[indexOf(value)], &m_all }) {
         ++bin->count;
         bin->sum += rounded;
         bin->square += uint64_t(rounded * rounded);
@@ -60,8 +60,9 @@ void InheritedBins::merge(const InheritedBins& other)
         to.sum += from.sum;
         to.square += from.square;
     };
-    for (size_t i = 0; i < m_bins.size(); ++i)
-        join(m_bins[i], other.m_bins[i]);
+    Bins& bins = m_bins.edit();
+    for (size_t i = 0; i < bins.size(); ++i)
+        join(bins[i], (*other.m_bins)[i]);
     join(m_all, other.m_all);
 }
 
@@ -72,8 +73,8 @@ void InheritedBins::write(ByteWriter& out) const
         return;
     out.number(m_low);
     out.number(m_high);
-    for (size_t i = 0; i <= m_bins.size(); ++i) {
-        const Bin& bin = i < m_bins.size() ? m_bins[i] : m_all;
+    for (size_t i = 0; i <= m_bins->size(); ++i) {
+        const Bin& bin = i < m_bins->size() ? (*m_bins)[i] : m_all;
         out.number(bin.count);
         out.number(bin.square);
         out.number(bin.sum);
@@ -90,8 +91,9 @@ InheritedBins InheritedBins::read(ByteReader& in)
         return {};
     }
     InheritedBins bins(low, high);
-    for (size_t i = 0; i <= bins.m_bins.size(); ++i) {
-        Bin& bin = i < bins.m_bins.size() ? bins.m_bins[i] : bins.m_all;
+    Bins& each = bins.m_bins.edit();
+    for (size_t i = 0; i <= each.size(); ++i) {
+        Bin& bin = i < each.size() ? each[i] : bins.m_all;
         bin.count = in.number<uint64_t>();
         bin.square = in.number<uint64_t>();
         bin.sum = in.number<int64_t>();
@@ -110,7 +112,7 @@ InheritedBins::Moments InheritedBins::at(double value) const
 {
     if (empty())
         return {};
-    const Bin& bin = m_bins[indexOf(value)];
+    const Bin& bin = (*m_bins)[indexOf(value)];
     return momentsOf(bin.count > 0 ? bin : m_all);
 }
 

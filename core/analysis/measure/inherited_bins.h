@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/copy_on_write.h"
 #include "core/base/files/byte_stream.h"
 
 #include <array>
@@ -11,7 +12,7 @@ namespace qs {
 
 /// What came into a quantizer with an error, a(p) - x, by where a(p) lies against the quantizer's range: equal bins
 /// inside, ever wider ones outside. Sums are integers in units of a fraction of the range, so that merging in any order
-/// gives the same. Errors beyond four ranges count as four.
+/// gives the same. Errors beyond four ranges count as four. Copies share their bins until one of them is changed.
 class InheritedBins {
 public:
     static constexpr size_t kInside = 128, kOutside = 32; ///< kOutside on each side
@@ -45,7 +46,8 @@ private:
     double m_low = 0, m_high = 0;
     double m_perRange = 0; ///< 1 / (high - low)
     Bin m_all;
-    std::array<Bin, kInside + 2 * kOutside> m_bins {};
+    using Bins = std::array<Bin, kInside + 2 * kOutside>;
+    CopyOnWrite<Bins> m_bins;
 };
 
 } // namespace qs

@@ -12,7 +12,7 @@ namespace {
 
 uint64_t bytesOf(const PairStatistics& s)
 {
-    const auto counts = [](const Histogram& h) { return h.counts().size() * sizeof(uint64_t); };
+    const auto counts = [](const Histogram& h) { return h.counts().bytes(); };
     const PairHistograms& h = s.histograms;
     return sizeof(s) + s.sums.size() * (sizeof(PairSums) + 3 * sizeof(double) + 2 * sizeof(int64_t) + 1) + counts(h.x)
         + counts(h.y) + counts(h.error) + counts(h.before);

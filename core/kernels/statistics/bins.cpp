@@ -163,13 +163,13 @@ public:
         for (; i < n; ++i)
             ++m_counts[bins[i]];
     }
-    void addTo(std::span<uint64_t> counts) const
+    template <class Count, size_t kExtent> void addTo(std::span<Count, kExtent> counts) const
     {
         for (size_t i = 0; i < counts.size(); ++i) {
             uint64_t sum = 0;
             for (size_t t = 0; t < kTables; ++t)
                 sum += m_counts[t * kStride + i];
-            counts[i] += sum;
+            counts[i] = static_cast<Count>(counts[i] + sum);
         }
     }
 
@@ -178,24 +178,8 @@ private:
     std::array<uint32_t, kTables * kStride> m_counts;
 };
 
-} // namespace
-
-FloatExtremes floatExtremesReference(std::span<const float> x)
-{
-    FloatExtremes e = kNothing;
-    addExtremes(x, e);
-    return e;
-}
-
-FloatExtremes floatExtremes(std::span<const float> x)
-{
-    FloatExtremes e = kNothing;
-    const size_t done = HWY_DYNAMIC_DISPATCH(extremeVectors)(x.data(), x.size(), e);
-    addExtremes(x.subspan(done), e);
-    return e;
-}
-
-void countBinsReference(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts)
+template <class Count>
+void countOneByOne(std::span<const float> x, int exponent, int32_t first, std::span<Count> counts)
 {
     const double inverse = std::ldexp(1.0, -exponent);
     for (const float v : x)
@@ -204,14 +188,15 @@ void countBinsReference(std::span<const float> x, int exponent, int32_t first, s
 
 /// Indices of a block at a time, counted in turns in four tables, so that runs of equal values do not wait for each
 /// other. Scaling by a power of two is exact.
-void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts)
+template <class Count>
+void countInBlocks(std::span<const float> x, int exponent, int32_t first, std::span<Count> counts)
 {
     constexpr size_t kBlock = 1024;
     constexpr size_t kFlush = size_t(1) << 31; // 32-bit counters
     constexpr size_t kWorthTables = 4;
     const bool normal = exponent > -127 && exponent < 126; // 2^-exponent is a normal float
     if (!normal)
-        return countBinsReference(x, exponent, first, counts);
+        return countOneByOne(x, exponent, first, counts);
     const float inverse = std::ldexp(1.0f, -exponent);
     const double wideInverse = std::ldexp(1.0, -exponent);
     std::array<uint16_t, kBlock> block;
@@ -240,6 +225,41 @@ void countBins(std::span<const float> x, int exponent, int32_t first, std::span<
         }
         tables.addTo(counts);
     }
+}
+
+} // namespace
+
+FloatExtremes floatExtremesReference(std::span<const float> x)
+{
+    FloatExtremes e = kNothing;
+    addExtremes(x, e);
+    return e;
+}
+
+FloatExtremes floatExtremes(std::span<const float> x)
+{
+    FloatExtremes e = kNothing;
+    const size_t done = HWY_DYNAMIC_DISPATCH(extremeVectors)(x.data(), x.size(), e);
+    addExtremes(x.subspan(done), e);
+    return e;
+}
+
+void countBinsReference(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts)
+{
+    countOneByOne(x, exponent, first, counts);
+}
+
+void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint16_t> counts)
+{
+    countInBlocks(x, exponent, first, counts);
+}
+void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint32_t> counts)
+{
+    countInBlocks(x, exponent, first, counts);
+}
+void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts)
+{
+    countInBlocks(x, exponent, first, counts);
 }
 
 void countCodes(std::span<const uint8_t> codes, std::span<uint64_t, 256> counts)

@@ -22,8 +22,11 @@ FloatExtremes floatExtremes(std::span<const float> x);
 constexpr size_t kMostBins = 2048;
 
 /// counts[k] += how many values lie in bin first + k, where the bin of a value is floor(value / 2^exponent). All values
-/// are finite and lie in the bins (at most kMostBins), and no bin's index reaches 2^24 in magnitude.
+/// are finite and lie in the bins (at most kMostBins), no bin's index reaches 2^24 in magnitude, and no count gets
+/// beyond its type.
 void countBinsReference(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts);
+void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint16_t> counts);
+void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint32_t> counts);
 void countBins(std::span<const float> x, int exponent, int32_t first, std::span<uint64_t> counts);
 
 /// counts[c] += how often the byte c occurs.

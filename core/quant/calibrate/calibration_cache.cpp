@@ -70,7 +70,7 @@ Histogram restored(float low, float high, uint64_t nonFinite, const std::vector<
 
 template <class Stream> void archive(Stream& a, Archived<Stream, Histogram>& histogram)
 {
-    std::vector<uint64_t> counts = histogram.counts();
+    std::vector<uint64_t> counts = histogram.counts().toVector();
     auto low = static_cast<float>(histogram.smallest()), high = static_cast<float>(histogram.largest());
     uint64_t nonFinite = histogram.nonFinite();
     a.item(low);
