@@ -39,6 +39,7 @@ struct ActivationRow {
     MatchMethod method = MatchMethod::Name;
     double confidence = 1;
     std::optional<uint32_t> quantizer; ///< index in the quantized file's QuantView
+    bool repeatsQuantizer = false; ///< an earlier row has the same one: their shapes alone differ
     QuantParams params; ///< no scales when without a quantizer of its own, or dynamic
     bool dynamic = false;
     Shape shape; ///< of the float value for the first sample

@@ -2,10 +2,11 @@
 #include "core/analysis/rows/fill_rows.h"
 
 #include "core/analysis/pairs/float_activation.h"
+#include "core/analysis/rows/row_of_value.h"
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <unordered_set>
 
 namespace qs {
 
@@ -140,9 +141,8 @@ public:
     IncreaseFinder(const Graph& graph, std::vector<ActivationRow>& rows)
         : m_graph(graph)
         , m_rows(rows)
+        , m_rowOf(rows)
     {
-        for (size_t i = 0; i < rows.size(); ++i)
-            m_rowOf.try_emplace(rows[i].floatValue, i);
     }
 
     void fill()
@@ -170,8 +170,8 @@ public:
 private:
     void largest(ValueId value, std::optional<double>& best, int depth)
     {
-        if (const auto it = m_rowOf.find(value); it != m_rowOf.end()) {
-            if (const Number db = noiseDb(m_rows[it->second]))
+        if (const auto row = m_rowOf.find(value)) {
+            if (const Number db = noiseDb(m_rows[*row]))
                 best = std::max(best.value_or(*db), *db);
             return;
         }
@@ -185,7 +185,7 @@ private:
 
     const Graph& m_graph;
     std::vector<ActivationRow>& m_rows;
-    std::unordered_map<ValueId, size_t> m_rowOf;
+    const RowOfValue m_rowOf;
 };
 
 /// What names the compared value: one before rounding has no name of its own, so the codes that come of it.
@@ -203,6 +203,8 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
 {
     const Graph& fg = pair.floatPlan->graph();
     const Graph& qg = pair.quantPlan->graph();
+    std::unordered_set<uint32_t> quantizers;
+    result.activations.reserve(m.pairs.size());
     for (size_t i = 0; i < m.pairs.size(); ++i) {
         const PairPlan& plan = m.pairs[i];
         ActivationRow row;
@@ -222,6 +224,7 @@ void fillActivations(const ComparePair& pair, const Measured& m, Comparison& res
         row.method = plan.pair.method;
         row.confidence = plan.pair.confidence;
         row.quantizer = plan.pair.quantizer;
+        row.repeatsQuantizer = row.quantizer && !quantizers.insert(*row.quantizer).second;
         row.params = plan.params;
         row.dynamic = plan.dynamicScale.valid();
         row.foldedActivation = plan.activationName;

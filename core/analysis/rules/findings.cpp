@@ -23,13 +23,7 @@ bool isInputLike(const Graph& graph, const ActivationRow& row)
     return graph.isInput(value);
 }
 
-bool firstOfQuantizer(const Comparison& c, size_t index)
-{
-    for (size_t i = 0; i < index; ++i)
-        if (c.activations[i].quantizer && c.activations[i].quantizer == c.activations[index].quantizer)
-            return false;
-    return true;
-}
+bool firstOfQuantizer(const Comparison& c, size_t row) { return !c.activations[row].repeatsQuantizer; }
 
 const std::string& placeName(const ActivationRow& row) { return row.node.empty() ? row.name : row.node; }
 

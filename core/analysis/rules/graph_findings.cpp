@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/range_use.h"
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
 #include "core/match/graph/canonical.h"
@@ -10,7 +11,7 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <tuple>
 
 namespace qs {
 
@@ -38,88 +39,112 @@ bool spoilsItself(const ActivationRow& row)
     return row.localSqnrDb && row.idealSqnrDb && *row.localSqnrDb < *row.idealSqnrDb - kHealthyLocalDb;
 }
 
-/// Walks up from a tensor that only inherits to the nearest one that makes noise itself.
+/// Where the noise of a tensor that only inherits comes from. Found for all values in one pass through the graph.
 class SourceFinder {
 public:
-    SourceFinder(const Graph& graph, const Comparison& c)
+    SourceFinder(const Graph& graph, const Comparison& c, const std::vector<Finding>& found)
         : m_graph(graph)
         , m_c(c)
+        , m_found(found)
+        , m_rowOf(c.activations)
+        , m_findingsAt(graph.values().size())
+        , m_upTo(graph.values().size())
     {
-        for (size_t i = 0; i < c.activations.size(); ++i)
-            m_rowOf.try_emplace(c.activations[i].floatValue, i);
+        for (size_t f = 0; f < found.size(); ++f)
+            if (found[f].activation && found[f].severity != Severity::Note)
+                m_findingsAt[c.activations[*found[f].activation].floatValue.index()].push_back(f);
+        for (size_t v = 0; v < m_upTo.size(); ++v)
+            if (!graph.value(ValueId(v)).producer.valid())
+                m_upTo[v] = upTo(ValueId(v));
+        for (const Node& node : graph.nodes())
+            for (const ValueId output : node.outputs)
+                if (output.valid())
+                    m_upTo[output.index()] = upTo(output);
     }
 
     /// The worst finding upstream if there is one, else the nearest tensor that makes noise itself.
-    std::optional<size_t> sourceOf(size_t row, const std::vector<Finding>& found)
+    std::optional<size_t> sourceOf(size_t row) const
     {
-        m_seen.assign(m_graph.values().size(), false);
-        const std::optional<size_t> nearest = walk(row);
-        const Finding* worst = nullptr;
-        for (const Finding& f : found)
-            if (f.activation && f.severity != Severity::Note && *f.activation != row
-                && m_seen[m_c.activations[*f.activation].floatValue.index()]
-                && (!worst || f.severity < worst->severity || (f.severity == worst->severity && f.rank > worst->rank)))
-                worst = &f;
-        return worst ? worst->activation : nearest;
+        const ValueId value = m_c.activations[row].floatValue;
+        Sources sources = above(value);
+        for (const size_t f : m_findingsAt[value.index()])
+            if (m_found[f].activation != row)
+                takeFinding(f, sources.finding);
+        if (sources.finding)
+            return m_found[*sources.finding].activation;
+        return m_rowOf.find(value) == row ? sources.nearest : m_upTo[value.index()].nearest;
     }
 
 private:
-    struct Step {
-        ValueId value;
-        bool past = false; ///< beyond the first tensor on the way that does not only inherit
+    struct Sources {
+        std::optional<size_t> finding; ///< the worst one
+        std::optional<size_t> nearest; ///< row that makes the most noise, of those behind which nothing but inherits
     };
 
-    /// Marks all that a tensor depends on; the nearest one that makes noise itself.
-    std::optional<size_t> walk(size_t start)
+    /// Of all that a value depends on.
+    Sources above(ValueId value) const
     {
-        std::optional<size_t> nearest;
-        std::vector<Step> open { { m_c.activations[start].floatValue, false } };
-        while (!open.empty()) {
-            Step step = open.back();
-            open.pop_back();
-            if (m_seen[step.value.index()])
+        Sources sources;
+        const NodeId producer = m_graph.value(value).producer;
+        if (!producer.valid())
+            return sources;
+        for (const ValueId in : m_graph.node(producer).inputs) {
+            if (!in.valid())
                 continue;
-            m_seen[step.value.index()] = true;
-            look(step, start, nearest);
-            const NodeId producer = m_graph.value(step.value).producer;
-            if (!producer.valid())
-                continue;
-            const std::vector<ValueId>& inputs = m_graph.node(producer).inputs;
-            for (auto in = inputs.rbegin(); in != inputs.rend(); ++in) // the first one is looked at first
-                if (in->valid())
-                    open.push_back({ *in, step.past });
+            const Sources& from = m_upTo[in.index()];
+            if (from.finding)
+                takeFinding(*from.finding, sources.finding);
+            if (from.nearest)
+                takeNearest(*from.nearest, sources.nearest);
         }
-        return nearest;
+        return sources;
     }
 
-    void look(Step& step, size_t start, std::optional<size_t>& nearest) const
+    /// The same with the value itself.
+    Sources upTo(ValueId value) const
     {
-        const auto it = m_rowOf.find(step.value);
-        if (it == m_rowOf.end() || it->second == start || step.past)
-            return;
-        const ActivationRow& row = m_c.activations[it->second];
-        if (onlyInherits(row))
-            return;
-        if (spoilsItself(row) && (!nearest || ownNoiseShare(row) > ownNoiseShare(m_c.activations[*nearest])))
-            nearest = it->second;
-        step.past = true;
+        Sources sources = above(value);
+        for (const size_t f : m_findingsAt[value.index()])
+            takeFinding(f, sources.finding);
+        const auto row = m_rowOf.find(value);
+        if (!row || onlyInherits(m_c.activations[*row]))
+            return sources;
+        sources.nearest.reset();
+        if (spoilsItself(m_c.activations[*row]))
+            sources.nearest = row;
+        return sources;
+    }
+
+    void takeFinding(size_t finding, std::optional<size_t>& worst) const
+    {
+        const auto order = [&](size_t f) { return std::tuple(m_found[f].severity, -m_found[f].rank, f); };
+        if (!worst || order(finding) < order(*worst))
+            worst = finding;
+    }
+
+    void takeNearest(size_t row, std::optional<size_t>& nearest) const
+    {
+        if (!nearest || ownNoiseShare(m_c.activations[row]) > ownNoiseShare(m_c.activations[*nearest]))
+            nearest = row;
     }
 
     const Graph& m_graph;
     const Comparison& m_c;
-    std::unordered_map<ValueId, size_t> m_rowOf;
-    std::vector<bool> m_seen; ///< by value
+    const std::vector<Finding>& m_found;
+    const RowOfValue m_rowOf;
+    std::vector<std::vector<size_t>> m_findingsAt; ///< by value; no notes
+    std::vector<Sources> m_upTo; ///< by value
 };
 
 } // namespace
 
 void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
-    SourceFinder finder(pair.floatPlan->graph(), c);
+    const SourceFinder finder(pair.floatPlan->graph(), c, found);
     std::map<size_t, std::vector<size_t>> bySource;
     for (size_t i = 0; i < c.activations.size(); ++i)
         if (onlyInherits(c.activations[i]))
-            if (const auto source = finder.sourceOf(i, found))
+            if (const auto source = finder.sourceOf(i))
                 bySource[*source].push_back(i);
     for (const auto& [source, rows] : bySource) {
         const auto worst = *std::ranges::min_element(

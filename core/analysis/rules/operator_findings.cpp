@@ -11,6 +11,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 /// Operators and tensors that 8 bits do not suit, and forms that runtimes do not like.
 namespace qs {
@@ -63,10 +64,12 @@ void finishCoarse(const ActivationRow& row, bool sensitive, Finding& f)
 
 void findCoarseTensors(const Comparison& c, std::vector<Finding>& found)
 {
+    std::unordered_set<std::string> told;
+    for (const Finding& f : found)
+        told.insert(f.tensor);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
-        const bool told = std::ranges::any_of(found, [&](const Finding& f) { return f.tensor == row.name; });
-        if (told || !firstOfQuantizer(c, i))
+        if (!firstOfQuantizer(c, i) || told.contains(row.name))
             continue;
         const bool sensitive = isSensitive(row.opType);
         if (isCoarse(row)) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace qs {
 
@@ -40,19 +42,29 @@ bool isSymmetric(const QuantParams& params)
     return params.zeroPoint.size() == 1 && (params.zeroPoint[0] == middle || params.zeroPoint[0] == middle - 1);
 }
 
-/// Most activations of its type have symmetric ranges, as the file was made so: they are cut, not moved.
-bool madeSymmetric(const Comparison& c, const ActivationRow& row)
-{
-    size_t alike = 0, symmetric = 0;
-    for (size_t i = 0; i < c.activations.size(); ++i) {
-        const ActivationRow& other = c.activations[i];
-        if (&other == &row || other.params.dtype != row.params.dtype || !firstOfQuantizer(c, i))
-            continue;
-        ++alike;
-        symmetric += isSymmetric(other.params);
+/// Whether most activations of a type have symmetric ranges, as the file was made so: they are cut, not moved.
+class Symmetry {
+public:
+    explicit Symmetry(const Comparison& c)
+    {
+        for (size_t i = 0; i < c.activations.size(); ++i)
+            if (firstOfQuantizer(c, i)) {
+                auto& [alike, symmetric] = m_counts[c.activations[i].params.dtype];
+                ++alike;
+                symmetric += isSymmetric(c.activations[i].params);
+            }
     }
-    return isSymmetric(row.params) && (alike == 0 || 2 * symmetric > alike);
-}
+    /// Of the others, beside this one, the first row of its quantizer.
+    bool madeSymmetric(const ActivationRow& row) const
+    {
+        const bool own = isSymmetric(row.params);
+        const auto [alike, symmetric] = m_counts.at(row.params.dtype);
+        return own && (alike == 1 || 2 * (symmetric - 1) > alike - 1);
+    }
+
+private:
+    std::map<DType, std::pair<size_t, size_t>> m_counts; ///< quantizers of a type, and those with a symmetric range
+};
 
 /// The zero point that would hold the data.
 double fittingZeroPoint(const ActivationRow& row)
@@ -62,9 +74,9 @@ double fittingZeroPoint(const ActivationRow& row)
 }
 
 /// The width would do, but it lies in the wrong place, by more than what a calibrator cuts off.
-bool isShifted(const Comparison& c, const ActivationRow& row)
+bool isShifted(const Symmetry& symmetry, const ActivationRow& row)
 {
-    if (row.params.scale.size() != 1 || !isInteger(row.params.dtype) || madeSymmetric(c, row))
+    if (row.params.scale.size() != 1 || !isInteger(row.params.dtype) || symmetry.madeSymmetric(row))
         return false;
     const double used = widthWithZero(*row.floatRange);
     const double zero = row.params.zeroPoint.empty() ? 0 : row.params.zeroPoint[0];
@@ -182,6 +194,7 @@ void findInputMismatch(const ComparePair& pair, const Comparison& c, std::vector
 
 void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
+    const Symmetry symmetry(c);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (isInputLike(pair.floatPlan->graph(), row) || !firstOfQuantizer(c, i) || !hasOwnRange(row)
@@ -196,7 +209,7 @@ void findRangeTooSmall(const ComparePair& pair, const Comparison& c, std::vector
                 neededRange(row).first, neededRange(row).second);
         f.change = rangeRemedy(row);
         f.expectedGainDb = gainOfDataRange(row);
-        if (isShifted(c, row))
+        if (isShifted(symmetry, row))
             addShift(row, f);
         found.push_back(std::move(f));
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/row_of_value.h"
 #include "core/analysis/rules/findings.h"
 
 #include <fmt/format.h>
@@ -27,12 +28,6 @@ NodeId biasAdd(const Plan& plan, ValueId product)
     return row ? uses[0].node : NodeId();
 }
 
-const ActivationRow* rowOfValue(const Comparison& c, ValueId value)
-{
-    const auto row = std::ranges::find(c.activations, value, &ActivationRow::floatValue);
-    return row == c.activations.end() ? nullptr : &*row;
-}
-
 /// What the sum would gain without the noise of the quantizer before it; the addition passes it on as it is.
 Number gainAtSum(const ActivationRow& product, const ActivationRow& sum)
 {
@@ -46,6 +41,7 @@ Number gainAtSum(const ActivationRow& product, const ActivationRow& sum)
 void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
 {
     const Graph& graph = pair.floatPlan->graph();
+    const RowOfValue rowOf(c.activations);
     for (size_t i = 0; i < c.activations.size(); ++i) {
         const ActivationRow& row = c.activations[i];
         if (row.opType != "MatMul" || row.params.scale.empty() || row.dynamic || !row.noise.rounding)
@@ -54,7 +50,8 @@ void findSplitProducts(const ComparePair& pair, const Comparison& c, std::vector
         const NodeId add = biasAdd(*pair.floatPlan, row.floatValue);
         if (!add.valid() || !product.hasInput(1) || !pair.floatPlan->constant(product.inputs[1]))
             continue;
-        const ActivationRow* sum = rowOfValue(c, graph.node(add).outputs[0]);
+        const auto sumRow = rowOf.find(graph.node(add).outputs[0]);
+        const ActivationRow* sum = sumRow ? &c.activations[*sumRow] : nullptr;
         if (!sum || sum->params.scale.empty() || sum->quantizer == row.quantizer)
             continue;
         const Number gain = gainAtSum(row, *sum);
