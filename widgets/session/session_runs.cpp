@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
 #include <utility>
 
 namespace qs {
@@ -201,10 +203,14 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous)
     request.tag = kCompareTag;
     request.title = jobTitle(inputs);
     request.process = [this, task, build = m_build, number](const JobContext& job) -> Result<std::function<void()>> {
-        const auto partial = [this, &job, number](SnapshotPtr snapshot) {
-            job.post([this, number, snapshot = std::move(snapshot)] {
+        const auto shown = std::make_shared<std::atomic<bool>>(true); // the last one; others would pile up behind it
+        const auto partial = [this, &job, number, shown](SnapshotPtr snapshot) {
+            if (!shown->exchange(false))
+                return;
+            job.post([this, number, shown, snapshot = std::move(snapshot)] {
                 if (number == m_newest)
                     publish(snapshot);
+                *shown = true;
             });
         };
         if (needsOrder(task.opening) && swappedFiles(task.inputs.floatPath, task.inputs.quantPath))

@@ -15,6 +15,9 @@ namespace qs {
 
 namespace {
 
+constexpr std::chrono::steady_clock::duration kPartialEvery = std::chrono::milliseconds(500);
+constexpr int kPartialRest = 20; ///< times what telling the numbers so far took, before they are told again
+
 /// A run over the samples of a shard.
 class Measurement {
 public:
@@ -130,9 +133,11 @@ private:
         ++m_finished;
         std::fill_n(m_measured.done.begin() + static_cast<std::ptrdiff_t>(feed.firstSample), feed.samples, uint8_t(1));
         const auto now = std::chrono::steady_clock::now();
-        if (partial && m_finished < m_feeds && now - m_lastPartial > std::chrono::milliseconds(500)) {
+        if (partial && m_finished < m_feeds
+            && now - m_lastPartial > std::max(kPartialEvery, kPartialRest * m_partialTook)) {
             partial(m_measured);
             m_lastPartial = std::chrono::steady_clock::now();
+            m_partialTook = m_lastPartial - now;
         }
     }
 
@@ -169,6 +174,7 @@ private:
     std::mutex m_mutex; ///< for the following, and what is told so far
     size_t m_finished = 0;
     std::chrono::steady_clock::time_point m_lastPartial;
+    std::chrono::steady_clock::duration m_partialTook {};
 };
 
 } // namespace
