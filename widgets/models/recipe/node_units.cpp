@@ -21,39 +21,6 @@ struct DraftLinks {
     std::unordered_map<std::string, size_t> readers; ///< how many
 };
 
-struct Link {
-    size_t from = 0, to = 0;
-    std::string between, after; ///< what `from` makes, and what `to` makes of it
-};
-
-/// A Relu or Clip that alone reads what another node makes.
-std::vector<Link> clipsBehind(const GraphDraft& draft, std::span<const RecipeNode> nodes)
-{
-    DraftLinks links;
-    std::vector<std::pair<size_t, const DraftNode*>> clips;
-    size_t n = 0;
-    for (const DraftNode& node : draft.nodes) {
-        for (const std::string& input : node.inputs)
-            ++links.readers[input];
-        if (n >= nodes.size() || node.name != nodes[n].name || node.opType != nodes[n].opType)
-            continue; // a constant or a quantizer
-        for (const std::string& output : node.outputs)
-            links.producer.try_emplace(output, n);
-        if ((node.is("Relu") || node.is("Clip")) && node.hasInput(0) && !node.outputs.empty())
-            clips.emplace_back(n, &node);
-        ++n;
-    }
-    std::vector<Link> found;
-    for (const auto& [clip, node] : clips) {
-        const std::string& between = node->inputs.front();
-        const auto producer = links.producer.find(between);
-        const bool alone = links.readers[between] == 1 && !draft.isOutput(between) && !draft.isCaptured(between);
-        if (producer != links.producer.end() && alone)
-            found.push_back({ producer->second, clip, between, node->outputs.front() });
-    }
-    return found;
-}
-
 /// What the quantized graph has of the float model's values.
 class Counterparts {
 public:
@@ -83,13 +50,16 @@ private:
 NodeUnits::NodeUnits(const std::vector<size_t>& heads)
     : m_unitOf(heads.size())
 {
-    std::unordered_map<size_t, size_t> unitOfHead;
+    constexpr size_t kNone = SIZE_MAX;
+    std::vector<size_t> unitOfHead(heads.size(), kNone);
     for (size_t n = 0; n < heads.size(); ++n) {
-        const auto [it, isNew] = unitOfHead.try_emplace(heads[n], m_units.size());
-        if (isNew)
+        size_t& unit = unitOfHead[heads[n]];
+        if (unit == kNone) {
+            unit = m_units.size();
             m_units.emplace_back();
-        m_units[it->second].push_back(n);
-        m_unitOf[n] = it->second;
+        }
+        m_units[unit].push_back(n);
+        m_unitOf[n] = unit;
     }
 }
 
@@ -103,22 +73,46 @@ std::vector<size_t> NodeUnits::whole(std::span<const size_t> nodes) const
     return all;
 }
 
-NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const RecipeNode> nodes, std::span<const NodeState> states)
+std::vector<ClipBehind> clipsBehind(const GraphDraft& draft, std::span<const RecipeNode> nodes)
 {
-    std::vector<size_t> heads(nodes.size());
+    DraftLinks links;
+    std::vector<std::pair<size_t, const DraftNode*>> clips;
+    size_t n = 0;
+    for (const DraftNode& node : draft.nodes) {
+        for (const std::string& input : node.inputs)
+            ++links.readers[input];
+        if (n >= nodes.size() || node.name != nodes[n].name || node.opType != nodes[n].opType)
+            continue; // a constant or a quantizer
+        for (const std::string& output : node.outputs)
+            links.producer.try_emplace(output, n);
+        if ((node.is("Relu") || node.is("Clip")) && node.hasInput(0) && !node.outputs.empty())
+            clips.emplace_back(n, &node);
+        ++n;
+    }
+    std::vector<ClipBehind> found;
+    for (const auto& [clip, node] : clips) {
+        const std::string& between = node->inputs.front();
+        const auto producer = links.producer.find(between);
+        const bool alone = links.readers[between] == 1 && !draft.isOutput(between) && !draft.isCaptured(between);
+        if (producer != links.producer.end() && alone)
+            found.push_back({ producer->second, clip, between, node->outputs.front() });
+    }
+    return found;
+}
+
+NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const ClipBehind> clips, std::span<const NodeState> states)
+{
+    std::vector<size_t> heads(states.size());
     std::iota(heads.begin(), heads.end(), size_t(0));
-    const GraphDraft* draft = snapshot.quantization ? &snapshot.quantization->prepared
-        : snapshot.floatModel                       ? snapshot.floatModel->draft.get()
-                                                    : nullptr;
-    if (!draft)
+    if (clips.empty())
         return NodeUnits(heads);
     const Counterparts counterparts(snapshot);
-    for (const Link& link : clipsBehind(*draft, nodes)) {
+    for (const ClipBehind& link : clips) {
         const std::optional<bool> between = counterparts.quantized(link.between);
         const bool takenIn = !between && counterparts.quantized(link.after) == true;
-        const bool alike = between != true && states[link.from].quantized == states[link.to].quantized;
+        const bool alike = between != true && states[link.node].quantized == states[link.clip].quantized;
         if (takenIn || alike)
-            heads[link.to] = heads[link.from];
+            heads[link.clip] = heads[link.node];
     }
     return NodeUnits(heads);
 }

@@ -7,6 +7,7 @@
 #include <QString>
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace qs {
@@ -30,9 +31,17 @@ private:
     std::vector<size_t> m_unitOf; ///< by node
 };
 
+/// A Relu or Clip that alone reads what another node makes; nodes as recipeNodes() counts them.
+struct ClipBehind {
+    size_t node = 0, clip = 0;
+    std::string between, after; ///< what the node makes, and what the clip makes of it
+};
+std::vector<ClipBehind> clipsBehind(const GraphDraft& draft, std::span<const RecipeNode> nodes);
+
 /// The units of recipeNodes(), as the snapshot's quantized graph has them; nodes that are in float there, and in one
-/// state by the recipe, belong together as they would when they are quantized. The spans have one element a node.
-NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const RecipeNode> nodes, std::span<const NodeState> states);
+/// state by the recipe, belong together as they would when they are quantized. `clips`: those of the model that the
+/// recipe is applied to. `states` has one element a node.
+NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const ClipBehind> clips, std::span<const NodeState> states);
 
 /// "Conv_3 + Relu_4"; "Conv_3 + Relu_4 + Conv_5 and 12 more".
 QString unitTitle(std::span<const RecipeNode> nodes, std::span<const size_t> members);

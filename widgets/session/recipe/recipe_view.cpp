@@ -71,7 +71,7 @@ void RecipeView::refresh()
     const RecipeBase base = m_session.recipe().recipeBase();
     m_now = nodeStates(m_session.recipe().recipe(), base, m_nodes);
     m_before = m_shown == m_session.recipe().recipe() ? m_now : nodeStates(m_shown, base, m_nodes);
-    m_units = nodeUnits(*snapshot, m_nodes, m_now);
+    m_units = nodeUnits(*snapshot, m_clips, m_now);
     emit changed();
 }
 
@@ -79,6 +79,7 @@ void RecipeView::takeNodes(const Snapshot& snapshot)
 {
     const GraphDraft* draft = draftOf(snapshot);
     m_nodes = draft ? recipeNodes(*draft) : std::vector<RecipeNode> {};
+    m_clips = draft ? clipsBehind(*draft, m_nodes) : std::vector<ClipBehind> {};
     m_byName.clear();
     m_byOutput.clear();
     for (size_t n = 0; n < m_nodes.size(); ++n)

@@ -71,6 +71,7 @@ private:
     std::vector<RecipeNode> m_nodes;
     std::unordered_map<std::string, size_t> m_byName;
     std::unordered_map<std::string, size_t> m_byOutput; ///< by the tensors that they make
+    std::vector<ClipBehind> m_clips;
     NodeUnits m_units;
     std::vector<NodeState> m_now, m_before; ///< by the recipe, and by that of the shown numbers
     Recipe m_shown;
