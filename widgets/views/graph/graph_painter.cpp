@@ -2,6 +2,7 @@
 #include "widgets/views/graph/graph_painter.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/graph/geometry/spots.h"
 #include "widgets/views/graph/group_painter.h"
 
 #include <QPainter>
@@ -19,19 +20,15 @@ constexpr double kStaleShare = 0.3; ///< of its colour that a box keeps while it
 constexpr double kStaleNumberOpacity = 0.5; ///< of that number
 constexpr double kCheckSize = 13;
 constexpr double kCoarse = 0.1; ///< below this zoom boxes that fall on one spot are drawn once
-constexpr int kSpot = 2; ///< pixels
 constexpr double kShortEdge = 3; ///< pixels; shorter ones are left out there
+constexpr double kMarksAround = 8; ///< of the scene, by which outlines, check boxes and stacks reach beyond a box
+constexpr double kLowFrame = 4; ///< pixels of height; lower ones are left out there
 
 QColor edgeColour(const Theme& theme)
 {
     QColor colour = theme.muted;
     colour.setAlphaF(0.75);
     return colour;
-}
-
-QLineF straight(const QPainterPath& path)
-{
-    return path.isEmpty() ? QLineF() : QLineF(path.elementAt(0), path.currentPosition());
 }
 
 /// A colour of numbers as the age of the numbers lets it be.
@@ -63,31 +60,41 @@ public:
 
     void paint(const QRectF& visible)
     {
-        paintFrames(m_painter, m_scene, { m_look.theme, m_look.fonts.subtitle, false, 1 / m_zoom }, visible);
+        const double pixel = 1 / m_zoom;
+        paintFrames(
+            m_painter, m_scene, { m_look.theme, m_look.fonts.subtitle, false, pixel, kLowFrame * pixel }, visible);
         paintEdges(visible);
         m_painter.setPen(Qt::NoPen);
-        const auto spots = [&](double length) { return static_cast<int>(length * m_zoom / kSpot) + 2; };
-        const int width = spots(visible.width()), height = spots(visible.height());
-        std::vector<bool> taken(static_cast<size_t>(width) * static_cast<size_t>(height));
-        for (const uint32_t b : m_scene.boxesIn(visible)) {
-            const QPointF at = (m_scene.box(b).center() - visible.topLeft()) * (m_zoom / kSpot);
-            const auto x = std::clamp(int(at.x()), 0, width - 1), y = std::clamp(int(at.y()), 0, height - 1);
-            const size_t spot = static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x);
-            if (taken[spot] && !marked(b))
-                continue;
-            taken[spot] = true;
+        Spots spots(visible, m_zoom);
+        std::vector<uint32_t> last; // to be seen whatever else lies there
+        m_scene.visitBoxes(visible, [&](uint32_t b) {
+            if (marked(b))
+                last.push_back(b);
+            else if (spots.take(spots.at(m_scene.box(b).center())))
+                paintSpot(b);
+        });
+        for (const uint32_t b : last)
             paintSpot(b);
-        }
     }
 
 private:
+    /// Of edges that follow each other in the file and run between the same pixels, one.
     void paintEdges(const QRectF& visible)
     {
+        const double least = kShortEdge / m_zoom;
+        const auto pixels
+            = [&](const QLineF& line) { return QLine((line.p1() * m_zoom).toPoint(), (line.p2() * m_zoom).toPoint()); };
         QVector<QLineF> lines;
-        for (const uint32_t e : m_scene.edgesIn(visible))
-            if (const QLineF line = straight(m_scene.edge(e));
-                (line.p2() - line.p1()).manhattanLength() * m_zoom >= kShortEdge)
+        QLine last;
+        m_scene.visitEdges(visible, least / 2, [&](uint32_t e) { // half: the sum of both sides counts
+            const QLineF& line = m_scene.line(e);
+            if (std::abs(line.dx()) + std::abs(line.dy()) < least)
+                return;
+            const QLine now = pixels(line);
+            if (now != last)
                 lines.append(line);
+            last = now;
+        });
         m_painter.setPen(QPen(edgeColour(m_look.theme), 0));
         m_painter.drawLines(lines);
     }
@@ -130,19 +137,22 @@ public:
                 outline(*m_look.selected, m_look.theme.accent, 5, 2.5);
             return;
         }
-        const std::vector<uint32_t> edges = m_scene.edgesIn(visible);
+        const double margin = kMarksAround + 2 * onePixel();
+        const QRectF reaching = visible.adjusted(-margin, -margin, margin, margin);
+        const std::vector<uint32_t> edges = m_scene.edgesIn(reaching);
         m_painter.setRenderHint(QPainter::Antialiasing, m_zoom >= kPlainEdges);
         paintFrames(m_painter, m_scene,
-            { m_look.theme, m_look.fonts.subtitle, readable(m_look.fonts.subtitle), onePixel() }, visible);
+            { m_look.theme, m_look.fonts.subtitle, readable(m_look.fonts.subtitle), onePixel() }, reaching);
         paintEdges(edges);
-        for (const uint32_t b : m_scene.boxesIn(visible))
+        const std::vector<uint32_t> boxes = m_scene.boxesIn(reaching);
+        for (const uint32_t b : boxes)
             paintBox(b);
         if (readable(m_look.fonts.badge))
             for (const uint32_t e : edges)
                 paintBadge(e);
         if (m_look.selected)
             outline(*m_look.selected, m_look.theme.accent, 5, 2.5);
-        for (const uint32_t b : m_scene.boxesIn(visible))
+        for (const uint32_t b : boxes)
             paintCheck(b);
     }
 
@@ -170,7 +180,7 @@ private:
         if (m_zoom < kPlainEdges) {
             QVector<QLineF> lines;
             for (const uint32_t e : edges)
-                lines.append(straight(m_scene.edge(e)));
+                lines.append(m_scene.line(e));
             m_painter.setPen(QPen(edgeColour(m_look.theme), 0));
             m_painter.drawLines(lines);
             return;

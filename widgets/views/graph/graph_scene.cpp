@@ -7,13 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace qs {
 
 namespace {
 
-constexpr double kBand = 512; ///< height of a band of the spatial index
 constexpr double kNumberWidth = 74; ///< room at the right of a box
 constexpr double kLeast = 172, kMost = 460; ///< width of a box
 constexpr double kBoxHeight = 42, kTerminalHeight = 28, kBadgeHeight = 18;
@@ -30,16 +28,19 @@ LayoutSize measured(const DisplayBox& box, const QFontMetricsF& title, const QFo
     return { std::clamp(40 + first + second + kNumberWidth, kLeast, kMost), kTerminalHeight };
 }
 
-QPainterPath curve(const EdgePath& path)
+QPointF toPoint(const LayoutPoint& p) { return { p.x, p.y }; }
+
+/// Around all points of a path, controls as well.
+QRectF boundsOf(const std::vector<LayoutPoint>& points)
 {
-    QPainterPath result;
-    if (path.points.empty())
-        return result;
-    const auto at = [&](size_t i) { return QPointF(path.points[i].x, path.points[i].y); };
-    result.moveTo(at(0));
-    for (size_t i = 1; i + 2 < path.points.size(); i += 3)
-        result.cubicTo(at(i), at(i + 1), at(i + 2));
-    return result;
+    if (points.empty())
+        return {};
+    QPointF low = toPoint(points.front()), high = low;
+    for (const LayoutPoint& p : points) {
+        low = { std::min(low.x(), p.x), std::min(low.y(), p.y) };
+        high = { std::max(high.x(), p.x), std::max(high.y(), p.y) };
+    }
+    return { low, high };
 }
 
 } // namespace
@@ -121,19 +122,28 @@ void GraphScene::build()
         m_boxes.emplace_back(r.x, r.y, r.width, r.height);
     for (const LayoutRect& r : m_layout.frames)
         m_frames.emplace_back(r.x, r.y, r.width, r.height);
-    const auto bands = static_cast<size_t>(m_layout.size.height / kBand) + 1;
-    m_boxBands.resize(bands);
-    m_edgeBands.resize(bands);
-    for (uint32_t b = 0; b < m_boxes.size(); ++b)
-        addToBands(m_boxBands, m_boxes[b], b);
+    m_boxIndex = BandIndex(m_boxes);
+    placeEdges();
+    findNeighbours();
+}
+
+void GraphScene::placeEdges()
+{
+    for (uint32_t e = 0; e < m_layout.edges.size(); ++e) {
+        const std::vector<LayoutPoint>& points = m_layout.edges[e].points;
+        m_lines.push_back(points.empty() ? QLineF() : QLineF(toPoint(points.front()), toPoint(points.back())));
+        m_edgeBounds.push_back(boundsOf(points).adjusted(-2, -2, 2, 2) | m_badges[e]);
+    }
+    m_edgeIndex = BandIndex(m_edgeBounds);
+}
+
+void GraphScene::findNeighbours()
+{
     m_next.resize(m_boxes.size());
     m_previous.resize(m_boxes.size());
-    for (uint32_t e = 0; e < m_layout.edges.size(); ++e) {
-        m_edges.push_back(curve(m_layout.edges[e]));
-        m_edgeBounds.push_back(m_edges.back().controlPointRect().adjusted(-2, -2, 2, 2) | m_badges[e]);
-        addToBands(m_edgeBands, m_edgeBounds.back(), e);
-        m_next[m_graph.edges[e].from].push_back(m_graph.edges[e].to);
-        m_previous[m_graph.edges[e].to].push_back(m_graph.edges[e].from);
+    for (const DisplayEdge& edge : m_graph.edges) {
+        m_next[edge.from].push_back(edge.to);
+        m_previous[edge.to].push_back(edge.from);
     }
     for (auto* neighbours : { &m_next, &m_previous }) {
         for (std::vector<uint32_t>& list : *neighbours) {
@@ -143,47 +153,21 @@ void GraphScene::build()
     }
 }
 
-void GraphScene::addToBands(std::vector<std::vector<uint32_t>>& bands, const QRectF& rect, uint32_t id)
+QPainterPath GraphScene::edge(uint32_t i) const
 {
-    const auto clamped = [&](double y) {
-        return static_cast<size_t>(std::clamp(std::floor(y / kBand), 0.0, double(bands.size() - 1)));
-    };
-    for (size_t band = clamped(rect.top()); band <= clamped(rect.bottom()); ++band)
-        bands[band].push_back(id);
+    const std::vector<LayoutPoint>& points = m_layout.edges[i].points;
+    QPainterPath path;
+    if (points.empty())
+        return path;
+    path.moveTo(toPoint(points[0]));
+    for (size_t p = 1; p + 2 < points.size(); p += 3)
+        path.cubicTo(toPoint(points[p]), toPoint(points[p + 1]), toPoint(points[p + 2]));
+    return path;
 }
 
-std::vector<uint32_t> GraphScene::inBands(const std::vector<std::vector<uint32_t>>& bands, const QRectF& area) const
-{
-    std::vector<uint32_t> found;
-    if (bands.empty() || area.bottom() < 0 || area.top() > double(bands.size()) * kBand)
-        return found;
-    const auto first = static_cast<size_t>(std::max(0.0, std::floor(area.top() / kBand)));
-    const auto last = std::min(bands.size() - 1, static_cast<size_t>(std::max(0.0, area.bottom() / kBand)));
-    if (first == 0 && last + 1 == bands.size()) { // everything: no need to sort
-        found.resize(&bands == &m_boxBands ? m_boxes.size() : m_edges.size());
-        std::iota(found.begin(), found.end(), 0u);
-        return found;
-    }
-    for (size_t band = first; band <= last; ++band)
-        found.insert(found.end(), bands[band].begin(), bands[band].end());
-    std::ranges::sort(found);
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
-}
+std::vector<uint32_t> GraphScene::boxesIn(const QRectF& area) const { return m_boxIndex.in(m_boxes, area); }
 
-std::vector<uint32_t> GraphScene::boxesIn(const QRectF& area) const
-{
-    std::vector<uint32_t> found = inBands(m_boxBands, area);
-    std::erase_if(found, [&](uint32_t b) { return !m_boxes[b].intersects(area); });
-    return found;
-}
-
-std::vector<uint32_t> GraphScene::edgesIn(const QRectF& area) const
-{
-    std::vector<uint32_t> found = inBands(m_edgeBands, area);
-    std::erase_if(found, [&](uint32_t e) { return !m_edgeBounds[e].intersects(area); });
-    return found;
-}
+std::vector<uint32_t> GraphScene::edgesIn(const QRectF& area) const { return m_edgeIndex.in(m_edgeBounds, area); }
 
 std::optional<uint32_t> GraphScene::boxAt(QPointF point) const
 {
@@ -201,7 +185,7 @@ std::optional<uint32_t> GraphScene::edgeAt(QPointF point, double reach) const
             return e;
         QPainterPathStroker stroker;
         stroker.setWidth(2 * reach);
-        if (stroker.createStroke(m_edges[e]).contains(point))
+        if (stroker.createStroke(edge(e)).contains(point))
             return e;
     }
     return std::nullopt;

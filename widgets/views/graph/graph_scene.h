@@ -5,9 +5,11 @@
 #include "core/base/work/cancel.h"
 #include "core/layout/folded_graph.h"
 #include "core/layout/graph_layout.h"
+#include "widgets/views/graph/geometry/band_index.h"
 #include "widgets/views/graph/view/graph_view.h"
 
 #include <QFont>
+#include <QLineF>
 #include <QPainterPath>
 #include <QPointF>
 #include <QRectF>
@@ -43,12 +45,23 @@ public:
     QRectF bounds() const { return { 0, 0, m_layout.size.width, m_layout.size.height }; }
     size_t boxCount() const { return m_boxes.size(); }
     const QRectF& box(uint32_t i) const { return m_boxes[i]; }
-    const QPainterPath& edge(uint32_t i) const { return m_edges[i]; }
+    QPainterPath edge(uint32_t i) const; ///< its curve
+    const QLineF& line(uint32_t edge) const { return m_lines[edge]; } ///< from its start to its end
     /// Empty rectangle where the edge has no badge of its own.
     const QRectF& badge(uint32_t edge) const { return m_badges[edge]; }
 
     std::vector<uint32_t> boxesIn(const QRectF& area) const; ///< ascending
     std::vector<uint32_t> edgesIn(const QRectF& area) const; ///< ascending; by bounding rectangle
+    /// The same without a list, in the order in which they are found.
+    template <class Found> void visitBoxes(const QRectF& area, const Found& found) const
+    {
+        m_boxIndex.visit(m_boxes, area, 0, found);
+    }
+    /// Edges that are shorter than `least` may be left out.
+    template <class Found> void visitEdges(const QRectF& area, double least, const Found& found) const
+    {
+        m_edgeIndex.visit(m_edgeBounds, area, least, found);
+    }
     std::optional<uint32_t> boxAt(QPointF point) const;
     /// Edge whose badge holds the point, or whose curve passes within `reach` of it.
     std::optional<uint32_t> edgeAt(QPointF point, double reach) const;
@@ -63,8 +76,8 @@ private:
     void build();
     void indexMembers();
     void placeBadges(const GraphFonts& fonts);
-    void addToBands(std::vector<std::vector<uint32_t>>& bands, const QRectF& rect, uint32_t id);
-    std::vector<uint32_t> inBands(const std::vector<std::vector<uint32_t>>& bands, const QRectF& area) const;
+    void placeEdges();
+    void findNeighbours();
 
     std::shared_ptr<const GraphContent> m_content;
     GraphView m_view;
@@ -72,10 +85,10 @@ private:
     std::vector<uint32_t> m_drawn; ///< by box of the content
     GraphLayout m_layout;
     std::vector<QRectF> m_boxes, m_badges, m_frames;
-    std::vector<QPainterPath> m_edges;
+    std::vector<QLineF> m_lines;
     std::vector<QRectF> m_edgeBounds; ///< with the badge
     std::vector<std::vector<uint32_t>> m_next, m_previous;
-    std::vector<std::vector<uint32_t>> m_boxBands, m_edgeBands; ///< the spatial index: horizontal bands
+    BandIndex m_boxIndex, m_edgeIndex;
 };
 
 } // namespace qs

@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kMark = 13; ///< side of the mark that opens and closes
 constexpr double kStrip = 6; ///< height of the strip
+constexpr double kFrameCorner = 6;
+constexpr double kPlainFrames = 10; ///< of the scene in a pixel, from which on no corner can be told from a round one
 constexpr double kStack = 3; ///< pixels between the edges of a stack
 
 void paintMark(QPainter& painter, const QRectF& mark, const QColor& ink, bool plus)
@@ -37,11 +39,14 @@ void paintFrames(QPainter& painter, const GraphScene& scene, const FramePainting
     const QFontMetricsF metrics(how.font);
     for (uint32_t f = 0; f < scene.frameCount(); ++f) {
         const QRectF& rect = scene.frame(f);
-        if (!rect.intersects(visible))
+        if (rect.height() < how.least || !rect.intersects(visible))
             continue;
         painter.setBrush(ground);
         painter.setPen(QPen(how.theme.border, std::max(1.0, how.onePixel)));
-        painter.drawRoundedRect(rect, 6, 6);
+        if (how.onePixel > kPlainFrames)
+            painter.drawRect(rect);
+        else
+            painter.drawRoundedRect(rect, kFrameCorner, kFrameCorner);
         if (!how.readable)
             continue;
         const QRectF title = scene.frameTitle(f), mark = foldMarkRect(title);

@@ -21,6 +21,7 @@ struct FramePainting {
     const QFont& font; ///< of titles
     bool readable = true;
     double onePixel = 1; ///< in scene coordinates
+    double least = 0; ///< height of a frame that is drawn
 };
 void paintFrames(QPainter& painter, const GraphScene& scene, const FramePainting& how, const QRectF& visible);
 
