@@ -2,6 +2,7 @@
 #include "core/data/arrays/npz_writer.h"
 
 #include "core/base/text/utf8.h"
+#include "core/data/arrays/npy_writer.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -25,20 +26,12 @@ Tensor forNumpy(const Tensor& t)
     return plain;
 }
 
-std::string npyHeader(const std::string& typeName, const Shape& shape, size_t samples)
+/// Shape of an array with one item a sample.
+Shape stacked(const Shape& shape, size_t samples)
 {
-    std::string sizes = "(" + std::to_string(samples) + ",";
-    for (int64_t d : shape)
-        sizes += " " + std::to_string(d) + ",";
-    if (!shape.empty())
-        sizes.pop_back();
-    std::string dict = "{'descr': '" + typeName + "', 'fortran_order': False, 'shape': " + sizes + "), }";
-    dict.append(63 - (10 + dict.size()) % 64, ' ');
-    dict += '\n';
-    std::string header("\x93NUMPY\x01\x00", 8);
-    header += static_cast<char>(dict.size() & 0xff);
-    header += static_cast<char>(dict.size() >> 8);
-    return header + dict;
+    Shape all { int64_t(samples) };
+    all.insert(all.end(), shape.begin(), shape.end());
+    return all;
 }
 
 /// Code points of a text in UTF-8; what is none becomes the replacement character.
@@ -55,42 +48,6 @@ Issue writeIssue(const std::string& path, const std::string& why)
 }
 
 } // namespace
-
-std::string npyTypeName(DType type)
-{
-    switch (type) {
-    case DType::Float32:
-        return "<f4";
-    case DType::Float64:
-        return "<f8";
-    case DType::Float16:
-        return "<f2";
-    case DType::UInt8:
-        return "|u1";
-    case DType::Int8:
-        return "|i1";
-    case DType::UInt16:
-        return "<u2";
-    case DType::Int16:
-        return "<i2";
-    case DType::UInt32:
-        return "<u4";
-    case DType::Int32:
-        return "<i4";
-    case DType::UInt64:
-        return "<u8";
-    case DType::Int64:
-        return "<i8";
-    case DType::Bool:
-        return "|b1";
-    case DType::Complex64:
-        return "<c8";
-    case DType::Complex128:
-        return "<c16";
-    default:
-        return {};
-    }
-}
 
 struct NpzWriter::State {
     std::string path;
@@ -144,7 +101,7 @@ Status NpzWriter::State::layOut(const std::vector<Tensor>& tensors)
         if (r.type == DType::String) {
             r.texts.resize(samples);
         } else {
-            r.header = npyHeader(npyTypeName(r.type), r.shape, samples);
+            r.header = npyHeader(npyTypeName(r.type), stacked(r.shape, samples));
             r.begin = end;
             r.bytes = tensor.byteCount();
             end += r.header.size() + uint64_t(r.bytes) * samples;
@@ -165,7 +122,7 @@ Status NpzWriter::State::layOutTexts(Region& r)
                 texts[sample].push_back(codePoints(text));
                 width = std::max(width, texts[sample].back().size());
             }
-    r.header = npyHeader("<U" + std::to_string(width), r.shape, samples);
+    r.header = npyHeader("<U" + std::to_string(width), stacked(r.shape, samples));
     r.begin = end;
     r.bytes = static_cast<size_t>(elementCount(r.shape).value_or(0)) * width * sizeof(char32_t);
     end += r.header.size() + uint64_t(r.bytes) * samples;

@@ -32,7 +32,4 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-/// Python's str of a dtype in npy headers ("<f4"); empty when numpy has none.
-std::string npyTypeName(DType type);
-
 } // namespace qs
