@@ -27,7 +27,7 @@ void ChannelChart::setData(const ChannelData& data)
 {
     m_data = data;
     itemsChanged();
-    setAccessibleDescription(data.channels.empty() ? data.emptyText : data.yLabel);
+    describe(m_data);
     rebuild();
 }
 

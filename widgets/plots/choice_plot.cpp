@@ -46,6 +46,7 @@ void ChoicePlot::itemsChanged()
 void ChoicePlot::setChosen(std::optional<size_t> item)
 {
     const auto now = item && *item < itemCount() ? item : std::nullopt;
+    describePart(now ? itemText(*now).replace(u'\n', QStringLiteral(", ")) : QString());
     if (now == m_chosen)
         return;
     m_chosen = now;

@@ -41,7 +41,7 @@ HeatMap::HeatMap(QWidget* parent)
 void HeatMap::setData(const HeatData& data)
 {
     m_data = data;
-    setAccessibleDescription(data.values.empty() ? data.emptyText : data.valueName);
+    describe(m_data);
     rebuild();
 }
 

@@ -43,7 +43,7 @@ void HistogramPlot::setData(const HistogramData& data)
     m_data = data;
     if (m_data.referenceWidth <= 0 && !data.series.empty() && data.series[0].edges.size() > 1)
         m_data.referenceWidth = data.series[0].edges[1] - data.series[0].edges[0];
-    setAccessibleDescription(data.series.empty() ? data.emptyText : data.representableLabel);
+    describe(m_data);
     rebuild();
 }
 
@@ -64,7 +64,7 @@ void HistogramPlot::showRange(const PlotRange& range, const QString& label)
 {
     m_data.representable = range;
     m_data.representableLabel = label;
-    setAccessibleDescription(label);
+    describe(m_data);
     rebuildRange();
 }
 

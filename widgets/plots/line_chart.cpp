@@ -34,6 +34,7 @@ void LineChart::setData(const LineData& data)
 {
     m_data = data;
     itemsChanged();
+    describe(m_data);
     rebuild();
 }
 

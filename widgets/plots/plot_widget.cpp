@@ -158,6 +158,11 @@ QString PlotWidget::number(double value) const
     return m_style.number ? m_style.number(value) : QString::number(value, 'g', 4);
 }
 
+void PlotWidget::describePart(const QString& part)
+{
+    setAccessibleDescription(part.isEmpty() ? m_words : part + QStringLiteral(". ") + m_words);
+}
+
 void PlotWidget::useLinearTicks(QCPAxis& axis, TickNumbers numbers)
 {
     const auto text = [this](double tick) { return number(tick); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/plots/plot_words.h"
 #include "widgets/plots/series.h"
 
 #include <QWidget>
@@ -40,6 +41,13 @@ protected:
     void redraw(); ///< in the next picture
     const PlotStyle& plotStyle() const { return m_style; }
     QString number(double value) const;
+    /// Says to screen readers what is shown, as inWords() says it; of one part of it, the part.
+    template <class Data> void describe(const Data& data)
+    {
+        m_words = inWords(data, [this](double value) { return number(value); });
+        describePart({});
+    }
+    void describePart(const QString& part);
     /// Builds the plottables from the data and the style, then calls resetView().
     virtual void rebuild() = 0;
     virtual void fitAxes() = 0;
@@ -69,6 +77,7 @@ private:
     void showMenu(const QPoint& global);
 
     PlotStyle m_style;
+    QString m_words; ///< all that is shown
     PlotCanvas* m_plot;
     QWidget* m_veil; ///< over a dimmed plot
     QLabel* m_readout;

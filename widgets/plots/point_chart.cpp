@@ -25,8 +25,8 @@ PointChart::PointChart(QWidget* parent)
 void PointChart::setData(const PointData& data)
 {
     m_data = data;
-    setAccessibleDescription(data.points.empty() ? data.emptyText : data.yLabel);
     forgetChoice();
+    describe(m_data);
     rebuild();
 }
 
