@@ -46,18 +46,16 @@ Session::~Session() = default;
 
 const Comparison* Session::comparison() const { return m_snapshot->comparison ? &*m_snapshot->comparison : nullptr; }
 
-const ActivationRow* Session::selectedActivation() const
+const ActivationRow* Session::activationAt(const Place& place) const
 {
     const Comparison* now = comparison();
-    const Place& place = m_selection.current();
     const bool chosen = now && !place.weight && place.activation && *place.activation < now->activations.size();
     return chosen ? &now->activations[*place.activation] : nullptr;
 }
 
-const WeightRow* Session::selectedWeight() const
+const WeightRow* Session::weightAt(const Place& place) const
 {
     const Comparison* now = comparison();
-    const Place& place = m_selection.current();
     if (!now)
         return nullptr;
     if (place.weight && *place.weight < now->weights.size())

@@ -43,9 +43,12 @@ public:
     const Comparison* comparison() const;
     Selection& selection() { return m_selection; }
     /// The compared tensor that is selected; null: none is, or a weight.
-    const ActivationRow* selectedActivation() const;
+    const ActivationRow* selectedActivation() const { return activationAt(m_selection.current()); }
     /// The weight that is selected, or that the selected node uses; null: none.
-    const WeightRow* selectedWeight() const;
+    const WeightRow* selectedWeight() const { return weightAt(m_selection.current()); }
+    /// The same of another place of the snapshot.
+    const ActivationRow* activationAt(const Place& place) const;
+    const WeightRow* weightAt(const Place& place) const;
     JobList& jobs() { return m_jobs; }
     RecipeHistory& recipe() { return m_history; } ///< how it is changed, with the undo stack
     RunList& runs() { return m_runs; }

@@ -11,12 +11,6 @@
 
 namespace qs {
 
-namespace {
-
-const QString kDetailTag = QStringLiteral("pair-detail");
-
-} // namespace
-
 WorkContext detailWork(const Snapshot& snapshot, const JobContext& job)
 {
     WorkContext work = workFor(snapshot.inputs, job.progress, job.cancel);
@@ -29,13 +23,17 @@ DetailInputs detailInputs(const Snapshot& snapshot)
     return { comparePairOf(snapshot), snapshot.data, snapshot.inputs.carry, snapshot.caches.activations };
 }
 
-PairDetails::PairDetails(Session& session, QObject* parent)
+PairDetails::PairDetails(Session& session, const ShownPlace& place, QObject* parent)
     : QObject(parent)
     , m_session(session)
+    , m_place(place)
+    , m_tag(QStringLiteral("pair-detail-%1").arg(quintptr(this)))
 {
     connect(&session, &Session::snapshotChanged, this, &PairDetails::refresh);
-    connect(&session.selection(), &Selection::changed, this, &PairDetails::refresh);
+    connect(&place, &ShownPlace::changed, this, &PairDetails::refresh);
 }
+
+void PairDetails::stop() { m_session.jobs().cancelTag(m_tag); }
 
 void PairDetails::watch(const QObject* who, bool watches)
 {
@@ -49,7 +47,7 @@ void PairDetails::watch(const QObject* who, bool watches)
 
 std::vector<size_t> PairDetails::samples() const
 {
-    if (const auto sample = m_session.selection().current().sample)
+    if (const auto sample = m_place.current().sample)
         return { *sample };
     const size_t count = std::min(m_session.snapshot()->data->samples(), kMostSamples);
     std::vector<size_t> list;
@@ -63,7 +61,7 @@ QString PairDetails::samplesText() const
     const auto& data = m_session.snapshot()->data;
     if (!data)
         return {};
-    if (const auto sample = m_session.selection().current().sample)
+    if (const auto sample = m_place.current().sample)
         return toQt(data->sampleName(*sample));
     const size_t count = data->samples();
     if (count > kMostSamples)
@@ -75,7 +73,7 @@ QString PairDetails::hint() const
 {
     if (!m_session.comparison())
         return tr("Open a float model, its quantized counterpart and data to compare them.");
-    if (!m_session.selectedActivation())
+    if (!m_place.activation())
         return tr("Choose a tensor that both models have.");
     return m_problem.isEmpty() ? tr("Looking closely…") : m_problem;
 }
@@ -83,9 +81,9 @@ QString PairDetails::hint() const
 void PairDetails::refresh()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    const Place& place = m_session.selection().current();
+    const Place& place = m_place.current();
     std::optional<Asked> wanted;
-    if (m_session.selectedActivation() && snapshot->data && !snapshot->comparison->partial)
+    if (m_place.activation() && snapshot->data && !snapshot->comparison->partial)
         wanted = Asked { snapshot.get(), *place.activation, place.sample };
     if (m_asked && m_asked->snapshot != snapshot.get())
         m_asked.reset(); // its address may come again
@@ -96,13 +94,13 @@ void PairDetails::refresh()
     m_asked = wanted;
     m_detail.reset();
     m_problem.clear();
-    m_session.jobs().cancelTag(kDetailTag);
+    m_session.jobs().cancelTag(m_tag);
     emit changed();
     if (!wanted)
         return;
     JobRequest job;
-    job.tag = kDetailTag;
-    job.title = tr("Look closely at %1").arg(toQt(m_session.selectedActivation()->name));
+    job.tag = m_tag;
+    job.title = tr("Look closely at %1").arg(toQt(m_place.activation()->name));
     job.visibility = Visibility::Hidden;
     job.process = [self = QPointer(this), snapshot, index = *place.activation, wanted, list = samples()](
                       const JobContext& context) -> Result<std::function<void()>> {

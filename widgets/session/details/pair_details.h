@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/lab/pair_detail.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/session/session.h"
 
 #include <QObject>
@@ -17,15 +18,16 @@ DetailInputs detailInputs(const Snapshot& snapshot);
 /// How it is done: on one thread, since runs that are waited for may go on beside it.
 WorkContext detailWork(const Snapshot& snapshot, const JobContext& job);
 
-/// The selected pair of tensors, element by element: of the selected sample, else of the first ones. Made by a job
+/// The pair of tensors at a place, element by element: of the place's sample, else of the first ones. Made by a job
 /// while somebody watches.
 class PairDetails : public QObject {
     Q_OBJECT
 public:
-    explicit PairDetails(Session& session, QObject* parent = nullptr);
+    PairDetails(Session& session, const ShownPlace& place, QObject* parent = nullptr);
 
+    void stop(); ///< what is being made for nobody any more
     void watch(const QObject* who, bool watches);
-    /// Of Session::selectedActivation(). Null: nothing that could be shown is selected, or it is not ready.
+    /// Of ShownPlace::activation(). Null: nothing that could be shown is selected, or it is not ready.
     std::shared_ptr<const PairDetail> detail() const { return m_detail; }
     QString samplesText() const; ///< "sample 3", "the first 16 of 64 samples"
     QString hint() const; ///< why there is nothing to see
@@ -40,6 +42,8 @@ private:
     void refresh();
 
     Session& m_session;
+    const ShownPlace& m_place;
+    const QString m_tag; ///< of its jobs alone
     std::set<const QObject*> m_watchers;
     std::shared_ptr<const PairDetail> m_detail;
     QString m_problem;

@@ -13,6 +13,7 @@ namespace qs {
 namespace {
 
 constexpr int kHeight = 30;
+constexpr QLatin1Char kNumberMark(':'); ///< in the name of a panel that is not the first of its kind
 
 } // namespace
 
@@ -53,6 +54,8 @@ QSize PanelHeader::minimumSizeHint() const { return { QFrame::minimumSizeHint().
 
 QString PanelHeader::title() const { return m_title->text(); }
 
+void PanelHeader::setTitle(const QString& title) { m_title->setText(title); }
+
 void PanelHeader::setInfo(const QString& name, const QString& rest)
 {
     m_info->setText(rest.isEmpty() ? name : name + QStringLiteral(" · "));
@@ -79,6 +82,13 @@ Panel::Panel(const QString& name, const QString& title, QWidget* parent)
     m_layout->setContentsMargins(1, 0, 1, 1);
     m_layout->setSpacing(0);
 }
+
+void Panel::setNumber(int number)
+{
+    setObjectName(number < 2 ? kind() : kind() + kNumberMark + QString::number(number));
+}
+
+QString Panel::kind() const { return objectName().section(kNumberMark, 0, 0); }
 
 void Panel::setContent(QWidget* content) { m_layout->addWidget(content, 1); }
 

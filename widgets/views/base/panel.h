@@ -9,6 +9,8 @@ class QVBoxLayout;
 
 namespace qs {
 
+class ShownPlace;
+
 /// Title strip of a panel: bold title, tools, muted text on the right. Serves as a dock's title bar (it can be
 /// dragged).
 class PanelHeader : public QFrame {
@@ -16,6 +18,7 @@ class PanelHeader : public QFrame {
 public:
     explicit PanelHeader(const QString& title, QWidget* parent = nullptr);
     QString title() const;
+    void setTitle(const QString& title);
     /// Muted text at the right end: counts, what the numbers are over.
     void setInfo(const QString& text) { setInfo(text, {}); }
     /// Where there is little room, only the name is cut.
@@ -44,9 +47,14 @@ public:
     /// `name` is the panel's name on the command line ("layer-chart") and its object name.
     Panel(const QString& name, const QString& title, QWidget* parent = nullptr);
     PanelHeader* header() const { return m_header; }
+    /// The first of its kind has the name that it was made with, a further one ("layer-chart:2") its number behind it.
+    void setNumber(int number);
+    QString kind() const; ///< the name without the number
     void setContent(QWidget* content);
     void addFooter(QWidget* footer); ///< below the content
     void showHeaderInside();
+    /// Of a panel that can be pinned: what it shows. Null for those that show no single place.
+    ShownPlace* shownPlace() const { return m_place; }
     /// Visible, and not behind another tab.
     bool lookedAt() const { return m_lookedAt; }
 
@@ -58,11 +66,14 @@ protected:
     void hideEvent(QHideEvent* event) override;
     void changeEvent(QEvent* event) override;
 
+    void setShownPlace(ShownPlace* place) { m_place = place; }
+
 private:
     void refreshLookedAt();
 
     PanelHeader* m_header;
     QVBoxLayout* m_layout;
+    ShownPlace* m_place = nullptr;
     bool m_lookedAt = false;
 };
 

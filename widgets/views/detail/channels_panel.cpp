@@ -17,7 +17,8 @@ namespace qs {
 ChannelsPanel::ChannelsPanel(Session& session, PairDetails& details, QWidget* parent)
     : Panel(QStringLiteral("channels"), tr("Channels"), parent)
     , m_session(session)
-    , m_details(details)
+    , m_place(session)
+    , m_details(session, details, m_place)
     , m_chart(new ChannelChart(this))
     , m_summary(new QLabel(this))
     , m_chips(new QButtonGroup(this))
@@ -26,18 +27,19 @@ ChannelsPanel::ChannelsPanel(Session& session, PairDetails& details, QWidget* pa
     m_summary->setContentsMargins(8, 2, 8, 3);
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    setShownPlace(&m_place);
     setContent(m_chart);
     addFooter(m_summary);
     setFocusProxy(m_chart);
     buildChips();
     connect(m_chart, &ChannelChart::itemChosen, this, [this](size_t channel) {
-        if (m_session.selection().current().channel != channel)
-            m_session.selection().selectChannel(channel);
+        if (m_place.current().channel != channel)
+            m_place.selection().selectChannel(channel);
     });
-    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(this, now); });
-    connect(&m_details, &PairDetails::changed, this, &ChannelsPanel::refresh);
+    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(now); });
+    connect(&m_details, &PlaceDetails::changed, this, &ChannelsPanel::refresh);
     connect(&m_session, &Session::snapshotChanged, this, &ChannelsPanel::followSelection);
-    connect(&m_session.selection(), &Selection::changed, this, &ChannelsPanel::followSelection);
+    connect(&m_place, &ShownPlace::changed, this, &ChannelsPanel::followSelection);
     connect(&m_session, &Session::themeChanged, this, [this] {
         m_chart->setStyle(plotStyleOf(m_session.theme()));
         refresh();
@@ -66,17 +68,17 @@ void ChannelsPanel::buildChips()
 
 void ChannelsPanel::followSelection()
 {
-    if (m_session.selection().current().weight)
+    if (m_place.current().weight)
         m_of = Of::Weight;
-    else if (!m_session.selectedWeight())
+    else if (!m_place.weight())
         m_of = Of::Tensor;
     refresh();
 }
 
 void ChannelsPanel::refresh()
 {
-    const WeightRow* of = m_session.selectedWeight();
-    const ActivationRow* tensor = m_session.selectedActivation();
+    const WeightRow* of = m_place.weight();
+    const ActivationRow* tensor = m_place.activation();
     m_chips->button(int(Of::Tensor))->setEnabled(tensor);
     m_chips->button(int(Of::Weight))->setEnabled(of);
     m_chips->button(int(m_of))->setChecked(true);
@@ -85,17 +87,17 @@ void ChannelsPanel::refresh()
         view = channelsOfWeight(*of, m_session.theme());
         header()->setInfo(toQt(of->name));
         view.data.emptyText = tr("This weight has no channels.");
-    } else if (const auto detail = m_details.detail(); detail && tensor) {
+    } else if (const auto detail = m_details.now().detail(); detail && tensor) {
         view = channelsOfTensor(*tensor, *detail, m_session.theme());
-        header()->setInfo(toQt(tensor->name), m_details.samplesText());
+        header()->setInfo(toQt(tensor->name), m_details.now().samplesText());
     } else {
-        view.data.emptyText = m_details.hint();
+        view.data.emptyText = m_details.now().hint();
         header()->setInfo({});
     }
     m_summary->setText(view.summary);
     m_summary->setVisible(!view.summary.isEmpty());
     m_chart->setData(view.data);
-    m_chart->setChosen(m_session.selection().current().channel);
+    m_chart->setChosen(m_place.current().channel);
 }
 
 QString ChannelsPanel::summary() const { return m_summary->text(); }

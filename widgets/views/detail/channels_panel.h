@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/session/details/pair_details.h"
+#include "widgets/session/details/place_details.h"
 #include "widgets/views/base/panel.h"
 
 class QButtonGroup;
@@ -11,7 +11,7 @@ namespace qs {
 
 class ChannelChart;
 
-/// Ranges and errors of the channels of the selected tensor, or of the weight that its node uses.
+/// Ranges and errors of the channels of a tensor, the selected or the pinned one, or of the weight that its node uses.
 class ChannelsPanel : public Panel {
     Q_OBJECT
 public:
@@ -26,7 +26,8 @@ private:
     void followSelection();
 
     Session& m_session;
-    PairDetails& m_details;
+    ShownPlace m_place;
+    PlaceDetails m_details;
     ChannelChart* m_chart;
     QLabel* m_summary;
     QButtonGroup* m_chips;

@@ -15,8 +15,6 @@ namespace qs {
 
 namespace {
 
-const QString kTicksTag = QStringLiteral("range-ticks");
-
 QString calibratorTitle(Calibrator calibrator)
 {
     return calibrator == Calibrator::MinMax ? DistributionPanel::tr("min-max")
@@ -39,11 +37,13 @@ QString predictedLabel(const PlotRange& range, const PredictedNoise& noise)
 DistributionPanel::DistributionPanel(Session& session, RecipeEdits& edits, QWidget* parent)
     : Panel(QStringLiteral("distribution"), tr("Distribution"), parent)
     , m_session(session)
+    , m_place(session)
     , m_edits(edits)
     , m_plot(new HistogramPlot(this))
     , m_noise(new NoiseBar(this))
     , m_logarithmic(new QPushButton(tr("log y"), this))
 {
+    setShownPlace(&m_place);
     m_logarithmic->setCheckable(true);
     m_logarithmic->setChecked(true);
     m_logarithmic->setProperty("chip", true);
@@ -57,12 +57,12 @@ DistributionPanel::DistributionPanel(Session& session, RecipeEdits& edits, QWidg
     connect(m_plot, &HistogramPlot::rangeDragged, this, &DistributionPanel::preview);
     connect(m_plot, &HistogramPlot::rangeReleased, this, [this](const PlotRange& range) { setRange(range, {}); });
     connect(m_plot, &HistogramPlot::rangeStepped, this, [this](const PlotRange& range) {
-        if (const ActivationRow* at = m_session.selectedActivation())
+        if (const ActivationRow* at = m_place.activation())
             setRange(range, QStringLiteral("range ") + toQt(at->name));
     });
     connect(&m_session, &Session::snapshotChanged, this, &DistributionPanel::refresh);
     connect(&m_session, &Session::themeChanged, this, &DistributionPanel::applyTheme);
-    connect(&m_session.selection(), &Selection::changed, this, &DistributionPanel::refresh);
+    connect(&m_place, &ShownPlace::changed, this, &DistributionPanel::refresh);
     connect(&m_edits, &RecipeEdits::recipeChanged, this, &DistributionPanel::refresh);
     applyTheme();
 }
@@ -96,8 +96,8 @@ void DistributionPanel::refresh()
 {
     if (m_plot->dragging())
         return; // what is shown stays in the hand
-    DistributionView view = distributionOf(*m_session.snapshot(), m_session.selection().current(), m_session.theme());
-    const ActivationRow* at = m_session.selectedActivation();
+    DistributionView view = distributionOf(*m_session.snapshot(), m_place.current(), m_session.theme());
+    const ActivationRow* at = m_place.activation();
     const bool canMove = at && movable(*at);
     view.data.movable = canMove;
     view.data.symmetric = canMove && symmetricRange(m_edits.recipe(), at->name);
@@ -118,7 +118,7 @@ void DistributionPanel::refresh()
 
 void DistributionPanel::preview(const PlotRange& range)
 {
-    const ActivationRow* at = m_session.selectedActivation();
+    const ActivationRow* at = m_place.activation();
     if (!at)
         return;
     const QuantParams params = paramsForRange(*at, m_edits.recipe(), range.first, range.second);
@@ -131,7 +131,7 @@ void DistributionPanel::preview(const PlotRange& range)
 
 void DistributionPanel::setRange(const PlotRange& range, const QString& mergeKey)
 {
-    const ActivationRow* at = m_session.selectedActivation();
+    const ActivationRow* at = m_place.activation();
     if (!at)
         return;
     const QString text = tr("Range of %1").arg(toQt(at->name));
@@ -139,26 +139,29 @@ void DistributionPanel::setRange(const PlotRange& range, const QString& mergeKey
     refresh(); // also where the edit changed nothing
 }
 
+/// Of this panel alone: another one may look at another tensor.
+QString DistributionPanel::ticksTag() const { return QStringLiteral("range-ticks-") + objectName(); }
+
 void DistributionPanel::requestTicks()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    const ActivationRow& at = *m_session.selectedActivation();
+    const ActivationRow& at = *m_place.activation();
     if (!movable(at) || snapshot->comparison->partial) {
-        m_session.jobs().cancelTag(kTicksTag);
+        m_session.jobs().cancelTag(ticksTag());
         return;
     }
     JobRequest job;
-    job.tag = kTicksTag;
+    job.tag = ticksTag();
     job.title = tr("Ranges of other calibrators");
     job.visibility = Visibility::Hidden;
-    job.process = [panel = QPointer(this), snapshot, index = *m_session.selection().current().activation,
-                      recipe = m_edits.recipe()](const JobContext&) -> Result<std::function<void()>> {
+    job.process = [panel = QPointer(this), snapshot, index = *m_place.current().activation, recipe = m_edits.recipe()](
+                      const JobContext&) -> Result<std::function<void()>> {
         const ActivationRow& tensor = snapshot->comparison->activations[index];
         const auto& quantization = snapshot->quantization;
         const CalibrationData* seen = quantization && quantization->kept ? &quantization->kept->data : nullptr;
         const auto candidates = rangeCandidates(tensor, recipe, seen);
         return std::function<void()>([panel, name = tensor.name, candidates] {
-            const ActivationRow* now = panel ? panel->m_session.selectedActivation() : nullptr;
+            const ActivationRow* now = panel ? panel->m_place.activation() : nullptr;
             if (!now || now->name != name)
                 return;
             panel->m_ticksOf = name;

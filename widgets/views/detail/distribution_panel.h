@@ -4,7 +4,7 @@
 #include "core/analysis/lab/range_candidates.h"
 #include "widgets/models/recipe/recipe_edits.h"
 #include "widgets/plots/series.h"
-#include "widgets/session/session.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/views/base/panel.h"
 
 class QPushButton;
@@ -14,9 +14,9 @@ namespace qs {
 class HistogramPlot;
 class NoiseBar;
 
-/// Histogram of the selected tensor or weight: float, dequantized, noise, with the quantizer's range. The range of an
-/// activation can be dragged where the recipe can be changed: what it would do is predicted from the histogram, and
-/// letting go is one edit. Ticks show where calibrators would put it.
+/// Histogram of a tensor or weight, the selected or the pinned one: float, dequantized, noise, with the quantizer's
+/// range. The range of an activation can be dragged where the recipe can be changed: what it would do is predicted from
+/// the histogram, and letting go is one edit. Ticks show where calibrators would put it.
 class DistributionPanel : public Panel {
     Q_OBJECT
 public:
@@ -29,12 +29,14 @@ private:
     void applyTheme();
     void preview(const PlotRange& range);
     void setRange(const PlotRange& range, const QString& mergeKey);
+    QString ticksTag() const;
     void requestTicks();
     void showTicks(const std::vector<RangeCandidate>& candidates);
     bool movable(const ActivationRow& row) const;
     std::optional<PlotRange> draftRange(const ActivationRow& row) const; ///< that the recipe asks for and no run has
 
     Session& m_session;
+    ShownPlace m_place;
     RecipeEdits& m_edits;
     HistogramPlot* m_plot;
     NoiseBar* m_noise;

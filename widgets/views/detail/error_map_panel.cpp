@@ -25,11 +25,13 @@ constexpr int kLeastPlot = 150; ///< pixels: both stand in a narrow panel
 ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* parent)
     : Panel(QStringLiteral("error-map"), tr("Error map"), parent)
     , m_session(session)
-    , m_details(details)
+    , m_place(session)
+    , m_details(session, details, m_place)
     , m_map(new HeatMap(this))
     , m_bands(new LineChart(this))
     , m_relative(new QPushButton(tr("relative"), this))
 {
+    setShownPlace(&m_place);
     m_relative->setCheckable(true);
     m_relative->setProperty("chip", true);
     m_relative->setToolTip(tr("The error as a share of the values at the same place"));
@@ -45,8 +47,8 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     setContent(splitter);
     setFocusProxy(m_map);
     connect(m_relative, &QPushButton::toggled, this, &ErrorMapPanel::refresh);
-    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(this, now); });
-    connect(&m_details, &PairDetails::changed, this, &ErrorMapPanel::refresh);
+    connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(now); });
+    connect(&m_details, &PlaceDetails::changed, this, &ErrorMapPanel::refresh);
     const auto applyTheme = [this] {
         m_map->setStyle(plotStyleOf(m_session.theme()));
         m_bands->setStyle(plotStyleOf(m_session.theme()));
@@ -58,12 +60,12 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
 
 void ErrorMapPanel::refresh()
 {
-    const auto detail = m_details.detail();
+    const auto detail = m_details.now().detail();
     m_bands->setVisible(detail != nullptr);
     m_relative->setVisible(detail != nullptr);
     if (!detail) {
         HeatData none;
-        none.emptyText = m_details.hint();
+        none.emptyText = m_details.now().hint();
         m_map->setData(none);
         header()->setInfo({});
         return;
@@ -71,9 +73,9 @@ void ErrorMapPanel::refresh()
     m_map->setData(errorMapData(*detail, m_relative->isChecked(), m_session.theme()));
     m_bands->setData(magnitudeData(*detail, m_session.theme()));
     const double high = m_map->data().high;
-    header()->setInfo(toQt(m_session.selectedActivation()->name),
+    header()->setInfo(toQt(m_place.activation()->name),
         tr("%1 · up to %2")
-            .arg(m_details.samplesText(), m_relative->isChecked() ? percentText(high) : numberText(high)));
+            .arg(m_details.now().samplesText(), m_relative->isChecked() ? percentText(high) : numberText(high)));
 }
 
 HeatData errorMapData(const PairDetail& detail, bool relative, const Theme& theme)

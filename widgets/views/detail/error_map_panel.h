@@ -2,7 +2,7 @@
 #pragma once
 
 #include "widgets/plots/series.h"
-#include "widgets/session/details/pair_details.h"
+#include "widgets/session/details/place_details.h"
 #include "widgets/views/base/panel.h"
 
 class QPushButton;
@@ -12,7 +12,7 @@ namespace qs {
 class HeatMap;
 class LineChart;
 
-/// Where in the selected tensor the error lies, over its last two axes, and at which magnitudes.
+/// Where in a tensor, the selected or the pinned one, the error lies, over its last two axes, and at which magnitudes.
 class ErrorMapPanel : public Panel {
     Q_OBJECT
 public:
@@ -24,7 +24,8 @@ private:
     void refresh();
 
     Session& m_session;
-    PairDetails& m_details;
+    ShownPlace m_place;
+    PlaceDetails m_details;
     HeatMap* m_map;
     LineChart* m_bands;
     QPushButton* m_relative;

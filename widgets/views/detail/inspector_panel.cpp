@@ -122,6 +122,7 @@ private:
 InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* parent)
     : Panel(QStringLiteral("inspector"), tr("Inspector"), parent)
     , m_session(session)
+    , m_place(session)
     , m_table(new QTableView(this))
     , m_fit(new QTimer(this))
 {
@@ -139,7 +140,8 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     m_table->verticalHeader()->setMinimumSectionSize(kInspectorRow);
     m_table->verticalHeader()->setDefaultSectionSize(kInspectorRow);
     setContent(m_table);
-    addFooter(new OverrideEditor(session, recipe, this));
+    setShownPlace(&m_place);
+    addFooter(new OverrideEditor(session, recipe, m_place, this));
 
     auto* copy = new QAction(tr("Copy value"), m_table);
     copy->setShortcut(QKeySequence::Copy);
@@ -154,7 +156,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     new OriginActions(session, m_table);
     connect(&session, &Session::snapshotChanged, this, &InspectorPanel::refresh);
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
-    connect(&session.selection(), &Selection::changed, this, &InspectorPanel::refresh);
+    connect(&m_place, &ShownPlace::changed, this, &InspectorPanel::refresh);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &InspectorPanel::shapeRows);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &InspectorPanel::fitRows);
     m_fit->setSingleShot(true);
@@ -170,7 +172,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
 void InspectorPanel::refresh()
 {
     const Snapshot& snapshot = *m_session.snapshot();
-    const Place& place = m_session.selection().current();
+    const Place& place = m_place.current();
     m_model.setRows(inspectorRows(snapshot, place));
     const QString title = inspectorTitle(snapshot, place);
     header()->setInfo(title.isEmpty() && snapshot.floatModel ? tr("opened files") : title);

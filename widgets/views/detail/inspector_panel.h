@@ -2,7 +2,7 @@
 #pragma once
 
 #include "widgets/models/inspector/inspector_model.h"
-#include "widgets/session/session.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/views/base/panel.h"
 
 class QTableView;
@@ -12,7 +12,8 @@ namespace qs {
 
 class RecipeView;
 
-/// Key, value and formula (as tool tip) of everything known about the selection, and what the recipe says of it.
+/// Key, value and formula (as tool tip) of everything known about the selection, or about what was pinned, and what the
+/// recipe says of it.
 class InspectorPanel : public Panel {
     Q_OBJECT
 public:
@@ -25,6 +26,7 @@ private:
     void fitRows(); ///< values that do not fit go over several lines
 
     Session& m_session;
+    ShownPlace m_place;
     InspectorModel m_model;
     QTableView* m_table;
     QTimer* m_fit; ///< row heights after the widths

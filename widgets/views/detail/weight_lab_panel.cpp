@@ -22,7 +22,6 @@ namespace qs {
 
 namespace {
 
-const QString kLabTag = QStringLiteral("weight-lab");
 constexpr int kLabRowHeight = 24;
 
 /// The way that the file stores the weight is written in bold.
@@ -56,6 +55,7 @@ QString labSummary(const WeightLab& lab)
 WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
     : Panel(QStringLiteral("weight-lab"), tr("Weight lab"), parent)
     , m_session(session)
+    , m_place(session)
     , m_chart(new ChannelChart(this))
     , m_table(new QTableView(this))
     , m_summary(new QLabel(this))
@@ -65,6 +65,7 @@ WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
     m_summary->setContentsMargins(8, 2, 8, 3);
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    setShownPlace(&m_place);
     buildTable();
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_table);
@@ -75,7 +76,7 @@ WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
     addFooter(m_summary);
     setFocusProxy(m_table);
     connect(&session, &Session::snapshotChanged, this, &WeightLabPanel::request);
-    connect(&session.selection(), &Selection::changed, this, &WeightLabPanel::request);
+    connect(&m_place, &ShownPlace::changed, this, &WeightLabPanel::request);
     connect(this, &Panel::lookedAtChanged, this, &WeightLabPanel::request);
     connect(&session, &Session::themeChanged, this, [this] {
         m_chart->setStyle(plotStyleOf(m_session.theme()));
@@ -114,6 +115,8 @@ void WeightLabPanel::showHint(const QString& text)
     m_summary->hide();
 }
 
+QString WeightLabPanel::labTag() const { return QStringLiteral("weight-lab-") + objectName(); }
+
 void WeightLabPanel::request()
 {
     const SnapshotPtr snapshot = m_session.snapshot();
@@ -122,18 +125,18 @@ void WeightLabPanel::request()
     if (!lookedAt())
         return;
     const bool ready = snapshot->comparison && !snapshot->comparison->partial;
-    const Shown wanted { snapshot.get(), ready ? m_session.selectedWeight() : nullptr };
+    const Shown wanted { snapshot.get(), ready ? m_place.weight() : nullptr };
     if (m_shown == wanted)
         return;
     m_shown = wanted;
-    m_session.jobs().cancelTag(kLabTag);
+    m_session.jobs().cancelTag(labTag());
     header()->setInfo({});
     if (!wanted.row)
         return showHint(ready ? tr("Choose a weight, or a node that has one.")
                               : tr("Open a float model, its quantized counterpart and data to compare them."));
     header()->setInfo(toQt(wanted.row->name));
     JobRequest job;
-    job.tag = kLabTag;
+    job.tag = labTag();
     job.title = tr("Try other ways to store the weight");
     job.visibility = Visibility::Hidden;
     job.process

@@ -3,7 +3,7 @@
 
 #include "core/analysis/lab/weight_lab.h"
 #include "widgets/models/tables/weight_lab_model.h"
-#include "widgets/session/session.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/views/base/panel.h"
 
 class QLabel;
@@ -14,8 +14,8 @@ namespace qs {
 
 class ChannelChart;
 
-/// What other ways of storing the selected weight would give: per tensor and per channel, symmetric and not, 8 and 4
-/// bits, and after equalization with its neighbours.
+/// What other ways of storing the weight that is selected, or pinned, would give: per tensor and per channel, symmetric
+/// and not, 8 and 4 bits, and after equalization with its neighbours.
 class WeightLabPanel : public Panel {
     Q_OBJECT
 public:
@@ -25,12 +25,14 @@ public:
 
 private:
     void buildTable();
+    QString labTag() const; ///< of this panel alone
     void request();
     void show(const std::optional<WeightLab>& lab);
     void showHint(const QString& text);
     void showWholeTable();
 
     Session& m_session;
+    ShownPlace m_place;
     WeightLabModel m_model;
     ChannelChart* m_chart;
     QTableView* m_table;

@@ -141,7 +141,7 @@ HelpPlace helpOfFocus()
 {
     for (QWidget* widget = QApplication::focusWidget(); widget; widget = widget->parentWidget())
         if (const auto* panel = qobject_cast<Panel*>(widget))
-            return helpOfPanel(panel->objectName());
+            return helpOfPanel(panel->kind());
     return { QStringLiteral("start"), {} };
 }
 

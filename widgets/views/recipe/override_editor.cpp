@@ -70,10 +70,11 @@ int calibratorIndex(const Recipe& recipe, const std::string& tensor)
 
 } // namespace
 
-OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* parent)
+OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const ShownPlace& place, QWidget* parent)
     : QFrame(parent)
     , m_session(session)
     , m_recipe(recipe)
+    , m_place(place)
     , m_quantize(new QCheckBox(this))
     , m_parts(new QToolButton(this))
     , m_origin(new ElidedLabel(Qt::ElideRight, this))
@@ -98,7 +99,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, QWidget* pa
     connectFields();
     connect(&m_recipe, &RecipeView::changed, this, &OverrideEditor::refresh);
     connect(&session, &Session::snapshotChanged, this, &OverrideEditor::refresh);
-    connect(&session.selection(), &Selection::changed, this, &OverrideEditor::refresh);
+    connect(&place, &ShownPlace::changed, this, &OverrideEditor::refresh);
     refresh();
 }
 
@@ -119,7 +120,7 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
     m_parts->setMenu(parts);
     connect(parts, &QMenu::aboutToShow, this, [this, parts] {
         parts->clear();
-        addPartActions(*parts, m_recipe, m_recipe.membersOf(m_session.selection().current()));
+        addPartActions(*parts, m_recipe, m_recipe.membersOf(m_place.current()));
     });
     row->addWidget(m_quantize);
     row->addWidget(m_parts);
@@ -132,7 +133,7 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
         apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
     });
     connect(m_quantize, &QCheckBox::clicked, this, [this] {
-        m_recipe.toggle(m_session.selection().current());
+        m_recipe.toggle(m_place.current());
         refresh();
     });
     return row;
@@ -203,7 +204,7 @@ QLineEdit* OverrideEditor::addNumber(QGridLayout* grid, int row, int column, con
 std::string OverrideEditor::tensor() const
 {
     const Comparison* comparison = m_session.comparison();
-    const Place& place = m_session.selection().current();
+    const Place& place = m_place.current();
     if (!comparison)
         return {};
     if (place.weight && *place.weight < comparison->weights.size()) {
@@ -215,12 +216,12 @@ std::string OverrideEditor::tensor() const
     return {};
 }
 
-bool OverrideEditor::constant() const { return m_session.selection().current().weight.has_value(); }
+bool OverrideEditor::constant() const { return m_place.current().weight.has_value(); }
 
 void OverrideEditor::refresh()
 {
     const bool editable = m_session.recipe().editable();
-    const auto node = m_recipe.nodeOf(m_session.selection().current());
+    const auto node = m_recipe.nodeOf(m_place.current());
     const RecipeFormat format = m_session.recipe().recipe().format;
     const std::string name = isStatic(format) ? tensor() : std::string();
     setVisible(editable && (node || !name.empty()));
@@ -269,7 +270,7 @@ void OverrideEditor::refreshTensor(const std::string& name)
     fillUntyped(*m_zeroPoint, said.zeroPoint ? QString::number(*said.zeroPoint) : QString(), other);
     check();
     const Comparison& comparison = *m_session.comparison();
-    const Place& place = m_session.selection().current();
+    const Place& place = m_place.current();
     const auto hint = [](QLineEdit* field, const QString& now) { field->setPlaceholderText(now); };
     const QuantParams& params
         = constant() ? comparison.weights[*place.weight].params : comparison.activations[*place.activation].params;
@@ -304,8 +305,7 @@ Recipe OverrideEditor::begun() const
     const Recipe& recipe = m_session.recipe().recipe();
     if (!constant() || recipe.tensors.contains(tensor()))
         return recipe;
-    return withChannelAxis(
-        recipe, tensor(), m_session.comparison()->weights[*m_session.selection().current().weight].params.axis);
+    return withChannelAxis(recipe, tensor(), m_session.comparison()->weights[*m_place.current().weight].params.axis);
 }
 
 DType OverrideEditor::codes() const

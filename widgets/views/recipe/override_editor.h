@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/session/details/shown_place.h"
 #include "widgets/session/recipe/recipe_view.h"
 
 #include <QFrame>
@@ -15,13 +16,13 @@ class QToolButton;
 
 namespace qs {
 
-/// What the recipe says of the selected node and tensor in particular: quantized or not, type, range, scale and zero
+/// What the recipe says of the node and tensor at a place in particular: quantized or not, type, range, scale and zero
 /// point, symmetry, calibrator. Empty fields follow the recipe's defaults; what cannot be is said below them and
 /// changes nothing. Hidden where nothing can be said.
 class OverrideEditor : public QFrame {
     Q_OBJECT
 public:
-    OverrideEditor(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
+    OverrideEditor(Session& session, RecipeView& recipe, const ShownPlace& place, QWidget* parent = nullptr);
 
 private:
     QHBoxLayout* buildFirstRow();
@@ -47,6 +48,7 @@ private:
 
     Session& m_session;
     RecipeView& m_recipe;
+    const ShownPlace& m_place;
     QCheckBox* m_quantize;
     QToolButton* m_parts; ///< of a unit of several nodes
     QLabel* m_origin;

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/dock_layout.h"
 
+#include "widgets/session/details/shown_place.h"
 #include "widgets/views/base/panel.h"
+#include "widgets/views/window/docks/dock_tabs.h"
+#include "widgets/views/window/docks/dock_title.h"
+#include "widgets/views/window/docks/floating_frame.h"
 
 #include <QAction>
 #include <QDockWidget>
 #include <QLayout>
 #include <QMainWindow>
+#include <QMenu>
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace qs {
 
@@ -17,13 +23,19 @@ namespace {
 
 constexpr int kStateVersion = 5;
 constexpr int kAroundDocks = 24; ///< pixels: margins of the window and the lines between docks
+constexpr int kBesideStep = 40; ///< pixels that another panel lies above and left of the first
+constexpr QSize kLeastOther(360, 260);
 
 } // namespace
 
 DockLayout::DockLayout(QMainWindow& window)
     : QObject(&window)
     , m_window(window)
+    , m_tabs(new DockTabs(window))
 {
+    connect(m_tabs, &DockTabs::menuAsked, this, &DockLayout::showMenu);
+    const auto floats = [](QDockWidget* dock) { dock->setFloating(true); };
+    connect(m_tabs, &DockTabs::doubleClicked, this, floats, Qt::QueuedConnection); // its bar is at work still
     window.setDockNestingEnabled(true);
     window.setDocumentMode(true);
     window.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -33,14 +45,33 @@ DockLayout::DockLayout(QMainWindow& window)
 
 QDockWidget* DockLayout::add(Panel* panel, Qt::DockWidgetArea area)
 {
+    QDockWidget* widget = makeDock(panel);
+    m_window.addDockWidget(area, widget);
+    m_docks[panel->objectName()] = widget;
+    m_order.push_back(widget);
+    return widget;
+}
+
+QDockWidget* DockLayout::add(const PanelMaker& make, Qt::DockWidgetArea area)
+{
+    Panel* panel = make();
+    m_makers[panel->objectName()] = make;
+    return add(panel, area);
+}
+
+QDockWidget* DockLayout::makeDock(Panel* panel)
+{
     auto* widget = new QDockWidget(panel->header()->title(), &m_window);
     widget->setObjectName(QStringLiteral("dock-") + panel->objectName());
     widget->setTitleBarWidget(panel->header());
     widget->setWidget(panel);
-    m_window.addDockWidget(area, widget);
-    m_docks[panel->objectName()] = widget;
-    m_order.push_back(widget);
+    new DockTitle(*widget, *panel);
+    new FloatingFrame(*widget);
+    panel->header()->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(panel->header(), &QWidget::customContextMenuRequested, this,
+        [this, widget](const QPoint& at) { showMenu(widget, widget->titleBarWidget()->mapToGlobal(at)); });
     connect(widget, &QDockWidget::dockLocationChanged, this, &DockLayout::refreshTitles);
+    connect(widget, &QDockWidget::topLevelChanged, this, &DockLayout::refreshTitles);
     connect(widget, &QDockWidget::visibilityChanged, this, [this, widget](bool inFront) {
         refreshTitles();
         // a dock behind another tab lies outside of the window, yet counts as visible and would take the focus
@@ -51,59 +82,82 @@ QDockWidget* DockLayout::add(Panel* panel, Qt::DockWidgetArea area)
     return widget;
 }
 
-QDockWidget* DockLayout::dock(const char* panelName) const { return m_docks.at(QLatin1String(panelName)); }
-
-/// Which panels a layout shows, and where; the rest waits behind the last group, closed.
-struct DockLayout::Arrangement {
-    Groups left, right, bottom; ///< from top to bottom; bottom: from left to right
-    int leftWidth = 0, leftLeast = 0, rightWidth = 0, rightLeast = 0; ///< percent of the window; pixels
-    int bottomHeight = 0; ///< percent
-    std::vector<int> leftHeights, rightHeights; ///< percent of the window, one a group
-    std::vector<int> bottomWidths; ///< percent of what the left leaves, one a group
-};
-
-DockLayout::Arrangement DockLayout::arrangementOf(LayoutName name)
+/// Docks that are in sight in the same place, without this one.
+QList<QDockWidget*> DockLayout::besideInTabs(QDockWidget* widget) const
 {
-    Arrangement a;
-    switch (name) {
-    case LayoutName::Inspect:
-        a.left = { { "findings", "what-if" } };
-        a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
-        a.bottom
-            = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
-        a.leftWidth = 21, a.leftLeast = 230, a.rightWidth = 30, a.rightLeast = 320;
-        a.rightHeights = { 24, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 33;
-        break;
-    case LayoutName::Compare:
-        a.left = { { "graph-2" } };
-        a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
-        a.bottom = { { "tensors", "weights", "difference", "elements", "files", "ladder", "matching", "samples",
-            "outputs", "saturation", "layer-chart", "jobs" } };
-        a.leftWidth = 33, a.leftLeast = 260, a.rightWidth = 28, a.rightLeast = 300;
-        a.rightHeights = { 24, 34 }, a.bottomHeight = 36;
-        break;
-    case LayoutName::WhatIf:
-        a.left = { { "findings" }, { "what-if" } };
-        a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
-        a.bottom = { { "layer-chart" }, { "tensors", "weights", "outputs", "samples", "runs", "advisor", "jobs" } };
-        a.leftWidth = 20, a.leftLeast = 300, a.rightWidth = 25, a.rightLeast = 300;
-        a.leftHeights = { 26, 64 }, a.rightHeights = { 26, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
-        break;
-    case LayoutName::Teach: // few things, large
-        a.left = { { "findings", "what-if" } };
-        a.right = { { "inspector" }, { "distribution", "channels" } };
-        a.bottom = { { "layer-chart" } };
-        a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
-        a.rightHeights = { 32, 48 }, a.bottomHeight = 26;
-        break;
-    }
-    return a;
+    QList<QDockWidget*> others;
+    if (!widget->isFloating())
+        for (QDockWidget* other : m_window.tabifiedDockWidgets(widget))
+            if (!other->isHidden() && !other->isFloating())
+                others << other;
+    return others;
 }
+
+void DockLayout::fillMenu(QMenu& menu, QDockWidget* widget)
+{
+    widget->findChild<DockTitle*>()->fill(menu);
+    const QList<QDockWidget*> others = besideInTabs(widget);
+    menu.addAction(tr("Close the &others here"), this,
+            [others] {
+                for (QDockWidget* other : others)
+                    other->close();
+            })
+        ->setEnabled(!others.isEmpty());
+    const auto* panel = static_cast<Panel*>(widget->widget());
+    if (!m_makers.contains(panel->kind()))
+        return;
+    menu.addSeparator();
+    menu.addAction(tr("Open &another, pinned"), this, [this, name = panel->objectName()] { openAnother(name); })
+        ->setEnabled(!panel->shownPlace()->current().empty());
+}
+
+void DockLayout::showMenu(QDockWidget* widget, const QPoint& global)
+{
+    QMenu menu(widget);
+    fillMenu(menu, widget);
+    menu.exec(global);
+}
+
+QDockWidget* DockLayout::openAnother(const QString& panelName)
+{
+    const auto& docks = m_docks.contains(panelName) ? m_docks : m_others;
+    const auto found = docks.find(panelName);
+    if (found == docks.end())
+        return nullptr;
+    const QDockWidget* of = found->second;
+    const auto* first = static_cast<Panel*>(of->widget());
+    const auto make = m_makers.find(first->kind());
+    if (make == m_makers.end())
+        return nullptr;
+    Panel* panel = make->second();
+    for (int number = 2; m_docks.contains(panel->objectName()) || m_others.contains(panel->objectName()); ++number)
+        panel->setNumber(number);
+    panel->shownPlace()->pinTo(first->shownPlace()->current());
+    QDockWidget* widget = makeDock(panel);
+    widget->setAttribute(Qt::WA_DeleteOnClose);
+    connect(widget, &QObject::destroyed, this, [this, name = panel->objectName()] { m_others.erase(name); });
+    m_others[panel->objectName()] = widget;
+    const QPoint corner = of->mapToGlobal(QPoint(0, 0)) - QPoint(kBesideStep, kBesideStep);
+    m_window.addDockWidget(Qt::RightDockWidgetArea, widget);
+    widget->setFloating(true);
+    widget->setGeometry(QRect(corner, of->size().expandedTo(kLeastOther)));
+    widget->show();
+    return widget;
+}
+
+void DockLayout::closeOthers()
+{
+    for (const auto& [name, widget] : std::exchange(m_others, {}))
+        delete widget;
+}
+
+QDockWidget* DockLayout::dock(const char* panelName) const { return m_docks.at(QLatin1String(panelName)); }
 
 void DockLayout::apply(LayoutName name)
 {
     m_shown = true;
-    const Arrangement a = arrangementOf(name);
+    closeOthers();
+    const Arrangement a = arrangementOf(name, m_window.size());
     m_arranging = true;
     QLayout* layout = m_window.layout();
     layout->setEnabled(false); // or each dock that comes or goes would have all others laid out
@@ -112,7 +166,7 @@ void DockLayout::apply(LayoutName name)
         m_window.removeDockWidget(widget);
     }
     std::set<QDockWidget*> placed;
-    for (const Groups* groups : { &a.left, &a.right, &a.bottom })
+    for (const Arrangement::Groups* groups : { &a.left, &a.right, &a.bottom })
         for (const auto& group : *groups)
             for (const char* panel : group)
                 placed.insert(dock(panel));
@@ -124,7 +178,7 @@ void DockLayout::apply(LayoutName name)
             m_window.tabifyDockWidget(dock(a.bottom.back().front()), widget);
         widget->setVisible(placed.count(widget) > 0);
     }
-    for (const Groups* groups : { &a.left, &a.right, &a.bottom })
+    for (const Arrangement::Groups* groups : { &a.left, &a.right, &a.bottom })
         for (const auto& group : *groups)
             dock(group.front())->raise();
     m_arranging = false;
@@ -140,10 +194,11 @@ void DockLayout::apply(LayoutName name)
     share(a.left, a.leftHeights, height, Qt::Vertical);
     share(a.right, a.rightHeights, height, Qt::Vertical);
     refreshTitles();
+    emit applied(name);
 }
 
 /// Groups beside each other first, then their tabs: what is split off a tab would become a tab itself.
-void DockLayout::place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along)
+void DockLayout::place(const Arrangement::Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along)
 {
     for (size_t i = 0; i < groups.size(); ++i) {
         if (i == 0)
@@ -156,7 +211,8 @@ void DockLayout::place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orient
             m_window.tabifyDockWidget(dock(group.front()), dock(group[i]));
 }
 
-void DockLayout::share(const Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along)
+void DockLayout::share(
+    const Arrangement::Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along)
 {
     QList<QDockWidget*> docks;
     QList<int> sizes;
@@ -202,16 +258,38 @@ void DockLayout::hideAll()
     if (m_shown)
         m_state = state();
     m_shown = false;
+    closeOthers();
     for (QDockWidget* widget : m_order)
         widget->hide();
 }
 
 void DockLayout::showAgain()
 {
-    if (!m_window.restoreState(m_state, kStateVersion))
+    if (!restore(m_state))
         apply(LayoutName::Inspect);
     m_shown = true;
     refreshTitles();
+}
+
+/// Panels that the state does not know stay closed, behind another one.
+bool DockLayout::restore(const QByteArray& state)
+{
+    closeOthers();
+    if (state.isEmpty())
+        return false;
+    const QByteArray before = m_window.saveState(kStateVersion);
+    for (QDockWidget* widget : m_order)
+        m_window.removeDockWidget(widget); // or those that the state does not know would stay in sight
+    const bool known = m_window.restoreState(state, kStateVersion);
+    if (!known)
+        m_window.restoreState(before, kStateVersion);
+    for (QDockWidget* widget : m_order)
+        if (widget->isHidden() && m_window.dockWidgetArea(widget) == Qt::NoDockWidgetArea) {
+            widget->setFloating(false);
+            m_window.addDockWidget(Qt::BottomDockWidgetArea, widget);
+            widget->hide();
+        }
+    return known;
 }
 
 QList<QAction*> DockLayout::toggleActions() const
@@ -246,7 +324,7 @@ void DockLayout::showState(const QByteArray& state)
     if (state.isEmpty())
         return;
     if (m_shown)
-        m_window.restoreState(state, kStateVersion);
+        restore(state);
     else
         m_state = state;
     refreshTitles();

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/views/window/docks/arrangement.h"
+
 #include <QByteArray>
 #include <QObject>
 
+#include <functional>
 #include <map>
 #include <vector>
 
 class QAction;
 class QDockWidget;
 class QMainWindow;
+class QMenu;
 
 namespace qs {
 
+class DockTabs;
 class Panel;
-
-enum class LayoutName { Inspect, Compare, WhatIf, Teach };
 
 /// Puts panels into docks, arranges them in named layouts, and remembers the arrangement.
 class DockLayout : public QObject {
@@ -23,7 +26,14 @@ class DockLayout : public QObject {
 public:
     explicit DockLayout(QMainWindow& window);
     QDockWidget* add(Panel* panel, Qt::DockWidgetArea area);
+    /// A panel that can be there several times, each pinned to another tensor: made anew for each.
+    using PanelMaker = std::function<Panel*()>;
+    QDockWidget* add(const PanelMaker& make, Qt::DockWidgetArea area);
+    /// One more of such a panel, pinned to what that one shows, in a window of its own; null where there is no other.
+    QDockWidget* openAnother(const QString& panelName);
     void apply(LayoutName name);
+    /// What can be done with a dock: float, pin, close, close what shares its place, open another.
+    void fillMenu(QMenu& menu, QDockWidget* widget);
     /// Shows a panel and brings its tab to the front; false for an unknown name.
     bool raise(const QString& panelName);
     /// Brings both to the front without taking the focus: the first at the left of the window where it was closed, the
@@ -40,19 +50,27 @@ public:
     /// As state() gave it; nothing happens for another version's. Takes effect with showAgain() while all are hidden.
     void showState(const QByteArray& state);
 
+signals:
+    void applied(qs::LayoutName name);
+
 private:
+    QDockWidget* makeDock(Panel* panel);
     QDockWidget* dock(const char* panelName) const;
-    struct Arrangement;
-    static Arrangement arrangementOf(LayoutName name);
-    using Groups = std::vector<std::vector<const char*>>; ///< panels in tabs, the first in front
-    void place(const Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);
-    void share(const Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along);
+    void place(const Arrangement::Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);
+    void share(const Arrangement::Groups& groups, const std::vector<int>& percent, int whole, Qt::Orientation along);
     bool hasTab(QDockWidget* widget) const;
+    bool restore(const QByteArray& state);
+    void closeOthers();
     void refreshTitles();
+    QList<QDockWidget*> besideInTabs(QDockWidget* widget) const;
+    void showMenu(QDockWidget* widget, const QPoint& global);
 
     QMainWindow& m_window;
+    DockTabs* m_tabs;
     std::map<QString, QDockWidget*> m_docks;
-    std::vector<QDockWidget*> m_order;
+    std::map<QString, QDockWidget*> m_others; ///< opened beside the first of their kind; no layout places them
+    std::map<QString, PanelMaker> m_makers; ///< by the name of the first panel of its kind
+    std::vector<QDockWidget*> m_order; ///< those that layouts place
     QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged
     bool m_arranging = false;
     bool m_shown = false;

@@ -37,6 +37,7 @@
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/drop_hint.h"
+#include "widgets/views/window/named_layouts.h"
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 #include "widgets/views/window/unsaved_question.h"
@@ -72,6 +73,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_elements(new ShownElements(session, this))
     , m_memory(memory)
     , m_layout(new DockLayout(*this))
+    , m_layouts(new NamedLayouts(*m_layout, memory, *this))
     , m_strip(new HeaderStrip(session, *m_recipe, this))
     , m_centre(new QStackedWidget(this))
     , m_errorBar(new ErrorBar(this))
@@ -106,8 +108,8 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
         session.setAutoTry(readWindowSettings().tryRemedies.value_or(true));
         connect(&session, &Session::autoTryChanged, this, [](bool on) { keepWindowSettings({ {}, {}, {}, on }); });
     }
-    buildMenus({ *this, session, m_recent, *m_layout, *m_graph, *m_tensors, *m_strip, *m_recipe, *m_matching, *m_tour,
-        [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
+    buildMenus({ *this, session, m_recent, *m_layout, *m_layouts, *m_graph, *m_tensors, *m_strip, *m_recipe,
+        *m_matching, *m_tour, [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); } });
     connectSession();
     connect(m_strip->findChild<OtherChip*>(), &OtherChip::asked, m_layout,
@@ -157,22 +159,23 @@ void MainWindow::buildDocks()
 {
     m_tensors = makeTensorsPanel(m_session, *m_recipe, this);
     m_matching = new MatchingPanel(m_session, this);
-    auto* details = new PairDetails(m_session, this);
+    auto* details = new PairDetails(m_session, *new ShownPlace(m_session, this), this);
     auto* second = new GraphPanel(m_session, *m_recipe, GraphPanel::Pane::Second, this);
     connect(m_graph, &GraphPanel::sideChanged, second,
         [second](Side side) { second->setSide(side == Side::Float ? Side::Quantized : Side::Float); });
     m_layout->add(second, Qt::LeftDockWidgetArea);
     m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
     m_layout->add(new WhatIfPanel(m_session, *m_recipe, this), Qt::LeftDockWidgetArea);
-    m_layout->add(new InspectorPanel(m_session, *m_recipe, this), Qt::RightDockWidgetArea);
-    m_layout->add(new DistributionPanel(m_session, m_session.recipe(), this), Qt::RightDockWidgetArea);
-    m_layout->add(new ChannelsPanel(m_session, *details, this), Qt::RightDockWidgetArea);
-    m_layout->add(new ErrorMapPanel(m_session, *details, this), Qt::RightDockWidgetArea);
+    m_layout->add([this] { return new InspectorPanel(m_session, *m_recipe, this); }, Qt::RightDockWidgetArea);
+    m_layout->add(
+        [this] { return new DistributionPanel(m_session, m_session.recipe(), this); }, Qt::RightDockWidgetArea);
+    m_layout->add([this, details] { return new ChannelsPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
+    m_layout->add([this, details] { return new ErrorMapPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_tensors, Qt::BottomDockWidgetArea);
     m_layout->add(makeWeightsPanel(m_session, *m_recipe, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeOutputsPanel(m_session, this), Qt::BottomDockWidgetArea);
-    m_layout->add(new WeightLabPanel(m_session, this), Qt::BottomDockWidgetArea);
+    m_layout->add([this] { return new WeightLabPanel(m_session, this); }, Qt::BottomDockWidgetArea);
     m_layout->add(new SamplesPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_matching, Qt::BottomDockWidgetArea);
     m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);

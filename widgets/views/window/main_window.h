@@ -20,6 +20,7 @@ class ErrorBar;
 class GraphPanel;
 class HeaderStrip;
 class MatchingPanel;
+class NamedLayouts;
 class RecipeView;
 class RecoveryBar;
 class ShownElements;
@@ -47,6 +48,7 @@ public:
     TablePanel& tensors() const { return *m_tensors; }
     MatchingPanel& matching() const { return *m_matching; }
     DockLayout& layoutOfPanels() const { return *m_layout; }
+    NamedLayouts& namedLayouts() const { return *m_layouts; }
     RecipeView& recipe() const { return *m_recipe; }
     Advisor& advisor() const { return *m_advisor; }
     ShownLadder& ladder() const { return *m_ladder; }
@@ -85,6 +87,7 @@ private:
     ThemeChoice m_theme = ThemeChoice::System;
     WindowMemory m_memory;
     DockLayout* m_layout;
+    NamedLayouts* m_layouts;
     HeaderStrip* m_strip;
     QStackedWidget* m_centre;
     ErrorBar* m_errorBar;

@@ -17,6 +17,7 @@
 #include "widgets/views/tables/matching_panel.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/help_texts.h"
+#include "widgets/views/window/named_layouts.h"
 #include "widgets/views/window/start_page.h"
 
 #include <QActionGroup>
@@ -407,17 +408,7 @@ void buildViewMenu(const WindowParts& parts)
 void buildLayoutMenu(const WindowParts& parts)
 {
     QMenu* menu = parts.window.menuBar()->addMenu(tr("&Layout"));
-    DockLayout* layout = &parts.layout;
-    add(menu, tr("&Inspect"), QKeySequence(QStringLiteral("Ctrl+Alt+1")), layout,
-        [layout] { layout->apply(LayoutName::Inspect); });
-    add(menu, tr("&Compare"), QKeySequence(QStringLiteral("Ctrl+Alt+2")), layout,
-        [layout] { layout->apply(LayoutName::Compare); });
-    add(menu, tr("&What-if"), QKeySequence(QStringLiteral("Ctrl+Alt+3")), layout,
-        [layout] { layout->apply(LayoutName::WhatIf); });
-    add(menu, tr("&Teach"), QKeySequence(QStringLiteral("Ctrl+Alt+4")), layout,
-        [layout] { layout->apply(LayoutName::Teach); });
-    menu->addSeparator();
-    add(menu, tr("&Reset"), {}, layout, [layout] { layout->apply(LayoutName::Inspect); });
+    parts.layouts.fill(*menu);
 }
 
 void buildHelpMenu(const WindowParts& parts)

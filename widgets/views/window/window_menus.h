@@ -14,6 +14,7 @@ class DockLayout;
 class GraphPanel;
 class HeaderStrip;
 class MatchingPanel;
+class NamedLayouts;
 class RecipeView;
 class TablePanel;
 class Tour;
@@ -24,6 +25,7 @@ struct WindowParts {
     Session& session;
     RecentFiles& recent;
     DockLayout& layout;
+    NamedLayouts& layouts;
     GraphPanel& graph;
     TablePanel& tensors;
     HeaderStrip& strip;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/details/shown_place.h"
+
+namespace qs {
+
+ShownPlace::ShownPlace(Session& session, QObject* parent)
+    : QObject(parent)
+    , m_session(session)
+{
+    connect(&session, &Session::snapshotChanged, this, &ShownPlace::takeSnapshot);
+    connect(&session.selection(), &Selection::changed, this, [this] {
+        if (!m_own)
+            emit changed();
+    });
+}
+
+QString ShownPlace::name() const
+{
+    const Snapshot& snapshot = *m_session.snapshot();
+    const Place& place = current();
+    if (const ActivationRow* row = activation())
+        return QString::fromStdString(row->name);
+    const auto& model = place.side == Side::Float ? snapshot.floatModel : snapshot.quantModel;
+    if (!model || place.empty())
+        return {};
+    const Graph& graph = model->graph();
+    return QString::fromStdString(place.value.valid() ? graph.value(place.value).name : graph.node(place.node).name);
+}
+
+void ShownPlace::setPinned(bool pinned)
+{
+    if (pinned == this->pinned())
+        return;
+    if (pinned)
+        return pinTo(m_session.selection().current());
+    m_own.reset();
+    emit pinnedChanged(false);
+    emit changed();
+}
+
+void ShownPlace::pinTo(const Place& place)
+{
+    if (place.empty())
+        return;
+    const bool before = pinned();
+    m_own = std::make_unique<Selection>();
+    m_own->rebind(m_session.snapshot());
+    m_own->select(place);
+    connect(m_own.get(), &Selection::changed, this, &ShownPlace::changed);
+    if (!before)
+        emit pinnedChanged(true);
+    emit changed();
+}
+
+/// What a new snapshot does not have any more cannot be shown: the selection leads again.
+void ShownPlace::takeSnapshot()
+{
+    if (!m_own)
+        return;
+    m_own->rebind(m_session.snapshot());
+    if (m_own->current().empty())
+        setPinned(false);
+}
+
+} // namespace qs

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/window/named_layouts.h"
+
+#include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/docks/layouts_dialog.h"
+
+#include <QActionGroup>
+#include <QInputDialog>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPushButton>
+
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+/// As a menu shows it, without a mnemonic.
+QString menuText(QString name) { return name.replace(u'&', QStringLiteral("&&")); }
+
+} // namespace
+
+NamedLayouts::NamedLayouts(DockLayout& layout, WindowMemory memory, QWidget& window)
+    : QObject(&window)
+    , m_layout(layout)
+    , m_window(window)
+    , m_memory(memory)
+{
+    if (m_memory == WindowMemory::Remembered) {
+        m_kept = readKeptLayouts();
+        m_current = readLayoutChoice();
+    }
+    if (const auto* own = std::get_if<QString>(&m_current); own && !layoutNamed(m_kept, *own))
+        m_current = LayoutName::Inspect;
+    connect(&layout, &DockLayout::applied, this, [this](LayoutName name) { note(name); });
+}
+
+void NamedLayouts::note(LayoutChoice chosen)
+{
+    m_current = std::move(chosen);
+    if (m_memory == WindowMemory::Remembered)
+        writeLayoutChoice(m_current);
+    emit changed();
+}
+
+QString NamedLayouts::current() const
+{
+    const auto* own = std::get_if<QString>(&m_current);
+    return own ? *own : layoutTitle(std::get<LayoutName>(m_current));
+}
+
+void NamedLayouts::fill(QMenu& menu)
+{
+    const auto again = [this, &menu] { refill(menu); }; // later: what was chosen in the menu is still at work
+    connect(this, &NamedLayouts::changed, &menu, again, Qt::QueuedConnection);
+    refill(menu);
+}
+
+QAction* NamedLayouts::addOne(QMenu& menu, QActionGroup& group, const QString& text, bool chosen)
+{
+    QAction* action = menu.addAction(text);
+    action->setCheckable(true);
+    action->setChecked(chosen);
+    group.addAction(action);
+    return action;
+}
+
+void NamedLayouts::refill(QMenu& menu)
+{
+    delete menu.findChild<QActionGroup*>(QString(), Qt::FindDirectChildrenOnly);
+    menu.clear();
+    auto* group = new QActionGroup(&menu);
+    const std::pair<LayoutName, QString> builtIn[] { { LayoutName::Inspect, tr("&Inspect") },
+        { LayoutName::Compare, tr("&Compare") }, { LayoutName::WhatIf, tr("&What-if") },
+        { LayoutName::Teach, tr("&Teach") } };
+    int number = 0;
+    for (const auto& [name, text] : builtIn) {
+        QAction* action = addOne(menu, *group, text, m_current == LayoutChoice(name));
+        action->setShortcut(QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(++number)));
+        connect(action, &QAction::triggered, &m_layout, [this, chosen = name] { m_layout.apply(chosen); });
+    }
+    if (!m_kept.empty())
+        menu.addSeparator();
+    for (const KeptLayout& layout : m_kept) {
+        const auto* own = std::get_if<QString>(&m_current);
+        QAction* action = addOne(menu, *group, menuText(layout.name), own && *own == layout.name);
+        if (++number <= 9)
+            action->setShortcut(QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(number)));
+        connect(action, &QAction::triggered, this, [this, name = layout.name] { show(name); });
+    }
+    menu.addSeparator();
+    menu.addAction(tr("&Save layout as…"), this, &NamedLayouts::askForName);
+    menu.addAction(tr("&Manage layouts…"), this, &NamedLayouts::manage)->setEnabled(!m_kept.empty());
+    menu.addAction(tr("&Reset %1").arg(menuText(current())), this, &NamedLayouts::reset);
+}
+
+bool NamedLayouts::save(const QString& given)
+{
+    const QString name = given.trimmed();
+    const QByteArray docks = m_layout.state();
+    if (!layoutNameProblem(name).isEmpty() || docks.isEmpty())
+        return false;
+    KeptLayouts next = m_kept;
+    if (const auto same = layoutNamed(next, name))
+        next[*same] = { name, docks };
+    else
+        next.push_back({ name, docks });
+    m_current = name;
+    replaceAll(next);
+    return true;
+}
+
+bool NamedLayouts::show(const QString& name)
+{
+    const auto found = layoutNamed(m_kept, name);
+    if (!found)
+        return false;
+    m_layout.showState(m_kept[*found].docks);
+    note(m_kept[*found].name);
+    return true;
+}
+
+void NamedLayouts::replaceAll(const KeptLayouts& layouts)
+{
+    if (const auto* own = std::get_if<QString>(&m_current); own && !layoutNamed(layouts, *own))
+        m_current = LayoutName::Inspect;
+    m_kept = layouts;
+    if (m_memory == WindowMemory::Remembered)
+        writeKeptLayouts(m_kept);
+    note(m_current);
+}
+
+void NamedLayouts::reset()
+{
+    if (const auto* own = std::get_if<QString>(&m_current); own && show(*own))
+        return;
+    const auto* name = std::get_if<LayoutName>(&m_current);
+    m_layout.apply(name ? *name : LayoutName::Inspect);
+}
+
+void NamedLayouts::askForName()
+{
+    auto* ask = new QInputDialog(&m_window);
+    ask->setObjectName(QStringLiteral("layoutName"));
+    ask->setAttribute(Qt::WA_DeleteOnClose);
+    ask->setWindowTitle(tr("Save layout"));
+    ask->setLabelText(tr("Name of the layout:"));
+    if (const auto* own = std::get_if<QString>(&m_current))
+        ask->setTextValue(*own);
+    ask->setOkButtonText(tr("Save"));
+    connect(ask, &QInputDialog::textValueSelected, this, [this](const QString& name) {
+        if (const QString problem = layoutNameProblem(name); !problem.isEmpty()) {
+            auto* box = new QMessageBox(QMessageBox::Warning, tr("Save layout"), problem, QMessageBox::Ok, &m_window);
+            box->setAttribute(Qt::WA_DeleteOnClose);
+            connect(box, &QMessageBox::finished, this, &NamedLayouts::askForName);
+            box->open();
+        } else if (layoutNamed(m_kept, name)) {
+            askToReplace(name);
+        } else {
+            save(name);
+        }
+    });
+    ask->open();
+}
+
+void NamedLayouts::askToReplace(const QString& name)
+{
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Save layout"),
+        tr("Replace the layout “%1”?").arg(m_kept[*layoutNamed(m_kept, name)].name), QMessageBox::Cancel, &m_window);
+    box->setObjectName(QStringLiteral("replaceLayout"));
+    box->setTextFormat(Qt::PlainText);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    const QPushButton* replace = box->addButton(tr("Replace"), QMessageBox::AcceptRole);
+    connect(replace, &QPushButton::clicked, this, [this, name] { save(name); });
+    box->open();
+}
+
+void NamedLayouts::manage()
+{
+    auto* dialog = new LayoutsDialog(m_kept, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] {
+        if (const auto* own = std::get_if<QString>(&m_current))
+            m_current = dialog->nameNow(*own);
+        replaceAll(dialog->layouts());
+    });
+    dialog->open();
+}
+
+} // namespace qs

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/views/window/docks/arrangement.h"
+#include "widgets/views/window/docks/kept_layouts.h"
+#include "widgets/views/window/window_settings.h"
+
+#include <QObject>
+
+class QAction;
+class QActionGroup;
+class QMenu;
+class QWidget;
+
+namespace qs {
+
+class DockLayout;
+
+/// The layouts to choose from, the program's and the user's own, and the menu of them.
+class NamedLayouts : public QObject {
+    Q_OBJECT
+public:
+    /// Remembered: the user's layouts are those of the settings, and go there.
+    NamedLayouts(DockLayout& layout, WindowMemory memory, QWidget& window);
+
+    /// One choice for each layout, then what saves, manages and resets them. The menu follows.
+    void fill(QMenu& menu);
+    const KeptLayouts& kept() const { return m_kept; }
+    /// Keeps the panels as they stand now; a layout of that name is replaced. False for what cannot be a name.
+    bool save(const QString& name);
+    bool show(const QString& name); ///< one of the user's; false where there is none of that name
+    void replaceAll(const KeptLayouts& layouts);
+    void askForName(); ///< of what is to be saved; asks before it replaces
+    void manage();
+    void reset(); ///< the one that was chosen last, as it was made
+    QString current() const; ///< title of the one that was chosen last
+
+signals:
+    void changed();
+
+private:
+    QAction* addOne(QMenu& menu, QActionGroup& group, const QString& text, bool chosen);
+    void refill(QMenu& menu);
+    void askToReplace(const QString& name);
+    void note(LayoutChoice chosen);
+
+    DockLayout& m_layout;
+    QWidget& m_window;
+    WindowMemory m_memory;
+    KeptLayouts m_kept;
+    LayoutChoice m_current = LayoutName::Inspect;
+};
+
+} // namespace qs
