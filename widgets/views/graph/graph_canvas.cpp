@@ -49,6 +49,7 @@ void GraphCanvas::setScene(std::shared_ptr<const GraphScene> scene, FirstView vi
         setView(m_zoom, m_offset);
     else
         showFirstView();
+    emit sceneChanged();
     update();
 }
 

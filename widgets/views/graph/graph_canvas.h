@@ -57,6 +57,7 @@ signals:
     void frameClosed(uint32_t frame);
     void openAsked(bool open); ///< + and - for what is selected
     void viewChanged();
+    void sceneChanged();
     void lookChanged();
 
 protected:

@@ -32,6 +32,7 @@ struct GraphLook {
     Theme theme;
     GraphFonts fonts;
     std::vector<BoxLook> boxes;
+    QString metric; ///< what the boxes' numbers are: "accumulated"
     std::optional<uint32_t> selected, hovered;
     std::optional<uint32_t> selectedEdge;
     bool searching = false; ///< boxes that do not match are dimmed

@@ -274,6 +274,7 @@ void GraphPanel::refreshLook()
     look.theme = m_session.theme();
     look.fonts = GraphFonts::of(font());
     const auto sample = sampleShown();
+    look.metric = metricInfo(metric).title;
     look.stale = m_session.numbers().stale();
     m_legend->setScale(metric, limits(), look.theme,
         { sample ? QString::fromStdString(snapshot->data->sampleName(*sample)) : QString(), look.stale });
@@ -281,6 +282,7 @@ void GraphPanel::refreshLook()
     const GraphScene* scene = m_canvas->scene();
     if (!scene) {
         m_canvas->setLook(std::move(look));
+        emit refreshed();
         return;
     }
     const std::vector<BoxNumber> whole = contentNumbers();
@@ -313,6 +315,7 @@ void GraphPanel::refreshLook()
     look.selected = selected ? scene->drawn(*selected) : std::nullopt;
     look.selectedEdge = m_edge;
     m_canvas->setLook(std::move(look));
+    emit refreshed();
 }
 
 void GraphPanel::placeOverlays()

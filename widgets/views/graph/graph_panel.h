@@ -72,8 +72,17 @@ public:
     bool severalChosen() const { return m_chosen.size() > 1; }
     void copyChosen() const; ///< a line each: name, operator, number
 
+    /// All that can be drawn of the graph; null without a scene.
+    std::shared_ptr<const GraphContent> content() const;
+    std::vector<BoxNumber> contentNumbers() const; ///< one a box of the content
+    Metric metricShown() const; ///< that they are of
+    bool showsOther() const; ///< a second quantized model, which no edit changes
+    std::optional<uint32_t> selectedInContent() const;
+    void chooseBoxOfContent(uint32_t box); ///< as a click on it does
+
 signals:
     void sideChanged(qs::Side side);
+    void refreshed(); ///< other boxes, numbers, marks or another selection are shown
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -85,18 +94,13 @@ private:
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now);
     SnapshotPtr shown() const;
-    bool showsOther() const;
     Place placeShown() const; ///< the selection, in what is shown
-    Metric metricShown() const;
     void chooseSide();
     void refreshChips();
     void nameFold();
     void requestScene();
     void showScene(const std::shared_ptr<const GraphScene>& scene);
     void sceneFailed(const Issue& issue);
-    const GraphContent* content() const; ///< of what is drawn; null without a scene
-    std::vector<BoxNumber> contentNumbers() const;
-    std::optional<uint32_t> selectedInContent() const;
     void selectionMoved();
     void revealSelection();
     void openGroup(uint32_t box);

@@ -134,9 +134,9 @@ void GraphPanel::showScene(const std::shared_ptr<const GraphScene>& scene)
         revealSelection();
 }
 
-const GraphContent* GraphPanel::content() const
+std::shared_ptr<const GraphContent> GraphPanel::content() const
 {
-    return m_canvas->scene() ? m_canvas->scene()->content().get() : nullptr;
+    return m_canvas->scene() ? m_canvas->scene()->content() : nullptr;
 }
 
 std::vector<BoxNumber> GraphPanel::contentNumbers() const
@@ -186,6 +186,12 @@ void GraphPanel::revealSelection()
     } else if (const auto drawn = m_canvas->scene()->drawn(*box)) {
         m_canvas->reveal(*drawn);
     }
+}
+
+void GraphPanel::chooseBoxOfContent(uint32_t box)
+{
+    if (content() && !m_waiting && box < content()->whole.boxes.size())
+        selectBoxOfContent(box);
 }
 
 void GraphPanel::selectBoxOfContent(uint32_t index)

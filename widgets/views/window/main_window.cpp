@@ -19,6 +19,8 @@
 #include "widgets/views/detail/weight_lab_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/graph/outline/graph_accessibility.h"
+#include "widgets/views/graph/outline/outline_panel.h"
 #include "widgets/views/header/header_strip.h"
 #include "widgets/views/header/other_chip.h"
 #include "widgets/views/header/state_notes.h"
@@ -142,6 +144,7 @@ void MainWindow::buildCentre()
     connect(
         start, &StartPage::openRecent, session, [session](const RecentEntry& entry) { openRecent(*session, entry); });
     m_graph->showHeaderInside();
+    installGraphAccessibility();
     start->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored); // while it is hidden, it must not need room
     m_centre->addWidget(start);
     m_centre->addWidget(m_graph);
@@ -166,6 +169,7 @@ void MainWindow::buildDocks()
     m_layout->add(second, Qt::LeftDockWidgetArea);
     m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
     m_layout->add(new WhatIfPanel(m_session, *m_recipe, this), Qt::LeftDockWidgetArea);
+    m_layout->add(new OutlinePanel(m_session, *m_recipe, *m_graph, this), Qt::LeftDockWidgetArea);
     m_layout->add([this] { return new InspectorPanel(m_session, *m_recipe, this); }, Qt::RightDockWidgetArea);
     m_layout->add(
         [this] { return new DistributionPanel(m_session, m_session.recipe(), this); }, Qt::RightDockWidgetArea);
@@ -278,13 +282,13 @@ void MainWindow::saveProject(const QString& path, std::function<void(bool saved)
 
 QStringList MainWindow::viewNames()
 {
-    return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("tensors"), QStringLiteral("weights"),
-        QStringLiteral("weight-lab"), QStringLiteral("inspector"), QStringLiteral("distribution"),
-        QStringLiteral("channels"), QStringLiteral("error-map"), QStringLiteral("layer-chart"),
-        QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"),
-        QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"),
-        QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"),
-        QStringLiteral("jobs") };
+    return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("outline"), QStringLiteral("tensors"),
+        QStringLiteral("weights"), QStringLiteral("weight-lab"), QStringLiteral("inspector"),
+        QStringLiteral("distribution"), QStringLiteral("channels"), QStringLiteral("error-map"),
+        QStringLiteral("layer-chart"), QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"),
+        QStringLiteral("matching"), QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"),
+        QStringLiteral("ladder"), QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"),
+        QStringLiteral("advisor"), QStringLiteral("jobs") };
 }
 
 bool MainWindow::showView(const QString& name)

@@ -12,7 +12,7 @@ constexpr int kWideWindow = 1700; ///< pixels: room for one more group below
 Arrangement inspectArrangement(bool wide)
 {
     Arrangement a;
-    a.left = { { "findings", "what-if" } };
+    a.left = { { "findings", "what-if", "outline" } };
     a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
     a.bottom = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
     a.leftWidth = wide ? 19 : 21, a.leftLeast = 230, a.rightWidth = 30, a.rightLeast = 320;

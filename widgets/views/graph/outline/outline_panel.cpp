@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/graph/outline/outline_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/graph/box_nodes.h"
+#include "widgets/views/graph/graph_panel.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QHeaderView>
+#include <QTreeView>
+
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+constexpr int kNameWidth = 150, kNumberWidth = 80, kKindWidth = 84, kStateWidth = 96; ///< pixels
+
+/// Typing finds a part of a name anywhere in the graph, in closed branches as well.
+class OutlineTree : public QTreeView {
+public:
+    using QTreeView::QTreeView;
+
+    void keyboardSearch(const QString& typed) override
+    {
+        const bool goesOn = m_typed.isValid() && m_typed.elapsed() < QApplication::keyboardInputInterval();
+        m_typed.start();
+        m_text = goesOn ? m_text + typed : typed;
+        const auto* outline = static_cast<const OutlineModel*>(model());
+        const QModelIndex found = outline->find(m_text, currentIndex(), goesOn);
+        if (found.isValid())
+            setCurrentIndex(found); // opens what it lies in
+    }
+
+private:
+    QElapsedTimer m_typed;
+    QString m_text;
+};
+
+} // namespace
+
+OutlinePanel::OutlinePanel(Session& session, RecipeView& recipe, GraphPanel& graph, QWidget* parent)
+    : Panel(QStringLiteral("outline"), tr("Outline"), parent)
+    , m_session(session)
+    , m_recipe(recipe)
+    , m_graph(graph)
+    , m_tree(new OutlineTree(this))
+{
+    buildTree();
+    setContent(m_tree);
+    setFocusProxy(m_tree);
+    connect(m_tree, &QTreeView::clicked, this, &OutlinePanel::choose);
+    connect(m_tree, &QTreeView::activated, this, &OutlinePanel::choose);
+    connect(&m_graph, &GraphPanel::refreshed, this, &OutlinePanel::refresh);
+    connect(this, &Panel::lookedAtChanged, this, &OutlinePanel::refresh);
+}
+
+void OutlinePanel::buildTree()
+{
+    m_tree->setModel(&m_model);
+    m_tree->setAccessibleName(tr("Outline of the graph"));
+    m_tree->setUniformRowHeights(true);
+    m_tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_tree->setTextElideMode(Qt::ElideMiddle);
+    m_tree->setExpandsOnDoubleClick(true);
+    m_tree->header()->setStretchLastSection(true);
+    m_tree->header()->resizeSection(OutlineModel::Name, kNameWidth);
+    m_tree->header()->resizeSection(OutlineModel::Kind, kKindWidth);
+    m_tree->header()->resizeSection(OutlineModel::Number, kNumberWidth);
+    m_tree->header()->resizeSection(OutlineModel::State, kStateWidth);
+}
+
+OutlineModel::Numbers OutlinePanel::numbers() const
+{
+    OutlineModel::Numbers numbers { m_graph.contentNumbers(), m_graph.metricShown(), {} };
+    if (m_graph.showsOther())
+        return numbers;
+    const SnapshotPtr snapshot = m_session.snapshot();
+    const auto nodes = std::make_shared<const BoxNodes>(m_recipe, *snapshot, m_graph.side());
+    numbers.stateOf = [this, snapshot, nodes](
+                          uint32_t box) { return boxNote(m_recipe, nodes->of(m_model.content()->whole, { box })); };
+    return numbers;
+}
+
+void OutlinePanel::refresh()
+{
+    if (!lookedAt())
+        return;
+    const auto content = m_graph.content();
+    if (content.get() != m_model.content())
+        m_followed.reset();
+    m_model.setContent(content, content ? numbers() : OutlineModel::Numbers {});
+    header()->setInfo(content ? countText(content->whole.boxes.size()) : QString());
+    followSelection();
+}
+
+void OutlinePanel::followSelection()
+{
+    const auto box = m_graph.selectedInContent();
+    if (box == m_followed)
+        return;
+    m_followed = box;
+    if (box)
+        m_tree->setCurrentIndex(m_model.indexOf(*box));
+    else
+        m_tree->clearSelection();
+}
+
+void OutlinePanel::choose(const QModelIndex& index)
+{
+    const QVariant box = index.siblingAtColumn(OutlineModel::Name).data(OutlineModel::BoxRole);
+    if (!box.isValid())
+        return; // a group opens and closes
+    m_followed = box.toUInt();
+    m_graph.chooseBoxOfContent(*m_followed);
+}
+
+} // namespace qs
