@@ -13,7 +13,7 @@
 namespace qs {
 
 /// What a file says of a node or a value beside what it computes. The texts are as the file has them: of any length,
-/// and perhaps not UTF-8. They lie in the mapped file, so that the traces of a large model take no memory.
+/// and perhaps not UTF-8. Those of a large model lie in the mapped file, so that they take no memory.
 struct Metadata {
     std::string_view docString;
     std::vector<std::pair<std::string_view, std::string_view>> entries; ///< keys and values, in file order

@@ -102,6 +102,26 @@ private slots:
         QVERIFY(!nodeOf(read, "neg").cameFrom);
     }
 
+    /// More than is copied is read where it lies.
+    void manyNotesAreNotCopied()
+    {
+        auto model = emptyModel(10, 21);
+        addInput(model.mutable_graph(), "x");
+        addOutput(model.mutable_graph(), "y2");
+        for (int i = 0; i < 3; ++i) {
+            auto* node = addNode(model.mutable_graph(), "Neg", { i ? "y" + std::to_string(i - 1) : "x" },
+                { "y" + std::to_string(i) }, "n" + std::to_string(i));
+            addEntry(*node, kNodeMetadata, "k", std::string(6 << 20, char('a' + i)));
+        }
+        const auto read = import(model);
+        QVERIFY2(read.ok(), sentence(read).c_str());
+        for (int i = 0; i < 3; ++i) {
+            const auto& said = nodeOf(read, ("n" + std::to_string(i)).c_str()).cameFrom->metadata;
+            QCOMPARE(said->find("k").size(), size_t(6 << 20));
+            QCOMPARE(said->find("k").back(), char('a' + i));
+        }
+    }
+
     void damagedNotesAreLeftOut_data()
     {
         QTest::addColumn<QByteArray>("content");

@@ -196,11 +196,11 @@ void WireScanner::copy(size_t begin, size_t end)
     m_out.bytes.append(reinterpret_cast<const char*>(m_bytes.data()) + begin, end - begin);
 }
 
-void WireScanner::leaveOut(size_t begin, size_t end)
+void WireScanner::leaveOut(size_t begin, size_t end, bool isNote)
 {
     appendVarint(uint64_t(kPayloadField) << 3 | Varint);
     appendVarint(m_out.payloads.size());
-    m_out.payloads.push_back({ begin, end - begin });
+    m_out.payloads.push_back({ begin, end - begin, isNote });
 }
 
 /// Notes that follow each other are one payload.
@@ -209,7 +209,7 @@ void WireScanner::leaveOutNote(size_t begin, size_t end)
     if (begin == m_noteEnd)
         m_out.payloads.back().length += end - begin;
     else
-        leaveOut(begin, end);
+        leaveOut(begin, end, true);
     m_noteEnd = end;
 }
 

@@ -29,6 +29,7 @@ enum class MessageKind : uint8_t {
 struct Payload {
     size_t offset = 0;
     size_t length = 0;
+    bool isNote = false;
 };
 
 /// A serialized message without the raw_data of its tensors and without the notes of its nodes (doc_string and
@@ -71,7 +72,7 @@ private:
     bool fail(ScanError::Kind kind);
     void copy(size_t begin, size_t end);
     void appendVarint(uint64_t value);
-    void leaveOut(size_t begin, size_t end);
+    void leaveOut(size_t begin, size_t end, bool isNote = false);
     void leaveOutNote(size_t begin, size_t end);
 
     std::span<const std::byte> m_bytes;

@@ -2,7 +2,6 @@
 #include "core/onnx/read/graph_reader.h"
 
 #include "core/base/work/cancel_scope.h"
-#include "core/onnx/read/notes_reader.h"
 #include "core/onnx/read/type_reader.h"
 
 #include <algorithm>
@@ -214,7 +213,7 @@ Status GraphReader::plainNode(Building& b, const onnx::NodeProto& proto, const S
 
 NodeOriginPtr GraphReader::originOf(const onnx::NodeProto& proto, const Scope& scope) const
 {
-    NodeOrigin origin { metadataOf(proto, m_tensors), scope.body() ? scope.body()->calledBy : nullptr };
+    NodeOrigin origin { m_notes.of(proto), scope.body() ? scope.body()->calledBy : nullptr };
     const bool known = origin.metadata || origin.derivation;
     return known ? std::make_shared<const NodeOrigin>(std::move(origin)) : nullptr;
 }

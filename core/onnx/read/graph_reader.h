@@ -3,6 +3,7 @@
 
 #include "core/graph/graph.h"
 #include "core/graph/value_notes.h"
+#include "core/onnx/read/notes_reader.h"
 #include "core/onnx/read/scope.h"
 #include "core/onnx/read/tensor_reader.h"
 
@@ -17,6 +18,7 @@ public:
     GraphReader(TensorReader& tensors, const FunctionTable& functions)
         : m_tensors(tensors)
         , m_functions(functions)
+        , m_notes(tensors)
     {
     }
     Result<Graph> readMain(const onnx::ModelProto& model, const OpsetImports& opsets);
@@ -65,6 +67,7 @@ private:
 
     TensorReader& m_tensors;
     const FunctionTable& m_functions;
+    const NotesReader m_notes;
     std::unordered_set<std::string> m_names; ///< all value names of a file with functions, and those made up
     std::unordered_set<std::string> m_prefixes; ///< of the calls expanded so far
     std::set<std::string> m_warnings;

@@ -94,18 +94,36 @@ ExternalPlace placeOf(const onnx::TensorProto& proto)
 
 } // namespace
 
-std::shared_ptr<const Metadata> metadataOf(const onnx::NodeProto& proto, const TensorReader& tensors)
+NotesReader::NotesReader(const TensorReader& tensors)
+    : m_bytes(tensors.file())
+    , m_places(tensors.payloads())
+{
+    size_t total = 0;
+    for (const Payload& place : m_places)
+        total += place.isNote ? place.length : 0;
+    if (total > kMostCopied)
+        return;
+    auto copy = std::make_shared<std::vector<std::byte>>();
+    copy->reserve(total);
+    for (Payload& place : m_places) {
+        const auto bytes = m_bytes.bytes.subspan(place.offset, place.isNote ? place.length : 0);
+        place = { copy->size(), bytes.size(), place.isNote };
+        copy->insert(copy->end(), bytes.begin(), bytes.end());
+    }
+    m_bytes = { *copy, copy };
+}
+
+std::shared_ptr<const Metadata> NotesReader::of(const onnx::NodeProto& proto) const
 {
     const std::vector<size_t> indices = noteIndices(proto);
     if (indices.empty())
         return nullptr;
     auto metadata = std::make_shared<Metadata>();
-    metadata->owner = tensors.file().owner;
+    metadata->owner = m_bytes.owner;
     for (const size_t index : indices) {
-        if (index >= tensors.payloads().size())
+        if (index >= m_places.size())
             continue;
-        const Payload& place = tensors.payloads()[index];
-        const auto bytes = tensors.file().bytes.subspan(place.offset, place.length);
+        const auto bytes = m_bytes.bytes.subspan(m_places[index].offset, m_places[index].length);
         Fields fields({ reinterpret_cast<const char*>(bytes.data()), bytes.size() });
         while (const auto field = fields.next()) {
             if (field->number == kNodeDocString)
