@@ -312,6 +312,8 @@ private slots:
         const ExporterOrigin origin = exporterOrigin((*model)->graph.node(id));
         QTEST(QString::fromStdString(origin.path), "module");
         QTEST(QString::fromStdString(origin.moduleType()), "type");
+        const bool rewritten = node == QLatin1String("node_Conv_18");
+        QCOMPARE(origin.rewrittenBy, std::string(rewritten ? "FuseBatchNormIntoConv" : ""));
         const SourceFrame* frame = origin.shownFrame();
         QVERIFY(frame);
         QTEST(QString::fromStdString(sourceLine(*frame) + " in " + frame->function + " " + frame->code), "source");

@@ -117,6 +117,9 @@ private slots:
         const QString trace = QGuiApplication::clipboard()->text();
         QVERIFY(trace.startsWith(QStringLiteral("  File \"/project/tiny_model.py\", line 28, in forward\n")));
         QVERIFY(trace.endsWith(QStringLiteral("return torch.relu(y) + x\n")));
+        QVERIFY(file.value("rewritten by").isEmpty());
+        QVERIFY(file.session.selection().selectByName("node_Conv_17"));
+        QCOMPARE(file.value("rewritten by"), QStringLiteral("FuseBatchNormIntoConv"));
         file.session.selection().clear();
         QVERIFY(!file.action("Open source")->isVisible());
     }

@@ -29,6 +29,7 @@ ExporterOrigin toldBy(const Metadata& metadata)
         origin.operation = std::move(modules.operation);
     }
     setFrames(origin, stackFrames(metadata.find("pkg.torch.onnx.stack_trace")), OriginEvidence::Metadata);
+    origin.rewrittenBy = boundedName(metadata.find("pkg.onnxscript.rewriter.rule_name").substr(0, kMostEntryBytes));
     if (metadata.docString.empty() || origin.frame)
         return origin;
     setFrames(origin, stackFrames(metadata.docString), OriginEvidence::Documentation);

@@ -27,6 +27,7 @@ struct ExporterOrigin {
     std::optional<size_t> frame; ///< the one to show (userFrame)
     OriginEvidence frameBy = OriginEvidence::None;
     std::string documentation; ///< a doc_string that is no trace
+    std::string rewrittenBy; ///< rule of ONNX Script's optimizer that made the node of others; "" = none
     std::string toldBy; ///< the node whose metadata these are, where it is another one: a call, an If, a Loop
 
     bool known() const { return pathBy != OriginEvidence::None || frame.has_value(); }

@@ -64,6 +64,10 @@ void addProgram(InspectorRowList& rows, const ExporterOrigin& origin, const QStr
         rows.add(tr("module") + suffix, origin.path.empty() ? tr("(the model itself)") : toQt(origin.path), modules);
     rows.add(tr("class") + suffix, toQt(origin.moduleType()), modules);
     rows.add(tr("source") + suffix, sourceText(origin), origin.frame ? traceToolTip(origin) : QString());
+    rows.add(tr("rewritten by") + suffix, toQt(origin.rewrittenBy),
+        tr("The rule of the exporter's optimizer that made the node. Module and source are those of one of the nodes "
+           "that it "
+           "stands for."));
     rows.add(tr("documentation") + suffix, toQt(origin.documentation), tr("What the file says of the node."));
 }
 
