@@ -24,6 +24,12 @@ namespace {
 
 constexpr size_t kMostShards = 1000000;
 
+/// What the user says of outputs, as given.
+struct TaskOptions {
+    std::vector<std::string> tasks; ///< OUTPUT=TASK
+    BoxThresholds boxes;
+};
+
 struct CompareCommand {
     std::string first, second, reference, map, classNames, arithmetic = "simulated", shard, state;
     bool nodeAlone = false;
@@ -36,8 +42,48 @@ struct CompareCommand {
     std::optional<double> rtol, atol;
     bool measureTime = false;
     DataOptions data;
+    TaskOptions tasks;
     ComparisonOutput output;
 };
+
+std::string allTasks()
+{
+    std::string list;
+    for (const TaskChoice& choice : allTaskChoices())
+        list += (list.empty() ? "" : ", ") + taskText(choice);
+    return list;
+}
+
+void addTaskOptions(CLI::App& app, TaskOptions& options)
+{
+    app.add_option("--task", options.tasks,
+           "OUTPUT=TASK: what an output of the float model is, where types, operators and names do not tell; it "
+           "decides "
+           "which numbers follow. TASK is one of "
+               + allTasks() + ". May be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--box-score", options.boxes.score, "boxes: least confidence (default 0.25)");
+    app.add_option("--box-nms", options.boxes.suppression,
+        "boxes: IoU with a better one of its class above which a candidate is dropped, where the form leaves that to "
+        "others (default 0.45)");
+    app.add_option("--box-match", options.boxes.match, "boxes: least IoU of two boxes that are one (default 0.5)");
+}
+
+Result<TaskChoices> taskChoices(const TaskOptions& options)
+{
+    TaskChoices choices;
+    choices.boxes = options.boxes;
+    if (!options.boxes.valid())
+        return badUse("--box-score, --box-nms and --box-match are shares from 0 to 1", "give a number such as 0.5");
+    for (const std::string& text : options.tasks) {
+        const size_t last = text.rfind('=');
+        const auto task = last == std::string::npos ? std::nullopt : taskFromText(text.substr(last + 1));
+        if (!task || last == 0)
+            return badUse("--task '" + text + "' is not OUTPUT=TASK", "TASK is one of " + allTasks());
+        choices.told[text.substr(0, last)] = *task;
+    }
+    return choices;
+}
 
 bool asksForRecipe(const CompareCommand& o) { return o.recipe.any() || !o.ranges.empty(); }
 
@@ -114,6 +160,7 @@ Result<Inputs> inputsOf(const CompareCommand& o, const Files& files, const Commo
     QS_TRY(inputs.threads, threadCount(common));
     QS_TRY(inputs.memoryLimit, memoryLimit(common));
     QS_TRY(inputs.carry, carryPairs(common));
+    QS_TRY(inputs.tasks, taskChoices(o.tasks));
     return inputs;
 }
 
@@ -246,6 +293,7 @@ Command addCompare(CLI::App& app, Context& context)
     addDataOptions(app, o->data);
     addCommonOptions(app, context.common);
     addComparisonOutput(app, o->output);
+    addTaskOptions(app, o->tasks);
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
     app.add_option("--class-names", o->classNames,
         "what the classes are called: one name a line, or JSON (default: as the model's metadata or the folders say)");

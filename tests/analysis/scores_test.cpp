@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/measure/scores.h"
+#include "core/analysis/tasks/scores.h"
 #include "tests/analysis/comparing.h"
 
 #include <cmath>

@@ -108,6 +108,32 @@ private slots:
         QVERIFY2(o.code == 0 && o.err.contains("ORT_ENABLE_BASIC"), o.err.constData());
     }
 
+    void tasksThatAreTold()
+    {
+        const QStringList compare { "compare", kFloat, kQdq, "--data", kData, "--limit", "12", "--json", "-" };
+        const json plain = parsed(quantscope(compare).out)["outputs"][0];
+        const QString name = QString::fromStdString(plain["name"].get<std::string>());
+        QCOMPARE(plain["task"]["kind"], json("classes"));
+        QCOMPARE(plain["task"]["told"], json(false));
+        QCOMPARE(plain["task"]["agreement"], plain["top1_agreement"]);
+        const auto with = [&](const QStringList& options) { return compare + options; };
+        const json told = parsed(quantscope(with({ "--task", name + "=values" })).out)["outputs"][0];
+        QVERIFY(told["task"] == json::parse(R"({"kind":"values","told":true,"agreement":null})"));
+        QVERIFY(told["top1_agreement"].is_null() && told["sqnr_db"] == plain["sqnr_db"]);
+        QS_EXPECT(2, QStringList { "boxes:yolov8" }, with({ "--task", name + "=boxes" }));
+        QS_EXPECT(2, QStringList { "OUTPUT=TASK" }, with({ "--task", "values" }));
+        QS_EXPECT(2, QStringList { "--box-score" }, with({ "--box-score", "1.5" }));
+        QS_EXPECT(3, (QStringList { "nothing", name }), with({ "--task", "nothing=classes" }));
+        QS_EXPECT(3, (QStringList { name, "cannot be mask" }), with({ "--task", name + "=mask" }));
+        for (const char* part : { "1/2", "2/2" })
+            QCOMPARE(quantscope(with({ "--task", name + "=values", "--shard", part, "--state",
+                                    file(QLatin1String(part[0] == '1' ? "1.qstate" : "2.qstate")) }))
+                         .code,
+                0);
+        const json merged = parsed(quantscope({ "merge", file("2.qstate"), file("1.qstate"), "--json", "-" }).out);
+        QVERIFY(merged["outputs"][0] == told);
+    }
+
     void klOfOutputs()
     {
         const Outcome o = quantscope({ "compare", kFloat, kQdq, "--data", kData, "--json", "-" });

@@ -241,6 +241,8 @@ private slots:
         project.inputs.data.spec = "random:4:2";
         project.inputs.data.limit = 3;
         project.inputs.recipe = withRange(quantscopeRecipe(), "t", 0.1, 1e-7);
+        project.inputs.tasks
+            = { { { "a \"b\"", { TaskKind::Boxes, BoxForm::Detr } }, { "c", {} } }, { 0.1, 0.2, 0.9 } };
         project.base = { quantscopeRecipe(), ValueOrigin::Preset };
         project.runs.measured(project.runs.add(namedRun("ünïcode \"x\"")), worth(1.0 / 3, 0.1));
         project.layout = "as the window likes it";
@@ -251,6 +253,7 @@ private slots:
         QCOMPARE(back->inputs.floatPath, model);
         QVERIFY(back->inputs.recipe == project.inputs.recipe);
         QVERIFY(back->runs == project.runs);
+        QVERIFY(back->inputs.tasks == project.inputs.tasks);
         QCOMPARE(back->layout, project.layout);
         QVERIFY(back->files == project.files);
         QVERIFY(changedFiles(*back).empty());

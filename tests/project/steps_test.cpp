@@ -20,15 +20,15 @@ using namespace qs;
 
 namespace {
 
-constexpr size_t kAskedFields = 18;
+constexpr size_t kAskedFields = 19;
 /// Which fields differ. Another field makes the bindings ill-formed: it then needs an edit of its own in edits().
 std::array<bool, kAskedFields> differing(const Asked& a, const Asked& b)
 {
-    const auto& [a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18] = a;
-    const auto& [b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, b16, b17, b18] = b;
+    const auto& [a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19] = a;
+    const auto& [b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, b16, b17, b18, b19] = b;
     return { !(a1 == b1), !(a2 == b2), !(a3 == b3), !(a4 == b4), !(a5 == b5), !(a6 == b6), !(a7 == b7), !(a8 == b8),
         !(a9 == b9), !(a10 == b10), !(a11 == b11), !(a12 == b12), !(a13 == b13), !(a14 == b14), !(a15 == b15),
-        !(a16 == b16), !(a17 == b17), !(a18 == b18) };
+        !(a16 == b16), !(a17 == b17), !(a18 == b18), !(a19 == b19) };
 }
 
 constexpr size_t kSettings = 3;
@@ -157,6 +157,8 @@ private:
             add(row.name);
             add(row.similarity);
             add(row.top1Agreement);
+            m_out.text(taskText(row.task.what));
+            add(row.task.agreement);
             add(row.sampleSqnrDb);
             m_out.number(row.implementation.has_value());
         }
@@ -314,6 +316,7 @@ std::vector<Edit> StepsTests::edits() const
                 i.shard = Shard { 2, 2 };
             } },
         { "node alone", [](Inputs& i) { i.nodeAlone = true; } },
+        { "tasks", [](Inputs& i) { i.tasks.told["y"] = { TaskKind::Values }; } },
         { "histograms", [](Inputs& i) { i.histograms = false; } },
         { "profile", [](Inputs& i) { i.profile = ArithmeticProfile::Integer; } },
     };

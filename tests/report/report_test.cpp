@@ -3,6 +3,7 @@
 #include "core/report/format.h"
 #include "core/report/html/html_parts.h"
 #include "core/report/report.h"
+#include "core/report/task_text.h"
 #include "core/report/text/text_table.h"
 
 #include <QFile>
@@ -189,6 +190,31 @@ Ladder makeLadder()
 }
 
 /// A document in which nothing is left out.
+TaskRow exampleTask(TaskKind kind)
+{
+    TaskRow task;
+    task.what.kind = kind;
+    task.agreement = 0.75;
+    task.differing = 1;
+    task.samples = { { 1.0, {}, {}, false }, { 0.5, {}, {}, true } };
+    if (kind == TaskKind::Sequence) {
+        task.parts = 8;
+        task.commonStart = 3.5;
+        task.counts = { { 2, 2 }, { 2, 1 } };
+        task.samples[1].firstDifference = 1;
+    } else if (kind == TaskKind::Mask) {
+        task.parts = 64;
+        task.partAgreement = 0.9;
+        task.counts = { { 40, 10, 0 }, { 36, 6, 0 } };
+    } else if (kind == TaskKind::Boxes) {
+        task.what.form = BoxForm::Yolov8;
+        task.told = true;
+        task.boxes = { 2, 4, 4, 3, 0, 2.4, 0.15 };
+        task.samples[1].boxes = { 1, 2, 2, 1, 0, 0.8, 0.1 };
+    }
+    return task;
+}
+
 json wholeDocument()
 {
     Snapshot s = makeSnapshot();
@@ -205,6 +231,10 @@ json wholeDocument()
     c.network->step.roundings.push_back({ "w", "w_low", "relu", Precision::Float16, 1e-4 });
     c.activations[0].implementation = ImplementationShares { 0.1, 0 };
     c.outputs[0].implementation = Similarity {};
+    for (const TaskKind kind : { TaskKind::Classes, TaskKind::Sequence, TaskKind::Mask, TaskKind::Boxes }) {
+        c.outputs.push_back(c.outputs[0]);
+        c.outputs.back().task = exampleTask(kind);
+    }
     c.floatNodes.push_back({ NodeId(0), "relu", "Relu", { FloatCause::Rule, "not behind codes" }, 0.5, false });
     c.calibration = CalibrationSummary {};
     c.findings[0].change = { RemedyKind::SetRange, {}, kWildName, -1, 1, 0 };
@@ -263,6 +293,28 @@ private slots:
             line += std::string(severityName(rule.severity)) + " | " + std::string(rule.explanation) + " |";
             QVERIFY2(holds(line), line.c_str());
         }
+    }
+
+    void tasksOfOutputs()
+    {
+        const json d = wholeDocument();
+        const json& outputs = d["outputs"];
+        QVERIFY(outputs[0]["task"] == json::parse(R"({"kind":"values","told":false,"agreement":null})"));
+        QCOMPARE(outputs[1]["task"]["differing_samples"].get<int>(), 1);
+        QVERIFY(outputs[2]["task"]["by_position"] == json::parse("[1.0,0.5]"));
+        QVERIFY(outputs[3]["task"]["by_class"] == json::parse(R"([{"class":0,"iou":0.9},{"class":1,"iou":0.6}])"));
+        const json& boxes = outputs[4]["task"];
+        QVERIFY(boxes["told"].get<bool>() && boxes["form"] == "yolov8");
+        QCOMPARE(boxes["missed"].get<double>(), 1.0);
+        QCOMPARE(boxes["matched_share"].get<double>(), 0.75);
+        QVERIFY(std::abs(boxes["mean_iou"].get<double>() - 0.8) < 1e-12);
+        const json& second = d["sample_details"][1]["tasks"];
+        QVERIFY(second[0].is_null() && second[2]["first_difference"] == 1 && second[4]["missed"] == 1);
+        QCOMPARE(text::taskAgreement(exampleTask(TaskKind::Boxes)), std::string("75.0 % of boxes"));
+        QCOMPARE(text::sampleDifference(exampleTask(TaskKind::Boxes), exampleTask(TaskKind::Boxes).samples[1]),
+            std::string("1 missed, 1 extra"));
+        for (const TaskKind kind : { TaskKind::Sequence, TaskKind::Mask, TaskKind::Boxes })
+            QVERIFY(!text::taskSentence(exampleTask(kind)).empty());
     }
 
     void jsonKeysAndNulls()

@@ -154,6 +154,8 @@ SnapshotPtr comparison(const Options& options)
     output.floatValue = output.quantValue = graph.findValue(output.name);
     output.similarity = result.activations.back().accumulated;
     output.top1Agreement = 0.5;
+    output.task.what.kind = TaskKind::Classes;
+    output.task.agreement = 0.5;
     result.outputs.push_back(output);
     if (options.accuracy)
         result.accuracy = Accuracy { options.samples, 1.0, 0.5 };

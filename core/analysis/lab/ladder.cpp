@@ -2,9 +2,9 @@
 #include "core/analysis/lab/ladder.h"
 
 #include "core/analysis/lab/rungs.h"
-#include "core/analysis/measure/scores.h"
 #include "core/analysis/pairs/fed_model.h"
 #include "core/analysis/pairs/float_elements.h"
+#include "core/analysis/tasks/scores.h"
 #include "core/engine/run/sample_loop.h"
 #include "core/tensor/convert.h"
 

@@ -6,8 +6,6 @@
 #include "core/engine/lowered/content_key.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <optional>
 
 namespace qs {
@@ -42,6 +40,10 @@ Status Lockstep::prepare(Shared& shared, const CompareOptions& options)
             continue;
         f.values.push_back(shared.outputs[i].x);
         q.values.push_back(shared.outputs[i].y);
+        for (const size_t part : shared.outputs[i].task.parts) {
+            f.values.push_back(shared.outputs[part].x);
+            q.values.push_back(shared.outputs[part].y);
+        }
     }
     const auto carriedByFloat = floatState.outputs(), carriedByQuant = quantState.outputs();
     f.values.insert(f.values.end(), carriedByFloat.begin(), carriedByFloat.end());
@@ -139,6 +141,7 @@ Status Lockstep::run(const Feed& feed, const CancelToken& cancel)
         QS_CHECK(advance(f, m_shared.outputs[i].x, cancel));
         QS_CHECK(advance(q, m_shared.outputs[i].y, cancel));
         measureOutput(i, f.get(m_shared.outputs[i].x), q.get(m_shared.outputs[i].y), feed);
+        QS_CHECK(measureBoxes(i, f, q, feed, cancel));
     }
     QS_CHECK(f.runAll(cancel));
     while (!q.finished())
@@ -192,8 +195,7 @@ Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& c
         const Tensor &xt = written.get(out.y), &yt = q.get(out.y);
         if (xt.count() != yt.count())
             continue;
-        const QuantParams* params
-            = out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
+        const QuantParams* params = outputParams(out);
         Tensor keepX, keepY;
         const float* x = asFloats(xt, Layout::Plain, params, m_x, keepX);
         const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
@@ -202,36 +204,6 @@ Status Lockstep::runWritten(Execution& q, const Feed& feed, const CancelToken& c
     }
     m_written->keep(written);
     return {};
-}
-
-void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, const Feed& feed)
-{
-    Measured& m = *m_shared.measured;
-    const OutputPair& out = m_shared.outputs[index];
-    if (xt.count() != yt.count())
-        return;
-    const QuantParams* params
-        = out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
-    Tensor keepX, keepY;
-    const float* x = asFloats(xt, Layout::Plain, nullptr, m_x, keepX);
-    const float* y = asFloats(yt, Layout::Plain, params, m_y, keepY);
-    const auto count = static_cast<size_t>(xt.count());
-    const size_t slices = feed.slicesOf(count), slice = count / slices;
-    const bool scores = out.scores != ScoreKind::None && !m_float.state().carries(out.x);
-    const auto rows = scores ? scoreRows(xt.shape(), feed.samples) : std::nullopt;
-    for (size_t s = 0; s < slices; ++s) {
-        const size_t at = index * m.samples + feed.firstSample + s;
-        addPairSums(m.outputSums[at], x + s * slice, y + s * slice, nullptr, slice, nullptr, {});
-        if (!rows || slices != feed.samples)
-            continue;
-        m.scores[at] = scoreSums(x + s * slice, y + s * slice, *rows, out.scores);
-        if (rows->positions != 1)
-            continue;
-        m.floatClass[at] = argmax(x + s * slice, slice);
-        m.quantClass[at] = argmax(y + s * slice, slice);
-        m.floatMargin[at] = marginOf(x + s * slice, slice, m.floatClass[at]);
-        m.quantMargin[at] = marginOf(y + s * slice, slice, m.floatClass[at]);
-    }
 }
 
 } // namespace qs

@@ -16,6 +16,10 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     floatMargin.assign(outputs, 0);
     quantMargin.assign(outputs, 0);
     scores.assign(outputs, {});
+    masks.assign(outputs, {});
+    boxes.assign(outputs, {});
+    for (size_t i = 0; i < outputCount; ++i)
+        parts.push_back(std::make_unique<SharedCounts>());
     done.assign(samples, 0);
     for (size_t i = 0; i < pairs.size(); ++i)
         shared.push_back(std::make_unique<PairShared>());

@@ -6,8 +6,10 @@
 #include "core/analysis/measure/code_difference.h"
 #include "core/analysis/measure/input_sums.h"
 #include "core/analysis/measure/pair_meter.h"
-#include "core/analysis/measure/scores.h"
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/analysis/tasks/boxes.h"
+#include "core/analysis/tasks/masks.h"
+#include "core/analysis/tasks/scores.h"
 
 #include <bitset>
 #include <memory>
@@ -38,6 +40,9 @@ struct Measured {
     std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none, or several positions
     std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
     std::vector<ScoreSums> scores; ///< same index; no positions: no scores
+    std::vector<MaskSums> masks; ///< same index; no pixels: no masks
+    std::vector<BoxSums> boxes; ///< same index; of the output that has the numbers of its boxes
+    std::vector<std::unique_ptr<SharedCounts>> parts; ///< by output: positions of sequences, classes of masks
     std::vector<uint8_t> done; ///< by sample
     std::vector<std::unique_ptr<PairShared>> shared; ///< by pair
     std::vector<bool> knownPairs, knownOutputs; ///< filled from what earlier runs measured: nothing is left to do

@@ -15,7 +15,13 @@ static_assert(std::endian::native == std::endian::little);
 static_assert(std::is_trivially_copyable_v<PairSums> && sizeof(PairSums) == 20 * sizeof(double),
     "raise kMeasuredVersion when the sums change");
 
-static_assert(std::is_trivially_copyable_v<ScoreSums> && sizeof(ScoreSums) == 6 * sizeof(double),
+static_assert(std::is_trivially_copyable_v<ScoreSums> && sizeof(ScoreSums) == 7 * sizeof(double),
+    "raise kMeasuredVersion when the sums change");
+
+static_assert(std::is_trivially_copyable_v<MaskSums> && sizeof(MaskSums) == 3 * sizeof(double),
+    "raise kMeasuredVersion when the sums change");
+
+static_assert(std::is_trivially_copyable_v<BoxSums> && sizeof(BoxSums) == 7 * sizeof(double),
     "raise kMeasuredVersion when the sums change");
 
 static_assert(std::is_trivially_copyable_v<InputSums> && sizeof(InputSums) == 6 * sizeof(double),
@@ -79,6 +85,18 @@ void mergeShared(ByteReader& in, bool earliest, PairShared& shared)
     const auto shape = in.numbers<int64_t>();
     if (!shape.empty() && (shared.shape.empty() || earliest))
         shared.shape = Shape(shape.begin(), shape.end());
+}
+
+void mergeParts(ByteReader& in, const std::vector<std::unique_ptr<SharedCounts>>& whole)
+{
+    if (in.number<uint64_t>() != whole.size())
+        return in.fail();
+    for (const auto& parts : whole) {
+        const PartCounts more { in.numbers<uint64_t>(), in.numbers<uint64_t>() };
+        if (more.all.size() != more.same.size())
+            return in.fail();
+        parts->merge(more);
+    }
 }
 
 void writeImplementation(const ImplementationSums& sums, ByteWriter& out)
@@ -151,6 +169,13 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     out.numbers(m.floatMargin);
     out.numbers(m.quantMargin);
     writeSums(m.scores, out);
+    writeSums(m.masks, out);
+    writeSums(m.boxes, out);
+    out.number<uint64_t>(m.parts.size());
+    for (const auto& parts : m.parts) {
+        out.numbers(parts->counts.all);
+        out.numbers(parts->counts.same);
+    }
     out.numbers(m.done);
     out.number<uint64_t>(m.shared.size());
     for (const auto& shared : m.shared)
@@ -196,6 +221,9 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     put(in.numbers<double>(), at, whole.floatMargin, in);
     put(in.numbers<double>(), at, whole.quantMargin, in);
     putSums(in, at, whole.scores);
+    putSums(in, at, whole.masks);
+    putSums(in, at, whole.boxes);
+    mergeParts(in, whole.parts);
     put(in.numbers<uint8_t>(), at, whole.done, in);
     if (in.number<uint64_t>() != whole.shared.size())
         return in.fail();

@@ -15,7 +15,9 @@ uint64_t bytesOf(const PairStatistics& s)
     const auto counts = [](const Histogram& h) { return h.counts().bytes(); };
     const PairHistograms& h = s.histograms;
     return sizeof(s) + s.sums.size() * (sizeof(PairSums) + 3 * sizeof(double) + 2 * sizeof(int64_t) + 1) + counts(h.x)
-        + counts(h.y) + counts(h.error) + counts(h.before);
+        + counts(h.y) + counts(h.error) + counts(h.before) + s.scores.size() * sizeof(ScoreSums)
+        + s.masks.size() * sizeof(MaskSums) + s.boxes.size() * sizeof(BoxSums)
+        + 2 * s.parts.all.size() * sizeof(uint64_t);
 }
 
 /// Collects what a measurement follows from; nothing where a part has no key.
@@ -69,12 +71,26 @@ std::optional<Hash128> keyOf(const ComparePair& pair, const PairPlan& p, bool hi
     return key.params(p.params).number(p.ownQuantizer).real(p.activation.low).real(p.activation.high).key();
 }
 
-std::optional<Hash128> keyOf(const ComparePair& pair, const OutputPair& out)
+void addOutput(const ComparePair& pair, const OutputPair& out, PartsKey& key)
 {
-    PartsKey key;
-    key.number(2).value(*pair.floatPlan, out.x).value(*pair.quantPlan, out.y);
+    key.value(*pair.floatPlan, out.x).value(*pair.quantPlan, out.y);
     if (out.quantizer)
         key.params(pair.quantView->quantizers()[*out.quantizer].params);
+}
+
+std::optional<Hash128> keyOf(const ComparePair& pair, const std::vector<OutputPair>& outputs, size_t index)
+{
+    const OutputPair& out = outputs[index];
+    PartsKey key;
+    key.number(2);
+    addOutput(pair, out, key);
+    const OutputTask& task = out.task;
+    key.number(int64_t(task.what.kind)).number(int64_t(task.what.form)).number(int64_t(task.scores));
+    key.number(task.channelsLast).number(task.holdsClasses).number(int64_t(task.parts.size()));
+    for (const size_t part : task.parts)
+        addOutput(pair, outputs[part], key);
+    for (const double share : { pair.tasks.boxes.score, pair.tasks.boxes.suppression, pair.tasks.boxes.match })
+        key.number(task.parts.empty() ? 0 : std::bit_cast<int64_t>(share));
     return key.key();
 }
 
@@ -178,7 +194,7 @@ RememberedPairs::RememberedPairs(PairMemory& memory, const ComparePair& pair, co
             measured.shared[i]->histograms.x = seen->histograms.x;
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
-        m_outputs.push_back(keyOf(pair, outputs[i]));
+        m_outputs.push_back(keyOf(pair, outputs, i));
         if (const auto known = m_outputs[i] ? memory.find(*m_outputs[i]) : nullptr)
             takeOutput(i, *known);
     }
@@ -204,6 +220,9 @@ void RememberedPairs::takeOutput(size_t output, const PairStatistics& known)
     setRow(m_measured.floatMargin, output, known.floatMargin);
     setRow(m_measured.quantMargin, output, known.quantMargin);
     setRow(m_measured.scores, output, known.scores);
+    setRow(m_measured.masks, output, known.masks);
+    setRow(m_measured.boxes, output, known.boxes);
+    m_measured.parts[output]->merge(known.parts);
 }
 
 bool RememberedPairs::complete() const
@@ -241,6 +260,9 @@ void RememberedPairs::keep()
         now->floatMargin = rowOf(m.floatMargin, i, m.samples);
         now->quantMargin = rowOf(m.quantMargin, i, m.samples);
         now->scores = rowOf(m.scores, i, m.samples);
+        now->masks = rowOf(m.masks, i, m.samples);
+        now->boxes = rowOf(m.boxes, i, m.samples);
+        now->parts = m.parts[i]->now();
         m_memory.keep(*m_outputs[i], std::move(now));
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/pairs/provenance.h"
+#include "core/analysis/tasks/output_task.h"
 #include "core/engine/plan/plan.h"
 #include "core/match/alignment.h"
 #include "core/qdq/quant_view.h"
@@ -19,6 +20,7 @@ struct ComparePair {
     std::shared_ptr<const Plan> writtenPlan = nullptr; ///< the file as written, when quantPlan is of an integer profile
     std::shared_ptr<const Provenance> provenance = nullptr; ///< null: a file, of which nothing more is known
     std::shared_ptr<LoweringCache> lowered = nullptr; ///< what plans of these files share; null: nothing
+    TaskChoices tasks {}; ///< what the user says of the outputs
 };
 
 } // namespace qs

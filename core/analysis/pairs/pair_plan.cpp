@@ -105,11 +105,17 @@ std::vector<OutputPair> pairOutputs(const ComparePair& pair)
             y = qg.outputs()[i];
         if (!y.valid() || pair.floatPlan->blocked(x) || pair.quantPlan->blocked(y) || !areTensors(pair, x, y))
             continue;
-        OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt, scoreKindOf(*pair.floatPlan, x) };
+        OutputPair out { fg.value(x).name, qg.value(y).name, x, y, std::nullopt, {} };
         if (const auto q = pair.quantView->ofQuantized(y); q && pair.quantView->quantizers()[*q].codes == y)
             out.quantizer = q;
         list.push_back(std::move(out));
     }
+    std::vector<ValueId> values;
+    for (const OutputPair& out : list)
+        values.push_back(out.x);
+    const auto tasks = outputTasks(*pair.floatPlan, values, pair.tasks);
+    for (size_t i = 0; i < list.size(); ++i)
+        list[i].task = tasks[i];
     return list;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/analysis/pairs/compare_pair.h"
-#include "core/analysis/pairs/score_kind.h"
+#include "core/analysis/tasks/recognition.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/quant_params.h"
 
@@ -40,7 +40,7 @@ struct OutputPair {
     std::string name, quantizedName;
     ValueId x, y;
     std::optional<uint32_t> quantizer; ///< when y holds codes
-    ScoreKind scores = ScoreKind::None;
+    OutputTask task; ///< its indices are those of the list of pairs
 };
 std::vector<OutputPair> pairOutputs(const ComparePair& pair);
 

@@ -37,7 +37,7 @@ struct Comparison {
     std::vector<OutputRow> outputs;
     std::vector<SaturationRow> saturation; ///< in node order; nodes whose kernel can saturate
     std::optional<Accuracy> accuracy;
-    std::vector<size_t> flipped; ///< samples whose class differs between the models
+    std::vector<size_t> flipped; ///< samples whose class differs between the models, or what else the task counts
     std::vector<int64_t> floatClass, quantClass; ///< by sample; empty when the first output has one element
     /// By sample, of the first output: the float model's class over the next best, in the float and quantized model.
     std::vector<double> floatMargin, quantMargin;

@@ -71,9 +71,17 @@ inline constexpr Definition kKl { "kl_mean", "KL divergence of the classes' prob
     "Mean KL divergence of the probabilities of the classes (softmax of the output, where it is none yet), float model "
     "against quantized. 0 is equal; lower is better." };
 
+inline constexpr Definition kTask { "agreement", "what the output's task asks for: classes, positions, masks, boxes",
+    "What the task of the output asks for: the share of samples with the same class, of positions with the same class, "
+    "the mean IoU of masks over their classes, or the share of both models' boxes that have a counterpart of their "
+    "class. Higher is better." };
+inline constexpr Definition kMatched { "matched", "boxes with a counterpart",
+    "Boxes of both models that are one: pairs of one class, largest IoU first, each box once, from the IoU that is set "
+    "on." };
+
 inline constexpr std::array kAll { &kAccumulated, &kAdded, &kNodeAlone, &kIncrease, &kIdeal, &kNoise, &kClipped, &kRmse,
     &kMaxError, &kMeanError, &kCosine, &kRange, &kObservedRange, &kRangeRatio, &kPerTensor, &kPerChannel, &kTop1,
-    &kTop5, &kKl };
+    &kTop5, &kKl, &kTask, &kMatched };
 
 } // namespace definition
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/agreement/task_row.h"
 #include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
 #include "core/base/ids.h"
@@ -22,6 +23,7 @@ struct OutputRow {
     Number top5Agreement;
     double positions = 0; ///< scored, of all samples
     Number klMean, klMax; ///< KL divergence by position, natural logarithm; null where they are no distribution
+    TaskRow task;
     std::vector<Number> sampleSqnrDb; ///< one a sample
     std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
     std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end

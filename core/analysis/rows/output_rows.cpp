@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/agreement/task_rows.h"
 #include "core/analysis/rows/fill_rows.h"
+
+#include <algorithm>
 
 namespace qs {
 
 namespace {
 
-/// Samples in which any position has another class.
+/// Samples that differ at the first output with a task that counts them.
 void fillFlipped(const Measured& m, Comparison& result)
 {
+    const auto counting = std::ranges::find_if(result.outputs,
+        [](const OutputRow& row) { return row.task.what.kind != TaskKind::Mask && !row.task.samples.empty(); });
+    if (counting == result.outputs.end())
+        return;
+    auto sample = counting->task.samples.begin();
     for (size_t s = 0; s < m.samples; ++s)
-        if (m.done[s] && m.scores[s].agreeing < m.scores[s].positions)
+        if (m.done[s] && (sample++)->differs)
             result.flipped.push_back(m.firstSample + s);
 }
 
@@ -87,6 +95,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         if (!m.writtenSums.empty())
             row.implementation = similarityOf(written);
         fillScores(scores, row);
+        row.task = taskRow(pair, outputs, o, m);
         result.outputs.push_back(std::move(row));
     }
     if (!outputs.empty())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/sensitivity/variant_runs.h"
 
-#include "core/analysis/measure/scores.h"
+#include "core/analysis/tasks/scores.h"
 #include "core/engine/lowered/content_key.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/tensor/convert.h"
@@ -199,7 +199,8 @@ OutputScore VariantRuns::score(const Sample& sample, const Execution& execution,
         const size_t samples = sample.feed.samples, slice = x.size() / samples;
         if (o > 0 || x.size() % samples != 0)
             continue;
-        const auto rows = scoreRows(execution.get(outputs[o]).shape(), samples);
+        const bool scored = scoreKindOf(*m_reference, m_reference->graph().outputs()[0]) != ScoreKind::None;
+        const auto rows = scored ? scoreRows(execution.get(outputs[o]).shape(), samples) : std::nullopt;
         if (!rows || rows->positions != 1)
             continue;
         for (size_t s = 0; s < samples; ++s) {

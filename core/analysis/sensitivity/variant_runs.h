@@ -31,7 +31,7 @@ struct OutputScore {
     Number sqnrDb() const; ///< null when exact or without a signal
     Number worstSqnrDb() const; ///< of the worst output, dB; null where all are exact or without a signal
     Number accuracy() const; ///< fraction; null without labels
-    Number agreement() const; ///< fraction of samples; null where the first output has one element a sample
+    Number agreement() const; ///< fraction of samples; null where the first output is no scores of classes
 };
 
 /// Runs many variants of one model over the same samples and scores their outputs. Values that a variant has in common

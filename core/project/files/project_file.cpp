@@ -93,6 +93,29 @@ Result<Recipe> recipeIn(const ProjectJson& json, const char* key)
     return recipeFromJson(json.value(key, ProjectJson::object()).dump());
 }
 
+ProjectJson tasksJson(const TaskChoices& tasks)
+{
+    ProjectJson outputs = ProjectJson::object();
+    for (const auto& [name, choice] : tasks.told)
+        outputs[name] = taskText(choice);
+    return { { "outputs", std::move(outputs) }, { "box_score", tasks.boxes.score },
+        { "box_nms", tasks.boxes.suppression }, { "box_match", tasks.boxes.match } };
+}
+
+/// Tasks that this version does not know are left to recognition.
+TaskChoices tasksOf(const ProjectJson& json)
+{
+    TaskChoices tasks;
+    for (const auto& [name, text] : json.value("outputs", std::map<std::string, std::string>()))
+        if (const auto choice = taskFromText(text))
+            tasks.told[name] = *choice;
+    const BoxThresholds usual,
+        read { json.value("box_score", usual.score), json.value("box_nms", usual.suppression),
+            json.value("box_match", usual.match) };
+    tasks.boxes = read.valid() ? read : usual;
+    return tasks;
+}
+
 ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
 {
     ProjectJson json { { "float", paths.stored(inputs.floatPath) }, { "quantized", paths.stored(inputs.quantPath) },
@@ -113,6 +136,8 @@ ProjectJson inputsJson(const Inputs& inputs, const Paths& paths)
         json["other"] = { { "recipe", recipeJson(*inputs.other.recipe) } };
     if (!inputs.carry.empty())
         json["carry"] = inputs.carry;
+    if (inputs.tasks != TaskChoices {})
+        json["tasks"] = tasksJson(inputs.tasks);
     json["arithmetic"] = std::string(profileName(inputs.profile));
     json["local"] = inputs.nodeAlone;
     return json;
@@ -138,6 +163,7 @@ Result<Inputs> inputsOf(const ProjectJson& json, const Paths& paths)
         QS_TRY(inputs.other.recipe, recipeIn(*other, "recipe"));
     }
     inputs.carry = json.value("carry", inputs.carry);
+    inputs.tasks = tasksOf(json.value("tasks", ProjectJson::object()));
     inputs.nodeAlone = json.value("local", false);
     for (ArithmeticProfile profile : kProfiles)
         if (json.value("arithmetic", std::string()) == profileName(profile))

@@ -17,6 +17,8 @@ std::string measuredOn(const Inputs& inputs, size_t samples)
     text += "\n" + std::to_string(samples) + "\n" + std::string(profileName(inputs.profile));
     for (const auto& [output, input] : inputs.carry)
         text += "\n" + output + "=" + input;
+    for (const auto& [output, task] : inputs.tasks.told)
+        text += "\n" + output + ":" + taskText(task);
     return text;
 }
 

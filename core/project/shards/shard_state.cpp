@@ -9,7 +9,7 @@ namespace qs {
 namespace {
 
 constexpr uint64_t kMagic = 0x545345504f435351; ///< "QSCOPEST" as it lies in the file
-constexpr uint32_t kHeaderVersion = 4;
+constexpr uint32_t kHeaderVersion = 5;
 constexpr uint32_t kStateVersion = kHeaderVersion * 1000 + kMeasuredVersion;
 constexpr size_t kFrame = 2 * sizeof(uint64_t) + sizeof(uint32_t); ///< magic, version, length of the body
 constexpr const char* kWhereFrom = "give the files that `compare --shard I/N --state F` wrote";
@@ -50,6 +50,22 @@ template <class Stream> void archive(Stream& a, Archived<Stream, std::map<std::s
         shapes = { list.begin(), list.end() };
 }
 
+template <class Stream> void archive(Stream& a, Archived<Stream, TaskChoices>& tasks)
+{
+    std::vector<std::pair<std::string, TaskChoice>> list(tasks.told.begin(), tasks.told.end());
+    a.size(list, 2 * sizeof(uint64_t));
+    for (auto& [name, choice] : list) {
+        a.item(name);
+        a.item(choice.kind);
+        a.item(choice.form);
+    }
+    if constexpr (Stream::kReads)
+        tasks.told = { list.begin(), list.end() };
+    a.item(tasks.boxes.score);
+    a.item(tasks.boxes.suppression);
+    a.item(tasks.boxes.match);
+}
+
 template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h)
 {
     a.item(h.program);
@@ -64,6 +80,7 @@ template <class Stream> void archive(Stream& a, Archived<Stream, ShardHeader>& h
     if constexpr (Stream::kReads)
         h.profile = static_cast<ArithmeticProfile>(profile);
     a.item(h.nodeAlone);
+    archive(a, h.tasks);
     a.item(h.expanded);
     a.item(h.count);
     a.item(h.samples);

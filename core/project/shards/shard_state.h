@@ -25,6 +25,7 @@ struct ShardHeader {
     std::optional<uint64_t> seed;
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
     bool nodeAlone = false;
+    TaskChoices tasks {};
     bool expanded = false; ///< bodies of If, Loop and Scan, by what the data have in common
     size_t count = 1; ///< of shards
     size_t samples = 0; ///< of all shards

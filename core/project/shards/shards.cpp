@@ -83,6 +83,7 @@ Result<ShardHeader> headerOf(std::span<const SnapshotPtr> snapshots)
     h.seed = inputs.data.seed;
     h.profile = inputs.profile;
     h.nodeAlone = inputs.nodeAlone;
+    h.tasks = inputs.tasks;
     h.expanded = std::ranges::any_of(
         snapshots, [](const SnapshotPtr& s) { return s->floatModel->bodies || s->quantModel->bodies; });
     h.count = inputs.shard->count;
@@ -165,6 +166,7 @@ private:
         inputs.rangesPath = located(m_header.ranges);
         inputs.profile = m_header.profile;
         inputs.nodeAlone = m_header.nodeAlone;
+        inputs.tasks = m_header.tasks;
         inputs.threads = m_work.threads;
         inputs.memoryLimit = m_work.memoryLimit;
         inputs.run = false;

@@ -192,7 +192,7 @@ Status compare(Steps& s, const PartialFn& partial)
     const bool prove = !s.next.quantization; // what a recipe made is the same network
     const ComparisonKey key { *sampled(s.next, s.next.data), *s.next.quantModel, s.next.alignment, s.next.quantization,
         s.next.quantization ? quantizable(s.next)->data : nullptr, asked.profile, asked.nodeAlone, asked.histograms,
-        prove, asked.shard };
+        prove, asked.tasks, asked.shard };
     std::function<void(Comparison)> soFar;
     if (partial)
         soFar = [&](Comparison comparison) {

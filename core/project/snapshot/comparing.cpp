@@ -4,6 +4,7 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/rows/weight_rows.h"
+#include "core/analysis/tasks/recognition.h"
 #include "core/project/quantize/provenance.h"
 
 #include <algorithm>
@@ -57,6 +58,8 @@ Result<Compared> compareSampled(
     PlanOptions plan = context.planOptions();
     plan.profile = key.profile;
     ComparePair pair = readyPair(key.sampled.floatModel, key.quantModel, key.alignment, plan);
+    QS_CHECK(checkTasks(*key.sampled.floatModel.plan, key.tasks));
+    pair.tasks = key.tasks;
     if (key.quantization)
         pair.provenance = std::make_shared<const Provenance>(
             provenanceOf(*key.quantization, key.calibrationData, key.sampled.data.get()));
@@ -74,8 +77,10 @@ Result<Compared> compareSampled(
 
 ComparePair comparePairOf(const Snapshot& s)
 {
-    return readyPair(
+    ComparePair pair = readyPair(
         *s.floatModel, *s.quantModel, s.alignment, { KernelMode::Fast, s.inputs.profile, s.caches.lowered });
+    pair.tasks = s.inputs.tasks;
+    return pair;
 }
 
 FoldedConstants foldedConstantsOf(const Snapshot& s)

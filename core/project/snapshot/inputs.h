@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/analysis/lockstep/compare_options.h"
+#include "core/analysis/tasks/output_task.h"
 #include "core/base/work/work_context.h"
 #include "core/data/data_source.h"
 #include "core/engine/run/carry.h"
@@ -39,6 +40,7 @@ struct Asked {
     bool run = true; ///< false: values are paired, but neither model is run
     std::optional<Shard> shard; ///< run this part of the samples alone, and keep its sums
     bool nodeAlone = false; ///< --node-alone
+    TaskChoices tasks {}; ///< what outputs are, where the user says it, and thresholds of boxes
     bool histograms = true; ///< false: rows without histograms, which cost as much as all other numbers
     ArithmeticProfile profile = ArithmeticProfile::Simulated; ///< of the quantized model
     bool operator==(const Asked&) const = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/snapshot/samples.h"
 
-#include "core/analysis/measure/scores.h"
+#include "core/analysis/tasks/scores.h"
 #include "core/data/open_data.h"
 
 #include <algorithm>
@@ -24,8 +24,6 @@ std::vector<InputSpec> inputsThatAre(const Graph& graph, const CarryNames& carry
 } // namespace
 
 namespace {
-
-constexpr int64_t kSomePositions = 2; ///< where a file leaves their number open
 
 /// One name for each of so many classes; a dictionary may name some of them.
 bool nameClasses(const ClassNames& names, size_t classes)
@@ -62,15 +60,9 @@ size_t classesOf(const Plan& plan)
     if (outputs.empty() || scoreKindOf(plan, outputs.front()) == ScoreKind::None)
         return 0;
     const auto dims = plan.facts().of(outputs.front()).dims;
-    if (!dims || dims->empty())
+    if (!dims || dims->empty() || !dims->back().known())
         return 0;
-    Shape shape { 1 }; // of one sample
-    for (size_t i = dims->size() > 1 ? 1 : 0; i < dims->size(); ++i) {
-        if (!(*dims)[i].known() && i + 1 == dims->size())
-            return 0;
-        shape.push_back((*dims)[i].known() ? (*dims)[i].value : kSomePositions);
-    }
-    const auto rows = scoreRows(shape, 1);
+    const auto rows = scoreRows(*dims);
     return rows ? rows->classes : 0;
 }
 

@@ -71,6 +71,7 @@ struct ComparisonKey {
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
     bool nodeAlone = false, histograms = true;
     bool prove = false; ///< CompareOptions::prove
+    TaskChoices tasks {};
     std::optional<Shard> shard;
     bool operator==(const ComparisonKey&) const = default;
 };

@@ -3,6 +3,7 @@
 #include "core/report/html/html_files.h"
 #include "core/report/html/html_parts.h"
 #include "core/report/report.h"
+#include "core/report/task_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,6 +38,28 @@ std::string calibratedOn(const Snapshot& s)
                              : std::string("the same data calibrate and judge"));
 }
 
+const char* taskTitle(TaskKind kind)
+{
+    switch (kind) {
+    case TaskKind::Classes:
+        return "Same class (top-1)";
+    case TaskKind::Sequence:
+        return "Positions with the same class";
+    case TaskKind::Mask:
+        return "Masks, mean IoU";
+    case TaskKind::Boxes:
+        return "Boxes with a counterpart";
+    case TaskKind::Values:
+        break;
+    }
+    return "";
+}
+
+std::string taskShare(const TaskRow& task)
+{
+    return task.what.kind == TaskKind::Mask ? text::number(task.agreement) : text::percent(task.agreement);
+}
+
 std::string cards(const Snapshot& s)
 {
     const Comparison& c = *s.comparison;
@@ -48,8 +71,10 @@ std::string cards(const Snapshot& s)
         out += card(
             c.outputs.size() > 1 ? "Output SQNR (worst of " + std::to_string(c.outputs.size()) + ")" : "Output SQNR",
             shown(text::decibelUnit(o.similarity.sqnrDb, o.similarity.exact)), escaped(o.name));
-        out += card("Same class (top-1)", shown(text::percent(c.outputs.front().top1Agreement)),
-            escaped(c.outputs.front().top1Agreement ? text::counted(c.samples, "sample") : "one element a sample"));
+        for (const OutputRow& row : c.outputs)
+            if (row.task.agreement)
+                out += card(taskTitle(row.task.what.kind), shown(taskShare(row.task)),
+                    escaped(c.outputs.size() > 1 ? row.name : text::counted(c.samples, "sample")));
     }
     if (c.accuracy)
         out += card("Accuracy, float \xe2\x86\x92 quantized",

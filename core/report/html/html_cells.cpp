@@ -10,7 +10,7 @@
 
 namespace qs::html {
 
-std::string openTable(const char* id, std::initializer_list<Head> heads)
+std::string openTable(const char* id, const std::vector<Head>& heads)
 {
     std::string out = "<div class=\"scroll\"><table id=\"" + std::string(id) + "\"><thead><tr>";
     for (const Head& h : heads)

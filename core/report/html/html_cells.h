@@ -3,9 +3,9 @@
 
 #include "core/analysis/rows/comparison.h"
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Tables of the HTML report, cell by cell.
 namespace qs::html {
@@ -15,7 +15,7 @@ struct Head {
     std::string_view tip;
     bool numeric = true;
 };
-std::string openTable(const char* id, std::initializer_list<Head> heads);
+std::string openTable(const char* id, const std::vector<Head>& heads);
 std::string closeTable();
 
 std::string textCell(const std::string& text, const char* cssClass = "");

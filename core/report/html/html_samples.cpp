@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/definitions.h"
 #include "core/report/format.h"
 #include "core/report/html/html_cells.h"
 #include "core/report/html/html_parts.h"
+#include "core/report/task_text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace qs::html {
 
@@ -83,17 +86,83 @@ std::string duplicatesText(const Comparison& c)
     return "<p>Equal samples: " + escaped(list) + (c.duplicates.size() > kMostGroups ? " ..." : "") + ".</p>\n";
 }
 
-/// Samples with another class first, then by SQNR, lowest first.
-std::vector<size_t> tellingOrder(const Comparison& c)
+/// The output whose task is told sample by sample: the first that has one; null: none has.
+const OutputRow* tellingOutput(const Comparison& c)
+{
+    const auto it = std::ranges::find_if(c.outputs, [](const OutputRow& row) { return !row.task.samples.empty(); });
+    return it == c.outputs.end() ? nullptr : &*it;
+}
+
+/// Samples that differ first, then by agreement, then by SQNR, lowest first.
+std::vector<size_t> tellingOrder(const Comparison& c, const OutputRow* telling)
 {
     const auto& db = c.outputs.front().sampleSqnrDb;
     std::vector<size_t> order(db.size());
     std::iota(order.begin(), order.end(), size_t(0));
-    const auto flipped = [&](size_t s) { return s < c.floatClass.size() && c.floatClass[s] != c.quantClass[s]; };
-    std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-        return flipped(a) != flipped(b) ? flipped(a) : db[a].value_or(HUGE_VAL) < db[b].value_or(HUGE_VAL);
-    });
+    const auto key = [&](size_t s) {
+        const TaskSample sample
+            = telling && s < telling->task.samples.size() ? telling->task.samples[s] : TaskSample {};
+        return std::tuple(!sample.differs, sample.agreement.value_or(HUGE_VAL), db[s].value_or(HUGE_VAL));
+    };
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
     return order;
+}
+
+/// What stands in the table beside names and SQNR.
+struct SampleColumns {
+    bool classes = false; ///< one a sample
+    const TaskRow* task = nullptr; ///< of other kinds; null: none
+};
+
+std::vector<Head> sampleHeads(const SampleColumns& columns)
+{
+    std::vector<Head> heads { { "sample", "number, from 0", true }, { "name", "file or number", false },
+        { "label", "class that the data give" } };
+    if (columns.classes)
+        heads.insert(heads.end(),
+            { { "float class", "largest element of the first output" },
+                { "quantized class", "largest element of the first output" },
+                { "float margin", "of the float model's class over the next best" },
+                { "quantized margin", "of the float model's class over the next best, in the quantized model" } });
+    if (columns.task)
+        heads.insert(
+            heads.end(), { { "agreement", definition::kTask.brief }, { "difference", "what is not the same", false } });
+    heads.push_back({ "output dB", "SQNR of the first output" });
+    return heads;
+}
+
+std::string sampleCells(const Snapshot& s, size_t at, const SampleColumns& columns)
+{
+    const Comparison& c = *s.comparison;
+    const size_t number = c.firstSample + at;
+    const auto named = [&](int64_t v) { return numberCell(escaped(className(*s.classNames, v)), double(v)); };
+    const bool labelled = s.data && number < s.data->labels().size();
+    std::string out = numberCell(std::to_string(number), double(number))
+        + textCell(s.data ? s.data->sampleName(number) : "")
+        + (labelled ? named(s.data->labels()[number]) : "<td></td>");
+    if (columns.classes)
+        out += named(c.floatClass[at]) + named(c.quantClass[at]) + plain(c.floatMargin[at]) + plain(c.quantMargin[at]);
+    if (columns.task) {
+        const TaskSample& sample = columns.task->samples[at];
+        out += share(sample.agreement) + textCell(text::sampleDifference(*columns.task, sample));
+    }
+    return out + decibels(c.outputs.front().sampleSqnrDb[at]);
+}
+
+/// What there is to say of differing samples above their table.
+std::string differingText(const Comparison& c, const OutputRow* telling)
+{
+    if (!telling || telling->task.what.kind == TaskKind::Mask)
+        return "Samples, worst first";
+    const std::string samples = text::counted(telling->task.differing, "sample");
+    switch (telling->task.what.kind) {
+    case TaskKind::Sequence:
+        return samples + " with another class at some position; these come first";
+    case TaskKind::Boxes:
+        return samples + " with other boxes; these come first";
+    default:
+        return text::counted(c.flipped.size(), "sample") + " with another class; these come first";
+    }
 }
 
 std::string sampleTable(const Snapshot& s)
@@ -101,29 +170,15 @@ std::string sampleTable(const Snapshot& s)
     const Comparison& c = *s.comparison;
     if (c.outputs.empty() || c.outputs.front().sampleSqnrDb.empty())
         return {};
-    const auto order = tellingOrder(c);
-    const bool classes = !c.floatClass.empty();
-    std::string out = "<h3>" + escaped(text::counted(c.flipped.size(), "sample"))
-        + " with another class; these come first</h3>"
-        + openTable("samples",
-            { { "sample", "number, from 0", true }, { "name", "file or number", false },
-                { "label", "class that the data give" }, { "float class", "largest element of the first output" },
-                { "quantized class", "largest element of the first output" },
-                { "float margin", "of the float model's class over the next best" },
-                { "quantized margin", "of the float model's class over the next best, in the quantized model" },
-                { "output dB", "SQNR of the first output" } });
-    for (size_t i = 0; i < std::min(order.size(), kMostSamples); ++i) {
-        const size_t at = order[i], number = c.firstSample + at;
-        const auto whole = [](int64_t v) { return numberCell(std::to_string(v), double(v)); };
-        const auto named = [&](int64_t v) { return numberCell(escaped(className(*s.classNames, v)), double(v)); };
-        const bool labelled = s.data && number < s.data->labels().size();
-        out += "<tr>" + whole(int64_t(number)) + textCell(s.data ? s.data->sampleName(number) : "")
-            + (labelled ? named(s.data->labels()[number]) : "<td></td>");
-        out += classes
-            ? named(c.floatClass[at]) + named(c.quantClass[at]) + plain(c.floatMargin[at]) + plain(c.quantMargin[at])
-            : std::string("<td></td><td></td><td></td><td></td>");
-        out += decibels(c.outputs.front().sampleSqnrDb[at]) + "</tr>\n";
-    }
+    const OutputRow* telling = tellingOutput(c);
+    const auto order = tellingOrder(c, telling);
+    const bool other
+        = telling && telling->task.what.kind != TaskKind::Classes && telling->task.samples.size() == order.size();
+    const SampleColumns columns { !c.floatClass.empty(), other ? &telling->task : nullptr };
+    std::string out
+        = "<h3>" + escaped(differingText(c, telling)) + "</h3>" + openTable("samples", sampleHeads(columns));
+    for (size_t i = 0; i < std::min(order.size(), kMostSamples); ++i)
+        out += "<tr>" + sampleCells(s, order[i], columns) + "</tr>\n";
     out += closeTable();
     if (order.size() > kMostSamples)
         out += "<p class=\"muted\">" + text::count(kMostSamples) + " of " + text::count(order.size())

@@ -119,6 +119,7 @@ std::string definitions()
     add("exact", "Both tensors are equal in every element; there is no noise to measure.");
     add("match",
         "How the pair was found (manual, name, suffix, unit, topology, numeric) and the confidence from 0 to 1.");
+    add("agreement", sentencesOf(definition::kTask));
     add("top-1 agreement, %", sentencesOf(definition::kTop1));
     return out + "</dl>\n";
 }

@@ -4,6 +4,7 @@
 #include "core/report/format.h"
 #include "core/report/html/html_cells.h"
 #include "core/report/html/html_parts.h"
+#include "core/report/task_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -98,14 +99,20 @@ std::string outputTable(const Comparison& c)
         { { "output", "name in the float file", false }, { "SQNR dB", "over all samples together" },
             { "cosine", definition::kCosine.brief }, { "RMSE", definition::kRmse.brief },
             { "max error", definition::kMaxError.brief }, { "mean error", definition::kMeanError.brief },
+            { "task", "what the output is for", false }, { "agreement", definition::kTask.brief },
             { "top-1 agreement", definition::kTop1.brief }, { "top-5 agreement", definition::kTop5.brief },
             { "KL", definition::kKl.brief } });
     for (const OutputRow& o : c.outputs)
         out += "<tr>" + textCell(o.name, "name") + coloured(o.similarity)
             + numberCell(text::number(o.similarity.cosine, 5), o.similarity.cosine) + plain(o.similarity.rmse)
-            + plain(o.similarity.maxAbsError) + plain(o.similarity.meanError) + share(o.top1Agreement)
+            + plain(o.similarity.maxAbsError) + plain(o.similarity.meanError) + textCell(text::taskName(o.task))
+            + numberCell(text::taskAgreement(o.task), o.task.agreement) + share(o.top1Agreement)
             + share(o.top5Agreement) + plain(o.klMean) + "</tr>\n";
-    return out + closeTable();
+    out += closeTable();
+    for (const OutputRow& o : c.outputs)
+        if (const std::string sentence = text::taskSentence(o.task); !sentence.empty())
+            out += "<p>" + escaped(o.name + ": " + sentence) + ".</p>\n";
+    return out;
 }
 
 std::string differenceTable(const Comparison& a, const Comparison& b)

@@ -7,6 +7,7 @@
 #include "core/report/json/matching_json.h"
 #include "core/report/json/samples_json.h"
 #include "core/report/json/saturation_lab_json.h"
+#include "core/report/json/tasks_json.h"
 #include "core/report/json/weight_lab_json.h"
 #include "core/report/json_number.h"
 #include "core/report/report.h"
@@ -77,6 +78,7 @@ Json outputs(const Comparison& c)
         row["positions"] = out.positions;
         row["kl_mean"] = jsonNumber(out.klMean);
         row["kl_max"] = jsonNumber(out.klMax);
+        row["task"] = taskJson(out.task);
         row["non_finite"] = out.similarity.nonFinite;
         if (out.implementation) { // integer profiles: end to end against the file as written
             Json& difference = row["written_difference"]
@@ -248,6 +250,8 @@ Json sampleDetails(const Comparison& c, const ClassNames& names)
     for (size_t s = 0; !c.outputs.empty() && s < c.outputs.front().sampleSqnrDb.size(); ++s) {
         Json row = { { "sample", c.firstSample + s } };
         row["output_sqnr_db"] = numbers(samplesOf(c, s));
+        for (const OutputRow& out : c.outputs)
+            row["tasks"].push_back(taskSampleJson(out.task, s));
         if (s < c.floatClass.size()) {
             row["float_class"] = c.floatClass[s];
             row["quantized_class"] = c.quantClass[s];

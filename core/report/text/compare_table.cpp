@@ -2,6 +2,7 @@
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
+#include "core/report/task_text.h"
 #include "core/report/text/files_table.h"
 #include "core/report/text/iterations_text.h"
 #include "core/report/text/matching_text.h"
@@ -57,12 +58,17 @@ std::string header(const Snapshot& s)
 std::string outputsTable(const Comparison& c, size_t nameWidth)
 {
     TextTable table({ { "output", Align::Left, nameWidth }, { "SQNR dB" }, { "cosine" }, { "RMSE" }, { "max error" },
-        { "top-1 agreement" }, { "KL" } });
+        { "task", Align::Left }, { "agreement", Align::Left }, { "KL" } });
     for (const OutputRow& o : c.outputs)
-        table.add({ o.name, text::decibel(o.similarity.sqnrDb, o.similarity.exact),
-            text::number(o.similarity.cosine, 4), text::number(o.similarity.rmse),
-            text::number(o.similarity.maxAbsError), text::percent(o.top1Agreement), text::number(o.klMean) });
-    return table.text("");
+        table.add(
+            { o.name, text::decibel(o.similarity.sqnrDb, o.similarity.exact), text::number(o.similarity.cosine, 4),
+                text::number(o.similarity.rmse), text::number(o.similarity.maxAbsError), text::taskName(o.task),
+                text::taskAgreement(o.task), text::number(o.klMean) });
+    std::string lines;
+    for (const OutputRow& o : c.outputs)
+        if (const std::string sentence = text::taskSentence(o.task); !sentence.empty())
+            lines += "  " + printable(o.name) + ": " + printable(sentence) + "\n";
+    return table.text("") + lines;
 }
 
 /// Integer profiles: how far the runtime's arithmetic is from the file as written.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/measure/scores.h"
+#include "core/analysis/tasks/scores.h"
 
 #include <algorithm>
 #include <limits>
@@ -90,6 +90,17 @@ std::optional<ScoreRows> scoreRows(const Shape& shape, size_t samples)
     return ScoreRows { positions / parts, size_t(wide.back()) };
 }
 
+std::optional<ScoreRows> scoreRows(const Dims& dims)
+{
+    constexpr int64_t kSome = 2;
+    if (dims.empty())
+        return std::nullopt;
+    Shape shape { 1 };
+    for (size_t i = dims.size() > 1 ? 1 : 0; i < dims.size(); ++i)
+        shape.push_back(dims[i].known() ? dims[i].value : kSome);
+    return scoreRows(shape, 1);
+}
+
 void ScoreSums::merge(const ScoreSums& other)
 {
     positions += other.positions;
@@ -98,17 +109,22 @@ void ScoreSums::merge(const ScoreSums& other)
     distributions += other.distributions;
     divergence += other.divergence;
     largestDivergence = std::max(largestDivergence, other.largestDivergence);
+    commonStart += other.commonStart;
 }
 
-ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind)
+ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, PartCounts* byPosition)
 {
     ScoreSums sums;
     if (kind == ScoreKind::None)
         return sums;
     for (size_t i = 0; i < rows.positions; ++i, x += rows.classes, y += rows.classes) {
         const int64_t best = argmax(x, rows.classes);
+        const bool agrees = best == argmax(y, rows.classes);
+        sums.commonStart += agrees && sums.agreeing == sums.positions;
         ++sums.positions;
-        sums.agreeing += best == argmax(y, rows.classes);
+        if (byPosition)
+            byPosition->add(i, 1, agrees);
+        sums.agreeing += agrees;
         sums.amongFive += amongFive(y, rows.classes, best);
         if (kind == ScoreKind::Ranked)
             continue;

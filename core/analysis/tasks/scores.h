@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/pairs/score_kind.h"
+#include "core/analysis/tasks/part_counts.h"
+#include "core/analysis/tasks/score_kind.h"
 #include "core/tensor/shape.h"
 
 #include <cmath>
@@ -33,6 +34,8 @@ struct ScoreRows {
 /// last of three that is one leaves the one before it. Nothing where there is one score only, and for more than
 /// [batch, positions, classes]: pictures of features, caches of attention.
 std::optional<ScoreRows> scoreRows(const Shape& shape, size_t samples);
+/// Of one sample, as far as the type of an output tells: sizes that it leaves open count as 2.
+std::optional<ScoreRows> scoreRows(const Dims& dims);
 
 /// What the scores of one sample have in common in two models, x and y.
 struct ScoreSums {
@@ -42,9 +45,12 @@ struct ScoreSums {
     double distributions = 0; ///< positions of which both are finite probabilities
     double divergence = 0; ///< sum over these of KL(x || y) = Σ p·(log p − log q), natural logarithm
     double largestDivergence = 0;
+    double commonStart = 0; ///< positions before the first one that differs, summed over samples
     void merge(const ScoreSums& other);
 };
-/// Positions one after the other. Probabilities below 1e-12 count as 1e-12 where their logarithm is taken.
-ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind);
+/// Positions one after the other; `byPosition` (may be null) gets which of them agree. Probabilities below 1e-12 count
+/// as 1e-12 where their logarithm is taken.
+ScoreSums scoreSums(
+    const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, PartCounts* byPosition = nullptr);
 
 } // namespace qs

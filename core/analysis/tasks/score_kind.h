@@ -4,6 +4,7 @@
 #include "core/engine/plan/plan.h"
 
 #include <cstdint>
+#include <string>
 
 namespace qs {
 
@@ -15,6 +16,9 @@ enum class ScoreKind : uint8_t {
     Probabilities, ///< they are (Softmax)
     LogProbabilities, ///< their logarithms are (LogSoftmax)
 };
+
+/// Type of the operator that computes a value, past those that move elements, convert or quantize; empty: none does.
+std::string computingOperator(const Plan& plan, ValueId value);
 
 /// Of a graph output of the float model. Shape is not looked at here.
 ScoreKind scoreKindOf(const Plan& plan, ValueId output);

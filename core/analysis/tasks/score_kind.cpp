@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/pairs/score_kind.h"
+#include "core/analysis/tasks/score_kind.h"
 
 #include "core/qdq/qlinear_signature.h"
 
@@ -30,30 +30,36 @@ bool isReal(DType type)
 
 } // namespace
 
+std::string computingOperator(const Plan& plan, ValueId value)
+{
+    const Graph& graph = plan.graph();
+    while (graph.value(value).producer.valid()) {
+        const Node& node = graph.node(graph.value(value).producer);
+        const bool converts = node.opType == "Cast" || isDequantizeLinear(node) || isQuantizeLinear(node);
+        if ((!movesElements(node) && !converts) || !node.hasInput(0))
+            return node.opType;
+        value = node.inputs[0];
+    }
+    return {};
+}
+
 ScoreKind scoreKindOf(const Plan& plan, ValueId output)
 {
     const Graph& graph = plan.graph();
     if (!isReal(plan.facts().of(output).dtype) || namedOtherwise(graph.value(output).name))
         return ScoreKind::None;
-    ValueId value = output;
-    while (graph.value(value).producer.valid()) {
-        const Node& node = graph.node(graph.value(value).producer);
-        const bool converts = node.opType == "Cast" || isDequantizeLinear(node) || isQuantizeLinear(node);
-        if ((!movesElements(node) && !converts) || !node.hasInput(0))
-            break;
-        value = node.inputs[0];
-    }
-    if (!graph.value(value).producer.valid())
-        return graph.isInput(value) ? ScoreKind::None : ScoreKind::Logits;
-    const std::string& type = graph.node(graph.value(value).producer).opType;
+    const std::string type = computingOperator(plan, output);
+    if (type.empty())
+        return ScoreKind::None;
     if (type == "Softmax")
         return ScoreKind::Probabilities;
     if (type == "LogSoftmax")
         return ScoreKind::LogProbabilities;
     if (type == "Sigmoid" || type == "HardSigmoid")
         return ScoreKind::Ranked;
-    const bool features = type.ends_with("LayerNormalization") || type == "LSTM" || type == "GRU" || type == "RNN";
-    return features ? ScoreKind::None : ScoreKind::Logits;
+    const bool others = type.ends_with("LayerNormalization") || type == "LSTM" || type == "GRU" || type == "RNN"
+        || type == "Tanh" || type == "LpNormalization";
+    return others ? ScoreKind::None : ScoreKind::Logits;
 }
 
 } // namespace qs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/tasks/output_task.h"
+#include "core/analysis/tasks/score_kind.h"
+#include "core/base/result.h"
+
+#include <span>
+#include <vector>
+
+namespace qs {
+
+/// What one output is for.
+struct OutputTask {
+    TaskChoice what;
+    bool told = false; ///< by the user
+    ScoreKind scores = ScoreKind::None; ///< of classes, sequences and masks
+    bool channelsLast = false, holdsClasses = false; ///< of masks: MaskLayout
+    size_t primary = 0; ///< index of the output that has the numbers: this one, but for the other parts of boxes
+    std::vector<size_t> parts; ///< of the primary one of boxes, in the order of boxesOf(); it is among them
+};
+
+/// What the outputs of a float model are: as the user says, else what type, operator and names make certain; what they
+/// leave open is Values. Boxes may be described by several outputs together.
+std::vector<OutputTask> outputTasks(
+    const Plan& plan, std::span<const ValueId> outputs, const TaskChoices& choices = {});
+
+/// Whether an output can be that, as far as its type tells.
+bool canBe(const Plan& plan, std::span<const ValueId> outputs, size_t index, const TaskChoice& choice);
+
+/// What the user says has to fit the outputs that there are.
+Status checkTasks(const Plan& plan, const TaskChoices& choices);
+
+} // namespace qs
