@@ -48,6 +48,7 @@ void addFlag(CLI::App& app, const RecipeOption& option, GivenFlags& given)
     case SettingKind::Texts:
         addValue<std::vector<std::string>>(app, option, given)->allow_extra_args(false);
         break;
+    case SettingKind::Text:
     case SettingKind::WholeByName:
     case SettingKind::RealByName:
         break; // only files say them

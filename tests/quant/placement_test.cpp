@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/quant/read_back/file_codes.h"
 #include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/read_back.h"
 #include "core/quant/read_back/setting_reach.h"
@@ -32,6 +33,7 @@ struct Case {
     QuantizedFile file;
     Result<ReadBack> back = cancelled();
     Recipe recipe; ///< with the file's ranges
+    QuantizerHelp help;
 
     explicit Case(ForeignFile foreign = {})
         : model(foreign.made())
@@ -40,11 +42,16 @@ struct Case {
     {
         if (back)
             recipe = withRanges(back->recipe, back->ranges);
+        if (auto kept = readCodes(model, recipe.codes))
+            help.kept = std::make_shared<const KeptCodes>(*std::move(kept));
     }
     /// Quantizers of the float model; empty where it cannot be quantized.
     QuantizedFile made(const Recipe& edited) const
     {
-        const auto quantized = quantizeDraft(net, edited, back->ranges);
+        QuantizerHelp given = help;
+        if (edited.codes.constants.empty())
+            given.kept = nullptr;
+        const auto quantized = quantizeDraft(net, edited, back->ranges, given);
         const auto built = quantized ? quantized->draft.build() : Result<std::shared_ptr<const Model>>(cancelled());
         return built ? QuantizedFile::read(*built, {}) : QuantizedFile {};
     }
@@ -64,6 +71,13 @@ struct Case {
     }
 };
 
+ForeignFile trained()
+{
+    ForeignFile foreign;
+    foreign.otherCodes = true;
+    return foreign;
+}
+
 std::set<std::string> asSet(const std::vector<std::string>& names) { return { names.begin(), names.end() }; }
 
 } // namespace
@@ -76,18 +90,23 @@ private slots:
     {
         QTest::addColumn<bool>("perChannel");
         QTest::addColumn<bool>("floatBias");
+        QTest::addColumn<bool>("otherCodes");
         for (bool perChannel : { false, true })
             for (bool floatBias : { false, true })
-                QTest::addRow("%s, %s biases", perChannel ? "per channel" : "per tensor", floatBias ? "float" : "int32")
-                    << perChannel << floatBias;
+                for (bool otherCodes : { false, true })
+                    QTest::addRow("%s, %s biases, %s codes", perChannel ? "per channel" : "per tensor",
+                        floatBias ? "float" : "int32", otherCodes ? "other" : "rounded")
+                        << perChannel << floatBias << otherCodes;
     }
     void fileAsItIs()
     {
         QFETCH(bool, perChannel);
         QFETCH(bool, floatBias);
+        QFETCH(bool, otherCodes);
         ForeignFile foreign;
         foreign.perChannel = perChannel;
         foreign.floatBias = floatBias;
+        foreign.otherCodes = otherCodes;
         const Case c(std::move(foreign));
         QVERIFY2(c.back.ok(), c.back.ok() ? "" : c.back.issue().what.c_str());
         QCOMPARE(c.back->otherQuantizers, std::optional<size_t>(0));
@@ -95,6 +114,7 @@ private slots:
         const QuantizerDifferences differences = quantizerDifferences(c.file, c.made(c.recipe));
         QCOMPARE(differences.count(), size_t(0));
         QVERIFY(differences.codes.empty());
+        QCOMPARE(c.recipe.codes.constants.size(), size_t(otherCodes ? 6 : 0));
         // Nodes that its quantizers cover are quantized.
         const auto states = nodeStates(c.recipe, { c.recipe, ValueOrigin::Imported }, c.nodes);
         for (size_t n = 0; n < states.size(); ++n)
@@ -103,7 +123,7 @@ private slots:
 
     void kept()
     {
-        const Case c;
+        const Case c(trained());
         const auto again = recipeFromJson(recipeToJson(c.recipe));
         QVERIFY(again.ok() && *again == c.recipe);
         QVERIFY(quantizerDifferences(c.file, c.made(placedByRules(c.recipe))).count() > 0); // the rules do otherwise
@@ -112,12 +132,12 @@ private slots:
     /// Leaving a node out takes what only it reads or makes, and taking it in again gives the file's numbers.
     void oneExclusion()
     {
-        const Case c;
+        const Case c(trained());
         for (const RecipeNode& node : c.nodes) {
             const std::vector<size_t> member { c.indexOf(node.name) };
             const Recipe edited = withNodes(c.recipe, c.nodes, member, false);
             const QuantizerDifferences changed = quantizerDifferences(c.file, c.made(edited));
-            QVERIFY2(changed.added.empty() && changed.parameters.empty(), node.name.c_str());
+            QVERIFY2(changed.added.empty() && changed.parameters.empty() && changed.codes.empty(), node.name.c_str());
             for (const std::string& tensor : changed.lacking) {
                 auto around = c.around(tensor);
                 around.erase("n_y"); // reads floats
@@ -125,14 +145,15 @@ private slots:
             }
             QCOMPARE(!changed.lacking.empty(), node.opType == "Conv" || node.opType == "Gemm");
             const Recipe back = withNodes(edited, c.nodes, member, node.opType != "Softmax");
-            QCOMPARE(quantizerDifferences(c.file, c.made(back)).count(), size_t(0));
+            const QuantizerDifferences left = quantizerDifferences(c.file, c.made(back));
+            QVERIFY(left.count() == 0 && left.codes.empty());
         }
     }
 
     /// An override changes its tensor, and the biases whose scales are products with it.
     void oneOverride()
     {
-        const Case c;
+        const Case c(trained());
         const std::map<std::string, std::set<std::string>> biases { { "x", { "b1" } }, { "w1", { "b1" } },
             { "r1", { "b2" } }, { "w2", { "b2" } }, { "f1", { "b3" } }, { "w3", { "b3" } } };
         for (const auto& [name, tensor] : c.file.tensors) {
@@ -146,8 +167,63 @@ private slots:
             QCOMPARE(asSet(changed.parameters), expected);
             QVERIFY(changed.lacking.empty() && changed.added.empty() && changed.codes.empty());
             const Recipe back = withoutOverride(edited, c.recipe, name);
-            QCOMPARE(quantizerDifferences(c.file, c.made(back)).count(), size_t(0));
+            const QuantizerDifferences left = quantizerDifferences(c.file, c.made(back));
+            QVERIFY(left.count() == 0 && left.codes.empty());
         }
+    }
+
+    /// Codes hold for the constants and parameters that they were read with, and nothing else.
+    void codesThatHoldNoLonger()
+    {
+        const Case c(trained());
+        const auto codes = [&](const Recipe& recipe, const GraphDraft& net) {
+            return quantizeDraft(net, recipe, c.back->ranges, c.help)->codes;
+        };
+        const std::set<std::string> all { "b1", "b2", "b3", "w1", "w2", "w3" };
+        QCOMPARE(codes(c.recipe, c.net).kept, all);
+        const CodeOrigins wider = codes(withTensorType(c.recipe, "w2", DType::Int16), c.net);
+        QCOMPARE(wider.anew, std::set<std::string> { "w2" }); // its scale is the file's, and so is that of the bias
+        const CodeOrigins coarser = codes(withScale(c.recipe, "w2", 0.25, 0), c.net);
+        QCOMPARE(coarser.anew, (std::set<std::string> { "b2", "w2" }));
+        QCOMPARE(coarser.kept, (std::set<std::string> { "b1", "b3", "w1", "w3" }));
+        GraphDraft changed = c.net; // as corrections do
+        std::vector<float> values = toFloats(*c.net.constant("w3"));
+        values[1] += 0.01f;
+        changed.setConstant("w3", Tensor::of<float>({ 5, 4 }, values));
+        QCOMPARE(codes(c.recipe, changed).anew, std::set<std::string> { "w3" });
+        QCOMPARE(quantizerDifferences(c.file, c.made(recomputedCodes(c.recipe))).codes.size(), all.size());
+        Recipe wrong = c.recipe;
+        wrong.codes.constants["w1"].value = "no such value";
+        QVERIFY(!readCodes(c.model, wrong.codes).ok());
+    }
+
+    /// Training changes biases, too; they stay with their weights.
+    void floatBiases()
+    {
+        ForeignFile foreign = trained();
+        foreign.floatBias = true;
+        const Case c(std::move(foreign));
+        const auto bias = [&](const Recipe& recipe) {
+            const auto made = quantizeDraft(c.net, recipe, c.back->ranges, c.help);
+            return made->draft.constant("b2") ? toFloats(*made->draft.constant("b2")) : std::vector<float> {};
+        };
+        const std::vector<float> file = toFloats(*c.model->graph.value(c.model->graph.findValue("p/b2")).initializer);
+        const std::vector<float> ours = toFloats(*c.net.constant("b2"));
+        QVERIFY(file != ours);
+        QCOMPARE(bias(c.recipe), file);
+        const Recipe without = withNodes(c.recipe, c.nodes, std::vector { c.indexOf("n_c2") }, false);
+        QCOMPARE(bias(without), ours);
+        QCOMPARE(bias(withNodes(without, c.nodes, std::vector { c.indexOf("n_c2") }, true)), file);
+        QCOMPARE(bias(withTensorType(c.recipe, "w2", DType::Int16)), ours); // beside a weight that is computed anew
+    }
+
+    /// Beside a float weight with a pair of its own, too.
+    void codesBehindPairs()
+    {
+        const Case c(trained());
+        Recipe recipe = c.recipe;
+        recipe.pairsForWeights = true;
+        QVERIFY(quantizerDifferences(c.file, c.made(recipe)).codes.empty());
     }
 
     /// Whatever was edited: the opposite edits give the file's numbers back to the bit.
@@ -156,7 +232,7 @@ private slots:
         const unsigned seed = QRandomGenerator::global()->generate();
         qInfo("seed %u", seed);
         std::mt19937 random(seed);
-        const Case c;
+        const Case c(trained());
         std::vector<std::string> tensors;
         for (const auto& [name, tensor] : c.file.tensors)
             if (tensor.role != QuantRole::Bias)

@@ -55,10 +55,10 @@ Recipe everything()
 auto membersOf(const Recipe& r)
 {
     const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
-        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37]
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38]
         = r;
     return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
-        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37);
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38);
 }
 auto membersOf(const CalibratorOptions& r)
 {
@@ -92,6 +92,12 @@ auto membersOf(const FilePlacement& r)
     return std::tie(m1, m2);
 }
 
+auto membersOf(const FileCodes& r)
+{
+    const auto& [m1, m2] = r;
+    return std::tie(m1, m2);
+}
+
 template <class Part> bool allDiffer(const Part& a, const Part& b = {})
 {
     const auto differ = [&]<size_t... I>(std::index_sequence<I...>)
@@ -115,6 +121,7 @@ Recipe nothingAsByDefault()
     r.blockSize = 16;
     r.noOutputTypes = { "Conv" };
     r.placement = { { "n" }, { "x" } };
+    r.codes = { "quantized.onnx", { { "w", { "w_q", "1f" } } } };
     r.corrections = { true, true, true, true };
     r.weightOnly = { 32, WeightOnlyAlgorithm::Gptq, true, true, 4, 0, { { "w", 0.5 } },
         { 0.02, true, true, false, true }, { { "n", {} } } };
@@ -300,17 +307,18 @@ private slots:
             "symmetric_weights", "minimum_range", "quantize_unquantized_inputs", "matmul_constant_only",
             "pairs_for_weights", "dedicated_pairs", "quantize_bias", "keep_removable", "adjust_weights_for_bias",
             "contrib_operators", "subgraphs", "sigmoid_nnapi", "block_size", "no_output_types", "per_channel_axis",
-            "tensors", "placement.nodes", "placement.tensors", "complete_overrides", "smooth_quant",
-            "smooth_quant_alpha", "smooth_quant_folding", "corrections.equalize", "corrections.equalize_clips",
-            "corrections.adaround", "corrections.bias", "weight_only.block_size", "weight_only.algorithm",
-            "weight_only.dequantize_form", "weight_only.channel_wise", "weight_only.accuracy_level",
-            "weight_only.table_axis", "weight_only.clip_ratios", "weight_only.gptq.damping", "weight_only.gptq.reorder",
-            "weight_only.gptq.search_scale", "weight_only.gptq.per_channel", "weight_only.gptq.spread_errors",
-            "weight_only.nodes", "fixed_inputs", "fixed_shapes", "preparation.enabled", "preparation.fold_branches",
-            "preparation.fold_constants", "preparation.remove_unused", "preparation.fold_batch_norm",
-            "preparation.fuse_layer_norm", "preparation.fuse_gelu", "preparation.fuse_attention",
-            "preparation.fuse_skip_layer_norm", "preparation.fuse_gemm", "preparation.keep_attention",
-            "preparation.infer_shapes", "keep_extreme_constants", "exact_activations" };
+            "tensors", "placement.nodes", "placement.tensors", "codes.file", "codes.constants", "complete_overrides",
+            "smooth_quant", "smooth_quant_alpha", "smooth_quant_folding", "corrections.equalize",
+            "corrections.equalize_clips", "corrections.adaround", "corrections.bias", "weight_only.block_size",
+            "weight_only.algorithm", "weight_only.dequantize_form", "weight_only.channel_wise",
+            "weight_only.accuracy_level", "weight_only.table_axis", "weight_only.clip_ratios",
+            "weight_only.gptq.damping", "weight_only.gptq.reorder", "weight_only.gptq.search_scale",
+            "weight_only.gptq.per_channel", "weight_only.gptq.spread_errors", "weight_only.nodes", "fixed_inputs",
+            "fixed_shapes", "preparation.enabled", "preparation.fold_branches", "preparation.fold_constants",
+            "preparation.remove_unused", "preparation.fold_batch_norm", "preparation.fuse_layer_norm",
+            "preparation.fuse_gelu", "preparation.fuse_attention", "preparation.fuse_skip_layer_norm",
+            "preparation.fuse_gemm", "preparation.keep_attention", "preparation.infer_shapes", "keep_extreme_constants",
+            "exact_activations" };
         std::vector<std::string_view> found;
         for (const RecipeOption& option : recipeOptions())
             found.push_back(option.path);
@@ -322,13 +330,14 @@ private slots:
     {
         const Recipe from = nothingAsByDefault();
         QVERIFY(allDiffer(from) && allDiffer(from.calibration) && allDiffer(from.corrections));
-        QVERIFY(allDiffer(from.placement));
+        QVERIFY(allDiffer(from.placement) && allDiffer(from.codes));
         QVERIFY(allDiffer(from.weightOnly) && allDiffer(from.weightOnly.gptq) && allDiffer(from.preparation));
         Recipe recipe;
         for (const RecipeOption& option : recipeOptions())
             if (option.value.get)
                 option.value.set(recipe, option.value.get(from));
         recipe.tensors = from.tensors; // of single tensors and nodes
+        recipe.codes.constants = from.codes.constants;
         recipe.weightOnly.nodes = from.weightOnly.nodes;
         QVERIFY(recipe == from);
     }

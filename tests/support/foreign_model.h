@@ -55,6 +55,7 @@ inline std::shared_ptr<const Model> floatNet()
 /// product and what is fused with it, each scale stored anew.
 struct ForeignFile {
     bool perChannel = false, floatBias = false, secondScale = false;
+    bool otherCodes = false; ///< some weights and biases are not rounded to the nearest code, as after training
     SmallModel m { "foreign.onnx" };
     std::map<std::string, std::string> names; ///< float names by those of the file
     std::map<std::string, std::vector<float>> scales;
@@ -76,12 +77,13 @@ struct ForeignFile {
                 largest = std::max(largest, std::abs(values[c * each + i]));
             scales[real].push_back(2 * largest / 255);
             for (size_t i = 0; i < each; ++i)
-                codes.push_back(
-                    int8_t(std::clamp(std::nearbyint(values[c * each + i] / scales[real].back()), -128.0f, 127.0f)));
+                codes.push_back(int8_t(std::clamp(
+                    std::nearbyint(values[c * each + i] / scales[real].back()) + change(i), -128.0f, 127.0f)));
         }
         m.weight("p/" + real, shape, codes, scales[real]);
         names.emplace("p/" + real, real);
     }
+    float change(size_t i) const { return otherCodes && i % 3 == 0 ? (i % 2 ? -1.0f : 1.0f) : 0.0f; }
     /// Name of what the product reads.
     std::string bias(const std::string& real, const std::string& input, const std::string& weight)
     {
@@ -89,7 +91,10 @@ struct ForeignFile {
         const std::string name = "p/" + real;
         const Shape shape { int64_t(values.size()) };
         if (floatBias) {
-            m.constant(name, Tensor::of<float>(shape, values));
+            std::vector<float> own = values;
+            for (size_t i = 0; i < own.size(); ++i)
+                own[i] += 0.01f * change(i);
+            m.constant(name, Tensor::of<float>(shape, own));
             return name;
         }
         std::vector<float> own;
@@ -97,7 +102,7 @@ struct ForeignFile {
             own.push_back(scales[input][0] * w);
         std::vector<int32_t> codes;
         for (size_t i = 0; i < values.size(); ++i)
-            codes.push_back(int32_t(std::nearbyint(values[i] / own[own.size() == 1 ? 0 : i])));
+            codes.push_back(int32_t(std::nearbyint(values[i] / own[own.size() == 1 ? 0 : i]) + change(i)));
         const Shape scaleShape { int64_t(own.size()) };
         m.constant(name + "/q", Tensor::of<int32_t>(shape, codes))
             .constant(name + "/s", Tensor::of<float>(scaleShape, own))

@@ -4,6 +4,7 @@
 #include "core/analysis/sensitivity/unit_kind.h"
 #include "core/analysis/sensitivity/variant_runs.h"
 #include "core/graph/draft.h"
+#include "core/quant/params/kept_codes.h"
 #include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
 #include "core/quant/weight_only/weight_only.h"
@@ -24,6 +25,7 @@ struct SensitivityInputs {
     Recipe recipe;
     Ranges ranges;
     std::shared_ptr<const ReadyBlocks> blocks; ///< of weights, where data chose the codes; may be null
+    std::shared_ptr<const KeptCodes> fileCodes; ///< that the recipe takes from a file; may be null
     std::shared_ptr<const DataSource> data;
     UnitKind by = UnitKind::Node;
     std::vector<std::string> only; ///< patterns of unit names: the others are not measured; empty: all are

@@ -114,6 +114,7 @@ Result<QuantizedUnits> QuantizedUnits::make(const SensitivityInputs& inputs, con
     result.m_recipe = inputs.recipe;
     result.m_ranges = inputs.ranges;
     result.m_blocks = inputs.blocks;
+    result.m_fileCodes = inputs.fileCodes;
     result.m_kind = inputs.by;
     QS_CHECK(result.addNodes(sizes));
     if (inputs.by == UnitKind::Tensor)
@@ -209,6 +210,7 @@ Result<QuantizedDraft> QuantizedUnits::quantize(const Recipe& recipe) const
     QuantizerHelp help;
     help.constants = m_constants;
     help.blocks = m_blocks.get();
+    help.kept = m_fileCodes;
     return quantizeDraft(m_prepared, recipe, m_ranges, help);
 }
 

@@ -50,6 +50,7 @@ private:
     Recipe m_recipe;
     Ranges m_ranges;
     std::shared_ptr<const ReadyBlocks> m_blocks;
+    std::shared_ptr<const KeptCodes> m_fileCodes;
     std::shared_ptr<QuantizedConstants> m_constants = std::make_shared<QuantizedConstants>();
     UnitKind m_kind = UnitKind::Node;
     std::vector<QuantizedUnit> m_units;

@@ -7,7 +7,7 @@
 #include "core/prepare/prepare.h"
 #include "core/quant/calibrate/calibration_data.h"
 #include "core/quant/correct/report.h"
-#include "core/quant/model/left_in_float.h"
+#include "core/quant/model/float_model.h"
 #include "core/quant/recipe/recipe.h"
 #include "core/quant/weight_only/weight_only.h"
 
@@ -54,6 +54,8 @@ struct Quantization {
     std::shared_ptr<const ReadyBlocks> blocks; ///< of weights, where data chose the codes
     std::optional<GraphPreparation> preparedBy; ///< of which `prepared` comes; nullopt where it was corrected, too
     std::shared_ptr<QuantizedConstants> constants; ///< of `prepared`
+    std::shared_ptr<const KeptCodes> fileCodes; ///< that the recipe takes from a file; null: none
+    CodeOrigins codes; ///< of these constants
 };
 
 } // namespace qs

@@ -7,6 +7,7 @@
 #include "core/prepare/prepare.h"
 #include "core/project/quantize/corrections.h"
 #include "core/project/quantize/fixed_inputs.h"
+#include "core/project/quantize/recipe_codes.h"
 #include "core/quant/calibrate/calibration_cache.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/stated_types.h"
@@ -156,11 +157,9 @@ Result<ReadyBlocks> blocksWithData(
 }
 
 Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState& state, const Recipe& recipe,
-    const std::shared_ptr<QuantizedConstants>& constants, ReadyBlocks& blocks, const WorkContext& work)
+    QuantizerHelp help, ReadyBlocks& blocks, const WorkContext& work)
 {
-    QuantizerHelp help;
     help.threads = work.threadCount();
-    help.constants = constants;
     if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
         QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, work));
         help.blocks = &blocks;
@@ -260,9 +259,11 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
     FloatState state = uncorrected(std::move(prepared.draft), recipe);
     QS_TRY(const bool raised, raiseForPairs(state));
     const auto blocks = std::make_shared<ReadyBlocks>();
-    const auto constants = correct ? nullptr : prepared.constants; // corrections make other constants of them
+    QuantizerHelp help;
+    help.constants = correct ? nullptr : prepared.constants; // corrections make other constants of them
+    QS_TRY(help.kept, recipeCodes(inputs));
     const CorrectionHooks hooks { [&](FloatState& s) { return findRanges(inputs, s, work); },
-        [&](const FloatState& s, const Recipe& by) { return quantized(inputs, s, by, constants, *blocks, work); } };
+        [&](const FloatState& s, const Recipe& by) { return quantized(inputs, s, by, help, *blocks, work); } };
     std::vector<CorrectionReport> corrections;
     if (correct) {
         QS_TRY(corrections, correctModel(state, inputs, hooks, work));
@@ -277,6 +278,7 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
         return cancelled();
     QS_TRY(QuantizedDraft quantized, hooks.quantize(state, state.recipe));
     warnOfEmptyTensors(state, quantized.warnings);
+    warnOfNewCodes(inputs.recipe.codes, quantized.codes, quantized.warnings);
     QS_CHECK(warnOfBranches(inputs, state, quantized.warnings));
     for (const CorrectionReport& report : corrections)
         for (const std::string& note : report.notes)
@@ -286,7 +288,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
         std::move(state.recipe), std::move(corrections), std::move(state.ranges), std::move(state.kept), calibrated,
         std::move(quantized.warnings), std::move(quantized.left), prepareMs, calibrateMs, clock.lap(),
         std::move(prepared.reports), blocks,
-        correct || raised ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants) };
+        correct || raised ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants),
+        help.kept, std::move(quantized.codes) };
 }
 
 } // namespace

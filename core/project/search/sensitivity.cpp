@@ -20,6 +20,7 @@ Result<Sensitivity> sensitivityOf(const Snapshot& snapshot, UnitKind by, const s
     inputs.recipe = snapshot.quantization->recipe;
     inputs.ranges = snapshot.quantization->ranges;
     inputs.blocks = snapshot.quantization->blocks;
+    inputs.fileCodes = snapshot.quantization->fileCodes;
     inputs.data = snapshot.data;
     inputs.by = by;
     inputs.only = only;

@@ -4,10 +4,12 @@
 #include "core/graph/draft.h"
 #include "core/qdq/range_cut.h"
 #include "core/quant/model/left_in_float.h"
+#include "core/quant/params/kept_codes.h"
 #include "core/quant/params/quantized_constants.h"
 #include "core/quant/ranges/ranges.h"
 #include "core/quant/recipe/recipe.h"
 
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -18,6 +20,12 @@ namespace qs {
 struct LostActivation {
     std::string node, tensor; ///< tensor: what it makes
     double low = 0, high = 0; ///< of what was seen before it and the quantizer can represent
+};
+
+/// Quantized constants that a file has codes of, by name.
+struct CodeOrigins {
+    std::set<std::string> kept; ///< with the file's codes
+    std::set<std::string> anew; ///< with codes of their own, since the constant or its parameters are others
 };
 
 /// The float model that is being quantized: an editable copy, its element types, which nodes were chosen, and the
@@ -38,6 +46,8 @@ struct FloatModel {
     std::vector<LostActivation> lostActivations;
     /// Known from other quantizations of the same model; never null.
     std::shared_ptr<QuantizedConstants> constants = std::make_shared<QuantizedConstants>();
+    std::shared_ptr<const KeptCodes> kept; ///< null: none
+    CodeOrigins codes;
     std::vector<std::string> warnings;
     std::vector<LeftInFloat> left; ///< nodes that stay float, each once
     std::unordered_set<std::string> leftNames; ///< of these

@@ -3,6 +3,7 @@
 
 #include "core/base/work/cancel_scope.h"
 #include "core/qdq/name_tails.h"
+#include "core/quant/model/constant_codes.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/params/float8.h"
 #include "core/quant/params/weights.h"
@@ -133,8 +134,11 @@ Status QdqWriter::constantTensor(const std::string& name, const QuantParams& par
     if (m_recipe.pairsForWeights) {
         codes = name + tails::kQuantizeOutput;
         addQuantize(name + tails::kQuantize, name, codes, names, params);
+        if (const Tensor kept = keptCodes(m_model, name, weight, params); kept.valid()) // rounds to them
+            m_draft.setConstant(name, realOf(kept, params, weight.dtype()));
     } else {
-        m_draft.setConstant(codes, m_model.constants->codes(weight, params));
+        const Tensor kept = keptCodes(m_model, name, weight, params);
+        m_draft.setConstant(codes, kept.valid() ? kept : m_model.constants->codes(weight, params));
     }
     addDequantize(name + tails::kDequantize, codes, output, names, params);
     return {};
@@ -232,8 +236,6 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
         issue.tensor = mark.bias;
         return issue;
     }
-    if (codes->saturated)
-        m_model.warnings.push_back("the bias '" + mark.bias + "' does not fit 32 bits and is cut");
     const std::string stem = mark.bias + tails::kCodes;
     const ParamNames names { stem + tails::kScale, stem + tails::kZeroPoint };
     const auto channels = static_cast<int64_t>(codes->scale.size());
@@ -243,7 +245,10 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
     m_draft.setConstant(names.scale, realTensor(bias.dtype(), { channels }, codes->scale));
     m_draft.setConstant(
         names.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, params.zeroPoint));
-    m_draft.setConstant(stem, codes->codes);
+    const Tensor kept = keptCodes(m_model, mark.bias, bias, params);
+    if (codes->saturated && !kept.valid())
+        m_model.warnings.push_back("the bias '" + mark.bias + "' does not fit 32 bits and is cut");
+    m_draft.setConstant(stem, kept.valid() ? kept : codes->codes);
     m_draft.removeConstant(mark.bias);
     addDequantize(mark.bias + tails::kDequantize, stem, mark.bias, names, params);
     return {};
@@ -294,6 +299,7 @@ Status QdqWriter::write()
     if (m_recipe.quantizeBias)
         for (const BiasMark& mark : m_marks.biases())
             QS_CHECK(biasTensor(mark));
+    keepFloatBiases(m_model);
     std::vector<DraftNode> kept;
     for (size_t n = 0; n < m_draft.nodes.size(); ++n)
         if (!m_marks.removed().contains(n))

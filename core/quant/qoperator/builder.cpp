@@ -4,6 +4,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/graph/domains.h"
 #include "core/qdq/name_tails.h"
+#include "core/quant/model/constant_codes.h"
 #include "core/quant/model/tensor_params.h"
 #include "core/quant/params/weights.h"
 
@@ -81,7 +82,7 @@ Result<QOperand> QOperatorBuilder::constant(
                                                               : recipe.symmetricActivations;
     rules.reduced = asWeight && recipe.reduceRange;
     QS_TRY(const QuantParams params, constantParams(model, recipe, name, rules));
-    model.draft.setConstant(codesName(name), weightCodes(tensor, params));
+    model.draft.setConstant(codesName(name), constantCodes(model, name, tensor, params));
     m_weights.insert_or_assign(name, params);
     const QOperand operand = store(name, params, tensor.shape(), tensor.dtype());
     remember(name, operand);
@@ -163,7 +164,8 @@ Result<std::string> QOperatorBuilder::bias(
         if (!changed)
             return named(std::move(changed).issue());
         if (*changed) {
-            model.draft.setConstant(codesName(weightName), weightCodes(weightTensor, stored->second));
+            model.draft.setConstant(
+                codesName(weightName), constantCodes(model, weightName, weightTensor, stored->second));
             remember(weightName, store(weightName, stored->second, weightTensor.shape(), weightTensor.dtype()));
         }
     }
@@ -171,14 +173,19 @@ Result<std::string> QOperatorBuilder::bias(
     auto quantized = quantizeBias(bias, input.scales.front(), codes->scales, beta);
     if (!quantized)
         return named(std::move(quantized).issue());
-    if (quantized->saturated)
+    QuantParams params { DType::Int32, quantized->scale, std::vector<int32_t>(quantized->scale.size(), 0), std::nullopt,
+        0 };
+    if (params.scale.size() > 1)
+        params.axis = 0;
+    const Tensor kept = keptCodes(model, name, bias, params);
+    if (quantized->saturated && !kept.valid())
         model.warnings.push_back("the bias '" + name + "' does not fit 32 bits and is cut");
     QOperand made { codesName(name), {}, {}, DType::Int32, quantized->scale, {} };
     const auto channels = static_cast<int64_t>(quantized->scale.size());
     made.scale = made.codes + tails::kScale;
     made.zeroPoint = made.codes + tails::kZeroPoint;
     made.zeroPoints.assign(quantized->scale.size(), 0);
-    model.draft.setConstant(made.codes, quantized->codes);
+    model.draft.setConstant(made.codes, kept.valid() ? kept : quantized->codes);
     model.draft.setConstant(made.scale, realTensor(bias.dtype(), { channels }, quantized->scale));
     model.draft.setConstant(
         made.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, made.zeroPoints));

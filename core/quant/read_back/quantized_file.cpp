@@ -179,9 +179,12 @@ void FileReader::quantizer(const Quantizer& q)
     tensor.constant = codes || q.logicalCodes.valid() || (q.real.valid() && m_plan->constant(q.real));
     if (tensor.constant) {
         tensor.codes = q.logicalCodes.valid() ? q.logicalCodes : codes ? *codes : Tensor();
+        if (codes && !q.logicalCodes.valid())
+            tensor.codesName = m_graph.value(q.codes).name;
         const Product dequantized = productOf(q.dequantized);
         tensor.weight = q.role == QuantRole::Weight && (dequantized.reads || productOf(q.codes).reads);
-        if (tensor.weight && dequantized.exchanged && tensor.params.axis && tensor.params.blockSize == 0)
+        tensor.exchanged = tensor.weight && dequantized.exchanged;
+        if (tensor.exchanged && tensor.params.axis && tensor.params.blockSize == 0)
             tensor.params.axis = 1 - *tensor.params.axis;
     }
     if (const ValueId scale = scaleOf(q); scale.valid()) {

@@ -18,6 +18,8 @@ struct FileTensor {
     std::string scaleName; ///< value that holds the scale; empty where nothing names it
     std::string provider; ///< value whose parameters it shares; empty: its own
     Tensor codes; ///< of a constant
+    std::string codesName; ///< value that holds these; empty: packed in another form
+    bool exchanged = false; ///< products read the codes with rows and columns exchanged
     size_t pairs = 0; ///< QuantizeLinear nodes that read it
     bool ambiguous = false; ///< several quantizers of it have other parameters than this one
     bool clipped = false; ///< a Clip leaves only some of the codes of its type

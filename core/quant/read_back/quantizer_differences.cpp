@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/read_back/quantizer_differences.h"
 
+#include "core/quant/params/kept_codes.h"
 #include "core/tensor/convert.h"
 
 namespace qs {
 
 namespace {
 
-bool sameCodes(const Tensor& a, const Tensor& b)
+bool sameCodes(const FileTensor& a, const FileTensor& b)
 {
-    // A weight that is stored transposed, or that nobody stores as codes, is nothing to compare.
-    if (!a.valid() || !b.valid() || a.shape() != b.shape() || a.dtype() != b.dtype())
+    // A weight that nobody stores as codes is nothing to compare.
+    if (!a.codes.valid() || !b.codes.valid() || a.codes.dtype() != b.codes.dtype())
         return true;
-    return toInts(a) == toInts(b);
+    const Tensor codes = codesLike(b.codes, a.codes, a.exchanged != b.exchanged);
+    return !codes.valid() || toInts(codes) == toInts(b.codes);
 }
 
 } // namespace
@@ -26,7 +28,7 @@ QuantizerDifferences quantizerDifferences(const QuantizedFile& file, const Quant
             found.lacking.push_back(name);
         else if (!sameParameters(tensor.params, ours->params))
             found.parameters.push_back(name);
-        else if (!sameCodes(tensor.codes, ours->codes))
+        else if (!sameCodes(tensor, *ours))
             found.codes.push_back(name);
     }
     for (const auto& [name, tensor] : made.tensors)

@@ -4,6 +4,7 @@
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/quant/read_back/draft_differences.h"
+#include "core/quant/read_back/file_codes.h"
 #include "core/quant/read_back/node_choice.h"
 #include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/shown_options.h"
@@ -45,10 +46,13 @@ public:
     Trial run(const Recipe& start, bool sameNames);
     /// The same quantizers as the file, where the rules put others.
     Trial runPlaced(const Recipe& start) const;
+    /// The same with the codes of the file where rounding gives others.
+    Trial withCodes(Trial trial) const;
 
 private:
     using Change = std::function<void(Recipe&)>;
     Trial attempt(Recipe recipe) const;
+    void quantize(Trial& trial, const QuantizerHelp& help) const;
     Trial firstAttempt(Recipe recipe) const;
     bool improve(Trial& best, const Change& change) const;
     std::vector<Change> switches(const Recipe& recipe) const;
@@ -76,15 +80,30 @@ Trial Search::attempt(Recipe recipe) const
         });
     }
     trial.recipe = std::move(recipe);
-    const auto quantized = quantizeDraft(m_float, trial.recipe, trial.ranges);
+    quantize(trial, {});
+    return trial;
+}
+
+void Search::quantize(Trial& trial, const QuantizerHelp& help) const
+{
+    const auto quantized = quantizeDraft(m_float, trial.recipe, trial.ranges, help);
     if (!quantized) {
         trial.lacking = quantized.issue().tensor;
-        return trial;
-    }
-    if (auto built = quantized->draft.build()) {
+    } else if (auto built = quantized->draft.build()) {
         trial.made = std::move(*built);
         trial.differences = draftDifferences(m_fileDraft, quantized->draft);
     }
+}
+
+Trial Search::withCodes(Trial trial) const
+{
+    if (!trial.made || !isStatic(trial.recipe.format))
+        return trial;
+    trial.recipe.codes = fileCodes(m_file, QuantizedFile::read(trial.made, {}), m_model.draft);
+    if (trial.recipe.codes.constants.empty())
+        return trial;
+    if (auto kept = readCodes(m_file.model, trial.recipe.codes))
+        quantize(trial, { .kept = std::make_shared<const KeptCodes>(*std::move(kept)) });
     return trial;
 }
 
@@ -378,10 +397,8 @@ void chooseShownNodes(const QuantizedFile& file, Recipe& recipe)
 }
 
 /// By the rules of ONNX Runtime's quantizer where they make the file's quantizers, else as they stand in the file.
-Trial closestTrial(const QuantizedFile& file, const GraphDraft& floatDraft, const FloatModel& model,
-    const Recipe& shown, bool sameNames)
+Trial closestTrial(Search& search, const QuantizedFile& file, const Recipe& shown, bool sameNames)
 {
-    Search search(file, floatDraft, model);
     Trial ruled = search.run(shown, sameNames);
     if (shown.format != RecipeFormat::Qdq || (sameNames && ruled.made && ruled.count() == 0))
         return ruled;
@@ -392,6 +409,17 @@ Trial closestTrial(const QuantizedFile& file, const GraphDraft& floatDraft, cons
     if (placed.made && (!others || quantizersOf(file, placed).count() < others->count()))
         return placed;
     return ruled;
+}
+
+void tellCodes(const Recipe& recipe, std::vector<std::string>& sentences)
+{
+    std::vector<std::string> names;
+    for (const auto& [name, constant] : recipe.codes.constants)
+        names.push_back(name);
+    if (!names.empty())
+        sentences.push_back("how the codes of " + listed(names)
+            + " were found: they are not the float model's weights rounded to the nearest code, and are taken from the "
+              "file");
 }
 
 /// What the file has and no recipe can say.
@@ -457,7 +485,9 @@ Result<ReadBack> readBack(
         QS_TRY(const FloatModel model, FloatModel::make(*floatModel, Recipe {}, {}));
         QS_CHECK(checkNames(model, names));
         const bool sameNames = hasUsualNames(file, names);
-        const Trial best = closestTrial(file, *floatModel, model, shown, sameNames);
+        Search search(file, *floatModel, model);
+        const Trial best = search.withCodes(closestTrial(search, file, shown, sameNames));
+        tellCodes(best.recipe, back.undetermined);
         if (sameNames || !best.made) {
             tellDifferences(file, best, back.undetermined);
             tellOpsets(file, best, back.undetermined);

@@ -33,6 +33,8 @@ std::optional<RecipeValue> fromJson(const Json& json, const SettingType& type)
     case SettingKind::Choice:
         return valueIf<std::string>(
             isText(json) && std::ranges::find(type.names, json.get<std::string>()) != type.names.end(), json);
+    case SettingKind::Text:
+        return valueIf<std::string>(isText(json), json);
     case SettingKind::Texts:
         return valueIf<std::vector<std::string>>(json.is_array() && std::ranges::all_of(json, isText), json);
     case SettingKind::WholeByName:
@@ -52,6 +54,8 @@ std::string wantedText(const SettingType& type)
         return "a whole number";
     case SettingKind::Real:
         return "a number";
+    case SettingKind::Text:
+        return "a text";
     case SettingKind::Texts:
         return "a list of texts";
     case SettingKind::WholeByName:

@@ -278,6 +278,8 @@ constexpr RecipeOption kTable[] {
     { .path = "tensors", .step = RecipeStep::RangesAndGraph, .ort = { "TensorQuantOverrides" } },
     { .path = "placement.nodes", .value = setting<&Recipe::placement, &FilePlacement::nodes>() },
     { .path = "placement.tensors", .value = setting<&Recipe::placement, &FilePlacement::tensors>() },
+    { .path = "codes.file", .value = setting<&Recipe::codes, &FileCodes::file>() },
+    { .path = "codes.constants" },
     { .path = "complete_overrides",
         .value = setting<&Recipe::completeOverrides>(),
         .flag = { .name = "complete-overrides",

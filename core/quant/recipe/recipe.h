@@ -138,6 +138,21 @@ struct FilePlacement {
     bool operator==(const FilePlacement&) const = default;
 };
 
+/// Codes of one constant in a quantized file.
+struct FileConstant {
+    std::string value; ///< of the file, which holds them
+    std::string key; ///< codesKey() of the float constant, the parameters and the codes
+    bool operator==(const FileConstant&) const = default;
+};
+
+/// Codes of weights and biases that a quantized file has and rounding the float constants does not give. They hold as
+/// long as the float constant and the parameters are those that they were read with; otherwise they are computed anew.
+struct FileCodes {
+    std::string file; ///< empty: none
+    std::map<std::string, FileConstant> constants; ///< by names of the float model
+    bool operator==(const FileCodes&) const = default;
+};
+
 /// How a float model is to be quantized: a plain value. The defaults are those of ONNX Runtime's quantize_static (or
 /// quantize_dynamic, see withDefaultsOf()). Names of nodes and tensors are those of the float file; a node without a
 /// name goes by its first output's.
@@ -172,6 +187,7 @@ struct Recipe {
     std::map<std::string, int64_t> perChannelAxis; ///< QDQOpTypePerChannelSupportToAxis
     std::map<std::string, TensorOverride> tensors; ///< TensorQuantOverrides
     FilePlacement placement; ///< qdq format only; empty: the rules decide for all nodes
+    FileCodes codes; ///< static formats only
     bool completeOverrides = false; ///< of `tensors`: types around them, and conversions at the borders
     bool smoothQuant = false;
     double smoothQuantAlpha = 0.5;

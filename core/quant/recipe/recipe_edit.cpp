@@ -228,6 +228,12 @@ Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel)
 Recipe recomputedWeights(Recipe recipe, const GraphDraft& floatModel)
 {
     std::erase_if(recipe.tensors, [&](const auto& entry) { return floatModel.constant(entry.first) != nullptr; });
+    return recomputedCodes(std::move(recipe));
+}
+
+Recipe recomputedCodes(Recipe recipe)
+{
+    recipe.codes = {};
     return recipe;
 }
 

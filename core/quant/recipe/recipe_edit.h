@@ -35,8 +35,11 @@ Recipe withoutOverride(Recipe recipe, const Recipe& base, const std::string& ten
 /// No activation has a range or scale of its own: all follow from calibration. Types, symmetry and calibrators stay,
 /// and what is said of the model's constants.
 Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel);
-/// No constant has a type, scale or axis of its own: all follow from its values and from what the recipe says for all.
+/// No constant has a type, scale, axis or codes of its own: all follow from its values and from what the recipe says
+/// for all.
 Recipe recomputedWeights(Recipe recipe, const GraphDraft& floatModel);
+/// No constant has the codes of a file: all are rounded from its values.
+Recipe recomputedCodes(Recipe recipe);
 /// Quantizers stand where the rules put them, not where a file has them.
 Recipe placedByRules(Recipe recipe);
 /// Tensors get the ranges that were found elsewhere (in a file), where they have no range, scale or calibrator of their

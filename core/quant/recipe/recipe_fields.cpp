@@ -20,6 +20,8 @@ constexpr Field<QuantOverride> kOverrideFields[] { { "type", setting<&QuantOverr
     { "lowest", setting<&QuantOverride::lowest>() }, { "highest", setting<&QuantOverride::highest>() } };
 constexpr Field<WeightOnlyNode> kNodeFields[] { { "type", setting<&WeightOnlyNode::type>() },
     { "block_size", setting<&WeightOnlyNode::blockSize>() } };
+constexpr Field<FileConstant> kFileFields[] { { "value", setting<&FileConstant::value>() },
+    { "key", setting<&FileConstant::key>() } };
 constexpr std::string_view kCalibration = "calibration.";
 
 /// Options with a prefix of their paths in common: calls `leaf(option, key)` for those whose key follows it,
@@ -49,6 +51,7 @@ template <class Owner, size_t N> void readAll(JsonObject& in, const Field<Owner>
 
 void readOverride(JsonObject& in, QuantOverride& part) { readAll(in, kOverrideFields, part); }
 void readNode(JsonObject& in, WeightOnlyNode& node) { readAll(in, kNodeFields, node); }
+void readFileConstant(JsonObject& in, FileConstant& constant) { readAll(in, kFileFields, constant); }
 void readTensor(JsonObject& in, TensorOverride& tensor);
 
 void readOptions(JsonObject& in, Options options, size_t prefix, Recipe& recipe)
@@ -60,6 +63,8 @@ void readOptions(JsonObject& in, Options options, size_t prefix, Recipe& recipe)
                 in.read(key, option.value, recipe);
             else if (key == "tensors")
                 in.readByName(key, recipe.tensors, readTensor);
+            else if (key == "constants")
+                in.readByName(key, recipe.codes.constants, readFileConstant);
             else
                 in.readByName(key, recipe.weightOnly.nodes, readNode);
         },
@@ -104,6 +109,7 @@ template <class Owner, size_t N> Json saidFields(const Field<Owner> (&fields)[N]
 
 Json overrideJson(const QuantOverride& part) { return saidFields(kOverrideFields, part); }
 Json nodeJson(const WeightOnlyNode& node) { return saidFields(kNodeFields, node); }
+Json fileConstantJson(const FileConstant& constant) { return saidFields(kFileFields, constant); }
 Json tensorJson(const TensorOverride& tensor);
 
 template <class T> Json byName(const std::map<std::string, T>& values, Json (*json)(const T&))
@@ -124,6 +130,7 @@ Json optionsJson(Options options, size_t prefix, const Recipe& recipe, Chosen ch
                 return;
             json[key] = option.value.get ? toJson(option.value.get(recipe))
                 : key == "tensors"       ? byName(recipe.tensors, tensorJson)
+                : key == "constants"     ? byName(recipe.codes.constants, fileConstantJson)
                                          : byName(recipe.weightOnly.nodes, nodeJson);
         },
         [&](const std::string& key, Options section, size_t length) {

@@ -18,7 +18,7 @@ namespace qs {
 using RecipeValue = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>,
     std::map<std::string, int64_t>, std::map<std::string, double>>;
 
-enum class SettingKind { Switch, Whole, Real, Choice, Texts, WholeByName, RealByName };
+enum class SettingKind { Switch, Whole, Real, Choice, Text, Texts, WholeByName, RealByName };
 
 /// Which values a member takes.
 struct SettingType {
@@ -70,6 +70,8 @@ template <class T> constexpr SettingType typeOf()
         return { SettingKind::Whole, false, std::is_unsigned_v<T> };
     } else if constexpr (std::is_same_v<T, double>) {
         return { SettingKind::Real };
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return { SettingKind::Text };
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
         return { SettingKind::Texts };
     } else if constexpr (std::is_same_v<T, std::map<std::string, int64_t>>) {

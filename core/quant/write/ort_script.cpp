@@ -222,6 +222,9 @@ Result<OrtScript> ortScript(
         if (recipe.format == RecipeFormat::Qdq && !recipe.placement.nodes.empty())
             script.notes.push_back("quantizers stand where a file has them (placement in the recipe); ONNX Runtime's "
                                    "rules put them elsewhere");
+        if (!recipe.codes.constants.empty())
+            script.notes.push_back("the codes of " + std::to_string(recipe.codes.constants.size())
+                + " constants are a file's (codes in the recipe); ONNX Runtime rounds them from the float model");
         FloatModel clamped = model;
         if (recipe.exactActivations)
             clampToActivations(clamped);

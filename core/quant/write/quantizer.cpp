@@ -109,6 +109,7 @@ Result<QuantizedDraft> quantizeOnce(
     QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     if (help.constants)
         model.constants = help.constants;
+    model.kept = help.kept;
     switch (recipe.format) {
     case RecipeFormat::Qdq:
         QS_CHECK(quantizeQdq(model, recipe));
@@ -123,12 +124,13 @@ Result<QuantizedDraft> quantizeOnce(
         break;
     case RecipeFormat::WeightOnly:
         QS_CHECK(quantizeWeightsOnly(model, recipe, help.blocks, help.threads));
-        return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left) };
+        return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left), {} };
     }
     warnOfLost(model);
     sortAsOnnxRuntime(model.draft);
     model.draft.producer = kProducer;
-    return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left) };
+    return QuantizedDraft { std::move(model.draft), std::move(model.warnings), std::move(model.left),
+        std::move(model.codes) };
 }
 
 template <class ByName> void rename(ByName& byName, const std::string& from, const std::string& to)
@@ -140,25 +142,29 @@ template <class ByName> void rename(ByName& byName, const std::string& from, con
 }
 
 /// Tensors of the float model get other names, and what is known by the old ones goes with them.
-Status giveWay(GraphDraft& draft, Recipe& recipe, Ranges& ranges, const std::vector<std::string>& taken,
-    std::vector<std::string>& notes)
+Status giveWay(GraphDraft& draft, Recipe& recipe, Ranges& ranges, QuantizerHelp& help,
+    const std::vector<std::string>& taken, std::vector<std::string>& notes)
 {
+    auto kept = help.kept ? std::make_shared<KeptCodes>(*help.kept) : nullptr;
     for (const std::string& name : taken) {
         const std::string free = freeName(draft, name);
         QS_CHECK(renameTensor(draft, name, free));
         rename(ranges.tensors, name, free);
         rename(recipe.tensors, name, free);
+        if (kept)
+            rename(*kept, name, free);
         std::ranges::replace(recipe.placement.tensors, name, free);
         notes.push_back("'" + name + "' of the float model is called '" + free
             + "' now, since the quantizer gives its name to a tensor of its own");
     }
+    help.kept = std::move(kept);
     return {};
 }
 
 } // namespace
 
 Result<QuantizedDraft> quantizeDraft(
-    GraphDraft draft, const Recipe& given, const Ranges& givenRanges, const QuantizerHelp& help)
+    GraphDraft draft, const Recipe& given, const Ranges& givenRanges, const QuantizerHelp& givenHelp)
 {
     QS_CHECK(checkTypes(given));
     QS_CHECK(checkIsFloat(draft));
@@ -168,6 +174,7 @@ Result<QuantizedDraft> quantizeDraft(
         QS_CHECK(splitGemms(draft, given));
     Recipe recipe = given;
     Ranges ranges = givenRanges;
+    QuantizerHelp help = givenHelp;
     std::vector<std::string> notes;
     for (size_t round = 0; round < kMostRenamings; ++round) {
         QS_TRY(QuantizedDraft made, quantizeOnce(draft, recipe, ranges, help));
@@ -180,7 +187,7 @@ Result<QuantizedDraft> quantizeDraft(
             made.warnings.insert(made.warnings.end(), refused.begin(), refused.end());
             return made;
         }
-        QS_CHECK(giveWay(draft, recipe, ranges, taken, notes));
+        QS_CHECK(giveWay(draft, recipe, ranges, help, taken, notes));
     }
     return badInput("tensors have the names that the quantizer gives to its own", draft.source().path,
         "call them otherwise in the float model");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/quant/model/float_model.h"
+#include "core/quant/params/kept_codes.h"
 #include "core/quant/weight_only/weight_only.h"
 
 namespace qs {
@@ -10,12 +11,14 @@ struct QuantizedDraft {
     GraphDraft draft;
     std::vector<std::string> warnings;
     std::vector<LeftInFloat> left; ///< nodes of the main graph that stayed as they were, and why
+    CodeOrigins codes; ///< of constants with codes in QuantizerHelp::kept
 };
 
 /// What goes with the recipe.
 struct QuantizerHelp {
     size_t threads = 1; ///< the result does not depend on it
     std::shared_ptr<QuantizedConstants> constants = {}; ///< of earlier quantizations of the same model; null = none
+    std::shared_ptr<const KeptCodes> kept = {}; ///< those of Recipe::codes, for the static formats; null = none
     const ReadyBlocks* blocks = nullptr; ///< of weights, found with data (WeightOnlyAlgorithm::Gptq)
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/project/quantize/quantization.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
@@ -130,6 +131,10 @@ void addWeight(InspectorRowList& rows, const Snapshot& snapshot, const Place& pl
     rows.add(tr("quantizer"), quantizerText(r.params), tr("real = scale * (q - zero_point)"));
     rows.add(tr("scale"), extentText(r.params.scale));
     rows.add(tr("zero point"), extentText(r.params.zeroPoint));
+    if (const QString codes = codesText(snapshot, r.name); !codes.isEmpty())
+        rows.add(tr("codes"), codes,
+            tr("The recipe was read from a file. Its codes hold while the float values, scale and zero point are those "
+               "they were read with; else they are rounded from the float values."));
     rows.section(tr("Error"));
     rows.add(tr("SQNR"),
         decibelText(r.similarity.sqnrDb, r.similarity.exact)

@@ -91,11 +91,20 @@ SettingNote placementNote(Session& session)
 {
     const Recipe& recipe = session.recipe().recipe();
     SettingNote note;
-    if (!session.recipe().editable() || recipe.placement.nodes.empty() || recipe.format != RecipeFormat::Qdq)
+    if (!session.recipe().editable() || !isStatic(recipe.format))
         return note;
-    note.text = SettingNotes::tr("Quantizers stand where the file has them: %1 tensors.")
-                    .arg(countText(recipe.placement.tensors.size()));
-    note.way = SettingWay::PlaceByRules;
+    QStringList texts;
+    if (!recipe.codes.constants.empty()) {
+        texts << SettingNotes::tr("Codes are the file's: %1 weights and biases.")
+                     .arg(countText(recipe.codes.constants.size()));
+        note.way = SettingWay::RoundAnew;
+    }
+    if (!recipe.placement.nodes.empty() && recipe.format == RecipeFormat::Qdq) {
+        texts.prepend(SettingNotes::tr("Quantizers stand where the file has them: %1 tensors.")
+                          .arg(countText(recipe.placement.tensors.size())));
+        note.way = SettingWay::PlaceByRules;
+    }
+    note.text = texts.join(u' ');
     return note;
 }
 
@@ -110,6 +119,8 @@ QString wayText(SettingWay way)
         return SettingNotes::tr("Recompute");
     case SettingWay::PlaceByRules:
         return SettingNotes::tr("Place by rules");
+    case SettingWay::RoundAnew:
+        return SettingNotes::tr("Round anew");
     }
     return {};
 }
@@ -120,6 +131,8 @@ void take(Session& session, SettingWay way)
     const SnapshotPtr snapshot = session.snapshot();
     if (way == SettingWay::PlaceByRules)
         return edits.apply(SettingNotes::tr("Place quantizers by rules"), placedByRules(edits.recipe()));
+    if (way == SettingWay::RoundAnew)
+        return edits.apply(SettingNotes::tr("Round codes anew"), recomputedCodes(edits.recipe()));
     if (way == SettingWay::None || !snapshot->floatModel || !snapshot->floatModel->draft)
         return;
     const GraphDraft& draft = *snapshot->floatModel->draft;

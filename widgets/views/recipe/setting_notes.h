@@ -11,7 +11,7 @@
 namespace qs {
 
 /// What can be done about a setting that does not reach all tensors.
-enum class SettingWay { None, Recalibrate, Recompute, PlaceByRules };
+enum class SettingWay { None, Recalibrate, Recompute, PlaceByRules, RoundAnew };
 
 /// What stands below a setting of the recipe that does not reach all tensors.
 struct SettingNote {
@@ -23,7 +23,7 @@ struct SettingNote {
 QuantizedNames quantizedNames(Session& session);
 /// `path` as in recipeOptions(); `names` of what the session shows.
 SettingNote settingNote(Session& session, const QuantizedNames& names, const std::string& path);
-/// On where quantizers stand (Recipe::placement).
+/// On where quantizers stand (Recipe::placement), and codes that are a file's (Recipe::codes).
 SettingNote placementNote(Session& session);
 
 QString wayText(SettingWay way); ///< "Recalibrate": name of the link; "" for None

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/tensor/quant_params.h"
+#include "core/tensor/tensor.h"
+
+#include <map>
+#include <string>
+
+/// Codes of constants that a quantized file holds, in place of those that rounding gives.
+namespace qs {
+
+struct KeptTensor {
+    Tensor codes; ///< as the file stores them
+    std::string key; ///< codesKey() of what they hold for
+};
+/// By names of float constants.
+using KeptCodes = std::map<std::string, KeptTensor>;
+
+/// What codes hold for: the float constant and its parameters (all but the axis of a single scale), and themselves.
+/// `codes` has the constant's shape.
+std::string codesKey(const Tensor& constant, const QuantParams& params, const Tensor& codes);
+
+/// Codes as a file stores them in the constant's shape: axes of length 1 may be others, and rows and columns of a
+/// matrix are exchanged where `exchanged`. Invalid where they do not fit.
+Tensor codesLike(const Tensor& constant, const Tensor& stored, bool exchanged);
+
+/// The kept codes in the constant's shape; invalid where they do not hold for this constant with these parameters.
+Tensor codesThatHold(const KeptTensor& kept, const Tensor& constant, const QuantParams& params);
+
+/// Values of codes, in a real type: scale times (code - zero point), which rounds to the same codes.
+Tensor realOf(const Tensor& codes, const QuantParams& params, DType real);
+
+} // namespace qs

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/quant/read_back/file_codes.h"
+
+#include "core/engine/plan/plan.h"
+#include "core/qdq/qlinear_signature.h"
+#include "core/quant/read_back/quantizer_differences.h"
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+/// Constants of a file: those that it stores, and those that nodes compute.
+class FileConstants {
+public:
+    explicit FileConstants(std::shared_ptr<const Model> file)
+        : m_file(std::move(file))
+    {
+    }
+    const Graph& graph() const { return m_file->graph; }
+    /// Null where it is none.
+    const Tensor* find(ValueId id)
+    {
+        if (!id.valid())
+            return nullptr;
+        if (const auto& stored = graph().value(id).initializer)
+            return &*stored;
+        m_plan = m_plan ? m_plan : Plan::make(m_file);
+        return m_plan->constant(id);
+    }
+
+private:
+    std::shared_ptr<const Model> m_file;
+    std::shared_ptr<const Plan> m_plan; ///< null until it is needed
+};
+
+/// The quantizer's parameters in the constant's own layout.
+QuantParams storedParams(const FileTensor& tensor)
+{
+    QuantParams params = tensor.params;
+    if (tensor.exchanged && params.axis && params.blockSize == 0)
+        params.axis = 1 - *params.axis;
+    return params;
+}
+
+/// The product that reads these codes of a weight, through what turns them to floats; null: none, or several.
+const Node* productBehind(const Graph& graph, ValueId id)
+{
+    const auto& uses = graph.value(id).uses;
+    if (uses.size() != 1)
+        return nullptr;
+    const Node& node = graph.node(uses[0].node);
+    if (node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm"))
+        return uses[0].slot == 1 ? &node : nullptr;
+    const bool passes = isDequantizeLinear(node) || node.is("Transpose") || node.is("Identity");
+    return passes && uses[0].slot == 0 && node.outputs[0].valid() ? productBehind(graph, node.outputs[0]) : nullptr;
+}
+
+/// It stands in the file as it is, not as codes of it.
+bool isStored(const Graph& graph, ValueId id)
+{
+    const Value& value = graph.value(id);
+    return value.initializer || (value.producer.valid() && graph.node(value.producer).is("Constant"));
+}
+
+/// What reads the product in the file reads the float node, too, or is its quantizer: nothing else (a normalization
+/// that training left beside it) adds to the bias.
+bool sameReaders(const Graph& graph, const Node& product, const GraphDraft& floatModel, const DraftNode& node)
+{
+    const auto& uses = graph.value(product.outputs[0]).uses;
+    return std::ranges::all_of(uses, [&](const Use& use) {
+        const Node& reader = graph.node(use.node);
+        return isQuantizeLinear(reader) || std::ranges::any_of(floatModel.nodes, [&](const DraftNode& other) {
+            return other.opType == reader.opType
+                && std::ranges::find(other.inputs, node.outputs[0]) != other.inputs.end();
+        });
+    });
+}
+
+/// The bias beside a weight that training changed was changed with it.
+void addFloatBias(FileConstants& file, const std::string& codes, const std::string& weight,
+    const GraphDraft& floatModel, FileCodes& found)
+{
+    const auto reads = [&](const DraftNode& node) { return node.inputs.size() > 1 && node.inputs[1] == weight; };
+    const auto node = std::ranges::find_if(floatModel.nodes, reads);
+    const ValueId id = file.graph().findValue(codes);
+    const Node* product = id.valid() ? productBehind(file.graph(), id) : nullptr;
+    if (node == floatModel.nodes.end() || node->inputs.size() < 3 || !product || !product->hasInput(2)
+        || !sameReaders(file.graph(), *product, floatModel, *node))
+        return;
+    const Tensor* ours = floatModel.constant(node->inputs[2]);
+    const Tensor* theirs = isStored(file.graph(), product->inputs[2]) ? file.find(product->inputs[2]) : nullptr;
+    if (!ours || !theirs || theirs->dtype() != ours->dtype() || theirs->shape() != ours->shape()
+        || toFloats(*theirs) == toFloats(*ours))
+        return;
+    found.constants[node->inputs[2]]
+        = { file.graph().value(product->inputs[2]).name, codesKey(*ours, { ours->dtype(), {}, {}, {}, 0 }, *theirs) };
+}
+
+} // namespace
+
+FileCodes fileCodes(const QuantizedFile& file, const QuantizedFile& made, const GraphDraft& floatModel)
+{
+    FileCodes found;
+    FileConstants constants(file.model);
+    for (const std::string& name : quantizerDifferences(file, made).codes) {
+        const FileTensor &theirs = *file.find(name), &ours = *made.find(name);
+        const Tensor* constant = floatModel.constant(name);
+        if (!constant || theirs.codesName.empty())
+            continue;
+        const Tensor codes = codesLike(*constant, theirs.codes, theirs.exchanged != ours.exchanged);
+        if (!codes.valid())
+            continue;
+        found.constants[name] = { theirs.codesName, codesKey(*constant, storedParams(ours), codes) };
+        addFloatBias(constants, theirs.codesName, name, floatModel, found);
+    }
+    if (!found.constants.empty())
+        found.file = file.model->path;
+    return found;
+}
+
+Result<KeptCodes> readCodes(const std::shared_ptr<const Model>& file, const FileCodes& wanted)
+{
+    KeptCodes codes;
+    FileConstants constants(file);
+    for (const auto& [name, constant] : wanted.constants) {
+        const Tensor* tensor = constants.find(file->graph.findValue(constant.value));
+        if (!tensor)
+            return Issue { IssueKind::BadInput,
+                "has no constant '" + constant.value + "', which the recipe takes the codes of '" + name + "' from",
+                file->path, {}, {}, "give the file that the recipe was read from, or leave codes out of the recipe" };
+        codes[name] = { *tensor, constant.key };
+    }
+    return codes;
+}
+
+} // namespace qs
