@@ -4,6 +4,7 @@
 #include "tests/support/recipe_nodes.h"
 #include "widgets/models/recipe/node_tree_model.h"
 #include "widgets/models/recipe/recipe_fields.h"
+#include "widgets/models/recipe/setting_changes.h"
 #include "widgets/models/tables/advice_models.h"
 #include "widgets/models/tables/run_model.h"
 
@@ -205,7 +206,52 @@ private slots:
         QCOMPARE(changes[0].better, 1);
         QCOMPARE(changes[1].title, QStringLiteral("Accuracy"));
         QCOMPARE(numberChanges(tree.runs()[1], tree.runs()[0])[0].better, -1);
-        QCOMPARE(settingChanges(tree.runs()[0], tree.runs()[1]).size(), 1);
+        QCOMPARE(settingChanges(tree.runs()[0].recipe, tree.runs()[1].recipe).size(), size_t(1));
+    }
+
+    void settingsDifferInWords_data()
+    {
+        QTest::addColumn<Recipe>("before");
+        QTest::addColumn<Recipe>("after");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("whole");
+        const auto row
+            = [](const char* name, const Recipe& before, const Recipe& after, const char* text, const char* whole) {
+                  QTest::newRow(name) << before << after << QString::fromUtf8(text)
+                                      << QString::fromUtf8(*whole ? whole : text);
+              };
+        const Recipe plain;
+        Recipe excludes, channels, own, codes, percentile;
+        excludes.exclude = { "a", "b", "c", "d", "e" };
+        row("a long list", plain, excludes, "Excluded 5: a, b, c …", "Excluded 5: a, b, c, d, e");
+        Recipe fewer = excludes;
+        fewer.exclude.pop_back();
+        row("one left the list", excludes, fewer, "No longer excluded 1: e", "");
+        channels.perChannel = true;
+        row("a choice", plain, channels, "Weights: granularity: per tensor → per channel", "");
+        own.tensors["x.y"].parts.front().type = DType::UInt16;
+        row("a tensor", plain, own, "Own settings (1): x.y", "");
+        Recipe other = own;
+        other.tensors["x.y"].parts.front().type = DType::Int16;
+        row("a tensor's other setting", own, other, "Other own settings (1): x.y", "");
+        codes.codes.constants = { { "w", { "w_q", "1" } } };
+        row("codes", codes, plain, "Codes computed anew (1): w", "");
+        percentile.reduceRange = true;
+        percentile.noOutputTypes = { "Conv" };
+        row("what the form does not have", plain, percentile, "no_output_types: added (1): Conv", "");
+    }
+
+    void settingsDifferInWords()
+    {
+        QFETCH(Recipe, before);
+        QFETCH(Recipe, after);
+        QFETCH(QString, text);
+        QFETCH(QString, whole);
+        const auto changes = settingChanges(before, after);
+        QVERIFY(!changes.empty());
+        QCOMPARE(changes.back().text, text);
+        QCOMPARE(changes.back().whole, whole);
+        QVERIFY(settingChanges(after, after).empty());
     }
 
     void adviceIsATable()

@@ -219,15 +219,4 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
     return changes;
 }
 
-QStringList settingChanges(const RecipeRun& before, const RecipeRun& after)
-{
-    QStringList lines;
-    for (const RecipeChange& change : recipeDiff(before.recipe, after.recipe)) {
-        const auto shown
-            = [](const std::string& json) { return json == "null" ? RunModel::tr("default") : toQt(json); };
-        lines << QStringLiteral("%1: %2 → %3").arg(toQt(change.field), shown(change.before), shown(change.after));
-    }
-    return lines;
-}
-
 } // namespace qs

@@ -52,7 +52,5 @@ struct NumberChange {
 };
 /// Output SQNR, accuracy or agreement, share of int8 MACs, file size: those that one of both has.
 std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after);
-/// "exclude: [] → [\"conv_2\"]", one line a setting.
-QStringList settingChanges(const RecipeRun& before, const RecipeRun& after);
 
 } // namespace qs

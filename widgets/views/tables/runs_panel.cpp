@@ -2,6 +2,7 @@
 #include "widgets/views/tables/runs_panel.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/recipe/setting_changes.h"
 #include "widgets/session/files/open_files.h"
 
 #include <QAction>
@@ -42,6 +43,15 @@ protected:
         option->state &= ~QStyle::State_HasFocus;
     }
 };
+
+/// Wrapped, so that a list of names fits the screen.
+QString tipText(const QStringList& lines)
+{
+    QString text;
+    for (const QString& line : lines)
+        text += QStringLiteral("<p>%1</p>").arg(line.toHtmlEscaped());
+    return text;
+}
 
 } // namespace
 
@@ -211,6 +221,7 @@ void RunsPanel::refreshComparison()
     const RecipeRun* before = !after ? nullptr : tree.find(ids.size() == 2 ? ids[0] : after->parent);
     m_restore->setEnabled(ids.size() == 1 && m_session.recipe().editable());
     m_remove->setEnabled(!ids.empty());
+    m_comparison->setToolTip({});
     const bool two = ids.size() == 2 && m_session.recipe().editable();
     m_sideBySide->setText(two ? tr("Show as A and B") : tr("Show as B"));
     m_sideBySide->setEnabled(m_session.comparison() && (two || (ids.size() == 1 && ids[0] != tree.current())));
@@ -227,12 +238,18 @@ void RunsPanel::refreshComparison()
     for (const NumberChange& change : numberChanges(*before, *after))
         lines << QStringLiteral("%1: %2").arg(change.title,
             change.before == change.after ? change.after : change.before + QStringLiteral(" → ") + change.after);
-    const QStringList settings = settingChanges(*before, *after);
-    lines << QString() << (settings.isEmpty() ? tr("The same settings.") : tr("Settings:"))
-          << settings.mid(0, kMostSettings);
-    if (settings.size() > kMostSettings)
-        lines << tr("and %1 more").arg(settings.size() - kMostSettings);
+    const std::vector<SettingChange> settings = settingChanges(before->recipe, after->recipe);
+    lines << QString() << (settings.empty() ? tr("The same settings.") : tr("Settings:"));
+    QStringList whole;
+    for (const SettingChange& change : settings) {
+        whole << change.whole;
+        if (whole.size() <= kMostSettings)
+            lines << change.text;
+    }
+    if (whole.size() > kMostSettings)
+        lines << tr("and %1 more").arg(whole.size() - kMostSettings);
     m_comparison->setText(lines.join(u'\n'));
+    m_comparison->setToolTip(tipText(whole));
 }
 
 QString RunsPanel::comparison() const { return m_comparison->text(); }
