@@ -4,6 +4,7 @@
 #include "core/kernels/statistics/bins.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -18,6 +19,26 @@ size_t sizeOf(const auto& cells)
 }
 
 template <class Counts> using CellOf = typename std::remove_cvref_t<Counts>::value_type;
+
+/// Bins of few values are empty nearly everywhere: eight bytes without a count are passed at once.
+template <class From, class To>
+void addRebinned(const std::vector<From>& from, int64_t first, int shift, int64_t newFirst, std::vector<To>& to)
+{
+    constexpr size_t kStep = sizeof(uint64_t) / sizeof(From);
+    for (size_t begin = 0; begin < from.size(); begin += kStep) {
+        const size_t end = std::min(begin + kStep, from.size());
+        uint64_t bytes = 0;
+        std::memcpy(&bytes, &from[begin], (end - begin) * sizeof(From));
+        if (bytes == 0)
+            continue;
+        for (size_t i = begin; i < end; ++i) {
+            if (from[i] == 0)
+                continue;
+            const auto place = static_cast<size_t>(((first + static_cast<int64_t>(i)) >> shift) - newFirst);
+            to[place] = static_cast<To>(to[place] + from[i]);
+        }
+    }
+}
 
 } // namespace
 
@@ -96,16 +117,8 @@ BinCounts BinCounts::rebinned(int64_t first, int shift, int64_t newFirst, size_t
     BinCounts result;
     result.m_total = m_total;
     result.m_cells = CopyOnWrite(cellsFor(m_total, size));
-    std::visit(
-        [&](const auto& from, auto& to) {
-            for (size_t i = 0; i < from.size(); ++i) {
-                if (from[i] == 0)
-                    continue;
-                const auto place = static_cast<size_t>(((first + static_cast<int64_t>(i)) >> shift) - newFirst);
-                to[place] = static_cast<CellOf<decltype(to)>>(to[place] + from[i]);
-            }
-        },
-        *m_cells, result.m_cells.edit());
+    std::visit([&](const auto& from, auto& to) { addRebinned(from, first, shift, newFirst, to); }, *m_cells,
+        result.m_cells.edit());
     return result;
 }
 
