@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rules/findings.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
 #include "tests/support/helper_call.h"
@@ -91,6 +92,7 @@ private slots:
     void inputMismatch();
     void inputMismatchThroughReshape();
     void inherited();
+    void inheritedByAWayAround();
     void channelImbalance();
     void weightsDiffer();
     void oneCauseIsOneCard();
@@ -195,6 +197,42 @@ void FindingsTests::inherited()
     QVERIFY(source != f->evidence.end());
     QCOMPARE(source->text, std::string("x"));
     QVERIFY(!findingOf(c, Rule::RangeTooSmall));
+}
+
+/// x -> a -> b, c = b + a: what c has of a's noise comes beside b, too, which is healthy and stands in one of the ways.
+void FindingsTests::inheritedByAWayAround()
+{
+    const Prepared f = SmallModel("f")
+                           .input("x", { kCount })
+                           .node("Neg", { "x" }, { "a" })
+                           .node("Neg", { "a" }, { "b" })
+                           .node("Add", { "b", "a" }, { "c" })
+                           .node("Neg", { "c" }, { "y" })
+                           .output("y")
+                           .finish();
+    Comparison c;
+    for (const char* name : { "a", "b", "c", "y" }) {
+        ActivationRow row;
+        row.name = name;
+        row.floatValue = f.value(name);
+        row.accumulated.sqnrDb = 10;
+        row.accumulated.rmse = 1;
+        row.noise.inherited = 1; // nothing else
+        row.signalPower = 1;
+        c.activations.push_back(row);
+    }
+    ActivationRow &a = c.activations[0], &b = c.activations[1];
+    a.noise = { 1, 0, 0 };
+    a.localSqnrDb = 10;
+    a.idealSqnrDb = 40;
+    b.accumulated.sqnrDb = 30;
+    std::vector<Finding> found;
+    findInherited(pairOf(f, f), c, found);
+    QCOMPARE(found.size(), size_t(1));
+    const auto source = std::ranges::find(found[0].evidence, "source", &EvidenceItem::key);
+    QVERIFY(source != found[0].evidence.end());
+    QCOMPARE(source->text, std::string("a"));
+    QCOMPARE(number(found[0], "tensors"), 2.0); // c and y
 }
 
 void FindingsTests::channelImbalance()
