@@ -20,7 +20,7 @@ bool isOpened(const Inputs& inputs, const std::string& path)
     };
     return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
         || same(inputs.calibration.spec) || same(inputs.calibration.preprocess) || same(inputs.mapPath)
-        || same(inputs.classNamesPath);
+        || same(inputs.other.path) || same(inputs.classNamesPath);
 }
 
 Status writeReport(const Snapshot& snapshot, const std::string& path)
