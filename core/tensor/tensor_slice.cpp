@@ -165,7 +165,7 @@ std::string sliceText(const TensorSlice& slice, const Shape& shape)
         }
         const int64_t start = axis.step > 0 ? 0 : shape[i] - 1, end = axis.first + axis.count * axis.step;
         const bool toEnd = axis.count > 0 && (axis.step > 0 ? end >= shape[i] : end < 0);
-        if (axis.first != start || axis.count == 0)
+        if (shape[i] > 0 && (axis.first != start || axis.count == 0))
             text += std::to_string(axis.first);
         text += ':';
         if (!toEnd && shape[i] > 0)

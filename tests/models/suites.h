@@ -7,4 +7,5 @@ int runInspector(int argc, char** argv);
 int runModels(int argc, char** argv);
 int runRecipeModels(int argc, char** argv);
 int runTables(int argc, char** argv);
+int runValues(int argc, char** argv);
 int runWindowWords(int argc, char** argv);

@@ -402,7 +402,7 @@ int main(int argc, char** argv)
 {
     const QCoreApplication application(argc, argv);
     return runFormatting(argc, argv) | runInspector(argc, argv) | runModels(argc, argv) | runRecipeModels(argc, argv)
-        | runTables(argc, argv) | runWindowWords(argc, argv);
+        | runTables(argc, argv) | runValues(argc, argv) | runWindowWords(argc, argv);
 }
 
 #include "test_models.moc"

@@ -521,6 +521,7 @@ void GraphPanel::showMenu(const QPoint& global)
 {
     QMenu menu(this);
     addUnitActions(menu, m_recipe, chosenRecipeNodes());
+    menu.addActions(actions());
     if (severalChosen())
         addChosenActions(menu);
     addViewActions(menu);

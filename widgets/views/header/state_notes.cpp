@@ -19,7 +19,7 @@ namespace {
 void nameTheSample(Session& session, Panel& panel)
 {
     static const QStringList kOfOne { QStringLiteral("layer-chart"), QStringLiteral("channels"),
-        QStringLiteral("error-map") };
+        QStringLiteral("error-map"), QStringLiteral("values") };
     static const QStringList kOfAll { QStringLiteral("tensors"), QStringLiteral("outputs"),
         QStringLiteral("distribution") };
     if (kOfOne.contains(panel.objectName()))

@@ -37,6 +37,7 @@
 #include "widgets/views/tables/samples_panel.h"
 #include "widgets/views/tables/saturation_panel.h"
 #include "widgets/views/theme/style.h"
+#include "widgets/views/values/values_panel.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/drop_hint.h"
 #include "widgets/views/window/named_layouts.h"
@@ -173,6 +174,7 @@ void MainWindow::buildDocks()
     m_layout->add([this] { return new InspectorPanel(m_session, *m_recipe, this); }, Qt::RightDockWidgetArea);
     m_layout->add(
         [this] { return new DistributionPanel(m_session, m_session.recipe(), this); }, Qt::RightDockWidgetArea);
+    m_layout->add(new ValuesPanel(m_session, this), Qt::RightDockWidgetArea);
     m_layout->add([this, details] { return new ChannelsPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add([this, details] { return new ErrorMapPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
@@ -191,6 +193,7 @@ void MainWindow::buildDocks()
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
+    offerValues(*this, [this] { m_layout->raise(QStringLiteral("values")); });
 }
 
 void MainWindow::buildStatusBar()
@@ -284,11 +287,11 @@ QStringList MainWindow::viewNames()
 {
     return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("outline"), QStringLiteral("tensors"),
         QStringLiteral("weights"), QStringLiteral("weight-lab"), QStringLiteral("inspector"),
-        QStringLiteral("distribution"), QStringLiteral("channels"), QStringLiteral("error-map"),
-        QStringLiteral("layer-chart"), QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"),
-        QStringLiteral("matching"), QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"),
-        QStringLiteral("ladder"), QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"),
-        QStringLiteral("advisor"), QStringLiteral("jobs") };
+        QStringLiteral("distribution"), QStringLiteral("values"), QStringLiteral("channels"),
+        QStringLiteral("error-map"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
+        QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"), QStringLiteral("difference"),
+        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"), QStringLiteral("saturation"),
+        QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"), QStringLiteral("jobs") };
 }
 
 bool MainWindow::showView(const QString& name)

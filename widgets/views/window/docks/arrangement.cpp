@@ -13,7 +13,7 @@ Arrangement inspectArrangement(bool wide)
 {
     Arrangement a;
     a.left = { { "findings", "what-if", "outline" } };
-    a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
+    a.right = { { "inspector" }, { "distribution", "values", "channels", "error-map" } };
     a.bottom = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
     a.leftWidth = wide ? 19 : 21, a.leftLeast = 230, a.rightWidth = 30, a.rightLeast = 320;
     a.rightHeights = { 24, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 33;

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/details/shown_values.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
+#include "widgets/session/details/pair_details.h"
+
+#include <QPointer>
+
+namespace qs {
+
+namespace {
+
+const QString kValuesTag = QStringLiteral("tensor-values");
+const QString kStatisticsTag = QStringLiteral("value-statistics");
+const QString kFindTag = QStringLiteral("value-search");
+
+} // namespace
+
+ShownValues::ShownValues(Session& session, QObject* parent)
+    : QObject(parent)
+    , m_session(session)
+{
+    connect(&session, &Session::snapshotChanged, this, &ShownValues::refresh);
+    connect(&session.selection(), &Selection::changed, this, &ShownValues::refresh);
+}
+
+void ShownValues::watch(bool looks)
+{
+    m_watched = looks;
+    if (looks)
+        refresh();
+}
+
+void ShownValues::setPinned(bool pinned)
+{
+    const auto now = place();
+    if (pinned == m_pinned.has_value() || (pinned && !now))
+        return;
+    m_pinned.reset();
+    if (pinned) {
+        const std::string name = nameOf(*m_session.snapshot(), *now);
+        if (tensorNamed(*m_session.snapshot(), name, now->quantized)) // those in bodies have no names of their own
+            m_pinned = Pinned { name, now->quantized };
+    }
+    refresh();
+}
+
+std::optional<TensorPlace> ShownValues::place() const
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    if (m_pinned)
+        return tensorNamed(*snapshot, m_pinned->name, m_pinned->quantized);
+    const Place& chosen = m_session.selection().current();
+    if (!chosen.value.valid() && !chosen.weight)
+        return std::nullopt;
+    const TensorPlace there { chosen.side == Side::Quantized, chosen.value, chosen.weight };
+    return nameOf(*snapshot, there).empty() ? std::nullopt : std::optional(there);
+}
+
+size_t ShownValues::sample() const { return m_session.selection().current().sample.value_or(0); }
+
+/// A comparison that runs has the processors; what depends on data is read after it.
+bool ShownValues::waits(const TensorPlace& place) const
+{
+    const Snapshot& now = *m_session.snapshot();
+    return !isConstant(now, place) && (!now.data || (now.comparison && now.comparison->partial));
+}
+
+QString ShownValues::name() const
+{
+    const auto now = place();
+    return now ? toQt(nameOf(*m_session.snapshot(), *now)) : QString();
+}
+
+QString ShownValues::sampleText() const
+{
+    const auto& data = m_session.snapshot()->data;
+    return m_values && m_values->sample && data ? toQt(data->sampleName(*m_values->sample)) : QString();
+}
+
+QString ShownValues::hint() const
+{
+    const Snapshot& now = *m_session.snapshot();
+    if (!now.floatModel && !now.quantModel)
+        return tr("Open a model to see the numbers of its tensors.");
+    const auto wanted = place();
+    if (!wanted)
+        return m_pinned ? tr("%1 is not in this model.").arg(toQt(m_pinned->name))
+                        : tr("Choose a tensor or a weight: a node of the graph, a row of a table.");
+    if (!m_problem.isEmpty())
+        return m_problem;
+    if (!waits(*wanted))
+        return tr("Reading %1…").arg(name());
+    return now.data ? tr("%1 is read when the comparison is done.").arg(name())
+                    : tr("The numbers of %1 depend on data: open some.").arg(name());
+}
+
+void ShownValues::refresh()
+{
+    const SnapshotPtr snapshot = m_session.snapshot();
+    if (m_asked && m_asked->snapshot != snapshot.get()) { // its address may come again
+        m_asked.reset();
+        m_values.reset();
+    }
+    if (!m_watched)
+        return;
+    const auto at = place();
+    std::optional<Asked> wanted;
+    if (at && !waits(*at))
+        wanted = Asked { snapshot.get(), *at, isConstant(*snapshot, *at) ? std::nullopt : std::optional(sample()) };
+    if (wanted && wanted == m_asked)
+        return;
+    m_asked = wanted;
+    m_values.reset();
+    m_problem.clear();
+    for (const QString& tag : { kValuesTag, kStatisticsTag, kFindTag })
+        m_session.jobs().cancelTag(tag);
+    if (wanted)
+        start(snapshot, *wanted);
+    emit changed();
+}
+
+void ShownValues::start(const SnapshotPtr& snapshot, const Asked& wanted)
+{
+    JobRequest job;
+    job.tag = kValuesTag;
+    job.title = tr("Read the values of %1").arg(name());
+    job.visibility = Visibility::Hidden;
+    job.process
+        = [self = QPointer(this), snapshot, wanted](const JobContext& context) -> Result<std::function<void()>> {
+        QS_TRY(TensorValues read,
+            readValues(*snapshot, wanted.place, wanted.sample.value_or(0), detailWork(*snapshot, context)));
+        auto values = std::make_shared<const TensorValues>(std::move(read));
+        return std::function<void()>([self, snapshot, wanted, values] {
+            if (!self || self->m_asked != wanted)
+                return;
+            self->m_values = values;
+            emit self->changed();
+        });
+    };
+    job.failed = [self = QPointer(this), wanted](const Issue& issue) {
+        if (!self || self->m_asked != wanted)
+            return;
+        self->m_problem = issueHeadline(issue);
+        emit self->changed();
+    };
+    m_session.jobs().start(std::move(job));
+}
+
+void ShownValues::summarize(ValueKind kind, const SliceGrid& slice)
+{
+    JobRequest job;
+    job.tag = kStatisticsTag;
+    job.title = tr("Sum up the values of %1").arg(name());
+    job.visibility = Visibility::Hidden;
+    const bool summed = m_whole && m_whole->kind == kind && m_whole->of.lock() == m_values;
+    const auto known = summed ? std::optional(m_whole->statistics) : std::nullopt;
+    job.process = [self = QPointer(this), values = m_values, kind, slice, known](
+                      const JobContext& context) -> Result<std::function<void()>> {
+        Statistics found;
+        found.slice = statisticsOf(*values, kind, slice, context.cancel);
+        const SliceGrid whole = SliceGrid::inOrder(TensorSlice::whole(values->shape), values->shape);
+        found.whole = slice.count() == whole.count() ? found.slice
+            : known                                  ? known
+                                                     : statisticsOf(*values, kind, whole, context.cancel);
+        return std::function<void()>([self, values, kind, found] {
+            if (!self || self->m_values != values)
+                return;
+            if (found.whole)
+                self->m_whole = Whole { values, kind, *found.whole };
+            emit self->statisticsFound(found);
+        });
+    };
+    m_session.jobs().start(std::move(job));
+}
+
+void ShownValues::find(ValueKind kind, const SliceGrid& grid, const ValueSearch& search, std::optional<size_t> from)
+{
+    JobRequest job;
+    job.tag = kFindTag;
+    job.title = tr("Search the values of %1").arg(name());
+    job.visibility = Visibility::Hidden;
+    job.process = [self = QPointer(this), values = m_values, kind, grid, search, from](
+                      const JobContext& context) -> Result<std::function<void()>> {
+        const auto position = findValue(*values, kind, grid, search, from, context.cancel);
+        return std::function<void()>([self, values, position] {
+            if (self && self->m_values == values)
+                emit self->found(position);
+        });
+    };
+    m_session.jobs().start(std::move(job));
+}
+
+} // namespace qs

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/project/about/read_values.h"
+#include "widgets/session/session.h"
+
+#include <QObject>
+
+#include <memory>
+#include <optional>
+
+namespace qs {
+
+/// The raw numbers of the selected tensor or of a pinned one, for the selected sample, else the first. Read by a job
+/// while somebody watches; so are statistics and searches.
+class ShownValues : public QObject {
+    Q_OBJECT
+public:
+    explicit ShownValues(Session& session, QObject* parent = nullptr);
+
+    void watch(bool looks);
+    /// On: stays with the tensor that is shown, whatever is selected.
+    void setPinned(bool pinned);
+    bool pinned() const { return m_pinned.has_value(); }
+
+    /// Null: nothing that could be shown is selected, or it is not read yet.
+    const std::shared_ptr<const TensorValues>& values() const { return m_values; }
+    QString name() const; ///< of the tensor that is wanted; empty: none
+    QString sampleText() const; ///< that the values are of; empty: of none, or nothing is shown
+    QString hint() const; ///< why there is nothing to see
+
+    struct Statistics {
+        std::optional<ValueStatistics> slice, whole;
+    };
+    /// statisticsFound() tells them; what was asked for before is dropped.
+    void summarize(ValueKind kind, const SliceGrid& slice);
+    /// found() tells the position.
+    void find(ValueKind kind, const SliceGrid& grid, const ValueSearch& search, std::optional<size_t> from);
+
+signals:
+    void changed();
+    void statisticsFound(const qs::ShownValues::Statistics& statistics);
+    void found(std::optional<size_t> position);
+
+private:
+    struct Asked {
+        const Snapshot* snapshot = nullptr;
+        TensorPlace place;
+        std::optional<size_t> sample; ///< nothing for constants
+        bool operator==(const Asked&) const = default;
+    };
+    std::optional<TensorPlace> place() const;
+    size_t sample() const;
+    bool waits(const TensorPlace& place) const;
+    void refresh();
+    void start(const SnapshotPtr& snapshot, const Asked& wanted);
+
+    Session& m_session;
+    bool m_watched = false;
+    /// What is shown whatever is selected, by name: numbers of values are those of one snapshot.
+    struct Pinned {
+        std::string name;
+        bool quantized = false;
+    };
+    std::optional<Pinned> m_pinned;
+    std::optional<Asked> m_asked; ///< what m_values is of, or what runs
+    std::shared_ptr<const TensorValues> m_values;
+    QString m_problem;
+    /// What was summed up last, for slices of the same numbers.
+    struct Whole {
+        std::weak_ptr<const TensorValues> of;
+        ValueKind kind = ValueKind::Float;
+        ValueStatistics statistics;
+    };
+    std::optional<Whole> m_whole;
+};
+
+} // namespace qs
