@@ -242,7 +242,7 @@ QString helpText()
         "  --theme T                   light, dark or system\n"
         "  --select NAME               node or tensor to select\n"
         "  --screenshot OUT            save a picture of the window (PNG) when the comparison is done, and exit\n"
-        "  --size WxH                  size of the window in pixels\n"
+        "  --size WxH                  size of the window in pixels, before the screen's scale\n"
         "  -h, --help                  this text\n"
         "  -v, --version               the version\n"
         "\n"

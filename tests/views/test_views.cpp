@@ -6,6 +6,7 @@
 #include "widgets/views/detail/inspector_panel.h"
 #include "widgets/views/header/header_strip.h"
 #include "widgets/views/tables/findings_panel.h"
+#include "widgets/views/theme/restyling.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/drop_hint.h"
 #include "widgets/views/window/main_window.h"
@@ -95,6 +96,8 @@ std::map<QString, QImage> picturesIn(ThemeChoice first, ThemeChoice then)
         return {};
     for (const char* view : { "tensors", "findings", "inspector", "layer-chart", "samples", "advisor", "weight-lab" }) {
         window.showView(QLatin1String(view));
+        if (!QTest::qWaitFor([] { return !restyling(); }, 20'000))
+            return {};
         QTest::qWait(50);
         pictures[QLatin1String(view)]
             = window.findChild<QDockWidget*>(QLatin1String("dock-") + QLatin1String(view))->grab().toImage();

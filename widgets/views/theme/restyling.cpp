@@ -26,6 +26,7 @@ public:
         connect(&m_timer, &QTimer::timeout, this, &Restyling::goOn);
     }
     ~Restyling() override { showAgain(); }
+    bool active() const { return m_timer.isActive(); }
 
     void start()
     {
@@ -33,9 +34,7 @@ public:
         for (QWidget* widget : QApplication::allWidgets())
             if (widget->testAttribute(Qt::WA_WState_Polished)) // the others are styled when they are first shown
                 m_left.emplace_back(widget);
-        const auto seen
-            = std::partition(m_left.begin(), m_left.end(), [](QWidget* widget) { return !widget->isVisible(); });
-        m_hidden = size_t(seen - m_left.begin());
+        sortHidden();
         for (QWidget* window : QApplication::topLevelWidgets()) {
             if (!window->isVisible() || !window->updatesEnabled())
                 continue;
@@ -50,6 +49,8 @@ private:
     {
         QElapsedTimer clock;
         clock.start();
+        if (m_still.empty())
+            sortHidden(); // a panel may have come to the front
         while (!m_left.empty() && clock.elapsed() < kSliceMs) {
             if (QWidget* widget = m_left.back()) {
                 widget->style()->polish(widget);
@@ -63,6 +64,13 @@ private:
             showAgain();
         if (m_left.empty())
             m_timer.stop();
+    }
+    /// Those that are seen are at the back.
+    void sortHidden()
+    {
+        const auto seen = std::partition(
+            m_left.begin(), m_left.end(), [](QWidget* widget) { return !widget || !widget->isVisible(); });
+        m_hidden = size_t(seen - m_left.begin());
     }
     void showAgain()
     {
@@ -78,14 +86,21 @@ private:
     size_t m_hidden = 0; ///< how many of those that are left nobody sees
 };
 
+QPointer<Restyling>& theRestyling()
+{
+    static QPointer<Restyling> one;
+    return one;
+}
+
 } // namespace
 
 void restyleWidgets()
 {
-    static QPointer<Restyling> restyling;
-    if (!restyling)
-        restyling = new Restyling(qApp);
-    restyling->start();
+    if (!theRestyling())
+        theRestyling() = new Restyling(qApp);
+    theRestyling()->start();
 }
+
+bool restyling() { return theRestyling() && theRestyling()->active(); }
 
 } // namespace qs

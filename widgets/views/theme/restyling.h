@@ -7,5 +7,7 @@ namespace qs {
 /// an event, so that the window stays responsive. Windows are painted again when all of them that are seen are done, so
 /// that nobody sees two themes; hidden ones follow.
 void restyleWidgets();
+/// While some widgets still have the colours before.
+bool restyling();
 
 } // namespace qs

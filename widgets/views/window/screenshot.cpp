@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/screenshot.h"
 
+#include "widgets/views/theme/restyling.h"
+
 #include <QBuffer>
 #include <QCoreApplication>
 #include <QPainter>
@@ -34,7 +36,7 @@ void Screenshot::whenQuiet(std::function<void()> next)
     auto* timer = new QTimer(this);
     timer->setInterval(kPollMs);
     connect(timer, &QTimer::timeout, this, [this, timer, next = std::move(next), rounds = 0]() mutable {
-        rounds = m_session.jobs().idle() ? rounds + 1 : 0;
+        rounds = m_session.jobs().idle() && !restyling() ? rounds + 1 : 0;
         if (rounds < kQuietRounds)
             return;
         timer->stop();
@@ -55,7 +57,9 @@ void Screenshot::take(const QString& path, std::function<Status()> prepare, std:
 
 Status Screenshot::save(const QString& path)
 {
-    QPixmap picture(m_size);
+    const double scale = m_window.devicePixelRatioF();
+    QPixmap picture(m_size * scale);
+    picture.setDevicePixelRatio(scale);
     picture.fill(Qt::transparent);
     m_window.render(&picture);
     QSaveFile file(path);

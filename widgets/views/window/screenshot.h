@@ -13,7 +13,8 @@ class QWidget;
 
 namespace qs {
 
-/// Saves a picture of a window once nothing is left to do: the comparison is done, the graph laid out, all painted.
+/// Saves a picture of a window once nothing is left to do: the comparison is done, the graph laid out, all painted in
+/// one theme. On a scaled screen the picture has the screen's pixels.
 class Screenshot : public QObject {
     Q_OBJECT
 public:
