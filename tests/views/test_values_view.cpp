@@ -216,6 +216,7 @@ private slots:
         QTest::keyClicks(number, "much");
         QTest::keyClick(number, Qt::Key_Return);
         QVERIFY(said->text().contains(QStringLiteral("no number")));
+        QVERIFY(said->isVisible() && said->width() > e.panel().width() / 2);
         number->clear();
         QTest::keyClicks(number, "1e30");
         QTest::keyClick(number, Qt::Key_Return);

@@ -9,6 +9,7 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 namespace qs {
 
@@ -62,13 +63,17 @@ ValueFindBar::ValueFindBar(QWidget* parent)
     m_said->setObjectName(QStringLiteral("panelInfo"));
     auto* before = stepButton(this, Qt::UpArrow, tr("Previous one (Shift+F3)"));
     auto* next = stepButton(this, Qt::DownArrow, tr("Next one (F3)"));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(8, 0, 8, 4);
+    auto* column = new QVBoxLayout(this); // beside the rest there is no room in a narrow panel
+    column->setContentsMargins(8, 0, 8, 4);
+    column->setSpacing(2);
+    auto* row = new QHBoxLayout;
     row->setSpacing(6);
+    column->addLayout(row);
+    column->addWidget(m_said);
     for (QWidget* widget : { static_cast<QWidget*>(m_what), static_cast<QWidget*>(m_value),
              static_cast<QWidget*>(before), static_cast<QWidget*>(next), static_cast<QWidget*>(m_whole) })
         row->addWidget(widget);
-    row->addWidget(m_said, 1);
+    row->addStretch(1);
     connect(before, &QToolButton::clicked, this, [this] { search(true); });
     connect(next, &QToolButton::clicked, this, [this] { search(false); });
     connect(m_value, &QLineEdit::returnPressed, this, [this] { search(false); });
@@ -85,6 +90,7 @@ bool ValueFindBar::wholeTensor() const { return m_whole->isChecked(); }
 void ValueFindBar::say(const QString& text)
 {
     m_said->setText(text);
+    m_said->setVisible(!text.isEmpty());
     m_said->setToolTip(text);
 }
 
