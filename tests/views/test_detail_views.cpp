@@ -305,7 +305,8 @@ private slots:
                                 ->findChild<QLabel*>(QStringLiteral("panelTitle"));
         e.window.layoutOfPanels().apply(LayoutName::Teach); // alone there; closed panels wait behind it
         QTRY_VERIFY(title->isVisible());
-        e.window.layoutOfPanels().apply(LayoutName::Compare); // behind a tab
+        e.window.layoutOfPanels().apply(LayoutName::Compare);
+        e.window.showView(QStringLiteral("layer-chart")); // in a tab, wherever it waited
         QTRY_VERIFY(!title->isVisibleTo(title->parentWidget()));
     }
 

@@ -463,7 +463,8 @@ private slots:
             press(QStringLiteral("Rename"));
             QPointer<QLineEdit> editor; // the one before may still be on its way out
             for (QLineEdit* field : list->findChildren<QLineEdit*>())
-                editor = field->isVisible() ? field : editor;
+                if (field->isVisible())
+                    editor = field;
             QVERIFY(editor);
             editor->selectAll();
             QTest::keyClicks(editor, name);

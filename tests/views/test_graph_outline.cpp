@@ -151,6 +151,24 @@ private slots:
         QTRY_COMPARE(o.text(o.outline.tree()->currentIndex()), QStringLiteral("relu_1"));
     }
 
+    /// While another graph is laid out, numbers and boxes do not belong together.
+    void outlineThatIsShownMeanwhileWaits()
+    {
+        Outlined o(200);
+        QVERIFY(o.load());
+        QTRY_VERIFY(o.model().rowCount() > 0);
+        o.outline.hide();
+        o.panel.setSide(Side::Float);
+        o.outline.show();
+        o.outline.hide();
+        o.panel.setSide(Side::Quantized);
+        o.panel.setSide(Side::Float);
+        o.outline.show();
+        QVERIFY(o.wait());
+        QTRY_COMPARE(o.model().content(), o.panel.content().get());
+        QVERIFY(o.panel.content()->model == o.small.session.snapshot()->floatModel->model);
+    }
+
     void boxesAreChildrenOfTheCanvas()
     {
         ShownGraph g;

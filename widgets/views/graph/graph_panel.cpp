@@ -262,12 +262,18 @@ ColourLimits GraphPanel::limits() const
     return { scale.low, scale.high };
 }
 
-void GraphPanel::refreshLook()
+bool GraphPanel::upToDate() const
 {
     const SnapshotPtr snapshot = shown();
     const LoadedModel* model = modelOf(*snapshot, m_side);
     const bool ofOther = m_sceneModel && (!model || model->model != m_sceneModel); // takeSnapshot() is still to come
-    if (m_waiting || ofOther || resting()) // the picture speaks of another graph than the snapshot
+    return !m_waiting && !ofOther;
+}
+
+void GraphPanel::refreshLook()
+{
+    const SnapshotPtr snapshot = shown();
+    if (!upToDate() || resting()) // the picture speaks of another graph than the snapshot
         return;
     const Metric metric = metricShown();
     GraphLook look;

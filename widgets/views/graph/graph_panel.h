@@ -72,6 +72,8 @@ public:
     bool severalChosen() const { return m_chosen.size() > 1; }
     void copyChosen() const; ///< a line each: name, operator, number
 
+    /// What is drawn is of what is open: false while another graph is laid out. What follows is to be asked only then.
+    bool upToDate() const;
     /// All that can be drawn of the graph; null without a scene.
     std::shared_ptr<const GraphContent> content() const;
     std::vector<BoxNumber> contentNumbers() const; ///< one a box of the content

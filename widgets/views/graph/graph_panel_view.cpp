@@ -190,7 +190,7 @@ void GraphPanel::revealSelection()
 
 void GraphPanel::chooseBoxOfContent(uint32_t box)
 {
-    if (content() && !m_waiting && box < content()->whole.boxes.size())
+    if (content() && upToDate() && box < content()->whole.boxes.size())
         selectBoxOfContent(box);
 }
 

@@ -87,8 +87,8 @@ OutlineModel::Numbers OutlinePanel::numbers() const
 
 void OutlinePanel::refresh()
 {
-    if (!lookedAt())
-        return;
+    if (!lookedAt() || !m_graph.upToDate())
+        return; // it will say when it is
     const auto content = m_graph.content();
     if (content.get() != m_model.content())
         m_followed.reset();
