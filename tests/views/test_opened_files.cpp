@@ -97,6 +97,8 @@ private slots:
                                       << "bad.npz" << false;
         QTest::newRow("dropped something") << "drop"
                                            << "notes.txt" << true;
+        QTest::newRow("dropped project") << "drop"
+                                         << "bad.qscope" << true;
         QTest::newRow("given data") << "given"
                                     << "bad.npz" << false;
         QTest::newRow("given model") << "given"

@@ -3,6 +3,7 @@
 
 #include "core/onnx/import.h"
 #include "core/project/about/file_order.h"
+#include "core/project/files/project_file.h"
 #include "widgets/models/base/formatting.h"
 
 #include <QFileInfo>
@@ -34,6 +35,22 @@ void refuseOthers(const FilesByRole& found, std::vector<Issue>* refused)
     for (const auto& [role, files] : found)
         for (size_t i = role == FileRole::Project ? 1 : 0; i < files.size(); ++i)
             refused->push_back(noPlace(files[i], "is not opened beside a project, which names its files itself"));
+}
+
+/// Projects that cannot be read do not keep the other files from being opened.
+void refuseBadProjects(FilesByRole& found, std::vector<Issue>* refused)
+{
+    const auto projects = found.find(FileRole::Project);
+    if (projects == found.end())
+        return;
+    std::erase_if(projects->second, [&](const std::string& path) {
+        const auto project = readProject(path);
+        if (!project)
+            refused->push_back(project.issue());
+        return !project;
+    });
+    if (projects->second.empty())
+        found.erase(projects);
 }
 
 /// Two quantized files: the first stands for the float one. Two float files: the second for the quantized one.
@@ -126,9 +143,10 @@ Result<PlacedFiles> withFiles(const Inputs& current, const QStringList& paths, c
         else
             placed.refused.push_back(role.issue());
     }
+    refuseBadProjects(found, &placed.refused);
     if (found.empty() && !placed.refused.empty())
         return placed.refused.front();
-    if (!found[FileRole::Project].empty()) {
+    if (found.contains(FileRole::Project)) {
         placed.project = toQt(found[FileRole::Project].front());
         refuseOthers(found, &placed.refused);
         return placed;
