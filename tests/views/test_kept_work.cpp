@@ -3,6 +3,7 @@
 #include "tests/views/window_with_work.h"
 #include "widgets/views/window/recovery_bar.h"
 
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTimer>
@@ -132,6 +133,35 @@ private slots:
         QCOMPARE(work.session.unsaved(), !goes);
     }
 
+    /// Each of the works before is one step away, whichever was open in between.
+    void goesFurtherBack()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(bothModels()));
+        QVERIFY(work.open(floatAndData()));
+        Inputs fewer = floatAndData(); // other data, the same work
+        fewer.data.limit = 20;
+        QVERIFY(work.open(fewer));
+        QCOMPARE(work.session.formers(), size_t(2));
+        QMenu* further = nullptr;
+        for (QMenu* menu : work.window.findChildren<QMenu*>())
+            if (menu->title().remove(u'&') == QStringLiteral("Further back"))
+                further = menu;
+        QVERIFY(further && further->isEnabled());
+        QCOMPARE(further->actions().size(), 1);
+        further->actions().front()->trigger();
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.files().quantPath, bothModels().quantPath);
+        QCOMPARE(work.session.formers(), size_t(2));
+        QCOMPARE(work.session.former(0).data.limit, fewer.data.limit);
+        QCOMPARE(work.session.former(1).data.limit, floatAndData().data.limit);
+        action(work, QStringLiteral("Ctrl+Shift+T"))->trigger();
+        QVERIFY(work.idle());
+        QCOMPARE(work.session.files().data.limit, fewer.data.limit);
+        QVERIFY(work.session.files().quantPath.empty());
+        QCOMPARE(work.session.formers(), size_t(2));
+    }
+
     void openingAsks_data()
     {
         QTest::addColumn<QString>("way");
@@ -157,7 +187,7 @@ private slots:
             QCOMPARE(work.percentile(), 97.0);
             QVERIFY(work.answer(answer));
             QVERIFY(work.idle());
-            QCOMPARE(work.session.former() && work.session.files().quantPath != floatAndData().quantPath,
+            QCOMPARE(work.session.formers() > 0 && work.session.files().quantPath != floatAndData().quantPath,
                 answer == QMessageBox::Discard && way != QStringLiteral("float"));
             QCOMPARE(work.session.unsaved(), answer == QMessageBox::Cancel);
         }

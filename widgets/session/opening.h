@@ -6,6 +6,7 @@
 #include <QString>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Opening {
     RecipeBase base;
     bool otherModels = false; ///< than those that are open: recipe and runs begin anew
     bool anew = false; ///< what was read before is read again, and no earlier numbers hold
+    std::optional<size_t> former; ///< its number among what was open before (Session::former)
     bool asGiven = false; ///< although the float model is quantized and the quantized one is not
     std::vector<Issue> refused; ///< files that were given, too, and cannot be opened
     // Of a project:

@@ -86,9 +86,11 @@ public:
     /// Asked before unsaved work gives way to other models; calls `proceed` now, later or never. None: nobody is asked.
     using Guard = std::function<void(std::function<void()> proceed)>;
     void setGuard(Guard guard) { m_guard = std::move(guard); }
-    /// What was open before the last opening of other models or data; null: nothing was.
-    const Inputs* former() const { return m_former ? &m_former->files : nullptr; }
-    void openFormer(); ///< with recipe, runs and steps of undo as they were; what is open now is the former then
+    /// What was open before, the latest first: each opening of other models or data adds one.
+    size_t formers() const { return m_formers.size(); }
+    const Inputs& former(size_t i) const { return m_formers[i].files; }
+    /// With recipe, runs and steps of undo as they were; what is open now is the latest former then.
+    void openFormer(size_t i = 0);
     /// After filesSwapped(): each in the other's place, or as they were given.
     void openSwapped();
     void openAsGiven();
@@ -147,7 +149,8 @@ signals:
 
 private:
     void begin(const Opening& opening, const SnapshotPtr& previous);
-    Opening formerOpening(bool otherModels) const;
+    Opening formerOpening() const;
+    void noteFormer(const Opening& next);
     void holdSwapped();
     void noteWork();
     Inputs inputsNow() const;
@@ -176,7 +179,7 @@ private:
     OpenFiles m_open; ///< that the recipe belongs to
     std::optional<Opening> m_opening; ///< what the running job opens
     std::optional<Opening> m_swapped; ///< what was held for openSwapped()
-    std::optional<Opening> m_former;
+    std::vector<Opening> m_formers;
     std::optional<WorkContent> m_saved; ///< what is in a file, or was there when untitled work began; none: recovered
     bool m_unsaved = false;
     Guard m_guard;

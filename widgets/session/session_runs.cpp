@@ -377,7 +377,7 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     const bool anything = !before.floatPath.empty() || !before.quantPath.empty();
     const bool otherData = !(before.data == opening.files.data) || !(before.calibration == opening.files.calibration);
     if (anything && (opening.otherModels || otherData))
-        m_former = formerOpening(opening.otherModels);
+        noteFormer(opening);
     m_open.inputs = opening.files;
     m_open.presetFits
         = snapshot.inputs.recipe.has_value() || !opening.files.quantPath.empty() || opening.files.data.spec.empty();

@@ -3,6 +3,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace qs {
@@ -33,14 +34,12 @@ void Session::noteWork()
 }
 
 /// What is open now, to be opened again.
-Opening Session::formerOpening(bool otherModels) const
+Opening Session::formerOpening() const
 {
     Opening former;
     former.files = m_open.inputs;
     former.files.links = m_history.links();
-    former.otherModels = otherModels;
-    if (!otherModels)
-        return former;
+    former.otherModels = true;
     former.recipe = m_history.recipe();
     former.base = m_history.recipeBase();
     former.runs = m_runs.tree();
@@ -52,13 +51,25 @@ Opening Session::formerOpening(bool otherModels) const
     return former;
 }
 
-void Session::openFormer()
+/// What gives way to `next`, which is no former any more.
+void Session::noteFormer(const Opening& next)
 {
-    if (!m_former)
+    constexpr size_t kMost = 8;
+    if (next.former && *next.former < m_formers.size())
+        m_formers.erase(m_formers.begin() + std::ptrdiff_t(*next.former));
+    m_formers.insert(m_formers.begin(), formerOpening());
+    m_formers.resize(std::min(m_formers.size(), kMost));
+}
+
+void Session::openFormer(size_t i)
+{
+    if (i >= m_formers.size())
         return;
-    Opening former = *m_former;
-    if (!former.otherModels) // the recipe is the same work and goes on
-        former = openingOf(former.files);
+    Opening former = m_formers[i];
+    const Inputs& now = m_open.inputs;
+    if (former.files.floatPath == now.floatPath && former.files.quantPath == now.quantPath)
+        former = openingOf(former.files); // the recipe is the same work and goes on
+    former.former = i;
     open(former);
 }
 

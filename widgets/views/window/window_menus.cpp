@@ -64,16 +64,28 @@ void fillRecent(QMenu* menu, const WindowParts& parts)
     add(menu, tr("Clear list"), {}, recent, [recent] { recent->clear(); });
 }
 
-/// Back to what was open before the last opening.
+QString formerLabel(const Session& session, size_t i)
+{
+    return RecentFiles::label(session.former(i)).replace(u'&', QStringLiteral("&&"));
+}
+
+/// Back to what was open before the last opening, and further.
 void addFormer(QMenu* menu, Session* session)
 {
     QAction* back
         = add(menu, {}, QKeySequence(QStringLiteral("Ctrl+Shift+T")), session, [session] { session->openFormer(); });
-    const auto refresh = [back, session] {
-        const Inputs* former = session->former();
-        back->setEnabled(former);
-        const QString name = former ? RecentFiles::label(*former).replace(u'&', QStringLiteral("&&")) : QString();
-        back->setText(former ? tr("Bac&k to %1").arg(name) : tr("Bac&k to the files before"));
+    QMenu* further = menu->addMenu(tr("Further back"));
+    const auto refresh = [back, further, session] {
+        const size_t count = session->formers();
+        back->setEnabled(count > 0);
+        back->setText(count > 0 ? tr("Bac&k to %1").arg(formerLabel(*session, 0)) : tr("Bac&k to the files before"));
+        for (QAction* action : further->actions()) { // one of them may be what led here
+            further->removeAction(action);
+            action->deleteLater();
+        }
+        further->setEnabled(count > 1);
+        for (size_t i = 1; i < count; ++i)
+            add(further, formerLabel(*session, i), {}, session, [session, i] { session->openFormer(i); });
     };
     QObject::connect(session, &Session::settled, back, refresh);
     refresh();
