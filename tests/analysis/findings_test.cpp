@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings/finding_groups.h"
 #include "core/analysis/rules/findings.h"
 #include "tests/analysis/comparing.h"
 #include "tests/analysis/runners.h"
@@ -99,7 +100,32 @@ private slots:
     void rangesBehindTheInput();
     void unmatched();
     void mostSevereFirst();
+    void groups();
 };
+
+/// One rule, severity and kind of remedy; by the worst; what tells of several places stands alone.
+void FindingsTests::groups()
+{
+    const auto of = [](Rule rule, const char* node, RemedyKind kind) {
+        Finding f = makeFinding(rule, node);
+        f.node = node;
+        f.change = { kind, node, {}, 0, 0, 0 };
+        return f;
+    };
+    std::vector<Finding> found { of(Rule::Outliers, "a", RemedyKind::ExcludeNode),
+        of(Rule::RangeTooSmall, "b", RemedyKind::SetRange), of(Rule::Outliers, "c", RemedyKind::ExcludeNode),
+        of(Rule::Outliers, "d", RemedyKind::Calibrate), of(Rule::Outliers, "e", RemedyKind::ExcludeNode),
+        of(Rule::Outliers, "f", RemedyKind::ExcludeNode) };
+    found.back().places.resize(2);
+    std::vector<std::vector<size_t>> members;
+    for (const FindingGroup& group : findingGroups(found))
+        members.push_back(group.members);
+    QCOMPARE(members, (std::vector<std::vector<size_t>> { { 0, 2, 4 }, { 1 }, { 3 }, { 5 } }));
+    const std::vector<Remedy> changes = changesOf(found, { { 0, 2, 4 } });
+    QCOMPARE(changes.size(), size_t(3));
+    QCOMPARE(changes[1].node, std::string("c"));
+    QVERIFY(findingGroups({}).empty());
+}
 
 void FindingsTests::healthyPairHasNone()
 {

@@ -390,6 +390,31 @@ private slots:
         QCOMPARE(cell(1, "top1_agreement"), std::string("0.5"));
     }
 
+    /// In the table, findings alike are told of by the worst; with all details, each by itself.
+    void findingsAlikeAreOneEntry()
+    {
+        Snapshot s = makeSnapshot();
+        std::vector<Finding>& found = s.comparison->findings;
+        for (const char* node : { "second", "third", "fourth" }) {
+            Finding f = found.front();
+            f.node = f.tensor = node;
+            found.push_back(f);
+        }
+        const std::string brief = compareTable(s, {}), full = compareTable(s, { 0, true });
+        QVERIFY2(brief.find("and 3 more like it: second, third, fourth") != std::string::npos, brief.c_str());
+        QVERIFY(full.find("more like it") == std::string::npos);
+        const auto entries = [](const std::string& text) {
+            size_t count = 0;
+            for (size_t at = text.find("range_too_small: "); at != std::string::npos;
+                 at = text.find("range_too_small: ", at + 1))
+                ++count;
+            return count;
+        };
+        QCOMPARE(entries(brief), size_t(1));
+        QCOMPARE(entries(full), size_t(4));
+        QCOMPARE(json::parse(compareJson(s, {}))["findings"].size(), size_t(4));
+    }
+
     void table()
     {
         const std::string brief = compareTable(makeSnapshot(), {});

@@ -4,6 +4,8 @@
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/inspector_panel.h"
+#include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/header/sample_chip.h"
@@ -166,10 +168,21 @@ private slots:
         const std::string name = chosen->name;
         const auto plots = example.window.findChildren<LineChart*>();
         QVERIFY(!plots.empty() && !plots[0]->dimmed() && !canvas.look().stale);
+        auto* summary = example.window.findChild<FindingCard*>()->findChild<QLabel*>(QStringLiteral("findingText"));
+        QTableView& values = *example.window.findChild<InspectorPanel*>()->findChild<QTableView*>();
+        QVERIFY(summary && summary->isEnabled());
+        const auto column = [&values] { // the values, beside their names
+            const int left = values.columnViewportPosition(1);
+            return values.viewport()->grab().toImage().copy(
+                left, 0, values.columnWidth(1), values.viewport()->height());
+        };
+        const QImage before = column();
         example.window.recipe().toggle(*example.window.recipe().find(
             std::ranges::find(example.window.recipe().nodes(), "Conv", &RecipeNode::opType)->name));
         QVERIFY(example.session.numbers().stale());
         QVERIFY(plots[0]->dimmed() && canvas.look().stale);
+        QVERIFY(!summary->isEnabled());
+        QVERIFY(column() != before);
         const auto* chip = example.window.findChild<QLabel*>(QStringLiteral("changesChip"));
         QVERIFY(chip->isVisible() && chip->text().contains(QStringLiteral("not run")));
         QVERIFY(chip->text().contains(QStringLiteral("Numbers of")));

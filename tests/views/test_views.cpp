@@ -4,8 +4,8 @@
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/detail/inspector_panel.h"
+#include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/header/header_strip.h"
-#include "widgets/views/tables/findings_panel.h"
 #include "widgets/views/theme/restyling.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/drop_hint.h"
@@ -337,6 +337,49 @@ private slots:
         const auto before = visibleTexts();
         buttons[2]->click();
         QCOMPARE(visibleTexts(), before + 1);
+    }
+
+    /// Ten findings that say the same are one card, whose links lead to each place and whose remedy mends them all.
+    void findingsAlikeAreOneCard()
+    {
+        Session session([](const Inputs& inputs, const SnapshotPtr& before, const ProgressFn& progress,
+                            const CancelToken& cancel, const PartialFn& partial) -> Result<SnapshotPtr> {
+            QS_TRY(const SnapshotPtr made, fakeBuild(inputs, before, progress, cancel, partial));
+            auto snapshot = std::make_shared<Snapshot>(*made);
+            if (snapshot->comparison)
+                for (size_t i = 1; i < 11; ++i) {
+                    const ActivationRow& row = snapshot->comparison->activations[i];
+                    Finding f = makeFinding(Rule::Outliers, row.node);
+                    f.node = row.node;
+                    f.tensor = row.name;
+                    f.activation = i;
+                    f.summary = "Most of " + row.node + " is dead.";
+                    snapshot->comparison->findings.push_back(f);
+                }
+            return SnapshotPtr(snapshot);
+        });
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        QVERIFY(openAndWait(session, somePair()));
+        auto* panel = window.findChild<FindingsPanel*>();
+        const QList<FindingCard*> cards = panel->findChildren<FindingCard*>();
+        QCOMPARE(cards.size(), 3);
+        FindingCard* group = cards.back();
+        QVERIFY2(
+            group->accessibleName().contains(QStringLiteral("9 more like it")), qPrintable(group->accessibleName()));
+        auto* places = group->findChild<QPushButton*>(QStringLiteral("findingPlaces"));
+        QVERIFY(places);
+        QLabel* list = nullptr;
+        for (QLabel* label : group->findChildren<QLabel*>())
+            if (label->textFormat() == Qt::RichText)
+                list = label;
+        QVERIFY(list && list->isHidden());
+        QTest::mouseClick(places, Qt::LeftButton);
+        QVERIFY(!list->isHidden());
+        QCOMPARE(list->text().count(QStringLiteral("<a ")), 10);
+        emit list->linkActivated(QStringLiteral("3"));
+        QCOMPARE(session.selection().current().activation, std::optional<size_t>(4));
+        QVERIFY(panel->findChild<QLabel*>(QStringLiteral("findingTitle")));
     }
 
     void searchGoesToNames()

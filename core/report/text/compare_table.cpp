@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/findings/finding_groups.h"
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/report/format.h"
 #include "core/report/report.h"
@@ -145,7 +146,23 @@ std::string samplesText(const Comparison& c)
     return out.empty() ? out : "\n" + out;
 }
 
-std::string findingText(const Finding& f, const std::optional<Accuracy>& accuracy, bool verbose)
+/// "and 19 more like it: a, b ...": the other members of a group.
+std::string moreText(const std::vector<Finding>& findings, const FindingGroup& group)
+{
+    const size_t count = group.members.size();
+    if (count < 2)
+        return {};
+    std::string out = "and " + text::count(count - 1) + " more like it: ";
+    const size_t listed = std::min(count, 1 + kShownNames);
+    for (size_t i = 1; i < listed; ++i) {
+        const Finding& f = findings[group.members[i]];
+        out += (i > 1 ? ", " : "") + printable(elided(f.node.empty() ? f.tensor : f.node, kNameWidth));
+    }
+    return wrapped(out + (listed < count ? " ..." : ""), kTextWidth, "      ");
+}
+
+std::string findingText(const Finding& f, const std::vector<Remedy>& changes, const std::optional<Accuracy>& accuracy,
+    bool verbose, const std::string& more)
 {
     const auto name
         = [&](const std::string& text, size_t widest) { return printable(verbose ? text : elided(text, widest)); };
@@ -164,7 +181,8 @@ std::string findingText(const Finding& f, const std::optional<Accuracy>& accurac
     if (listed < f.places.size())
         others += " and " + text::count(f.places.size() - listed) + " more";
     out += wrapped(others, kTextWidth, "      ");
-    const std::string options = remedyOptions(changesOf(f));
+    out += more;
+    const std::string options = remedyOptions(changes);
     const std::string gain = text::gainSentence(f, accuracy);
     return out
         + wrapped(f.remedy.empty() ? ""
@@ -177,13 +195,23 @@ std::string findingsText(const Comparison& c, bool verbose)
 {
     if (c.findings.empty())
         return "\nfindings: none\n";
-    const size_t shown = verbose ? c.findings.size() : std::min(c.findings.size(), kShownFindings);
+    std::vector<FindingGroup> groups = findingGroups(c.findings);
+    if (verbose) { // each by itself
+        groups.clear();
+        for (size_t i = 0; i < c.findings.size(); ++i)
+            groups.push_back({ { i } });
+    }
+    const size_t shown = verbose ? groups.size() : std::min(groups.size(), kShownFindings);
     std::string out
         = c.trials && c.trials->tried > 0 ? "\nfindings (" + text::trialsText(*c.trials) + ")\n" : "\nfindings\n";
     for (size_t i = 0; i < shown; ++i)
-        out += findingText(c.findings[i], c.accuracy, verbose);
-    if (shown < c.findings.size())
-        out += "  ... and " + text::counted(c.findings.size() - shown, "finding") + " more; --verbose shows all\n";
+        out += findingText(c.findings[groups[i].members.front()], changesOf(c.findings, groups[i]), c.accuracy, verbose,
+            moreText(c.findings, groups[i]));
+    size_t left = 0;
+    for (size_t i = shown; i < groups.size(); ++i)
+        left += groups[i].members.size();
+    if (left > 0)
+        out += "  ... and " + text::counted(left, "finding") + " more; --verbose shows all\n";
     return out;
 }
 

@@ -17,6 +17,7 @@ public:
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     void setSnapshot(const SnapshotPtr& snapshot);
     const Finding& finding(int row) const { return m_snapshot->comparison->findings[size_t(row)]; }
+    const std::vector<Finding>& findings() const { return m_snapshot->comparison->findings; } ///< where there are rows
 
 private:
     SnapshotPtr m_snapshot = std::make_shared<Snapshot>();

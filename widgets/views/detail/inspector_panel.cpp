@@ -52,6 +52,9 @@ public:
             const double size = option->font.pointSizeF();
             option->font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
             option->font.setPointSizeF(size * 0.94);
+            if (m_session.numbers().stale())
+                for (const auto role : { QPalette::Text, QPalette::HighlightedText })
+                    option->palette.setColor(role, m_session.theme().muted);
         }
         option->fontMetrics = QFontMetrics(option->font);
     }
@@ -156,6 +159,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     new OriginActions(session, m_table);
     connect(&session, &Session::snapshotChanged, this, &InspectorPanel::refresh);
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
+    connect(&session.numbers(), &NumbersAge::changed, m_table->viewport(), qOverload<>(&QWidget::update));
     connect(&m_place, &ShownPlace::changed, this, &InspectorPanel::refresh);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &InspectorPanel::shapeRows);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &InspectorPanel::fitRows);

@@ -375,8 +375,7 @@ void paintMiniature(QPainter& painter, const GraphScene& scene, const GraphLook&
         if (at == last)
             continue; // on the same pixel
         last = at;
-        const QColor& fill = look.boxes[b].fill;
-        painter.setBrush(fill.isValid() ? fill : look.theme.border);
+        painter.setBrush(fillOf(look, look.boxes[b], look.theme.border));
         painter.drawRect(QRectF(target.x() + box.x() * sx, target.y() + box.y() * sy, std::max(1.5, box.width() * sx),
             std::max(1.0, box.height() * sy)));
     }

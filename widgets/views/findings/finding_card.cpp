@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/findings/finding_card.h"
+
+#include "core/project/search/tried_remedies.h"
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/findings/finding_model.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+constexpr int kStripeWidth = 5;
+
+QColor severityColour(const Theme& theme, Severity severity)
+{
+    return severity == Severity::Error ? theme.error : severity == Severity::Warning ? theme.warning : theme.note;
+}
+
+QString severityIcon(Severity severity)
+{
+    return severity == Severity::Error  ? QStringLiteral("✖")
+        : severity == Severity::Warning ? QStringLiteral("▲")
+                                        : QStringLiteral("●");
+}
+
+QLabel* sentenceLabel(const QString& text, const char* name, QWidget* parent)
+{
+    const QString shown = withShortNames(text);
+    QLabel* label = findingLabel(shown, name, parent);
+    label->setToolTip(shown == text ? QString() : text);
+    return label;
+}
+
+/// Of a group: the worst, and how many more say the same.
+QString groupTitle(const Finding& worst, size_t members)
+{
+    const QString title = findingText(worst.title);
+    return members < 2 ? title : FindingCard::tr("%1, and %2 more like it").arg(title, countText(quint64(members - 1)));
+}
+
+} // namespace
+
+QLabel* findingLabel(const QString& text, const char* name, QWidget* parent)
+{
+    auto* label = new QLabel(text, parent);
+    label->setObjectName(QLatin1String(name));
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setMinimumWidth(0);
+    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    return label;
+}
+
+FindingCard::FindingCard(const std::vector<Finding>& findings, const FindingGroup& group, const QString& edit,
+    const Session& session, QWidget* parent)
+    : QFrame(parent)
+    , m_severity(findings[group.members.front()].severity)
+    , m_session(session)
+    , m_summary(nullptr)
+    , m_apply(new QPushButton(this))
+    , m_gain(nullptr)
+{
+    setObjectName(QStringLiteral("findingCard"));
+    const Finding& finding = findings[group.members.front()];
+    const QString title = groupTitle(finding, group.members.size());
+    setAccessibleName(severityText(finding.severity) + QStringLiteral(": ") + title);
+    setAccessibleDescription(findingText(finding.summary));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(kStripeWidth + 18, 8, 10, 8);
+    column->setSpacing(3);
+    auto* heading = sentenceLabel(severityIcon(finding.severity) + u' ' + title, "findingTitle", this);
+    heading->setToolTip(severityText(finding.severity) + QStringLiteral(": ") + title);
+    column->addWidget(heading);
+    m_summary = sentenceLabel(findingText(finding.summary), "findingText", this);
+    column->addWidget(m_summary);
+    if (!finding.remedy.empty())
+        column->addWidget(sentenceLabel(tr("→ %1").arg(findingText(finding.remedy)), "findingMuted", this));
+
+    nameGain(finding, column);
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(4);
+    connect(m_apply, &QPushButton::clicked, this, &FindingCard::applyRequested);
+    column->addWidget(m_apply, 0, Qt::AlignLeft); // beside the others it would be wider than the panel
+    setApplied(edit);
+    if (finding.activation || finding.weight || !finding.node.empty() || !finding.tensor.empty()) {
+        auto* show = new QPushButton(tr("Show"), this);
+        show->setAccessibleName(tr("Show %1").arg(title));
+        show->setToolTip(tr("Select %1").arg(toQt(finding.tensor.empty() ? finding.node : finding.tensor)));
+        connect(show, &QPushButton::clicked, this, [this] { emit showRequested(0); });
+        buttons->addWidget(show);
+    }
+    if (group.members.size() > 1)
+        addPlaces(findings, group, buttons);
+    addExplanation(finding, buttons, column);
+    if (m_places)
+        column->addWidget(m_places);
+}
+
+/// The members of a group, the worst first; each is a link to its place.
+void FindingCard::addPlaces(const std::vector<Finding>& findings, const FindingGroup& group, QHBoxLayout* buttons)
+{
+    QStringList lines;
+    for (size_t i = 0; i < group.members.size(); ++i) {
+        const Finding& f = findings[group.members[i]];
+        const QString place = toQt(f.tensor.empty() ? f.node : f.tensor);
+        lines << QStringLiteral("<a href=\"%1\">%2</a>: %3")
+                     .arg(QString::number(i), withShortNames(place).toHtmlEscaped(),
+                         withShortNames(findingText(f.summary)).toHtmlEscaped());
+    }
+    m_places = findingLabel({}, "findingMuted", this);
+    m_places->setTextFormat(Qt::RichText);
+    m_places->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    m_places->setText(lines.join(QStringLiteral("<br>")));
+    m_places->hide();
+    connect(m_places, &QLabel::linkActivated, this, [this](const QString& link) { emit showRequested(link.toInt()); });
+    const QString count = countText(quint64(group.members.size()));
+    auto* all = new QPushButton(tr("%1 places").arg(count), this);
+    all->setObjectName(QStringLiteral("findingPlaces"));
+    all->setProperty("link", true);
+    all->setCheckable(true);
+    all->setAccessibleName(tr("Show all %1 places").arg(count));
+    connect(all, &QPushButton::toggled, m_places, &QWidget::setVisible);
+    buttons->addWidget(all);
+}
+
+void FindingCard::addExplanation(const Finding& finding, QHBoxLayout* buttons, QVBoxLayout* column)
+{
+    QString explanation = ruleExplanation(finding.rule);
+    const QString evidence = evidenceText(finding);
+    if (!evidence.isEmpty())
+        explanation += QStringLiteral("\n") + tr("Measured: %1.").arg(evidence);
+    if (const QString places = placesText(finding); !places.isEmpty())
+        explanation += QStringLiteral("\n") + tr("Places, the worst first: %1.").arg(places);
+    auto* explain = new QPushButton(tr("Explain"), this);
+    explain->setProperty("link", true);
+    explain->setCheckable(true);
+    explain->setAccessibleName(tr("Explain %1").arg(findingText(finding.title)));
+    buttons->addWidget(explain);
+    buttons->addStretch(1);
+    column->addLayout(buttons);
+    auto* text = findingLabel(explanation, "findingMuted", this);
+    text->hide();
+    connect(explain, &QPushButton::toggled, text, &QWidget::setVisible);
+    column->addWidget(text);
+}
+
+/// A button promises what was measured at the output, where Apply makes what was measured.
+void FindingCard::nameGain(const Finding& finding, QVBoxLayout* column)
+{
+    const auto snapshot = m_session.snapshot();
+    const auto& comparison = snapshot->comparison;
+    m_gainText = gainText(finding, comparison ? comparison->accuracy : std::nullopt);
+    m_open = canBeTried(finding) && !finding.measuredGainDb;
+    const bool inFile = comparison && comparison->trials && comparison->trials->inFile;
+    if (finding.measuredGainDb && inFile && finding.change.kind != RemedyKind::None)
+        m_gainText += u' ' + tr("(Made in the file itself; Apply changes the recipe that was read from it.)");
+    const bool promises = finding.measuredGainDb && !inFile;
+    m_apply->setText(promises ? tr("Apply: output %1").arg(signedDecibelText(*finding.measuredGainDb)) : tr("Apply"));
+    m_gain = findingLabel({}, "findingMuted", this);
+    column->addWidget(m_gain);
+    setMeasuring(false);
+}
+
+void FindingCard::setMeasuring(bool measuring)
+{
+    m_gain->setText(m_open && measuring ? tr("Measuring what this gains at the output…") : m_gainText);
+    m_gain->setVisible(!m_gain->text().isEmpty());
+}
+
+void FindingCard::setStale(bool stale)
+{
+    m_summary->setEnabled(!stale);
+    setToolTip(stale ? tr("The recipe was changed since; these are the numbers before.") : QString());
+}
+
+/// The edit that is left to make.
+void FindingCard::setApplied(const QString& edit)
+{
+    m_apply->setVisible(!edit.isEmpty());
+    m_apply->setToolTip(tr("%1, as one step that can be undone").arg(edit));
+    m_apply->setAccessibleName(edit);
+}
+
+void FindingCard::paintEvent(QPaintEvent* event)
+{
+    QFrame::paintEvent(event);
+    QPainter painter(this);
+    painter.fillRect(QRect(9, 9, kStripeWidth, height() - 18), severityColour(m_session.theme(), m_severity));
+}
+
+} // namespace qs

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/findings/finding_model.h"
+#include "widgets/session/session.h"
+#include "widgets/views/base/panel.h"
+#include "widgets/views/findings/finding_card.h"
+
+class QPushButton;
+class QScrollArea;
+class QTimer;
+
+namespace qs {
+
+/// What is wrong, most important first.
+class FindingsPanel : public Panel {
+    Q_OBJECT
+public:
+    explicit FindingsPanel(Session& session, QWidget* parent = nullptr);
+
+private:
+    void outdate(); ///< the cards; they are made anew in an event of their own, once somebody looks at them
+    void rebuildLater();
+    void rebuild();
+    void refreshEdits();
+    void refreshTry();
+    void apply(size_t card);
+    QString editText(const FindingGroup& group) const;
+    void show(size_t index);
+
+    Session& m_session;
+    FindingModel m_model;
+    QScrollArea* m_scroll;
+    QPushButton* m_try;
+    QTimer* m_rebuild;
+    bool m_outdated = false;
+    std::vector<FindingGroup> m_groups;
+    std::vector<FindingCard*> m_cards; ///< one a group, as many as are shown
+};
+
+} // namespace qs
