@@ -44,6 +44,35 @@ Prepared conv(const char* path, bool quantized)
         .finish();
 }
 
+/// Two of them in a row. Both saturate: the first loses little of it, and much to a range that is too small; the second
+/// loses to saturation alone.
+Prepared twoConvs(const char* path, bool quantized)
+{
+    const Shape shape { 2, 2, 1, 1 };
+    SmallModel model(path);
+    model.input("x", { 1, 2, 2, 3 });
+    if (!quantized)
+        return model.constant("w", Tensor::of<float>(shape, { 127, 127, 127, 127 }))
+            .constant("v", Tensor::of<float>(shape, { 127, 127, 127, 127 }))
+            .node("Conv", { "x", "w" }, { "c" })
+            .node("Relu", { "c" }, { "r" })
+            .node("Conv", { "r", "v" }, { "d" })
+            .node("Relu", { "d" }, { "y" })
+            .output("y")
+            .finish();
+    return model.qdq<uint8_t>("x", "x_dq", 1.0f, 0)
+        .weight("w", shape, { 127, 127, 127, 127 }, { 1.0f })
+        .node("Conv", { "x_dq", "w" }, { "c" })
+        .node("Relu", { "c" }, { "cr" })
+        .qdq<uint8_t>("cr", "r", 150.0f, 0)
+        .weight("v", shape, { 127, 127, 127, 127 }, { 1.0f })
+        .node("Conv", { "r", "v" }, { "d" })
+        .node("Relu", { "d" }, { "dr" })
+        .qdq<uint8_t>("dr", "y", 60000.0f, 0)
+        .output("y")
+        .finish();
+}
+
 Comparison comparedAs(
     ArithmeticProfile profile, const Prepared& f, const Prepared& q, const FixedData& data, size_t threads = 1)
 {
@@ -68,6 +97,7 @@ private slots:
     void countsEachUnitFromTheSameCodes();
     void saysWhatLiesInsideUnits();
     void countsSaturatedPairs();
+    void namesWhereTheLossIsMade();
     void doesNotDependOnThreads();
 };
 
@@ -140,6 +170,23 @@ void IntegerTests::countsSaturatedPairs()
     QCOMPARE(finding->evidence[0].number, std::optional(4.0));
     QVERIFY(!findingOf(c, Rule::ImplementationDiffers)); // one cause, one finding
     QVERIFY(comparedAs(ArithmeticProfile::Integer, f, q, FixedData({ x })).saturation.empty());
+}
+
+void IntegerTests::namesWhereTheLossIsMade()
+{
+    const Tensor x = Tensor::of<float>({ 1, 2, 2, 3 }, { 255, 250, 255, 200, 240, 255, 255, 255, 230, 255, 255, 245 });
+    const Comparison c
+        = comparedAs(ArithmeticProfile::IntegerAvx2, twoConvs("f", false), twoConvs("q", true), FixedData({ x }));
+    QCOMPARE(c.saturation.size(), size_t(2));
+    const ActivationRow &first = rowOf(c, "r"), &second = rowOf(c, "y");
+    QVERIFY(*first.implementation->noisePower / *first.signalPower
+        < *second.implementation->noisePower / *second.signalPower);
+    const Finding* finding = findingOf(c, Rule::SaturatingAccumulation);
+    QVERIFY2(finding, qPrintable(rulesOf(c)));
+    QCOMPARE(finding->tensor, std::string("y"));
+    QCOMPARE(finding->places.size(), size_t(2));
+    QCOMPARE(finding->places[1].tensor, std::string("r"));
+    QVERIFY(finding->summary.find(" dB") != std::string::npos);
 }
 
 void IntegerTests::doesNotDependOnThreads()

@@ -55,6 +55,7 @@ void ImplementationCheck::addTo(ImplementationSums& sums) const
         total.count += d.count;
         total.offByOne += d.offByOne;
         total.beyond += d.beyond;
+        total.squares += d.squares;
     }
     addPairCounts(sums.pairs, m_integer.pairCounts());
 }

@@ -18,6 +18,7 @@ template <class A, class B> CodeDifference countDifferences(const A& a, const B&
         const int64_t steps = std::abs(static_cast<int64_t>(a[i]) - static_cast<int64_t>(b[i]));
         d.offByOne += steps == 1;
         d.beyond += steps > 1;
+        d.squares += static_cast<uint64_t>(steps * steps);
     }
     return d;
 }
@@ -27,7 +28,7 @@ template <class A, class B> CodeDifference countDifferences(const A& a, const B&
 CodeDifference differenceOf(const Tensor& a, const Tensor& b)
 {
     if (a.shape() != b.shape() || a.dtype() != b.dtype())
-        return { static_cast<uint64_t>(a.count()), 0, static_cast<uint64_t>(a.count()) };
+        return { static_cast<uint64_t>(a.count()), 0, static_cast<uint64_t>(a.count()), 0 };
     const Layout layout = a.layout() == b.layout() ? a.layout() : Layout::Plain;
     const Tensor x = toLayout(a, layout), y = toLayout(b, layout);
     if (x.dtype() == DType::UInt8)

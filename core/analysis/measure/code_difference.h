@@ -12,6 +12,7 @@ namespace qs {
 /// Codes of one tensor that two arithmetics make of the same codes before it.
 struct CodeDifference {
     uint64_t count = 0, offByOne = 0, beyond = 0;
+    uint64_t squares = 0; ///< sum of the squared differences
 };
 /// The tensors may lie in different layouts.
 CodeDifference differenceOf(const Tensor& a, const Tensor& b);

@@ -107,6 +107,7 @@ void writeImplementation(const ImplementationSums& sums, ByteWriter& out)
         out.number(d.count);
         out.number(d.offByOne);
         out.number(d.beyond);
+        out.number(d.squares);
     }
     out.number<uint64_t>(sums.pairs.size());
     for (const auto& [id, counts] : sums.pairs) {
@@ -129,11 +130,12 @@ void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums&
         in.fail();
         return size_t(0);
     };
-    for (size_t i = in.count(4 * sizeof(uint64_t)); i > 0; --i) {
+    for (size_t i = in.count(5 * sizeof(uint64_t)); i > 0; --i) {
         CodeDifference& d = sums.codes[ValueId(id(graph.values().size()))];
         d.count += in.number<uint64_t>();
         d.offByOne += in.number<uint64_t>();
         d.beyond += in.number<uint64_t>();
+        d.squares += in.number<uint64_t>();
     }
     std::map<NodeId, PairCounts> more;
     for (size_t i = in.count(3 * sizeof(uint64_t)); i > 0; --i) {

@@ -25,6 +25,7 @@ struct NoiseSplit {
 /// Shares of codes that differ between the file as written and an integer profile, each unit from the same codes.
 struct ImplementationShares {
     double offByOne = 0, beyond = 0;
+    Number noisePower {}; ///< mean squared difference of the values; null where scales differ from channel to channel
 };
 
 /// One paired activation.

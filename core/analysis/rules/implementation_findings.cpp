@@ -2,6 +2,7 @@
 #include "core/analysis/rules/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -23,6 +24,20 @@ void addDifference(Finding& f, const ActivationRow& row)
 {
     f.evidence.push_back(evidence("off_by_one", row.implementation->offByOne));
     f.evidence.push_back(evidence("beyond", row.implementation->beyond));
+}
+
+/// Worst is the unit whose own sums lose most, not the one that passes on most of what was lost before it.
+void rankBySums(Finding& f, const ActivationRow& row)
+{
+    const Number noise = row.implementation->noisePower;
+    if (!noise || !row.signalPower || *row.signalPower <= 0)
+        return;
+    f.rank = *noise / *row.signalPower;
+    if (f.rank <= 0)
+        return;
+    const double db = -10 * std::log10(f.rank);
+    f.summary += fmt::format(" From the same codes that alone leaves {:.1f} dB.", db);
+    f.evidence.push_back(evidence("saturation_sqnr_db", db, "dB"));
 }
 
 } // namespace
@@ -54,8 +69,10 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
         f.evidence.push_back(evidence("channels", double(channels)));
         f.evidence.push_back(evidence("worst_channel", double(worst - s.saturated.begin())));
         f.evidence.push_back(evidence("worst_channel_pairs", double(*worst)));
-        if (row)
+        if (row) {
             addDifference(f, c.activations[*row]);
+            rankBySums(f, c.activations[*row]);
+        }
         f.change = { RemedyKind::ReduceRange, f.node, {}, 0, 0, 0 };
         found.push_back(std::move(f));
     }

@@ -40,6 +40,7 @@ constexpr auto kEvidenceLabels = std::to_array<EvidenceLabel>({
     { "off_by_one", QT_TRANSLATE_NOOP("Evidence", "codes off by one"), EvidenceKind::Share },
     { "noise_share", QT_TRANSLATE_NOOP("Evidence", "share of the noise"), EvidenceKind::Share },
     { "saturated_pairs", QT_TRANSLATE_NOOP("Evidence", "saturated pairs"), EvidenceKind::Share },
+    { "saturation_sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR left by saturation alone") },
     { "worst_channel_pairs", QT_TRANSLATE_NOOP("Evidence", "saturated in the worst channel"), EvidenceKind::Share },
     { "worst_channel", QT_TRANSLATE_NOOP("Evidence", "worst channel") },
     { "median_channel_sqnr_db", QT_TRANSLATE_NOOP("Evidence", "SQNR of the median channel") },
