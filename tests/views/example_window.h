@@ -14,14 +14,14 @@ namespace qs::test {
 
 constexpr int kPatience = 60'000;
 
-inline Inputs bundledExample()
+inline Inputs bundledExample(size_t samples = 60)
 {
     const std::string folder = QS_SOURCE_DIR "/resources/examples/";
     Inputs inputs;
     inputs.floatPath = folder + "digits_float.onnx";
     inputs.quantPath = folder + "digits_qdq_narrow.onnx";
     inputs.data.spec = folder + "digits_samples.npz";
-    inputs.data.limit = 60;
+    inputs.data.limit = samples;
     return inputs;
 }
 

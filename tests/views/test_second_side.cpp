@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/support/real_build.h"
+#include "tests/views/example_window.h"
 #include "widgets/models/base/metric.h"
+#include "widgets/plots/channel_chart.h"
+#include "widgets/plots/heat_map.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/detail/channels_panel.h"
 #include "widgets/views/detail/distribution_panel.h"
+#include "widgets/views/detail/error_map_panel.h"
 #include "widgets/views/detail/layer_chart_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
@@ -14,45 +18,37 @@
 #include "widgets/views/tables/saturation_panel.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
-#include "widgets/views/window/main_window.h"
 
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QApplication>
 #include <QLabel>
-#include <QPushButton>
 #include <QRegularExpression>
 #include <QTabWidget>
 #include <QTableView>
-#include <QTest>
 #include <QToolButton>
 #include <QTreeView>
-#include <QUndoStack>
 
 using namespace qs;
-using qs::test::realBuild;
+using namespace qs::test;
 
 namespace {
 
-constexpr int kPatience = 60'000;
 const std::string kExamples = QS_SOURCE_DIR "/resources/examples/";
 const std::string kNarrow = kExamples + "digits_qdq_narrow.onnx", kGood = kExamples + "digits_qdq.onnx";
 
-/// A window with the bundled example, compared.
-struct Window {
-    Session session { realBuild() };
-    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
+Inputs exampleOf(const std::string& quantized)
+{
+    Inputs inputs = bundledExample(40);
+    inputs.quantPath = quantized;
+    return inputs;
+}
 
+/// A window with the bundled example, compared, that can have a second quantized file.
+struct Window : ExampleWindow {
     explicit Window(const std::string& quantized = kNarrow)
+        : ExampleWindow(realBuild(), exampleOf(quantized))
     {
-        window.resize(1600, 1000);
-        window.show();
-        Inputs inputs;
-        inputs.floatPath = kExamples + "digits_float.onnx";
-        inputs.quantPath = quantized;
-        inputs.data.spec = kExamples + "digits_samples.npz";
-        inputs.data.limit = 40;
-        session.openInputs(inputs);
     }
     bool ready()
     {
@@ -81,6 +77,15 @@ struct Window {
         return QTest::qWaitFor([&] { return window.findChild<Panel*>(QLatin1String(name))->lookedAt(); }, kPatience);
     }
 };
+
+/// The chip of a panel's header with that text; null: it has none.
+QPushButton* chipOf(QWidget& panel, const QString& text)
+{
+    for (QPushButton* button : panel.findChildren<QPushButton*>())
+        if (button->text() == text)
+            return button;
+    return nullptr;
+}
 
 } // namespace
 
@@ -113,6 +118,56 @@ private slots:
         openData(w.session, QString::fromStdString(kExamples + "digits_samples.npz"));
         QVERIFY(w.ready());
         QVERIFY(!w.window.findChild<Panel*>(QStringLiteral("difference"))->lookedAt());
+    }
+
+    /// Below A's strip of channels stands B's, and one click takes it away.
+    void channelsShowBoth()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QVERIFY(w.window.showView(QStringLiteral("channels")));
+        QVERIFY(w.chooseOther(kGood));
+        auto& panel = w.panel<ChannelsPanel>();
+        const auto twoStrips = [&panel] {
+            const auto& channels = panel.chart().data().channels;
+            return !channels.empty() && channels.front().below.isValid();
+        };
+        QVERIFY(QTest::qWaitFor(twoStrips, kPatience));
+        QVERIFY(panel.chart().data().channels.front().text.contains(QStringLiteral("B: SQNR")));
+        QVERIFY(panel.chart().data().xLabel.contains(QStringLiteral("A above B")));
+        QVERIFY(w.window.showView(QStringLiteral("channels"))); // the new B raised other panels
+        QPushButton* other = chipOf(*panel.header(), QStringLiteral("B"));
+        QVERIFY(other && !other->isHidden());
+        QTest::mouseClick(other, Qt::LeftButton);
+        QVERIFY(!panel.chart().data().channels.empty() && !twoStrips());
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QVERIFY(QTest::qWaitFor([&] { return other->isHidden(); }, kPatience));
+    }
+
+    /// The map is of A, of B or of the difference.
+    void errorMapOfBoth()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QVERIFY(w.window.showView(QStringLiteral("error-map")));
+        auto& panel = w.panel<ErrorMapPanel>();
+        QVERIFY(QTest::qWaitFor([&] { return !panel.map().data().values.empty(); }, kPatience));
+        QVERIFY(chipOf(*panel.header(), QStringLiteral("B"))->isHidden());
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(w.window.showView(QStringLiteral("error-map")));
+        QVERIFY(QTest::qWaitFor([&] { return !chipOf(*panel.header(), QStringLiteral("B"))->isHidden(); }, kPatience));
+        const std::vector<double> first = panel.map().data().values;
+        QTest::mouseClick(chipOf(*panel.header(), QStringLiteral("B")), Qt::LeftButton);
+        const std::vector<double> second = panel.map().data().values;
+        QVERIFY(first.size() == second.size() && first != second);
+        QTest::mouseClick(chipOf(*panel.header(), QStringLiteral("B − A")), Qt::LeftButton);
+        const HeatData& difference = panel.map().data();
+        QCOMPARE(difference.values.size(), first.size());
+        QCOMPARE(difference.values[0], second[0] - first[0]);
+        QCOMPARE(difference.low, -difference.high);
+        QVERIFY(difference.valueName.contains(QStringLiteral("B − A")));
+        QCOMPARE(panel.bands().data().series.size(), size_t(2));
     }
 
     /// Every table gets its columns with B, and loses them with one click.

@@ -44,7 +44,7 @@ void ChannelChart::rebuild()
     plot().yAxis->setLabel(m_data.yLabel);
     addBars();
     addRepresentable();
-    addStrip();
+    addStrips();
     markChosen();
     resetView();
 }
@@ -105,21 +105,33 @@ void ChannelChart::addRepresentable()
     }
 }
 
-void ChannelChart::addStrip()
+void ChannelChart::addStrips()
+{
+    using Channel = ChannelData::Channel;
+    const bool two
+        = std::ranges::any_of(m_data.channels, [](const Channel& channel) { return channel.below.isValid(); });
+    const double middle = (kStripTop + 1) / 2;
+    addStrip(&Channel::colour, kStripTop, two ? middle : 1);
+    if (two)
+        addStrip(&Channel::below, middle, 1);
+}
+
+void ChannelChart::addStrip(QColor ChannelData::Channel::*colour, double top, double bottom)
 {
     for (size_t i = 0; i < m_data.channels.size(); ++i) {
-        if (!m_data.channels[i].colour.isValid())
+        const QColor& own = m_data.channels[i].*colour;
+        if (!own.isValid())
             continue;
         size_t last = i; // neighbours of one colour are one rectangle
-        while (last + 1 < m_data.channels.size() && m_data.channels[last + 1].colour == m_data.channels[i].colour)
+        while (last + 1 < m_data.channels.size() && m_data.channels[last + 1].*colour == own)
             ++last;
         auto* cell = new QCPItemRect(&plot());
         for (QCPItemPosition* corner : { cell->topLeft, cell->bottomRight })
             corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
-        cell->topLeft->setCoords(double(i) - 0.5, kStripTop);
-        cell->bottomRight->setCoords(double(last) + 0.5, 1);
+        cell->topLeft->setCoords(double(i) - 0.5, top);
+        cell->bottomRight->setCoords(double(last) + 0.5, bottom);
         cell->setPen(Qt::NoPen);
-        cell->setBrush(m_data.channels[i].colour);
+        cell->setBrush(own);
         i = last;
     }
 }

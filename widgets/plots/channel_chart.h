@@ -27,7 +27,8 @@ protected:
 private:
     void addBars();
     void addRepresentable();
-    void addStrip();
+    void addStrips();
+    void addStrip(QColor ChannelData::Channel::*colour, double top, double bottom);
 
     ChannelData m_data;
 };

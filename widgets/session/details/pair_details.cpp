@@ -3,6 +3,7 @@
 
 #include "core/project/snapshot/comparing.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/other_row.h"
 #include "widgets/models/words/error_text.h"
 
 #include <QPointer>
@@ -10,6 +11,23 @@
 #include <algorithm>
 
 namespace qs {
+
+namespace {
+
+/// Null where there is no second model, or it has no such pair or cannot run here.
+std::shared_ptr<const PairDetail> detailOfOther(
+    const Snapshot& snapshot, const ActivationRow& row, const std::vector<size_t>& samples, const JobContext& context)
+{
+    const ActivationRow* pair = otherRow(snapshot, row, &Comparison::activations);
+    if (!pair || !snapshot.other->snapshot->data)
+        return nullptr;
+    const Snapshot& second = *snapshot.other->snapshot;
+    auto found
+        = pairDetail(detailInputs(second), pair->floatValue, pair->quantValue, samples, detailWork(second, context));
+    return found ? std::make_shared<const PairDetail>(std::move(found).value()) : nullptr;
+}
+
+} // namespace
 
 WorkContext detailWork(const Snapshot& snapshot, const JobContext& job)
 {
@@ -93,6 +111,7 @@ void PairDetails::refresh()
         return;
     m_asked = wanted;
     m_detail.reset();
+    m_other.reset();
     m_problem.clear();
     m_session.jobs().cancelTag(m_tag);
     emit changed();
@@ -109,10 +128,12 @@ void PairDetails::refresh()
             pairDetail(
                 detailInputs(*snapshot), pair.floatValue, pair.quantValue, list, detailWork(*snapshot, context)));
         auto detail = std::make_shared<const PairDetail>(std::move(found));
-        return std::function<void()>([self, wanted, detail] {
+        auto other = detailOfOther(*snapshot, pair, list, context);
+        return std::function<void()>([self, wanted, detail, other] {
             if (!self || self->m_asked != wanted)
                 return;
             self->m_detail = detail;
+            self->m_other = other;
             emit self->changed();
         });
     };

@@ -29,6 +29,8 @@ public:
     void watch(const QObject* who, bool watches);
     /// Of ShownPlace::activation(). Null: nothing that could be shown is selected, or it is not ready.
     std::shared_ptr<const PairDetail> detail() const { return m_detail; }
+    /// The same of a second quantized model (B); null: there is none, or it has no such pair.
+    std::shared_ptr<const PairDetail> otherDetail() const { return m_other; }
     QString samplesText() const; ///< "sample 3", "the first 16 of 64 samples"
     QString hint() const; ///< why there is nothing to see
 
@@ -45,7 +47,7 @@ private:
     const ShownPlace& m_place;
     const QString m_tag; ///< of its jobs alone
     std::set<const QObject*> m_watchers;
-    std::shared_ptr<const PairDetail> m_detail;
+    std::shared_ptr<const PairDetail> m_detail, m_other;
     QString m_problem;
     /// What m_detail is of, or what runs.
     struct Asked {

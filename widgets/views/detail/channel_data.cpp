@@ -50,6 +50,23 @@ void addWorst(const std::vector<Number>& sqnrDb, QStringList* parts)
 
 QString countOf(size_t channels) { return tr("%1 channel(s)", int(channels)).arg(countText(channels)); }
 
+/// A second strip, and its numbers in words.
+void addOther(const std::vector<Number>& sqnrDb, const Theme& theme, ChannelView* view, QStringList* parts)
+{
+    if (sqnrDb.size() != view->data.channels.size())
+        return;
+    for (size_t c = 0; c < sqnrDb.size(); ++c) {
+        ChannelData::Channel& channel = view->data.channels[c];
+        channel.below = channelColour(theme, sqnrDb[c]);
+        channel.text += u'\n' + tr("B: SQNR %1").arg(decibelText(sqnrDb[c], !sqnrDb[c]));
+    }
+    view->data.xLabel = tr("channel · colour: SQNR, A above B");
+    QStringList worst;
+    addWorst(sqnrDb, &worst);
+    if (!worst.isEmpty())
+        *parts << tr("B: %1").arg(worst.front());
+}
+
 void addNames(ChannelData* data)
 {
     data->xLabel = tr("channel · colour: SQNR");
@@ -58,7 +75,7 @@ void addNames(ChannelData* data)
 
 } // namespace
 
-ChannelView channelsOfWeight(const WeightRow& row, const Theme& theme)
+ChannelView channelsOfWeight(const WeightRow& row, const WeightRow* other, const Theme& theme)
 {
     ChannelView view;
     const size_t count = std::max(row.channelAbsMax.size(), row.channelSqnrDb.size());
@@ -78,11 +95,14 @@ ChannelView channelsOfWeight(const WeightRow& row, const Theme& theme)
         parts << tr("one scale would give %1, one a channel %2")
                      .arg(decibelText(row.perTensorSqnrDb), decibelText(row.perChannelSqnrDb));
     addWorst(row.channelSqnrDb, &parts);
+    if (other)
+        addOther(other->channelSqnrDb, theme, &view, &parts);
     view.summary = parts.join(QStringLiteral(" · "));
     return view;
 }
 
-ChannelView channelsOfTensor(const ActivationRow& row, const PairDetail& detail, const Theme& theme)
+ChannelView channelsOfTensor(
+    const ActivationRow& row, const PairDetail& detail, const PairDetail* other, const Theme& theme)
 {
     ChannelView view;
     std::vector<Number> all;
@@ -101,6 +121,12 @@ ChannelView channelsOfTensor(const ActivationRow& row, const PairDetail& detail,
     if (const Number gain = detail.perChannelGainDb(); gain && row.params.perTensor())
         parts << tr("scales per channel: %1 by the ranges").arg(signedDecibelText(*gain));
     addWorst(all, &parts);
+    if (other && other->channelAxis == detail.channelAxis) {
+        std::vector<Number> second;
+        for (const PartSums& part : other->channels)
+            second.push_back(part.sqnrDb());
+        addOther(second, theme, &view, &parts);
+    }
     view.summary = parts.join(QStringLiteral(" · "));
     return view;
 }

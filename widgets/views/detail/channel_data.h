@@ -15,8 +15,9 @@ struct ChannelView {
     QString summary;
 };
 
-/// Of a weight, from its row alone.
-ChannelView channelsOfWeight(const WeightRow& row, const Theme& theme);
-ChannelView channelsOfTensor(const ActivationRow& row, const PairDetail& detail, const Theme& theme);
+/// Of a weight, from its row alone. `other`: the same of a second quantized model (B), drawn below; null: none.
+ChannelView channelsOfWeight(const WeightRow& row, const WeightRow* other, const Theme& theme);
+ChannelView channelsOfTensor(
+    const ActivationRow& row, const PairDetail& detail, const PairDetail* other, const Theme& theme);
 
 } // namespace qs

@@ -2,6 +2,7 @@
 #include "widgets/views/detail/channels_panel.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/other_row.h"
 #include "widgets/plots/channel_chart.h"
 #include "widgets/views/detail/channel_data.h"
 #include "widgets/views/theme/plot_theme.h"
@@ -22,6 +23,7 @@ ChannelsPanel::ChannelsPanel(Session& session, PairDetails& details, QWidget* pa
     , m_chart(new ChannelChart(this))
     , m_summary(new QLabel(this))
     , m_chips(new QButtonGroup(this))
+    , m_showOther(new QPushButton(tr("B"), this))
 {
     m_summary->setObjectName(QStringLiteral("tableFooter"));
     m_summary->setContentsMargins(8, 2, 8, 3);
@@ -60,6 +62,13 @@ void ChannelsPanel::buildChips()
         m_chips->addButton(chip, int(of));
         header()->addTool(chip);
     }
+    m_showOther->setCheckable(true);
+    m_showOther->setChecked(true);
+    m_showOther->setProperty("chip", true);
+    m_showOther->setToolTip(tr("The second quantized model below the first"));
+    m_showOther->hide();
+    header()->addEndTool(m_showOther);
+    connect(m_showOther, &QPushButton::toggled, this, &ChannelsPanel::refresh);
     connect(m_chips, &QButtonGroup::idClicked, this, [this](int id) {
         m_of = Of(id);
         refresh();
@@ -84,13 +93,18 @@ void ChannelsPanel::refresh()
     m_chips->button(int(m_of))->setChecked(true);
     ChannelView view;
     if (m_of == Of::Weight && of) {
-        view = channelsOfWeight(*of, m_session.theme());
+        const WeightRow* other = otherRow(*m_session.snapshot(), *of, &Comparison::weights);
+        m_showOther->setVisible(other);
+        view = channelsOfWeight(*of, m_showOther->isChecked() ? other : nullptr, m_session.theme());
         header()->setInfo(toQt(of->name));
         view.data.emptyText = tr("This weight has no channels.");
     } else if (const auto detail = m_details.now().detail(); detail && tensor) {
-        view = channelsOfTensor(*tensor, *detail, m_session.theme());
+        const auto other = m_details.now().otherDetail();
+        m_showOther->setVisible(other != nullptr);
+        view = channelsOfTensor(*tensor, *detail, m_showOther->isChecked() ? other.get() : nullptr, m_session.theme());
         header()->setInfo(toQt(tensor->name), m_details.now().samplesText());
     } else {
+        m_showOther->hide();
         view.data.emptyText = m_details.now().hint();
         header()->setInfo({});
     }

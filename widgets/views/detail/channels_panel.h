@@ -6,6 +6,7 @@
 
 class QButtonGroup;
 class QLabel;
+class QPushButton;
 
 namespace qs {
 
@@ -31,6 +32,7 @@ private:
     ChannelChart* m_chart;
     QLabel* m_summary;
     QButtonGroup* m_chips;
+    QPushButton* m_showOther; ///< B's strip, where there is a B
     Of m_of = Of::Tensor;
 };
 

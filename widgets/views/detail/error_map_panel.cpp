@@ -6,12 +6,14 @@
 #include "widgets/plots/line_chart.h"
 #include "widgets/views/theme/plot_theme.h"
 
+#include <QButtonGroup>
 #include <QPushButton>
 #include <QSplitter>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace qs {
 
@@ -30,12 +32,14 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     , m_map(new HeatMap(this))
     , m_bands(new LineChart(this))
     , m_relative(new QPushButton(tr("relative"), this))
+    , m_chips(new QButtonGroup(this))
 {
     setShownPlace(&m_place);
     m_relative->setCheckable(true);
     m_relative->setProperty("chip", true);
     m_relative->setToolTip(tr("The error as a share of the values at the same place"));
     header()->addEndTool(m_relative);
+    buildChips();
     m_map->setAccessibleName(tr("Error over the last two axes"));
     m_bands->setAccessibleName(tr("Error against magnitude"));
     auto* splitter = new QSplitter(Qt::Horizontal, this);
@@ -58,9 +62,32 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     applyTheme();
 }
 
+void ErrorMapPanel::buildChips()
+{
+    const std::tuple<Of, QString, QString> names[] { { Of::A, tr("A"), tr("The error of the quantized model") },
+        { Of::B, tr("B"), tr("The error of the second quantized model") },
+        { Of::Difference, tr("B − A"), tr("By how much the error of the second is larger") } };
+    for (const auto& [of, name, tip] : names) {
+        auto* chip = new QPushButton(name, this);
+        chip->setCheckable(true);
+        chip->setChecked(of == m_of);
+        chip->setProperty("chip", true);
+        chip->setToolTip(tip);
+        m_chips->addButton(chip, int(of));
+        header()->addTool(chip);
+    }
+    connect(m_chips, &QButtonGroup::idClicked, this, [this](int id) {
+        m_of = Of(id);
+        refresh();
+    });
+}
+
 void ErrorMapPanel::refresh()
 {
-    const auto detail = m_details.now().detail();
+    const auto detail = m_details.now().detail(), other = m_details.now().otherDetail();
+    for (QAbstractButton* chip : m_chips->buttons())
+        chip->setVisible(other != nullptr);
+    const Of of = other ? m_of : Of::A;
     m_bands->setVisible(detail != nullptr);
     m_relative->setVisible(detail != nullptr);
     if (!detail) {
@@ -70,8 +97,10 @@ void ErrorMapPanel::refresh()
         header()->setInfo({});
         return;
     }
-    m_map->setData(errorMapData(*detail, m_relative->isChecked(), m_session.theme()));
-    m_bands->setData(magnitudeData(*detail, m_session.theme()));
+    const bool relative = m_relative->isChecked();
+    m_map->setData(of == Of::Difference ? errorDifferenceData(*detail, *other, relative, m_session.theme())
+                                        : errorMapData(of == Of::B ? *other : *detail, relative, m_session.theme()));
+    m_bands->setData(magnitudeData(*detail, other.get(), m_session.theme()));
     const double high = m_map->data().high;
     header()->setInfo(toQt(m_place.activation()->name),
         tr("%1 · up to %2")
@@ -105,7 +134,27 @@ HeatData errorMapData(const PairDetail& detail, bool relative, const Theme& them
     return data;
 }
 
-LineData magnitudeData(const PairDetail& detail, const Theme& theme)
+HeatData errorDifferenceData(const PairDetail& a, const PairDetail& b, bool relative, const Theme& theme)
+{
+    HeatData data = errorMapData(b, relative, theme);
+    const HeatData first = errorMapData(a, relative, theme);
+    if (first.values.size() != data.values.size())
+        return data;
+    data.high = 0;
+    for (size_t i = 0; i < data.values.size(); ++i) {
+        data.values[i] -= first.values[i];
+        if (!std::isnan(data.values[i]))
+            data.high = std::max(data.high, std::abs(data.values[i]));
+    }
+    if (data.high <= 0)
+        data.high = 1;
+    data.low = -data.high;
+    data.valueName = relative ? ErrorMapPanel::tr("error over value, B − A:") : ErrorMapPanel::tr("RMS error, B − A:");
+    data.colour = [theme](double share) { return theme.difference(1 - 2 * share); };
+    return data;
+}
+
+LineData magnitudeData(const PairDetail& detail, const PairDetail* other, const Theme& theme)
 {
     LineData data;
     data.unit = QStringLiteral("dB");
@@ -125,6 +174,13 @@ LineData magnitudeData(const PairDetail& detail, const Theme& theme)
     for (const MagnitudeBand& band : detail.bands)
         data.ticks.push_back(numberText(band.low, 2));
     data.series = { series };
+    if (other && other->bands.size() == detail.bands.size()) {
+        data.series.front().name = ErrorMapPanel::tr("A: SQNR, dB");
+        LineSeries second { ErrorMapPanel::tr("B: SQNR, dB"), {}, theme.otherSeries, true, true };
+        for (const MagnitudeBand& band : other->bands)
+            second.values.push_back(band.sums.sqnrDb().value_or(std::numeric_limits<double>::quiet_NaN()));
+        data.series.push_back(std::move(second));
+    }
     return data;
 }
 

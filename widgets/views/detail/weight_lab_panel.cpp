@@ -170,7 +170,7 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
         return showHint(tr("Nothing can be tried with this weight: it is a bias, a vector, or not finite."));
     const WeightRow& row = *m_shown->row;
     m_model.setLab(&*lab, row.params);
-    ChannelView view = channelsOfWeight(row, m_session.theme());
+    ChannelView view = channelsOfWeight(row, nullptr, m_session.theme());
     for (size_t c = 0; c < std::min(view.data.channels.size(), lab->channels.size()); ++c) {
         view.data.channels[c].low = lab->channels[c].lowest;
         view.data.channels[c].high = lab->channels[c].highest;
