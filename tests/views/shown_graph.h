@@ -25,7 +25,11 @@ struct ShownGraph {
         panel.show();
     }
     /// Until there is a layout; false when none comes.
-    [[nodiscard]] bool load() { return small.load() && wait(); }
+    [[nodiscard]] bool load()
+    {
+        panel.canvas().setFocus(); // its keys work there
+        return QTest::qWaitForWindowActive(&panel) && small.load() && wait();
+    }
     [[nodiscard]] bool wait()
     {
         return QTest::qWaitFor([this] { return panel.canvas().scene() && small.session.jobs().idle(); });

@@ -179,7 +179,9 @@ void TestGraphViews::plumbingMarksTheBoxThatUsesIt()
         QVERIFY2(shown.small.session.selection().selectByName(name), name);
         QVERIFY2(shown.panel.canvas().look().selected, name);
     }
-    const QStringList names = searchNames(*shown.small.session.snapshot());
+    QStringList names;
+    for (const NamedPlace& place : searchNames(*shown.small.session.snapshot()))
+        names << place.name;
     QVERIFY(names.indexOf("conv_1") < names.indexOf("s"));
     QVERIFY(names.indexOf("conv") < names.indexOf("w"));
     QVERIFY(names.indexOf("w") < names.indexOf("conv_Q"));

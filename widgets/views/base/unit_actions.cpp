@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/translated.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/actions/named_action.h"
 
 #include <QMenu>
 
@@ -18,7 +19,7 @@ void addUnitActions(QMenu& menu, RecipeView& recipe, const std::vector<size_t>& 
 {
     if (!recipe.state(members))
         return;
-    menu.addAction(recipe.toggleText(members), QKeySequence(Qt::Key_E), &recipe,
+    menu.addAction(withKeys(recipe.toggleText(members), menu.parentWidget(), QStringLiteral("recipe.toggle")), &recipe,
         [&recipe, members] { recipe.toggleNodes(members); });
     if (members.size() > 1 && members.size() <= kMostParts)
         addPartActions(*menu.addMenu(tr("Quantized parts")), recipe, members);
@@ -28,7 +29,7 @@ void addUnitActions(QMenu& menu, RecipeView& recipe, const std::vector<size_t>& 
 void addPartActions(QMenu& menu, RecipeView& recipe, const std::vector<size_t>& members)
 {
     for (const size_t member : members) {
-        QAction* part = menu.addAction(recipe.title({ &member, 1 }));
+        QAction* part = menu.addAction(withoutMnemonics(recipe.title({ &member, 1 })));
         part->setCheckable(true);
         part->setChecked(recipe.states()[member].quantized);
         QObject::connect(part, &QAction::triggered, &recipe, [&recipe, member] { recipe.togglePart(member); });

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/translated.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/data/fixed_inputs_dialog.h"
 #include "widgets/views/data/prepare_dialog.h"
 #include "widgets/views/data/preprocess_dialog.h"
@@ -16,13 +17,6 @@ namespace qs {
 namespace {
 
 bool hasFloatModel(const Snapshot& snapshot) { return snapshot.floatModel && snapshot.floatModel->isFloat(); }
-
-template <class Function> QAction* add(QMenu* menu, const QString& text, QWidget* window, Function function)
-{
-    QAction* action = menu->addAction(text);
-    QObject::connect(action, &QAction::triggered, window, std::move(function));
-    return action;
-}
 
 /// Again for what is open.
 void changePreparation(Session& session, QWidget* window, bool calibration)
@@ -51,44 +45,47 @@ bool askForUse(Session& session, QWidget* window, const QStringList& files, cons
     menu->setObjectName(QStringLiteral("dataUse"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
     const QString path = file.filePath();
-    add(menu, tr("&Judge by %1").arg(file.fileName()), window, [&session, path] { openData(session, path); });
-    add(menu, tr("Find &ranges with %1 (calibration)").arg(file.fileName()), window,
+    const QString name = withoutMnemonics(file.fileName());
+    menu->addAction(tr("&Judge by %1").arg(name), window, [&session, path] { openData(session, path); });
+    menu->addAction(tr("Find &ranges with %1 (calibration)").arg(name), window,
         [&session, path] { openCalibration(session, path); });
     menu->addSeparator();
-    add(menu, tr("&Cancel"), window, [] {});
+    menu->addAction(tr("&Cancel"));
     menu->popup(window->mapToGlobal(at));
     return true;
 }
 
 void addDataActions(QMenu* menu, Session& session, QWidget* window)
 {
-    QAction* random = add(menu, tr("Ra&ndom data…"), window, [&session, window] { askForRandom(session, window); });
-    QAction* pictures = add(menu, tr("Prepare pictures (&judging)…"), window,
-        [&session, window] { changePreparation(session, window, false); });
-    QAction* calibration = add(menu, tr("Prepare pictures (cal&ibration)…"), window,
-        [&session, window] { changePreparation(session, window, true); });
-    const auto enable = [=](const SnapshotPtr& now) {
-        random->setEnabled(now->floatModel.has_value());
+    QAction* random = addEntry(menu, QStringLiteral("file.random"), tr("Ra&ndom data…"), {}, window,
+        [&session, window] { askForRandom(session, window); });
+    QAction* pictures = addEntry(menu, QStringLiteral("file.preparePictures"), tr("Prepare pictures (&judging)…"), {},
+        window, [&session, window] { changePreparation(session, window, false); });
+    QAction* calibration
+        = addEntry(menu, QStringLiteral("file.prepareCalibration"), tr("Prepare pictures (cal&ibration)…"), {}, window,
+            [&session, window] { changePreparation(session, window, true); });
+    const auto refresh = [=](const SnapshotPtr& now) {
+        enable(*random, now->floatModel.has_value(), tr("Open a float model first"));
         pictures->setVisible(!now->inputs.data.preprocess.empty());
         calibration->setVisible(!now->inputs.calibration.preprocess.empty());
     };
-    enable(session.snapshot());
-    QObject::connect(&session, &Session::snapshotChanged, menu, enable);
+    refresh(session.snapshot());
+    QObject::connect(&session, &Session::snapshotChanged, menu, refresh);
 }
 
 void addModelActions(QMenu* menu, Session& session, QWidget* window)
 {
-    QAction* inputs = add(
-        menu, tr("&Fix inputs…"), window, [&session, window] { (new FixedInputsDialog(session, window))->open(); });
-    QAction* prepare = add(menu, tr("&Prepare float model…"), window,
+    QAction* inputs = addEntry(menu, QStringLiteral("recipe.fixInputs"), tr("&Fix inputs…"), {}, window,
+        [&session, window] { (new FixedInputsDialog(session, window))->open(); });
+    QAction* prepare = addEntry(menu, QStringLiteral("recipe.prepare"), tr("&Prepare float model…"), {}, window,
         [&session, window] { (new PrepareDialog(session, window))->open(); });
-    const auto enable = [=, &session] {
-        inputs->setEnabled(session.recipe().editable());
-        prepare->setEnabled(hasFloatModel(*session.snapshot()));
+    const auto refresh = [=, &session] {
+        enable(*inputs, session.recipe().editable(), tr("There is no recipe: open a float model first"));
+        enable(*prepare, hasFloatModel(*session.snapshot()), tr("Open a float model first"));
     };
-    enable();
-    QObject::connect(&session, &Session::snapshotChanged, menu, enable);
-    QObject::connect(&session.recipe(), &RecipeEdits::recipeChanged, menu, enable);
+    refresh();
+    QObject::connect(&session, &Session::snapshotChanged, menu, refresh);
+    QObject::connect(&session.recipe(), &RecipeEdits::recipeChanged, menu, refresh);
 }
 
 } // namespace qs

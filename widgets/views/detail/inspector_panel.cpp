@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/detail/inspector_panel.h"
 
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/detail/origin_actions.h"
 #include "widgets/views/recipe/override_editor.h"
 
@@ -147,6 +148,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     addFooter(new OverrideEditor(session, recipe, m_place, this));
 
     auto* copy = new QAction(tr("Copy value"), m_table);
+    nameAction(*copy, QStringLiteral("inspector.copy"), header()->title());
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetShortcut);
     m_table->addAction(copy);

@@ -394,28 +394,6 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event)
         if (const auto box = neighbour(event->key()))
             emit boxChosen(*box);
         return;
-    case Qt::Key_Space:
-        fit();
-        return;
-    case Qt::Key_F:
-        focusSelection();
-        return;
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-    case Qt::Key_Minus: {
-        const bool plus = event->key() != Qt::Key_Minus;
-        if (event->modifiers() & Qt::ControlModifier)
-            zoomBy(plus);
-        else
-            emit openAsked(plus);
-        return;
-    }
-    case Qt::Key_Home:
-        centreOn(m_scene->box(0).center());
-        return;
-    case Qt::Key_End:
-        centreOn(m_scene->box(static_cast<uint32_t>(m_scene->boxCount() - 1)).center());
-        return;
     default:
         QWidget::keyPressEvent(event);
     }

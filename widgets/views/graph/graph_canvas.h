@@ -55,7 +55,6 @@ signals:
     void boxesChosen(const std::vector<uint32_t>& boxes); ///< by a rubber band, none of them before
     void groupOpened(uint32_t box);
     void frameClosed(uint32_t frame);
-    void openAsked(bool open); ///< + and - for what is selected
     void viewChanged();
     void sceneChanged();
     void lookChanged();

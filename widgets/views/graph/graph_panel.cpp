@@ -4,6 +4,7 @@
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/graph/box_nodes.h"
 #include "widgets/views/graph/graph_canvas.h"
@@ -80,6 +81,7 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
         [this](uint32_t edge) {
             return m_waiting ? QString() : edgeToolTip(*shown(), m_side, m_canvas->scene()->graph(), edge);
         });
+    addKeys();
     buildHeader();
     connectCanvas();
     connect(&m_recipe, &RecipeView::changed, this, &GraphPanel::refreshLook);
@@ -102,6 +104,27 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
 }
 
 GraphPanel::~GraphPanel() = default;
+
+void GraphPanel::addKeys()
+{
+    GraphDeeds deeds;
+    deeds.fit = [this] { m_canvas->fit(); };
+    deeds.showSelection = [this] { m_canvas->focusSelection(); };
+    deeds.toggleAround = [this] { setAround(m_view.around ? std::nullopt : std::optional(Neighbourhood())); };
+    deeds.find = [this] { openSearch(); };
+    deeds.copy = [this] { copyChosen(); };
+    deeds.openOrClose = [this](bool open) { openOrClose(open); };
+    deeds.zoom = [this](bool closer) {
+        if (m_canvas->scene())
+            m_canvas->zoomBy(closer);
+    };
+    deeds.goToEnd = [this](bool last) {
+        const GraphScene* scene = m_canvas->scene();
+        if (scene && scene->boxCount() > 0)
+            m_canvas->centreOn(scene->box(last ? static_cast<uint32_t>(scene->boxCount() - 1) : 0).center());
+    };
+    m_actions = addGraphActions(*m_canvas, deeds);
+}
 
 void GraphPanel::buildHeader()
 {
@@ -144,8 +167,9 @@ void GraphPanel::buildHeader()
         header()->addEndTool(made);
         return made;
     };
-    connect(button(QStringLiteral("⤢"), tr("Fit the whole graph (Space)")), &QToolButton::clicked, m_canvas,
-        &GraphCanvas::fit);
+    QToolButton* fit = button(QStringLiteral("⤢"), tr("Fit the whole graph"));
+    setKeyTip(*fit, actionId(*m_actions.fit), fit->toolTip());
+    connect(fit, &QToolButton::clicked, m_canvas, &GraphCanvas::fit);
     QToolButton* more = button(QStringLiteral("⋯"), tr("Find, colour limits, save"));
     connect(
         more, &QToolButton::clicked, this, [this, more] { showMenu(more->mapToGlobal(QPoint(0, more->height()))); });
@@ -379,13 +403,7 @@ bool GraphPanel::leavesChosen(const QKeyEvent& event) const
 
 void GraphPanel::keyPressEvent(QKeyEvent* event)
 {
-    if (event->matches(QKeySequence::Find) || event->key() == Qt::Key_Slash)
-        openSearch();
-    else if (event->matches(QKeySequence::Copy))
-        copyChosen();
-    else if (event->key() == Qt::Key_N)
-        setAround(m_view.around ? std::nullopt : std::optional(Neighbourhood()));
-    else if (leavesSample(*event))
+    if (leavesSample(*event))
         m_session.selection().selectSample(std::nullopt);
     else if (leavesChosen(*event))
         chooseBoxes({});
@@ -531,9 +549,7 @@ void GraphPanel::showMenu(const QPoint& global)
     if (severalChosen())
         addChosenActions(menu);
     addViewActions(menu);
-    menu.addAction(tr("Find…"), QKeySequence(Qt::Key_Slash), this, &GraphPanel::openSearch);
-    menu.addAction(tr("Fit"), QKeySequence(Qt::Key_Space), m_canvas, &GraphCanvas::fit);
-    menu.addAction(tr("Show the selection"), QKeySequence(Qt::Key_F), m_canvas, &GraphCanvas::focusSelection);
+    menu.addActions({ m_actions.find, m_actions.fit, m_actions.showSelection });
     menu.addAction(tr("Colour limits…"), m_legend, &GraphLegend::editLimits);
     menu.addSeparator();
     for (const char* suffix : { "svg", "png", "pdf" }) {

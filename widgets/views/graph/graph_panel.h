@@ -5,6 +5,7 @@
 #include "widgets/models/base/place.h"
 #include "widgets/views/base/panel.h"
 #include "widgets/views/graph/graph_scene.h"
+#include "widgets/views/graph/view/graph_actions.h"
 #include "widgets/views/graph/view/graph_legend.h"
 
 #include "core/project/snapshot/snapshot.h"
@@ -93,6 +94,7 @@ protected:
 private:
     void buildHeader();
     void connectCanvas();
+    void addKeys();
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now);
     SnapshotPtr shown() const;
@@ -141,6 +143,7 @@ private:
     RecipeView& m_recipe;
     const Pane m_pane;
     GraphCanvas* m_canvas;
+    GraphActions m_actions; ///< that have keys
     Minimap* m_minimap;
     GraphLegend* m_legend;
     GraphSearchBar* m_search;

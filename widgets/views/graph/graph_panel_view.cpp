@@ -3,6 +3,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/session/recipe/recipe_view.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/graph_panel.h"
@@ -58,7 +59,6 @@ void GraphPanel::connectCanvas()
     connect(m_canvas, &GraphCanvas::boxesChosen, this, &GraphPanel::chooseBoxes);
     connect(m_canvas, &GraphCanvas::groupOpened, this, &GraphPanel::openGroup);
     connect(m_canvas, &GraphCanvas::frameClosed, this, &GraphPanel::closeFrame);
-    connect(m_canvas, &GraphCanvas::openAsked, this, &GraphPanel::openOrClose);
     connect(m_loader, &SceneLoader::ready, this, &GraphPanel::showScene);
     connect(m_loader, &SceneLoader::failed, this, &GraphPanel::sceneFailed);
     connect(m_aroundBar, &AroundBar::changed, this, &GraphPanel::setAround);
@@ -296,6 +296,8 @@ void GraphPanel::closeAroundSelection()
 
 void GraphPanel::openOrClose(bool open)
 {
+    if (!m_canvas->scene() || m_canvas->scene()->boxCount() == 0)
+        return;
     const auto box = m_canvas->look().selected;
     if (!open)
         closeAroundSelection();
@@ -370,9 +372,8 @@ void GraphPanel::copyChosen() const
 
 void GraphPanel::addChosenActions(QMenu& menu)
 {
-    menu.addAction(
-        tr("Copy %1 names").arg(m_chosen.size()), QKeySequence(QKeySequence::Copy), this, &GraphPanel::copyChosen);
-    menu.addAction(tr("Choose none"), QKeySequence(Qt::Key_Escape), this, [this] { chooseBoxes({}); });
+    menu.addAction(m_actions.copy);
+    menu.addAction(tr("Choose none\tEsc"), this, [this] { chooseBoxes({}); });
     menu.addSeparator();
 }
 
@@ -390,7 +391,8 @@ void GraphPanel::addViewActions(QMenu& menu)
         setAround(Neighbourhood { 1, false, true });
     });
     if (m_view.around)
-        menu.addAction(tr("Show the whole graph"), QKeySequence(Qt::Key_N), this, [this] { setAround(std::nullopt); });
+        menu.addAction(
+            withKeys(tr("Show the whole graph"), *m_actions.around), this, [this] { setAround(std::nullopt); });
     menu.addSeparator();
 }
 
@@ -399,11 +401,11 @@ void GraphPanel::addGroupActions(QMenu& menu)
     const FoldedGraph& graph = m_canvas->scene()->graph();
     const auto box = m_canvas->look().selected;
     if (box && graph.boxes[*box].kind == DisplayBox::Kind::Group)
-        menu.addAction(tr("Open %1").arg(toQt(graph.boxes[*box].title)), QKeySequence(Qt::Key_Plus), this,
+        menu.addAction(withKeys(tr("Open %1").arg(toQt(graph.boxes[*box].title)), *m_actions.open), this,
             [this, at = *box] { openGroup(at); });
     if (box && !graph.frameOfBox.empty() && graph.frameOfBox[*box] != FoldedGraph::kNoBox)
-        menu.addAction(tr("Close %1").arg(toQt(graph.frames[graph.frameOfBox[*box]].title)),
-            QKeySequence(Qt::Key_Minus), this, &GraphPanel::closeAroundSelection);
+        menu.addAction(withKeys(tr("Close %1").arg(toQt(graph.frames[graph.frameOfBox[*box]].title)), *m_actions.close),
+            this, &GraphPanel::closeAroundSelection);
     const bool any = !content()->grouping.groups.empty();
     menu.addAction(tr("Open all groups"), this, [this] { setAllClosed(false); })->setEnabled(any);
     menu.addAction(tr("Close all groups"), this, [this] { setAllClosed(true); })->setEnabled(any);

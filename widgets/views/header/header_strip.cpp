@@ -6,22 +6,16 @@
 #include "widgets/models/tables/output_model.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/session/shown/empty_texts.h"
-#include "widgets/session/shown/search_names.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/header/other_chip.h"
 
-#include <QAbstractItemView>
-#include <QCompleter>
 #include <QDir>
-#include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
-#include <QStringListModel>
-#include <QTimer>
 #include <QUndoStack>
 
 #include <set>
@@ -32,7 +26,6 @@ namespace {
 
 constexpr int kSearchWidth = 250;
 constexpr int kRoomForAll = 1400; ///< pixels: the undo button has room beside what says that numbers are stale
-constexpr int kVisibleItems = 14;
 constexpr int kUndoWidth = 190, kRunWidth = 90, kCalibrationWidth = 270, kPairNoteWidth = 360, kLeastNoteWidth = 60;
 
 } // namespace
@@ -94,23 +87,23 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     , m_recipe(recipe)
     , m_note(new ElidedLabel(Qt::ElideRight, this))
     , m_changes(new QLabel(this))
-    , m_run(new QPushButton(tr("Run  Ctrl+Enter"), this))
+    , m_run(new QPushButton(this))
     , m_undo(new QPushButton(this))
     , m_calibration(new QPushButton(this))
     , m_name(new QLabel(this))
     , m_files(new ElidedLabel(Qt::ElideRight, this))
     , m_summary(new QHBoxLayout)
-    , m_search(new QLineEdit(this))
-    , m_names(new QStringListModel(this))
+    , m_search(new QPushButton(this))
 {
     setObjectName(QStringLiteral("headerStrip"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_name->setObjectName(QStringLiteral("modelName"));
     m_files->setObjectName(QStringLiteral("modelFiles"));
-    m_search->setPlaceholderText(tr("Go to node, tensor… Ctrl+Shift+P"));
-    m_search->setAccessibleName(tr("Go to node or tensor"));
-    m_search->setFixedWidth(kSearchWidth);
-    m_search->setClearButtonEnabled(true);
+    m_search->setObjectName(QStringLiteral("searchButton"));
+    setKeyText(*m_search, QStringLiteral("edit.palette"), tr("Go to anything…"));
+    m_search->setAccessibleName(tr("Go to an action, node, tensor, setting or sample"));
+    m_search->setMinimumWidth(kSearchWidth);
+    connect(m_search, &QPushButton::clicked, this, &HeaderStrip::searchAsked);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(14, 6, 12, 6);
     row->setSpacing(10);
@@ -127,23 +120,13 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     row->addWidget(m_search);
     m_summary->setSpacing(6);
 
-    auto* completer = new QCompleter(m_names, this);
-    completer->setFilterMode(Qt::MatchContains);
-    completer->setCaseSensitivity(Qt::CaseInsensitive);
-    completer->setMaxVisibleItems(kVisibleItems);
-    m_search->setCompleter(completer);
-    m_search->installEventFilter(this);
-    connect(completer, qOverload<const QString&>(&QCompleter::activated), this, &HeaderStrip::go);
-    connect(m_search, &QLineEdit::returnPressed, this, [this, completer] {
-        const QString typed = m_search->text();
-        go(m_session.selection().selectByName(typed.toStdString()) ? typed : completer->currentCompletion());
-    });
     m_changes->setObjectName(QStringLiteral("changesChip"));
     m_note->setObjectName(QStringLiteral("pairNote"));
     m_note->setMaximumWidth(kPairNoteWidth);
     m_note->setMinimumWidth(kLeastNoteWidth);
     m_note->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     m_run->setProperty("primary", true);
+    setKeyText(*m_run, QStringLiteral("recipe.run"), tr("Run"));
     m_run->setAccessibleName(tr("Run the recipe"));
     m_undo->setProperty("link", true);
     m_calibration->setProperty("link", true);
@@ -159,19 +142,6 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     refresh();
 }
 
-void HeaderStrip::focusSearch()
-{
-    m_search->setFocus(Qt::ShortcutFocusReason);
-    m_search->selectAll();
-}
-
-bool HeaderStrip::eventFilter(QObject* watched, QEvent* event)
-{
-    if (watched == m_search && event->type() == QEvent::FocusIn)
-        fillNames();
-    return QFrame::eventFilter(watched, event);
-}
-
 void HeaderStrip::refresh()
 {
     const Snapshot& snapshot = *m_session.snapshot();
@@ -181,7 +151,6 @@ void HeaderStrip::refresh()
     m_files->setToolTip(open ? toQt(snapshot.inputs.floatPath) + u'\n' + toQt(snapshot.inputs.quantPath) + u'\n'
                 + toQt(snapshot.inputs.data.spec)
                              : QString());
-    m_search->setEnabled(open);
     refreshSummary();
     refreshRecipe();
     refreshNote();
@@ -260,24 +229,6 @@ void HeaderStrip::refreshSummary()
         m_summary->addWidget(value);
         m_summary->addSpacing(8);
     }
-}
-
-void HeaderStrip::fillNames()
-{
-    const SnapshotPtr snapshot = m_session.snapshot();
-    if (snapshot == m_namesOf)
-        return;
-    m_namesOf = snapshot;
-    m_names->setStringList(searchNames(*snapshot));
-}
-
-void HeaderStrip::go(const QString& name)
-{
-    if (name.isEmpty() || !m_session.selection().selectByName(name.toStdString()))
-        return;
-    m_search->completer()->popup()->hide();
-    m_search->clearFocus();
-    QTimer::singleShot(0, m_search, &QLineEdit::clear); // the completer writes what was chosen after this
 }
 
 } // namespace qs

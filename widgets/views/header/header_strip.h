@@ -7,9 +7,7 @@
 
 class QHBoxLayout;
 class QLabel;
-class QLineEdit;
 class QPushButton;
-class QStringListModel;
 
 namespace qs {
 
@@ -20,10 +18,9 @@ class HeaderStrip : public QFrame {
     Q_OBJECT
 public:
     HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
-    void focusSearch();
 
-protected:
-    bool eventFilter(QObject* watched, QEvent* event) override;
+signals:
+    void searchAsked(); ///< for anything of the window
 
 private:
     void refresh();
@@ -32,8 +29,6 @@ private:
     void refreshChanges();
     void refreshNote();
     void refreshCalibration();
-    void fillNames();
-    void go(const QString& name);
 
     Session& m_session;
     RecipeView& m_recipe;
@@ -43,9 +38,7 @@ private:
     QLabel* m_name;
     QLabel* m_files;
     QHBoxLayout* m_summary;
-    QLineEdit* m_search;
-    QStringListModel* m_names;
-    SnapshotPtr m_namesOf; ///< snapshot whose names the search offers
+    QPushButton* m_search;
 };
 
 /// "micro_kws": the float file's name, or its folder's where the file's says nothing ("float.onnx").

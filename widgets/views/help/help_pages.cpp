@@ -3,10 +3,11 @@
 
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/views/actions/action_registry.h"
+#include "widgets/views/actions/named_action.h"
 
+#include <QAction>
 #include <QFile>
-#include <QMenu>
-#include <QMenuBar>
 
 #include <algorithm>
 #include <utility>
@@ -58,39 +59,28 @@ QString allNumbers()
     return text;
 }
 
-void addShortcuts(const QMenu& menu, QString* rows)
-{
-    for (const QAction* action : menu.actions()) {
-        if (const QMenu* inner = action->menu()) {
-            addShortcuts(*inner, rows);
-            continue;
-        }
-        QStringList keys;
-        for (const QKeySequence& key : action->shortcuts())
-            keys << key.toString(QKeySequence::NativeText);
-        if (!keys.isEmpty())
-            *rows += QStringLiteral("| %1 | %2 |\n")
-                         .arg(plain(action->text().remove(u'&')), plain(keys.join(QStringLiteral(", "))));
-    }
-}
-
-QString shortcuts(const QMenuBar* menus)
+QString shortcuts(const ActionRegistry* actions)
 {
     QString text = tr("# Shortcuts\n");
     const QString head = tr("\n| Action | Keys |\n|---|---|\n");
-    for (const QAction* action : menus ? menus->actions() : QList<QAction*>()) {
-        QString rows;
-        if (action->menu())
-            addShortcuts(*action->menu(), &rows);
-        if (!rows.isEmpty())
-            text += QStringLiteral("\n## %1\n").arg(plain(action->text().remove(u'&'))) + head + rows;
+    QString title;
+    const auto begin = [&](const QString& next) {
+        if (next != title)
+            text += QStringLiteral("\n## %1\n").arg(plain(next)) + head;
+        title = next;
+    };
+    text += tr("\n*Edit ▸ Keyboard shortcuts…* changes them.\n");
+    for (const ActionEntry& entry : actions ? actions->entries() : std::vector<ActionEntry>()) {
+        const QString keys = keysText(entry.keys());
+        if (keys.isEmpty() || !entry.action()->isVisible())
+            continue;
+        begin(entry.path.section(QStringLiteral(" ▸ "), 0, 0));
+        const bool elsewhere = !entry.scope.isEmpty() && entry.scope != entry.path;
+        const QString what = elsewhere ? tr("%1 (in %2)").arg(entry.text(), entry.scope) : entry.text();
+        text += QStringLiteral("| %1 | %2 |\n").arg(plain(what), plain(keys));
     }
-    text += QStringLiteral("\n## %1\n").arg(tr("In the graph")) + head;
-    const std::pair<QString, QString> graph[] { { tr("Fit"), tr("Space") },
-        { tr("Show the selection"), QStringLiteral("F") },
-        { tr("Open or close the group of the selection; zoom where there is none"), QStringLiteral("+ −") },
-        { tr("Zoom"), QStringLiteral("Ctrl++ Ctrl+−") },
-        { tr("Only the neighbourhood of the selection, or the whole graph"), QStringLiteral("N") },
+    begin(tr("In the graph, always"));
+    const std::pair<QString, QString> graph[] { { tr("Along the edges"), tr("Arrow keys") },
         { tr("With a click: choose several boxes. Shift and drag: all within a rectangle"),
             QStringLiteral("Shift, Ctrl") } };
     for (const auto& [what, key] : graph)
@@ -113,14 +103,14 @@ std::vector<std::pair<QString, QString>> sections(const HelpPage& page)
 
 } // namespace
 
-std::vector<HelpPage> helpPages(const QMenuBar* menus)
+std::vector<HelpPage> helpPages(const ActionRegistry* actions)
 {
     return { { QStringLiteral("start"), tr("First steps"), resource("start") },
         { QStringLiteral("files"), tr("Files"), resource("files") },
         { QStringLiteral("data"), tr("Data"), resource("data") },
         { QStringLiteral("views"), tr("Views"), resource("views") },
         { QStringLiteral("numbers"), tr("Numbers"), resource("numbers") + allNumbers() },
-        { QStringLiteral("shortcuts"), tr("Shortcuts"), shortcuts(menus) } };
+        { QStringLiteral("shortcuts"), tr("Shortcuts"), shortcuts(actions) } };
 }
 
 std::vector<HelpPlace> searchHelp(const std::vector<HelpPage>& pages, const QString& query)

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-class QMenuBar;
-
 namespace qs {
+
+class ActionRegistry;
 
 /// One page of the help: Markdown with one title and sections that begin with "## ".
 struct HelpPage {
@@ -17,8 +17,8 @@ struct HelpPage {
     QString markdown;
 };
 
-/// All pages; the keys are those of the actions of `menus`.
-std::vector<HelpPage> helpPages(const QMenuBar* menus);
+/// All pages; the keys are those that the actions have now.
+std::vector<HelpPage> helpPages(const ActionRegistry* actions);
 
 /// A place where something was found.
 struct HelpPlace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/help/help_window.h"
 
+#include "widgets/views/actions/action_registry.h"
 #include "widgets/views/base/panel.h"
 
 #include <QApplication>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QMainWindow>
 #include <QScrollBar>
 #include <QSplitter>
 #include <QTextBlock>
@@ -97,6 +97,13 @@ void HelpWindow::fillList()
     }
 }
 
+void HelpWindow::setPages(std::vector<HelpPage> pages)
+{
+    m_pages = std::move(pages);
+    m_text->clear();
+    show(HelpPlace(m_place));
+}
+
 void HelpWindow::show(const HelpPlace& place)
 {
     const auto page = std::ranges::find_if(m_pages, [&](const HelpPage& p) { return p.name == place.page; });
@@ -126,10 +133,11 @@ void HelpWindow::goTo(const QString& section)
 HelpWindow* showHelp(QWidget* window, const HelpPlace& place)
 {
     auto* help = window->findChild<HelpWindow*>(QString(), Qt::FindDirectChildrenOnly);
-    if (!help) {
-        const auto* main = qobject_cast<QMainWindow*>(window);
-        help = new HelpWindow(helpPages(main ? main->menuBar() : nullptr), window);
-    }
+    std::vector<HelpPage> pages = helpPages(window->findChild<ActionRegistry*>());
+    if (help)
+        help->setPages(std::move(pages)); // keys may be others by now
+    else
+        help = new HelpWindow(std::move(pages), window);
     static_cast<QDialog*>(help)->show();
     help->raise();
     help->activateWindow();

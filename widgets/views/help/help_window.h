@@ -16,6 +16,7 @@ class HelpWindow : public QDialog {
     Q_OBJECT
 public:
     explicit HelpWindow(std::vector<HelpPage> pages, QWidget* parent = nullptr);
+    void setPages(std::vector<HelpPage> pages); ///< the same ones, with other texts
     void show(const HelpPlace& place);
     HelpPlace place() const { return m_place; }
     QLineEdit* search() const { return m_search; }

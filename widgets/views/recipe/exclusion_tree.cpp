@@ -4,6 +4,7 @@
 #include "core/base/name_pattern.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
 
@@ -140,13 +141,15 @@ void ExclusionTree::buildTree()
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Value, QHeaderView::ResizeToContents);
     setFocusProxy(m_tree);
     auto* toggle = new QAction(tr("Quantize or leave in float"), m_tree);
+    nameAction(*toggle, QStringLiteral("whatIf.toggle"), tr("What-if"));
     m_tree->addAction(toggle);
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
     connect(toggle, &QAction::triggered, this, &ExclusionTree::toggleCurrent);
     const auto nameToggle = [this, toggle] {
         const auto& members = m_model.membersOf(m_tree->currentIndex());
         toggle->setEnabled(!members.empty());
-        toggle->setText(members.empty() ? tr("Quantize or leave in float") : m_recipe.toggleText(members));
+        toggle->setText(
+            members.empty() ? tr("Quantize or leave in float") : withoutMnemonics(m_recipe.toggleText(members)));
     };
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, toggle, nameToggle);
     connect(&m_model, &NodeTreeModel::dataChanged, toggle, nameToggle);

@@ -4,6 +4,7 @@
 #include "core/quant/recipe/recipe_edit.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/recipe/node_tree_model.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/unit_actions.h"
@@ -249,7 +250,7 @@ void OverrideEditor::refreshUnit(const std::vector<size_t>& members)
         const NodeState& state = m_recipe.states()[member];
         tips << tr("%1: %2").arg(m_recipe.title({ &member, 1 }), originText(state.origin, state.by));
     }
-    m_quantize->setToolTip(tips.join(u'\n') + u'\n' + tr("%1 (E)").arg(m_recipe.toggleText(members)));
+    setKeyTip(*m_quantize, QStringLiteral("recipe.toggle"), tips.join(u'\n') + u'\n' + m_recipe.toggleText(members));
     m_quantize->setAccessibleName(tr("quantize %1").arg(title));
     const TriState state = triState(m_recipe.states(), members);
     m_quantize->setTristate(state == TriState::Some);

@@ -13,6 +13,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QStyle>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -199,6 +200,17 @@ QWidget* RecipeForm::editor(const std::string& path) const
         if (line.widget() && line.field->path() == path)
             return line.widget();
     return nullptr;
+}
+
+void RecipeForm::goTo(const std::string& path)
+{
+    QWidget* editor = this->editor(path);
+    if (!editor)
+        return;
+    for (QWidget* around = parentWidget(); around; around = around->parentWidget())
+        if (auto* scroll = qobject_cast<QScrollArea*>(around))
+            scroll->ensureWidgetVisible(editor);
+    editor->setFocus(Qt::ShortcutFocusReason);
 }
 
 void RecipeForm::refresh()

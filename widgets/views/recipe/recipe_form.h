@@ -28,6 +28,7 @@ public:
     explicit RecipeForm(Session& session, QWidget* parent = nullptr);
     /// Editor of a setting, by its path ("calibration.method"); null when there is none.
     QWidget* editor(const std::string& path) const;
+    void goTo(const std::string& path); ///< gives that editor the focus and brings it into sight
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/run_model.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/recipe_form.h"
@@ -78,7 +79,7 @@ QWidget* WhatIfPanel::makeFooter()
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
     m_run->setProperty("primary", true);
-    m_run->setToolTip(tr("Quantize and compare with the recipe as it is now (Ctrl+Enter, R)"));
+    setKeyTip(*m_run, QStringLiteral("recipe.run"), tr("Quantize and compare with the recipe as it is now"));
     m_autoRun->setChecked(m_session.autoRun());
     m_autoRun->setToolTip(
         tr("Run after each edit that is expected to take less than %1").arg(durationText(Session::kAutoRunMs)));

@@ -2,6 +2,7 @@
 #include "widgets/views/tables/matching_panel.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/tables/link_dialog.h"
 
@@ -73,12 +74,14 @@ MatchingPanel::MatchingPanel(Session& session, QWidget* parent)
 
 void MatchingPanel::buildActions()
 {
+    nameAction(*m_link, QStringLiteral("matching.link"), header()->title());
+    nameAction(*m_unlink, QStringLiteral("matching.unlink"), header()->title());
+    nameAction(*m_export, QStringLiteral("matching.export"), header()->title());
     m_link->setShortcut(QKeySequence(Qt::Key_L));
     m_link->setToolTip(
-        tr("Pair the chosen tensor with one of the other file; with one of each file chosen (Ctrl+click), "
-           "those two (L)"));
+        tr("Pair the chosen tensor with one of the other file; with one of each file chosen (Ctrl+click), those two"));
     m_unlink->setShortcut(QKeySequence::Delete);
-    m_unlink->setToolTip(tr("These two are not the same tensor (Delete)"));
+    m_unlink->setToolTip(tr("These two are not the same tensor"));
     m_export->setToolTip(tr("Write the links made by hand to a map file, which can be read again"));
     for (QAction* action : { m_link, m_unlink }) {
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
@@ -117,9 +120,12 @@ void MatchingPanel::refreshActions()
 {
     const std::vector<int> rows = chosenRows();
     const bool links = !m_session.recipe().links().empty();
-    m_link->setEnabled(editable() && (rows.size() == 1 || chosenPair()));
-    m_unlink->setEnabled(editable() && rows.size() == 1 && matches().at(rows[0]).pair);
-    m_export->setEnabled(links);
+    const QString fixed = tr("What a recipe made is paired by what made it");
+    enable(*m_link, editable() && (rows.size() == 1 || chosenPair()),
+        editable() ? tr("Choose a row of the matching panel, or one tensor of each file") : fixed);
+    enable(*m_unlink, editable() && rows.size() == 1 && matches().at(rows[0]).pair,
+        editable() ? tr("Choose a pair in the matching panel") : fixed);
+    enable(*m_export, links, tr("No links were made by hand"));
 }
 
 void MatchingPanel::link(const QString& floatName, const QString& quantName)

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/recipe/setting_changes.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/actions/named_action.h"
 
 #include <QAction>
 #include <QEvent>
@@ -147,12 +148,17 @@ void RunsPanel::buildActions()
 {
     m_restore->setToolTip(
         tr("Go on from this run: its recipe becomes the current one, as one step that can be undone"));
+    const QString scope = header()->title();
+    nameAction(*m_restore, QStringLiteral("runs.restore"), scope);
+    nameAction(*m_remove, QStringLiteral("runs.remove"), scope);
+    nameAction(*m_sideBySide, QStringLiteral("runs.sideBySide"), scope);
     m_restore->setShortcut(QKeySequence(Qt::Key_Return));
     m_restore->setShortcutContext(Qt::WidgetShortcut);
     m_remove->setToolTip(tr("Forget this run; the runs made from it stay"));
     m_remove->setShortcut(QKeySequence::Delete);
     m_remove->setShortcutContext(Qt::WidgetShortcut);
     auto* rename = new QAction(tr("Rename"), this);
+    nameAction(*rename, QStringLiteral("runs.rename"), scope);
     rename->setShortcut(QKeySequence(Qt::Key_F2));
     rename->setShortcutContext(Qt::WidgetShortcut);
     m_sideBySide->setToolTip(

@@ -6,6 +6,7 @@
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/recipe/advisor.h"
+#include "widgets/views/actions/action_registry.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/progress_strip.h"
@@ -26,6 +27,7 @@
 #include "widgets/views/header/other_chip.h"
 #include "widgets/views/header/state_notes.h"
 #include "widgets/views/help/tour.h"
+#include "widgets/views/palette/palette.h"
 #include "widgets/views/recipe/what_if_panel.h"
 #include "widgets/views/tables/advisor_panel.h"
 #include "widgets/views/tables/difference_panel.h"
@@ -41,10 +43,10 @@
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/drop_hint.h"
 #include "widgets/views/window/named_layouts.h"
+#include "widgets/views/window/panel_cycle.h"
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
 #include "widgets/views/window/unsaved_question.h"
-#include "widgets/views/window/window_menus.h"
 
 #include <QCloseEvent>
 #include <QDir>
@@ -87,6 +89,9 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_status(new QLabel(this))
     , m_dropHint(new DropHint(session, *this))
     , m_tour(new Tour(*this, session, [this](const QString& name) { return revealed(name); }))
+    , m_actions(new ActionRegistry(*this))
+    , m_cycle(new PanelCycle(*this))
+    , m_palette(new Palette(this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowTitle(QStringLiteral("Quantscope"));
@@ -111,9 +116,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
         session.setAutoTry(readWindowSettings().tryRemedies.value_or(true));
         connect(&session, &Session::autoTryChanged, this, [](bool on) { keepWindowSettings({ {}, {}, {}, on }); });
     }
-    buildMenus({ *this, session, m_recent, *m_layout, *m_layouts, *m_graph, *m_tensors, *m_strip, *m_recipe,
-        *m_matching, *m_tour, [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
-        [this](ThemeChoice choice) { setThemeChoice(choice); } });
+    buildActions();
     connectSession();
     connect(m_strip->findChild<OtherChip*>(), &OtherChip::asked, m_layout,
         [this] { m_layout->raise(QStringLiteral("difference")); });

@@ -13,6 +13,7 @@ class QStackedWidget;
 
 namespace qs {
 
+class ActionRegistry;
 class DockLayout;
 class DropHint;
 class Advisor;
@@ -21,6 +22,8 @@ class GraphPanel;
 class HeaderStrip;
 class MatchingPanel;
 class NamedLayouts;
+class Palette;
+class PanelCycle;
 class RecipeView;
 class RecoveryBar;
 class ShownElements;
@@ -56,6 +59,8 @@ public:
     ErrorBar& errorBar() const { return *m_errorBar; }
     UnsavedQuestion& unsaved() const { return *m_unsaved; }
     Tour& tour() const { return *m_tour; }
+    ActionRegistry& actions() const { return *m_actions; }
+    Palette& finder() const { return *m_palette; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -67,6 +72,9 @@ private:
     void buildCentre();
     void buildDocks();
     void buildStatusBar();
+    void buildActions();
+    void showPanel(const QString& name); ///< and gives it the focus
+    void showSetting(const std::string& path); ///< of the recipe
     void connectSession();
     void takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before);
     void showOther(const Snapshot& now);
@@ -99,6 +107,9 @@ private:
     QLabel* m_status;
     DropHint* m_dropHint;
     Tour* m_tour;
+    ActionRegistry* m_actions;
+    PanelCycle* m_cycle;
+    Palette* m_palette;
     bool m_docksShown = false;
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/named_layouts.h"
 
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/docks/layouts_dialog.h"
 
@@ -16,8 +17,13 @@ namespace qs {
 
 namespace {
 
-/// As a menu shows it, without a mnemonic.
-QString menuText(QString name) { return name.replace(u'&', QStringLiteral("&&")); }
+struct BuiltIn {
+    LayoutName name;
+    const char* id;
+    QString text;
+};
+
+QList<QKeySequence> keysOf(int number) { return { QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(number)) }; }
 
 } // namespace
 
@@ -57,9 +63,11 @@ void NamedLayouts::fill(QMenu& menu)
     refill(menu);
 }
 
-QAction* NamedLayouts::addOne(QMenu& menu, QActionGroup& group, const QString& text, bool chosen)
+QAction* NamedLayouts::addOne(QMenu& menu, QActionGroup& group, const QString& id, const QString& text, int number,
+    bool chosen, std::function<void()> show)
 {
-    QAction* action = menu.addAction(text);
+    QAction* action
+        = addEntry(&menu, id, text, number <= 9 ? keysOf(number) : QList<QKeySequence>(), this, std::move(show));
     action->setCheckable(true);
     action->setChecked(chosen);
     group.addAction(action);
@@ -71,28 +79,27 @@ void NamedLayouts::refill(QMenu& menu)
     delete menu.findChild<QActionGroup*>(QString(), Qt::FindDirectChildrenOnly);
     menu.clear();
     auto* group = new QActionGroup(&menu);
-    const std::pair<LayoutName, QString> builtIn[] { { LayoutName::Inspect, tr("&Inspect") },
-        { LayoutName::Compare, tr("&Compare") }, { LayoutName::WhatIf, tr("&What-if") },
-        { LayoutName::Teach, tr("&Teach") } };
+    const BuiltIn builtIn[] { { LayoutName::Inspect, "layout.inspect", tr("&Inspect") },
+        { LayoutName::Compare, "layout.compare", tr("&Compare") },
+        { LayoutName::WhatIf, "layout.whatIf", tr("&What-if") }, { LayoutName::Teach, "layout.teach", tr("&Teach") } };
     int number = 0;
-    for (const auto& [name, text] : builtIn) {
-        QAction* action = addOne(menu, *group, text, m_current == LayoutChoice(name));
-        action->setShortcut(QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(++number)));
-        connect(action, &QAction::triggered, &m_layout, [this, chosen = name] { m_layout.apply(chosen); });
-    }
+    for (const auto& [name, id, text] : builtIn)
+        addOne(menu, *group, QLatin1String(id), text, ++number, m_current == LayoutChoice(name),
+            [this, chosen = name] { m_layout.apply(chosen); });
     if (!m_kept.empty())
         menu.addSeparator();
     for (const KeptLayout& layout : m_kept) {
         const auto* own = std::get_if<QString>(&m_current);
-        QAction* action = addOne(menu, *group, menuText(layout.name), own && *own == layout.name);
-        if (++number <= 9)
-            action->setShortcut(QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(number)));
-        connect(action, &QAction::triggered, this, [this, name = layout.name] { show(name); });
+        ++number;
+        addOne(menu, *group, QStringLiteral("layout.own.%1").arg(number), withoutMnemonics(layout.name), number,
+            own && *own == layout.name, [this, name = layout.name] { show(name); });
     }
     menu.addSeparator();
-    menu.addAction(tr("&Save layout as…"), this, &NamedLayouts::askForName);
-    menu.addAction(tr("&Manage layouts…"), this, &NamedLayouts::manage)->setEnabled(!m_kept.empty());
-    menu.addAction(tr("&Reset %1").arg(menuText(current())), this, &NamedLayouts::reset);
+    addEntry(&menu, QStringLiteral("layout.save"), tr("&Save layout as…"), {}, this, [this] { askForName(); });
+    enable(*addEntry(&menu, QStringLiteral("layout.manage"), tr("&Manage layouts…"), {}, this, [this] { manage(); }),
+        !m_kept.empty(), tr("No layout was saved"));
+    addEntry(&menu, QStringLiteral("layout.reset"), tr("&Reset %1").arg(withoutMnemonics(current())), {}, this,
+        [this] { reset(); });
 }
 
 bool NamedLayouts::save(const QString& given)

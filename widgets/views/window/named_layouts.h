@@ -7,6 +7,8 @@
 
 #include <QObject>
 
+#include <functional>
+
 class QAction;
 class QActionGroup;
 class QMenu;
@@ -39,7 +41,8 @@ signals:
     void changed();
 
 private:
-    QAction* addOne(QMenu& menu, QActionGroup& group, const QString& text, bool chosen);
+    QAction* addOne(QMenu& menu, QActionGroup& group, const QString& id, const QString& text, int number, bool chosen,
+        std::function<void()> show);
     void refill(QMenu& menu);
     void askToReplace(const QString& name);
     void note(LayoutChoice chosen);

@@ -8,13 +8,13 @@
 
 #include <functional>
 
+class QAction;
+class QMenu;
+
 namespace qs {
 
-class DockLayout;
 class GraphPanel;
-class HeaderStrip;
 class MatchingPanel;
-class NamedLayouts;
 class RecipeView;
 class TablePanel;
 class Tour;
@@ -24,20 +24,20 @@ struct WindowParts {
     QMainWindow& window;
     Session& session;
     RecentFiles& recent;
-    DockLayout& layout;
-    NamedLayouts& layouts;
     GraphPanel& graph;
     TablePanel& tensors;
-    HeaderStrip& strip;
     RecipeView& recipe;
     MatchingPanel& matching;
     Tour& tour;
+    Inputs example; ///< no paths: it is not installed
     std::function<void(const QString& path)> saveProject; ///< empty path: asks for one
     std::function<ThemeChoice()> theme;
     std::function<void(ThemeChoice)> setTheme;
+    std::function<void(const QString& name)> raisePanel;
+    QList<QAction*> panels; ///< show and hide them
+    std::function<void(bool forward)> nextPanel; ///< gives the focus to another one
+    std::function<void(QMenu&)> fillLayouts;
+    std::function<void()> openPalette;
 };
-
-/// Fills the menu bar: every action of the window with its shortcut.
-void buildMenus(const WindowParts& parts);
 
 } // namespace qs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widgets/views/window/help_texts.h"
+#include "widgets/views/help/about.h"
 
 #include "widgets/models/base/translated.h"
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window's menus, keys and palette reach.
+#include "widgets/views/actions/action_registry.h"
+#include "widgets/views/actions/menu_keys.h"
+#include "widgets/views/base/table_panel.h"
+#include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/header/header_strip.h"
+#include "widgets/views/palette/palette.h"
+#include "widgets/views/palette/palette_sources.h"
+#include "widgets/views/recipe/recipe_form.h"
+#include "widgets/views/tables/matching_panel.h"
+#include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/main_window.h"
+#include "widgets/views/window/menus/window_menus.h"
+#include "widgets/views/window/named_layouts.h"
+#include "widgets/views/window/panel_cycle.h"
+#include "widgets/views/window/start_page.h"
+
+#include <utility>
+
+namespace qs {
+
+/// Menus and keys, once all panels are there.
+void MainWindow::buildActions()
+{
+    new MenuKeys(this);
+    const QList<QAction*> panels = m_layout->toggleActions();
+    std::vector<std::pair<QString, QString>> titles;
+    for (Panel* panel : findChildren<Panel*>())
+        titles.emplace_back(panel->objectName(), panel->header()->title());
+    buildMenus({ *this, m_session, m_recent, *m_graph, *m_tensors, *m_recipe, *m_matching, *m_tour, exampleInputs(),
+        [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
+        [this](ThemeChoice choice) { setThemeChoice(choice); }, [this](const QString& name) { m_layout->raise(name); },
+        panels, [this](bool forward) { m_cycle->step(forward); }, [this](QMenu& menu) { m_layouts->fill(menu); },
+        [this] { m_palette->open(); } });
+    connect(m_strip, &HeaderStrip::searchAsked, this, [this] { m_palette->open(); });
+    new PaletteSources(*m_palette,
+        { *m_actions, m_session, *m_recipe, std::move(titles), [this](const QString& name) { showPanel(name); },
+            [this](const std::string& path) { showSetting(path); } });
+    m_actions->collect();
+    if (m_memory == WindowMemory::Remembered) {
+        m_actions->remember();
+        m_palette->remember();
+    }
+}
+
+void MainWindow::showPanel(const QString& name)
+{
+    m_layout->raise(name);
+    if (auto* panel = findChild<Panel*>(name))
+        m_cycle->enter(*panel);
+}
+
+void MainWindow::showSetting(const std::string& path)
+{
+    m_layout->raise(QStringLiteral("what-if"));
+    if (auto* form = findChild<RecipeForm*>())
+        form->goTo(path);
+}
+
+} // namespace qs
