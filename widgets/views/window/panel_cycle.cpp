@@ -17,8 +17,8 @@ namespace {
 void mark(PanelHeader* header, bool current)
 {
     header->setProperty("current", current);
-    header->style()->unpolish(header);
-    header->style()->polish(header);
+    header->style()->polish(header); // unpolishing would bring back the palette of a theme before this one
+    header->update();
 }
 
 bool takesFocus(const QWidget* widget)
