@@ -40,8 +40,8 @@ void ChannelChart::rebuild()
     showMessage(m_data.channels.empty() ? m_data.emptyText : QString());
     useLinearTicks(*plot().xAxis, TickNumbers::Whole);
     useLinearTicks(*plot().yAxis);
-    plot().xAxis->setLabel(m_data.xLabel);
-    plot().yAxis->setLabel(m_data.yLabel);
+    setAxisLabel(*plot().xAxis, m_data.xLabel);
+    setAxisLabel(*plot().yAxis, m_data.yLabel);
     addBars();
     addRepresentable();
     addStrips();

@@ -50,8 +50,8 @@ void HeatMap::rebuild()
     showMessage(m_data.values.empty() ? m_data.emptyText : QString());
     useLinearTicks(*plot().xAxis, TickNumbers::Whole);
     useLinearTicks(*plot().yAxis, TickNumbers::Whole);
-    plot().xAxis->setLabel(m_data.columnName);
-    plot().yAxis->setLabel(m_data.rowName);
+    setAxisLabel(*plot().xAxis, m_data.columnName);
+    setAxisLabel(*plot().yAxis, m_data.rowName);
     const int rows = int(m_data.rows), columns = int(m_data.columns);
     m_map->data()->setSize(columns, rows);
     const double down = m_data.rowStep, across = m_data.columnStep;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLogLeastTop = 200; ///< fewer decades would have odd ticks
 constexpr double kWidestView = 4; ///< a range is shown whole up to that many times the data's
-constexpr int kLowPlot = 190; ///< pixels of height below which bins need all the room there is
+constexpr double kLowPlot = 12; ///< height in lines below which bins need all the room there is
 constexpr int kSide = 15, kLabelGap = 6; ///< pixels around the axes; above the text there
 
 /// Bin of a series that holds x.
@@ -87,7 +87,6 @@ void HistogramPlot::rebuild()
     else
         useLinearTicks(*plot().yAxis);
     useLinearTicks(*plot().xAxis);
-    plot().yAxis->setLabel(QString());
     labelXAxis();
     plot().axisRect()->setMinimumMargins({ kSide, fontMetrics().height() + kLabelGap, kSide, kSide });
     plot().xAxis->grid()->setVisible(false);
@@ -172,7 +171,7 @@ void HistogramPlot::resizeEvent(QResizeEvent* event)
 }
 
 /// Only where there is height for it.
-void HistogramPlot::labelXAxis() { plot().xAxis->setLabel(height() < kLowPlot ? QString() : m_data.xLabel); }
+void HistogramPlot::labelXAxis() { setAxisLabel(*plot().xAxis, linesHigh() < kLowPlot ? QString() : m_data.xLabel); }
 
 std::optional<std::pair<double, QString>> HistogramPlot::readout(double x, double) const
 {

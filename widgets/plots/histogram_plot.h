@@ -59,6 +59,7 @@ private:
     void addShade(double x, double side);
     QCPItemText* addLabel(const QString& text, const QColor& colour, bool bold);
     void placeLabels();
+    void shortenRangeLabel();
     PlotRange dataRange() const;
 
     HistogramData m_data;

@@ -17,9 +17,9 @@ constexpr double kGrabDistance = 7; ///< pixels beside an end that still hold it
 constexpr double kHandleHeight = 0.55, kHandleSize = 11; ///< share of the axes from the top; pixels
 constexpr double kKeyStep = 0.01; ///< of the range
 constexpr double kTickAngle = -60, kTickTop = 0.72; ///< degrees; share of the axes from the top
-constexpr double kLeastTickRoom = 130; ///< pixels of height without which ticks have no texts
-constexpr double kTickDistance = 16; ///< pixels between texts of ticks that are told apart
+constexpr double kLeastTickRoom = 8; ///< height in lines without which ticks have no texts
 constexpr int kLabelPadding = 3;
+const QString kPartBorder = QStringLiteral(" · ");
 
 } // namespace
 
@@ -126,6 +126,7 @@ void HistogramPlot::placeTickLabels()
     std::vector<size_t> order(m_data.ticks.size());
     std::iota(order.begin(), order.end(), size_t(0));
     std::ranges::stable_sort(order, {}, [this](size_t i) { return m_data.ticks[i].range.second; });
+    const double line = fontMetrics().height(); // what lies closer cannot be told apart
     QCPItemText* last = nullptr;
     QString first; ///< text of the last that is shown
     int more = 0; ///< ticks that share it
@@ -134,10 +135,10 @@ void HistogramPlot::placeTickLabels()
         QCPItemText* label = m_tickLabels[i];
         const double at = plot().xAxis->coordToPixel(m_data.ticks[i].range.second);
         label->setText(m_data.ticks[i].label);
-        label->setVisible(at >= area.left() && at <= area.right() + 1 && area.height() >= kLeastTickRoom);
+        label->setVisible(at >= area.left() && at <= area.right() + 1 && area.height() >= kLeastTickRoom * line);
         if (!label->visible())
             continue;
-        if (last && at - lastAt < kTickDistance) {
+        if (last && at - lastAt < line) {
             const QString all = tr("%1 +%2").arg(first).arg(++more); // the texts of all would not fit
             if (QFontMetrics(last->font()).horizontalAdvance(all) < area.height() * kTickTop)
                 last->setText(all);
@@ -168,7 +169,7 @@ void HistogramPlot::turnTickLabels(const std::vector<size_t>& byPosition)
         label->setRotation(leans ? kTickAngle : -90);
         label->position->setCoords(leans ? at + 2 : at - 1, bottom);
         if (!leans)
-            end = at - kTickDistance;
+            end = at - fontMetrics().height();
     }
 }
 
@@ -299,10 +300,25 @@ QCPItemText* HistogramPlot::addLabel(const QString& text, const QColor& colour, 
     return label;
 }
 
+/// What stands first matters most; parts that have no room go.
+void HistogramPlot::shortenRangeLabel()
+{
+    if (!m_rangeLabel)
+        return;
+    const QFontMetrics metrics(m_rangeLabel->font());
+    const int room = plot().axisRect()->right() - 2 * kLabelPadding;
+    QString text = m_data.representableLabel;
+    for (qsizetype part = text.lastIndexOf(kPartBorder); part > 0 && metrics.horizontalAdvance(text) > room;
+         part = text.lastIndexOf(kPartBorder))
+        text.truncate(part);
+    m_rangeLabel->setText(metrics.elidedText(text, Qt::ElideRight, room));
+}
+
 /// Both share a line above the axes, where they hide nothing; where that is too narrow, the range's own stays.
 void HistogramPlot::placeLabels()
 {
     const QRect area = plot().axisRect()->rect();
+    shortenRangeLabel();
     const auto width = [](const QCPItemText* label) {
         return label ? QFontMetrics(label->font()).horizontalAdvance(label->text()) + 2 * kLabelPadding : 0;
     };

@@ -47,13 +47,13 @@ void LineChart::rebuild()
     const bool named = !m_data.ticks.empty();
     plot().xAxis->setTickLabels(named);
     plot().xAxis->setTicks(named);
-    plot().xAxis->setLabel(m_data.xLabel);
+    setAxisLabel(*plot().xAxis, m_data.xLabel);
     if (named)
         plot().xAxis->setTicker(QSharedPointer<QCPAxisTickerText>::create());
     plot().xAxis->grid()->setVisible(false);
     const bool one = m_data.series.size() == 1; // its name stands beside the axis
     showLegend(!one);
-    plot().yAxis->setLabel(one ? m_data.series.front().name : QString());
+    setAxisLabel(*plot().yAxis, one ? m_data.series.front().name : QString());
     placeTickNames();
     useLinearTicks(*plot().yAxis);
     markChosen();

@@ -25,12 +25,37 @@ protected:
     }
     void paintEvent(QPaintEvent* event) override
     {
-        if (std::exchange(m_outdated, false))
+        if (const double scale = devicePixelRatioF(); scale != bufferDevicePixelRatio()) { // another screen
+            setBufferDevicePixelRatio(scale);
+            m_outdated = true;
+        }
+        if (std::exchange(m_outdated, false)) {
+            for (int round = 0; round < kMostLayouts; ++round) {
+                forgetMargins();
+                updateLayout();
+                if (!std::exchange(m_outdated, false))
+                    break;
+            }
+            forgetMargins();
             replot(rpQueuedRefresh);
+            m_outdated = false;
+        }
         QCustomPlot::paintEvent(event);
     }
 
 private:
+    /// Axes keep the room of texts that they had before; changing a length makes them measure those of now.
+    void forgetMargins()
+    {
+        for (QCPAxis* axis : { xAxis, yAxis }) {
+            const int padding = axis->tickLabelPadding();
+            axis->setTickLabelPadding(padding + 1);
+            axis->setTickLabelPadding(padding);
+        }
+    }
+
+    /// What the room allows is known once it is laid out: whoever hears of that may ask for another layout.
+    static constexpr int kMostLayouts = 3;
     bool m_outdated = false;
 };
 

@@ -19,7 +19,10 @@ namespace qs {
 
 namespace {
 
-constexpr int kMostTicks = 5, kTickWidth = 80, kTickHeight = 34; ///< pixels of the plot for each
+constexpr int kMostTicks = 5;
+constexpr double kTickWidth = 4.2, kTickHeight = 1.6; ///< lines of text of the axis for each
+constexpr double kLeastNumberedAxis = 1.8; ///< height in lines below which numbers would lie over each other
+constexpr double kLegendLines = 7; ///< height in lines without which bins need all the room
 constexpr int kVeilAlpha = 150; ///< of 255
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 
@@ -95,6 +98,7 @@ PlotWidget::PlotWidget(QWidget* parent)
     m_message->hide();
     setFocusPolicy(Qt::StrongFocus);
     m_plot->setFocusPolicy(Qt::NoFocus);
+    connect(m_plot, &QCustomPlot::afterLayout, this, &PlotWidget::fitTexts);
 }
 
 PlotWidget::~PlotWidget() = default;
@@ -130,7 +134,8 @@ void PlotWidget::applyStyle()
     m_plot->legend->setBorderPen(Qt::NoPen);
     m_plot->legend->setTextColor(m_style.muted);
     m_plot->legend->setFont(small);
-    m_plot->legend->setIconSize(12, 8);
+    const int line = QFontMetrics(small).height();
+    m_plot->legend->setIconSize(line * 3 / 4, line / 2);
     QPalette colours = palette();
     colours.setColor(QPalette::Window, m_style.background);
     colours.setColor(QPalette::WindowText, m_style.text);
@@ -182,8 +187,74 @@ void PlotWidget::useLogarithmicTicks(QCPAxis& axis)
 int PlotWidget::tickCount(const QCPAxis& axis) const
 {
     const bool across = axis.orientation() == Qt::Horizontal;
-    const int room = across ? width() / kTickWidth : height() / kTickHeight;
-    return std::clamp(room, 2, kMostTicks);
+    const QSize area = m_plot->axisRect()->size();
+    const double lines = double(across ? area.width() : area.height()) / fontMetrics().height();
+    return std::clamp(int(lines / (across ? kTickWidth : kTickHeight)), 2, kMostTicks);
+}
+
+QRect PlotWidget::axesArea() const { return m_plot->axisRect()->rect(); }
+
+double PlotWidget::linesHigh() const { return double(height()) / fontMetrics().height(); }
+
+void PlotWidget::setAxisLabel(QCPAxis& axis, const QString& text)
+{
+    m_labels[&axis] = text;
+    axis.setLabel(text);
+}
+
+/// After the layout, which tells how much room there is; what changes with it is laid out once more.
+void PlotWidget::fitTexts()
+{
+    bool changed = fitLegend();
+    for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis }) {
+        const int ticks = tickCount(*axis);
+        changed = changed || axis->ticker()->tickCount() != ticks;
+        axis->ticker()->setTickCount(ticks);
+        const auto whole = m_labels.find(axis);
+        if (whole == m_labels.end())
+            continue;
+        const QSize area = m_plot->axisRect()->size();
+        const QString label = QFontMetrics(axis->labelFont())
+                                  .elidedText(whole->second, Qt::ElideRight,
+                                      axis->orientation() == Qt::Horizontal ? area.width() : area.height());
+        changed = changed || label != axis->label();
+        axis->setLabel(label);
+    }
+    const bool numbers = m_plot->axisRect()->height() >= kLeastNumberedAxis * fontMetrics().height();
+    changed = changed || m_plot->yAxis->tickLabels() != numbers;
+    m_plot->yAxis->setTickLabels(numbers);
+    if (changed)
+        redraw();
+}
+
+/// As many names in a row as have room; true when that changed.
+bool PlotWidget::fitLegend()
+{
+    QCPLegend& legend = *m_plot->legend;
+    int widest = 1, together = 0, items = 0;
+    for (int i = 0; i < legend.itemCount(); ++i) {
+        const QCPAbstractLegendItem* item = legend.item(i);
+        if (!item) // a cell that was left
+            continue;
+        const int width = item->minimumOuterSizeHint().width() + legend.columnSpacing();
+        widest = std::max(widest, width);
+        together += width;
+        ++items;
+    }
+    const int wrap = together <= m_plot->width() ? 0 : std::clamp(m_plot->width() / widest, 1, std::max(1, items));
+    const int rows = wrap == 0 ? 1 : (items + wrap - 1) / wrap;
+    const bool shown = m_legendWanted && linesHigh() >= kLegendLines + 2 * (rows - 1);
+    const bool appears = shown != legend.visible();
+    legend.setVisible(shown);
+    if (QCPLayoutElement* row = legend.layout()) // a hidden one would keep its room
+        row->setMinimumSize(shown ? QSize(0, 0) : QSize(1, 1));
+    if (!shown)
+        return appears;
+    if (legend.wrap() == wrap)
+        return appears;
+    legend.setWrap(wrap);
+    legend.setFillOrder(legend.fillOrder(), true);
+    return true;
 }
 
 void PlotWidget::placeLegendBelow()
@@ -199,14 +270,13 @@ void PlotWidget::placeLegendBelow()
     m_plot->legend->setMargins({ 0, 4, 0, 4 });
     m_plot->legend->setIconTextPadding(4);
     m_plot->plotLayout()->setRowStretchFactor(1, 0.001);
-    m_plot->legend->setVisible(true);
+    showLegend(true);
 }
 
 void PlotWidget::showLegend(bool shown)
 {
-    m_plot->legend->setVisible(shown);
-    if (QCPLayoutElement* row = m_plot->legend->layout()) // a hidden one would keep its room
-        row->setMinimumSize(shown ? QSize(0, 0) : QSize(1, 1));
+    m_legendWanted = shown;
+    fitLegend();
 }
 
 void PlotWidget::showMessage(const QString& text)
@@ -266,9 +336,7 @@ void PlotWidget::resizeEvent(QResizeEvent* event)
 {
     if (rect().isEmpty())
         return QWidget::resizeEvent(event); // nothing can be painted, and nothing is seen
-    for (QCPAxis* axis : { m_plot->xAxis, m_plot->yAxis })
-        axis->ticker()->setTickCount(tickCount(*axis));
-    m_plot->setGeometry(rect()); // draws with these ticks
+    m_plot->setGeometry(rect());
     m_veil->setGeometry(rect());
     m_message->setGeometry(rect());
     QWidget::resizeEvent(event);
@@ -291,8 +359,10 @@ void PlotWidget::keyPressEvent(QKeyEvent* event)
 
 void PlotWidget::changeEvent(QEvent* event)
 {
-    if (event->type() == QEvent::FontChange)
+    if (event->type() == QEvent::FontChange) {
         applyStyle();
+        redraw();
+    }
     QWidget::changeEvent(event);
 }
 
@@ -311,7 +381,10 @@ void PlotWidget::moveCrosshair(const QPoint& position)
     m_crosshair->point2->setTypeY(QCPItemPosition::ptAxisRectRatio);
     m_crosshair->setVisible(true);
     m_plot->layer(QStringLiteral("overlay"))->replot();
-    m_readout->setText(there->second);
+    QStringList lines = there->second.split(u'\n');
+    for (QString& line : lines) // names may be longer than the plot is wide
+        line = fontMetrics().elidedText(line, Qt::ElideMiddle, width() - 4 * m_readout->margin());
+    m_readout->setText(lines.join(u'\n'));
     m_readout->adjustSize();
     QPoint corner = position + QPoint(14, 14);
     if (corner.x() + m_readout->width() > width())

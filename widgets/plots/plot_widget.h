@@ -6,6 +6,8 @@
 
 #include <QWidget>
 
+#include <map>
+
 class QCPAxis;
 class QCPItemStraightLine;
 class QCustomPlot;
@@ -27,13 +29,14 @@ public:
     /// Pales what is drawn: its numbers are not of the present state.
     void setDimmed(bool dimmed);
     bool dimmed() const;
+    QRect axesArea() const; ///< within this widget, as it was drawn last
     /// Shows everything again.
     void resetView();
     /// Writes the picture or the numbers, by the file name's ending: png, svg, pdf, csv. False when it cannot.
     bool exportTo(const QString& path) const;
     /// The numbers as comma separated values with a header line.
     virtual QString csv() const = 0;
-    QSize minimumSizeHint() const override { return { 200, 120 }; }
+    QSize minimumSizeHint() const override { return { 200, 80 }; }
     QSize sizeHint() const override { return { 420, 260 }; }
 
 protected:
@@ -60,9 +63,13 @@ protected:
     enum class TickNumbers { Any, Whole };
     void useLinearTicks(QCPAxis& axis, TickNumbers numbers = TickNumbers::Any);
     void useLogarithmicTicks(QCPAxis& axis); ///< at powers of ten
+    /// What stands beside an axis, as much of it as the axis is long.
+    void setAxisLabel(QCPAxis& axis, const QString& text);
+    /// Height of the plot in lines of its text.
+    double linesHigh() const;
     /// Puts the legend into a row below the axes.
     void placeLegendBelow();
-    void showLegend(bool shown); ///< where it was placed
+    void showLegend(bool shown); ///< where it was placed, and as long as the plot is high enough
     void hideCrosshair(); ///< and what it says
 
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -72,6 +79,8 @@ protected:
 
 private:
     int tickCount(const QCPAxis& axis) const;
+    void fitTexts();
+    bool fitLegend();
     void applyStyle();
     void moveCrosshair(const QPoint& position);
     void showMenu(const QPoint& global);
@@ -83,6 +92,8 @@ private:
     QLabel* m_readout;
     QLabel* m_message;
     QPoint m_pressed;
+    std::map<QCPAxis*, QString> m_labels; ///< whole
+    bool m_legendWanted = false;
     QCPItemStraightLine* m_crosshair; ///< owned by the plot
 };
 

@@ -53,8 +53,8 @@ void PointChart::rebuild()
     showMessage(m_data.points.empty() ? m_data.emptyText : QString());
     useLinearTicks(*plot().xAxis);
     useLinearTicks(*plot().yAxis);
-    plot().xAxis->setLabel(m_data.xLabel);
-    plot().yAxis->setLabel(m_data.yLabel);
+    setAxisLabel(*plot().xAxis, m_data.xLabel);
+    setAxisLabel(*plot().yAxis, m_data.yLabel);
     for (const PlotLine& line : m_data.lines) {
         QCPGraph* graph = plot().addGraph();
         graph->setPen(QPen(plotStyle().muted, 1, Qt::DashLine));
