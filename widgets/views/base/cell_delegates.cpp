@@ -4,6 +4,7 @@
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_header.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QApplication>
 #include <QMouseEvent>
@@ -17,10 +18,9 @@ namespace qs {
 
 namespace {
 
-constexpr int kRowHeight = 24;
-constexpr int kBarHeight = 10;
+constexpr int kBarHeight = 10; ///< font units
 constexpr int kMargin = 6;
-constexpr int kCheckRoom = 22;
+constexpr int kCheckRoom = 22; ///< font units
 constexpr double kStaleBarOpacity = 0.35; ///< of bars that are not of the recipe as it is
 constexpr int kShortestBar = 4; ///< a shorter one would be all border
 
@@ -35,7 +35,8 @@ void shorten(QStyleOptionViewItem* cell)
     static const QRegularExpression kOutput(
         QStringLiteral("(_output_\\d+)?(_(Deq|Q)uantizeLinear_Output(_\\d+)?|_quantized)?$"));
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
-    const int check = cell->features & QStyleOptionViewItem::HasCheckIndicator ? kCheckRoom : 0;
+    const int check
+        = cell->features & QStyleOptionViewItem::HasCheckIndicator ? fontUnits(cell->fontMetrics, kCheckRoom) : 0;
     const int room = cell->rect.width() - 2 * kMargin - check;
     cell->textElideMode = cell->text.contains(kPath) ? Qt::ElideLeft : Qt::ElideRight;
     if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
@@ -129,7 +130,7 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
 
 QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
 {
-    return { QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight };
+    return { QStyledItemDelegate::sizeHint(option, index).width(), tableRow(option.fontMetrics) };
 }
 
 void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& index) const
@@ -142,7 +143,7 @@ void CellDelegate::paintBar(QPainter* painter, QRect area, const QModelIndex& in
     if (room < 12)
         return;
     const double bad = badness.toDouble();
-    QRect bar = middle(area, kBarHeight);
+    QRect bar = middle(area, fontUnits(metrics, kBarHeight));
     bar.setWidth(int(room * bad));
     if (bar.width() < kShortestBar)
         return;
@@ -157,13 +158,13 @@ void CellDelegate::paintSplit(QPainter* painter, QRect area, const QModelIndex& 
     std::array<double, 3> parts {};
     for (size_t i = 0; i < parts.size(); ++i)
         parts[i] = shares.value(qsizetype(i)).toDouble();
-    paintNoise(*painter, middle(area, kBarHeight), parts, m_session.theme());
+    paintNoise(*painter, middle(area, fontUnits(QFontMetrics(painter->font()), kBarHeight)), parts, m_session.theme());
 }
 
 void CellDelegate::paintStrip(QPainter* painter, QRect area, const QModelIndex& index) const
 {
     const QVariantList cells = index.data(StripRole).toList();
-    const QRect strip = middle(area, kBarHeight + 2);
+    const QRect strip = middle(area, fontUnits(QFontMetrics(painter->font()), kBarHeight + 2));
     const Theme& theme = m_session.theme();
     for (int x = 0; x < strip.width(); ++x) {
         const qsizetype from = x * cells.size() / strip.width();

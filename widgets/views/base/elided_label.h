@@ -5,7 +5,8 @@
 
 namespace qs {
 
-/// One line of text that takes the room it gets and marks with an ellipsis what does not fit; rich text is cut.
+/// One line of text that takes the room it gets and marks with an ellipsis what does not fit; rich text is cut at
+/// the right.
 class ElidedLabel : public QLabel {
 public:
     explicit ElidedLabel(Qt::TextElideMode mode, QWidget* parent = nullptr);
@@ -14,6 +15,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void paintRichText(const QRect& room);
+
     Qt::TextElideMode m_mode;
 };
 

@@ -2,6 +2,7 @@
 #include "widgets/views/base/error_bar.h"
 
 #include "widgets/models/words/error_text.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -23,8 +24,7 @@ ErrorBar::ErrorBar(QWidget* parent)
     m_remedy->setObjectName(QStringLiteral("errorRemedy"));
     for (QLabel* label : { m_headline, m_remedy }) {
         label->setTextFormat(Qt::PlainText);
-        label->setWordWrap(true);
-        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        wrapText(*label);
     }
     auto* texts = new QVBoxLayout;
     texts->setSpacing(2);

@@ -13,7 +13,7 @@ namespace qs {
 namespace {
 
 constexpr double kLeastShare = 0.001; ///< that is named where there is not room for all
-constexpr int kNoiseMargin = 12, kNoiseBarHeight = 8, kNoiseGap = 4;
+constexpr int kNoiseMargin = 12, kNoiseBarHeight = 8, kNoiseGap = 3;
 
 struct Part {
     QString name;

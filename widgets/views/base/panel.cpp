@@ -2,17 +2,20 @@
 #include "widgets/views/base/panel.h"
 
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
 
-constexpr int kHeight = 30;
+constexpr int kHeaderHeight = 27; ///< font units
 constexpr QLatin1Char kNumberMark(':'); ///< in the name of a panel that is not the first of its kind
 
 } // namespace
@@ -44,13 +47,25 @@ PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     row->addLayout(m_endTools);
     m_tools->setSpacing(6);
     m_endTools->setSpacing(6);
-    setFixedHeight(kHeight);
+    setFixedHeight(fontUnits(fontMetrics(), kHeaderHeight));
 }
 
 // A dock asks for the hints, which do not know the fixed height.
-QSize PanelHeader::sizeHint() const { return { QFrame::sizeHint().width(), kHeight }; }
+QSize PanelHeader::sizeHint() const { return { QFrame::sizeHint().width(), maximumHeight() }; }
 
-QSize PanelHeader::minimumSizeHint() const { return { QFrame::minimumSizeHint().width(), kHeight }; }
+QSize PanelHeader::minimumSizeHint() const
+{
+    const int least = QFrame::minimumSizeHint().width();
+    return { m_leastWidth > 0 ? std::min(m_leastWidth, least) : least, maximumHeight() };
+}
+
+void PanelHeader::setLeastWidth(int pixels)
+{
+    if (pixels == m_leastWidth)
+        return;
+    m_leastWidth = pixels;
+    updateGeometry();
+}
 
 QString PanelHeader::title() const { return m_title->text(); }
 

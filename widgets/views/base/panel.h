@@ -28,6 +28,8 @@ public:
     /// Adds a tool at the right end, after the info text.
     void addEndTool(QWidget* tool);
     void setTitleVisible(bool visible);
+    /// For a header that says the same in fewer words where it is narrower than its tools ask for now.
+    void setLeastWidth(int pixels);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -37,6 +39,7 @@ private:
     QLabel* m_rest; ///< of the info, shown whole
     QHBoxLayout* m_tools;
     QHBoxLayout* m_endTools;
+    int m_leastWidth = 0; ///< 0: as the tools are
 };
 
 /// A card of the window: header and content. The main window puts it into a dock (taking the header as the dock's title

@@ -2,6 +2,7 @@
 #include "widgets/views/base/progress_strip.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -13,7 +14,7 @@ namespace qs {
 namespace {
 
 constexpr int kSteps = 1000;
-constexpr int kBarWidth = 160;
+constexpr int kBarWidth = 160; ///< font units
 
 } // namespace
 
@@ -30,7 +31,7 @@ ProgressStrip::ProgressStrip(Session& session, QWidget* parent)
     row->addWidget(m_bar);
     row->addWidget(m_cancel);
     m_bar->setTextVisible(false);
-    m_bar->setFixedWidth(kBarWidth);
+    m_bar->setFixedWidth(fontUnits(fontMetrics(), kBarWidth));
     m_bar->setAccessibleName(tr("Progress"));
     m_cancel->setProperty("link", true);
     m_cancel->setAccessibleName(tr("Cancel the running job"));

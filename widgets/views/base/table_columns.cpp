@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/column_model.h"
 #include "widgets/views/base/table_header.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QScopedValueRollback>
 #include <QScrollBar>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kMeasuredRows = 200; ///< texts of the first rows stand for all
 constexpr int kRare = 20; ///< one text in so many may be wider than its column
-constexpr int kFirstLeast = 110, kFirstUsual = 150;
+constexpr int kFirstLeast = 110, kFirstUsual = 150; ///< font units
 constexpr int kFirstCheck = 28; ///< the box of the recipe, or a picture, before the name
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
 constexpr int kWidestText = 26; ///< letters: a longer text may end with an ellipsis
@@ -57,8 +58,11 @@ int TableColumns::usualText(int column) const
     }
     const auto usual = widths.end() - 1 - rows / kRare;
     std::nth_element(widths.begin(), usual, widths.end());
-    return column == 0 ? *usual + kFirstCheck : std::min(*usual, metrics.averageCharWidth() * kWidestText);
+    return column == 0 ? *usual + fontUnits(metrics, kFirstCheck)
+                       : std::min(*usual, metrics.averageCharWidth() * kWidestText);
 }
+
+int TableColumns::units(int wanted) const { return fontUnits(m_table.fontMetrics(), wanted); }
 
 TableColumns::Room TableColumns::roomOf(int column) const
 {
@@ -71,8 +75,10 @@ TableColumns::Room TableColumns::roomOf(int column) const
     const int title = m_sections.titleWidth(spec.title) + indent;
     const int content = text ? usualText(column) : QFontMetrics(m_table.font()).horizontalAdvance(spec.typical);
     const int wanted = std::max(content + kCellPadding + indent, title);
-    if (column == 0)
-        return { column, std::max(wanted, kFirstLeast), kFirstLeast, Yield::Second };
+    if (column == 0) {
+        const int least = units(kFirstLeast);
+        return { column, std::max(wanted, least), least, Yield::Second };
+    }
     return { column, wanted, text || drawn ? title : std::max(content + kNarrowPadding, title),
         drawn ? Yield::First : Yield::Last };
 }
@@ -112,7 +118,7 @@ void TableColumns::fit()
         spare += room.wanted - room.least;
     }
     if (over > spare) { // it has to be scrolled anyway
-        shown[0].wanted = std::clamp(shown[0].wanted, shown[0].least, std::max(shown[0].least, kFirstUsual));
+        shown[0].wanted = std::clamp(shown[0].wanted, shown[0].least, std::max(shown[0].least, units(kFirstUsual)));
     } else if (over > 0) {
         for (const Yield kind : { Yield::First, Yield::Second, Yield::Last })
             over = take(shown, over, kind);
@@ -135,7 +141,7 @@ int TableColumns::wantedWidth() const
 {
     int width = m_table.verticalScrollBar()->sizeHint().width() + 2;
     for (const Room& room : rooms())
-        width += room.column == 0 && !m_drawn.count(0) ? kFirstUsual : room.wanted;
+        width += room.column == 0 && !m_drawn.count(0) ? units(kFirstUsual) : room.wanted;
     return width;
 }
 

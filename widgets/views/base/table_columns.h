@@ -33,6 +33,7 @@ private:
     };
     using Rooms = std::vector<Room>;
     Room roomOf(int column) const;
+    int units(int wanted) const; ///< pixels
     int usualText(int column) const;
     Rooms rooms() const; ///< of the columns that are shown
     static int take(Rooms& rooms, int over, Yield kind);

@@ -6,6 +6,7 @@
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/table_columns.h"
 #include "widgets/views/base/table_header.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/unit_actions.h"
 
 #include <QClipboard>
@@ -27,8 +28,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kTableRow = 24;
-constexpr int kFilterWidth = 130;
+constexpr int kFilterWidth = 130, kLeastFilter = 60; ///< font units
 
 /// The base class makes the first row current when the focus comes; here only the user chooses.
 class Table : public QTableView {
@@ -57,7 +57,8 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     , m_sections(new TableHeader(m_table))
     , m_filter(new QLineEdit(this))
     , m_columns(new QToolButton(this))
-    , m_empty(new QLabel(m_table))
+    , m_emptyArea(new QWidget(m_table))
+    , m_empty(new QLabel(m_emptyArea))
     , m_rest(new QSpacerItem(0, 0, QSizePolicy::Minimum, QSizePolicy::Fixed))
     , m_splitter(new QSplitter(Qt::Horizontal, this))
     , m_reveal(new QTimer(this))
@@ -117,7 +118,7 @@ void TablePanel::buildTable()
     m_table->setSortingEnabled(false); // sections are clicked: worst first, then reversed
     m_table->setHorizontalHeader(m_sections);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kTableRow);
+    m_table->verticalHeader()->setDefaultSectionSize(tableRow(fontMetrics()));
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     for (int column = 0; column < m_setup.model->columnCount(); ++column) {
         m_table->setItemDelegateForColumn(
@@ -139,7 +140,10 @@ void TablePanel::buildTable()
     m_empty->setObjectName(QStringLiteral("emptyHint"));
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
-    m_empty->setAttribute(Qt::WA_TransparentForMouseEvents);
+    auto* over = new QVBoxLayout(m_emptyArea);
+    over->addStretch(1);
+    over->addWidget(m_empty);
+    over->addStretch(1);
     m_reveal->setSingleShot(true);
     m_reveal->setInterval(0);
     connect(m_reveal, &QTimer::timeout, this, &TablePanel::reveal);
@@ -199,7 +203,8 @@ void TablePanel::buildHeader()
     m_filter->setAccessibleName(tr("Filter %1").arg(header()->title()));
     m_filter->setToolTip(tr("Words that must all occur in the names, operator, type or match"));
     m_filter->setClearButtonEnabled(true);
-    m_filter->setFixedWidth(kFilterWidth);
+    m_filter->setMaximumWidth(fontUnits(fontMetrics(), kFilterWidth));
+    m_filter->setMinimumWidth(fontUnits(fontMetrics(), kLeastFilter));
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
         m_following = true; // rows that go would move the current one, which nobody asked for
         m_proxy->setFilterWords(words);
@@ -235,7 +240,7 @@ bool TablePanel::eventFilter(QObject* watched, QEvent* event)
     if (watched == m_table->viewport() && event->type() == QEvent::Resize) {
         m_widths->fit();
         keepRowsWhole();
-        m_empty->setGeometry(m_table->viewport()->geometry());
+        m_emptyArea->setGeometry(m_table->viewport()->geometry());
         m_reveal->start(); // the scroll bars know the new size only after this event
     }
     return Panel::eventFilter(watched, event);
@@ -249,6 +254,12 @@ void TablePanel::shareWidth(const std::vector<int>& beside)
     for (const int percent : beside)
         sizes << (m_splitter->width() - sizes[0]) * percent / 100;
     m_splitter->setSizes(sizes);
+}
+
+void TablePanel::addToEmpty(QWidget* widget)
+{
+    auto* over = static_cast<QVBoxLayout*>(m_emptyArea->layout());
+    over->insertWidget(over->count() - 1, widget, 0, Qt::AlignHCenter);
 }
 
 void TablePanel::sortWorstFirst(int column)
@@ -280,7 +291,8 @@ void TablePanel::keepRowsWhole()
 {
     const int before = m_rest->sizeHint().height();
     const int room = m_table->viewport()->height() + before;
-    const int rest = room < kTableRow ? 0 : room % kTableRow;
+    const int row = m_table->verticalHeader()->defaultSectionSize();
+    const int rest = room < row ? 0 : room % row;
     if (rest == before)
         return;
     m_rest->changeSize(0, rest, QSizePolicy::Minimum, QSizePolicy::Fixed);
@@ -345,7 +357,7 @@ void TablePanel::showInfo()
         text += text.isEmpty() ? tr("before the changes") : tr(" · before the changes");
     header()->setInfo(text);
     const bool empty = m_proxy->rowCount() == 0;
-    m_empty->setVisible(empty);
+    m_emptyArea->setVisible(empty);
     if (empty && m_proxy->hiddenRows() > 0)
         m_empty->setText(tr("No row has all these words. Clear the filter to see all."));
     else if (empty && m_setup.emptyText)

@@ -53,6 +53,7 @@ public:
     std::vector<size_t> chosenNodes() const; ///< of the recipe: the units of the chosen rows
 
 protected:
+    void addToEmpty(QWidget* widget); ///< below the text that stands where there are no rows
     /// A widget at the right of the table; its share of the width in percent.
     void addBeside(QWidget* widget, int percent);
     /// The table gets what its columns need, and the widgets beside it these shares of the rest; not after the user
@@ -84,7 +85,8 @@ private:
     TableColumns* m_widths = nullptr;
     QLineEdit* m_filter;
     QToolButton* m_columns;
-    QLabel* m_empty; ///< over the rows
+    QWidget* m_emptyArea; ///< over the rows, where there are none
+    QLabel* m_empty;
     QSpacerItem* m_rest;
     QSplitter* m_splitter;
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled

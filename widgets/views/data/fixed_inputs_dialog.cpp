@@ -4,6 +4,9 @@
 #include "core/project/quantize/fixed_inputs.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
+#include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QDialogButtonBox>
 #include <QHeaderView>
@@ -19,6 +22,7 @@ namespace qs {
 namespace {
 
 enum FixedColumn { FixedName, FixedKind, FixedValue, FixedSizes };
+constexpr int kMostName = 180; ///< font units
 
 /// Of the entry NAME=…; empty without one.
 QString entryOf(const std::vector<std::string>& entries, const std::string& name)
@@ -40,14 +44,14 @@ FixedInputsDialog::FixedInputsDialog(Session& session, QWidget* parent)
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("fixedInputsDialog"));
     setWindowTitle(tr("Inputs that are always the same"));
-    resize(640, 360);
+    setDialogSize(*this, 640, 360);
     auto* text
         = new QLabel(tr("A value or sizes that an input has in all data. What depends on them is computed once: an If "
                         "is replaced by the branch that is taken, and its nodes can be quantized. The quantized model "
                         "computes as with these inputs then, whatever it is given."),
             this);
     text->setWordWrap(true);
-    m_message->setWordWrap(true);
+    wrapText(*m_message);
     m_message->setObjectName(QStringLiteral("errorHeadline"));
     m_message->hide();
     fill();
@@ -86,12 +90,16 @@ void FixedInputsDialog::fill()
             entryOf(now.fixedShapes, input.name) };
         for (int c = 0; c < texts.size(); ++c) {
             auto* item = new QTableWidgetItem(texts[c]);
+            item->setToolTip(texts[c]);
             if (c < FixedValue)
                 item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);
             m_table->setItem(row, c, item);
         }
     }
+    m_table->setTextElideMode(Qt::ElideMiddle);
     m_table->resizeColumnsToContents();
+    const int most = fontUnits(fontMetrics(), kMostName);
+    m_table->setColumnWidth(FixedName, std::min(m_table->columnWidth(FixedName), most)); // the rest is in sight
 }
 
 void FixedInputsDialog::accept()

@@ -5,6 +5,8 @@
 #include "widgets/models/base/translated.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QDialogButtonBox>
 #include <QDir>
@@ -92,13 +94,13 @@ PrepareDialog::PrepareDialog(Session& session, QWidget* parent)
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("prepareDialog"));
     setWindowTitle(tr("Prepare the float model"));
-    resize(860, 470);
+    setDialogSize(*this, 860, 470);
     auto* text
         = new QLabel(tr("Each pass changes the graph and not its results. It is run on samples before and after, and "
                         "taken back where an output moves. The result becomes a float model of its own."),
             this);
     text->setWordWrap(true);
-    m_message->setWordWrap(true);
+    wrapText(*m_message);
     m_message->setTextFormat(Qt::PlainText);
     fillPasses();
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);

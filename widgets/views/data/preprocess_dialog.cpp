@@ -7,6 +7,9 @@
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/data/preprocess_form.h"
 
 #include <QDialogButtonBox>
@@ -32,7 +35,7 @@ namespace {
 
 const QString kReadTag = QStringLiteral("pictures-read"), kLookTag = QStringLiteral("pictures-look");
 constexpr int kSide = 112;
-constexpr int kFormWidth = 330;
+constexpr int kFormWidth = 330; ///< font units
 
 std::optional<PictureForm> formOf(const Snapshot& snapshot)
 {
@@ -80,9 +83,8 @@ PreprocessDialog::PreprocessDialog(Session& session, const UndescribedPictures& 
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("preprocessDialog"));
     setWindowTitle(pictures.calibration ? tr("Pictures to find ranges with") : tr("Pictures to judge by"));
-    resize(1040, 640);
     for (QLabel* label : { m_folder, m_message, m_verdict }) {
-        label->setWordWrap(true);
+        wrapText(*label);
         label->setTextFormat(Qt::PlainText);
     }
     m_folder->setText(QDir::toNativeSeparators(toQt(pictures.request.spec)));
@@ -91,11 +93,15 @@ PreprocessDialog::PreprocessDialog(Session& session, const UndescribedPictures& 
     fields->setWidgetResizable(true);
     fields->setFrameShape(QFrame::NoFrame);
     fields->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    fields->setMinimumWidth(
-        std::max(kFormWidth, m_form->sizeHint().width() + fields->verticalScrollBar()->sizeHint().width()));
+    fields->setMinimumWidth(std::max(fontUnits(fontMetrics(), kFormWidth),
+        m_form->sizeHint().width() + fields->verticalScrollBar()->sizeHint().width()));
+    auto* preview = new QScrollArea(this); // beside a large font the pictures may not have room
+    preview->setWidget(makePreview());
+    preview->setWidgetResizable(true);
+    preview->setFrameShape(QFrame::NoFrame);
     auto* columns = new QHBoxLayout;
     columns->addWidget(fields);
-    columns->addWidget(makePreview(), 1);
+    columns->addWidget(preview, 1);
     auto* all = new QVBoxLayout(this);
     all->addWidget(m_folder);
     all->addLayout(columns, 1);
@@ -104,6 +110,7 @@ PreprocessDialog::PreprocessDialog(Session& session, const UndescribedPictures& 
     m_path->setText(pictures.request.preprocess.empty()
             ? descriptionPath(toQt(pictures.request.spec), toQt(session.snapshot()->inputs.floatPath))
             : toQt(pictures.request.preprocess));
+    setDialogSize(*this, 1040, 640);
     beginWithFile();
     connect(m_form, &PreprocessForm::changed, this, &PreprocessDialog::look);
     readFolder();

@@ -4,11 +4,16 @@
 #include "core/project/snapshot/samples.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -18,6 +23,7 @@ namespace qs {
 namespace {
 
 constexpr int kMostSamples = 1'000'000, kMostSize = 1 << 20, kUsualSamples = 16;
+constexpr int kMostName = 200; ///< font units of the name of a size
 constexpr int kRandomSide = 224, kRandomLength = 128;
 
 /// Of a size that is not fixed: its name in the file, else where it stands.
@@ -73,20 +79,32 @@ RandomDialog::RandomDialog(const Session& session, QWidget* parent)
     rows->addRow(tr("&Samples"), m_samples);
     rows->addRow(tr("S&eed"), m_seed);
     addSizes();
-    for (const auto& [name, box] : m_sizes)
-        rows->addRow(name, box);
+    const int most = fontUnits(fontMetrics(), kMostName);
+    for (const auto& [name, box] : m_sizes) {
+        auto* label = new QLabel(fontMetrics().elidedText(name, Qt::ElideMiddle, most), this);
+        label->setToolTip(name);
+        rows->addRow(label, box);
+    }
     m_shapes->setObjectName(QStringLiteral("emptyHint"));
-    m_shapes->setWordWrap(true);
+    wrapText(*m_shapes);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     buttons->button(QDialogButtonBox::Ok)->setText(tr("&Use"));
     connect(buttons, &QDialogButtonBox::accepted, this, &RandomDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* column = new QVBoxLayout(this);
     column->addWidget(text);
-    column->addLayout(rows);
+    auto* sizes = new QWidget(this);
+    sizes->setLayout(rows);
+    rows->setContentsMargins(0, 0, 0, 0);
+    auto* scroll = new QScrollArea(this); // a model may have many inputs
+    scroll->setWidget(sizes);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setMinimumWidth(sizes->minimumSizeHint().width() + scroll->verticalScrollBar()->sizeHint().width());
+    column->addWidget(scroll, 1);
     column->addWidget(m_shapes);
     column->addWidget(buttons);
-    resize(440, sizeHint().height());
     const auto& shapes = snapshot.inputs.data.shapes;
     for (const InputSpec& input : m_inputs)
         if (const auto given = shapes.find(input.name); given != shapes.end() && input.dims)
@@ -94,6 +112,7 @@ RandomDialog::RandomDialog(const Session& session, QWidget* parent)
                 if (!(*input.dims)[axis].known())
                     m_sizes.at(sizeName(input, axis))->setValue(int(given->second[axis]));
     refresh();
+    setDialogSize(*this, 440, 0);
 }
 
 void RandomDialog::addSizes()

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/line_chart.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QButtonGroup>
@@ -20,7 +21,7 @@ namespace qs {
 namespace {
 
 constexpr size_t kMostCells = 256; ///< rows or columns that are drawn
-constexpr int kLeastPlot = 150; ///< pixels: both stand in a narrow panel
+constexpr int kLeastPlot = 150; ///< font units: both stand in a narrow panel
 
 } // namespace
 
@@ -45,7 +46,7 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     auto* splitter = new QSplitter(Qt::Horizontal, this);
     splitter->setChildrenCollapsible(false);
     for (PlotWidget* plot : { static_cast<PlotWidget*>(m_map), static_cast<PlotWidget*>(m_bands) })
-        plot->setMinimumWidth(kLeastPlot);
+        plot->setMinimumWidth(fontUnits(fontMetrics(), kLeastPlot));
     splitter->addWidget(m_map);
     splitter->addWidget(m_bands);
     setContent(splitter);

@@ -2,6 +2,7 @@
 #include "widgets/views/detail/inspector_panel.h"
 
 #include "widgets/views/actions/named_action.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/detail/origin_actions.h"
 #include "widgets/views/recipe/override_editor.h"
 
@@ -24,13 +25,25 @@ namespace qs {
 
 namespace {
 
-constexpr int kInspectorRow = 20;
-constexpr int kSectionHeight = 26;
-constexpr int kMaxKeyWidth = 150;
+constexpr int kMaxKeyWidth = 135; ///< font units
 constexpr int kTextMargin = 4, kKeyIndent = 8;
-constexpr int kRowGap = 2; ///< above and below a value of several lines
+constexpr int kRowGap = 1; ///< above and below a line
+constexpr int kSectionGap = 4; ///< above a section
 
-/// Muted keys, fixed-pitch values, bold sections.
+int inspectorRow(const QFontMetrics& font) { return font.height() + 2 * kRowGap; }
+
+/// What does not fit into a line: of a name both ends matter, of anything else the beginning.
+QString oneLine(const QString& value, const QFontMetrics& font, int width)
+{
+    const qsizetype end = value.indexOf(QStringLiteral("  ")); // a shape follows the name
+    const QString name = value.left(end < 0 ? value.size() : end), rest = value.mid(name.size());
+    const int room = width - font.horizontalAdvance(rest);
+    if (name.contains(u' ') || room < width / 3)
+        return font.elidedText(value, Qt::ElideRight, width);
+    return font.elidedText(name, Qt::ElideMiddle, room) + rest;
+}
+
+/// Muted keys, fixed-pitch values, bold sections. A value is one line; that of the current row has all lines it needs.
 class InspectorDelegate : public QStyledItemDelegate {
 public:
     InspectorDelegate(const Session& session, QObject* parent)
@@ -65,11 +78,12 @@ public:
         QStyleOptionViewItem cell = option;
         initStyleOption(&cell, index);
         if (index.data(InspectorModel::SectionRole).toBool())
-            return { option.rect.width(), kSectionHeight };
-        if (index.column() == 0)
-            return { option.rect.width(), kInspectorRow };
+            return { option.rect.width(), inspectorRow(QFontMetrics(option.font)) + kSectionGap };
+        const int row = inspectorRow(QFontMetrics(option.font));
+        if (index.column() == 0 || !opened(cell, index))
+            return { option.rect.width(), row };
         QTextLayout text(breakable(cell.text), cell.font);
-        return { option.rect.width(), std::max(kInspectorRow, arrange(text, cell.rect.width()) + 2 * kRowGap) };
+        return { option.rect.width(), std::max(row, arrange(text, cell.rect.width()) + 2 * kRowGap) };
     }
 
     /// Keys stand beside the first line of their value.
@@ -88,16 +102,23 @@ public:
         const QString words = std::exchange(cell.text, QString());
         option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &cell, painter, option.widget);
         painter->setPen(cell.palette.color(QPalette::Text));
-        QTextLayout text(index.column() == 0
-                ? cell.fontMetrics.elidedText(words, Qt::ElideRight, cell.rect.width() - kTextMargin)
-                : breakable(words),
+        const int room = cell.rect.width() - (index.column() == 0 ? kTextMargin : 2 * kTextMargin);
+        QTextLayout text(index.column() == 0 ? cell.fontMetrics.elidedText(words, Qt::ElideRight, room)
+                : opened(cell, index)        ? breakable(words)
+                                             : oneLine(words, cell.fontMetrics, room),
             cell.font);
-        const int height = arrange(text, cell.rect.width());
-        const int top = height + 2 * kRowGap <= kInspectorRow ? (kInspectorRow - height) / 2 : kRowGap;
+        const int height = arrange(text, cell.rect.width()), row = inspectorRow(QFontMetrics(option.font));
+        const int top = height + 2 * kRowGap <= row ? (row - height) / 2 : kRowGap;
         text.draw(painter, cell.rect.topLeft() + QPoint(kTextMargin, top));
     }
 
 private:
+    static bool opened(const QStyleOptionViewItem& cell, const QModelIndex& index)
+    {
+        const auto* view = qobject_cast<const QAbstractItemView*>(cell.widget);
+        return view && view->currentIndex().row() == index.row();
+    }
+
     /// The text with a space without a width after each part of a path, where a line may end.
     static QString breakable(QString words) { return words.replace(QLatin1Char('/'), QStringLiteral("/\u200b")); }
 
@@ -141,8 +162,9 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     m_table->horizontalHeader()->hide();
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setMinimumSectionSize(kInspectorRow);
-    m_table->verticalHeader()->setDefaultSectionSize(kInspectorRow);
+    m_table->verticalHeader()->setMinimumSectionSize(inspectorRow(fontMetrics()));
+    m_table->verticalHeader()->setDefaultSectionSize(inspectorRow(fontMetrics()));
+    m_table->setMinimumHeight(2 * inspectorRow(fontMetrics()));
     setContent(m_table);
     setShownPlace(&m_place);
     addFooter(new OverrideEditor(session, recipe, m_place, this));
@@ -165,6 +187,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     connect(&m_place, &ShownPlace::changed, this, &InspectorPanel::refresh);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &InspectorPanel::shapeRows);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &InspectorPanel::fitRows);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &InspectorPanel::fitRows);
     m_fit->setSingleShot(true);
     m_fit->setInterval(0);
     connect(m_fit, &QTimer::timeout, this, &InspectorPanel::fitRows);
@@ -196,7 +219,7 @@ void InspectorPanel::shapeRows()
         else
             keys = std::max(keys, metrics.horizontalAdvance(line.key));
     }
-    m_table->setColumnWidth(0, std::min(keys + 14, kMaxKeyWidth) + kKeyIndent);
+    m_table->setColumnWidth(0, std::min(keys + 2 * kTextMargin, fontUnits(metrics, kMaxKeyWidth)) + kKeyIndent);
     fitRows();
     m_table->scrollToTop();
 }

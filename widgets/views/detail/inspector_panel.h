@@ -23,7 +23,7 @@ public:
 private:
     void refresh();
     void shapeRows();
-    void fitRows(); ///< values that do not fit go over several lines
+    void fitRows(); ///< the current value may go over several lines
 
     Session& m_session;
     ShownPlace m_place;

@@ -5,6 +5,8 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/channel_chart.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/detail/channel_data.h"
 #include "widgets/views/theme/plot_theme.h"
 
@@ -22,7 +24,6 @@ namespace qs {
 
 namespace {
 
-constexpr int kLabRowHeight = 24;
 
 /// The way that the file stores the weight is written in bold.
 class StoredDelegate : public QStyledItemDelegate {
@@ -63,8 +64,7 @@ WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
 {
     m_summary->setObjectName(QStringLiteral("tableFooter"));
     m_summary->setContentsMargins(8, 2, 8, 3);
-    m_summary->setWordWrap(true);
-    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    wrapText(*m_summary);
     setShownPlace(&m_place);
     buildTable();
     m_splitter->setChildrenCollapsible(false);
@@ -99,7 +99,7 @@ void WeightLabPanel::buildTable()
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setTabKeyNavigation(false);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kLabRowHeight);
+    m_table->verticalHeader()->setDefaultSectionSize(tableRow(fontMetrics()));
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_table->horizontalHeader()->setHighlightSections(false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/graph_canvas.h"
 
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/graph/group_painter.h"
 
 #include <QApplication>
@@ -88,8 +89,11 @@ double GraphCanvas::fitZoom() const
     const QRectF bounds = m_scene ? m_scene->bounds() : QRectF();
     if (bounds.isEmpty())
         return 1;
-    return std::clamp(std::min(width() / bounds.width(), height() / bounds.height()), kSmallestZoom, 1.0);
+    return std::clamp(std::min(width() / bounds.width(), height() / bounds.height()), kSmallestZoom, textZoom());
 }
+
+/// Texts of the drawing have the size of the usual font; beside a larger one they are drawn larger.
+double GraphCanvas::textZoom() const { return std::max(1.0, fontUnits(fontMetrics(), 100) / 100.0); }
 
 /// The whole graph if it is readable, else its top or the selection at 100 %.
 void GraphCanvas::showFirstView()
@@ -98,11 +102,12 @@ void GraphCanvas::showFirstView()
         return;
     const QRectF bounds = m_scene->bounds();
     const double whole = fitZoom();
-    if (whole >= kReadableZoom) {
+    const double text = textZoom();
+    if (whole >= kReadableZoom * text) {
         setView(whole, QPointF(width(), height()) / 2 - bounds.center() * whole);
         return;
     }
-    const double zoom = std::clamp(width() / bounds.width(), kReadableZoom, 1.0);
+    const double zoom = std::clamp(width() / bounds.width(), kReadableZoom * text, text);
     const uint32_t box = m_look.selected.value_or(0);
     const QPointF centre = m_scene->box(box).center();
     QPointF offset = QPointF(width(), height()) / 2 - centre * zoom;
@@ -152,13 +157,14 @@ void GraphCanvas::focusSelection()
     if (!chosen.isEmpty()) {
         const double zoom = std::min(width() / chosen.width(), height() / chosen.height()) * kRoomAround;
         m_untouched = false;
-        setView(std::min(zoom, 1.0), QPointF(width(), height()) / 2 - chosen.center() * std::min(zoom, 1.0));
+        setView(
+            std::min(zoom, textZoom()), QPointF(width(), height()) / 2 - chosen.center() * std::min(zoom, textZoom()));
         return;
     }
     if (!m_scene || !m_look.selected)
         return;
     m_untouched = false;
-    m_zoom = std::max(m_zoom, kReadableZoom);
+    m_zoom = std::max(m_zoom, kReadableZoom * textZoom());
     centreOn(m_scene->box(*m_look.selected).center());
 }
 
@@ -182,8 +188,8 @@ void GraphCanvas::reveal(uint32_t box)
 {
     if (!m_scene)
         return;
-    if (m_zoom < kReadableZoom) {
-        m_zoom = 1;
+    if (m_zoom < kReadableZoom * textZoom()) {
+        m_zoom = textZoom();
         centreOn(m_scene->box(box).center());
     } else {
         showBox(box);

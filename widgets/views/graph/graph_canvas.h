@@ -76,6 +76,7 @@ protected:
 private:
     QPointF toScene(QPointF widget) const { return (widget - m_offset) / m_zoom; }
     double fitZoom() const;
+    double textZoom() const;
     void zoomAt(QPointF widget, double factor);
     void setView(double zoom, QPointF offset);
     void showFirstView();

@@ -5,6 +5,7 @@
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/actions/named_action.h"
+#include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/graph/box_nodes.h"
 #include "widgets/views/graph/graph_canvas.h"
@@ -16,13 +17,15 @@
 #include "widgets/views/graph/scene_loader.h"
 #include "widgets/views/graph/view/around_bar.h"
 #include "widgets/views/graph/view/graph_search_bar.h"
+#include "widgets/views/graph/view/metric_choice.h"
 
 #include <QAction>
-#include <QButtonGroup>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QContextMenuEvent>
 #include <QKeyEvent>
+#include <QLabel>
+#include <QLayout>
 #include <QMenu>
 #include <QPushButton>
 #include <QToolButton>
@@ -35,7 +38,6 @@ namespace qs {
 namespace {
 
 constexpr int kSearchMargin = 10;
-constexpr int kHeaderSlack = 8; ///< pixels that stay free, so that the panel can be made narrower and the text shorter
 
 bool contains(const std::string& text, const QString& wanted)
 {
@@ -64,8 +66,8 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     , m_minimap(new Minimap(*m_canvas))
     , m_legend(new GraphLegend(this))
     , m_search(new GraphSearchBar(m_canvas))
-    , m_chips(new QButtonGroup(this))
-    , m_which(new QComboBox(this))
+    , m_metrics(new MetricChoice(this))
+    , m_which(new ElidedCombo(this))
     , m_fold(new QCheckBox(tr("fold Q/DQ"), this))
     , m_loader(new SceneLoader(session.jobs(), QStringLiteral("layout-") + objectName(), this))
     , m_aroundBar(new AroundBar(m_canvas))
@@ -74,6 +76,7 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     addFooter(m_legend);
     setFocusProxy(m_canvas);
     m_canvas->installEventFilter(this);
+    header()->installEventFilter(this);
     m_canvas->setTips(
         [this](uint32_t box) {
             return m_waiting ? QString() : boxToolTip(*shown(), m_side, m_canvas->scene()->graph(), box);
@@ -128,24 +131,13 @@ void GraphPanel::addKeys()
 
 void GraphPanel::buildHeader()
 {
-    m_chips->setExclusive(true);
-    for (const Metric metric :
-        { Metric::Accumulated, Metric::Added, Metric::Increase, Metric::NodeAlone, Metric::OtherGain }) {
-        if (m_pane == Pane::Second)
-            break; // coloured as the first
-        const MetricInfo info = metricInfo(metric);
-        auto* chip = new QPushButton(info.title, this);
-        chip->setCheckable(true);
-        chip->setProperty("chip", true);
-        chip->setToolTip(info.definition);
-        chip->setVisible(false);
-        m_chips->addButton(chip, static_cast<int>(metric));
-        header()->addTool(chip);
-    }
-    connect(m_chips, &QButtonGroup::idClicked, this, [this](int id) { m_session.setMetric(static_cast<Metric>(id)); });
+    m_metrics->setVisible(m_pane == Pane::First); // the second is coloured as the first
+    header()->addTool(m_metrics);
+    connect(m_metrics, &MetricChoice::chosen, this, [this](Metric metric) { m_session.setMetric(metric); });
 
     m_which->addItem(tr("Quantized"), static_cast<int>(Side::Quantized));
     m_which->addItem(tr("Float"), static_cast<int>(Side::Float));
+    m_which->setMinimumContentsLength(6); // letters of the widest kind: the texts have room
     m_which->setToolTip(tr("Which of the two graphs is drawn"));
     m_which->setAccessibleName(m_which->toolTip());
     connect(
@@ -241,13 +233,9 @@ void GraphPanel::chooseSide()
 
 void GraphPanel::refreshChips()
 {
-    const std::vector<Metric> available = availableMetrics(*m_session.snapshot());
-    for (QAbstractButton* chip : m_chips->buttons()) {
-        const auto metric = static_cast<Metric>(m_chips->id(chip));
-        chip->setVisible(std::ranges::find(available, metric) != available.end());
-        chip->setChecked(metric == m_session.metric());
-    }
-    nameFold();
+    if (m_pane == Pane::First)
+        m_metrics->offer(availableMetrics(*m_session.snapshot()), m_session.metric());
+    fitHeader();
 }
 
 void GraphPanel::setSide(Side side)
@@ -356,22 +344,35 @@ void GraphPanel::placeOverlays()
     m_aroundBar->move(kSearchMargin, kSearchMargin);
 }
 
-/// As long as there is room for.
-void GraphPanel::nameFold()
+/// In as many words as there is room for: the box becomes shorter first, then a list stands for the chips, and last
+/// the title of the graph in the middle of the window goes.
+void GraphPanel::fitHeader()
 {
     const QString whole = tr("fold Q/DQ"), brief = tr("fold");
     const QFontMetrics metrics(m_fold->font());
-    const int needed = header()->sizeHint().width() + kHeaderSlack + metrics.horizontalAdvance(whole)
-        - metrics.horizontalAdvance(m_fold->text());
-    m_fold->setText(needed <= header()->width() ? whole : brief);
+    header()->layout()->activate(); // its hints are those of what it holds now
+    const int others = header()->sizeHint().width() - metrics.horizontalAdvance(m_fold->text())
+        - (m_metrics->isHidden() ? 0 : m_metrics->sizeHint().width());
+    const auto* title = header()->findChild<QLabel*>(QStringLiteral("panelTitle"));
+    const int ofTitle = title->sizeHint().width() + header()->layout()->spacing();
+    const int withTitle = others + (title->isHidden() && m_pane == Pane::First ? ofTitle : 0);
+    const auto needed = [&](const QString& fold, bool list) {
+        return withTitle + metrics.horizontalAdvance(fold) + (m_metrics->isHidden() ? 0 : m_metrics->widthFor(list));
+    };
+    const int least = needed(brief, true);
+    header()->setLeastWidth(m_pane == Pane::First ? least - ofTitle : least);
+    m_fold->setText(needed(whole, false) <= header()->width() ? whole : brief);
+    m_metrics->setBrief(needed(brief, false) > header()->width());
+    if (m_pane == Pane::First)
+        header()->setTitleVisible(least <= header()->width());
 }
 
 bool GraphPanel::eventFilter(QObject* watched, QEvent* event)
 {
-    if (watched == m_canvas && event->type() == QEvent::Resize) {
+    if (watched == m_canvas && event->type() == QEvent::Resize)
         placeOverlays();
-        nameFold();
-    }
+    if (watched == header() && event->type() == QEvent::Resize)
+        fitHeader();
     if (watched == m_canvas && event->type() == QEvent::ShortcutOverride) {
         const auto& key = static_cast<const QKeyEvent&>(*event);
         if (leavesSample(key) || leavesChosen(key)) {

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-class QButtonGroup;
 class QCheckBox;
 class QComboBox;
 class QKeyEvent;
@@ -29,6 +28,7 @@ namespace qs {
 class AroundBar;
 class GraphCanvas;
 class GraphSearchBar;
+class MetricChoice;
 class Minimap;
 struct BoxNumber;
 class RecipeView;
@@ -101,7 +101,7 @@ private:
     Place placeShown() const; ///< the selection, in what is shown
     void chooseSide();
     void refreshChips();
-    void nameFold();
+    void fitHeader();
     void requestScene();
     void showScene(const std::shared_ptr<const GraphScene>& scene);
     void sceneFailed(const Issue& issue);
@@ -147,7 +147,7 @@ private:
     Minimap* m_minimap;
     GraphLegend* m_legend;
     GraphSearchBar* m_search;
-    QButtonGroup* m_chips;
+    MetricChoice* m_metrics;
     QComboBox* m_which;
     QCheckBox* m_fold;
     Side m_side = Side::Quantized;

@@ -9,6 +9,8 @@
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/open_dialogs.h"
+#include "widgets/views/base/text/elided_button.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/header/other_chip.h"
 
 #include <QDir>
@@ -18,15 +20,17 @@
 #include <QPushButton>
 #include <QUndoStack>
 
+#include <algorithm>
 #include <set>
 
 namespace qs {
 
 namespace {
 
-constexpr int kSearchWidth = 250;
-constexpr int kRoomForAll = 1400; ///< pixels: the undo button has room beside what says that numbers are stale
-constexpr int kUndoWidth = 190, kRunWidth = 90, kCalibrationWidth = 270, kPairNoteWidth = 360, kLeastNoteWidth = 60;
+constexpr int kSearchWidth = 250, kLeastSearch = 110; ///< font units, as all widths
+constexpr int kUndoWidth = 190, kRunWidth = 90, kCalibrationWidth = 270, kPairNoteWidth = 360;
+constexpr int kLeastName = 60; ///< of names and sentences that may be cut
+constexpr int kGap = 10;
 
 } // namespace
 
@@ -86,14 +90,15 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     , m_session(session)
     , m_recipe(recipe)
     , m_note(new ElidedLabel(Qt::ElideRight, this))
-    , m_changes(new QLabel(this))
+    , m_changes(new ElidedLabel(Qt::ElideRight, this))
     , m_run(new QPushButton(this))
-    , m_undo(new QPushButton(this))
-    , m_calibration(new QPushButton(this))
-    , m_name(new QLabel(this))
+    , m_undo(new ElidedButton(Qt::ElideMiddle, this))
+    , m_calibration(new ElidedButton(Qt::ElideMiddle, this))
+    , m_other(new OtherChip(session, this))
+    , m_name(new ElidedLabel(Qt::ElideMiddle, this))
     , m_files(new ElidedLabel(Qt::ElideRight, this))
     , m_summary(new QHBoxLayout)
-    , m_search(new QPushButton(this))
+    , m_search(new ElidedButton(Qt::ElideRight, this))
 {
     setObjectName(QStringLiteral("headerStrip"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -102,29 +107,34 @@ HeaderStrip::HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent)
     m_search->setObjectName(QStringLiteral("searchButton"));
     setKeyText(*m_search, QStringLiteral("edit.palette"), tr("Go to anything…"));
     m_search->setAccessibleName(tr("Go to an action, node, tensor, setting or sample"));
-    m_search->setMinimumWidth(kSearchWidth);
+    m_search->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    m_search->setMaximumWidth(units(kSearchWidth));
+    m_search->setMinimumWidth(units(kLeastSearch));
     connect(m_search, &QPushButton::clicked, this, &HeaderStrip::searchAsked);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(14, 6, 12, 6);
-    row->setSpacing(10);
+    row->setSpacing(kGap);
     row->addWidget(m_name);
     row->addWidget(m_files, 1);
-    row->addWidget(new OtherChip(session, this));
+    row->addWidget(m_other);
     row->addWidget(m_calibration);
     row->addWidget(m_note);
     row->addWidget(m_changes);
     row->addWidget(m_run);
     row->addWidget(m_undo);
     row->addLayout(m_summary);
-    row->addSpacing(10);
-    row->addWidget(m_search);
+    row->addSpacing(kGap);
+    row->addWidget(m_search, 1000); // up to its greatest width before the names of the files
     m_summary->setSpacing(6);
-
     m_changes->setObjectName(QStringLiteral("changesChip"));
     m_note->setObjectName(QStringLiteral("pairNote"));
-    m_note->setMaximumWidth(kPairNoteWidth);
-    m_note->setMinimumWidth(kLeastNoteWidth);
-    m_note->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
+    m_note->setMaximumWidth(units(kPairNoteWidth));
+    for (QLabel* label : { m_note, m_changes, m_name }) {
+        label->setMinimumWidth(units(kLeastName));
+        label->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
+    }
+    m_undo->setMostWidth(kUndoWidth);
+    m_calibration->setMostWidth(kCalibrationWidth);
     m_run->setProperty("primary", true);
     setKeyText(*m_run, QStringLiteral("recipe.run"), tr("Run"));
     m_run->setAccessibleName(tr("Run the recipe"));
@@ -147,21 +157,21 @@ void HeaderStrip::refresh()
     const Snapshot& snapshot = *m_session.snapshot();
     const bool open = snapshot.floatModel || snapshot.quantModel;
     m_name->setText(open ? projectName(snapshot.inputs) : QStringLiteral("Quantscope"));
+    m_name->setToolTip(m_name->text());
     m_files->setText(open ? projectLine(snapshot) : QString());
     m_files->setToolTip(open ? toQt(snapshot.inputs.floatPath) + u'\n' + toQt(snapshot.inputs.quantPath) + u'\n'
                 + toQt(snapshot.inputs.data.spec)
                              : QString());
     refreshSummary();
-    refreshRecipe();
     refreshNote();
+    refreshRecipe();
 }
 
 void HeaderStrip::refreshCalibration()
 {
     const Snapshot& snapshot = *m_session.snapshot();
     const QString text = calibrationLine(snapshot);
-    m_calibration->setVisible(!text.isEmpty() && !m_session.numbers().stale()); // there is room for one of them
-    m_calibration->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kCalibrationWidth));
+    m_calibration->setText(text);
     m_calibration->setAccessibleName(text);
     m_calibration->setToolTip(snapshot.calibrationData
             ? tr("Ranges were found with %1, the result is judged with %2. Click to choose other calibration data.")
@@ -175,11 +185,11 @@ void HeaderStrip::refreshRecipe()
     refreshChanges();
     m_run->setVisible(m_session.needsRun());
     const QUndoStack& stack = m_session.recipe().stack();
-    m_undo->setVisible(stack.canUndo() && (width() >= kRoomForAll || !m_session.numbers().stale()));
     const QString text = tr("↶ Undo “%1”").arg(stack.undoText());
-    m_undo->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kUndoWidth));
+    m_undo->setText(text);
     m_undo->setToolTip(text);
     m_undo->setAccessibleName(tr("Undo %1").arg(stack.undoText()));
+    fit();
 }
 
 /// Of which run the numbers are, as long as they are not of the recipe as it is.
@@ -191,8 +201,9 @@ void HeaderStrip::refreshChanges()
     const QString count = changes == 1 ? tr("1 change") : tr("%1 changes").arg(changes);
     const QString state = m_session.busy() ? tr("%1, running").arg(count) : tr("%1, not run").arg(count);
     const QString& run = m_session.numbers().run();
-    const QString brief = fontMetrics().elidedText(run, Qt::ElideMiddle, kRunWidth);
-    m_changes->setText(stale && !run.isEmpty() ? tr("Numbers of “%1”; %2").arg(brief, state) : state);
+    const QString brief = fontMetrics().elidedText(run, Qt::ElideMiddle, units(kRunWidth));
+    m_briefChanges = state;
+    m_allChanges = stale && !run.isEmpty() ? tr("Numbers of “%1”; %2").arg(brief, state) : state;
     m_changes->setToolTip(stale ? tr("The numbers that are shown are of “%1”, without %2. They are dimmed until the "
                                      "recipe is run.")
                                       .arg(run, count)
@@ -202,10 +213,65 @@ void HeaderStrip::refreshChanges()
     refreshCalibration();
 }
 
+int HeaderStrip::units(int wanted) const { return fontUnits(fontMetrics(), wanted); }
+
+QSize HeaderStrip::minimumSizeHint() const
+{
+    return { units(kLeastSearch), QFrame::minimumSizeHint().height() }; // what has no room is left out
+}
+
+void HeaderStrip::resizeEvent(QResizeEvent* event)
+{
+    fit();
+    QFrame::resizeEvent(event);
+}
+
+/// The numbers are always whole; the rest gets what they leave, in the order of what it is worth.
+void HeaderStrip::fit()
+{
+    const QMargins around = layout()->contentsMargins();
+    int room = width() - around.left() - around.right() - m_summary->sizeHint().width() - kGap;
+    const auto has = [&room](int wanted) { return room >= wanted + kGap; };
+    const auto take = [&](int wanted) {
+        const bool fits = has(wanted);
+        room -= fits ? wanted + kGap : 0;
+        return fits;
+    };
+    const auto textWidth = [](QLabel& label, const QString& text) {
+        label.setText(text);
+        return label.sizeHint().width();
+    };
+    const int least = units(kLeastName);
+    if (m_session.needsRun())
+        take(m_run->sizeHint().width());
+    if (m_session.snapshot()->inputs.other.given()) {
+        m_other->setNameWidth(units(OtherChip::kNameWidth));
+        if (!has(m_other->sizeHint().width() + least))
+            m_other->setNameWidth(least);
+        take(m_other->sizeHint().width());
+    }
+    const bool changed = m_changes->isVisibleTo(this);
+    if (changed)
+        take(std::min(room - kGap, textWidth(*m_changes, m_briefChanges)));
+    m_name->setVisible(take(least));
+    m_search->setVisible(take(units(kLeastSearch)));
+    if (changed) {
+        const int more = textWidth(*m_changes, m_allChanges) - textWidth(*m_changes, m_briefChanges);
+        if (more <= room) {
+            m_changes->setText(m_allChanges);
+            room -= more;
+        }
+    }
+    m_note->setVisible(!m_note->text().isEmpty() && take(least));
+    const bool fresh = !m_session.numbers().stale(); // there is room for one of both
+    m_calibration->setVisible(!m_calibration->text().isEmpty() && fresh && take(least));
+    const bool canUndo = m_session.recipe().stack().canUndo();
+    m_undo->setVisible(canUndo && take(fresh ? least : m_undo->sizeHint().width()));
+}
+
 void HeaderStrip::refreshNote()
 {
     const QString note = pairNote(*m_session.snapshot());
-    m_note->setVisible(!note.isEmpty());
     m_note->setText(note);
     m_note->setToolTip(note);
     m_note->setAccessibleName(note);

@@ -11,6 +11,8 @@ class QPushButton;
 
 namespace qs {
 
+class ElidedButton;
+class OtherChip;
 class RecipeView;
 
 /// Top strip: what is open, what of the recipe was not run, how good the outputs are, and where to go.
@@ -18,9 +20,13 @@ class HeaderStrip : public QFrame {
     Q_OBJECT
 public:
     HeaderStrip(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
+    QSize minimumSizeHint() const override;
 
 signals:
     void searchAsked(); ///< for anything of the window
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void refresh();
@@ -29,16 +35,21 @@ private:
     void refreshChanges();
     void refreshNote();
     void refreshCalibration();
+    void fit();
+    int units(int wanted) const; ///< pixels
 
     Session& m_session;
     RecipeView& m_recipe;
     QLabel* m_note; ///< what is unusual about the two models
     QLabel* m_changes;
-    QPushButton *m_run, *m_undo, *m_calibration;
+    QPushButton* m_run;
+    ElidedButton *m_undo, *m_calibration;
+    OtherChip* m_other;
     QLabel* m_name;
     QLabel* m_files;
     QHBoxLayout* m_summary;
-    QPushButton* m_search;
+    ElidedButton* m_search;
+    QString m_briefChanges, m_allChanges; ///< what m_changes says where there is little and much room
 };
 
 /// "micro_kws": the float file's name, or its folder's where the file's says nothing ("float.onnx").

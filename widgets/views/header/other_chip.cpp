@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QHBoxLayout>
 #include <QToolButton>
@@ -11,8 +12,6 @@
 namespace qs {
 
 namespace {
-
-constexpr int kNameWidth = 130; ///< pixels: the strip holds much else
 
 QToolButton* button(QWidget* parent, const QString& text, const QString& tip)
 {
@@ -46,12 +45,19 @@ OtherChip::OtherChip(Session& session, QWidget* parent)
     refresh();
 }
 
+void OtherChip::setNameWidth(int pixels)
+{
+    m_nameWidth = pixels;
+    m_name->setText(fontMetrics().elidedText(m_text, Qt::ElideMiddle, pixels));
+}
+
 void OtherChip::refresh()
 {
     const Snapshot& now = *m_session.snapshot();
     setVisible(now.inputs.other.given());
     const QString text = tr("B: %1").arg(otherName(now));
-    m_name->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, kNameWidth));
+    m_text = text;
+    setNameWidth(m_nameWidth > 0 ? m_nameWidth : fontUnits(fontMetrics(), kNameWidth));
     m_name->setToolTip(tr("%1 is compared beside the first model. Click to see what it does otherwise.").arg(text));
     m_name->setAccessibleName(text);
     m_swap->setEnabled(now.other != nullptr);

@@ -17,6 +17,8 @@ public:
     QToolButton* name() const { return m_name; } ///< leads to the parameter difference
     QToolButton* swap() const { return m_swap; }
     QToolButton* off() const { return m_off; }
+    static constexpr int kNameWidth = 130; ///< font units: the strip holds much else
+    void setNameWidth(int pixels); ///< cut to that
 
 signals:
     void asked(); ///< where B is seen
@@ -26,6 +28,8 @@ private:
 
     Session& m_session;
     QToolButton *m_name, *m_swap, *m_off;
+    QString m_text;
+    int m_nameWidth = 0; ///< pixels; 0 = usual
 };
 
 } // namespace qs

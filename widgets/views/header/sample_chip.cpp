@@ -3,12 +3,13 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
+#include "widgets/views/base/text/font_units.h"
 
 namespace qs {
 
 namespace {
 
-constexpr int kChipWidth = 120, kLeastChip = 40; ///< pixels of a sample's name, and of all
+constexpr int kChipWidth = 120, kLeastChip = 40; ///< font units of a sample's name, and of all
 
 } // namespace
 
@@ -33,7 +34,10 @@ SampleChip::SampleChip(Session& session, Shows shows, QWidget* parent)
     refresh();
 }
 
-QSize SampleChip::minimumSizeHint() const { return { kLeastChip, QPushButton::minimumSizeHint().height() }; }
+QSize SampleChip::minimumSizeHint() const
+{
+    return { fontUnits(fontMetrics(), kLeastChip), QPushButton::minimumSizeHint().height() };
+}
 
 void SampleChip::refresh()
 {
@@ -41,7 +45,7 @@ void SampleChip::refresh()
     setVisible(!sample.isEmpty());
     if (sample.isEmpty())
         return;
-    const QString name = fontMetrics().elidedText(sample, Qt::ElideMiddle, kChipWidth);
+    const QString name = fontMetrics().elidedText(sample, Qt::ElideMiddle, fontUnits(fontMetrics(), kChipWidth));
     setText(m_shows == Shows::OneSample ? tr("of %1  ✕").arg(name) : tr("all samples; graph: %1  ✕").arg(name));
     const QString meaning = m_shows == Shows::OneSample
         ? tr("These numbers are of %1 alone. Click to see those of all samples again.").arg(sample)

@@ -2,6 +2,7 @@
 #include "widgets/views/help/about.h"
 
 #include "widgets/models/base/translated.h"
+#include "widgets/views/base/text/dialog_size.h"
 
 #include <QCoreApplication>
 #include <QDialog>
@@ -18,7 +19,7 @@ void showText(QWidget* parent, const QString& title, const QString& html)
     auto* dialog = new QDialog(parent);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setWindowTitle(title);
-    dialog->resize(620, 520);
+    setDialogSize(*dialog, 620, 520);
     auto* text = new QTextBrowser(dialog);
     text->setHtml(html);
     text->setAccessibleName(title);

@@ -3,6 +3,8 @@
 
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/base/panel.h"
+#include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QApplication>
 #include <QKeyEvent>
@@ -20,7 +22,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kListWidth = 220;
+constexpr int kListWidth = 220; ///< font units
 
 } // namespace
 
@@ -33,7 +35,7 @@ HelpWindow::HelpWindow(std::vector<HelpPage> pages, QWidget* parent)
 {
     setObjectName(QStringLiteral("helpWindow"));
     setWindowTitle(tr("Quantscope help"));
-    resize(860, 600);
+    setDialogSize(*this, 860, 600);
     m_search->setPlaceholderText(tr("Search the help"));
     m_search->setAccessibleName(tr("Search the help"));
     m_search->setClearButtonEnabled(true);
@@ -49,7 +51,8 @@ HelpWindow::HelpWindow(std::vector<HelpPage> pages, QWidget* parent)
     splitter->addWidget(side);
     splitter->addWidget(m_text);
     splitter->setStretchFactor(1, 1);
-    splitter->setSizes({ kListWidth, width() - kListWidth });
+    const int list = fontUnits(fontMetrics(), kListWidth);
+    splitter->setSizes({ list, width() - list });
     auto* all = new QVBoxLayout(this);
     all->addWidget(splitter);
     connect(m_search, &QLineEdit::textChanged, this, &HelpWindow::fillList);

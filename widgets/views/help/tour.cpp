@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/help/tour.h"
 
+#include "widgets/views/base/text/font_units.h"
+
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -20,7 +22,8 @@ namespace qs {
 namespace {
 
 const QString kSeenKey = QStringLiteral("tourSeen");
-constexpr int kWidth = 330, kGap = 18, kArrow = 9, kFrame = 3;
+constexpr int kWidth = 330; ///< font units
+constexpr int kGap = 18, kArrow = 9, kFrame = 3;
 
 /// Draws on top of the window, and lets the mouse through.
 class Pointer : public QWidget {
@@ -154,9 +157,10 @@ void CallOut::show(const TourStep& step, int number, int count)
     skip->setVisible(number < count);
     setAccessibleName(tr("Tour, step %1 of %2: %3").arg(number).arg(count).arg(step.title));
     setAccessibleDescription(step.text);
-    setFixedWidth(kWidth);
+    const int wide = fontUnits(fontMetrics(), kWidth);
+    setFixedWidth(wide);
     layout()->activate();
-    setFixedHeight(layout()->totalHeightForWidth(kWidth));
+    setFixedHeight(layout()->totalHeightForWidth(wide));
     QFrame::show();
     raise();
     next->setFocus(Qt::OtherFocusReason);

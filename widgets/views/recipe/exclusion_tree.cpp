@@ -7,6 +7,8 @@
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/text/elided_button.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QAction>
 #include <QHeaderView>
@@ -22,7 +24,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kTreeRowHeight = 22;
+constexpr int kTreeRow = 22; ///< font units
 constexpr size_t kMostListed = 20; ///< names in a tool tip
 constexpr int kMostExpanded = 60; ///< nodes up to which the whole tree is open at first
 
@@ -42,7 +44,7 @@ public:
     }
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
-        return { QStyledItemDelegate::sizeHint(option, index).width(), kTreeRowHeight };
+        return { QStyledItemDelegate::sizeHint(option, index).width(), fontUnits(option.fontMetrics, kTreeRow) };
     }
 
 protected:
@@ -109,6 +111,7 @@ QWidget* ExclusionTree::makeTitle()
     auto* row = new QHBoxLayout(title);
     row->setContentsMargins(0, 0, 0, 0);
     auto* label = new QLabel(tr("Quantized"), title);
+    label->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Preferred);
     label->setObjectName(QStringLiteral("formSection"));
     m_count->setObjectName(QStringLiteral("formLabel"));
     m_count->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -135,7 +138,7 @@ void ExclusionTree::buildTree()
     m_tree->setUniformRowHeights(true);
     m_tree->setIndentation(14);
     m_tree->setFrameShape(QFrame::NoFrame);
-    m_tree->setMinimumHeight(3 * kTreeRowHeight);
+    m_tree->setMinimumHeight(3 * fontUnits(fontMetrics(), kTreeRow));
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Name, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Value, QHeaderView::ResizeToContents);
@@ -238,9 +241,10 @@ void ExclusionTree::refreshPatterns()
     for (const std::string& pattern : m_session.recipe().recipe().exclude) {
         if (m_recipe.find(pattern))
             continue; // the name of a node
-        auto* button = new QPushButton(QStringLiteral("✕ ") + toQt(pattern), m_patterns);
+        auto* button = new ElidedButton(Qt::ElideMiddle, m_patterns);
+        button->setText(QStringLiteral("✕ ") + toQt(pattern));
         button->setProperty("chip", true);
-        button->setToolTip(tr("Quantize what this pattern matches again"));
+        button->setToolTip(tr("Quantize what %1 matches again").arg(toQt(pattern)));
         connect(button, &QPushButton::clicked, this, [this, pattern] {
             RecipeEdits& edits = m_session.recipe();
             edits.apply(

@@ -7,6 +7,7 @@
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/recipe/typed_values.h"
 
@@ -29,7 +30,7 @@ namespace {
 constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
 constexpr std::array kOverrideCalibrators { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy,
     Calibrator::Mse };
-constexpr int kTitleWidth = 84; ///< pixels of a node's name
+constexpr int kTitleWidth = 84; ///< font units of a node's name
 const QLocale kOverrideLocale = QLocale::c();
 
 QString numberField(const std::optional<double>& value)
@@ -89,7 +90,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
 {
     setObjectName(QStringLiteral("panelFooter"));
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 6, 10, 8);
+    column->setContentsMargins(12, 3, 10, 3);
     column->setSpacing(4);
     column->addLayout(buildFirstRow());
     column->addWidget(m_fields);
@@ -244,7 +245,8 @@ void OverrideEditor::refresh()
 void OverrideEditor::refreshUnit(const std::vector<size_t>& members)
 {
     const QString title = m_recipe.title(members);
-    m_quantize->setText(tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, kTitleWidth)));
+    m_quantize->setText(
+        tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, fontUnits(fontMetrics(), kTitleWidth))));
     QStringList tips;
     for (const size_t member : members) {
         const NodeState& state = m_recipe.states()[member];

@@ -7,6 +7,7 @@
 #include "widgets/models/recipe/node_tree_model.h"
 #include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/views/base/elided_combo.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/recipe/setting_notes.h"
 
 #include <QDoubleSpinBox>
@@ -24,12 +25,12 @@ namespace qs {
 
 namespace {
 
-constexpr int kResetWidth = 20;
+constexpr int kResetWidth = 20; ///< font units
 constexpr size_t kSearchBins = 2048, kEntropyBins = 128; ///< histograms that are searched; where none is said
 constexpr int kSpacing = 6;
-constexpr int kLeastField = 66;
+constexpr int kLeastField = 66; ///< font units
 constexpr int kRows = 4; ///< of a line: label, editor, note, hint
-constexpr int kFieldBeside = 104; ///< a field that stands beside its label shows the usual choices whole
+constexpr int kFieldBeside = 104; ///< font units: a field that stands beside its label shows the usual choices whole
 
 /// Scrolling over a form must not change what is in it.
 template <class Editor> class Calm : public Editor {
@@ -65,7 +66,7 @@ RecipeForm::RecipeForm(Session& session, QWidget* parent)
     grid->setHorizontalSpacing(kSpacing);
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
-    grid->setColumnMinimumWidth(2, kResetWidth);
+    grid->setColumnMinimumWidth(2, fontUnits(fontMetrics(), kResetWidth));
     grid->addWidget(m_placement, 0, 0, 1, 3);
     for (const RecipeField& field : recipeFields()) {
         if (!field.section.isEmpty())
@@ -121,7 +122,8 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
         line.combo->addItems(field.choices);
         connect(line.combo, &QComboBox::activated, this, [this, &field](int index) { choose(field, index); });
     }
-    line.widget()->setMinimumWidth(kLeastField); // the widest choice must not decide how wide the panel is
+    line.widget()->setMinimumWidth(
+        fontUnits(fontMetrics(), kLeastField)); // the widest choice must not decide how wide the panel is
     line.widget()->setFocusPolicy(Qt::StrongFocus);
     line.widget()->setAccessibleName(field.title);
     line.label->setBuddy(line.widget());
@@ -189,8 +191,9 @@ void RecipeForm::fit()
         if (line.widget() && !line.label->isHidden())
             labels = std::max(labels, line.label->sizeHint().width());
     const QMargins margins = layout()->contentsMargins();
-    const int room = width() - margins.left() - margins.right() - labels - kResetWidth - 2 * kSpacing;
-    if (const bool stacked = room < kFieldBeside; stacked != m_stacked)
+    const int room
+        = width() - margins.left() - margins.right() - labels - fontUnits(fontMetrics(), kResetWidth) - 2 * kSpacing;
+    if (const bool stacked = room < fontUnits(fontMetrics(), kFieldBeside); stacked != m_stacked)
         arrange(stacked);
 }
 

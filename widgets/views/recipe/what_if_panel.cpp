@@ -5,6 +5,7 @@
 #include "widgets/models/tables/run_model.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/recipe_form.h"
 
@@ -20,7 +21,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kLeastWidth = 200;
+constexpr int kLeastWidth = 185; ///< font units
 
 } // namespace
 
@@ -40,9 +41,9 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(tr("Settings for all nodes"));
-    scroll->setMinimumHeight(60);
+    scroll->setMinimumHeight(fontUnits(fontMetrics(), 60));
     for (QWidget* part : std::initializer_list<QWidget*> { scroll, m_nodes })
-        part->setMinimumWidth(kLeastWidth); // else the widest line would decide
+        part->setMinimumWidth(fontUnits(fontMetrics(), kLeastWidth)); // else the widest line would decide
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(scroll);
@@ -68,7 +69,7 @@ QWidget* WhatIfPanel::makeFooter()
 {
     auto* footer = new QFrame(this);
     footer->setObjectName(QStringLiteral("panelFooter"));
-    footer->setMinimumWidth(kLeastWidth);
+    footer->setMinimumWidth(fontUnits(fontMetrics(), kLeastWidth));
     auto* column = new QVBoxLayout(footer);
     column->setContentsMargins(12, 6, 10, 8);
     column->setSpacing(6);
@@ -118,7 +119,9 @@ void WhatIfPanel::refreshDifference()
     const Theme& theme = m_session.theme();
     int row = 0;
     for (const NumberChange& change : numberChanges(parent ? *parent : *run, *run)) {
-        auto* title = new QLabel(change.title, this);
+        auto* title = new ElidedLabel(Qt::ElideRight, this);
+        title->setText(change.title);
+        title->setToolTip(change.title);
         title->setObjectName(QStringLiteral("formLabel"));
         const bool same = !parent || change.before == change.after;
         const QString arrow = change.better > 0 ? QStringLiteral(" ▲")

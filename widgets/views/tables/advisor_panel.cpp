@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/point_chart.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QComboBox>
@@ -21,10 +22,9 @@ namespace qs {
 
 namespace {
 
-constexpr int kAdviceRowHeight = 24;
 constexpr int kAdvicePadding = 14;
 constexpr int kDefaultSeconds = 20;
-constexpr int kLeastCurve = 150, kLeastUnit = 120; ///< pixels
+constexpr int kLeastCurve = 150, kLeastUnit = 120, kOpWidth = 90; ///< font units
 
 QString exclusionText(const Exclusion& exclusion)
 {
@@ -62,7 +62,7 @@ AdvisorPanel::AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent)
     m_splitter->addWidget(m_ranking);
     m_splitter->addWidget(m_curve);
     m_splitter->addWidget(m_found);
-    m_curve->setMinimumWidth(kLeastCurve);
+    m_curve->setMinimumWidth(fontUnits(fontMetrics(), kLeastCurve));
     m_splitter->setSizes({ 400, 280, 320 }); // shares: what the widgets wish for would leave no room for numbers
     m_splitter->setStretchFactor(0, 4);
     m_splitter->setStretchFactor(1, 3);
@@ -119,14 +119,14 @@ QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& na
     table->setSelectionMode(QAbstractItemView::SingleSelection);
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->verticalHeader()->hide();
-    table->verticalHeader()->setDefaultSectionSize(kAdviceRowHeight);
+    table->verticalHeader()->setDefaultSectionSize(tableRow(fontMetrics()));
     table->horizontalHeader()->setHighlightSections(false);
     const int number = fontMetrics().horizontalAdvance(QStringLiteral("+88.8 dB"));
     for (int column = 0; column < model.columnCount(); ++column) {
         const QString title = model.headerData(column, Qt::Horizontal).toString();
         table->setColumnWidth(column, std::max(number, fontMetrics().horizontalAdvance(title)) + kAdvicePadding);
     }
-    table->horizontalHeader()->setMinimumSectionSize(50);
+    table->horizontalHeader()->setMinimumSectionSize(fontUnits(fontMetrics(), 50));
     table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     table->viewport()->installEventFilter(this);
     return table;
@@ -134,7 +134,7 @@ QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& na
 
 void AdvisorPanel::buildTables()
 {
-    m_ranking->setColumnWidth(m_sensitivity.columnOf(SensitivityModel::Key::Op), 90);
+    m_ranking->setColumnWidth(m_sensitivity.columnOf(SensitivityModel::Key::Op), fontUnits(fontMetrics(), kOpWidth));
     m_ranking->setTextElideMode(Qt::ElideLeft); // names differ in their last parts
     const auto applyUnit = [this](const QModelIndex& index) {
         const QString name = index.siblingAtColumn(0).data().toString();
@@ -202,7 +202,7 @@ bool AdvisorPanel::eventFilter(QObject* watched, QEvent* event)
 /// Shows the columns that have room beside the name, those first that say most.
 void AdvisorPanel::fitColumns(QTableView& table, const ColumnModel& model, std::initializer_list<ColumnKey> keys)
 {
-    int room = table.viewport()->width() - kLeastUnit;
+    int room = table.viewport()->width() - fontUnits(table.fontMetrics(), kLeastUnit);
     for (const ColumnKey key : keys) {
         const int column = model.columnOf(key);
         table.setColumnHidden(column, false); // a hidden one has no width

@@ -5,12 +5,14 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/shown/finding_place.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -52,11 +54,8 @@ QLabel* textLabel(const QString& text, const char* name, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
     label->setObjectName(QLatin1String(name));
-    label->setWordWrap(true);
     label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setMinimumWidth(0);
-    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    wrapText(*label);
     return label;
 }
 
@@ -248,6 +247,9 @@ void FindingsPanel::rebuild()
     }
     column->addStretch(1);
     m_scroll->setWidget(content); // deletes the previous one
+    content->ensurePolished();
+    m_scroll->setMinimumWidth(
+        content->minimumSizeHint().width() + m_scroll->verticalScrollBar()->sizeHint().width()); // buttons stay whole
     header()->setInfo(count == 0 ? QString() : tr("%1 finding(s)", nullptr, int(count)).arg(countText(quint64(count))));
 }
 

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/models/words/window_words.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QHeaderView>
 #include <QPlainTextEdit>
@@ -16,9 +17,8 @@ namespace qs {
 
 namespace {
 
-constexpr int kJobHeight = 22;
 constexpr int kLogLines = 2000;
-constexpr int kWordWidth = 90, kNumberWidth = 84; ///< pixels of a column
+constexpr int kWordWidth = 90, kNumberWidth = 84; ///< font units of a column
 
 } // namespace
 
@@ -36,12 +36,13 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     m_table->setTabKeyNavigation(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->verticalHeader()->hide();
-    m_table->verticalHeader()->setDefaultSectionSize(kJobHeight);
+    m_table->verticalHeader()->setDefaultSectionSize(tableRow(fontMetrics()));
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     const JobModel& model = session.jobs().model();
     for (int column = 1; column < model.columnCount(); ++column)
-        m_table->setColumnWidth(column, isWritten(model.column(column).kind) ? kWordWidth : kNumberWidth);
+        m_table->setColumnWidth(
+            column, fontUnits(fontMetrics(), isWritten(model.column(column).kind) ? kWordWidth : kNumberWidth));
     m_log->setReadOnly(true);
     m_log->setMaximumBlockCount(kLogLines);
     m_log->setAccessibleName(tr("Log"));

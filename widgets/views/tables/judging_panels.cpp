@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/judging_models.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QDoubleValidator>
 #include <QLabel>
@@ -13,7 +14,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kToleranceWidth = 64;
+constexpr int kToleranceWidth = 76; ///< font units
 constexpr double kUsualRelative = 1e-3, kUsualAbsolute = 1e-3;
 
 QString nothingYet(const Snapshot& snapshot)
@@ -100,7 +101,7 @@ QLineEdit* ElementsPanel::addNumber(const QString& name, const QString& toolTip,
     auto* validator = new QDoubleValidator(0, 1e30, 12, edit);
     validator->setLocale(QLocale::c());
     edit->setValidator(validator);
-    edit->setFixedWidth(kToleranceWidth);
+    edit->setFixedWidth(fontUnits(fontMetrics(), kToleranceWidth));
     edit->setAccessibleName(name);
     edit->setToolTip(toolTip);
     label->setBuddy(edit);

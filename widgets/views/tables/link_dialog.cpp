@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/tables/link_dialog.h"
 
+#include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/wrapped_text.h"
+
 #include <QDialogButtonBox>
 #include <QHeaderView>
 #include <QLabel>
@@ -21,7 +24,7 @@ LinkDialog::LinkDialog(const Snapshot& snapshot, Side from, ValueId value, const
 {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Link"));
-    resize(640, 420);
+    setDialogSize(*this, 640, 420);
     auto* all = new QStandardItemModel(this);
     all->setHorizontalHeaderLabels({ tr("tensor"), tr("op"), tr("shape"), tr("fits") });
     for (const LinkCandidate& candidate : linkCandidates(snapshot, from, value)) {
@@ -52,7 +55,7 @@ LinkDialog::LinkDialog(const Snapshot& snapshot, Side from, ValueId value, const
     auto* what = new QLabel(from == Side::Float ? tr("Partner of %1 in the quantized file:").arg(name)
                                                 : tr("Partner of %1 in the float file:").arg(name),
         this);
-    what->setWordWrap(true);
+    wrapText(*what);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     buttons->button(QDialogButtonBox::Ok)->setText(tr("Link"));
     connect(buttons, &QDialogButtonBox::accepted, this, &LinkDialog::accept);

@@ -5,6 +5,8 @@
 #include "widgets/models/recipe/setting_changes.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/actions/named_action.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QAction>
 #include <QEvent>
@@ -22,9 +24,8 @@ namespace qs {
 
 namespace {
 
-constexpr int kRunRowHeight = 24;
-constexpr int kLeastDifferenceWidth = 220;
-constexpr int kLeastName = 170, kNoteWidth = 140;
+constexpr int kLeastDifferenceWidth = 220; ///< font units
+constexpr int kLeastName = 170, kNoteWidth = 140; ///< font units
 constexpr int kMostSettings = 12; ///< of a comparison
 
 /// The run that is shown now is written in bold.
@@ -33,7 +34,7 @@ public:
     using QStyledItemDelegate::QStyledItemDelegate;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
     {
-        return { QStyledItemDelegate::sizeHint(option, index).width(), kRunRowHeight };
+        return { QStyledItemDelegate::sizeHint(option, index).width(), tableRow(option.fontMetrics) };
     }
 
 protected:
@@ -66,9 +67,8 @@ RunsPanel::RunsPanel(Session& session, QWidget* parent)
     , m_remove(new QAction(tr("Remove"), this))
 {
     m_comparison->setObjectName(QStringLiteral("findingMuted"));
-    m_comparison->setWordWrap(true);
     m_comparison->setTextFormat(Qt::PlainText);
-    m_comparison->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    wrapText(*m_comparison);
     m_comparison->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_comparison->setContentsMargins(12, 6, 12, 6);
     auto* below = new QScrollArea(this);
@@ -76,8 +76,8 @@ RunsPanel::RunsPanel(Session& session, QWidget* parent)
     below->setWidgetResizable(true);
     below->setFrameShape(QFrame::NoFrame);
     below->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    below->setMinimumWidth(kLeastDifferenceWidth);
-    m_tree->setMinimumWidth(kLeastDifferenceWidth);
+    below->setMinimumWidth(fontUnits(fontMetrics(), kLeastDifferenceWidth));
+    m_tree->setMinimumWidth(fontUnits(fontMetrics(), kLeastDifferenceWidth));
     below->setAccessibleName(tr("Difference of two runs"));
     auto* splitter = new QSplitter(Qt::Horizontal, this);
     splitter->setChildrenCollapsible(false);
@@ -127,13 +127,13 @@ bool RunsPanel::eventFilter(QObject* watched, QEvent* event)
 void RunsPanel::fitColumns()
 {
     const QAbstractItemView* cells = m_tree;
-    int room = m_tree->viewport()->width() - kLeastName;
+    int room = m_tree->viewport()->width() - fontUnits(fontMetrics(), kLeastName);
     using Key = RunModel::Key;
     for (const Key key : { Key::Sqnr, Key::Accuracy, Key::Macs, Key::Size, Key::Agreement, Key::Note }) {
         const int column = m_model.columnOf(key);
         m_tree->setColumnHidden(column, false); // a hidden one has no width to be measured
         const int needed = key == Key::Note
-            ? kNoteWidth
+            ? fontUnits(fontMetrics(), kNoteWidth)
             : std::max(m_tree->header()->sectionSizeHint(column), cells->sizeHintForColumn(column));
         if (needed > room) {
             m_tree->setColumnHidden(column, true);
@@ -237,7 +237,7 @@ void RunsPanel::refreshComparison()
     }
     if (!before) {
         m_comparison->setText(
-            tr("%1 is where this work began. Choose two runs to compare them.").arg(toQt(after->name)));
+            breakable(tr("%1 is where this work began. Choose two runs to compare them.").arg(toQt(after->name))));
         return;
     }
     QStringList lines { toQt(before->name) + QStringLiteral(" → ") + toQt(after->name) };
@@ -254,10 +254,10 @@ void RunsPanel::refreshComparison()
     }
     if (whole.size() > kMostSettings)
         lines << tr("and %1 more").arg(whole.size() - kMostSettings);
-    m_comparison->setText(lines.join(u'\n'));
+    m_comparison->setText(breakable(lines.join(u'\n')));
     m_comparison->setToolTip(tipText(whole));
 }
 
-QString RunsPanel::comparison() const { return m_comparison->text(); }
+QString RunsPanel::comparison() const { return m_comparison->text().remove(QChar(0x200b)); }
 
 } // namespace qs

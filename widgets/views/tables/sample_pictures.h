@@ -23,7 +23,7 @@ public:
     QPixmap at(size_t sample) const;
 
     static constexpr size_t kMost = 2048; ///< of the first samples
-    static constexpr int kSide = 20; ///< pixels
+    static constexpr int kSide = 20; ///< font units
 
 signals:
     void changed();

@@ -8,6 +8,8 @@
 #include "widgets/session/details/pair_details.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/cell_delegates.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/tables/sample_pictures.h"
 #include "widgets/views/theme/plot_theme.h"
 
@@ -28,10 +30,10 @@ namespace qs {
 namespace {
 
 const QString kSampleTag = QStringLiteral("sample-detail");
-constexpr int kPictureSide = 112; ///< pixels of the chosen sample's picture
+constexpr int kPictureSide = 112; ///< font units of the chosen sample's picture
 constexpr size_t kMostClasses = 5;
-constexpr int kDetailWidth = 190, kLeastScatter = 150;
-constexpr int kWideEnough = 1000; ///< for table, scatter and the chosen sample; below it one of the last two
+constexpr int kDetailWidth = 190, kLeastScatter = 150; ///< font units
+constexpr int kWideEnough = 1000; ///< font units for table, scatter and the chosen sample; below it one of the last two
 
 /// The name of a sample beside its picture.
 class PictureDelegate : public CellDelegate {
@@ -51,7 +53,8 @@ protected:
             return;
         option->features |= QStyleOptionViewItem::HasDecoration;
         option->icon = QIcon(picture);
-        option->decorationSize = { SamplePictures::kSide, SamplePictures::kSide };
+        const int side = fontUnits(option->fontMetrics, SamplePictures::kSide);
+        option->decorationSize = { side, side };
     }
 
 private:
@@ -150,17 +153,16 @@ SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
 void SamplesPanel::buildBeside()
 {
     m_scatter->setAccessibleName(tr("Margins of the float model against the quantized one"));
-    m_scatter->setMinimumWidth(kLeastScatter);
+    m_scatter->setMinimumWidth(fontUnits(fontMetrics(), kLeastScatter));
     addBeside(m_scatter, 30);
     m_picture->setAlignment(Qt::AlignCenter);
     m_picture->setContentsMargins(8, 8, 8, 0);
     m_picture->setAccessibleName(tr("Input of the chosen sample"));
     m_detail->setObjectName(QStringLiteral("findingText"));
     m_detail->setTextFormat(Qt::RichText);
-    m_detail->setWordWrap(true);
+    wrapText(*m_detail);
     m_detail->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_detail->setContentsMargins(10, 6, 10, 6);
-    m_detail->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_detail->setAccessibleName(tr("Outputs of the chosen sample"));
     auto* content = new QWidget;
     auto* column = new QVBoxLayout(content);
@@ -173,7 +175,7 @@ void SamplesPanel::buildBeside()
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setMinimumWidth(kDetailWidth);
+    scroll->setMinimumWidth(fontUnits(fontMetrics(), kDetailWidth));
     addBeside(scroll, 20);
     m_single = scroll;
 }
@@ -207,7 +209,8 @@ void SamplesPanel::resizeEvent(QResizeEvent* event)
 
 void SamplesPanel::arrange()
 {
-    const bool wide = width() >= kWideEnough, chosen = m_session.selection().current().sample.has_value();
+    const bool wide = width() >= fontUnits(fontMetrics(), kWideEnough),
+               chosen = m_session.selection().current().sample.has_value();
     m_scatter->setVisible(!m_scatter->data().points.empty() && (wide || !chosen));
     m_single->setVisible(wide || chosen || m_scatter->data().points.empty());
     if (wide)
@@ -271,9 +274,14 @@ void SamplesPanel::showDetail(size_t sample, const Picture& picture, const std::
     const DataSource& samples = *m_session.snapshot()->data;
     const ClassNames& names = *m_session.snapshot()->classNames;
     m_picture->setVisible(!picture.pixels.empty());
-    if (!picture.pixels.empty())
-        m_picture->setPixmap(QPixmap::fromImage(
-            imageOf(picture).scaled(kPictureSide, kPictureSide, Qt::KeepAspectRatio, Qt::SmoothTransformation)));
+    if (!picture.pixels.empty()) {
+        const double scale = devicePixelRatioF();
+        const int side = int(fontUnits(fontMetrics(), kPictureSide) * scale);
+        QPixmap scaled
+            = QPixmap::fromImage(imageOf(picture).scaled(side, side, Qt::KeepAspectRatio, Qt::SmoothTransformation));
+        scaled.setDevicePixelRatio(scale);
+        m_picture->setPixmap(scaled);
+    }
     QString text = QStringLiteral("<b>%1</b>").arg(toQt(samples.sampleName(sample)).toHtmlEscaped());
     if (sample < samples.labels().size())
         text += QStringLiteral("<br>")

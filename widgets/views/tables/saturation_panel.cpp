@@ -4,6 +4,8 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/cell_delegates.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -19,9 +21,9 @@ namespace qs {
 
 namespace {
 
-constexpr int kLabRow = 24, kLabPadding = 9;
+constexpr int kLabPadding = 9;
 constexpr int kPagesShare = 45; ///< percent of the panel
-constexpr int kLeastPages = 385; ///< pixels
+constexpr int kLeastPages = 385; ///< font units
 
 QString hintOf(const Snapshot& snapshot)
 {
@@ -108,7 +110,7 @@ SaturationPanel::SaturationPanel(Session& session, QWidget* parent)
     , m_tabs(new QTabWidget(this))
     , m_pair(new QLabel(this))
     , m_note(new QLabel(this))
-    , m_switch(new QPushButton(tr("Switch to integer-avx2"), table()->viewport()))
+    , m_switch(new QPushButton(tr("Switch to integer-avx2"), this))
     , m_measure(new QPushButton(tr("Measure remedies"), this))
     , m_apply(new QPushButton(tr("Apply"), this))
     , m_channels(makeTable(m_channelModel, tr("Channels of the node")))
@@ -118,10 +120,7 @@ SaturationPanel::SaturationPanel(Session& session, QWidget* parent)
     m_switch->setProperty("primary", true);
     m_switch->setToolTip(
         tr("Runs the quantized model with the 16-bit sums of such CPUs; Recipe ▸ Arithmetic leads back"));
-    auto* over = new QVBoxLayout(table()->viewport());
-    over->addStretch(6);
-    over->addWidget(m_switch, 0, Qt::AlignHCenter);
-    over->addStretch(1);
+    addToEmpty(m_switch);
     buildPages();
     addBeside(m_tabs, kPagesShare);
     connectAll();
@@ -143,7 +142,7 @@ QTableView* SaturationPanel::makeTable(ColumnModel& model, const QString& name)
     made->setSelectionMode(QAbstractItemView::SingleSelection);
     made->setEditTriggers(QAbstractItemView::NoEditTriggers);
     made->verticalHeader()->hide();
-    made->verticalHeader()->setDefaultSectionSize(kLabRow);
+    made->verticalHeader()->setDefaultSectionSize(tableRow(fontMetrics()));
     made->horizontalHeader()->setHighlightSections(false);
     const QFontMetrics metrics = fontMetrics();
     for (int column = 0; column < model.columnCount(); ++column) {
@@ -158,11 +157,10 @@ QTableView* SaturationPanel::makeTable(ColumnModel& model, const QString& name)
 void SaturationPanel::buildPages()
 {
     m_tabs->setDocumentMode(true);
-    m_tabs->setMinimumWidth(kLeastPages);
-    m_pair->setWordWrap(true);
+    m_tabs->setMinimumWidth(fontUnits(fontMetrics(), kLeastPages));
+    wrapText(*m_pair);
     m_pair->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_pair->setMargin(10);
-    m_pair->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_pair->setAccessibleName(tr("Worst pair of codes"));
     m_pair->setToolTip(tr("The pair of products that loses most: activation code × weight code. Raw codes, before zero "
                           "points are taken off; signed activations + 128."));
@@ -181,7 +179,7 @@ QWidget* SaturationPanel::makeRemedies()
     auto* row = new QHBoxLayout;
     row->setContentsMargins(8, 4, 8, 2);
     m_note->setObjectName(QStringLiteral("findingMuted"));
-    m_note->setWordWrap(true);
+    wrapText(*m_note);
     m_measure->setToolTip(
         tr("Makes each remedy, runs it under integer-avx2 over all samples, and says what it gives and costs"));
     m_apply->setToolTip(tr("Makes the chosen remedy one step of the recipe, which can be undone"));

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/theme/style.h"
 
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QApplication>
+#include <QEvent>
 #include <QFile>
 #include <QPainter>
+#include <QPointer>
+#include <QRegularExpression>
 #include <QStyleFactory>
 #include <QSvgRenderer>
 #include <QToolTip>
@@ -28,7 +32,16 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kRoles { { { "@acc
     { "@raised", "midlight" }, { "@border", "mid" }, { "@grid", "alternate-base" }, { "@text", "text" },
     { "@muted", "shadow" }, { "@error", "bright-text" }, { "@warning", "link-visited" } } };
 
-QString styleSheet()
+/// "18u" becomes the pixels that are 18 font units.
+void replaceFontUnits(QString& text, const QFontMetrics& font)
+{
+    static const QRegularExpression kLength(QStringLiteral("\\b(\\d+)u\\b"));
+    for (auto found = kLength.match(text); found.hasMatch(); found = kLength.match(text, found.capturedStart()))
+        text.replace(found.capturedStart(), found.capturedLength(),
+            QStringLiteral("%1px").arg(fontUnits(font, found.captured(1).toInt())));
+}
+
+QString styleSheet(const QFont& font)
 {
     QFile file(QStringLiteral(":/styles/quantscope.qss"));
     if (!file.open(QIODevice::ReadOnly))
@@ -36,8 +49,39 @@ QString styleSheet()
     QString text = QString::fromUtf8(file.readAll());
     for (const auto& [name, role] : kRoles)
         text.replace(QLatin1String(name), QStringLiteral("palette(%1)").arg(QLatin1String(role)));
+    replaceFontUnits(text, QFontMetrics(font));
     return text;
 }
+
+/// The style sheet holds lengths that follow the font.
+class FontFollower : public QObject {
+public:
+    explicit FontFollower(QApplication& application)
+        : QObject(&application)
+        , m_application(application)
+    {
+        application.installEventFilter(this);
+        follow();
+    }
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (watched == &m_application && event->type() == QEvent::ApplicationFontChange)
+            follow();
+        return QObject::eventFilter(watched, event);
+    }
+
+private:
+    void follow()
+    {
+        const QString sheet = styleSheet(QApplication::font());
+        if (sheet != m_application.styleSheet())
+            m_application.setStyleSheet(sheet);
+    }
+
+    QApplication& m_application;
+};
 
 } // namespace
 
@@ -66,7 +110,9 @@ void setUpApplication(QApplication& application)
         application.setFont(font);
     }
     application.setWindowIcon(applicationIcon());
-    application.setStyleSheet(styleSheet());
+    static QPointer<FontFollower> follower;
+    if (!follower)
+        follower = new FontFollower(application);
 }
 
 void applyTheme(const Theme& theme)

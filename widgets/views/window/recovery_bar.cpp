@@ -6,6 +6,7 @@
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/session.h"
+#include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/header/header_strip.h"
 
 #include <QDateTime>
@@ -39,7 +40,7 @@ RecoveryBar::RecoveryBar(Session& session, QWidget* parent)
     m_headline->setText(tr("Quantscope ended unexpectedly."));
     for (QLabel* label : { m_headline, m_details }) {
         label->setTextFormat(Qt::PlainText);
-        label->setWordWrap(true);
+        wrapText(*label);
     }
     auto* texts = new QVBoxLayout;
     texts->setSpacing(2);

@@ -2,6 +2,8 @@
 #include "widgets/views/window/start_page.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/base/text/elided_button.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -14,7 +16,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kColumnWidth = 520;
+constexpr int kColumnWidth = 520; ///< font units
 
 QLabel* label(const QString& text, const char* name, QWidget* parent)
 {
@@ -85,7 +87,7 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     row->addLayout(column);
     row->addStretch(1);
     auto* ruler = new QWidget(this); // keeps the column at its width
-    ruler->setFixedSize(kColumnWidth, 1);
+    ruler->setFixedSize(fontUnits(fontMetrics(), kColumnWidth), 1);
     column->addWidget(ruler);
     connect(&recent, &RecentFiles::changed, this, &StartPage::refresh);
     refresh();
@@ -101,9 +103,11 @@ void StartPage::refresh()
         return;
     m_list->addWidget(label(tr("Recent"), "panelTitle", this));
     for (const RecentEntry& entry : m_recent.entries()) {
-        auto* button = new QPushButton(RecentFiles::label(entry), this);
+        auto* button = new ElidedButton(Qt::ElideMiddle, this);
+        button->setText(RecentFiles::label(entry));
         button->setProperty("link", true);
         const Inputs& inputs = entry.inputs;
+        button->setMostWidth(kColumnWidth);
         button->setToolTip(!entry.project.isEmpty()
                 ? entry.project
                 : toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/view/around_bar.h"
 
+#include "widgets/views/base/text/font_units.h"
+
 #include <QCheckBox>
 #include <QFontMetrics>
 #include <QHBoxLayout>
@@ -15,7 +17,7 @@ namespace qs {
 namespace {
 
 constexpr int kMostSteps = 99;
-constexpr int kMiddleWidth = 150; ///< pixels
+constexpr int kMiddleWidth = 150; ///< font units
 
 } // namespace
 
@@ -65,7 +67,8 @@ void AroundBar::showAround(const std::optional<Neighbourhood>& wanted, const QSt
         return;
     m_wanted = *wanted;
     const QSignalBlocker inputs(m_inputs), outputs(m_outputs);
-    m_middle->setText(tr("Around %1").arg(fontMetrics().elidedText(middle, Qt::ElideMiddle, kMiddleWidth)));
+    m_middle->setText(
+        tr("Around %1").arg(fontMetrics().elidedText(middle, Qt::ElideMiddle, fontUnits(fontMetrics(), kMiddleWidth))));
     m_middle->setToolTip(middle);
     m_steps->setText(QStringLiteral("±%1").arg(wanted->steps));
     m_inputs->setChecked(wanted->toInputs);

@@ -2,6 +2,7 @@
 #include "widgets/views/graph/view/graph_legend.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/base/text/font_units.h"
 
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -19,10 +20,10 @@ namespace qs {
 
 namespace {
 
-constexpr int kWhoseWidth = 140, kLeastWhose = 50; ///< pixels for the name of a sample
+constexpr int kWhoseWidth = 140, kLeastWhose = 50; ///< font units for the name of a sample
 constexpr double kStaleScaleOpacity = 0.4; ///< of colours that are not of the recipe as it is
 constexpr int kBlocks = 10;
-constexpr int kNarrow = 420; ///< pixels of width below which the scale stands alone
+constexpr int kNarrow = 420; ///< font units of width below which the scale stands alone
 constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kLegendGap = 8;
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
@@ -83,7 +84,8 @@ void GraphLegend::setScale(Metric metric, ColourLimits limits, const Theme& them
 /// At the right end; as much of the name as there is room for.
 void GraphLegend::placeSample()
 {
-    const int room = std::clamp(width() / 3, kLeastWhose, kWhoseWidth);
+    const int room
+        = std::clamp(width() / 3, fontUnits(fontMetrics(), kLeastWhose), fontUnits(fontMetrics(), kWhoseWidth));
     m_sample->setText(tr("%1  ✕").arg(fontMetrics().elidedText(m_numbers.sample, Qt::ElideMiddle, room)));
     m_sample->adjustSize();
     const int high = std::min(m_sample->height(), height() - 4);
@@ -111,7 +113,7 @@ void GraphLegend::paintEvent(QPaintEvent*)
         painter.drawText(QRect(x, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
         x += painter.fontMetrics().horizontalAdvance(text) + kLegendGap;
     };
-    const bool narrow = width() < kNarrow; // the name of the number is in the tool tip, too
+    const bool narrow = width() < fontUnits(fontMetrics(), kNarrow); // the name of the number is in the tool tip, too
     if (!narrow)
         write(QStringLiteral("%1, %2").arg(info.legend, info.unit));
     if (m_numbers.stale)

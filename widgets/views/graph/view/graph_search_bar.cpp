@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/view/graph_search_bar.h"
 
+#include "widgets/views/base/text/font_units.h"
+
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -37,7 +39,7 @@ GraphSearchBar::GraphSearchBar(QWidget* parent)
     connect(button(QStringLiteral("✕"), tr("Close (Escape)")), &QToolButton::clicked, this, &GraphSearchBar::closed);
     m_text->setPlaceholderText(tr("Find node, tensor or operator"));
     m_text->setAccessibleName(tr("Find in the graph"));
-    m_text->setMinimumWidth(190);
+    m_text->setMinimumWidth(fontUnits(fontMetrics(), 190));
     connect(m_text, &QLineEdit::textChanged, this, &GraphSearchBar::edited);
     hide();
 }

@@ -9,14 +9,14 @@ namespace {
 
 constexpr int kWideWindow = 1700; ///< pixels: room for one more group below
 
-Arrangement inspectArrangement(bool wide)
+Arrangement inspectArrangement()
 {
     Arrangement a;
     a.left = { { "findings", "what-if", "outline" } };
     a.right = { { "inspector" }, { "distribution", "values", "channels", "error-map" } };
     a.bottom = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
-    a.leftWidth = wide ? 19 : 21, a.leftLeast = 230, a.rightWidth = 30, a.rightLeast = 320;
-    a.rightHeights = { 24, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 33;
+    a.leftWidth = 18, a.leftLeast = 230, a.rightWidth = 28, a.rightLeast = 320;
+    a.rightHeights = { 28, 30 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
     return a;
 }
 
@@ -33,7 +33,7 @@ Arrangement compareArrangement(bool wide)
         a.bottom = { { "tensors", "weights", "difference", "elements", "files", "ladder", "matching", "samples" } };
     }
     a.leftWidth = 33, a.leftLeast = 260, a.rightWidth = 28, a.rightLeast = 300;
-    a.rightHeights = { 24, 34 }, a.bottomHeight = 36;
+    a.rightHeights = { 28, 28 }, a.bottomHeight = 32;
     return a;
 }
 
@@ -44,7 +44,7 @@ Arrangement whatIfArrangement()
     a.right = { { "inspector" }, { "distribution", "channels", "error-map" } };
     a.bottom = { { "layer-chart" }, { "tensors", "weights", "outputs", "samples", "runs", "advisor", "jobs" } };
     a.leftWidth = 20, a.leftLeast = 300, a.rightWidth = 25, a.rightLeast = 300;
-    a.leftHeights = { 26, 64 }, a.rightHeights = { 26, 34 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
+    a.leftHeights = { 26, 64 }, a.rightHeights = { 28, 30 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
     return a;
 }
 
@@ -56,7 +56,7 @@ Arrangement teachArrangement()
     a.right = { { "inspector" }, { "distribution", "channels" } };
     a.bottom = { { "layer-chart" } };
     a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
-    a.rightHeights = { 32, 48 }, a.bottomHeight = 26;
+    a.rightHeights = { 30, 32 }, a.bottomHeight = 26;
     return a;
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/base/text/dialog_size.h"
+
+#include "widgets/views/base/text/font_units.h"
+
+#include <QScreen>
+#include <QWidget>
+
+namespace qs {
+
+namespace {
+
+constexpr int kFrame = 48; ///< pixels: title bar, borders, a look at what lies behind
+
+} // namespace
+
+void setDialogSize(QWidget& dialog, int width, int height)
+{
+    const QFontMetrics font = dialog.fontMetrics();
+    const QSize hint = dialog.sizeHint();
+    const QSize wanted(
+        width > 0 ? fontUnits(font, width) : hint.width(), height > 0 ? fontUnits(font, height) : hint.height());
+    const QSize room = dialog.screen()->availableSize() - QSize(kFrame, kFrame);
+    dialog.resize(wanted.boundedTo(room));
+}
+
+} // namespace qs

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+class QWidget;
+
+namespace qs {
+
+/// Gives a dialog its first size, in font units (0: as its contents wish), within the screen that it comes up on.
+void setDialogSize(QWidget& dialog, int width, int height);
+
+} // namespace qs
