@@ -4,6 +4,7 @@
 #include "core/match/graph/canonical.h"
 #include "core/project/search/file_patch.h"
 #include "core/quant/params/weights.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>

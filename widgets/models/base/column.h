@@ -56,6 +56,7 @@ struct ColumnSpec {
     bool shown = true; ///< by default
     ColumnKey key;
     bool ofOther = false; ///< nothing without a second quantized model
+    bool (*when)(const Comparison&) = nullptr; ///< of what comparisons it says anything; null: of all
 };
 
 /// What a cell says. Text and sort key follow from certain values of the row; cells are the same where these are equal.

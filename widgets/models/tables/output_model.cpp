@@ -4,13 +4,40 @@
 #include "widgets/models/base/formulas.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/models/base/other_columns.h"
+#include "widgets/models/tables/task_words.h"
+
+#include <algorithm>
 
 namespace qs {
+
+namespace {
+
+bool hasScores(const Comparison& comparison)
+{
+    return std::ranges::any_of(comparison.outputs, [](const OutputRow& row) { return row.positions > 0; });
+}
+
+/// The first output whose task has a number; null: none has.
+const OutputRow* agreeingOutput(const Comparison& comparison)
+{
+    const auto it
+        = std::ranges::find_if(comparison.outputs, [](const OutputRow& row) { return row.task.agreement.has_value(); });
+    return it == comparison.outputs.end() ? nullptr : &*it;
+}
+
+} // namespace
 
 OutputModel::OutputModel(QObject* parent)
     : SnapshotModel(parent)
 {
     const auto similarity = [](auto part) { return in(&R::similarity, part); };
+    const QString task = tr("What the output is for, which decides the numbers of its agreement: recognized by types, "
+                            "operators and names, or told.");
+    const auto taskTip = [task](const R& row) {
+        const QString name = agreementName(row.task.what.kind), details = taskDetails(row.task);
+        const QString first = row.task.agreement ? name + u' ' + agreementText(row.task) : task;
+        return details.isEmpty() ? first : first + u'\n' + details;
+    };
     addColumns({
         { { tr("output"), tr("Name in the float file"), QStringLiteral("probabilities"), Text }, words<R>(&R::name) },
         { { tr("SQNR, dB"), metricInfo(Metric::Accumulated).definition, QStringLiteral("SQNR, dB123456"), Bar, kUp,
@@ -29,11 +56,18 @@ OutputModel::OutputModel(QObject* parent)
             numbers<R>(similarity(&Similarity::rmse)) },
         { { tr("max error"), definitionText(definition::kMaxError), QStringLiteral("max error"), Value, kDown },
             numbers<R>(similarity(&Similarity::maxAbsError)) },
-        { { tr("top-1"), definitionText(definition::kTop1), QStringLiteral("> 99.9 %"), Value, kUp },
-            percents<R>(&R::top1Agreement) },
-        { { tr("top-5"), definitionText(definition::kTop5), QStringLiteral("> 99.9 %"), Value, kUp },
+        { { tr("task"), task, QStringLiteral("boxes: YOLOv8, v9 or 11"), Text },
+            words<R>([](const R& row) { return taskRowText(row.task); }), taskTip },
+        { { tr("agreement"), definitionText(definition::kTask), QStringLiteral("> 99.9 %"), Value, kUp },
+            cell<R>([](const Number& share, TaskKind kind) { return agreementText(share, kind); },
+                [](const Number& share, TaskKind) { return share; }, in(&R::task, &TaskRow::agreement),
+                [](const R& row) { return row.task.what.kind; }),
+            taskTip },
+        { { tr("top-5"), definitionText(definition::kTop5), QStringLiteral("> 99.9 %"), Value, kUp, true, {}, false,
+              hasScores },
             percents<R>(&R::top5Agreement) },
-        { { tr("KL"), definitionText(definition::kKl), QStringLiteral("0.00123"), Value, kDown },
+        { { tr("KL"), definitionText(definition::kKl), QStringLiteral("0.00123"), Value, kDown, true, {}, false,
+              hasScores },
             numbers<R>(&R::klMean) },
         { { tr("quantized name"), tr("Name in the quantized file"), QStringLiteral("probabilities"), Text, kUp, false },
             words<R>(&R::quantizedName) },
@@ -71,10 +105,11 @@ std::vector<SummaryItem> outcomeSummary(const Comparison& comparison)
             from + QStringLiteral(" → ") + percentText(accuracy.quantizedAccuracy),
             OutputModel::tr("Share of right classes over %1 labels, float → quantized. %2 samples change their class.")
                 .arg(countText(accuracy.labels), countText(comparison.flipped.size())) });
-    } else if (!comparison.outputs.empty() && comparison.outputs.front().top1Agreement) {
-        items.push_back({ OutputModel::tr("Top-1 agreement"), percentText(comparison.outputs.front().top1Agreement),
-            OutputModel::tr("Share of samples with the same largest class in both models, over %1.")
-                .arg(provenanceText(comparison)) });
+    } else if (const OutputRow* told = agreeingOutput(comparison)) {
+        const QString details = taskDetails(told->task);
+        items.push_back({ agreementName(told->task.what.kind), agreementText(told->task),
+            OutputModel::tr("%1 Over %2.").arg(definitionText(definition::kTask), provenanceText(comparison))
+                + (details.isEmpty() ? QString() : u'\n' + details) });
     }
     return items;
 }

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/cells.h"
 #include "widgets/models/base/metric.h"
+#include "widgets/models/tables/task_words.h"
 
 namespace qs {
 
@@ -88,16 +89,26 @@ SampleModel::SampleModel(QObject* parent)
     addColumns({
         { { tr("sample"), tr("File name or number of the sample"), QStringLiteral("n01440764_3198.png"), Text },
             words<R>(&R::name) },
-        { { tr("class"), classes, QStringLiteral("888 → 888"), Word, kUp, true, Key::Class },
+        { { tr("class"), classes, QStringLiteral("888 → 888"), Word, kUp, true, Key::Class, false, hasClasses },
             words<R>(namedClasses, flippedFirst), classesTip(classes) },
+        { { tr("agreement"), definitionText(definition::kTask) + u' ' + tr("Of this sample alone."),
+              QStringLiteral("> 99.9 %"), Value, kUp, true, Key::Agreement, false, hasOtherTask },
+            cell<R>([](const Number& share, TaskKind kind) { return agreementText(share, kind); },
+                [](const Number& share, TaskKind) { return share; }, &R::agreement, &R::task) },
+        { { tr("difference"),
+              tr("What is not the same: the first position with another class, boxes without their "
+                 "counterpart. Sorted: samples that differ first."),
+              QStringLiteral("2 missed, 1 extra"), Word, kUp, true, {}, false, hasOtherTask },
+            words<R>([](const R& row) { return row.difference; },
+                [](const R& row) { return Number(row.differs ? 0 : 1); }) },
         { { tr("flips"), tr("Which of the two quantized models has another class than the float model"),
-              QStringLiteral("A and B"), Word, kUp, true, Key::Flips, true },
+              QStringLiteral("A and B"), Word, kUp, true, Key::Flips, true, hasClasses },
             words<R>(whoFlips, whoFlipsKey) },
-        { { tr("class B"), tr("Class of the second quantized model"), QStringLiteral("888"), Word, kUp, true, {},
-              true },
+        { { tr("class B"), tr("Class of the second quantized model"), QStringLiteral("888"), Word, kUp, true, {}, true,
+              hasClasses },
             words<R>(otherClassName, &R::otherClass) },
         { { tr("margin B"), tr("The margin of the float model's class in the second quantized model"),
-              QStringLiteral("−88.88"), Value, kUp, true, {}, true },
+              QStringLiteral("−88.88"), Value, kUp, true, {}, true, hasClasses },
             numbers<R>(&R::otherMargin) },
         { { tr("B SQNR"), tr("SQNR of this sample's worst output in the second quantized model, dB"),
               QStringLiteral("−88.8"), Value, kUp, true, {}, true },
@@ -106,17 +117,17 @@ SampleModel::SampleModel(QObject* parent)
         { { tr("margin"),
               tr("First output: the float model's class over the next best, in the quantized model. Below 0 the class "
                  "is another one."),
-              QStringLiteral("−88.88"), Value, kUp, true, Key::QuantMargin },
+              QStringLiteral("−88.88"), Value, kUp, true, Key::QuantMargin, false, hasClasses },
             numbers<R>(&R::quantMargin) },
         { { tr("float margin"),
               tr("First output: the float model's class over the next best, in the float model. A small margin flips "
                  "easily."),
-              QStringLiteral("−88.8"), Value, kUp },
+              QStringLiteral("−88.8"), Value, kUp, true, {}, false, hasClasses },
             numbers<R>(&R::floatMargin) },
         { { tr("output SQNR"),
               tr("SQNR of this sample's worst output, dB. Higher is better. ")
                   + metricInfo(Metric::Accumulated).definition,
-              QStringLiteral("output SQNR88"), Bar, kUp },
+              QStringLiteral("output SQNR88"), Bar, kUp, true, Key::Sqnr },
             numbers<R>(&R::sqnrDb,
                 [](const Number& sqnrDb) { return decibelNumber(sqnrDb, sqnrDb && std::isinf(*sqnrDb)); }) },
         { { tr("label"), tr("Class that the data say is right"), QStringLiteral("888"), Word, kUp, false, Key::Label },
@@ -131,19 +142,23 @@ RowList<SampleRow> SampleModel::rowsOf(const SnapshotPtr& snapshot) const
         return rows;
     const Comparison& c = *snapshot->comparison;
     const Comparison none, &b = snapshot->other ? *snapshot->other->snapshot->comparison : none;
+    const OutputRow* telling = tellingOutput(c);
     for (size_t i = 0; i < c.samples; ++i) {
+        const bool told = telling && i < telling->task.samples.size();
+        const TaskSample of = told ? telling->task.samples[i] : TaskSample {};
         const size_t sample = c.firstSample + i;
         rows.push_back({ snapshot->data->sampleName(sample), snapshot->classNames.get(),
             classAt(snapshot->data->labels(), sample), classAt(c.floatClass, i), classAt(c.quantClass, i),
-            finiteAt(c.floatMargin, i), finiteAt(c.quantMargin, i), sampleSqnrDb(c, i), classAt(b.quantClass, i),
-            finiteAt(b.quantMargin, i), sampleSqnrDb(b, i) });
+            finiteAt(c.floatMargin, i), finiteAt(c.quantMargin, i), told ? telling->task.what.kind : TaskKind::Values,
+            of.agreement, told ? sampleDifference(telling->task, of) : QString(), of.differs, sampleSqnrDb(c, i),
+            classAt(b.quantClass, i), finiteAt(b.quantMargin, i), sampleSqnrDb(b, i) });
     }
     return rows;
 }
 
 QString SampleModel::filterText(const SampleRow& row) const
 {
-    return toQt(row.name) + u' ' + (row.flipped() ? tr("flipped") : QString());
+    return toQt(row.name) + u' ' + (row.flipped() || row.differs ? tr("flipped") : QString());
 }
 
 } // namespace qs

@@ -11,6 +11,10 @@ struct SampleRow {
     const ClassNames* classNames = nullptr; ///< of the snapshot
     Number label, floatClass, quantClass;
     Number floatMargin, quantMargin;
+    TaskKind task = TaskKind::Values; ///< of the output that samples are told by
+    Number agreement; ///< by that task
+    QString difference; ///< what is not the same
+    bool differs = false;
     Number sqnrDb; ///< of the worst output; infinite when all are exact
     Number otherClass, otherMargin, otherSqnrDb; ///< the same of a second quantized model
     bool otherFlipped() const { return floatClass && otherClass && *floatClass != *otherClass; }
@@ -21,7 +25,7 @@ struct SampleRow {
 class SampleModel : public SnapshotModel<SampleRow> {
     Q_OBJECT
 public:
-    enum class Key { Class, QuantMargin, Label, Flips };
+    enum class Key { Class, QuantMargin, Label, Flips, Agreement, Sqnr };
     explicit SampleModel(QObject* parent = nullptr);
 
 protected:

@@ -119,6 +119,11 @@ void swapWithOther(Session& session)
     openOther(session, second);
 }
 
+void setTasks(Session& session, const TaskChoices& tasks)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.tasks = tasks; });
+}
+
 void setArithmetic(Session& session, ArithmeticProfile profile)
 {
     openChanged(session, [&](Inputs& inputs) { inputs.profile = profile; });

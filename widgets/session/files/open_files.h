@@ -24,6 +24,8 @@ OtherQuantized quantizedNow(const Session& session);
 OtherQuantized quantizedOf(const Session& session, const RecipeRun& run);
 /// B becomes A and A becomes B. Recipes change places as one step of undo; another file opens like any other.
 void swapWithOther(Session& session);
+/// What the user says of outputs; measures them again.
+void setTasks(Session& session, const TaskChoices& tasks);
 void setArithmetic(Session& session, ArithmeticProfile profile); ///< of the quantized model; runs it again
 /// Files of any role, projects too (dropped, or named at the start): the roles are found out by a job, then they are
 /// opened beside what is open or being opened, or beside these. failed() tells of those that cannot be opened.

@@ -87,7 +87,7 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
         m_following = true;
         m_setup.model->setSnapshot(now);
         m_following = false;
-        showOthers();
+        showMeaningful();
         showInfo();
         follow(m_session.selection().current());
     });
@@ -98,7 +98,7 @@ TablePanel::TablePanel(Session& session, Setup setup, QWidget* parent)
     });
     connect(&session.selection(), &Selection::changed, this, [this](const Place& now) { follow(now); });
     m_setup.model->setSnapshot(session.snapshot());
-    showOthers();
+    showMeaningful();
     showInfo();
 }
 
@@ -371,23 +371,32 @@ void TablePanel::refreshTexts()
         m_fillFooter();
 }
 
-bool TablePanel::shownByDefault(int column) const
+bool TablePanel::hasMeaning(int column) const
 {
     const ColumnSpec& spec = m_setup.model->column(column);
-    return spec.shown && (!spec.ofOther || m_othersShown);
+    const Snapshot& snapshot = *m_session.snapshot();
+    return (!spec.ofOther || snapshot.inputs.other.given())
+        && (!spec.when || !snapshot.comparison || spec.when(*snapshot.comparison));
 }
 
-/// Columns of a second quantized model come and go with it.
-void TablePanel::showOthers()
+bool TablePanel::shownByDefault(int column) const { return m_setup.model->column(column).shown && hasMeaning(column); }
+
+/// Columns of a second quantized model come and go with it, those of a task with its outputs.
+void TablePanel::showMeaningful()
 {
-    const bool there = m_session.snapshot()->inputs.other.given();
-    if (there == m_othersShown)
-        return;
-    m_othersShown = there;
-    for (int column = 0; column < m_setup.model->columnCount(); ++column)
-        if (m_setup.model->column(column).ofOther)
-            m_table->setColumnHidden(column, !shownByDefault(column));
-    m_widths->fit();
+    const int columns = m_setup.model->columnCount();
+    m_meaningful.resize(size_t(columns), true);
+    bool changed = false;
+    for (int column = 0; column < columns; ++column) {
+        const bool meaningful = hasMeaning(column);
+        if (meaningful == m_meaningful[size_t(column)])
+            continue;
+        m_meaningful[size_t(column)] = meaningful;
+        m_table->setColumnHidden(column, !shownByDefault(column));
+        changed = true;
+    }
+    if (changed)
+        m_widths->fit();
 }
 
 void TablePanel::showColumnMenu(const QPoint& position)
@@ -398,7 +407,7 @@ void TablePanel::showColumnMenu(const QPoint& position)
         action->setCheckable(true);
         action->setChecked(!m_table->isColumnHidden(column));
         action->setEnabled(column > 0);
-        action->setVisible(!m_setup.model->column(column).ofOther || m_othersShown);
+        action->setVisible(hasMeaning(column));
         connect(action, &QAction::toggled, this, [this, column](bool shown) {
             m_table->setColumnHidden(column, !shown);
             m_widths->fit();

@@ -73,7 +73,8 @@ private:
     QWidget* makeFooter();
     void showRecipe();
     bool shownByDefault(int column) const;
-    void showOthers();
+    bool hasMeaning(int column) const;
+    void showMeaningful();
     void showColumnMenu(const QPoint& position);
     void showRowMenu(const QPoint& position);
 
@@ -92,7 +93,7 @@ private:
     QTimer* m_reveal; ///< runs out when sizes and sorting have settled
     std::function<void()> m_fillFooter; ///< empty without a footer
     bool m_sharedByHand = false; ///< the user moved the line between the table and what stands beside it
-    bool m_othersShown = false; ///< columns of a second quantized model
+    std::vector<bool> m_meaningful; ///< by column, as it was shown last
     bool m_following = false; ///< the selection leads, not the user
 };
 

@@ -45,6 +45,8 @@ public:
     }
     /// Of the first input that a picture can be made of; without pixels where there is none.
     Picture of(size_t sample, int most);
+    /// What of() read last.
+    const std::optional<Feed>& feed() const { return m_feed; }
 
 private:
     const DataSource& m_data;

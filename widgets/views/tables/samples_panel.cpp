@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/sample_model.h"
+#include "widgets/models/tables/task_words.h"
 #include "widgets/plots/point_chart.h"
 #include "widgets/session/details/pair_details.h"
 #include "widgets/session/shown/empty_texts.h"
@@ -11,6 +12,7 @@
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/tables/sample_pictures.h"
+#include "widgets/views/tasks/sample_overlay.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QKeyEvent>
@@ -87,6 +89,37 @@ QString coverageText(const Snapshot& snapshot)
     return parts.join(QStringLiteral(" · "));
 }
 
+/// How many samples differ by a task that is not a class for each.
+QString differingText(const TaskRow& task)
+{
+    if (task.what.kind == TaskKind::Mask)
+        return TablePanel::tr(" · mean IoU %1").arg(agreementText(task));
+    return task.differing == 0 ? TablePanel::tr(" · none differs")
+        : task.what.kind == TaskKind::Boxes
+        ? TablePanel::tr(" · boxes differ in %1").arg(countText(task.differing))
+        : TablePanel::tr(" · positions differ in %1").arg(countText(task.differing));
+}
+
+/// Of the chosen sample, by the outputs that were measured for it.
+SampleTask sampleTask(
+    const Snapshot& snapshot, const std::vector<SampleOutput>& outputs, const std::optional<Feed>& feed)
+{
+    SampleTask task;
+    const OutputRow* telling = tellingOutput(*snapshot.comparison);
+    if (!telling)
+        return task;
+    task.kind = telling->task.what.kind;
+    task.output = size_t(telling - snapshot.comparison->outputs.data());
+    for (size_t i = 0; feed && i < feed->inputs.size() && task.picture.height == 0; ++i)
+        task.picture = pictureSize(feed->inputs[i].shape());
+    const ComparePair pair = detailInputs(snapshot).pair;
+    if (task.kind == TaskKind::Boxes)
+        task.boxes = sampleBoxes(pair, outputs, task.picture);
+    else if (task.kind == TaskKind::Mask)
+        task.masks = sampleMasks(pair, outputs);
+    return task;
+}
+
 TablePanel::Setup samplesSetup(Session& session)
 {
     TablePanel::Setup setup;
@@ -109,6 +142,8 @@ TablePanel::Setup samplesSetup(Session& session)
             return QString();
         const size_t count = snapshot.comparison->samples, flipped = snapshot.comparison->flipped.size();
         const QString samples = samplesText(count);
+        if (hasOtherTask(*snapshot.comparison))
+            return samples + differingText(tellingOutput(*snapshot.comparison)->task);
         if (snapshot.other && !snapshot.comparison->floatClass.empty())
             return samples
                 + TablePanel::tr(" · A flips %1, B flips %2")
@@ -184,9 +219,27 @@ void SamplesPanel::refresh()
 {
     if (lookedAt())
         m_pictures->want();
+    sortByTask();
     const PointData points = marginData(*m_session.snapshot());
     m_scatter->setData(points);
     followSample();
+}
+
+/// Worst first by what tells the samples apart: the margin of classes, else the task's agreement, else the SQNR. Only
+/// where that changes, so that the user's own sorting stays.
+void SamplesPanel::sortByTask()
+{
+    const Comparison* comparison = m_session.comparison();
+    if (!comparison)
+        return;
+    const auto key = hasClasses(*comparison) ? SampleModel::Key::QuantMargin
+        : hasOtherTask(*comparison)          ? SampleModel::Key::Agreement
+                                             : SampleModel::Key::Sqnr;
+    const int column = model()->columnOf(key);
+    if (column == m_sortedBy)
+        return;
+    m_sortedBy = column;
+    sortWorstFirst(column);
 }
 
 /// Esc leads back to all samples, before the shortcut that cancels work.
@@ -255,11 +308,13 @@ void SamplesPanel::requestDetail()
     job.visibility = Visibility::Hidden;
     job.process
         = [self = QPointer(this), snapshot, wanted](const JobContext& context) -> Result<std::function<void()>> {
-        const Picture picture = SamplePreviews(*snapshot->data).of(*wanted.sample, kPictureSide * 2);
+        SamplePreviews previews(*snapshot->data);
+        const Picture picture = previews.of(*wanted.sample, kPictureSide * 2);
         QS_TRY(auto outputs, sampleOutputs(detailInputs(*snapshot), *wanted.sample, detailWork(*snapshot, context)));
-        return std::function<void()>([self, wanted, picture, outputs = std::move(outputs)] {
+        SampleTask task = sampleTask(*snapshot, outputs, previews.feed());
+        return std::function<void()>([self, wanted, picture, outputs = std::move(outputs), task = std::move(task)] {
             if (self && self->m_shown == wanted)
-                self->showDetail(*wanted.sample, picture, outputs);
+                self->showDetail(*wanted.sample, picture, outputs, task);
         });
     };
     job.failed = [self = QPointer(this), wanted](const Issue&) {
@@ -269,12 +324,18 @@ void SamplesPanel::requestDetail()
     m_session.jobs().start(std::move(job));
 }
 
-void SamplesPanel::showDetail(size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs)
+void SamplesPanel::showDetail(
+    size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs, const SampleTask& task)
 {
     const DataSource& samples = *m_session.snapshot()->data;
     const ClassNames& names = *m_session.snapshot()->classNames;
     m_picture->setVisible(!picture.pixels.empty());
-    if (!picture.pixels.empty()) {
+    if (!picture.pixels.empty() && task.boxes)
+        m_picture->setPixmap(
+            QPixmap::fromImage(withBoxes(imageOf(picture), *task.boxes, task.picture, m_session.theme(), names)));
+    else if (!picture.pixels.empty() && task.masks)
+        m_picture->setPixmap(QPixmap::fromImage(withMask(imageOf(picture), *task.masks, m_session.theme())));
+    else if (!picture.pixels.empty()) {
         const double scale = devicePixelRatioF();
         const int side = int(fontUnits(fontMetrics(), kPictureSide) * scale);
         QPixmap scaled
@@ -286,7 +347,8 @@ void SamplesPanel::showDetail(size_t sample, const Picture& picture, const std::
     if (sample < samples.labels().size())
         text += QStringLiteral("<br>")
             + tr("label %1").arg(toQt(className(names, samples.labels()[sample])).toHtmlEscaped());
-    m_detail->setText(text + outputsText(outputs, names));
+    const QString told = sampleTaskText(task, outputs, names, m_session.theme());
+    m_detail->setText(text + (told.isEmpty() ? outputsText(outputs, names) : told));
 }
 
 QString SamplesPanel::detailText() const { return m_detail->text(); }

@@ -11,6 +11,7 @@ class QPushButton;
 
 namespace qs {
 
+struct SampleTask;
 class PointChart;
 class SamplePictures;
 
@@ -33,7 +34,9 @@ private:
     void refresh();
     void followSample();
     void requestDetail();
-    void showDetail(size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs);
+    void showDetail(
+        size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs, const SampleTask& task);
+    void sortByTask();
 
     Session& m_session;
     SamplePictures* m_pictures;
@@ -49,6 +52,7 @@ private:
         bool operator==(const Shown&) const = default;
     };
     Shown m_shown;
+    int m_sortedBy = -1; ///< column that was worst first last, by the task
 };
 
 /// Margins of the float model against those of the quantized one; one point a sample of the comparison.

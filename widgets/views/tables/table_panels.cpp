@@ -6,6 +6,7 @@
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/table_panel.h"
+#include "widgets/views/tasks/output_tasks.h"
 
 #include <algorithm>
 
@@ -120,7 +121,9 @@ TablePanel* makeOutputsPanel(Session& session, QWidget* parent)
         const size_t count = snapshot.comparison ? snapshot.comparison->outputs.size() : 0;
         return count == 0 ? QString() : TablePanel::tr("%1 output(s)", nullptr, int(count)).arg(countText(count));
     };
-    return new TablePanel(session, std::move(setup), parent);
+    auto* panel = new TablePanel(session, std::move(setup), parent);
+    addTaskMenu(*panel, session);
+    return panel;
 }
 
 } // namespace qs

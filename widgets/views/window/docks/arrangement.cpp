@@ -82,7 +82,7 @@ Arrangement arrangementOf(LayoutName name, QSize window)
     const bool wide = window.width() >= kWideWindow;
     switch (name) {
     case LayoutName::Inspect:
-        return inspectArrangement(wide);
+        return inspectArrangement();
     case LayoutName::Compare:
         return compareArrangement(wide);
     case LayoutName::WhatIf:

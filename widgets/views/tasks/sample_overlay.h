@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/analysis/lab/sample_tasks.h"
+#include "core/data/class_names.h"
+#include "widgets/session/shown/theme.h"
+
+#include <QImage>
+#include <QString>
+
+namespace qs {
+
+/// What the outputs' task says of the chosen sample.
+struct SampleTask {
+    TaskKind kind = TaskKind::Values; ///< of the output that samples are told by
+    size_t output = 0; ///< its index
+    std::optional<SampleBoxes> boxes;
+    std::optional<SampleMasks> masks;
+    PictureSize picture; ///< of the input, in its pixels
+};
+
+/// The picture with the boxes of both models: those of the float model dashed, those of the quantized one solid, with
+/// the class of those that have no counterpart.
+QImage withBoxes(const QImage& picture, const SampleBoxes& boxes, const PictureSize& size, const Theme& theme,
+    const ClassNames& names);
+/// The picture in grey with the pixels whose class differs: striped where the quantized model has the background
+/// (class 0) in place of a class, filled elsewhere.
+QImage withMask(const QImage& picture, const SampleMasks& masks, const Theme& theme);
+
+/// What is to be read beside the picture, as rich text; empty where the task says nothing of one sample.
+QString sampleTaskText(
+    const SampleTask& task, const std::vector<SampleOutput>& outputs, const ClassNames& names, const Theme& theme);
+
+} // namespace qs
