@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/support/real_build.h"
+#include "tests/views/example_window.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/channel_chart.h"
 #include "widgets/plots/heat_map.h"
@@ -20,7 +20,6 @@
 #include "widgets/views/tables/samples_panel.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
-#include "widgets/views/window/main_window.h"
 
 #include <QAbstractItemModelTester>
 #include <QAction>
@@ -39,28 +38,17 @@
 #include <cmath>
 
 using namespace qs;
-using qs::test::realBuild;
+using namespace qs::test;
 
 namespace {
 
-constexpr int kPatience = 60'000;
 const std::string kExamples = QS_SOURCE_DIR "/resources/examples/";
 
 /// A window with the bundled example, compared.
-struct Example {
-    Session session { realBuild() };
-    MainWindow window { session, ThemeChoice::Light, WindowMemory::Fresh };
-
+struct Example : ExampleWindow {
     Example()
+        : ExampleWindow(realBuild(), bundledExample(40))
     {
-        window.resize(1600, 1000);
-        window.show();
-        Inputs inputs;
-        inputs.floatPath = kExamples + "digits_float.onnx";
-        inputs.quantPath = kExamples + "digits_qdq_narrow.onnx";
-        inputs.data.spec = kExamples + "digits_samples.npz";
-        inputs.data.limit = 40;
-        session.openInputs(inputs);
     }
     bool ready()
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/support/real_build.h"
+#include "tests/views/example_window.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/recipe_form.h"
 #include "widgets/views/recipe/typed_values.h"
@@ -16,28 +16,21 @@
 #include <limits>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
 
-constexpr int kPatience = 60'000;
-
 /// The recipe's form and the fields of one tensor, over the example.
 struct Fields {
-    Session session { qs::test::realBuild() };
+    Session session { realBuild() };
     RecipeView view { session };
     RecipeForm form { session };
     OverrideEditor editor { session, view };
 
     Fields()
     {
-        const std::string folder = QS_SOURCE_DIR "/resources/examples/";
-        Inputs inputs;
-        inputs.floatPath = folder + "digits_float.onnx";
-        inputs.quantPath = folder + "digits_qdq_narrow.onnx";
-        inputs.data.spec = folder + "digits_samples.npz";
-        inputs.data.limit = 20;
         session.setAutoRun(false);
-        session.openInputs(inputs);
+        session.openInputs(bundledExample(20));
         form.show();
         editor.show();
     }
