@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/lab/tensor_values.h"
+#include "core/analysis/values/tensor_values.h"
 
 #include "core/tensor/convert.h"
 

@@ -292,8 +292,8 @@ void TestPlots::channelsAndMaps()
     ChannelChart channels;
     channels.resize(400, 240);
     ChannelData data;
-    data.channels = { { -1, 1, {}, Qt::red, "first" }, { -2, 3, PlotRange { -4, 4 }, Qt::red, "second" },
-        { 0, 0, {}, {}, "third" } };
+    data.channels = { { -1, 1, {}, Qt::red, {}, "first" }, { -2, 3, PlotRange { -4, 4 }, Qt::red, {}, "second" },
+        { 0, 0, {}, {}, {}, "third" } };
     channels.setData(data);
     channels.setStyle({});
     QTest::keyClick(&channels, Qt::Key_Left);

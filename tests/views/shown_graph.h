@@ -27,6 +27,7 @@ struct ShownGraph {
     /// Until there is a layout; false when none comes.
     [[nodiscard]] bool load()
     {
+        panel.activateWindow();
         panel.canvas().setFocus(); // its keys work there
         return QTest::qWaitForWindowActive(&panel) && small.load() && wait();
     }

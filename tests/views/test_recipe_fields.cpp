@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/example_window.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/recipe_form.h"
 #include "widgets/views/recipe/typed_values.h"
@@ -25,7 +26,8 @@ struct Fields {
     Session session { realBuild() };
     RecipeView view { session };
     RecipeForm form { session };
-    OverrideEditor editor { session, view };
+    ShownPlace place { session };
+    OverrideEditor editor { session, view, place };
 
     Fields()
     {

@@ -97,7 +97,7 @@ struct ChannelData {
         double low = 0, high = 0; ///< of the values
         std::optional<PlotRange> representable;
         QColor colour; ///< of its cell in the strip; invalid = none
-        QColor below {}; ///< of a second strip under it; invalid = none
+        QColor below; ///< of a second strip under it; invalid = none
         QString text; ///< beside the pointer
     };
     std::vector<Channel> channels;

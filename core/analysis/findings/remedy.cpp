@@ -131,8 +131,9 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
 {
     switch (remedy.kind) {
     case RemedyKind::None:
-    case RemedyKind::Requantize:
         break;
+    case RemedyKind::Requantize:
+        return recomputedCodes(std::move(recipe));
     case RemedyKind::Recalibrate:
         return recalibrated(std::move(recipe), floatModel);
     case RemedyKind::SetRange:

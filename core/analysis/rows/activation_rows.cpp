@@ -285,7 +285,11 @@ void fillImplementation(const ComparePair& pair, Measured& m, Comparison& result
         if (it == m.implementation.codes.end() || it->second.count == 0)
             continue;
         const auto count = static_cast<double>(it->second.count);
-        row.implementation = { double(it->second.offByOne) / count, double(it->second.beyond) / count };
+        row.implementation = { double(it->second.offByOne) / count, double(it->second.beyond) / count, {} };
+        if (row.params.scale.size() == 1) {
+            const double scale = row.params.scale[0];
+            row.implementation->noisePower = scale * scale * double(it->second.squares) / count;
+        }
     }
     result.saturation = saturationRows(*pair.quantPlan, m.implementation.pairs);
 }

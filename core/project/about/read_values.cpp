@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/about/read_values.h"
 
-#include "core/analysis/lab/model_value.h"
 #include "core/analysis/pairs/body_pairs.h"
 #include "core/analysis/pairs/folded_constants.h"
+#include "core/analysis/values/model_value.h"
 #include "core/match/graph/canonical.h"
 #include "core/project/snapshot/comparing.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lab/tensor_values.h"
+#include "core/analysis/values/tensor_values.h"
 #include "core/base/result.h"
 #include "core/base/work/work_context.h"
 #include "core/project/snapshot/snapshot.h"

@@ -163,7 +163,8 @@ bool RemedyTrials::inFile(const std::vector<Remedy>& changes) const
 Recipe RemedyTrials::recipeWith(const std::vector<Remedy>& changes) const
 {
     const bool anew = changes.front().kind == RemedyKind::Requantize;
-    return anew ? m_recipe->fresh : withRemedies(m_recipe->as, changes, *m_snapshot->floatModel->draft);
+    return anew ? recomputedCodes(m_recipe->fresh)
+                : withRemedies(m_recipe->as, changes, *m_snapshot->floatModel->draft);
 }
 
 Result<std::shared_ptr<const Plan>> RemedyTrials::planOf(const Recipe& recipe)

@@ -120,7 +120,7 @@ SaturationTrialModel::SaturationTrialModel(QObject* parent)
             trialTip },
         { { tr("gain"), tr("Against the recipe without it, dB. Higher is better."), QStringLiteral("+88.8"), Value,
               kUp },
-            numbers<R>([](const R& row) { return row.gainDb(); }, gainText), trialTip },
+            numbers<R>([](const R& row) { return row.gainDb(); }, gainNumber), trialTip },
         { { tr("acc."), tr("Share of right classes, or of the float model's where there are no labels"),
               QStringLiteral("99.9 %"), Value, kUp },
             percents<R>(accuracyOf), trialTip },

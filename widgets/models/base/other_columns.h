@@ -13,7 +13,7 @@ template <class Row> Cell<Row> otherSqnrCell()
 }
 
 /// "+3.2", the unit being the column's.
-inline QString gainText(const Number& gainDb)
+inline QString gainNumber(const Number& gainDb)
 {
     return gainDb && *gainDb >= 0.05 ? u'+' + decibelNumber(gainDb) : decibelNumber(gainDb);
 }
@@ -21,7 +21,7 @@ inline QString gainText(const Number& gainDb)
 /// `sqnrDb`: of A, a function of the row.
 template <class Row> Cell<Row> otherGainCell(auto sqnrDb)
 {
-    return numbers<Row>([sqnrDb](const Row& row) { return gainOfOther(row, std::invoke(sqnrDb, row)); }, gainText);
+    return numbers<Row>([sqnrDb](const Row& row) { return gainOfOther(row, std::invoke(sqnrDb, row)); }, gainNumber);
 }
 
 } // namespace qs

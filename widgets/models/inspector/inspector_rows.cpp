@@ -120,6 +120,15 @@ void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place
     rows.add(tr("over"), tr("%1 elements, %2").arg(countText(s.elements), provenanceText(comparison)));
 }
 
+/// Of a constant that a quantized file has codes of (Recipe::codes); "" where there are none.
+QString codesText(const Snapshot& snapshot, const std::string& name)
+{
+    const Quantization* made = snapshot.quantization.get();
+    if (!made || !(made->codes.kept.contains(name) || made->codes.anew.contains(name)))
+        return {};
+    return made->codes.kept.contains(name) ? tr("from the file") : tr("computed anew");
+}
+
 void addWeight(InspectorRowList& rows, const Snapshot& snapshot, const Place& place)
 {
     const Comparison& comparison = *snapshot.comparison;

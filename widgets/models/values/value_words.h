@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lab/tensor_values.h"
+#include "core/analysis/values/tensor_values.h"
 
 #include <QString>
 

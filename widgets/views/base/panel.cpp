@@ -24,7 +24,7 @@ PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     : QFrame(parent)
     , m_title(new QLabel(title, this))
     , m_info(new ElidedLabel(Qt::ElideMiddle, this))
-    , m_rest(new QLabel(this))
+    , m_rest(new ElidedLabel(Qt::ElideRight, this))
     , m_tools(new QHBoxLayout)
     , m_endTools(new QHBoxLayout)
 {

@@ -36,7 +36,7 @@ public:
 private:
     QLabel* m_title;
     QLabel* m_info;
-    QLabel* m_rest; ///< of the info, shown whole
+    QLabel* m_rest; ///< of the info, whole where there is room
     QHBoxLayout* m_tools;
     QHBoxLayout* m_endTools;
     int m_leastWidth = 0; ///< 0: as the tools are

@@ -102,6 +102,7 @@ PrepareDialog::PrepareDialog(Session& session, QWidget* parent)
     text->setWordWrap(true);
     wrapText(*m_message);
     m_message->setTextFormat(Qt::PlainText);
+    m_message->hide(); // until there is something to say
     fillPasses();
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     buttons->addButton(m_run, QDialogButtonBox::ActionRole);
@@ -171,6 +172,7 @@ void PrepareDialog::run()
     forget();
     m_run->setEnabled(false);
     m_message->setText(tr("Running…"));
+    m_message->show();
     const QPointer<PrepareDialog> self(this);
     prepareModel(
         m_session, chosen(),

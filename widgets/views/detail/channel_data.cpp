@@ -83,7 +83,7 @@ ChannelView channelsOfWeight(const WeightRow& row, const WeightRow* other, const
         const double reach = c < row.channelAbsMax.size() ? row.channelAbsMax[c] : 0;
         const Number db = c < row.channelSqnrDb.size() ? row.channelSqnrDb[c] : Number();
         view.data.channels.push_back(
-            { -reach, reach, {}, channelColour(theme, db), channelText(c, -reach, reach, db, !db) });
+            { -reach, reach, {}, channelColour(theme, db), {}, channelText(c, -reach, reach, db, !db) });
     }
     addRepresentable(row.params, row.params.axis == row.channelAxis, &view.data);
     addNames(&view.data);
@@ -110,7 +110,7 @@ ChannelView channelsOfTensor(
         const PartSums& part = detail.channels[c];
         const Number db = part.sqnrDb();
         all.push_back(db);
-        view.data.channels.push_back({ part.lowX, part.highX, {}, channelColour(theme, db),
+        view.data.channels.push_back({ part.lowX, part.highX, {}, channelColour(theme, db), {},
             channelText(c, part.lowX, part.highX, db, part.exact()) });
     }
     addRepresentable(row.params, row.params.axis == int64_t(detail.channelAxis), &view.data);

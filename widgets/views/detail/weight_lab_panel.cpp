@@ -24,7 +24,6 @@ namespace qs {
 
 namespace {
 
-
 /// The way that the file stores the weight is written in bold.
 class StoredDelegate : public QStyledItemDelegate {
 public:

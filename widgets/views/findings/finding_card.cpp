@@ -4,6 +4,7 @@
 #include "core/project/search/tried_remedies.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/findings/finding_model.h"
+#include "widgets/views/base/text/wrapped_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -50,11 +51,8 @@ QLabel* findingLabel(const QString& text, const char* name, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
     label->setObjectName(QLatin1String(name));
-    label->setWordWrap(true);
     label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setMinimumWidth(0);
-    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    wrapText(*label);
     return label;
 }
 

@@ -3,10 +3,12 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
+#include "widgets/session/shown/finding_place.h"
 
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -128,6 +130,9 @@ void FindingsPanel::rebuild()
     }
     column->addStretch(1);
     m_scroll->setWidget(content); // deletes the previous one
+    content->ensurePolished();
+    m_scroll->setMinimumWidth(
+        content->minimumSizeHint().width() + m_scroll->verticalScrollBar()->sizeHint().width()); // buttons stay whole
     header()->setInfo(count == 0 ? QString() : tr("%1 finding(s)", nullptr, int(count)).arg(countText(quint64(count))));
 }
 
@@ -180,14 +185,7 @@ void FindingsPanel::show(size_t index)
 {
     if (m_outdated)
         return;
-    const Finding& finding = m_model.findings()[index];
-    Selection& selection = m_session.selection();
-    if (finding.activation)
-        selection.selectActivation(*finding.activation);
-    else if (finding.weight)
-        selection.selectWeight(*finding.weight);
-    else if (finding.tensor.empty() || !selection.selectByName(finding.tensor))
-        selection.selectByName(finding.node);
+    selectFinding(m_session.selection(), m_model.findings()[index]);
 }
 
 } // namespace qs

@@ -286,37 +286,6 @@ void MainWindow::saveProject(const QString& path, std::function<void(bool saved)
         });
 }
 
-QStringList MainWindow::viewNames()
-{
-    return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("outline"), QStringLiteral("tensors"),
-        QStringLiteral("weights"), QStringLiteral("weight-lab"), QStringLiteral("inspector"),
-        QStringLiteral("distribution"), QStringLiteral("values"), QStringLiteral("channels"),
-        QStringLiteral("error-map"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
-        QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"), QStringLiteral("difference"),
-        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"), QStringLiteral("saturation"),
-        QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"), QStringLiteral("jobs") };
-}
-
-bool MainWindow::showView(const QString& name)
-{
-    if (name == QLatin1String("what-if"))
-        m_layout->apply(LayoutName::WhatIf);
-    static const QStringList kCompared { QStringLiteral("graph-2"), QStringLiteral("difference"),
-        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder") };
-    if (kCompared.contains(name))
-        m_layout->apply(LayoutName::Compare);
-    if (name != m_graph->objectName())
-        return m_layout->raise(name);
-    m_graph->canvas().setFocus(Qt::OtherFocusReason);
-    return true;
-}
-
-QWidget* MainWindow::revealed(const QString& name)
-{
-    m_layout->raise(name);
-    return findChild<QWidget*>(name);
-}
-
 void MainWindow::setThemeChoice(ThemeChoice choice)
 {
     m_theme = choice;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window's menus, keys and palette reach.
+// What the window's menus, keys and palette reach, and its views by their names.
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/base/table_panel.h"
@@ -38,10 +38,42 @@ void MainWindow::buildActions()
         { *m_actions, m_session, *m_recipe, std::move(titles), [this](const QString& name) { showPanel(name); },
             [this](const std::string& path) { showSetting(path); } });
     m_actions->collect();
+    connect(m_layouts, &NamedLayouts::menuFilled, m_actions, &ActionRegistry::collect);
     if (m_memory == WindowMemory::Remembered) {
         m_actions->remember();
         m_palette->remember();
     }
+}
+
+QStringList MainWindow::viewNames()
+{
+    return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("outline"), QStringLiteral("tensors"),
+        QStringLiteral("weights"), QStringLiteral("weight-lab"), QStringLiteral("inspector"),
+        QStringLiteral("distribution"), QStringLiteral("values"), QStringLiteral("channels"),
+        QStringLiteral("error-map"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
+        QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"), QStringLiteral("difference"),
+        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"), QStringLiteral("saturation"),
+        QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"), QStringLiteral("jobs") };
+}
+
+bool MainWindow::showView(const QString& name)
+{
+    if (name == QLatin1String("what-if"))
+        m_layout->apply(LayoutName::WhatIf);
+    static const QStringList kCompared { QStringLiteral("graph-2"), QStringLiteral("difference"),
+        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder") };
+    if (kCompared.contains(name))
+        m_layout->apply(LayoutName::Compare);
+    if (name != m_graph->objectName())
+        return m_layout->raise(name);
+    m_graph->canvas().setFocus(Qt::OtherFocusReason);
+    return true;
+}
+
+QWidget* MainWindow::revealed(const QString& name)
+{
+    m_layout->raise(name);
+    return findChild<QWidget*>(name);
 }
 
 void MainWindow::showPanel(const QString& name)

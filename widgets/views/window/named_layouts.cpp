@@ -100,6 +100,7 @@ void NamedLayouts::refill(QMenu& menu)
         !m_kept.empty(), tr("No layout was saved"));
     addEntry(&menu, QStringLiteral("layout.reset"), tr("&Reset %1").arg(withoutMnemonics(current())), {}, this,
         [this] { reset(); });
+    emit menuFilled();
 }
 
 bool NamedLayouts::save(const QString& given)

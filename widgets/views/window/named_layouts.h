@@ -39,6 +39,7 @@ public:
 
 signals:
     void changed();
+    void menuFilled(); ///< with other actions than before
 
 private:
     QAction* addOne(QMenu& menu, QActionGroup& group, const QString& id, const QString& text, int number, bool chosen,

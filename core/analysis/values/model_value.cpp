@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/lab/model_value.h"
+#include "core/analysis/values/model_value.h"
 
 #include "core/analysis/pairs/fed_model.h"
 #include "core/engine/lowered/content_key.h"

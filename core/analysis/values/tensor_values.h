@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lab/elements.h"
 #include "core/analysis/measure/number.h"
+#include "core/analysis/values/elements.h"
 #include "core/base/work/cancel.h"
 #include "core/tensor/tensor_slice.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/analysis/lab/elements.h"
 #include "core/analysis/pairs/pair_plan.h"
+#include "core/analysis/values/elements.h"
 #include "core/base/work/work_context.h"
 #include "core/data/data_source.h"
 #include "core/engine/run/activation_cache.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/analysis/lab/elements.h"
+#include "core/analysis/values/elements.h"
 
 #include "core/tensor/convert.h"
 
