@@ -348,7 +348,7 @@ void GraphPanel::placeOverlays()
 /// the title of the graph in the middle of the window goes.
 void GraphPanel::fitHeader()
 {
-    const QString whole = tr("fold Q/DQ"), brief = tr("fold");
+    const QString whole = tr("fold Q/DQ"), brief = m_pane == Pane::First ? tr("fold") : QString(); // as the first says
     const QFontMetrics metrics(m_fold->font());
     header()->layout()->activate(); // its hints are those of what it holds now
     const int others = header()->sizeHint().width() - metrics.horizontalAdvance(m_fold->text())

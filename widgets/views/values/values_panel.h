@@ -39,6 +39,7 @@ public:
     void setKind(ValueKind kind);
     void setSlice(const TensorSlice& slice);
     /// Puts an axis to the right, or makes it the one that goes down; others get an index.
+    bool hasAxis(size_t axis) const;
     void setAcross(size_t axis);
     void setDown(size_t axis);
     void setDigits(int digits);

@@ -68,8 +68,17 @@ void ValuesPanel::arrange(const std::vector<size_t>& ranges, size_t across)
     setSlice(slice);
 }
 
+/// A menu may be open while what it was made for gives way to something else.
+bool ValuesPanel::hasAxis(size_t axis) const
+{
+    const auto& values = m_shown->values();
+    return values && axis < values->shape.size();
+}
+
 void ValuesPanel::setAcross(size_t axis)
 {
+    if (!hasAxis(axis))
+        return;
     std::vector<size_t> ranges;
     for (const size_t range : m_view.slice.ranges())
         if (range != m_view.across && range != axis)
@@ -82,6 +91,8 @@ void ValuesPanel::setAcross(size_t axis)
 
 void ValuesPanel::setDown(size_t axis)
 {
+    if (!hasAxis(axis))
+        return;
     size_t across = m_view.across.value_or(axis);
     for (const size_t range : m_view.slice.ranges())
         if (across == axis && range != axis)
