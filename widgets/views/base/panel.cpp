@@ -33,6 +33,8 @@ PanelHeader::PanelHeader(const QString& title, QWidget* parent)
     for (QLabel* label : { m_info, m_rest })
         label->setObjectName(QStringLiteral("panelInfo"));
     m_rest->hide();
+    m_rest->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred); // whole before the name in front of it
+    m_rest->setMinimumWidth(1);
     m_info->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 0, 8, 0);

@@ -107,7 +107,8 @@ public:
                 : opened(cell, index)        ? breakable(words)
                                              : oneLine(words, cell.fontMetrics, room),
             cell.font);
-        const int height = arrange(text, cell.rect.width()), row = inspectorRow(QFontMetrics(option.font));
+        const int spare = index.column() == 0 ? kTextMargin : 0; // what is one line is not broken
+        const int height = arrange(text, cell.rect.width() + spare), row = inspectorRow(QFontMetrics(option.font));
         const int top = height + 2 * kRowGap <= row ? (row - height) / 2 : kRowGap;
         text.draw(painter, cell.rect.topLeft() + QPoint(kTextMargin, top));
     }
