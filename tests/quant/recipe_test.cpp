@@ -148,7 +148,9 @@ private slots:
 
     void comesBack()
     {
-        for (const Recipe& recipe : { Recipe {}, quantscopeRecipe(), everything() }) {
+        Recipe blocks; // of another type than a file of blocks has by itself
+        blocks.format = RecipeFormat::WeightOnly;
+        for (const Recipe& recipe : { Recipe {}, quantscopeRecipe(), everything(), blocks }) {
             const auto again = recipeFromJson(recipeToJson(recipe));
             QVERIFY2(again.ok(), again.ok() ? "" : again.issue().what.c_str());
             QVERIFY(recipeDiff(recipe, *again).empty());

@@ -114,6 +114,14 @@ QString contentOf(Panel& panel)
     return text;
 }
 
+QList<bool> openPanels(const DockLayout& layout)
+{
+    QList<bool> open;
+    for (const QAction* action : layout.toggleActions())
+        open << action->isChecked();
+    return open;
+}
+
 } // namespace
 
 class TestDocks : public QObject {
@@ -126,6 +134,25 @@ private slots:
         QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
         setUpApplication(*qApp);
+    }
+
+    /// However often the start page takes the place of the panels.
+    void panelsComeBack()
+    {
+        Docks d;
+        QVERIFY(d.ready());
+        for (int i = 0; i < 8; ++i)
+            for (const LayoutName name : kLayoutNames) {
+                d.layout().apply(name);
+                const QList<bool> open = openPanels(d.layout());
+                QVERIFY(open.contains(true));
+                d.layout().hideAll();
+                QCoreApplication::processEvents();
+                QVERIFY(!openPanels(d.layout()).contains(true));
+                d.layout().showAgain();
+                QCoreApplication::processEvents();
+                QCOMPARE(openPanels(d.layout()), open);
+            }
     }
 
     void allTabsCanBeRead_data()

@@ -69,9 +69,11 @@ std::string recipeToJson(const Recipe& recipe)
 {
     Json json = Json::object();
     json["schema_version"] = kRecipeVersion;
-    const Json changed = without(fullJson(recipe), fullJson({}));
+    const Json whole = fullJson(recipe), changed = without(whole, fullJson({}));
     for (const auto& [key, value] : changed.items())
         json[key] = value;
+    if (recipe.format == RecipeFormat::WeightOnly) // its default is another one
+        json["weight_type"] = whole["weight_type"];
     return json.dump(1) + "\n";
 }
 

@@ -278,6 +278,11 @@ bool DockLayout::restore(const QByteArray& state)
     if (state.isEmpty())
         return false;
     const QByteArray before = m_window.saveState(kStateVersion);
+    // What is shown meanwhile would have all laid out at once, and take tab bars away that restoreState() walks
+    // through.
+    QLayout* layout = m_window.layout();
+    layout->setEnabled(false);
+    m_arranging = true;
     for (QDockWidget* widget : m_order)
         m_window.removeDockWidget(widget); // or those that the state does not know would stay in sight
     const bool known = m_window.restoreState(state, kStateVersion);
@@ -289,6 +294,9 @@ bool DockLayout::restore(const QByteArray& state)
             m_window.addDockWidget(Qt::BottomDockWidgetArea, widget);
             widget->hide();
         }
+    m_arranging = false;
+    layout->setEnabled(true);
+    layout->activate();
     return known;
 }
 
