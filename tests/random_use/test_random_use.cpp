@@ -2,6 +2,7 @@
 // Somebody who clicks and types at random: nothing crashes, no handler takes long, and what is kept for recovery is
 // the work as it is. More of it by hand:
 //   QS_EVENTS=20000 QS_SEED=7 QS_MODELS="float.onnx;quantized.onnx;data.npz" build/asan/tests/test_random_use
+#include "core/base/issue_text.h"
 #include "tests/random_use/random_user.h"
 #include "tests/support/real_build.h"
 #include "tests/support/timed_application.h"
@@ -121,7 +122,9 @@ void compareKept(Used& used, const QString& folder)
     QSignalSpy recovered(&again, &Session::recovered), failed(&again, &Session::failed);
     recoverProject(again, copy);
     QTRY_VERIFY_WITH_TIMEOUT(!recovered.isEmpty() || !failed.isEmpty(), kPatience);
-    QVERIFY(failed.isEmpty());
+    const QString refused
+        = failed.isEmpty() ? QString() : QString::fromStdString(issueText(failed.front().front().value<Issue>()));
+    QVERIFY2(refused.isEmpty(), qPrintable(refused));
     const QString lost = difference(keptText(again, runs), wanted);
     if (const QString dump = qEnvironmentVariable("QS_DUMP"); !lost.isEmpty() && !dump.isEmpty()) {
         QFile::copy(copy, dump + QStringLiteral(".kept"));
