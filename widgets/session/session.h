@@ -44,8 +44,6 @@ public:
     Selection& selection() { return m_selection; }
     /// The compared tensor that is selected; null: none is, or a weight.
     const ActivationRow* selectedActivation() const { return activationAt(m_selection.current()); }
-    /// The weight that is selected, or that the selected node uses; null: none.
-    const WeightRow* selectedWeight() const { return weightAt(m_selection.current()); }
     /// The same of another place of the snapshot.
     const ActivationRow* activationAt(const Place& place) const;
     const WeightRow* weightAt(const Place& place) const;

@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/views/theme/restyling.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -12,7 +13,6 @@
 #include <QLineEdit>
 #include <QLocale>
 #include <QSpinBox>
-#include <QStyle>
 
 #include <cmath>
 
@@ -65,15 +65,6 @@ QString listText(const std::vector<double>& values)
     for (const double value : values)
         texts << QString::number(value, 'g', 9);
     return texts.join(QStringLiteral("; "));
-}
-
-void mark(QWidget* field, bool wrong)
-{
-    if (field->property("wrong").toBool() == wrong)
-        return;
-    field->setProperty("wrong", wrong);
-    field->style()->unpolish(field);
-    field->style()->polish(field);
 }
 
 } // namespace
@@ -232,7 +223,7 @@ void PreprocessForm::fill(const Preprocess& how)
     m_mean->setText(listText(how.mean));
     m_deviation->setText(listText(how.deviation));
     for (QWidget* field : std::initializer_list<QWidget*> { m_scale, m_mean, m_deviation })
-        mark(field, false);
+        setStyled(*field, "wrong", false);
     m_filling = false;
 }
 
@@ -260,7 +251,7 @@ bool PreprocessForm::readList(QLineEdit* edit, std::vector<double>* to)
     if (values.size() == 1)
         values.resize(channels, values.front());
     good = good && values.size() == channels;
-    mark(edit, !good);
+    setStyled(*edit, "wrong", !good);
     if (good)
         *to = values;
     return good;
@@ -286,7 +277,7 @@ void PreprocessForm::read()
     how.interpolation = Interpolation(m_interpolation->currentIndex());
     m_problem.clear();
     const auto scale = number(m_scale->currentText());
-    mark(m_scale, !scale);
+    setStyled(*m_scale, "wrong", !scale);
     if (!scale)
         m_problem = tr("What each pixel is multiplied with must be a number, or one divided by another, as in 1/255.");
     how.scale = scale.value_or(how.scale);

@@ -10,13 +10,13 @@
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/recipe/typed_values.h"
+#include "widgets/views/theme/restyling.h"
 
 #include <QCheckBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -39,15 +39,6 @@ QString numberField(const std::optional<double>& value)
 }
 
 std::optional<double> numberIn(const QLineEdit& field) { return typedNumber(field.text(), QLocale()); }
-
-void setWrong(QLineEdit& field, bool wrong)
-{
-    if (field.property("wrong").toBool() == wrong)
-        return;
-    field.setProperty("wrong", wrong);
-    field.style()->unpolish(&field);
-    field.style()->polish(&field);
-}
 
 /// What somebody is typing stays, whatever a run brings.
 void fillUntyped(QLineEdit& field, const QString& text, bool otherTensor)
@@ -322,9 +313,9 @@ void OverrideEditor::check()
     const QString range = wrongRange(m_lowest->text(), m_highest->text(), QLocale());
     const QString scale = wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale());
     for (QLineEdit* field : { m_lowest, m_highest })
-        setWrong(*field, !range.isEmpty());
+        setStyled(*field, "wrong", !range.isEmpty());
     for (QLineEdit* field : { m_scale, m_zeroPoint })
-        setWrong(*field, !scale.isEmpty());
+        setStyled(*field, "wrong", !scale.isEmpty());
     m_wrong->setText(range.isEmpty() ? scale : range);
     m_wrong->setVisible(m_fields->isVisibleTo(this) && !m_wrong->text().isEmpty());
 }

@@ -9,13 +9,13 @@
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/recipe/setting_notes.h"
+#include "widgets/views/theme/restyling.h"
 
 #include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QStyle>
 #include <QToolButton>
 #include <QWheelEvent>
 
@@ -40,15 +40,6 @@ public:
 protected:
     void wheelEvent(QWheelEvent* event) override { event->ignore(); }
 };
-
-void setChanged(QWidget* label, bool changed)
-{
-    if (label->property("changed").toBool() == changed)
-        return;
-    label->setProperty("changed", changed);
-    label->style()->unpolish(label);
-    label->style()->polish(label);
-}
 
 } // namespace
 
@@ -245,7 +236,7 @@ void RecipeForm::refreshLine(const Line& line, const SettingOrigins& origins, co
     const bool changed = line.field->get(edits.recipe()) != line.field->get(edits.base());
     line.reset->setVisible(shown && changed);
     line.reset->setToolTip(tr("Back to %1").arg(line.field->text(edits.base())));
-    setChanged(line.label, changed);
+    setStyled(*line.label, "changed", changed);
     const ValueOrigin origin = origins.of(line.field->path());
     line.widget()->setToolTip(line.field->toolTip + QStringLiteral("\n")
         + (note.unknown ? tr("unknown: the file does not say what it was made with")

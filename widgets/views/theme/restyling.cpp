@@ -103,4 +103,13 @@ void restyleWidgets()
 
 bool restyling() { return theRestyling() && theRestyling()->active(); }
 
+void setStyled(QWidget& widget, const char* property, bool on)
+{
+    if (widget.property(property).toBool() == on)
+        return;
+    widget.setProperty(property, on);
+    widget.style()->polish(&widget); // unpolishing would bring back the palette of a theme before this one
+    widget.update();
+}
+
 } // namespace qs

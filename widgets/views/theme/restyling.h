@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+class QWidget;
+
 namespace qs {
 
 /// Has every widget take its colours from the style sheet anew, after the application's palette changed: a few widgets
@@ -9,5 +11,7 @@ namespace qs {
 void restyleWidgets();
 /// While some widgets still have the colours before.
 bool restyling();
+/// Sets a property that the style sheet asks for; the widget takes its colours anew where it changed.
+void setStyled(QWidget& widget, const char* property, bool on);
 
 } // namespace qs

@@ -3,8 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
-
-#include <QStyle>
+#include "widgets/views/theme/restyling.h"
 
 namespace qs {
 
@@ -44,18 +43,13 @@ void SliceField::read()
 
 void SliceField::mark(const QString& problem)
 {
-    const bool before = wrong();
     m_problem = problem;
     setToolTip(
         problem.isEmpty() ? tr(
             "An index or begin:end:step for each axis, as numpy takes them: 0, :, 10:20, -1\nThe last range goes to "
             "the right, the others down.")
                           : problem);
-    if (before != wrong()) {
-        setProperty("wrong", wrong());
-        style()->unpolish(this);
-        style()->polish(this);
-    }
+    setStyled(*this, "wrong", wrong());
     emit problemChanged();
 }
 

@@ -2,10 +2,10 @@
 #include "widgets/views/window/panel_cycle.h"
 
 #include "widgets/views/base/panel.h"
+#include "widgets/views/theme/restyling.h"
 
 #include <QApplication>
 #include <QDockWidget>
-#include <QStyle>
 
 #include <algorithm>
 #include <tuple>
@@ -13,13 +13,6 @@
 namespace qs {
 
 namespace {
-
-void mark(PanelHeader* header, bool current)
-{
-    header->setProperty("current", current);
-    header->style()->polish(header); // unpolishing would bring back the palette of a theme before this one
-    header->update();
-}
 
 bool takesFocus(const QWidget* widget)
 {
@@ -68,10 +61,10 @@ void PanelCycle::focusMoved(QWidget* now)
     if (panel == m_current)
         return;
     if (m_current)
-        mark(m_current->header(), false);
+        setStyled(*m_current->header(), "current", false);
     m_current = panel;
     if (panel)
-        mark(panel->header(), true);
+        setStyled(*panel->header(), "current", true);
 }
 
 std::vector<Panel*> PanelCycle::inSight() const

@@ -22,9 +22,6 @@ public:
     DockTitle(QDockWidget& dock, Panel& panel);
     /// The same as a menu, with the shortcuts of the panel.
     void fill(QMenu& menu) const;
-    QAction* pinAction() const { return m_pin; } ///< null where nothing can be pinned
-    QAction* floatAction() const { return m_float; }
-    QAction* closeAction() const { return m_close; }
 
 private:
     void buildActions();
