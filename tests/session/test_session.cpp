@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/fake_snapshot.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/recent_files.h"
@@ -260,6 +261,43 @@ private slots:
         options.prefix = "other";
         selection.rebind(fake::comparison(options));
         QVERIFY(selection.current().empty());
+    }
+
+    void pinnedPlacesAreOfTheSnapshotAtHand()
+    {
+        Session session([](const Inputs& inputs, const SnapshotPtr&, const ProgressFn&, const CancelToken&,
+                            const PartialFn&) -> Result<SnapshotPtr> {
+            fake::Options options;
+            options.tensors = inputs.quantPath == "large" ? 9 : 3;
+            auto snapshot = std::make_shared<Snapshot>(*fake::comparison(options));
+            snapshot->inputs = inputs;
+            return SnapshotPtr(snapshot);
+        });
+        QSignalSpy settled(&session, &Session::settled);
+        session.openInputs(pairOf("large"));
+        QVERIFY(settled.wait());
+        std::unique_ptr<ShownPlace> pinned;
+        int asked = 0;
+        QStringList wrong;
+        const auto ask = [&] { // as a view does that hears of the change before the place itself
+            ++asked;
+            const Place& place = pinned->current();
+            const Graph& graph = session.snapshot()->floatModel->graph();
+            if (place.node.valid() && place.node.index() >= graph.nodes().size())
+                wrong << QString::number(place.node.index());
+        };
+        connect(&session, &Session::snapshotChanged, this, ask);
+        connect(&session.selection(), &Selection::changed, this, ask);
+        pinned = std::make_unique<ShownPlace>(session);
+        session.selection().selectActivation(8);
+        pinned->setPinned(true);
+        QSignalSpy changed(pinned.get(), &ShownPlace::changed);
+        session.openInputs(pairOf("small"));
+        QVERIFY(settled.wait());
+        QVERIFY(asked >= 3);
+        QCOMPARE(wrong, QStringList());
+        QVERIFY(!pinned->pinned());
+        QVERIFY(!changed.isEmpty());
     }
 
     void roles()

@@ -99,9 +99,10 @@ void Session::publish(const SnapshotPtr& snapshot)
     if (snapshot == m_snapshot)
         return;
     const SnapshotPtr before = std::exchange(m_snapshot, snapshot);
+    emit placesToFollow(snapshot); // or who is told of the first change would ask for a place of the last snapshot
+    m_suggestion.rebind(snapshot);
     if (m_metric == Metric::OtherGain && !snapshot->inputs.other.given())
         setMetric(Metric::Accumulated);
-    m_suggestion.rebind(snapshot);
     tellNumbers();
     emit snapshotChanged(snapshot, before);
     if (const Comparison* now = comparison())

@@ -125,6 +125,8 @@ public:
     static constexpr double kAutoRunMs = 2000;
 
 signals:
+    /// For selections of their own, before anybody is told of the new snapshot; nobody else is to be told anything.
+    void placesToFollow(const qs::SnapshotPtr& now);
     void snapshotChanged(const qs::SnapshotPtr& now, const qs::SnapshotPtr& before);
     void metricChanged(qs::Metric metric);
     void themeChanged();

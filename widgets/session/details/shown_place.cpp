@@ -7,6 +7,10 @@ ShownPlace::ShownPlace(Session& session, QObject* parent)
     : QObject(parent)
     , m_session(session)
 {
+    connect(&session, &Session::placesToFollow, this, [this](const SnapshotPtr& now) {
+        if (m_own)
+            m_own->follow(now);
+    });
     connect(&session, &Session::snapshotChanged, this, &ShownPlace::takeSnapshot);
     connect(&session.selection(), &Selection::changed, this, [this] {
         if (!m_own)
@@ -57,7 +61,7 @@ void ShownPlace::takeSnapshot()
 {
     if (!m_own)
         return;
-    m_own->rebind(m_session.snapshot());
+    m_own->tell();
     if (m_own->current().empty())
         setPinned(false);
 }

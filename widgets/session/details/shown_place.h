@@ -10,7 +10,8 @@
 namespace qs {
 
 /// What a view is about: the session's selection, or, while it is pinned, what was selected then, in every later
-/// snapshot that still has it. Make it before the view connects to the session, so that it knows a snapshot first.
+/// snapshot that still has it. It is of the session's snapshot at any time; make it before the view connects to the
+/// session, so that its own changes are told first.
 class ShownPlace : public QObject {
     Q_OBJECT
 public:

@@ -2,6 +2,7 @@
 #include "widgets/session/shown/selection.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -266,9 +267,15 @@ void Selection::goForward()
 
 void Selection::rebind(const SnapshotPtr& snapshot)
 {
+    follow(snapshot);
+    tell();
+}
+
+void Selection::follow(const SnapshotPtr& snapshot)
+{
     const Place before = current();
     const SnapshotPtr old = m_snapshot;
-    const QString lost = nameOf(before);
+    const QString name = nameOf(before);
     m_snapshot = snapshot;
     const Place now = completed(translated(before, *old, *snapshot));
     std::vector<Place> kept { Place {} };
@@ -282,11 +289,20 @@ void Selection::rebind(const SnapshotPtr& snapshot)
     }
     m_history = std::move(kept);
     m_position = position;
-    if (!(now == before))
-        emit changed(current(), before);
+    const bool lost = now.empty() && snapshot->inputs.floatPath == old->inputs.floatPath;
+    m_followed = Followed { before, lost ? name : QString() };
+}
+
+void Selection::tell()
+{
+    const auto followed = std::exchange(m_followed, std::nullopt);
+    if (!followed)
+        return;
+    if (!(current() == followed->before))
+        emit changed(current(), followed->before);
     emit historyChanged();
-    if (now.empty() && !lost.isEmpty() && snapshot->inputs.floatPath == old->inputs.floatPath)
-        emit vanished(lost);
+    if (!followed->lost.isEmpty())
+        emit vanished(followed->lost);
 }
 
 QString Selection::nameOf(const Place& place) const

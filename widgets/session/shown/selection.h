@@ -5,6 +5,7 @@
 #include "widgets/models/base/place.h"
 
 #include <QObject>
+#include <QString>
 
 #include <memory>
 #include <optional>
@@ -42,6 +43,10 @@ public:
 
     /// Called by the session before it announces a new snapshot: keeps the places whose names still exist.
     void rebind(const SnapshotPtr& snapshot);
+    /// The same in two steps, where others are told something between them: the places are those of the new snapshot,
+    /// and what that changed.
+    void follow(const SnapshotPtr& snapshot);
+    void tell();
 
 signals:
     void changed(const qs::Place& now, const qs::Place& before);
@@ -57,6 +62,11 @@ private:
     SnapshotPtr m_snapshot = std::make_shared<Snapshot>();
     std::vector<Place> m_history { Place {} };
     size_t m_position = 0;
+    struct Followed {
+        Place before;
+        QString lost; ///< what was selected and is nowhere in the new snapshot of the same model
+    };
+    std::optional<Followed> m_followed; ///< that nobody was told yet
 };
 
 } // namespace qs
