@@ -8,13 +8,15 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set_property(GLOBAL PROPERTY USE_FOLDERS ON)
 
 option(QS_WERROR "Treat warnings as errors" OFF)
-# Sources of a target are compiled several at a time, which reads each header once for all of them. A compiler cache,
-# and who changes one file again and again, do better without.
+# Sources of a target are compiled several at a time, which reads each header once for all of them, and what most tests
+# read is compiled once. A compiler cache, and who changes one file again and again, do better without.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
-    option(QS_UNITY "Compile several sources at a time" OFF)
+    set(QS_BUILD_ONCE OFF)
 else()
-    option(QS_UNITY "Compile several sources at a time" ON)
+    set(QS_BUILD_ONCE ON)
 endif()
+option(QS_UNITY "Compile several sources at a time" ${QS_BUILD_ONCE})
+option(QS_PRECOMPILE "Compile what most tests include once" ${QS_BUILD_ONCE})
 set(QS_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 
 add_library(qs_warnings INTERFACE)

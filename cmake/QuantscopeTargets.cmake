@@ -33,6 +33,25 @@ function(qs_test_environment test timeout)
     set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} ENVIRONMENT "${environment}")
 endfunction()
 
+# What every test is compiled with. Where it lies is not told to it (QFINDTESTDATA is not used): a precompiled header
+# serves only who has the same definitions.
+function(qs_test_options target)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${target} PRIVATE QS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_compile_options(${target} PRIVATE -UQT_TESTCASE_BUILDDIR -UQT_TESTCASE_SOURCEDIR $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# qs_precompiled_tests(<name> DEPS ...): compiles tests/support/precompiled/<name>.h for the tests that depend on the same.
+function(qs_precompiled_tests name)
+    cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+    set(folder ${PROJECT_SOURCE_DIR}/tests/support/precompiled)
+    add_library(qs_${name} OBJECT ${folder}/headers.cpp)
+    target_link_libraries(qs_${name} PRIVATE qs_warnings Qt6::Test ${ARG_DEPS})
+    qs_test_options(qs_${name})
+    set_target_properties(qs_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_precompile_headers(qs_${name} PRIVATE ${folder}/${name}.h)
+endfunction()
+
 # qs_test(<name> SOURCES ... DEPS ... [NO_UNITY]): a Qt Test executable test_<name>; it links only what DEPS name. Tests
 # take longer to compile than to run: they are optimized a little only.
 function(qs_test name)
@@ -42,10 +61,13 @@ function(qs_test name)
     endif()
     add_executable(test_${name} ${ARG_SOURCES})
     set_target_properties(test_${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(test_${name} PRIVATE qs_warnings Qt6::Test ${ARG_DEPS})
-    target_compile_definitions(test_${name} PRIVATE QS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    qs_test_options(test_${name})
+    if(QS_PRECOMPILE AND ARG_DEPS MATCHES "qs_views")
+        target_precompile_headers(test_${name} REUSE_FROM qs_window_tests)
+    elseif(QS_PRECOMPILE AND NOT ARG_DEPS MATCHES "qs_(models|session|plots)|onnx_proto")
+        target_precompile_headers(test_${name} REUSE_FROM qs_core_tests)
+    endif()
     if(NOT ARG_NO_UNITY)
         qs_unity(test_${name})
     endif()
