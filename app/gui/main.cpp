@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 #include "app/gui/logout.h"
-#include "app/gui/signals.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "widgets/session/details/shown_checks.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
+#include "widgets/session/files/termination_signals.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/screenshot.h"
+#include "widgets/views/window/unsaved_question.h"
 
 #include <QApplication>
 #include <QLoggingCategory>
@@ -73,7 +74,8 @@ int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::Ma
     };
     QObject::connect(&session, &qs::Session::failed, &window, fail);
     QObject::connect(&session, &qs::Session::filesSwapped, &window, fail);
-    qs::onTerminationSignal(&window, [&] { fail(qs::cancelled()); });
+    const qs::TerminationSignals termination;
+    QObject::connect(&termination, &qs::TerminationSignals::asked, &window, [&] { fail(qs::cancelled()); });
     qs::Screenshot screenshot(session, window, options.size);
     const auto prepare = [&]() -> qs::Status {
         if (!options.select.isEmpty() && !session.selection().selectByName(options.select.toStdString()))
@@ -106,9 +108,11 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
         },
         once);
     bool interrupted = false;
-    qs::onTerminationSignal(&window, [&] {
+    qs::TerminationSignals termination;
+    QObject::connect(&termination, &qs::TerminationSignals::asked, &window, [&] {
         interrupted = window.close(); // with unsaved work it asks first
     });
+    QObject::connect(&window.unsaved(), &qs::UnsavedQuestion::stayed, &termination, &qs::TerminationSignals::rearm);
     window.show();
     const auto showView = [&] {
         if (!options.view.isEmpty())

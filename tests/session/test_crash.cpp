@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is left of the work when the process is killed. Called with "child FOLDER" (or "random FOLDER SEED", or "save
-// FOLDER") it is the process to kill: it edits, or saves, and says so, line by line.
+// What is left of the work when the process is killed. Called with "child FOLDER" (or "random FOLDER SEED", "save
+// FOLDER", "asks FOLDER STAYS") it is the process to kill: it edits, or saves, or is asked to go, and says so, line by
+// line.
 #include "core/project/snapshot/build_snapshot.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/projects.h"
+#include "widgets/session/files/termination_signals.h"
 #include "widgets/session/session.h"
 
 #include <QCoreApplication>
@@ -15,6 +17,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <csignal>
 #include <cstdio>
 #include <random>
 
@@ -163,6 +166,34 @@ int runChild(const QString& folder)
     return 0;
 }
 
+/// With unsaved work. So often the user, when asked, goes on working; then nobody answers.
+int askAtSignals(const QString& folder, int stays)
+{
+    Session session(realBuild());
+    Autosave autosave(session, folder);
+    if (!openExample(session))
+        return 1;
+    TerminationSignals termination;
+    QObject::connect(&termination, &TerminationSignals::asked, &session, [&termination, &stays] {
+        if (stays-- > 0)
+            termination.rearm();
+        say("asked");
+    });
+    Recipe next = session.recipe().recipe();
+    next.calibration.percentile = percentileAfter(1);
+    session.recipe().apply(QStringLiteral("Edit"), next);
+    autosave.flush();
+    say("ready");
+    return QCoreApplication::exec();
+}
+
+QByteArray nextLine(QProcess& child)
+{
+    if (!child.canReadLine())
+        child.waitForReadyRead(kPatience);
+    return child.readLine().trimmed();
+}
+
 } // namespace
 
 class TestCrash : public QObject {
@@ -263,6 +294,44 @@ private slots:
             QCOMPARE(session.runs().tree().find(run.id)->note, run.note);
     }
 
+    void signalsAskFirst_data()
+    {
+        QTest::addColumn<int>("signal");
+        QTest::addColumn<int>("stays");
+        for (const auto& [name, signal] :
+            { std::pair("SIGHUP", SIGHUP), std::pair("SIGTERM", SIGTERM), std::pair("SIGINT", SIGINT) })
+            for (const int stays : { 0, 2 })
+                QTest::addRow("%s, %d answers", name, stays) << signal << stays;
+    }
+
+    /// A terminal that is closed, a logout, Ctrl+C: the program asks, each time anew where the user goes on working.
+    /// What comes while nobody has answered ends it, and the work is offered at the next start.
+    void signalsAskFirst()
+    {
+        QFETCH(int, signal);
+        QFETCH(int, stays);
+        QTemporaryDir folder;
+        QProcess child;
+        child.start(
+            QCoreApplication::applicationFilePath(), { QStringLiteral("asks"), folder.path(), QString::number(stays) });
+        QCOMPARE(nextLine(child), QByteArray("ready"));
+        for (int asked = 0; asked <= stays; ++asked) {
+            QCOMPARE(::kill(pid_t(child.processId()), signal), 0);
+            QCOMPARE(nextLine(child), QByteArray("asked"));
+            QCOMPARE(child.state(), QProcess::Running);
+            QCOMPARE(QDir(folder.path()).entryList({ QStringLiteral("*.qscope") }).size(), 1);
+        }
+        QCOMPARE(::kill(pid_t(child.processId()), signal), 0);
+        QVERIFY(child.waitForFinished(kPatience));
+        QCOMPARE(child.exitStatus(), QProcess::CrashExit);
+        QCOMPARE(child.exitCode(), signal);
+        const QStringList lost = Autosave::lost(folder.path());
+        QCOMPARE(lost.size(), 1);
+        const auto project = readProject(lost.front().toStdString());
+        QVERIFY(project.ok());
+        QCOMPARE(project->inputs.recipe->calibration.percentile, percentileAfter(1));
+    }
+
     void savingIsNeverHalf()
     {
         for (const int moment : { 3, 11, 17, 29, 41 }) {
@@ -288,6 +357,8 @@ int main(int argc, char** argv)
         return runChild(QString::fromLocal8Bit(argv[2]));
     if (argc == 3 && QByteArray(argv[1]) == "save")
         return saveForEver(QString::fromLocal8Bit(argv[2]));
+    if (argc == 4 && QByteArray(argv[1]) == "asks")
+        return askAtSignals(QString::fromLocal8Bit(argv[2]), QByteArray(argv[3]).toInt());
     if (argc == 4 && QByteArray(argv[1]) == "random")
         return runRandomly(QString::fromLocal8Bit(argv[2]), QByteArray(argv[3]).toUInt());
     TestCrash test;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Work that is not saved is asked about before anything takes its place, and comes back after a crash.
 #include "tests/views/window_with_work.h"
+#include "widgets/session/files/termination_signals.h"
 #include "widgets/views/window/recovery_bar.h"
 
 #include <QMenu>
@@ -10,6 +11,7 @@
 #include <QUndoStack>
 
 #include <algorithm>
+#include <csignal>
 #include <optional>
 
 using namespace qs;
@@ -106,6 +108,29 @@ private slots:
             kept = work.autosave.path();
         }
         QCOMPARE(Autosave::lost(m_folder->path()), QStringList { kept });
+    }
+
+    /// Each time anew, as long as the user goes on working.
+    void signalsAskAgain()
+    {
+        Work work(m_folder->path());
+        QVERIFY(work.open(floatAndData()));
+        work.setPercentile(97);
+        TerminationSignals termination;
+        connect(&termination, &TerminationSignals::asked, &work.window, &QWidget::close);
+        connect(&work.window.unsaved(), &UnsavedQuestion::stayed, &termination, &TerminationSignals::rearm);
+        for (const int signal : { SIGHUP, SIGHUP, SIGTERM, SIGINT }) {
+            QCOMPARE(::raise(signal), 0);
+            QTRY_VERIFY(work.question());
+            work.autosave.flush();
+            QVERIFY(QFile::exists(work.autosave.path()));
+            QVERIFY(work.answer(QMessageBox::Cancel));
+            QVERIFY(work.window.isVisible());
+        }
+        QCOMPARE(::raise(SIGTERM), 0);
+        QTRY_VERIFY(work.question());
+        QVERIFY(work.answer(QMessageBox::Discard));
+        QTRY_VERIFY(!work.window.isVisible());
     }
 
     void logoutAsksAtOnce_data()

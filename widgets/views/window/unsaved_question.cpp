@@ -55,7 +55,11 @@ void UnsavedQuestion::ask(std::function<void()> proceed)
             m_save([this, proceed](bool saved) {
                 if (saved)
                     ask(proceed); // there may be newer edits
+                else
+                    emit stayed();
             });
+        else
+            emit stayed();
     });
     m_box->open();
 }

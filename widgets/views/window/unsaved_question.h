@@ -28,6 +28,9 @@ public:
     /// For the end of the login, which does not wait: the same, blocking. False: the user wants to go on working.
     bool askAtOnce();
 
+signals:
+    void stayed(); ///< the user goes on working with what is not saved
+
 private:
     QMessageBox* makeBox() const;
 
