@@ -12,6 +12,8 @@
 #include "widgets/views/help/tour.h"
 #include "widgets/views/window/main_window.h"
 
+#include <QBuffer>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
@@ -148,6 +150,58 @@ private slots:
             now.inputs.data.preprocess, (m_folder.path() + QStringLiteral("/photos.preprocess.json")).toStdString());
         const auto kept = readPreprocess(now.inputs.data.preprocess);
         QVERIFY(kept.ok() && presetOf(*kept) == "unit");
+    }
+
+    /// A picture that a camera took upright and stored lying: as it lies by default, upright with the box checked.
+    void picturesAreTurnedUpright()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("turned"));
+        QDir().mkpath(folder);
+        QImage image(32, 32, QImage::Format_RGB888);
+        image.fill(Qt::black);
+        for (int i = 0; i < 32 * 16; ++i)
+            image.setPixelColor(16 + i % 16, i / 16, Qt::white); // the right half
+        QByteArray bytes;
+        QBuffer buffer(&bytes);
+        QVERIFY(image.save(&buffer, "jpg", 95));
+        const QByteArray exif = QByteArray::fromHex("ffe10022457869660000" // a quarter to the right
+                                                    "4d4d002a000000080001011200030000000100060000"
+                                                    "00000000");
+        bytes.insert(2, exif);
+        QFile file(folder + QStringLiteral("/0.jpg"));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+        file.close();
+
+        Shown shown(example());
+        QVERIFY(shown.compared());
+        openData(shown.session, folder);
+        QVERIFY(shown.settled([&] {
+            auto* d = shown.dialog<PreprocessDialog>();
+            return d && d->looked();
+        }));
+        auto* dialog = shown.dialog<PreprocessDialog>();
+        QStringList texts;
+        for (const QLabel* label : dialog->findChildren<QLabel*>())
+            texts << label->text();
+        QVERIFY2(texts.join(u'\n').contains(QStringLiteral("1 of the 1 read here")), qPrintable(texts.join(u'\n')));
+        const auto brightness = [&](int x, int y) {
+            for (const QLabel* label : dialog->findChildren<QLabel*>())
+                if (label->accessibleName() == QStringLiteral("Picture 1 as the network gets it"))
+                    return label->pixmap().toImage().pixelColor(x, y).lightness();
+            return -1;
+        };
+        QVERIFY(brightness(90, 20) > 200 && brightness(20, 90) < 60); // white at the right
+        auto* turn = dialog->form().findChild<QCheckBox*>();
+        QVERIFY(turn && !turn->isChecked());
+        QTest::mouseClick(turn, Qt::LeftButton, {}, QPoint(8, turn->height() / 2));
+        QVERIFY(turn->isChecked());
+        QVERIFY(shown.settled([&] { return dialog->looked(); }));
+        QVERIFY(brightness(90, 20) < 60 && brightness(20, 90) > 200); // white below
+        dialog->form().choosePreset(QStringLiteral("unit"));
+        QVERIFY(turn->isChecked()); // presets say nothing of it
+        press(dialog, QDialogButtonBox::Ok);
+        QVERIFY(shown.settled([&] { return shown.session.snapshot()->data->samples() == 1; }));
+        QVERIFY(readPreprocess(shown.session.snapshot()->inputs.data.preprocess)->exif);
     }
 
     void refusedPicturesLeaveWhatIsOpen()

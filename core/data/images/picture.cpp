@@ -2,6 +2,7 @@
 #include "core/data/images/picture.h"
 
 #include "core/data/arrays/byte_source.h"
+#include "core/data/images/orientation.h"
 
 #include <algorithm>
 #include <cctype>
@@ -76,7 +77,31 @@ Result<Picture> loadPicture(const std::string& path)
     const size_t count = static_cast<size_t>(width) * static_cast<size_t>(height);
     picture.pixels
         = withoutAlpha(pixels.get(), count, static_cast<size_t>(channels), static_cast<size_t>(picture.channels));
+    picture.orientation = exifOrientation(bytes);
     return picture;
+}
+
+Picture upright(Picture picture)
+{
+    const int o = picture.orientation;
+    if (o < 2 || o > 8)
+        return picture;
+    const bool swapped = o >= 5; // rows become columns
+    const bool fromRight = o == 2 || o == 3 || o == 7 || o == 8, fromBelow = o == 3 || o == 4 || o == 6 || o == 7;
+    Picture turned { swapped ? picture.height : picture.width, swapped ? picture.width : picture.height,
+        picture.channels, {} };
+    turned.pixels.resize(picture.pixels.size());
+    const auto channels = static_cast<size_t>(picture.channels);
+    uint8_t* to = turned.pixels.data();
+    for (int y = 0; y < turned.height; ++y)
+        for (int x = 0; x < turned.width; ++x, to += channels) {
+            const int across = swapped ? y : x, down = swapped ? x : y;
+            const auto column = static_cast<size_t>(fromRight ? picture.width - 1 - across : across);
+            const auto row = static_cast<size_t>(fromBelow ? picture.height - 1 - down : down);
+            const size_t from = (row * static_cast<size_t>(picture.width) + column) * channels;
+            std::copy_n(picture.pixels.data() + from, channels, to);
+        }
+    return turned;
 }
 
 Picture toRgb(Picture picture)

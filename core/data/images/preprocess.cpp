@@ -124,6 +124,8 @@ Shape Preprocess::itemShape() const
 
 Status applyPreprocess(const Preprocess& how, Picture picture, std::byte* out)
 {
+    if (how.exif)
+        picture = upright(std::move(picture));
     picture = how.color == ColorOrder::Gray ? toGray(std::move(picture)) : toRgb(std::move(picture));
     Box inside { 0, 0, how.width, how.height };
     switch (how.resize) {

@@ -15,7 +15,8 @@ enum class ResizeMode { Stretch, ShortSide, Letterbox };
 enum class CropPlace { Centre, TopLeft };
 enum class ColorOrder { Rgb, Bgr, Gray };
 
-/// How a picture becomes a tensor: colour, resize and crop, then (pixel * scale - mean) / std for each channel.
+/// How a picture becomes a tensor: upright or as it lies, colour, resize and crop, then (pixel * scale - mean) / std
+/// for each channel.
 struct Preprocess {
     int width = 0; ///< "size"; 0 = not given, take the input's
     int height = 0;
@@ -29,6 +30,7 @@ struct Preprocess {
     double scale = 1;
     std::vector<double> mean; ///< one a channel
     std::vector<double> deviation; ///< "std"
+    bool exif = false; ///< turned upright as the file's EXIF says
     bool channelsFirst = true; ///< layout nchw
     DType dtype = DType::Float32; ///< or UInt8, which skips the arithmetic
 

@@ -47,6 +47,15 @@ public:
         fail(key, (choices.size() > 1 ? "one of " : "") + allowed);
     }
 
+    void flag(const char* key, bool& to)
+    {
+        const json* value = find(key);
+        if (value && !value->is_boolean())
+            fail(key, "true or false");
+        else if (value)
+            to = value->get<bool>();
+    }
+
     void number(const char* key, double& to, double low, double high, const std::string& expected)
     {
         const json* value = find(key);
@@ -163,6 +172,7 @@ Result<Preprocess> readPreprocess(const std::string& path)
     KeyReader keys(object, path);
     Preprocess how = readPreset(keys);
     readSize(keys, how);
+    keys.flag("exif", how.exif);
     keys.choice<ResizeMode>("resize", how.resize, byName(kResizes));
     if (const json* side = keys.find("short_side"))
         how.shortSide = keys.side("short_side", *side);
@@ -192,6 +202,7 @@ std::string preprocessJson(const Preprocess& how)
     nlohmann::ordered_json object;
     if (how.width > 0)
         object["size"] = { how.width, how.height };
+    object["exif"] = how.exif;
     object["resize"] = nameIn(kResizes, how.resize);
     if (how.shortSide)
         object["short_side"] = *how.shortSide;

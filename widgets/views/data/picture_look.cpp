@@ -124,6 +124,15 @@ QString verdict(const std::vector<ChannelStatistics>& pictures, const std::vecto
     return tr("Fits: the pictures fill %1 of %2.").arg(here, there);
 }
 
+QString turnedText(const std::vector<Picture>& pictures)
+{
+    const auto turned = std::ranges::count_if(pictures, [](const Picture& p) { return p.orientation != 1; });
+    if (turned == 0)
+        return {};
+    return tr("%1 of the %2 read here say in their EXIF that they do not stand upright.")
+        .arg(countText(quint64(turned)), countText(pictures.size()));
+}
+
 QString folderText(const ImageFolder& folder)
 {
     const QString pictures

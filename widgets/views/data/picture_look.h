@@ -41,6 +41,8 @@ std::vector<StatisticsRow> knownOfInput(const Snapshot& snapshot, const std::str
 
 /// How the pictures lie to what is known, in a sentence; empty where nothing is known.
 QString verdict(const std::vector<ChannelStatistics>& pictures, const std::vector<StatisticsRow>& known);
+/// How many of them lie otherwise than their file says they were taken; empty: none.
+QString turnedText(const std::vector<Picture>& pictures);
 /// "1,200 pictures in 10 classes (cat, dog, … from folders)".
 QString folderText(const ImageFolder& folder);
 

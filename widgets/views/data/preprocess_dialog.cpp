@@ -215,7 +215,9 @@ void PreprocessDialog::readFolder()
                 return;
             self->m_read = read;
             self->m_known = known;
-            self->m_folder->setText(self->m_folder->text() + QStringLiteral("\n") + folderText(read->folder));
+            const QString turned = turnedText(read->pictures);
+            self->m_folder->setText(self->m_folder->text() + QStringLiteral("\n") + folderText(read->folder)
+                + (turned.isEmpty() ? QString() : QStringLiteral(". ") + turned));
             self->look();
         });
     };

@@ -5,6 +5,7 @@
 #include "widgets/models/base/translated.h"
 #include "widgets/views/theme/restyling.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
@@ -73,6 +74,7 @@ PreprocessForm::PreprocessForm(const std::optional<PictureForm>& form, QWidget* 
     : QWidget(parent)
     , m_form(form)
     , m_preset(new QComboBox(this))
+    , m_exif(new QCheckBox(tr("&Turn upright as EXIF says"), this))
     , m_explanation(new QLabel(this))
 {
     auto* rows = new QFormLayout(this);
@@ -126,6 +128,11 @@ void PreprocessForm::buildShape(QFormLayout* rows)
     }
     m_color = choice({ tr("red, green, blue"), tr("blue, green, red"), tr("grey") }, tr("Channels"), this);
     rows->addRow(tr("C&hannels"), m_color);
+    m_exif->setToolTip(
+        tr("Cameras note in a JPEG which way up they were held. Most training code takes the pixels as the "
+           "file has them; cv2.imread and ImageOps.exif_transpose turn them."));
+    rows->addRow(QString(), m_exif);
+    connect(m_exif, &QCheckBox::toggled, this, &PreprocessForm::read);
     m_resize = choice({ tr("short side, then cut"), tr("stretch"), tr("letterbox") }, tr("Resize"), this);
     rows->addRow(tr("&Resize"), m_resize);
     m_share = new QDoubleSpinBox(this);
@@ -203,6 +210,7 @@ void PreprocessForm::choosePreset(const QString& name)
     how.height = m_height->value();
     how.channelsFirst = m_value.channelsFirst;
     how.dtype = m_value.dtype;
+    how.exif = m_value.exif; // it is about the files
     setValue(how);
 }
 
@@ -213,6 +221,7 @@ void PreprocessForm::fill(const Preprocess& how)
     m_height->setValue(how.height);
     m_layout->setCurrentIndex(how.channelsFirst ? 0 : 1);
     m_color->setCurrentIndex(int(how.color));
+    m_exif->setChecked(how.exif);
     m_resize->setCurrentIndex(how.resize == ResizeMode::ShortSide ? 0 : how.resize == ResizeMode::Stretch ? 1 : 2);
     const double keeps = how.shortSide ? double(std::max(how.width, how.height)) / *how.shortSide : how.cropShare;
     m_share->setValue(100 * keeps);
@@ -272,6 +281,7 @@ void PreprocessForm::read()
         how.shortSide.reset();
         how.cropShare = m_share->value() / 100;
     }
+    how.exif = m_exif->isChecked();
     how.crop = CropPlace(m_crop->currentIndex());
     how.padValue = m_pad->value();
     how.interpolation = Interpolation(m_interpolation->currentIndex());

@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
 class QFormLayout;
@@ -43,6 +44,7 @@ private:
     QString m_problem;
     bool m_filling = false;
     QComboBox* m_preset;
+    QCheckBox* m_exif;
     QLabel* m_explanation;
     QSpinBox *m_width, *m_height;
     QComboBox *m_resize, *m_interpolation, *m_crop, *m_color, *m_layout;
