@@ -14,6 +14,7 @@
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/tables/chosen_sample.h"
 #include "widgets/views/tables/difference_panel.h"
 #include "widgets/views/tables/link_dialog.h"
 #include "widgets/views/tables/matching_panel.h"
@@ -116,7 +117,7 @@ private slots:
         const auto sample = e.session.selection().current().sample;
         QVERIFY(sample);
         QVERIFY(e.ready());
-        QTRY_VERIFY(panel.detailText().contains(QStringLiteral("<table")));
+        QTRY_VERIFY(panel.chosen().text().contains(QStringLiteral("<table")));
         QCOMPARE(panel.scatter().chosen(), sample);
         const FoldedGraph& graph = e.window.graph().canvas().scene()->graph();
         const auto all = boxNumbers(*e.session.snapshot(), Side::Quantized, graph, Metric::Accumulated);

@@ -5,6 +5,7 @@
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
+#include "widgets/plots/point_chart.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/detail/channels_panel.h"
@@ -14,8 +15,11 @@
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/header/other_chip.h"
+#include "widgets/views/tables/chosen_sample.h"
 #include "widgets/views/tables/runs_panel.h"
+#include "widgets/views/tables/samples_panel.h"
 #include "widgets/views/tables/saturation_panel.h"
+#include "widgets/views/tasks/picture_row.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
 
@@ -224,6 +228,47 @@ private slots:
         openOther(w.session, {});
         QVERIFY(w.ready());
         QCOMPARE(chart.data().series.size(), lines);
+    }
+
+    /// The margins of B stand in the scatter, and its outputs beside those of A.
+    void samplesShowBoth()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QVERIFY(w.window.showView(QStringLiteral("samples")));
+        auto& panel = w.panel<SamplesPanel>();
+        QVERIFY(panel.scatter().data().others.empty());
+        QVERIFY(w.chooseOther(kGood));
+        QVERIFY(w.window.showView(QStringLiteral("samples"))); // the new B raised other panels
+        const Comparison &a = *w.session.comparison(), &b = *w.session.snapshot()->other->snapshot->comparison;
+        const PointData& points = panel.scatter().data();
+        QCOMPARE(points.others.size(), points.points.size());
+        size_t flipped = 0;
+        for (size_t i = 0; i < points.others.size(); ++i) {
+            QCOMPARE(points.others[i].x, a.floatMargin[i]);
+            QCOMPARE(points.others[i].y, b.quantMargin[i]);
+            QCOMPARE(points.others[i].stands, a.floatClass[i] != b.quantClass[i]);
+            flipped += a.floatClass[i] != a.quantClass[i];
+        }
+        QVERIFY(points.points[0].text.contains(QStringLiteral("\nB: class")));
+        QVERIFY(panel.scatter().csv().startsWith(QStringLiteral("x,A,B,text\n")));
+        const size_t flips
+            = size_t(std::ranges::find_if(points.points, &PointData::Point::stands) - points.points.begin());
+        QCOMPARE(flips == points.points.size(), flipped == 0);
+        emit panel.scatter().itemChosen(flipped > 0 ? flips : 0);
+        QTRY_VERIFY_WITH_TIMEOUT(panel.chosen().facts() && panel.chosen().facts()->b, kPatience);
+        const SampleFacts& facts = *panel.chosen().facts();
+        QCOMPARE(facts.a.outputs[0].x, facts.b->outputs[0].x);
+        QVERIFY(facts.a.outputs[0].y != facts.b->outputs[0].y);
+        const QString text = panel.chosen().text();
+        QVERIFY2(
+            text.contains(QStringLiteral(">A&nbsp;")) && text.contains(QStringLiteral(">B&nbsp;")), qPrintable(text));
+        QCOMPARE(text.contains(QStringLiteral("A flips")), flipped > 0);
+        QCOMPARE(panel.chosen().pictures().pictures().size(), size_t(1)); // the input is the same
+        openOther(w.session, {});
+        QVERIFY(w.ready());
+        QVERIFY(panel.scatter().data().others.empty());
+        QTRY_VERIFY_WITH_TIMEOUT(panel.chosen().facts() && !panel.chosen().facts()->b, kPatience);
     }
 
     void theGraphIsColouredByTheDifference()

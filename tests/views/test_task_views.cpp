@@ -5,17 +5,20 @@
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/tables/samples_panel.h"
 #include "widgets/views/tasks/output_tasks.h"
-#include "widgets/views/tasks/sample_overlay.h"
+#include "widgets/views/tasks/position_chart.h"
 
 #include <QAbstractItemModelTester>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
+#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QTableView>
 #include <QTest>
 #include <QToolButton>
+
+#include <cmath>
 
 using namespace qs;
 using qs::test::realBuild;
@@ -99,6 +102,9 @@ private slots:
     void boxesInThePicture();
     void maskInThePicture();
     void textsOfOneSample();
+    void textsOfTwoModels();
+    void chartOfPositions();
+    void noBoxesAreNoAgreement();
 };
 
 void TaskViewsTest::tellingATask()
@@ -227,18 +233,107 @@ void TaskViewsTest::maskInThePicture()
 void TaskViewsTest::textsOfOneSample()
 {
     const Theme theme = Theme::light();
-    SampleTask task;
-    QVERIFY(sampleTaskText(task, {}, {}, theme).isEmpty());
-    task.kind = TaskKind::Sequence;
-    const std::vector<SampleOutput> outputs { { "y", { 1, 3, 2 }, { 0, 1, 1, 0, 0, 1 }, { 0, 1, 0, 1, 0, 1 } } };
-    const QString sequence = sampleTaskText(task, outputs, { "no", "yes" }, theme);
+    SampleSide side;
+    const auto text = [&](const ClassNames& names) { return sampleText(side, nullptr, names, theme); };
+    QVERIFY(text({}).isEmpty());
+    side.task.kind = TaskKind::Sequence;
+    side.outputs = { { "y", { 1, 3, 2 }, { 0, 1, 1, 0, 0, 1 }, { 0, 1, 0, 1, 0, 1 } } };
+    const QString sequence = text({ "no", "yes" });
     QVERIFY(sequence.contains(QStringLiteral("1 of 3 positions")) && sequence.contains(QStringLiteral("yes")));
-    task.kind = TaskKind::Boxes;
-    task.boxes = SampleBoxes { { { 0, 0, 9, 9, 0.9F, 1 } }, {}, {} };
-    QVERIFY(sampleTaskText(task, {}, { "cat", "dog <b>" }, theme).contains(QStringLiteral("dog &lt;b&gt;")));
-    task.boxes.reset();
-    task.masks = SampleMasks { 1, 4, { 0, 0, 1, 1 }, { 0, 1, 1, 1 } };
-    QVERIFY(sampleTaskText(task, {}, {}, theme).contains(QStringLiteral("1 of 4 pixels")));
+    side.task.kind = TaskKind::Boxes;
+    side.task.boxes = SampleBoxes { { { 0, 0, 9, 9, 0.9F, 1 } }, {}, {} };
+    QVERIFY(text({ "cat", "dog <b>" }).contains(QStringLiteral("dog &lt;b&gt;")));
+    side.task.boxes = SampleBoxes { {}, {}, {}, 0.25 };
+    QVERIFY(text({}).contains(QStringLiteral("No boxes above 0.25 in either model.")));
+    side.task.boxes.reset();
+    side.task.masks = SampleMasks { 1, 4, { 0, 0, 1, 1 }, { 0, 1, 1, 1 } };
+    QVERIFY(text({}).contains(QStringLiteral("1 of 4 pixels")));
+}
+
+/// With a second quantized model each says its own, and who flips is marked.
+void TaskViewsTest::textsOfTwoModels()
+{
+    const Theme theme = Theme::light();
+    SampleSide a, b;
+    const ClassNames names { "no", "yes", "why" };
+    const auto text = [&] { return sampleText(a, &b, names, theme); };
+    a.task.kind = b.task.kind = TaskKind::Classes;
+    a.outputs = { { "y", { 1, 3 }, { 3, 2, 1 }, { 4, 2, 1 } } };
+    b.outputs = { { "z", { 1, 1 }, { 0 }, { 0 } }, { "y", { 1, 3 }, { 3, 2, 1 }, { 1, 2, 7 } } };
+    QVERIFY(text().contains(QStringLiteral("A: the float model's class")));
+    QVERIFY(text().contains(QStringLiteral("B flips: no → why")) && text().contains(theme.clipping.name()));
+    QVERIFY(text().contains(QStringLiteral("<b>7</b>")) && text().contains(QStringLiteral("<b>4</b>")));
+
+    a.task.kind = TaskKind::Sequence;
+    a.outputs = { { "y", { 1, 3, 2 }, { 0, 1, 1, 0, 0, 1 }, { 0, 1, 0, 1, 0, 1 } } };
+    b.outputs = { { "y", { 1, 3, 2 }, { 0, 1, 1, 0, 0, 1 }, { 1, 0, 0, 1, 0, 1 } } };
+    QVERIFY(text().contains(QStringLiteral("Of 3 positions 1 have another class in A, 2 in B.")));
+
+    a.task.kind = TaskKind::Boxes;
+    a.task.boxes = SampleBoxes { { { 0, 0, 9, 9, 0.9F, 1 } }, {}, {}, 0.25 };
+    b.task.boxes = SampleBoxes { {}, {}, {}, 0.25 };
+    QVERIFY(text().indexOf(QStringLiteral("<b>B</b>")) > text().indexOf(QStringLiteral("yes")));
+    QVERIFY(text().contains(QStringLiteral("No boxes above 0.25")));
+    b.task.boxes.reset();
+    QVERIFY(text().contains(QStringLiteral("cannot be read")));
+}
+
+void TaskViewsTest::chartOfPositions()
+{
+    const Theme theme = Theme::light();
+    SampleSide a, b;
+    QVERIFY(positionMargins(a, nullptr, {}, theme).items.empty());
+    a.task.kind = TaskKind::Sequence;
+    a.outputs = { { "y", { 1, 3, 2 }, { 0, 1, 5, 0, 0, 1 }, { 0, 1, 1, 3, 0, 1 } } };
+    b.outputs = { { "y", { 1, 3, 2 }, { 0, 1, 5, 0, 0, 1 }, { 2, 0, 5, 0, 0, 4 } } };
+    const LineData one = positionMargins(a, nullptr, { "no", "yes" }, theme);
+    QCOMPARE(one.series.size(), size_t(2));
+    QCOMPARE(one.series[0].values, (std::vector<double> { 1, 5, 1 }));
+    QCOMPARE(one.series[1].values, (std::vector<double> { 1, -2, 1 })); // below 0 where the class is another one
+    QCOMPARE(one.items[1], QStringLiteral("position 1: no → yes"));
+    QCOMPARE(one.items[2], QStringLiteral("position 2: yes"));
+    const LineData both = positionMargins(a, &b, { "no", "yes" }, theme);
+    QCOMPARE(both.series.size(), size_t(3));
+    QCOMPARE(both.series[2].values, (std::vector<double> { -2, 5, 4 }));
+    QCOMPARE(both.series[2].colour, theme.otherSeries);
+
+    TaskRow task;
+    QVERIFY(positionShares(task, nullptr, theme).items.empty());
+    task.what.kind = TaskKind::Sequence;
+    task.counts = { { 4, 4, 0 }, { 4, 1, 0 } };
+    TaskRow other = task;
+    other.counts.same[1] = 3;
+    const LineData shares = positionShares(task, &other, theme);
+    QCOMPARE(shares.items.size(), size_t(3));
+    QCOMPARE(shares.series[0].values[1], 25.0);
+    QCOMPARE(shares.series[1].values[1], 75.0);
+    QVERIFY(std::isnan(shares.series[0].values[2]));
+}
+
+/// A detector that finds nothing is not said to agree.
+void TaskViewsTest::noBoxesAreNoAgreement()
+{
+    Panels p;
+    QVERIFY(p.ready());
+    auto made = std::make_shared<Snapshot>(*withTask(*p.session.snapshot(), TaskKind::Boxes));
+    TaskRow& task = made->comparison->outputs[0].task;
+    task.boxes = {};
+    task.boxes.samples = 20;
+    task.differing = 0;
+    const SnapshotPtr nothing = made;
+    Session session([nothing](const Inputs&, const SnapshotPtr&, const ProgressFn&, const CancelToken&,
+                        const PartialFn&) -> Result<SnapshotPtr> { return nothing; });
+    SamplesPanel panel(session);
+    session.openInputs(nothing->inputs);
+    QTRY_VERIFY_WITH_TIMEOUT(session.comparison() && session.jobs().idle(), kPatience);
+    const auto said = [&] {
+        QString all;
+        for (const QLabel* label : panel.header()->findChildren<QLabel*>())
+            all += label->text();
+        return all;
+    };
+    QVERIFY2(said().contains(QStringLiteral("no boxes above 0.25 in either")), qPrintable(said()));
+    QVERIFY(!said().contains(QStringLiteral("none differs")));
 }
 
 QTEST_MAIN(TaskViewsTest)

@@ -5,7 +5,8 @@
 
 namespace qs {
 
-/// Points, joined by a line or not; a click, or Enter on the one that the arrow keys mark, chooses one.
+/// Points, joined by a line or not, with a second series of the same things or not; a click, or Enter on the one that
+/// the arrow keys mark, chooses one.
 class PointChart : public ChoicePlot {
     Q_OBJECT
 public:
@@ -26,7 +27,17 @@ protected:
 
 private:
     enum class Look { Line, Hollow, Filled };
-    void addPoints(const std::vector<size_t>& points, Look look, const QColor& colour, double size);
+    enum class Form { Circle, Square };
+    struct Marks {
+        Look look;
+        QColor colour;
+        double size;
+        Form form = Form::Circle;
+        QString name; ///< in the legend; empty: it stands there no second time
+    };
+    void addPoints(const std::vector<PointData::Point>& all, const std::vector<size_t>& points, const Marks& marks);
+    void addSeries(const std::vector<PointData::Point>& all, Form form, const QColor& colour, const QString& name);
+    void markChosenOf(const std::vector<PointData::Point>& all, Form form, const QColor& colour);
 
     PointData m_data;
 };

@@ -70,6 +70,10 @@ struct PointData {
         bool stands = false; ///< in the colour that warns, filled
     };
     std::vector<Point> points;
+    /// The same things by a second measure, drawn as squares, one a point; or none. Their texts are those of `points`.
+    std::vector<Point> others;
+    QString name, otherName; ///< in the legend, where there are others
+    QColor otherColour;
     bool joined = true; ///< in this order
     std::vector<PlotLine> lines; ///< thin and dashed, behind the points
     QString xLabel, yLabel;

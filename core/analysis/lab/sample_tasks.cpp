@@ -55,7 +55,7 @@ std::optional<SampleBoxes> sampleBoxes(
          after = boxesOf(form, y, picture, {}, pair.tasks.boxes);
     if (!before || !after)
         return std::nullopt;
-    SampleBoxes boxes { std::move(*before), std::move(*after), {} };
+    SampleBoxes boxes { std::move(*before), std::move(*after), {}, pair.tasks.boxes.score };
     boxes.matches = matchedBoxes(boxes.x, boxes.y, pair.tasks.boxes.match);
     toPixels(boxes, picture);
     return boxes;

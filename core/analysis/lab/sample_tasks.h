@@ -12,6 +12,7 @@ namespace qs {
 struct SampleBoxes {
     std::vector<Box> x, y;
     BoxMatches matches;
+    double least = 0; ///< confidence from which on they count
 };
 
 /// The classes of the pixels of one sample in both models, row by row.

@@ -150,6 +150,11 @@ QString taskDetails(const TaskRow& task)
     }
 }
 
+QString noBoxesText(const TaskRow& task)
+{
+    return TaskWords::tr("no boxes above %1 in either").arg(QString::number(task.thresholds.score));
+}
+
 QString sampleDifference(const TaskRow& task, const TaskSample& sample)
 {
     if (!sample.differs)

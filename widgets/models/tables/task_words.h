@@ -16,6 +16,8 @@ QString agreementText(const Number& agreement, TaskKind kind); ///< "98.4 %", "0
 QString agreementText(const TaskRow& task);
 /// What stands behind the agreement, a line each; empty where it says all.
 QString taskDetails(const TaskRow& task);
+/// "no boxes above 0.25 in either"
+QString noBoxesText(const TaskRow& task);
 /// What is not the same in one sample: "from position 12", "1 missed, 2 extra". Empty: nothing, or nothing more to say.
 QString sampleDifference(const TaskRow& task, const TaskSample& sample);
 

@@ -5,35 +5,29 @@
 #include "widgets/models/findings/finding_model.h"
 #include "widgets/models/tables/sample_model.h"
 #include "widgets/models/tables/task_words.h"
+#include "widgets/plots/line_chart.h"
 #include "widgets/plots/point_chart.h"
-#include "widgets/session/details/pair_details.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/cell_delegates.h"
 #include "widgets/views/base/text/font_units.h"
-#include "widgets/views/base/text/wrapped_text.h"
+#include "widgets/views/tables/chosen_sample.h"
 #include "widgets/views/tables/sample_pictures.h"
-#include "widgets/views/tasks/sample_overlay.h"
+#include "widgets/views/tasks/position_chart.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QKeyEvent>
-#include <QLabel>
-#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QStackedWidget>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace qs {
 
 namespace {
 
-const QString kSampleTag = QStringLiteral("sample-detail");
-constexpr int kPictureSide = 112; ///< font units of the chosen sample's picture
-constexpr size_t kMostClasses = 5;
 constexpr int kDetailWidth = 190, kLeastScatter = 150; ///< font units
 constexpr int kWideEnough = 1000; ///< font units for table, scatter and the chosen sample; below it one of the last two
 
@@ -94,30 +88,27 @@ QString differingText(const TaskRow& task)
 {
     if (task.what.kind == TaskKind::Mask)
         return TablePanel::tr(" · mean IoU %1").arg(agreementText(task));
+    if (task.what.kind == TaskKind::Boxes && task.boxes.floatBoxes == 0 && task.boxes.quantBoxes == 0)
+        return QStringLiteral(" · ") + noBoxesText(task);
     return task.differing == 0 ? TablePanel::tr(" · none differs")
         : task.what.kind == TaskKind::Boxes
         ? TablePanel::tr(" · boxes differ in %1").arg(countText(task.differing))
         : TablePanel::tr(" · positions differ in %1").arg(countText(task.differing));
 }
 
-/// Of the chosen sample, by the outputs that were measured for it.
-SampleTask sampleTask(
-    const Snapshot& snapshot, const std::vector<SampleOutput>& outputs, const std::optional<Feed>& feed)
+/// The task that tells the samples apart is one of positions.
+bool hasPositions(const Snapshot& snapshot)
 {
-    SampleTask task;
-    const OutputRow* telling = tellingOutput(*snapshot.comparison);
-    if (!telling)
-        return task;
-    task.kind = telling->task.what.kind;
-    task.output = size_t(telling - snapshot.comparison->outputs.data());
-    for (size_t i = 0; feed && i < feed->inputs.size() && task.picture.height == 0; ++i)
-        task.picture = pictureSize(feed->inputs[i].shape());
-    const ComparePair pair = detailInputs(snapshot).pair;
-    if (task.kind == TaskKind::Boxes)
-        task.boxes = sampleBoxes(pair, outputs, task.picture);
-    else if (task.kind == TaskKind::Mask)
-        task.masks = sampleMasks(pair, outputs);
-    return task;
+    const OutputRow* telling = snapshot.comparison ? tellingOutput(*snapshot.comparison) : nullptr;
+    return telling && telling->task.what.kind == TaskKind::Sequence;
+}
+
+/// Shares over all samples, of both quantized models.
+LineData sharesByPosition(const Snapshot& snapshot, const Theme& theme)
+{
+    const OutputRow* a = tellingOutput(*snapshot.comparison);
+    const OutputRow* b = snapshot.other ? tellingOutput(*snapshot.other->snapshot->comparison) : nullptr;
+    return positionShares(a->task, b ? &b->task : nullptr, theme);
 }
 
 TablePanel::Setup samplesSetup(Session& session)
@@ -165,8 +156,9 @@ SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
     , m_session(session)
     , m_pictures(new SamplePictures(session, this))
     , m_scatter(new PointChart(this))
-    , m_picture(new QLabel(this))
-    , m_detail(new QLabel(this))
+    , m_positions(new LineChart(this))
+    , m_charts(new QStackedWidget(this))
+    , m_chosen(new ChosenSample(session))
     , m_all(new QPushButton(tr("All samples"), this))
 {
     table()->setItemDelegateForColumn(0, new PictureDelegate(session, *m_pictures, *this));
@@ -179,34 +171,23 @@ SamplesPanel::SamplesPanel(Session& session, QWidget* parent)
         [this](size_t row) { m_session.selection().selectSample(m_session.comparison()->firstSample + row); });
     connect(&session, &Session::snapshotChanged, this, &SamplesPanel::refresh);
     connect(&session.selection(), &Selection::changed, this, &SamplesPanel::followSample);
-    connect(&session, &Session::themeChanged, this, [this] { m_scatter->setStyle(plotStyleOf(m_session.theme())); });
+    connect(m_chosen, &ChosenSample::changed, this, &SamplesPanel::showPositions);
+    connect(this, &Panel::lookedAtChanged, m_chosen, &ChosenSample::watch);
     connect(this, &Panel::lookedAtChanged, this, &SamplesPanel::refresh);
-    m_scatter->setStyle(plotStyleOf(session.theme()));
-    refresh();
+    connect(&session, &Session::themeChanged, this, &SamplesPanel::applyTheme);
+    applyTheme();
 }
 
 void SamplesPanel::buildBeside()
 {
     m_scatter->setAccessibleName(tr("Margins of the float model against the quantized one"));
-    m_scatter->setMinimumWidth(fontUnits(fontMetrics(), kLeastScatter));
-    addBeside(m_scatter, 30);
-    m_picture->setAlignment(Qt::AlignCenter);
-    m_picture->setContentsMargins(8, 8, 8, 0);
-    m_picture->setAccessibleName(tr("Input of the chosen sample"));
-    m_detail->setObjectName(QStringLiteral("findingText"));
-    m_detail->setTextFormat(Qt::RichText);
-    wrapText(*m_detail);
-    m_detail->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_detail->setContentsMargins(10, 6, 10, 6);
-    m_detail->setAccessibleName(tr("Outputs of the chosen sample"));
-    auto* content = new QWidget;
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(m_picture);
-    column->addWidget(m_detail, 1);
+    m_positions->setAccessibleName(tr("Agreement along the positions of the sequence"));
+    m_charts->addWidget(m_scatter);
+    m_charts->addWidget(m_positions);
+    m_charts->setMinimumWidth(fontUnits(fontMetrics(), kLeastScatter));
+    addBeside(m_charts, 30);
     auto* scroll = new QScrollArea(this);
-    scroll->setWidget(content);
+    scroll->setWidget(m_chosen);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -215,14 +196,33 @@ void SamplesPanel::buildBeside()
     m_single = scroll;
 }
 
+void SamplesPanel::applyTheme()
+{
+    for (PlotWidget* chart : { static_cast<PlotWidget*>(m_scatter), static_cast<PlotWidget*>(m_positions) })
+        chart->setStyle(plotStyleOf(m_session.theme()));
+    refresh();
+}
+
 void SamplesPanel::refresh()
 {
     if (lookedAt())
         m_pictures->want();
     sortByTask();
-    const PointData points = marginData(*m_session.snapshot());
-    m_scatter->setData(points);
+    m_scatter->setData(marginData(*m_session.snapshot(), m_session.theme()));
+    m_charts->setCurrentWidget(hasPositions(*m_session.snapshot()) ? static_cast<QWidget*>(m_positions) : m_scatter);
+    showPositions();
     followSample();
+}
+
+/// Of the chosen sample, else of all together.
+void SamplesPanel::showPositions()
+{
+    const Snapshot& now = *m_session.snapshot();
+    if (!hasPositions(now))
+        return m_positions->setData({});
+    const SampleFacts* facts = m_chosen->facts();
+    m_positions->setData(facts ? positionMargins(facts->a, facts->other(), *facts->classNames, m_session.theme())
+                               : sharesByPosition(now, m_session.theme()));
 }
 
 /// Worst first by what tells the samples apart: the margin of classes, else the task's agreement, else the SQNR. Only
@@ -264,8 +264,9 @@ void SamplesPanel::arrange()
 {
     const bool wide = width() >= fontUnits(fontMetrics(), kWideEnough),
                chosen = m_session.selection().current().sample.has_value();
-    m_scatter->setVisible(!m_scatter->data().points.empty() && (wide || !chosen));
-    m_single->setVisible(wide || chosen || m_scatter->data().points.empty());
+    const bool charted = hasPositions(*m_session.snapshot()) || !m_scatter->data().points.empty();
+    m_charts->setVisible(charted && (wide || !chosen));
+    m_single->setVisible(wide || chosen || !charted);
     if (wide)
         shareWidth({ 60, 40 });
     else
@@ -280,80 +281,49 @@ void SamplesPanel::followSample()
     arrange();
     const bool known = comparison && sample && *sample >= comparison->firstSample;
     m_scatter->setChosen(known ? std::optional(*sample - comparison->firstSample) : std::nullopt);
-    requestDetail();
 }
 
-void SamplesPanel::requestDetail()
+namespace {
+
+/// One quantized model's margins of all samples that the float model has; empty where some are no numbers.
+std::vector<PointData::Point> marginPoints(const Comparison& floats, const Comparison& quantized)
 {
-    const SnapshotPtr snapshot = m_session.snapshot();
-    const auto sample = m_session.selection().current().sample;
-    if (m_shown.snapshot != snapshot.get())
-        m_shown = {}; // its address may come again
-    if (!lookedAt())
-        return;
-    const Shown wanted { snapshot.get(), sample };
-    if (wanted == m_shown)
-        return;
-    m_shown = wanted;
-    m_session.jobs().cancelTag(kSampleTag);
-    const bool possible = sample && snapshot->comparison && !snapshot->comparison->partial && snapshot->data;
-    if (!possible) {
-        m_picture->hide();
-        m_detail->setText(tr("Choose a sample to see its input and outputs; the graph is then coloured for it alone."));
-        return;
+    std::vector<PointData::Point> points;
+    const size_t count
+        = std::min({ floats.floatMargin.size(), quantized.quantMargin.size(), floats.floatClass.size() });
+    for (size_t i = 0; i < count; ++i) {
+        if (!std::isfinite(floats.floatMargin[i]) || !std::isfinite(quantized.quantMargin[i]))
+            return {}; // a point is a row
+        const bool flips = i < quantized.quantClass.size() && floats.floatClass[i] != quantized.quantClass[i];
+        points.push_back({ floats.floatMargin[i], quantized.quantMargin[i], {}, flips });
     }
-    JobRequest job;
-    job.tag = kSampleTag;
-    job.title = tr("Look at %1").arg(toQt(snapshot->data->sampleName(*sample)));
-    job.visibility = Visibility::Hidden;
-    job.process
-        = [self = QPointer(this), snapshot, wanted](const JobContext& context) -> Result<std::function<void()>> {
-        SamplePreviews previews(*snapshot->data);
-        const Picture picture = previews.of(*wanted.sample, kPictureSide * 2);
-        QS_TRY(auto outputs, sampleOutputs(detailInputs(*snapshot), *wanted.sample, detailWork(*snapshot, context)));
-        SampleTask task = sampleTask(*snapshot, outputs, previews.feed());
-        return std::function<void()>([self, wanted, picture, outputs = std::move(outputs), task = std::move(task)] {
-            if (self && self->m_shown == wanted)
-                self->showDetail(*wanted.sample, picture, outputs, task);
-        });
-    };
-    job.failed = [self = QPointer(this), wanted](const Issue&) {
-        if (self && self->m_shown == wanted)
-            self->m_detail->setText(tr("This sample cannot be run alone."));
-    };
-    m_session.jobs().start(std::move(job));
+    return points;
 }
 
-void SamplesPanel::showDetail(
-    size_t sample, const Picture& picture, const std::vector<SampleOutput>& outputs, const SampleTask& task)
+/// "class cat → dog, margin 1.2 → −0.3"
+QString marginText(const Comparison& floats, const Comparison& quantized, size_t i, const ClassNames& names)
 {
-    const DataSource& samples = *m_session.snapshot()->data;
-    const ClassNames& names = *m_session.snapshot()->classNames;
-    m_picture->setVisible(!picture.pixels.empty());
-    if (!picture.pixels.empty() && task.boxes)
-        m_picture->setPixmap(
-            QPixmap::fromImage(withBoxes(imageOf(picture), *task.boxes, task.picture, m_session.theme(), names)));
-    else if (!picture.pixels.empty() && task.masks)
-        m_picture->setPixmap(QPixmap::fromImage(withMask(imageOf(picture), *task.masks, m_session.theme())));
-    else if (!picture.pixels.empty()) {
-        const double scale = devicePixelRatioF();
-        const int side = int(fontUnits(fontMetrics(), kPictureSide) * scale);
-        QPixmap scaled
-            = QPixmap::fromImage(imageOf(picture).scaled(side, side, Qt::KeepAspectRatio, Qt::SmoothTransformation));
-        scaled.setDevicePixelRatio(scale);
-        m_picture->setPixmap(scaled);
-    }
-    QString text = QStringLiteral("<b>%1</b>").arg(toQt(samples.sampleName(sample)).toHtmlEscaped());
-    if (sample < samples.labels().size())
-        text += QStringLiteral("<br>")
-            + tr("label %1").arg(toQt(className(names, samples.labels()[sample])).toHtmlEscaped());
-    const QString told = sampleTaskText(task, outputs, names, m_session.theme());
-    m_detail->setText(text + (told.isEmpty() ? outputsText(outputs, names) : told));
+    return SamplesPanel::tr("class %1 → %2\nmargin %3 → %4")
+        .arg(toQt(className(names, floats.floatClass[i])),
+            toQt(className(names, i < quantized.quantClass.size() ? quantized.quantClass[i] : -1)),
+            numberText(floats.floatMargin[i]), numberText(quantized.quantMargin[i]));
 }
 
-QString SamplesPanel::detailText() const { return m_detail->text(); }
+/// Equal margins, and where the class flips, over all points.
+std::vector<PlotLine> marginLines(const PointData& data)
+{
+    double low = 0, high = 0;
+    for (const auto* points : { &data.points, &data.others })
+        for (const PointData::Point& point : *points) {
+            low = std::min({ low, point.x, point.y });
+            high = std::max({ high, point.x, point.y });
+        }
+    return { { low, low, high, high }, { low, 0, high, 0 } };
+}
 
-PointData marginData(const Snapshot& snapshot)
+} // namespace
+
+PointData marginData(const Snapshot& snapshot, const Theme& theme)
 {
     PointData data;
     data.joined = false;
@@ -361,62 +331,27 @@ PointData marginData(const Snapshot& snapshot)
     data.yLabel = SamplesPanel::tr("margin, quantized");
     if (!snapshot.comparison || !snapshot.data)
         return data;
-    const Comparison& c = *snapshot.comparison;
-    const ClassNames& names = *snapshot.classNames;
-    const size_t count = std::min({ c.floatMargin.size(), c.quantMargin.size(), c.floatClass.size() });
-    double low = 0, high = 0;
-    for (size_t i = 0; i < count; ++i) {
-        if (!std::isfinite(c.floatMargin[i]) || !std::isfinite(c.quantMargin[i]))
-            continue;
-        const bool flips = i < c.quantClass.size() && c.floatClass[i] != c.quantClass[i];
-        data.points.push_back({ c.floatMargin[i], c.quantMargin[i],
-            SamplesPanel::tr("%1\nclass %2 → %3\nmargin %4 → %5")
-                .arg(toQt(snapshot.data->sampleName(c.firstSample + i)), toQt(className(names, c.floatClass[i])),
-                    toQt(className(names, i < c.quantClass.size() ? c.quantClass[i] : -1)),
-                    numberText(c.floatMargin[i]), numberText(c.quantMargin[i])),
-            flips });
-        low = std::min({ low, c.floatMargin[i], c.quantMargin[i] });
-        high = std::max({ high, c.floatMargin[i], c.quantMargin[i] });
+    const Comparison& a = *snapshot.comparison;
+    const Comparison* b = snapshot.other ? &*snapshot.other->snapshot->comparison : nullptr;
+    data.points = marginPoints(a, a);
+    if (b)
+        data.others = marginPoints(a, *b);
+    if (data.others.size() != data.points.size())
+        data.others.clear();
+    if (!data.others.empty()) {
+        data.name = SamplesPanel::tr("A");
+        data.otherName = SamplesPanel::tr("B");
+        data.otherColour = theme.otherSeries;
     }
-    if (data.points.size() != count)
-        data.points.clear(); // a point is a row
-    data.lines = { { low, low, high, high }, { low, 0, high, 0 } }; // equal margins, and where the class flips
+    for (size_t i = 0; i < data.points.size(); ++i) {
+        const QString ofA = marginText(a, a, i, *snapshot.classNames);
+        QString& text = data.points[i].text = toQt(snapshot.data->sampleName(a.firstSample + i)) + u'\n';
+        text += data.others.empty()
+            ? ofA
+            : SamplesPanel::tr("A: %1\nB: %2").arg(ofA, marginText(a, *b, i, *snapshot.classNames));
+    }
+    data.lines = marginLines(data);
     return data;
-}
-
-QString outputsText(const std::vector<SampleOutput>& outputs, const ClassNames& names)
-{
-    const auto largest = std::ranges::find_if(outputs, [](const SampleOutput& out) { return !out.x.empty(); });
-    if (largest == outputs.end())
-        return {};
-    const SampleOutput& out = *largest;
-    std::vector<size_t> order(out.x.size());
-    std::iota(order.begin(), order.end(), size_t(0));
-    const size_t shown = std::min(order.size(), kMostClasses);
-    const auto byFloat = [&](size_t a, size_t b) { return out.x[a] > out.x[b]; };
-    std::ranges::partial_sort(order, order.begin() + ptrdiff_t(shown), byFloat);
-    order.resize(shown);
-    const auto other = size_t(std::ranges::max_element(out.y) - out.y.begin()); // the quantized model's own choice
-    if (std::ranges::find(order, other) == order.end())
-        order.back() = other;
-    QString text = QStringLiteral("<p>%1</p><table cellspacing=0 cellpadding=1><tr><td>%2&nbsp;&nbsp;</td>"
-                                  "<td align=right>%3&nbsp;&nbsp;</td><td align=right>%4</td></tr>")
-                       .arg(toQt(out.name).toHtmlEscaped(),
-                           out.x.size() > 1 ? SamplesPanel::tr("class") : SamplesPanel::tr("element"),
-                           SamplesPanel::tr("float"), SamplesPanel::tr("quantized"));
-    const auto nameOf = [&](size_t i) {
-        const QString name = toQt(className(names, int64_t(i))), number = QString::number(i);
-        return name == number ? number : number + QStringLiteral(" ") + name.toHtmlEscaped();
-    };
-    for (const size_t i : order) {
-        const auto bold = [&](float value, bool top) {
-            return top ? QStringLiteral("<b>%1</b>").arg(numberText(double(value))) : numberText(double(value));
-        };
-        text += QStringLiteral(
-            "<tr><td>%1&nbsp;&nbsp;</td><td align=right>%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
-                    .arg(nameOf(i), bold(out.x[i], i == order.front()), bold(out.y[i], i == other));
-    }
-    return text + QStringLiteral("</table>");
 }
 
 } // namespace qs

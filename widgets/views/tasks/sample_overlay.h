@@ -6,7 +6,9 @@
 #include "widgets/session/shown/theme.h"
 
 #include <QImage>
-#include <QString>
+
+#include <utility>
+#include <vector>
 
 namespace qs {
 
@@ -27,8 +29,7 @@ QImage withBoxes(const QImage& picture, const SampleBoxes& boxes, const PictureS
 /// (class 0) in place of a class, filled elsewhere.
 QImage withMask(const QImage& picture, const SampleMasks& masks, const Theme& theme);
 
-/// What is to be read beside the picture, as rich text; empty where the task says nothing of one sample.
-QString sampleTaskText(
-    const SampleTask& task, const std::vector<SampleOutput>& outputs, const ClassNames& names, const Theme& theme);
+/// Which of so many boxes have a counterpart: the first of each pair, or the second.
+std::vector<bool> matchedOf(const std::vector<std::pair<size_t, size_t>>& pairs, size_t count, bool second);
 
 } // namespace qs
