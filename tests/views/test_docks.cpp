@@ -280,7 +280,7 @@ private slots:
     void pinnedPanelsKeepWhatTheyShow_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* name : { "inspector", "distribution", "channels", "error-map", "weight-lab" })
+        for (const char* name : { "inspector", "distribution", "channels", "error-map", "weight-lab", "values" })
             QTest::newRow(name) << QString::fromLatin1(name);
     }
     void pinnedPanelsKeepWhatTheyShow()

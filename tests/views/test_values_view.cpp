@@ -9,6 +9,7 @@
 #include "widgets/views/values/slice_field.h"
 #include "widgets/views/values/value_find_bar.h"
 #include "widgets/views/values/values_panel.h"
+#include "widgets/views/window/dock_layout.h"
 
 #include <QAbstractItemModelTester>
 #include <QAction>
@@ -335,19 +336,44 @@ private slots:
         Values e;
         QVERIFY(e.look("Conv"));
         const QString name = e.panel().shown().name();
-        QPushButton* pin = nullptr;
-        for (QPushButton* button : e.window.findChildren<QPushButton*>())
-            if (button->text() == QStringLiteral("pin"))
-                pin = button;
-        QVERIFY(pin);
-        QTest::mouseClick(pin, Qt::LeftButton);
-        QVERIFY(e.panel().shown().pinned());
+        ShownPlace& place = *e.panel().shownPlace();
+        place.setPinned(true);
         e.session.selection().selectWeight(0);
         QVERIFY(e.read());
         QCOMPARE(e.panel().shown().name(), name);
-        QTest::mouseClick(pin, Qt::LeftButton);
+        e.session.selection().selectSample(1); // it keeps all that it shows
+        QVERIFY(e.read());
+        QCOMPARE(e.panel().shown().values()->sample, std::optional<size_t>(0));
+        place.setPinned(false);
         QVERIFY(e.read());
         QCOMPARE(e.panel().shown().name(), toQt(e.session.comparison()->weights[0].name));
+        for (const QPushButton* button : e.panel().header()->findChildren<QPushButton*>())
+            QVERIFY(button->text() != QStringLiteral("pin")); // one pin for all panels: the title's
+
+        place.setPinned(true); // "Show values" of something else leads there all the same
+        QVERIFY(e.look("Conv"));
+        for (QAction* action : e.window.findChild<TablePanel*>(QStringLiteral("tensors"))->actions())
+            if (action->text() == QStringLiteral("Show values"))
+                action->trigger();
+        QVERIFY(!place.pinned());
+        QVERIFY(e.read());
+        QCOMPARE(e.panel().shown().name(), name);
+    }
+
+    /// Two tensors' numbers beside each other: each panel reads its own.
+    void twoPanelsReadAtOnce()
+    {
+        Values e;
+        QVERIFY(e.look("Conv"));
+        const QString first = e.panel().shown().name();
+        QVERIFY(e.window.layoutOfPanels().openAnother(QStringLiteral("values")));
+        auto* second = e.window.findChild<ValuesPanel*>(QStringLiteral("values:2"));
+        QVERIFY(second);
+        e.session.selection().selectWeight(0);
+        QVERIFY(e.read());
+        QTRY_VERIFY_WITH_TIMEOUT(second->shown().values() && e.session.jobs().idle(), kPatience);
+        QCOMPARE(second->shown().name(), first);
+        QVERIFY(e.panel().shown().values() && second->shown().values()->name != e.panel().shown().values()->name);
     }
 
     void followsTheChannel()

@@ -11,18 +11,23 @@ namespace qs {
 
 namespace {
 
-const QString kValuesTag = QStringLiteral("tensor-values");
-const QString kStatisticsTag = QStringLiteral("value-statistics");
-const QString kFindTag = QStringLiteral("value-search");
+QString tagOf(const char* work, const ShownValues* who)
+{
+    return QStringLiteral("%1-%2").arg(QLatin1String(work)).arg(quintptr(who));
+}
 
 } // namespace
 
-ShownValues::ShownValues(Session& session, QObject* parent)
+ShownValues::ShownValues(Session& session, const ShownPlace& place, QObject* parent)
     : QObject(parent)
     , m_session(session)
+    , m_place(place)
+    , m_valuesTag(tagOf("tensor-values", this))
+    , m_statisticsTag(tagOf("value-statistics", this))
+    , m_findTag(tagOf("value-search", this))
 {
     connect(&session, &Session::snapshotChanged, this, &ShownValues::refresh);
-    connect(&session.selection(), &Selection::changed, this, &ShownValues::refresh);
+    connect(&place, &ShownPlace::changed, this, &ShownValues::refresh);
 }
 
 void ShownValues::watch(bool looks)
@@ -32,33 +37,23 @@ void ShownValues::watch(bool looks)
         refresh();
 }
 
-void ShownValues::setPinned(bool pinned)
+void ShownValues::stop()
 {
-    const auto now = place();
-    if (pinned == m_pinned.has_value() || (pinned && !now))
-        return;
-    m_pinned.reset();
-    if (pinned) {
-        const std::string name = nameOf(*m_session.snapshot(), *now);
-        if (tensorNamed(*m_session.snapshot(), name, now->quantized)) // those in bodies have no names of their own
-            m_pinned = Pinned { name, now->quantized };
-    }
-    refresh();
+    for (const QString& tag : { m_valuesTag, m_statisticsTag, m_findTag })
+        m_session.jobs().cancelTag(tag);
 }
 
 std::optional<TensorPlace> ShownValues::place() const
 {
     const SnapshotPtr snapshot = m_session.snapshot();
-    if (m_pinned)
-        return tensorNamed(*snapshot, m_pinned->name, m_pinned->quantized);
-    const Place& chosen = m_session.selection().current();
+    const Place& chosen = m_place.current();
     if (!chosen.value.valid() && !chosen.weight)
         return std::nullopt;
     const TensorPlace there { chosen.side == Side::Quantized, chosen.value, chosen.weight };
     return nameOf(*snapshot, there).empty() ? std::nullopt : std::optional(there);
 }
 
-size_t ShownValues::sample() const { return m_session.selection().current().sample.value_or(0); }
+size_t ShownValues::sample() const { return m_place.current().sample.value_or(0); }
 
 /// A comparison that runs has the processors; what depends on data is read after it.
 bool ShownValues::waits(const TensorPlace& place) const
@@ -86,8 +81,7 @@ QString ShownValues::hint() const
         return tr("Open a model to see the numbers of its tensors.");
     const auto wanted = place();
     if (!wanted)
-        return m_pinned ? tr("%1 is not in this model.").arg(toQt(m_pinned->name))
-                        : tr("Choose a tensor or a weight: a node of the graph, a row of a table.");
+        return tr("Choose a tensor or a weight: a node of the graph, a row of a table.");
     if (!m_problem.isEmpty())
         return m_problem;
     if (!waits(*wanted))
@@ -114,8 +108,7 @@ void ShownValues::refresh()
     m_asked = wanted;
     m_values.reset();
     m_problem.clear();
-    for (const QString& tag : { kValuesTag, kStatisticsTag, kFindTag })
-        m_session.jobs().cancelTag(tag);
+    stop();
     if (wanted)
         start(snapshot, *wanted);
     emit changed();
@@ -124,7 +117,7 @@ void ShownValues::refresh()
 void ShownValues::start(const SnapshotPtr& snapshot, const Asked& wanted)
 {
     JobRequest job;
-    job.tag = kValuesTag;
+    job.tag = m_valuesTag;
     job.title = tr("Read the values of %1").arg(name());
     job.visibility = Visibility::Hidden;
     job.process
@@ -151,7 +144,7 @@ void ShownValues::start(const SnapshotPtr& snapshot, const Asked& wanted)
 void ShownValues::summarize(ValueKind kind, const SliceGrid& slice)
 {
     JobRequest job;
-    job.tag = kStatisticsTag;
+    job.tag = m_statisticsTag;
     job.title = tr("Sum up the values of %1").arg(name());
     job.visibility = Visibility::Hidden;
     const bool summed = m_whole && m_whole->kind == kind && m_whole->of.lock() == m_values;
@@ -178,7 +171,7 @@ void ShownValues::summarize(ValueKind kind, const SliceGrid& slice)
 void ShownValues::find(ValueKind kind, const SliceGrid& grid, const ValueSearch& search, std::optional<size_t> from)
 {
     JobRequest job;
-    job.tag = kFindTag;
+    job.tag = m_findTag;
     job.title = tr("Search the values of %1").arg(name());
     job.visibility = Visibility::Hidden;
     job.process = [self = QPointer(this), values = m_values, kind, grid, search, from](

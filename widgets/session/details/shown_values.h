@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/project/about/read_values.h"
+#include "widgets/session/details/shown_place.h"
 #include "widgets/session/session.h"
 
 #include <QObject>
@@ -11,19 +12,17 @@
 
 namespace qs {
 
-/// The raw numbers of the selected tensor or of a pinned one, for the selected sample, else the first. Read by a job
-/// while somebody watches; so are statistics and searches.
+/// The raw numbers of the tensor at a place, for the place's sample, else the first. Read by a job while somebody
+/// watches; so are statistics and searches.
 class ShownValues : public QObject {
     Q_OBJECT
 public:
-    explicit ShownValues(Session& session, QObject* parent = nullptr);
+    ShownValues(Session& session, const ShownPlace& place, QObject* parent = nullptr);
 
     void watch(bool looks);
-    /// On: stays with the tensor that is shown, whatever is selected.
-    void setPinned(bool pinned);
-    bool pinned() const { return m_pinned.has_value(); }
+    void stop(); ///< what is being read for nobody any more
 
-    /// Null: nothing that could be shown is selected, or it is not read yet.
+    /// Null: nothing that could be shown is there, or it is not read yet.
     const std::shared_ptr<const TensorValues>& values() const { return m_values; }
     QString name() const; ///< of the tensor that is wanted; empty: none
     QString sampleText() const; ///< that the values are of; empty: of none, or nothing is shown
@@ -56,13 +55,9 @@ private:
     void start(const SnapshotPtr& snapshot, const Asked& wanted);
 
     Session& m_session;
+    const ShownPlace& m_place;
+    const QString m_valuesTag, m_statisticsTag, m_findTag; ///< of its jobs alone
     bool m_watched = false;
-    /// What is shown whatever is selected, by name: numbers of values are those of one snapshot.
-    struct Pinned {
-        std::string name;
-        bool quantized = false;
-    };
-    std::optional<Pinned> m_pinned;
     std::optional<Asked> m_asked; ///< what m_values is of, or what runs
     std::shared_ptr<const TensorValues> m_values;
     QString m_problem;

@@ -15,12 +15,12 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
-#include <QPushButton>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -50,11 +50,11 @@ void showText(QLabel* label, const QString& text)
 ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     : Panel(QStringLiteral("values"), tr("Values"), parent)
     , m_session(session)
-    , m_shown(new ShownValues(session, this))
+    , m_place(session)
+    , m_shown(new ShownValues(session, m_place, this))
     , m_model(new ValueTableModel(this))
     , m_kinds(new ElidedCombo(this))
     , m_field(new SliceField(this))
-    , m_pin(new QPushButton(tr("pin"), this))
     , m_menu(new QToolButton(this))
     , m_find(new ValueFindBar(this))
     , m_table(new QTableView(this))
@@ -82,6 +82,7 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     buildTable();
     buildFooter();
     setFocusProxy(m_table);
+    setShownPlace(&m_place);
     connect(this, &Panel::lookedAtChanged, m_shown, &ShownValues::watch);
     connect(m_shown, &ShownValues::changed, this, &ValuesPanel::refresh);
     connect(m_shown, &ShownValues::statisticsFound, this, &ValuesPanel::showStatistics);
@@ -89,9 +90,10 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     connect(m_find, &ValueFindBar::asked, this, &ValuesPanel::search);
     connect(m_find, &ValueFindBar::closed, m_table, [this] { m_table->setFocus(); });
     connect(&session, &Session::themeChanged, m_table->viewport(), qOverload<>(&QWidget::update));
-    connect(&session.selection(), &Selection::changed, this, [this](const Place& now, const Place& before) {
-        if (now.channel && now.channel != before.channel)
-            showChannel(now);
+    connect(&m_place, &ShownPlace::changed, this, [this] {
+        const auto before = std::exchange(m_channel, m_place.current().channel);
+        if (m_channel && m_channel != before)
+            showChannel(m_place.current());
     });
     connect(&session.numbers(), &NumbersAge::changed, this, [this] {
         m_table->viewport()->update();
@@ -100,15 +102,10 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     refresh();
 }
 
+ValuesPanel::~ValuesPanel() { m_shown->stop(); }
+
 void ValuesPanel::buildTop()
 {
-    m_pin->setProperty("chip", true);
-    m_pin->setCheckable(true);
-    m_pin->setToolTip(tr("Stay with this tensor, whatever is selected"));
-    connect(m_pin, &QPushButton::toggled, m_shown, [this](bool on) {
-        m_shown->setPinned(on);
-        m_pin->setChecked(m_shown->pinned());
-    });
     m_menu->setText(QStringLiteral("⋯"));
     m_menu->setAccessibleName(tr("Find, arrange and save values"));
     m_menu->setToolTip(m_menu->accessibleName());
@@ -119,7 +116,6 @@ void ValuesPanel::buildTop()
         menu->clear();
         fillMenu(*menu);
     });
-    header()->addEndTool(m_pin);
     header()->addEndTool(m_menu);
     m_kinds->setAccessibleName(tr("Which numbers"));
     connect(m_kinds, &QComboBox::activated, this, [this] { setKind(ValueKind(m_kinds->currentData().toInt())); });
@@ -191,11 +187,9 @@ void ValuesPanel::refresh()
         const auto ranges = m_view.slice.ranges();
         m_view.across = ranges.size() < 2 ? std::nullopt : std::optional(ranges.back());
     }
-    m_pin->setChecked(m_shown->pinned());
     for (QWidget* tool :
         { static_cast<QWidget*>(m_kinds), static_cast<QWidget*>(m_field), static_cast<QWidget*>(m_menu) })
         tool->setEnabled(values != nullptr);
-    m_pin->setEnabled(values || m_shown->pinned());
     showText(m_note, values ? toQt(values->note) : QString());
     fillKinds();
     showView();

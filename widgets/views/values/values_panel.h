@@ -9,7 +9,6 @@
 
 class QLabel;
 class QMenu;
-class QPushButton;
 class QTableView;
 class QToolButton;
 
@@ -19,12 +18,13 @@ class ElidedCombo;
 class SliceField;
 class ValueFindBar;
 
-/// The raw numbers of the selected tensor, as a debugger shows memory: a slice of it, float, quantized, as codes or the
-/// difference, of the chosen sample.
+/// The raw numbers of the selected tensor or of a pinned one, as a debugger shows memory: a slice of it, float,
+/// quantized, as codes or the difference, of the chosen sample.
 class ValuesPanel : public Panel {
     Q_OBJECT
 public:
     explicit ValuesPanel(Session& session, QWidget* parent = nullptr);
+    ~ValuesPanel() override;
 
     ShownValues& shown() const { return *m_shown; }
     ValueTableModel& model() const { return *m_model; }
@@ -81,11 +81,11 @@ private:
     void arrange(const std::vector<size_t>& ranges, size_t across);
 
     Session& m_session;
+    ShownPlace m_place;
     ShownValues* m_shown;
     ValueTableModel* m_model;
     ElidedCombo* m_kinds;
     SliceField* m_field;
-    QPushButton* m_pin;
     QToolButton* m_menu;
     ValueFindBar* m_find;
     QTableView* m_table;
@@ -94,6 +94,7 @@ private:
     QLabel *m_pageText, *m_note, *m_ofSlice, *m_ofWhole;
     ValueView m_view; ///< as asked for, its kind as people want it; without values
     qs::Shape m_shape; ///< of what was shown last: its slice stays for others of this shape
+    std::optional<size_t> m_channel; ///< of the place
     bool m_searchedWhole = false;
 };
 

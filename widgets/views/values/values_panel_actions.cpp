@@ -250,7 +250,7 @@ void ValuesPanel::showElement(size_t element)
 void ValuesPanel::showChannel(const Place& place)
 {
     const auto& values = m_shown->values();
-    if (!values || m_shown->pinned() || values->shape.size() < 2 || m_model->rowCount() == 0)
+    if (!values || values->shape.size() < 2 || m_model->rowCount() == 0)
         return;
     const Snapshot& now = *m_session.snapshot();
     if (!place.weight && values->shape.size() == 3)

@@ -177,7 +177,7 @@ void MainWindow::buildDocks()
     m_layout->add([this] { return new InspectorPanel(m_session, *m_recipe, this); }, Qt::RightDockWidgetArea);
     m_layout->add(
         [this] { return new DistributionPanel(m_session, m_session.recipe(), this); }, Qt::RightDockWidgetArea);
-    m_layout->add(new ValuesPanel(m_session, this), Qt::RightDockWidgetArea);
+    m_layout->add([this] { return new ValuesPanel(m_session, this); }, Qt::RightDockWidgetArea);
     m_layout->add([this, details] { return new ChannelsPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add([this, details] { return new ErrorMapPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
@@ -196,7 +196,10 @@ void MainWindow::buildDocks()
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
-    offerValues(*this, [this] { m_layout->raise(QStringLiteral("values")); });
+    offerValues(*this, [this] {
+        findChild<ValuesPanel*>(QStringLiteral("values"))->shownPlace()->setPinned(false); // what is asked for now
+        m_layout->raise(QStringLiteral("values"));
+    });
 }
 
 void MainWindow::buildStatusBar()
