@@ -49,7 +49,10 @@ std::string infoJson(const Model& model, const ModelInfo& info)
         { "parameters", info.parameters }, { "macs", info.macs ? Json(*info.macs) : Json(nullptr) },
         { "form", std::string(quantFormName(info.form)) },
         { "dtypes", { { "activations", info.activationTypes }, { "weights", info.weightTypes } } },
-        { "granularity", info.granularity }, { "unsupported", unsupported } };
+        { "granularity", info.granularity }, { "unsupported", unsupported },
+        { "origins",
+            { { "module_path", info.origins.modulePath }, { "stack_trace", info.origins.stackTrace },
+                { "name_scope", info.origins.nameScope }, { "unknown", info.origins.unknown } } } };
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -87,6 +90,9 @@ std::string infoText(const Model& model, const ModelInfo& info)
     line("nodes", fmt::format("{}", info.nodes));
     for (const auto& [type, count] : info.nodeTypes)
         text += fmt::format("    {:>5}  {}\n", count, printable(type));
+    line("origins",
+        fmt::format("{} with a module, {} with a line of the program, {} with scopes in their name, {} unknown",
+            info.origins.modulePath, info.origins.stackTrace, info.origins.nameScope, info.origins.unknown));
     for (const auto& u : info.unsupported)
         line("cannot run", fmt::format("{} ({}): {}", u.node, u.opType, u.reason));
     return text;

@@ -101,7 +101,7 @@ void ResultsTests::infoJson()
     const json info = parsed(outcome.out);
     VERIFY_KEYS(info,
         { "schema_version", "path", "ir_version", "producer", "opset_imports", "inputs", "outputs", "nodes",
-            "node_types", "parameters", "macs", "form", "dtypes", "granularity", "unsupported" });
+            "node_types", "parameters", "macs", "form", "dtypes", "granularity", "unsupported", "origins" });
     QCOMPARE(info["schema_version"], json(1));
     QCOMPARE(info["form"], json("qdq"));
     QCOMPARE(info["nodes"], json(44));
@@ -115,6 +115,7 @@ void ResultsTests::infoJson()
     QCOMPARE(plain["form"], json("float"));
     QCOMPARE(plain["parameters"], info["parameters"]);
     QCOMPARE(plain["granularity"], json::array());
+    VERIFY_KEYS(plain["origins"], { "module_path", "stack_trace", "name_scope", "unknown" });
 }
 
 void ResultsTests::compareJsonKeys()

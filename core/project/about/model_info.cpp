@@ -2,6 +2,7 @@
 #include "core/project/about/model_info.h"
 
 #include "core/graph/domains.h"
+#include "core/graph/origin/exporter_origin.h"
 #include "core/ops/macs.h"
 #include "core/ops/op.h"
 #include "core/qdq/qlinear_signature.h"
@@ -141,6 +142,16 @@ void addUnsupported(const Plan& plan, ModelInfo& info)
     }
 }
 
+void countOrigin(const Node& node, ModelInfo::Origins& origins)
+{
+    const ExporterOrigin origin = exporterOrigin(node);
+    const bool told = origin.pathBy == OriginEvidence::Metadata || origin.pathBy == OriginEvidence::Documentation;
+    origins.modulePath += told;
+    origins.stackTrace += origin.frame.has_value();
+    origins.nameScope += origin.pathBy == OriginEvidence::Name;
+    origins.unknown += !origin.known();
+}
+
 } // namespace
 
 ModelInfo modelInfo(const LoadedModel& model)
@@ -164,8 +175,10 @@ ModelInfo modelInfo(const LoadedModel& model)
         info.outputs.push_back({ g.value(out).name, type });
     }
     info.nodes = model.model->fileNodes;
-    for (const Node& node : g.nodes())
+    for (const Node& node : g.nodes()) {
         ++info.nodeTypes[node.opType];
+        countOrigin(node, info.origins);
+    }
     info.parameters = countParameters(model);
     info.macs = countMacs(model);
     fillQuantization(model, info);

@@ -29,6 +29,13 @@ struct ModelInfo {
     QuantForm form = QuantForm::Float;
     std::set<std::string> activationTypes, weightTypes, granularity;
     std::vector<Unsupported> unsupported;
+    /// Nodes of the main graph, after functions were expanded, by what the file says of where they came from.
+    struct Origins {
+        size_t modulePath = 0; ///< the exporter's metadata name their module
+        size_t stackTrace = 0; ///< a line of the program, of metadata or documentation
+        size_t nameScope = 0; ///< their name alone has scopes
+        size_t unknown = 0; ///< none of these
+    } origins;
 };
 ModelInfo modelInfo(const LoadedModel& model);
 
