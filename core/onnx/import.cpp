@@ -79,6 +79,7 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
         issue.what += ", or is damaged";
         return issue;
     }
+    ReadingBudget budget(stripped->bytes.size(), file.bytes.size());
     stripped->bytes = {};
     QS_CHECK(checkHeader(proto, file.bytes));
 
@@ -91,9 +92,9 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
         model->metadata.insert_or_assign(safeText(entry.key()), safeText(entry.value()));
     model->fileNodes = static_cast<size_t>(proto.graph().node_size());
     model->hasFunctions = proto.functions_size() > 0;
-    TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external));
+    TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external), budget);
     const FunctionTable functions(proto, model->opsetImports);
-    GraphReader reader(tensors, functions);
+    GraphReader reader(tensors, functions, budget);
     QS_TRY(model->graph, reader.readMain(proto, model->opsetImports));
     model->warnings = reader.takeWarnings();
     model->valueNotes = reader.valueNotes();
@@ -113,7 +114,8 @@ Result<Tensor> readMessage(
     if (!stripped || !parseStripped(*stripped, proto))
         return badInput("is not a " + name + " stored by ONNX", {}, "give a file of ONNX test data");
     const auto first = file.bytes.front();
-    TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external));
+    ReadingBudget budget(stripped->bytes.size(), file.bytes.size());
+    TensorReader tensors(std::move(file), std::move(stripped->payloads), std::move(external), budget);
     return read(ValueReader(tensors), proto, first);
 }
 

@@ -63,6 +63,67 @@ std::string listing(const Imported& opened)
 class FunctionTest : public QObject {
     Q_OBJECT
 private slots:
+    /// A graph handed to a function becomes as many graphs as the function refers to it.
+    void graphsHandedToFunctions()
+    {
+        const auto model = [](int references, int nodes) {
+            auto m = baseModel();
+            auto* f = addFunction(m, "Many", { "c" }, { "r" });
+            f->add_attribute("body");
+            for (int i = 0; i < references; ++i) {
+                auto* node = addNode(f->mutable_node(), "If", { "c" }, { i == 0 ? "r" : "r" + std::to_string(i) });
+                auto* a = node->add_attribute();
+                a->set_name("then_branch");
+                a->set_ref_attr_name("body");
+                a->set_type(onnx::AttributeProto::GRAPH);
+            }
+            auto* call = addCall(m.mutable_graph()->mutable_node(), "Many", { "x" }, { "y" }, "call");
+            auto* body = call->add_attribute();
+            body->set_name("body");
+            body->set_type(onnx::AttributeProto::GRAPH);
+            body->mutable_g()->set_name("body");
+            for (int i = 0; i < nodes; ++i)
+                addNode(
+                    body->mutable_g(), "Neg", { i ? "n" + std::to_string(i - 1) : "x" }, { "n" + std::to_string(i) });
+            body->mutable_g()->add_output()->set_name("n0");
+            return m;
+        };
+        QVERIFY(import(model(3, 4)).ok());
+        const auto opened = import(model(2000, 2000)); // 80 kB for four million nodes
+        QVERIFY(!opened.ok());
+        QVERIFY2(sentence(opened).find("expand") != std::string::npos, sentence(opened).c_str());
+    }
+
+    /// Long names before each of many names.
+    void longNames()
+    {
+        auto m = baseModel();
+        auto* f = addFunction(m, "Long", { "a" }, { "b" });
+        for (int i = 0; i < 10'000; ++i)
+            addNode(f->mutable_node(), "Neg", { i ? "t" + std::to_string(i - 1) : "a" },
+                { i == 9'999 ? "b" : "t" + std::to_string(i) });
+        addCall(m.mutable_graph()->mutable_node(), "Long", { "x" }, { "y" }, std::string(1 << 20, 'n'));
+        QVERIFY(!import(m).ok());
+        m.mutable_graph()->mutable_node(0)->set_name("call");
+        QVERIFY(import(m).ok());
+    }
+
+    /// Numbers that were tried for a name are not tried again.
+    void manyCallsOfOneName()
+    {
+        auto m = baseModel();
+        addNode(addFunction(m, "One", { "a" }, { "b" })->mutable_node(), "Neg", { "a" }, { "b" });
+        constexpr int kCalls = 60'000;
+        for (int i = 0; i < kCalls; ++i)
+            addCall(m.mutable_graph()->mutable_node(), "One", { i ? "v" + std::to_string(i - 1) : "x" },
+                { i + 1 == kCalls ? "y" : "v" + std::to_string(i) }, "call");
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(import(m).ok());
+        QVERIFY2(
+            timer.elapsed() < 15'000, qPrintable(QString::number(timer.elapsed()))); // 60 s and more when quadratic
+    }
+
     void nestedCallsAndReferences()
     {
         const auto opened = import(richModel());

@@ -166,6 +166,25 @@ private slots:
         QCOMPARE((*opened)->warnings.size(), size_t(1));
     }
 
+    /// Each of them is small in the file and 1 GiB when it is dense.
+    void sparseTensorsTogether()
+    {
+        const auto model = [](int count, int64_t size) {
+            auto m = emptyModel();
+            for (int i = 0; i < count; ++i) {
+                auto* sparse = m.mutable_graph()->add_sparse_initializer();
+                setRaw(sparse->mutable_values(), "w" + std::to_string(i), 1, { 0 }, {});
+                setRaw(sparse->mutable_indices(), "", 7, { 0 }, {});
+                sparse->add_dims(size);
+            }
+            return m;
+        };
+        QVERIFY(import(model(4, 1 << 20)).ok());
+        const auto opened = import(model(10, 1 << 28));
+        QVERIFY(!opened.ok());
+        QVERIFY2(sentence(opened).find("too large for this file") != std::string::npos, sentence(opened).c_str());
+    }
+
     void sparse()
     {
         auto model = emptyModel();
@@ -191,7 +210,7 @@ private slots:
         indices->add_int64_data(5);
         QCOMPARE(bytesOf(import(model)), asBytes<float>({ 0, 7, 0, 0, 0, 9 }));
         sparse->set_dims(0, int64_t(1) << 40);
-        QVERIFY(sentence(import(model)).find("1 GiB") != std::string::npos);
+        QVERIFY(sentence(import(model)).find("too large for this file") != std::string::npos);
     }
 
     void weightsAreMappedWhenAligned()

@@ -4,7 +4,8 @@
 
 #include "core/onnx/read/type_reader.h"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace qs {
 
@@ -15,10 +16,9 @@ Issue callIssue(std::string what, const std::string& node, std::string remedy = 
     return { IssueKind::BadInput, std::move(what), {}, node, {}, std::move(remedy) };
 }
 
-bool contains(const google::protobuf::RepeatedPtrField<std::string>& names, const std::string& name)
-{
-    return std::ranges::find(names, name) != names.end();
-}
+using InputNames = std::unordered_set<std::string_view>;
+
+InputNames inputsOf(const Function& f) { return { f.proto->input().begin(), f.proto->input().end() }; }
 
 } // namespace
 
@@ -43,10 +43,28 @@ Status GraphReader::call(
     --m_depth;
     QS_CHECK(std::move(done));
     passThrough(b, proto, scope, body);
+    const InputNames inputs = inputsOf(f);
     for (const auto& info : f.valueInfos)
-        if (body.names.contains(info.name()) && !contains(f.proto->input(), info.name()))
+        if (body.names.contains(info.name()) && !inputs.contains(info.name()))
             declareType(b, body.resolve(info.name()), info.type());
     return {};
+}
+
+/// The names that the body of a call gets, before they are made.
+Status GraphReader::takeBody(const onnx::NodeProto& call, const Function& f, const std::string& prefix)
+{
+    const auto attributes = static_cast<size_t>(call.attribute_size()) + f.defaults.size();
+    const auto values = static_cast<size_t>(f.proto->input_size() + f.proto->output_size()) + f.valueInfos.size();
+    size_t names = attributes + values + 1, bytes = prefix.size();
+    for (const auto& n : f.proto->node())
+        for (const auto& output : n.output()) {
+            ++names;
+            bytes += prefix.size() + output.size();
+        }
+    if (m_budget.takeNames(names, bytes))
+        return {};
+    return callIssue("its functions expand to far more than the file holds", prefix.substr(0, prefix.size() - 1),
+        "inline or simplify them");
 }
 
 Result<Scope> GraphReader::bodyScope(
@@ -56,23 +74,25 @@ Result<Scope> GraphReader::bodyScope(
     body.caller = &scope;
     body.function = &f;
     body.opsets = &f.opsets;
-    body.prefix = fresh(name, m_prefixes) + "/";
+    body.prefix = m_prefixes.fresh(name) + "/";
+    QS_CHECK(takeBody(call, f, body.prefix));
     bindAttributes(body, call, scope);
     for (const auto& n : f.proto->node())
         for (const auto& output : n.output())
             if (!output.empty())
                 body.names.try_emplace(output, std::string());
+    const InputNames inputs = inputsOf(f);
     for (int i = 0; i < f.proto->output_size(); ++i) {
         const std::string& formal = f.proto->output(i);
         const std::string actual = i < call.output_size() ? scope.resolve(call.output(i)) : std::string();
         if (const auto it = body.names.find(formal); it != body.names.end() && it->second.empty())
             it->second = actual;
-        else if (it == body.names.end() && !contains(f.proto->input(), formal))
+        else if (it == body.names.end() && !inputs.contains(formal))
             return callIssue("function '" + f.label + "' does not make its output '" + safeText(formal) + "'", name);
     }
     for (auto& [inner, outer] : body.names)
         if (outer.empty())
-            outer = fresh(body.prefix + safeText(inner), m_names);
+            outer = m_names.fresh(body.prefix + safeText(inner));
     for (int i = 0; i < f.proto->input_size(); ++i) {
         const std::string actual = i < call.input_size() ? scope.resolve(call.input(i)) : std::string();
         if (!body.names.try_emplace(f.proto->input(i), actual).second)
@@ -143,14 +163,6 @@ void GraphReader::collectNames(const google::protobuf::RepeatedPtrField<onnx::No
                 collectNames(g);
         }
     }
-}
-
-std::string GraphReader::fresh(const std::string& wanted, std::unordered_set<std::string>& taken)
-{
-    std::string name = wanted;
-    for (size_t n = 2; !taken.insert(name).second; ++n)
-        name = wanted + "_" + std::to_string(n);
-    return name;
 }
 
 } // namespace qs

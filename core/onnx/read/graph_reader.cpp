@@ -52,6 +52,14 @@ Result<Graph> GraphReader::readMain(const onnx::ModelProto& model, const OpsetIm
     return graph(model.graph(), scope, captured);
 }
 
+Status GraphReader::take(const std::string& name)
+{
+    if (m_budget.takeName(name))
+        return {};
+    return graphIssue(
+        "its functions and subgraphs expand to far more than the file holds", {}, {}, "inline or simplify them");
+}
+
 Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& scope, Names& captured)
 {
     Building b { GraphBuilder(safeText(proto.name())), {}, {}, {} };
@@ -67,8 +75,11 @@ Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& sco
         QS_CHECK(node(b, n, scope));
     }
     QS_CHECK(outputs(b, proto, scope));
-    for (const auto& info : proto.value_info())
-        declareType(b, scope.resolve(info.name()), info.type());
+    for (const auto& info : proto.value_info()) {
+        const std::string name = scope.resolve(info.name());
+        QS_CHECK(take(name));
+        declareType(b, name, info.type());
+    }
     if (scope.enclosing)
         for (const std::string& name : b.read)
             if (!b.made.contains(name)) {
@@ -86,6 +97,7 @@ Status GraphReader::inputs(Building& b, const onnx::GraphProto& proto, const Sco
         const std::string name = scope.resolve(input.name());
         if (name.empty())
             return graphIssue("one of the graph's inputs has no name", {}, {});
+        QS_CHECK(take(name));
         if (b.constants.contains(name))
             continue; // up to IR version 3 initializers are listed as inputs, too
         if (!b.made.insert(name).second)
@@ -113,6 +125,7 @@ Status GraphReader::initializer(Building& b, const std::string& name, Result<Ten
 {
     if (!tensor)
         return std::move(tensor).issue();
+    QS_CHECK(take(name));
     if (name.empty()) {
         m_warnings.insert("an initializer without a name is left out");
         return {};
@@ -134,6 +147,7 @@ Status GraphReader::outputs(Building& b, const onnx::GraphProto& proto, const Sc
         const std::string name = scope.resolve(output.name());
         if (name.empty())
             return graphIssue("one of the graph's outputs has no name", {}, {});
+        QS_CHECK(take(name));
         b.read.push_back(name);
         b.builder.addOutput(b.builder.value(name));
         declareType(b, name, output.type());
@@ -175,6 +189,7 @@ Status GraphReader::node(Building& b, const onnx::NodeProto& proto, const Scope&
 
 Status GraphReader::plainNode(Building& b, const onnx::NodeProto& proto, const Scope& scope, const std::string& name)
 {
+    QS_CHECK(take(name));
     Node n;
     n.name = name;
     n.opType = safeText(proto.op_type());
@@ -183,12 +198,14 @@ Status GraphReader::plainNode(Building& b, const onnx::NodeProto& proto, const S
     n.cameFrom = originOf(proto, scope);
     for (const auto& input : proto.input()) {
         const std::string value = scope.resolve(input);
+        QS_CHECK(take(value));
         n.inputs.push_back(b.builder.value(value));
         if (!value.empty())
             b.read.push_back(value);
     }
     for (const auto& output : proto.output()) {
         const std::string value = scope.resolve(output);
+        QS_CHECK(take(value));
         n.outputs.push_back(b.builder.value(value));
         if (!value.empty())
             b.made.insert(value);
@@ -238,7 +255,7 @@ Result<std::shared_ptr<const Graph>> GraphReader::subgraph(
     // In a function's body an equal name may mean a value of the caller.
     const Scope* body = scope.body();
     defineOwnNames(inner, proto, [&](const std::string& name) {
-        return body && !name.empty() ? fresh(body->prefix + safeText(name), m_names) : safeText(name);
+        return body && !name.empty() ? m_names.fresh(body->prefix + safeText(name)) : safeText(name);
     });
     if (m_depth >= kMaxDepth)
         return graphIssue("its subgraphs and functions nest more than 100 levels deep", {}, {}, "simplify the model");

@@ -4,7 +4,9 @@
 #include "core/graph/graph.h"
 #include "core/graph/value_notes.h"
 #include "core/onnx/read/notes_reader.h"
+#include "core/onnx/read/reading_budget.h"
 #include "core/onnx/read/scope.h"
+#include "core/onnx/read/taken_names.h"
 #include "core/onnx/read/tensor_reader.h"
 
 #include <set>
@@ -15,9 +17,10 @@ namespace qs {
 /// Builds graphs of GraphProtos: expands function calls, reads subgraphs, collects warnings. Issues leave out the file.
 class GraphReader {
 public:
-    GraphReader(TensorReader& tensors, const FunctionTable& functions)
+    GraphReader(TensorReader& tensors, const FunctionTable& functions, ReadingBudget& budget)
         : m_tensors(tensors)
         , m_functions(functions)
+        , m_budget(budget)
         , m_notes(tensors)
     {
     }
@@ -63,13 +66,15 @@ private:
 
     void collectNames(const onnx::GraphProto& graph);
     void collectNames(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
-    std::string fresh(const std::string& wanted, std::unordered_set<std::string>& taken);
+    Status take(const std::string& name);
+    Status takeBody(const onnx::NodeProto& call, const Function& f, const std::string& prefix);
 
     TensorReader& m_tensors;
     const FunctionTable& m_functions;
+    ReadingBudget& m_budget;
     const NotesReader m_notes;
-    std::unordered_set<std::string> m_names; ///< all value names of a file with functions, and those made up
-    std::unordered_set<std::string> m_prefixes; ///< of the calls expanded so far
+    TakenNames m_names; ///< all value names of a file with functions, and those made up
+    TakenNames m_prefixes; ///< of the calls expanded so far
     std::set<std::string> m_warnings;
     std::shared_ptr<const ValueNotes> m_valueNotes;
     size_t m_expanded = 0; ///< nodes and calls made by expanding functions

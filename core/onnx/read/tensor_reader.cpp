@@ -14,7 +14,6 @@ static_assert(std::endian::native == std::endian::little, "raw_data is little-en
 namespace {
 
 constexpr size_t kSmallBytes = 1024; // copied, so that a scale does not pin a page of the file
-constexpr size_t kMaxSparseBytes = size_t(1) << 30;
 constexpr size_t kMaxElements = size_t(1) << 56; // keeps every byte count below 2^64
 
 Issue tensorIssue(std::string what, std::string remedy = "export the model again")
@@ -136,14 +135,14 @@ Result<Tensor> TensorReader::readSparse(const onnx::SparseTensorProto& proto)
     if (!values.valid() || bits < 8)
         return sparseIssue("it is sparse with an element type that cannot be made dense");
     const auto count = static_cast<size_t>(*elementCount(*shape));
-    if (storageBytes(values.dtype(), count) > kMaxSparseBytes)
-        return sparseIssue("it is sparse and would need more than 1 GiB as a dense tensor");
     const size_t rank = shape->size();
     const bool flat = indices.rank() == 1;
     if (indices.dtype() != DType::Int64 || values.rank() != 1
         || (!flat && indices.shape() != Shape { values.count(), int64_t(rank) })
         || (flat && indices.count() != values.count()))
         return sparseIssue("its sparse indices do not fit its values");
+    if (!m_budget.takeDense(storageBytes(values.dtype(), count)))
+        return sparseIssue("it is sparse and, with those before it, too large for this file as a dense tensor");
     Tensor dense = Tensor::allocate(values.dtype(), *shape);
     auto* to = const_cast<std::byte*>(dense.bytes().data());
     std::memset(to, 0, dense.byteCount());

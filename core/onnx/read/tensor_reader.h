@@ -3,6 +3,7 @@
 
 #include "core/onnx/files/external_data.h"
 #include "core/onnx/files/proto.h"
+#include "core/onnx/read/reading_budget.h"
 #include "core/tensor/tensor.h"
 
 #include <unordered_map>
@@ -13,8 +14,9 @@ namespace qs {
 /// are tiny; those that are not aligned for their element type are copied when they are first read.
 class TensorReader {
 public:
-    TensorReader(SharedBytes file, std::vector<Payload> payloads, ExternalData external)
-        : m_file(std::move(file))
+    TensorReader(SharedBytes file, std::vector<Payload> payloads, ExternalData external, ReadingBudget& budget)
+        : m_budget(budget)
+        , m_file(std::move(file))
         , m_payloads(std::move(payloads))
         , m_external(std::move(external))
     {
@@ -33,6 +35,7 @@ private:
     Result<Tensor> make(const onnx::TensorProto& proto);
     Result<SharedBytes> rawBytes(const onnx::TensorProto& proto, size_t payload, size_t needed);
 
+    ReadingBudget& m_budget;
     SharedBytes m_file;
     std::vector<Payload> m_payloads;
     ExternalData m_external;
