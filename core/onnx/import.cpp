@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <new>
 
 namespace qs {
@@ -65,6 +67,42 @@ Status checkHeader(const onnx::ModelProto& proto, std::span<const std::byte> byt
     return {};
 }
 
+/// The files of all imported models that there are.
+class ImportedModels {
+public:
+    static std::shared_ptr<Model> make()
+    {
+        return { new Model, [](const Model* model) {
+                    all().keep(model, {});
+                    delete model;
+                } };
+    }
+    static ImportedModels& all()
+    {
+        static auto* const models = new ImportedModels; // models may live until the process ends
+        return *models;
+    }
+    /// None: forgets it.
+    void keep(const Model* model, OpenedFiles files)
+    {
+        const std::lock_guard lock(m_mutex);
+        if (files.empty())
+            m_files.erase(model);
+        else
+            m_files.insert_or_assign(model, std::move(files));
+    }
+    OpenedFiles of(const Model* model)
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto found = m_files.find(model);
+        return found == m_files.end() ? OpenedFiles() : found->second;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::map<const Model*, OpenedFiles> m_files;
+};
+
 Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBytes file, ExternalData external)
 {
     if (file.bytes.empty())
@@ -83,7 +121,7 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     stripped->bytes = {};
     QS_CHECK(checkHeader(proto, file.bytes));
 
-    auto model = std::make_shared<Model>();
+    const std::shared_ptr<Model> model = ImportedModels::make();
     model->path = path;
     model->irVersion = proto.ir_version();
     model->producer = safeText(joined(proto.producer_name(), proto.producer_version()));
@@ -98,7 +136,8 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     QS_TRY(model->graph, reader.readMain(proto, model->opsetImports));
     model->warnings = reader.takeWarnings();
     model->valueNotes = reader.valueNotes();
-    return std::shared_ptr<const Model>(std::move(model));
+    ImportedModels::all().keep(model.get(), tensors.externalFiles());
+    return std::shared_ptr<const Model>(model);
 }
 
 /// Reads a whole file as a message of that kind; `read` makes the value of it.
@@ -173,9 +212,19 @@ Result<std::shared_ptr<const Model>> importModel(const std::string& path)
     beginLongWork("import");
     return named(path, [&]() -> Result<std::shared_ptr<const Model>> {
         QS_TRY(auto mapping, FileMapping::open(path));
-        return readModel(path, { mapping->bytes(), mapping }, ExternalData::besideModel(path));
+        auto model = readModel(path, { mapping->bytes(), mapping }, ExternalData::besideModel(path));
+        QS_CHECK(mapping->file()->unchanged()); // whatever is wrong with the model, this is why
+        if (!model)
+            return model;
+        OpenedFiles files = filesOf(**model);
+        files.insert(files.begin(), mapping->file());
+        QS_CHECK(unchanged(files));
+        ImportedModels::all().keep(model->get(), std::move(files));
+        return model;
     });
 }
+
+OpenedFiles filesOf(const Model& model) { return ImportedModels::all().of(&model); }
 
 Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::byte> bytes, const std::string& folder)
 {
@@ -189,7 +238,9 @@ Result<Tensor> importValue(const std::string& path, const ValueType& type)
 {
     return named(path, [&]() -> Result<Tensor> {
         QS_TRY(auto mapping, FileMapping::open(path));
-        return readValue({ mapping->bytes(), mapping }, ExternalData::besideModel(path), type.container);
+        auto value = readValue({ mapping->bytes(), mapping }, ExternalData::besideModel(path), type.container);
+        QS_CHECK(mapping->file()->unchanged());
+        return value;
     });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/files/opened_file.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
@@ -17,6 +18,11 @@ Result<std::shared_ptr<const Model>> importModel(const std::string& path);
 
 /// The same from memory (tests); external data is looked for in `folder`.
 Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::byte> bytes, const std::string& folder);
+
+/// The files that an imported model lies in, itself and its external data. While it lives its weights are what these
+/// files hold, so what was computed with them counts only when they are unchanged() afterwards. Empty for models that
+/// were made of others.
+OpenedFiles filesOf(const Model& model);
 
 /// A value of ONNX test data (input_0.pb). The file does not say what it stores: `type`, the type of the input or
 /// output that it is for, says whether a tensor, a sequence, a map or an optional.

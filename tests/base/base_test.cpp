@@ -290,9 +290,9 @@ void BaseTests::temporariesAreRemovedAtOnce()
     auto moved = std::make_unique<AtomicFile>(std::move(*first));
     auto second = AtomicFile::create(dir.filePath("b").toStdString());
     QVERIFY(second.ok());
-    QCOMPARE(QDir(dir.path()).entryList(QDir::Files).size(), 2);
+    QCOMPARE(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).size(), 2);
     AtomicFile::removeTemporaries();
-    QVERIFY(QDir(dir.path()).isEmpty());
+    QVERIFY(QDir(dir.path()).entryList(QDir::Files | QDir::Hidden).isEmpty());
 }
 
 void BaseTests::atomicFileReplacesOnCommit()
@@ -307,7 +307,7 @@ void BaseTests::atomicFileReplacesOnCommit()
         QVERIFY(file->commit().ok());
         QCOMPARE(contents(path), QByteArray(text));
     }
-    QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList { "report.json" });
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList { "report.json" });
     const mode_t mask = umask(0);
     umask(mask);
     struct stat info { };
@@ -330,7 +330,7 @@ void BaseTests::abandonedAtomicFileLeavesTheOldOne()
         QVERIFY(QFile::exists(QString::fromStdString(moved.temporaryPath())));
     }
     QCOMPARE(contents(path), QByteArray("old"));
-    QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList { "report.json" });
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList { "report.json" });
 }
 
 void BaseTests::atomicFileNeedsAFolder()

@@ -203,6 +203,39 @@ private slots:
         QVERIFY(!QFile::exists(QString::fromStdString(path("other/small.onnx.data"))));
     }
 
+    /// The model that is replaced and its data stay whole until the new ones are.
+    void externalDataOfTwoModels()
+    {
+        auto proto = annotated();
+        addFloats(proto.mutable_graph(), "large", std::vector<float>(1000, 0.25f));
+        addNode(proto.mutable_graph(), "Identity", { "large" }, { "copy" }, "reader");
+        QS_HELPER(write(path("in.onnx"), proto));
+        const auto model = importModel(path("in.onnx"));
+        QVERIFY(model.ok());
+        ExportOptions options;
+        options.inlineLimit = 1000;
+        const QString first = QString::fromStdString(path("twice.onnx.data")),
+                      second = QString::fromStdString(path("twice.onnx.2.data"));
+        for (const float value : { 1.f, 2.f, 3.f }) {
+            GraphDraft draft(*model);
+            draft.setConstant("large", Tensor::of<float>({ 1000 }, std::vector<float>(1000, value)));
+            {
+                auto staged = stageModel(draft, path("twice.onnx"), options);
+                QVERIFY(staged.ok() && staged->size() == 2);
+                QVERIFY(staged->front().commit().ok()); // and then the process ends
+            }
+            if (value > 1)
+                QVERIFY(importModel(path("twice.onnx")).ok());
+            QVERIFY(exportModel(draft, path("twice.onnx"), options).ok());
+            const auto again = importModel(path("twice.onnx"));
+            QVERIFY2(again.ok(), sentence(again).c_str());
+            const Graph& graph = (*again)->graph;
+            QCOMPARE(toFloats(*graph.value(graph.findValue("large")).initializer), std::vector<float>(1000, value));
+            QCOMPARE(QFile::exists(first), value != 2);
+            QCOMPARE(QFile::exists(second), value == 2);
+        }
+    }
+
     void refusals()
     {
         QS_HELPER(write(path("in.onnx"), annotated()));

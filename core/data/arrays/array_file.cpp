@@ -67,15 +67,23 @@ Status ArrayFile::prepare(int64_t items)
     uint64_t wanted = m_header.storedBytes;
     if (!reorder && !m_header.shape.empty())
         wanted = m_header.dataOffset + static_cast<uint64_t>(items * itemElements()) * m_header.itemBytes;
-    if (m_archive) {
-        QS_TRY(m_source, m_archive->bytes(m_member, wanted));
-    } else {
-        QS_TRY(m_source, openFileBytes(m_path));
-    }
+    const Status got = source(wanted);
+    QS_CHECK(m_opened->unchanged()); // which would be why
+    QS_CHECK(got);
     m_start = m_header.dataOffset;
     if (reorder) {
         QS_TRY(m_source, itemsFirst(*m_source));
         m_start = 0;
+    }
+    return m_opened->unchanged();
+}
+
+Status ArrayFile::source(uint64_t wanted)
+{
+    if (m_archive) {
+        QS_TRY(m_source, m_archive->bytes(m_member, wanted));
+    } else {
+        QS_TRY(m_source, openFileBytes(m_path));
     }
     return {};
 }
@@ -116,13 +124,13 @@ Result<Tensor> ArrayFile::items(int64_t first, int64_t count) const
     const uint64_t offset = m_start + static_cast<uint64_t>(first * itemElements()) * m_header.itemBytes;
     Tensor out = Tensor::allocate(m_header.dtype, shape);
     const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(out.fill<uint8_t>().data()), out.byteCount());
-    if (m_header.fortranOrder && shape.size() > 1) {
-        std::vector<std::byte> stored(bytes.size());
-        QS_CHECK(m_source->read(offset, stored));
+    const bool reorder = m_header.fortranOrder && shape.size() > 1;
+    std::vector<std::byte> stored(reorder ? bytes.size() : 0);
+    const Status read = m_source->read(offset, reorder ? std::span(stored) : bytes);
+    QS_CHECK(m_opened->unchanged()); // which would be why
+    QS_CHECK(read);
+    if (reorder)
         itemsFromFortran(stored.data(), bytes.data(), Shape(shape.begin() + 1, shape.end()), count, m_header.itemBytes);
-    } else {
-        QS_CHECK(m_source->read(offset, bytes));
-    }
     if (m_header.swapped) {
         const bool pairs = m_header.dtype == DType::Complex64 || m_header.dtype == DType::Complex128;
         swapBytes(bytes, pairs ? m_header.itemBytes / 2 : m_header.itemBytes);
@@ -138,6 +146,7 @@ Result<ArrayArchive> ArrayArchive::open(const std::string& path)
     ArrayArchive archive;
     archive.m_path = path;
     QS_TRY(const auto file, openFileBytes(path));
+    QS_TRY(archive.m_opened, OpenedFile::at(path));
     std::byte magic[4] = {};
     if (file->size() >= sizeof magic)
         QS_CHECK(file->read(0, magic));
@@ -179,6 +188,7 @@ Result<ArrayFile> ArrayArchive::array(const std::string& key) const
         return internalError("array '" + key + "' was not looked up first");
     ArrayFile array;
     array.m_path = m_path;
+    array.m_opened = m_opened;
     array.m_key = key;
     array.m_archive = m_archive;
     array.m_member = m_members[static_cast<size_t>(found - m_keys.begin())];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/files/opened_file.h"
 #include "core/data/arrays/byte_source.h"
 #include "core/data/arrays/npy_header.h"
 #include "core/data/arrays/zip_archive.h"
@@ -23,10 +24,12 @@ public:
 
 private:
     friend class ArrayArchive;
+    Status source(uint64_t wanted);
     Result<std::shared_ptr<const ByteSource>> itemsFirst(const ByteSource& source) const;
     int64_t itemElements() const;
 
     std::string m_path;
+    std::shared_ptr<const OpenedFile> m_opened; ///< asked after each reading
     std::string m_key;
     NpyHeader m_header;
     std::shared_ptr<const ZipArchive> m_archive; ///< null for a .npy
@@ -46,6 +49,7 @@ public:
 
 private:
     std::string m_path;
+    std::shared_ptr<const OpenedFile> m_opened;
     std::vector<std::string> m_keys;
     std::vector<ZipMember> m_members; ///< as m_keys
     std::shared_ptr<const ZipArchive> m_archive;

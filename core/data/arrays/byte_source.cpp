@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/byte_source.h"
 
+#include "core/base/files/neighbour.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -57,12 +59,9 @@ int openUnnamedFile()
 {
     const char* chosen = std::getenv("TMPDIR");
     for (const char* folder : { chosen ? chosen : "/var/tmp", "/var/tmp", "/tmp" }) {
-        std::string name = std::string(folder) + "/quantscope-XXXXXX";
-        const int file = mkostemp(name.data(), O_CLOEXEC);
-        if (file < 0)
-            continue;
-        unlink(name.c_str());
-        return file;
+        const int file = makeUnnamedFile(folder);
+        if (file >= 0)
+            return file;
     }
     return -1;
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/npz_writer.h"
 
+#include "core/base/files/file_identity.h"
+#include "core/base/files/neighbour.h"
 #include "core/base/text/utf8.h"
 #include "core/data/arrays/npy_writer.h"
+#include "core/data/arrays/zip_target.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <unistd.h>
-#include <zip.h>
 
 namespace qs {
 
@@ -148,18 +151,18 @@ NpzWriter::~NpzWriter() = default;
 
 Result<NpzWriter> NpzWriter::create(const std::string& path, std::vector<std::string> names, size_t samples)
 {
-    QS_TRY(const AtomicFile probe, AtomicFile::create(path)); // says early when the path cannot be written
-    if (probe.temporaryPath().empty())
+    std::error_code none;
+    if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none)
+        && !std::filesystem::is_directory(path, none))
         return badInput("is no regular file", path, "give the path of an .npz file to write");
+    QS_CHECK(canBeWritten(path));
     auto state = std::make_unique<State>();
     state->path = path;
     state->names = std::move(names);
     state->samples = samples;
-    std::string pattern = path + ".XXXXXX";
-    const int fd = mkstemp(pattern.data());
+    const int fd = makeUnnamedFile(std::filesystem::path(resolvedPath(path)).parent_path().string());
     if (fd < 0)
         return writeIssue(path, std::strerror(errno));
-    unlink(pattern.c_str());
     state->temporary = fdopen(fd, "w+b");
     return NpzWriter(std::move(state));
 }
@@ -200,8 +203,8 @@ Status NpzWriter::finish()
         if (r.type == DType::String)
             QS_CHECK(m_state->layOutTexts(r));
     std::fflush(m_state->temporary);
-    int code = 0;
-    zip_t* zip = zip_open(file.temporaryPath().c_str(), ZIP_TRUNCATE | ZIP_CREATE, &code);
+    ZipTarget target(file.fd());
+    zip_t* zip = target.open();
     if (!zip)
         return writeIssue(m_state->path, "the archive could not be made");
     for (size_t i = 0; i < m_state->names.size(); ++i) {
@@ -224,7 +227,7 @@ Status NpzWriter::finish()
     if (zip_close(zip) != 0) {
         const std::string why = zip_strerror(zip);
         zip_discard(zip);
-        return writeIssue(m_state->path, why);
+        return target.error() != 0 ? file.writeIssue(target.error()) : writeIssue(m_state->path, why);
     }
     return file.commit();
 }

@@ -98,6 +98,15 @@ Result<fs::path> ExternalData::resolve(const std::string& location) const
     return badInput(quoted + " is missing", {}, "put it into the folder of the model");
 }
 
+OpenedFiles ExternalData::files() const
+{
+    OpenedFiles files;
+    for (const auto& [path, mapping] : m_mappings)
+        if (mapping)
+            files.push_back(mapping->file());
+    return files;
+}
+
 Result<SharedBytes> ExternalData::read(const onnx::TensorProto& tensor, size_t needed)
 {
     QS_TRY(const Reference r, reference(tensor));

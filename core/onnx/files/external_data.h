@@ -27,6 +27,8 @@ public:
     /// The `needed` bytes of the tensor. Issues (without file and tensor, which the caller adds): missing, too short,
     /// outside the folder, unreadable entries.
     Result<SharedBytes> read(const onnx::TensorProto& tensor, size_t needed);
+    /// Those that were read.
+    OpenedFiles files() const;
 
 private:
     ExternalData() = default;

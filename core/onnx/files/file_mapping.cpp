@@ -45,21 +45,32 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::open(const std::string& 
     const Descriptor file { ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
     if (file.fd < 0 || ::fstat(file.fd, &info) != 0)
         return cannotOpen(path, errno);
+    QS_TRY(auto opened, OpenedFile::of(file.fd, path));
     const auto size = static_cast<size_t>(info.st_size);
-    const std::byte* data = nullptr;
+    std::byte* data = nullptr;
     if (size > 0) {
         void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
         if (mapped == MAP_FAILED)
             return cannotOpen(path, errno);
-        data = static_cast<const std::byte*>(mapped);
+        data = static_cast<std::byte*>(mapped);
     }
-    return std::shared_ptr<const FileMapping>(new FileMapping(data, size));
+    return std::shared_ptr<const FileMapping>(new FileMapping(data, size, std::move(opened)));
+}
+
+FileMapping::FileMapping(std::byte* data, size_t size, std::shared_ptr<OpenedFile> file)
+    : m_data(data)
+    , m_size(size)
+    , m_file(std::move(file))
+{
+    if (m_data)
+        m_guard.emplace(m_data, m_size, m_file->lost());
 }
 
 FileMapping::~FileMapping()
 {
+    m_guard.reset();
     if (m_data)
-        ::munmap(const_cast<std::byte*>(m_data), m_size);
+        ::munmap(m_data, m_size);
 }
 
 } // namespace qs

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/result.h"
+#include "core/base/files/opened_file.h"
+#include "core/onnx/files/lost_pages.h"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace qs {
 
-/// Bytes of a whole file, mapped read-only for as long as the object lives. An empty file has an empty span.
+/// Bytes of a whole file, mapped read-only for as long as the object lives. An empty file has an empty span. Who reads
+/// them asks file().unchanged() before anything that follows from them is used: when somebody writes the file they
+/// change, and where it is cut short they read as zeros.
 class FileMapping {
 public:
     /// Issues: missing, a folder or device, not readable.
@@ -20,15 +24,14 @@ public:
     FileMapping& operator=(const FileMapping&) = delete;
 
     std::span<const std::byte> bytes() const { return { m_data, m_size }; }
+    const std::shared_ptr<OpenedFile>& file() const { return m_file; }
 
 private:
-    FileMapping(const std::byte* data, size_t size)
-        : m_data(data)
-        , m_size(size)
-    {
-    }
-    const std::byte* m_data;
+    FileMapping(std::byte* data, size_t size, std::shared_ptr<OpenedFile> file);
+    std::byte* m_data;
     size_t m_size;
+    std::shared_ptr<OpenedFile> m_file;
+    std::optional<PageGuard> m_guard;
 };
 
 } // namespace qs

@@ -62,6 +62,20 @@ private:
     std::set<std::string> m_names;
 };
 
+/// Of all tensors; nullopt where it is no model.
+std::optional<Locations> locationsIn(std::span<const std::byte> bytes)
+{
+    auto stripped = WireScanner(bytes).strip(MessageKind::Model);
+    onnx::ModelProto proto;
+    if (!stripped || !parseStripped(*stripped, proto))
+        return std::nullopt;
+    Locations locations;
+    locations.add(proto.graph());
+    for (const auto& function : proto.functions())
+        locations.addNodes(function.node());
+    return locations;
+}
+
 std::optional<uint64_t> bytesBeside(const std::string& modelPath, const std::string& name)
 {
     std::error_code error;
@@ -74,21 +88,23 @@ std::optional<uint64_t> bytesBeside(const std::string& modelPath, const std::str
 
 } // namespace
 
+std::vector<std::string> externalNames(const std::string& modelPath)
+{
+    const auto file = FileMapping::open(modelPath);
+    const auto locations = file ? locationsIn((*file)->bytes()) : std::nullopt;
+    return locations ? std::vector(locations->names().begin(), locations->names().end()) : std::vector<std::string>();
+}
+
 std::optional<uint64_t> storedBytes(const std::string& modelPath)
 {
     const auto file = FileMapping::open(modelPath);
     if (!file)
         return std::nullopt;
-    auto stripped = WireScanner((*file)->bytes()).strip(MessageKind::Model);
-    onnx::ModelProto proto;
-    if (!stripped || !parseStripped(*stripped, proto))
+    const auto locations = locationsIn((*file)->bytes());
+    if (!locations)
         return std::nullopt;
-    Locations locations;
-    locations.add(proto.graph());
-    for (const auto& function : proto.functions())
-        locations.addNodes(function.node());
     uint64_t total = (*file)->bytes().size();
-    for (const std::string& name : locations.names()) {
+    for (const std::string& name : locations->names()) {
         const auto bytes = bytesBeside(modelPath, name);
         if (!bytes)
             return std::nullopt;

@@ -30,6 +30,8 @@ public:
     /// What was left out of the message that the protos come from.
     const std::vector<Payload>& payloads() const { return m_payloads; }
     const SharedBytes& file() const { return m_file; }
+    /// Files beside the model in which tensors lie.
+    OpenedFiles externalFiles() const { return m_external.files(); }
 
 private:
     Result<Tensor> make(const onnx::TensorProto& proto);

@@ -2,7 +2,10 @@
 #include "core/onnx/write/export.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/files/file_identity.h"
 #include "core/onnx/files/external_data.h"
+#include "core/onnx/files/stored_bytes.h"
+#include "core/onnx/import.h"
 #include "core/onnx/read/functions.h"
 #include "core/onnx/write/proto_writer.h"
 #include "core/tensor/convert.h"
@@ -63,6 +66,15 @@ public:
         return source;
     }
     onnx::ModelProto proto;
+
+    /// What was read of it is what it held.
+    Status unchanged() const
+    {
+        if (!m_mapping)
+            return {};
+        QS_CHECK(m_mapping->file()->unchanged());
+        return qs::unchanged(m_external->files());
+    }
 
     /// Puts back the payloads of all tensors below the message.
     Status restore(google::protobuf::Message& message)
@@ -132,6 +144,7 @@ public:
     /// `external`: constants of at least kExternalBytes go there.
     Status make(AtomicFile* external, const std::string& externalName);
     const onnx::ModelProto& model() const { return m_model; }
+    Status sourceUnchanged() const { return m_source.unchanged(); }
 
 private:
     void header();
@@ -356,6 +369,23 @@ uint64_t constantBytes(const GraphDraft& draft)
     return sum;
 }
 
+/// Where external data go that do not take the place of those of the model that is replaced.
+struct ExternalTarget {
+    std::string name;
+    std::string former; ///< path of those that only that model has; empty: there are none of ours
+};
+
+ExternalTarget externalTarget(const std::string& modelPath)
+{
+    const std::filesystem::path target = resolvedPath(modelPath);
+    const auto beside = filesBeside(target.string());
+    const auto used = externalNames(target.string());
+    const auto nameOf = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
+    const bool taken = std::ranges::find(used, nameOf(beside[0])) != used.end();
+    const bool takenToo = std::ranges::find(used, nameOf(beside[1])) != used.end();
+    return { nameOf(beside[taken ? 1 : 0]), taken ? beside[0] : takenToo ? beside[1] : std::string() };
+}
+
 Result<std::vector<AtomicFile>> writeModel(
     const GraphDraft& draft, const std::string& path, const ExportOptions& options)
 {
@@ -363,18 +393,25 @@ Result<std::vector<AtomicFile>> writeModel(
     const uint64_t rest = source.proto.ByteSizeLong();
     QS_TRY(AtomicFile file, AtomicFile::create(path));
     std::optional<AtomicFile> external;
-    std::string externalName;
+    ExternalTarget target;
     if (constantBytes(draft) + rest > options.inlineLimit) {
-        const std::filesystem::path target(path);
-        externalName = target.filename().string() + ".data";
-        QS_TRY(AtomicFile data, AtomicFile::create((target.parent_path() / externalName).string()));
+        target = externalTarget(path);
+        const auto folder = std::filesystem::path(resolvedPath(path)).parent_path();
+        QS_TRY(AtomicFile data, AtomicFile::create((folder / target.name).string()));
         external.emplace(std::move(data));
+        if (!target.former.empty())
+            file.removeAfterwards(target.former);
     }
     ModelWriter writer(draft, std::move(source));
-    QS_CHECK(writer.make(external ? &*external : nullptr, externalName));
+    const Status made = writer.make(external ? &*external : nullptr, target.name);
+    QS_CHECK(writer.sourceUnchanged()); // which would be why
+    QS_CHECK(unchanged(filesOf(draft.source())));
+    QS_CHECK(made);
     google::protobuf::io::FileOutputStream stream(file.fd());
     if (!writer.model().SerializeToZeroCopyStream(&stream) || !stream.Flush())
-        return badInput("cannot be written", path, "look at the space left, and whether the model exceeds 2 GiB");
+        return stream.GetErrno() != 0
+            ? file.writeIssue(stream.GetErrno())
+            : badInput("exceeds what an ONNX file can hold, 2 GiB", path, "leave out weights");
     std::vector<AtomicFile> files;
     if (external)
         files.push_back(std::move(*external));
@@ -397,10 +434,10 @@ Result<std::vector<AtomicFile>> stageModel(
 Status exportModel(const GraphDraft& draft, const std::string& path, const ExportOptions& options)
 {
     QS_TRY(std::vector<AtomicFile> files, stageModel(draft, path, options));
-    for (AtomicFile& file : files)
-        QS_CHECK(file.commit());
-    return {};
+    return AtomicFile::commitAll(files);
 }
+
+std::vector<std::string> filesBeside(const std::string& path) { return { path + ".data", path + ".2.data" }; }
 
 Result<std::string> exportToBytes(const GraphDraft& draft)
 {

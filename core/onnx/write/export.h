@@ -17,7 +17,8 @@ struct ExportOptions {
 
 /// Writes the draft as an ONNX file, by a temporary neighbour. What the source file says and the draft did not change
 /// (documentation, metadata, shapes with names, functions, fields newer than ours) is taken from it; constants of
-/// external files come inside. External data of a large model lies in "<name>.data" beside it.
+/// external files come inside. External data of a large model lies in "<name>.data" beside it, or in "<name>.2.data"
+/// where the model that is replaced has its own in the former: both models are whole until one takes the other's place.
 /// Issues: the source file was changed or is gone, the path cannot be written, an attribute cannot be written.
 Status exportModel(const GraphDraft& draft, const std::string& path, const ExportOptions& options = {});
 
@@ -25,6 +26,9 @@ Status exportModel(const GraphDraft& draft, const std::string& path, const Expor
 /// or none.
 Result<std::vector<AtomicFile>> stageModel(
     const GraphDraft& draft, const std::string& path, const ExportOptions& options = {});
+
+/// The files beside the model that may be written with it.
+std::vector<std::string> filesBeside(const std::string& path);
 
 /// The bytes of the file (everything inside).
 Result<std::string> exportToBytes(const GraphDraft& draft);

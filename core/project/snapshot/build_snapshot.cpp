@@ -12,6 +12,7 @@
 #include "core/project/snapshot/quantized_model.h"
 #include "core/project/snapshot/samples.h"
 #include "core/project/snapshot/steps.h"
+#include "core/project/snapshot/used_files.h"
 #include "core/project/snapshot/warnings.h"
 
 #include <algorithm>
@@ -279,6 +280,7 @@ Status makeReady(Steps& s, const PartialFn& partial)
 {
     makeEngineCaches(s);
     QS_CHECK(loadModels(s));
+    QS_CHECK(unchanged(s.next)); // those of the snapshot before may be long open
     showStructure(s, partial);
     QS_CHECK(openAllData(s));
     QS_CHECK(nameClasses(s));
@@ -305,6 +307,7 @@ Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previ
     QS_CHECK(compare(s, partial));
     QS_CHECK(compareOther(s));
     s.next.timing.runMs = clock.lap();
+    QS_CHECK(unchanged(s.next));
     if (cancel.cancelled()) // steps that cannot fail may have left things out
         return cancelled();
     return SnapshotPtr(std::make_shared<Snapshot>(std::move(s.next)));

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/files/file_roles.h"
+#include "core/project/snapshot/snapshot.h"
+
+#include <string>
+
+namespace qs {
+
+/// All files that samples are read from, and what says how pictures become inputs.
+void addFilesOf(FileRoles& files, const DataRequest& request, const std::string& role);
+/// A model that was opened, with those that keep its weights.
+void addFilesOf(FileRoles& files, const Model& model, const std::string& role);
+/// All that the inputs name.
+void addFilesOf(FileRoles& files, const Inputs& inputs);
+/// The same, and the weights of its models.
+void addFilesOf(FileRoles& files, const Snapshot& snapshot);
+
+/// An issue when somebody wrote one of its models since it was opened: what the snapshot says of it does not hold.
+Status unchanged(const Snapshot& snapshot);
+
+} // namespace qs
