@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a comparison is told of the samples that its ranges come from, and of the nodes that the quantizer left alone.
 #include "core/base/issue_text.h"
+#include "core/project/about/file_facts.h"
+#include "core/project/quantize/provenance.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/build_snapshot.h"
 
@@ -50,6 +52,8 @@ private slots:
     void overlapIsFound();
     void quantizersReasons();
     void filesKnowNothing();
+    void givenRangesKnowNoSamples();
+    void formsWithoutRangesKnowNoSamples();
     void costIsMeasured();
 };
 
@@ -116,6 +120,41 @@ void CalibrationSetTest::filesKnowNothing()
     QVERIFY(!s->comparison->calibration);
     QVERIFY(!findingOf(*s, Rule::CalibrationSet));
     QVERIFY(!findingOf(*s, Rule::LeftInFloat));
+}
+
+/// A recipe that was read from a file has that file's ranges until one of them is to be found again.
+void CalibrationSetTest::givenRangesKnowNoSamples()
+{
+    Inputs inputs = byRecipe();
+    const SnapshotPtr calibrated = build(inputs);
+    QVERIFY(calibratedHere(*calibrated));
+    const std::vector<std::string> found = rangesFromSamples(*calibrated->quantization);
+    QVERIFY(!found.empty());
+    for (const std::string& name : found) {
+        const TensorRange& range = *calibrated->quantization->ranges.find(name);
+        inputs.recipe->tensors[name].parts = { { .lowest = range.lowest, .highest = range.highest } };
+    }
+    const SnapshotPtr given = build(inputs, calibrated);
+    const std::vector<std::string> left = rangesFromSamples(*given->quantization);
+    QVERIFY2(left.empty(), left.empty() ? "" : left.front().c_str());
+    QVERIFY(!calibratedHere(*given));
+    QVERIFY(!given->comparison->calibration);
+    QVERIFY(!findingOf(*given, Rule::CalibrationSet));
+    inputs.recipe->tensors.erase(found.front());
+    const SnapshotPtr one = build(inputs, given);
+    QCOMPARE(rangesFromSamples(*one->quantization), std::vector { found.front() });
+    QVERIFY(calibratedHere(*one));
+    QVERIFY(one->comparison->calibration);
+}
+
+void CalibrationSetTest::formsWithoutRangesKnowNoSamples()
+{
+    Inputs inputs = byRecipe();
+    inputs.recipe = Recipe();
+    inputs.recipe->format = RecipeFormat::Dynamic;
+    const SnapshotPtr s = build(inputs);
+    QVERIFY(!calibratedHere(*s));
+    QVERIFY(!s->comparison->calibration);
 }
 
 /// It is a note until the loss is measured, and a warning with its number from 3 dB on.

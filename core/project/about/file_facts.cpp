@@ -5,6 +5,7 @@
 #include "core/project/about/model_info.h"
 #include "core/project/files/mac_count.h"
 #include "core/project/files/runs.h"
+#include "core/project/quantize/provenance.h"
 #include "core/project/snapshot/comparing.h"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ bool calibratedHere(const Snapshot& snapshot)
     const Quantization* made = snapshot.quantization.get();
     if (!made || !snapshot.data)
         return false;
-    return made->blocks || (!made->ranges.tensors.empty() && snapshot.inputs.rangesPath.empty());
+    return made->blocks || !made->corrections.empty()
+        || (snapshot.inputs.rangesPath.empty() && !rangesFromSamples(*made).empty());
 }
 
 Status measureTimes(

@@ -36,7 +36,7 @@ std::vector<FileFacts> fileFacts(std::span<const Snapshot* const> snapshots);
 Status measureTimes(
     std::vector<FileFacts>& facts, std::span<const Snapshot* const> snapshots, size_t runs, const WorkContext& work);
 
-/// Whether samples decided what the recipe made: ranges, or codes of weights.
+/// Whether samples decided what the recipe made: a range, corrections, or codes of weights.
 bool calibratedHere(const Snapshot& snapshot);
 
 inline constexpr size_t kTimedRuns = 9; ///< where nobody says otherwise

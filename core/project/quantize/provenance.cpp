@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/quantize/provenance.h"
 
+#include "core/qdq/name_tails.h"
 #include "core/quant/calibrate/range_growth.h"
+#include "core/quant/read_back/setting_reach.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace qs {
 
 namespace {
 
-/// Of the tensors that have ranges in the end; the curve counts runs of the model, which may hold several samples.
-void fillCurve(const Quantization& made, size_t samplesInRun, CalibrationSet& set)
+/// Of these tensors; the curve counts runs of the model, which may hold several samples.
+void fillCurve(
+    const Quantization& made, const std::vector<std::string>& tensors, size_t samplesInRun, CalibrationSet& set)
 {
     const CalibrationData& data = made.kept->data;
+    const std::unordered_set<std::string> wanted(tensors.begin(), tensors.end());
     RangeCurve curve(data.feeds);
     for (const TensorStatistics& tensor : data.tensors) {
-        if (!made.ranges.find(tensor.name))
+        if (!wanted.contains(tensor.name))
             continue;
         std::vector<std::pair<double, double>> extremes;
         for (const ValueRange& range : tensor.feeds)
@@ -28,11 +33,23 @@ void fillCurve(const Quantization& made, size_t samplesInRun, CalibrationSet& se
 
 } // namespace
 
+std::vector<std::string> rangesFromSamples(const Quantization& made)
+{
+    std::vector<std::string> tensors;
+    for (const auto& [name, range] : made.ranges.tensors)
+        if (made.draft.constant(name + tails::kScale) && !givesRange(made.recipe, name))
+            tensors.push_back(name);
+    return tensors;
+}
+
 Provenance provenanceOf(
     const Quantization& made, const std::shared_ptr<const DataSource>& calibration, const DataSource* judged)
 {
     Provenance provenance { made.left, {} };
-    if (!made.calibrated || !made.kept || !calibration || made.ranges.tensors.empty())
+    if (!made.calibrated || !made.kept || !calibration)
+        return provenance;
+    const std::vector<std::string> tensors = rangesFromSamples(made);
+    if (tensors.empty())
         return provenance;
     const size_t runs = std::max<size_t>(made.kept->data.feeds, 1);
     CalibrationSet set;
@@ -41,7 +58,7 @@ Provenance provenanceOf(
     set.extremes = made.recipe.calibration.kind == Calibrator::MinMax;
     set.labels = calibration->labels();
     set.hashes = made.kept->sampleHashes;
-    fillCurve(made, set.samples / runs, set);
+    fillCurve(made, tensors, set.samples / runs, set);
     provenance.calibration = std::move(set);
     return provenance;
 }

@@ -6,6 +6,10 @@
 
 namespace qs {
 
+/// Activations whose ranges follow from what was seen in samples: those that are quantized and to which the recipe
+/// gives no range or scale. Those that share the range of another are not listed.
+std::vector<std::string> rangesFromSamples(const Quantization& made);
+
 /// What a comparison may know of a model that was quantized here with the samples `calibration`; judged over `judged`.
 /// Either may be null: none.
 Provenance provenanceOf(

@@ -143,6 +143,11 @@ Status findRanges(const QuantizeInputs& inputs, FloatState& state, const WorkCon
     return {};
 }
 
+bool needsBlocks(const Recipe& recipe)
+{
+    return recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq;
+}
+
 /// GPTQ looks at the data while it chooses codes.
 Result<ReadyBlocks> blocksWithData(
     const QuantizeInputs& inputs, const GraphDraft& draft, const Recipe& recipe, const WorkContext& work)
@@ -160,7 +165,7 @@ Result<QuantizedDraft> quantized(const QuantizeInputs& inputs, const FloatState&
     QuantizerHelp help, ReadyBlocks& blocks, const WorkContext& work)
 {
     help.threads = work.threadCount();
-    if (recipe.format == RecipeFormat::WeightOnly && recipe.weightOnly.algorithm == WeightOnlyAlgorithm::Gptq) {
+    if (needsBlocks(recipe)) {
         QS_TRY(blocks, blocksWithData(inputs, state.draft, recipe, work));
         help.blocks = &blocks;
     }
@@ -284,10 +289,11 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
         for (const std::string& note : report.notes)
             quantized.warnings.push_back(report.name + ": " + note);
     nameKeepingPass(prepared.reports, quantized.left);
+    const bool chosen = needsBlocks(state.recipe);
     return Quantization { std::move(quantized.draft), std::move(state.draft), changed || raised,
         std::move(state.recipe), std::move(corrections), std::move(state.ranges), std::move(state.kept), calibrated,
         std::move(quantized.warnings), std::move(quantized.left), prepareMs, calibrateMs, clock.lap(),
-        std::move(prepared.reports), blocks,
+        std::move(prepared.reports), chosen ? blocks : nullptr,
         correct || raised ? std::nullopt : std::optional(inputs.recipe.preparation), std::move(prepared.constants),
         help.kept, std::move(quantized.codes) };
 }

@@ -57,4 +57,10 @@ SettingReach settingReach(
     return reach;
 }
 
+bool givesRange(const Recipe& recipe, const std::string& tensor)
+{
+    const auto said = recipe.tensors.find(tensor);
+    return said != recipe.tensors.end() && !said->second.parts.empty() && hasRange(said->second);
+}
+
 } // namespace qs

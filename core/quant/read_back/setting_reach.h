@@ -27,4 +27,7 @@ struct QuantizedNames {
 SettingReach settingReach(
     const Recipe& recipe, const RecipeBase& base, const QuantizedNames& names, std::string_view path);
 
+/// Whether the recipe gives this activation a range or a scale, so that no calibrator finds it.
+bool givesRange(const Recipe& recipe, const std::string& tensor);
+
 } // namespace qs
