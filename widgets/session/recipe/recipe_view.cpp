@@ -65,6 +65,7 @@ void RecipeView::refresh()
         m_quantization = snapshot->quantization.get();
         takeNodes(*snapshot);
     }
+    takePairs(*snapshot);
     const RunTree& runs = m_session.runs().tree();
     const RecipeRun* run = runs.find(runs.current());
     m_shown = run ? run->recipe : m_session.recipe().base();
@@ -93,6 +94,18 @@ void RecipeView::takeNodes(const Snapshot& snapshot)
                     m_byOutput.try_emplace(output, known->second);
 }
 
+void RecipeView::takePairs(const Snapshot& snapshot)
+{
+    if (snapshot.alignment == m_pairsOf)
+        return;
+    m_pairsOf = snapshot.alignment;
+    m_pairs.clear();
+    if (!snapshot.alignment || !snapshot.floatModel)
+        return;
+    for (const ValuePair& pair : snapshot.alignment->values)
+        m_pairs.try_emplace(pair.quantValue, snapshot.floatModel->graph().value(pair.floatValue).name);
+}
+
 std::optional<size_t> RecipeView::find(const std::string& name) const
 {
     const auto it = m_byName.find(name);
@@ -115,21 +128,51 @@ std::optional<TriState> RecipeView::state(std::span<const size_t> members) const
     return members.empty() || !m_session.recipe().editable() ? std::nullopt : std::optional(triState(m_now, members));
 }
 
+/// By the tensor itself; in the quantized file, whose names are its own, by the one that is paired with it.
+std::optional<size_t> RecipeView::makerOf(Side side, const Graph& graph, ValueId value) const
+{
+    const auto pair = side == Side::Quantized ? m_pairs.find(value) : m_pairs.end();
+    const auto made = m_byOutput.find(pair == m_pairs.end() ? graph.value(value).name : pair->second);
+    return made == m_byOutput.end() ? std::nullopt : std::optional(made->second);
+}
+
+/// Tools number nodes as they go, so two files may have one name for different nodes: what it makes, which is paired
+/// behind its quantizer, says which it is.
+bool RecipeView::standsForOther(Side side, const Graph& graph, NodeId node, size_t named) const
+{
+    if (side == Side::Float || graph.node(node).outputs.empty())
+        return false;
+    ValueId value = graph.node(node).outputs.front();
+    for (const char* behind : { "QuantizeLinear", "DequantizeLinear" }) {
+        if (!value.valid() || m_pairs.contains(value))
+            break;
+        const auto& uses = graph.value(value).uses;
+        const auto next
+            = std::ranges::find_if(uses, [&](const Use& use) { return graph.node(use.node).opType == behind; });
+        value = next == uses.end() ? ValueId() : graph.node(next->node).outputs.front();
+    }
+    if (!value.valid() || !m_pairs.contains(value))
+        return false;
+    const auto maker = makerOf(side, graph, value);
+    const std::vector<size_t>& unit = m_units.of(named);
+    return maker && std::ranges::find(unit, *maker) == unit.end();
+}
+
 /// The node that stands for one of another graph: under its name, as the maker of its tensor, or, where it was put into
 /// another, as the first one behind it.
-std::optional<size_t> RecipeView::whereItWent(const Graph& graph, NodeId node) const
+std::optional<size_t> RecipeView::whereItWent(Side side, const Graph& graph, NodeId node) const
 {
-    if (const auto found = find(recipeName(graph, node)))
-        return found;
+    const auto named = find(recipeName(graph, node));
+    if (named && !standsForOther(side, graph, node, *named))
+        return named;
     std::vector<NodeId> open { node };
     for (size_t i = 0; i < open.size() && i < kFarthest; ++i)
         for (const ValueId output : graph.node(open[i]).outputs) {
             if (!output.valid())
                 continue;
-            const Value& value = graph.value(output);
-            if (const auto made = m_byOutput.find(value.name); made != m_byOutput.end())
-                return made->second;
-            for (const Use& use : value.uses) {
+            if (const auto maker = makerOf(side, graph, output))
+                return maker;
+            for (const Use& use : graph.value(output).uses) {
                 if (const auto reader = find(recipeName(graph, use.node)))
                     return reader;
                 if (std::ranges::find(open, use.node) == open.end())
@@ -147,17 +190,17 @@ std::optional<size_t> RecipeView::nodeOf(const Place& place) const
         return std::nullopt;
     const Graph& graph = model->graph();
     if (place.node.valid())
-        if (const auto node = whereItWent(graph, place.node))
+        if (const auto node = whereItWent(place.side, graph, place.node))
             return node;
     if (!place.value.valid())
         return std::nullopt;
     const Value& value = graph.value(place.value);
     if (value.producer.valid())
-        return whereItWent(graph, value.producer);
+        return whereItWent(place.side, graph, value.producer);
     if (!value.initializer)
         return std::nullopt; // what reads an input is not what was clicked
     for (const Use& use : value.uses)
-        if (const auto node = whereItWent(graph, use.node))
+        if (const auto node = whereItWent(place.side, graph, use.node))
             return node;
     return std::nullopt;
 }

@@ -38,8 +38,9 @@ public:
     QString title(std::span<const size_t> members) const { return unitTitle(m_nodes, members); }
     /// What toggleNodes() would do: "Exclude conv_3 + relu_4", "Quantize conv_3 + relu_4".
     QString toggleText(std::span<const size_t> members) const;
-    /// The node a place speaks of: its own, the one that it became part of when the model was prepared, the one that
-    /// makes the tensor or reads the constant. Nothing of the model's inputs.
+    /// The node a place speaks of: its own, in the quantized file the one that makes the same tensor, the one that it
+    /// became part of when the model was prepared, the one that makes the tensor or reads the constant. Nothing of the
+    /// model's inputs.
     std::optional<size_t> nodeOf(const Place& place) const;
     /// The whole units that these places speak of; ascending, each node once.
     std::vector<size_t> membersOf(std::span<const Place> places) const;
@@ -63,7 +64,10 @@ private:
     void refresh();
     void takeNodes(const Snapshot& snapshot);
     void toggleExactly(std::span<const size_t> members);
-    std::optional<size_t> whereItWent(const Graph& graph, NodeId node) const;
+    void takePairs(const Snapshot& snapshot);
+    std::optional<size_t> makerOf(Side side, const Graph& graph, ValueId value) const;
+    bool standsForOther(Side side, const Graph& graph, NodeId node, size_t named) const;
+    std::optional<size_t> whereItWent(Side side, const Graph& graph, NodeId node) const;
 
     Session& m_session;
     const Model* m_nodesOf = nullptr;
@@ -71,6 +75,8 @@ private:
     std::vector<RecipeNode> m_nodes;
     std::unordered_map<std::string, size_t> m_byName;
     std::unordered_map<std::string, size_t> m_byOutput; ///< by the tensors that they make
+    std::shared_ptr<const Alignment> m_pairsOf;
+    std::unordered_map<ValueId, std::string> m_pairs; ///< the float tensors that the quantized file's stand for
     std::vector<ClipBehind> m_clips;
     NodeUnits m_units;
     std::vector<NodeState> m_now, m_before; ///< by the recipe, and by that of the shown numbers
