@@ -12,6 +12,7 @@
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/what_if_panel.h"
+#include "widgets/views/theme/restyling.h"
 #include "widgets/views/theme/style.h"
 
 #include <QApplication>
@@ -154,6 +155,22 @@ private slots:
         example.session.run();
         QVERIFY(example.settled());
         QCOMPARE(recipe.units().of(unit[0]).size(), size_t(1)); // two boxes now, each its own unit
+    }
+
+    /// Also after the window was styled again.
+    void dimmedPlotsKeepTheTheme()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.session.setAutoRun(false);
+        example.window.setThemeChoice(ThemeChoice::Dark);
+        QTRY_VERIFY(!restyling());
+        example.window.recipe().toggle(0);
+        const auto plots = example.window.findChildren<LineChart*>();
+        QVERIFY(!plots.empty() && plots[0]->dimmed());
+        const QImage picture = plots[0]->grab().toImage();
+        const QColor middle = picture.scaled(1, 1, Qt::IgnoreAspectRatio, Qt::SmoothTransformation).pixelColor(0, 0);
+        QVERIFY2(middle.lightness() < 80, qPrintable(middle.name()));
     }
 
     void staleNumbersAreDimmed()

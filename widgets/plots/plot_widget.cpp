@@ -2,12 +2,12 @@
 #include "widgets/plots/plot_widget.h"
 
 #include "widgets/plots/plot_canvas.h"
+#include "widgets/plots/plot_label.h"
 #include "widgets/plots/save_dialog.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QFileInfo>
-#include <QLabel>
 #include <QMenu>
 #include <QSaveFile>
 #include <QSvgGenerator>
@@ -73,24 +73,20 @@ private:
 PlotWidget::PlotWidget(QWidget* parent)
     : QWidget(parent)
     , m_plot(new PlotCanvas(this))
-    , m_veil(new QWidget(this))
-    , m_readout(new QLabel(this))
-    , m_message(new QLabel(this))
+    , m_veil(new PlotLabel(this))
+    , m_readout(new PlotLabel(this))
+    , m_message(new PlotLabel(this))
     , m_crosshair(new QCPItemStraightLine(m_plot))
 {
     m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+    m_plot->setLocale(QLocale::c()); // as the numbers of the window are
     m_plot->setNoAntialiasingOnDrag(true);
     m_plot->setMouseTracking(true);
     m_plot->installEventFilter(this);
     m_crosshair->setLayer(QStringLiteral("overlay"));
     m_crosshair->setVisible(false);
-    m_veil->setAttribute(Qt::WA_TransparentForMouseEvents);
-    m_veil->setAutoFillBackground(true);
     m_veil->hide();
-    m_readout->setAttribute(Qt::WA_TransparentForMouseEvents);
-    m_readout->setAutoFillBackground(true);
     m_readout->setMargin(4);
-    m_readout->setFrameShape(QFrame::Box);
     m_readout->hide();
     m_message->setAlignment(Qt::AlignCenter);
     m_message->setWordWrap(true);
@@ -136,17 +132,11 @@ void PlotWidget::applyStyle()
     m_plot->legend->setFont(small);
     const int line = QFontMetrics(small).height();
     m_plot->legend->setIconSize(line * 3 / 4, line / 2);
-    QPalette colours = palette();
-    colours.setColor(QPalette::Window, m_style.background);
-    colours.setColor(QPalette::WindowText, m_style.text);
-    m_readout->setPalette(colours);
-    QPalette veil = colours;
     QColor pale = m_style.background;
     pale.setAlpha(kVeilAlpha);
-    veil.setColor(QPalette::Window, pale);
-    m_veil->setPalette(veil);
-    colours.setColor(QPalette::WindowText, m_style.muted);
-    m_message->setPalette(colours);
+    m_veil->setColours({ pale, {}, {} });
+    m_readout->setColours({ m_style.background, m_style.text, m_style.border });
+    m_message->setColours({ {}, m_style.muted, {} });
 }
 
 void PlotWidget::setDimmed(bool dimmed)

@@ -11,11 +11,11 @@
 class QCPAxis;
 class QCPItemStraightLine;
 class QCustomPlot;
-class QLabel;
 
 namespace qs {
 
 class PlotCanvas;
+class PlotLabel;
 
 /// What every plot offers: zoom with the wheel, pan by dragging, reset by double click or Home, a crosshair with exact
 /// values, and saving as PNG, SVG, PDF or CSV from the context menu.
@@ -88,9 +88,9 @@ private:
     PlotStyle m_style;
     QString m_words; ///< all that is shown
     PlotCanvas* m_plot;
-    QWidget* m_veil; ///< over a dimmed plot
-    QLabel* m_readout;
-    QLabel* m_message;
+    PlotLabel* m_veil; ///< over a dimmed plot
+    PlotLabel* m_readout;
+    PlotLabel* m_message;
     QPoint m_pressed;
     std::map<QCPAxis*, QString> m_labels; ///< whole
     bool m_legendWanted = false;
