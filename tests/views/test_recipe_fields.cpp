@@ -151,6 +151,29 @@ private slots:
             QCOMPARE(*typed, value);
     }
 
+    /// The recipe's edit goes, as after any other, also while the field has the focus.
+    void typedRangesAreUndone()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        fields.selectTensor();
+        const Recipe before = fields.session.recipe().recipe();
+        const QKeyEvent undo(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
+        const auto wants = [&](QLineEdit* field) { // else the window gets the keys
+            QKeyEvent asked(undo.type(), undo.key(), undo.modifiers());
+            asked.ignore();
+            QApplication::sendEvent(field, &asked);
+            return asked.isAccepted();
+        };
+        fields.type(QStringLiteral("lowest"), QStringLiteral("-3"));
+        QVERIFY(wants(fields.field(QStringLiteral("lowest"))));
+        fields.type(QStringLiteral("highest"), QStringLiteral("4"));
+        QTest::keyClick(fields.field(QStringLiteral("highest")), Qt::Key_Return);
+        QVERIFY(!(fields.session.recipe().recipe() == before));
+        QVERIFY(!wants(fields.field(QStringLiteral("highest"))));
+        QVERIFY(!wants(fields.field(QStringLiteral("lowest"))));
+    }
+
     void wrongFieldsSayWhy()
     {
         const InLocale locale(QLocale(QStringLiteral("en_US")));
@@ -182,6 +205,24 @@ private slots:
         fields.type(QStringLiteral("zero point"), QStringLiteral("3"));
         fields.type(QStringLiteral("scale"), QStringLiteral("0"));
         QCOMPARE(fields.wrong(), QStringLiteral("scale must be above 0."));
+        fields.type(QStringLiteral("lowest"), QStringLiteral("9"));
+        QCOMPARE(fields.wrong(), QStringLiteral("highest must be above lowest.\nscale must be above 0."));
+    }
+
+    void whatChangesNothingSaysSo()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        const auto* idle = fields.editor.findChild<QLabel*>(QStringLiteral("overrideIdle"));
+        QVERIFY(!fields.selectTensor().empty());
+        QVERIFY(!idle->isVisible());
+        const auto& rows = fields.session.comparison()->activations;
+        const auto without
+            = std::ranges::find_if(rows, [](const ActivationRow& row) { return !row.quantizer && !row.node.empty(); });
+        QVERIFY(without != rows.end());
+        fields.session.selection().selectByName(without->name);
+        QVERIFY(idle->isVisible());
+        QCOMPARE(idle->text(), QStringLiteral("No effect: no quantizer stands here."));
     }
 
     void decimalMarkOfTheLocale()

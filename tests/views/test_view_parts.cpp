@@ -286,6 +286,13 @@ void TestViewParts::emptyTextsSayWhy()
     alone.floatModel = pair.quantModel;
     alone.quantModel.reset();
     QVERIFY(whyNothingCompared(alone).startsWith(QStringLiteral("first.onnx is quantized already")));
+    QVERIFY(whyNoRecipe(pair).isEmpty());
+    QVERIFY(whyNoRecipe(floats).startsWith(QStringLiteral("second.onnx has no quantizers")));
+    QVERIFY(whyNoRecipe(quantized).startsWith(QStringLiteral("first.onnx is quantized already")));
+    QVERIFY(whyNoRecipe(Snapshot()).isEmpty());
+    pair.data.reset();
+    pair.inputs.data.spec = "samples.npz";
+    QVERIFY(whyNothingCompared(pair).contains(QStringLiteral("numbers follow"))); // while they are read
     floats.inputs.recipe = Recipe();
     QVERIFY(pairNote(floats).startsWith(QStringLiteral("The recipe quantizes no node")));
 }

@@ -69,7 +69,9 @@ QString whyNothingCompared(const Snapshot& snapshot)
     for (const auto* model : { &snapshot.floatModel, &snapshot.quantModel })
         if (const QString note = blockedNote(*model); !note.isEmpty() && parts.isEmpty())
             parts << note;
-    if (!snapshot.data)
+    if (!snapshot.data && !snapshot.inputs.data.spec.empty())
+        parts << tr("The graph is drawn; its numbers follow.");
+    else if (!snapshot.data)
         parts << (snapshot.quantModel
                 ? tr("Open data to compare the models.")
                 : tr("Open a quantized model, or data to quantize %1 with.").arg(fileName(snapshot.inputs.floatPath)));
@@ -77,6 +79,24 @@ QString whyNothingCompared(const Snapshot& snapshot)
         parts << (snapshot.quantModel ? tr("Nothing is compared yet.")
                                       : tr("There is no quantized model to compare with yet."));
     return parts.join(u' ');
+}
+
+QString whyNoRecipe(const Snapshot& snapshot)
+{
+    const auto& first = snapshot.floatModel;
+    const auto& second = snapshot.quantModel;
+    if (!first)
+        return second ? tr("Open the float model that %1 was made of, to change how it is quantized.")
+                            .arg(fileName(snapshot.inputs.quantPath))
+                      : QString();
+    const QString name = fileName(snapshot.inputs.floatPath);
+    if (!first->isFloat())
+        return tr("%1 is quantized already. Open the float model that it was made of, to change how it is quantized.")
+            .arg(name);
+    if (second && second->isFloat() && !snapshot.inputs.recipe)
+        return tr("%1 has no quantizers, so there is no recipe in it. Open %2 without it to quantize that here.")
+            .arg(fileName(snapshot.inputs.quantPath), name);
+    return {};
 }
 
 QString pairNote(const Snapshot& snapshot)

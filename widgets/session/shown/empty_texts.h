@@ -14,4 +14,8 @@ QString whyNothingCompared(const Snapshot& snapshot);
 /// are float, both are quantized, nodes that cannot run. "" for usual pairs.
 QString pairNote(const Snapshot& snapshot);
 
+/// Why there is no recipe that could be changed. "" where there is one, or may be when the quantized file was read, and
+/// where no model is open.
+QString whyNoRecipe(const Snapshot& snapshot);
+
 } // namespace qs

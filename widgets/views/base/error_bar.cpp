@@ -16,6 +16,7 @@ ErrorBar::ErrorBar(QWidget* parent)
     : QFrame(parent)
     , m_headline(new QLabel(this))
     , m_remedy(new QLabel(this))
+    , m_copy(new QPushButton(tr("Copy details"), this))
     , m_row(new QHBoxLayout(this))
 {
     setObjectName(QStringLiteral("errorBar"));
@@ -30,16 +31,15 @@ ErrorBar::ErrorBar(QWidget* parent)
     texts->setSpacing(2);
     texts->addWidget(m_headline);
     texts->addWidget(m_remedy);
-    auto* copy = new QPushButton(tr("Copy details"), this);
     auto* close = new QPushButton(tr("Close"), this);
     close->setProperty("link", true);
     close->setAccessibleName(tr("Close the error message"));
     m_row->setContentsMargins(12, 6, 8, 6);
     m_row->addLayout(texts, 1);
-    m_row->addWidget(copy);
+    m_row->addWidget(m_copy);
     m_row->addWidget(close);
     connect(
-        copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(issueDetails(m_issue)); });
+        m_copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(issueDetails(m_issue)); });
     connect(close, &QPushButton::clicked, this, &QWidget::hide);
     hide();
 }
@@ -54,9 +54,12 @@ void ErrorBar::ask(const Issue& issue, const std::vector<Answer>& answers)
             given();
         });
         m_row->insertWidget(int(m_answers.size()) + 1, button); // behind the texts
+        button->setProperty("primary", m_answers.empty());
         m_answers.push_back(button);
         button->show();
     }
+    for (size_t i = m_answers.size(); i-- > 0;)
+        setTabOrder(m_answers[i], i + 1 < m_answers.size() ? m_answers[i + 1] : m_copy);
 }
 
 void ErrorBar::dropAnswers()

@@ -35,6 +35,7 @@ private:
     Issue m_issue;
     QLabel* m_headline;
     QLabel* m_remedy;
+    QPushButton* m_copy;
     QHBoxLayout* m_row;
     std::vector<QPushButton*> m_answers;
 };

@@ -110,7 +110,7 @@ PreprocessDialog::PreprocessDialog(Session& session, const UndescribedPictures& 
     m_path->setText(pictures.request.preprocess.empty()
             ? descriptionPath(toQt(pictures.request.spec), toQt(session.snapshot()->inputs.floatPath))
             : toQt(pictures.request.preprocess));
-    setDialogSize(*this, 1040, 640);
+    setDialogSize(*this, 1120, 640);
     beginWithFile();
     connect(m_form, &PreprocessForm::changed, this, &PreprocessDialog::look);
     readFolder();

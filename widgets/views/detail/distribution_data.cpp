@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/other_row.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/session/shown/empty_texts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -183,7 +184,7 @@ DistributionView distributionOf(const Snapshot& snapshot, const Place& place, co
         return ofActivation(row, otherRow(snapshot, row, &Comparison::activations), comparison->samples, theme);
     }
     if (!comparison)
-        view.data.emptyText = tr("Open a float model, its quantized counterpart and data to see distributions.");
+        view.data.emptyText = whyNothingCompared(snapshot);
     else if (place.empty())
         view.data.emptyText = tr("Select a tensor or a weight to see its values.");
     else

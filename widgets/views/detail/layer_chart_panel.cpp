@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/session.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <limits>
@@ -64,8 +65,7 @@ LineData layerChartData(const Snapshot& snapshot, const Theme& theme, std::optio
 {
     LineData data;
     data.unit = QStringLiteral("dB");
-    data.emptyText = LayerChartPanel::tr("Open a float model, its quantized counterpart and data to see the error grow "
-                                         "along the network.");
+    data.emptyText = whyNothingCompared(snapshot);
     if (!snapshot.comparison)
         return data;
     LineSeries accumulated { LayerChartPanel::tr("accumulated"), {}, theme.floatSeries, false, false };

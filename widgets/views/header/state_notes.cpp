@@ -63,6 +63,10 @@ void addStateNotes(QWidget& window, Session& session, QLabel& status)
     };
     QObject::connect(&session.numbers(), &NumbersAge::changed, &window, dim);
     dim();
+    QObject::connect(&session.jobs(), &JobList::idleChanged, &status, [&session, &status] {
+        if (!session.snapshot()->comparison) // what is to be opened next, or that it was
+            status.setText(statusText(session));
+    });
     for (Panel* panel : window.findChildren<Panel*>())
         nameTheSample(session, *panel);
     QObject::connect(

@@ -142,6 +142,7 @@ void ExclusionTree::buildTree()
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Name, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Value, QHeaderView::ResizeToContents);
+    m_tree->viewport()->installEventFilter(this);
     setFocusProxy(m_tree);
     auto* toggle = new QAction(tr("Quantize or leave in float"), m_tree);
     nameAction(*toggle, QStringLiteral("whatIf.toggle"), tr("What-if"));
@@ -162,6 +163,14 @@ void ExclusionTree::buildTree()
         [this](const std::vector<size_t>& members, bool quantized, const QString& title) {
             m_recipe.setQuantized(members, quantized, title);
         });
+}
+
+/// What is selected stays in sight where there is less room, unless somebody is at work in the tree.
+bool ExclusionTree::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::Resize && !m_tree->hasFocus())
+        m_tree->scrollTo(m_tree->currentIndex());
+    return QWidget::eventFilter(watched, event);
 }
 
 void ExclusionTree::toggleCurrent()

@@ -30,6 +30,9 @@ public:
     /// Quantizes or excludes the branch that is current.
     void toggleCurrent();
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     QWidget* makeTitle();
     void buildTree();

@@ -8,12 +8,14 @@
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/recipe/typed_values.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QCheckBox>
 #include <QGridLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -77,6 +79,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     , m_reset(new QToolButton(this))
     , m_more(new QToolButton(this))
     , m_wrong(new QLabel(this))
+    , m_idle(new QLabel(this))
     , m_fields(new QWidget(this))
 {
     setObjectName(QStringLiteral("panelFooter"));
@@ -86,6 +89,9 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     column->addLayout(buildFirstRow());
     column->addWidget(m_fields);
     column->addWidget(m_wrong);
+    column->addWidget(m_idle);
+    m_idle->setObjectName(QStringLiteral("overrideIdle"));
+    wrapText(*m_idle);
     m_wrong->setObjectName(QStringLiteral("formWrong"));
     m_wrong->setWordWrap(true);
     buildFields();
@@ -189,9 +195,26 @@ QLineEdit* OverrideEditor::addNumber(QGridLayout* grid, int row, int column, con
     label->setObjectName(QStringLiteral("formLabel"));
     auto* field = new QLineEdit(m_fields);
     field->setAccessibleName(name);
+    field->installEventFilter(this);
     grid->addWidget(label, row, column);
     grid->addWidget(field, row, column + 1);
     return field;
+}
+
+/// A field that has nothing to undo leaves the keys to the recipe: what was typed is an edit of it by now.
+bool OverrideEditor::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::ShortcutOverride)
+        if (const auto* field = qobject_cast<QLineEdit*>(watched)) {
+            const auto& key = *static_cast<QKeyEvent*>(event);
+            const bool undo = key.matches(QKeySequence::Undo) && !field->isUndoAvailable();
+            const bool redo = key.matches(QKeySequence::Redo) && !field->isRedoAvailable();
+            if (undo || redo) {
+                event->ignore();
+                return true;
+            }
+        }
+    return QFrame::eventFilter(watched, event);
 }
 
 std::string OverrideEditor::tensor() const
@@ -230,7 +253,21 @@ void OverrideEditor::refresh()
         m_origin->clear();
     if (name.empty())
         m_wrong->hide();
+    refreshIdle(name);
     m_reset->setVisible(!name.empty() && !m_origin->text().isEmpty());
+}
+
+/// Where no quantizer stands nothing that is said of a tensor changes anything.
+void OverrideEditor::refreshIdle(const std::string& name)
+{
+    const Comparison* comparison = m_session.comparison();
+    const auto& row = m_place.current().activation;
+    const bool idle = !name.empty() && !constant() && row && !m_session.numbers().stale()
+        && !comparison->activations[*row].quantizer;
+    m_idle->setText(m_session.recipe().recipe().placement.nodes.empty()
+            ? tr("No effect: no quantizer stands here.")
+            : tr("No effect: the file has no quantizer here, and they stand where the file has them."));
+    m_idle->setVisible(idle && m_fields->isVisibleTo(this));
 }
 
 void OverrideEditor::refreshUnit(const std::vector<size_t>& members)
@@ -316,7 +353,9 @@ void OverrideEditor::check()
         setStyled(*field, "wrong", !range.isEmpty());
     for (QLineEdit* field : { m_scale, m_zeroPoint })
         setStyled(*field, "wrong", !scale.isEmpty());
-    m_wrong->setText(range.isEmpty() ? scale : range);
+    QStringList sentences { range, scale };
+    sentences.removeAll(QString());
+    m_wrong->setText(sentences.join(u'\n'));
     m_wrong->setVisible(m_fields->isVisibleTo(this) && !m_wrong->text().isEmpty());
 }
 

@@ -24,6 +24,9 @@ class OverrideEditor : public QFrame {
 public:
     OverrideEditor(Session& session, RecipeView& recipe, const ShownPlace& place, QWidget* parent = nullptr);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     QHBoxLayout* buildFirstRow();
     void buildFields();
@@ -32,6 +35,7 @@ private:
         QGridLayout* grid, QComboBox* combo, int row, int column, const QString& name, const QStringList& items);
     QLineEdit* addNumber(QGridLayout* grid, int row, int column, const QString& name);
     void refresh();
+    void refreshIdle(const std::string& tensor);
     void refreshUnit(const std::vector<size_t>& members);
     void refreshTensor(const std::string& tensor);
     std::string tensor() const; ///< of the float model; "" = none that can be quantized
@@ -55,7 +59,7 @@ private:
     QComboBox *m_type, *m_symmetric, *m_calibrator;
     QLineEdit *m_lowest, *m_highest, *m_scale, *m_zeroPoint;
     QToolButton *m_reset, *m_more;
-    QLabel* m_wrong;
+    QLabel *m_wrong, *m_idle;
     std::string m_shown; ///< tensor that the fields are about
     QWidget* m_fields;
 };

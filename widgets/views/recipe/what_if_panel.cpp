@@ -3,9 +3,11 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/run_model.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/recipe_form.h"
 
@@ -32,6 +34,7 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     , m_form(new RecipeForm(session, this))
     , m_nodes(new ExclusionTree(session, recipe, this))
     , m_difference(new QGridLayout)
+    , m_why(new QLabel(this))
     , m_run(new QPushButton(tr("Run"), this))
     , m_autoRun(new QCheckBox(tr("run by itself"), this))
     , m_state(new ElidedLabel(Qt::ElideRight, this))
@@ -50,7 +53,18 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     splitter->addWidget(m_nodes);
     splitter->setStretchFactor(0, 4);
     splitter->setStretchFactor(1, 5);
-    setContent(splitter);
+    auto* content = new QWidget(this);
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_why);
+    column->addWidget(splitter, 1);
+    m_why->setObjectName(QStringLiteral("whyNoRecipe"));
+    m_why->setTextFormat(Qt::PlainText);
+    m_why->setAlignment(Qt::AlignCenter);
+    m_why->setMargin(16);
+    wrapText(*m_why);
+    m_recipeParts = splitter;
+    setContent(content);
     addFooter(makeFooter());
     setFocusProxy(m_form);
     connect(m_run, &QPushButton::clicked, &session, &Session::run);
@@ -97,10 +111,13 @@ void WhatIfPanel::refresh()
     const int changes = m_recipe.changesNotRun();
     const std::optional<double> expected = m_session.expectedMs();
     m_run->setEnabled(m_session.recipe().editable() && changes > 0 && !m_session.busy());
-    m_state->setText(m_session.busy() ? tr("running…")
-            : changes == 0            ? QString()
-            : expected                ? tr("%1 not run, about %2").arg(changes).arg(durationText(*expected))
-                                      : tr("%1 not run").arg(changes));
+    m_state->setText(m_session.busy() ? tr("running…") : changes == 0 ? QString() : tr("%1 not run").arg(changes));
+    m_state->setToolTip(expected && changes > 0 ? tr("A run takes about %1").arg(durationText(*expected)) : QString());
+    const bool editable = m_session.recipe().editable();
+    m_why->setText(editable ? QString() : whyNoRecipe(*m_session.snapshot()));
+    for (QWidget* part : std::initializer_list<QWidget*> { m_recipeParts, m_run, m_autoRun, m_state })
+        part->setVisible(m_why->text().isEmpty());
+    m_why->setVisible(!m_why->text().isEmpty());
     refreshDifference();
 }
 

@@ -33,6 +33,8 @@ private:
     RecipeForm* m_form;
     ExclusionTree* m_nodes;
     QGridLayout* m_difference;
+    QLabel* m_why; ///< there is no recipe; in place of its parts
+    QWidget* m_recipeParts = nullptr;
     QPushButton* m_run;
     QCheckBox* m_autoRun;
     QLabel* m_state;
