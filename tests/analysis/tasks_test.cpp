@@ -453,6 +453,10 @@ void TasksTests::recognized_data()
     row("classes", { { "logits", { 1, 10 } } }, "classes");
     row("one score", { { "score", { 1, 1 }, "Sigmoid" } }, "values");
     row("pooled", { { "y", { 1, 10, 1, 1 } } }, "classes");
+    row("features at one place", { { "conv2d_19", { 1, 1, 1, 96 } } }, "values");
+    row("pooled, classes last", { { "y", { 1, 1, 1, 10 }, "Softmax" } }, "classes");
+    row("pooled, classes last by name", { { "class_logits", { 1, 1, 1, 10 } } }, "classes");
+    row("clipped spectrum", { { "output", { 1, 12, 32 }, "Clip" } }, "values");
     row("embedding", { { "embedding", { 1, 128 } } }, "values");
     row("regression through tanh", { { "y", { 1, 3 }, "Tanh" } }, "values");
     row("sequence", { { "logits", { 1, 12, 50 } } }, "sequence");

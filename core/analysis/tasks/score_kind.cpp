@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,10 +19,24 @@ namespace {
 constexpr std::array<std::string_view, 11> kOther { "box", "bbox", "hidden", "embedding", "feature", "landmark",
     "state", "present", "past", "cache", "key_value" };
 
-bool namedOtherwise(std::string name)
+/// What they call scores of classes.
+constexpr std::array<std::string_view, 5> kScores { "logit", "prob", "score", "class", "softmax" };
+
+std::string inLowerCase(std::string name)
 {
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    return std::ranges::any_of(kOther, [&](std::string_view part) { return name.find(part) != std::string::npos; });
+    return name;
+}
+
+bool namesOne(const std::string& name, std::span<const std::string_view> parts)
+{
+    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+/// A map of features with a single place, as convolutions leave it with channels last: heads of classifiers are flat.
+bool isOnePlace(const std::optional<Dims>& dims)
+{
+    return dims && dims->size() == 4 && (*dims)[1].value == 1 && (*dims)[2].value == 1 && (*dims)[3].value > 1;
 }
 
 bool isReal(DType type)
@@ -46,7 +62,8 @@ std::string computingOperator(const Plan& plan, ValueId value)
 ScoreKind scoreKindOf(const Plan& plan, ValueId output)
 {
     const Graph& graph = plan.graph();
-    if (!isReal(plan.facts().of(output).dtype) || namedOtherwise(graph.value(output).name))
+    const std::string name = inLowerCase(graph.value(output).name);
+    if (!isReal(plan.facts().of(output).dtype) || namesOne(name, kOther))
         return ScoreKind::None;
     const std::string type = computingOperator(plan, output);
     if (type.empty())
@@ -58,8 +75,9 @@ ScoreKind scoreKindOf(const Plan& plan, ValueId output)
     if (type == "Sigmoid" || type == "HardSigmoid")
         return ScoreKind::Ranked;
     const bool others = type.ends_with("LayerNormalization") || type == "LSTM" || type == "GRU" || type == "RNN"
-        || type == "Tanh" || type == "LpNormalization";
-    return others ? ScoreKind::None : ScoreKind::Logits;
+        || type == "Tanh" || type == "LpNormalization" || type == "Clip" || type == "Relu";
+    const bool features = isOnePlace(plan.facts().of(output).dims) && !namesOne(name, kScores);
+    return others || features ? ScoreKind::None : ScoreKind::Logits;
 }
 
 } // namespace qs
