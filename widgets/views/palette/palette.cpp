@@ -62,6 +62,12 @@ Palette::Palette(QWidget* window)
 
 void Palette::setGroups(std::vector<PaletteGroupPtr> groups) { m_model->setGroups(std::move(groups)); }
 
+void Palette::setComing(bool coming)
+{
+    m_coming = coming;
+    tell();
+}
+
 void Palette::remember()
 {
     m_remembers = true;
@@ -183,7 +189,7 @@ void Palette::tell()
     const QString signs
         = tr("Begin with  >  for actions,  @  nodes,  #  tensors,  =  settings,  !  findings,  %  samples");
     if (rows == 0)
-        m_note->setText(m_model->searching() ? tr("Searching…") : tr("No match for “%1”").arg(typed));
+        m_note->setText(m_model->searching() || m_coming ? tr("Searching…") : tr("No match for “%1”").arg(typed));
     else if (!typed.isEmpty() && m_model->matches() > size_t(rows))
         m_note->setText(tr("The best %1 of %2").arg(rows).arg(countText(m_model->matches())));
     else

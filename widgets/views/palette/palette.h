@@ -25,6 +25,7 @@ public:
     using Fill = std::function<void()>;
     void setFill(Fill fill) { m_fill = std::move(fill); }
     void setGroups(std::vector<PaletteGroupPtr> groups);
+    void setComing(bool coming); ///< names of nodes and tensors: what is not found may be among them
     /// What was chosen in former sessions is at the top, and what is chosen is kept; else only while this window lives.
     void remember();
     void open(const QString& typed = {});
@@ -52,7 +53,7 @@ private:
     Fill m_fill;
     QPointer<QWidget> m_before; ///< that had the focus
     QStringList m_used; ///< newest first
-    bool m_remembers = false;
+    bool m_remembers = false, m_coming = false;
 };
 
 } // namespace qs

@@ -63,6 +63,11 @@ PaletteGroupPtr namesGroup(PaletteKind kind, const SnapshotPtr& snapshot, const 
     return group;
 }
 
+bool sameModels(const SnapshotPtr& a, const SnapshotPtr& b)
+{
+    return a && b && a->floatFile == b->floatFile && a->quantFile == b->quantFile;
+}
+
 } // namespace
 
 PaletteSources::PaletteSources(Palette& palette, PaletteParts parts)
@@ -72,7 +77,9 @@ PaletteSources::PaletteSources(Palette& palette, PaletteParts parts)
 {
     palette.setFill([this] { fill(); });
     connect(&m_parts.session, &Session::snapshotChanged, this, [this] {
-        if (m_palette.isVisible())
+        const SnapshotPtr snapshot = m_parts.session.snapshot();
+        const bool partial = snapshot->comparison && snapshot->comparison->partial;
+        if (m_palette.isVisible() && !(partial && sameModels(snapshot, m_namesOf)))
             fill();
     });
 }
@@ -96,11 +103,15 @@ std::vector<PaletteGroupPtr> PaletteSources::groups() const
 void PaletteSources::wantNames()
 {
     const SnapshotPtr snapshot = m_parts.session.snapshot();
-    if (snapshot == m_namesOf)
+    if (snapshot == m_namesOf || sameModels(snapshot, m_wanted))
         return;
-    m_namesOf = nullptr;
-    m_names.clear();
-    if (!snapshot->floatModel && !snapshot->quantModel)
+    if (!sameModels(snapshot, m_namesOf)) {
+        m_namesOf = nullptr;
+        m_names.clear();
+    }
+    m_wanted = snapshot->floatModel || snapshot->quantModel ? snapshot : nullptr;
+    m_palette.setComing(m_wanted && m_names.empty());
+    if (!m_wanted)
         return;
     NamedUnits units;
     const RecipeView& recipe = m_parts.recipe;
@@ -131,10 +142,12 @@ void PaletteSources::wantNames()
 
 void PaletteSources::takeNames(const SnapshotPtr& snapshot, const std::vector<PaletteGroupPtr>& names)
 {
-    if (snapshot != m_parts.session.snapshot())
+    if (snapshot != m_wanted)
         return;
+    m_wanted = nullptr;
     m_namesOf = snapshot;
     m_names = names;
+    m_palette.setComing(false);
     if (m_palette.isVisible())
         m_palette.setGroups(groups());
 }

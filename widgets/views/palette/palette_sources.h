@@ -28,7 +28,8 @@ struct PaletteParts {
     std::function<void(const std::string& path)> showSetting; ///< of the recipe: gives its field the focus
 };
 
-/// Fills the palette: names of large models come from a worker, once a snapshot.
+/// Fills the palette: names of large models come from a worker. Those of the models that are open stay while others of
+/// the same models are listed: snapshots come faster than that during a run.
 class PaletteSources : public QObject {
     Q_OBJECT
 public:
@@ -48,6 +49,7 @@ private:
     Palette& m_palette;
     PaletteParts m_parts;
     SnapshotPtr m_namesOf; ///< whose names are known
+    SnapshotPtr m_wanted; ///< whose names are being listed
     std::vector<PaletteGroupPtr> m_names;
 };
 
