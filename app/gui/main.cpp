@@ -16,6 +16,7 @@
 
 #include <QApplication>
 #include <QLoggingCategory>
+#include <QScreen>
 
 #include <cstdio>
 
@@ -97,8 +98,8 @@ int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::Ma
 
 int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
 {
-    if (options.sizeGiven)
-        window.resize(options.size);
+    // what fonts and scales make of the usual size may be more than the screen has
+    window.resize(options.sizeGiven ? options.size : window.size().boundedTo(window.screen()->availableSize()));
     const auto once = Qt::ConnectionType(Qt::SingleShotConnection);
     QObject::connect(
         &session, &qs::Session::settled, &window,

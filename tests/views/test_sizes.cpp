@@ -6,7 +6,9 @@
 #include "widgets/plots/plot_widget.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/error_bar.h"
+#include "widgets/views/base/panel.h"
 #include "widgets/views/base/text/elided_button.h"
+#include "widgets/views/base/text/font_units.h"
 #include "widgets/views/data/fixed_inputs_dialog.h"
 #include "widgets/views/data/prepare_dialog.h"
 #include "widgets/views/data/preprocess_dialog.h"
@@ -313,23 +315,44 @@ private slots:
     void inspectorShowsEightRows_data()
     {
         QTest::addColumn<int>("layout");
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<double>("points");
         QTest::addColumn<bool>("longNames");
         for (const LayoutName layout :
             { LayoutName::Inspect, LayoutName::Compare, LayoutName::WhatIf, LayoutName::Teach })
             for (const bool longOnes : { false, true })
-                QTest::addRow("layout %d%s", int(layout), longOnes ? ", long names" : "") << int(layout) << longOnes;
+                for (const auto& [size, points] : { std::pair { QSize(1280, 800), 9.75 }, { { 1280, 700 }, 9.75 },
+                         { { 1280, 700 }, 12.0 }, { { 1280, 700 }, 16.0 } })
+                    QTest::addRow("layout %d, %s, %g pt%s", int(layout), text(size).constData(), points,
+                        longOnes ? ", long names" : "")
+                        << int(layout) << size << points << longOnes;
     }
 
     void inspectorShowsEightRows()
     {
         QFETCH(const int, layout);
+        QFETCH(const QSize, size);
+        QFETCH(const double, points);
         QFETCH(const bool, longNames);
-        Shown shown(longNames, QSize(1280, 800));
+        const FontOf font(points);
+        Shown shown(longNames, size);
         QVERIFY(shown.ready());
         shown.arrange(LayoutName(layout));
         const auto* inspector = shown.example.window.findChild<InspectorPanel*>();
         QVERIFY(seen(*inspector));
-        QVERIFY2(wholeRows(*inspector->table()) >= 8, QByteArray::number(wholeRows(*inspector->table())).constData());
+        const int least = points > 14 ? 7 : 8;
+        QVERIFY2(
+            wholeRows(*inspector->table()) >= least, QByteArray::number(wholeRows(*inspector->table())).constData());
+    }
+
+    /// Other texts end with an ellipsis before the names do, and numbers never.
+    void namesKeepTheirRoom()
+    {
+        Shown shown(true, kSmallScreen);
+        QVERIFY(shown.ready());
+        shown.arrange(LayoutName::Inspect);
+        const auto* table = shown.example.window.findChild<Panel*>(QStringLiteral("tensors"))->findChild<QTableView*>();
+        QTRY_VERIFY(table->columnWidth(0) >= fontUnits(table->fontMetrics(), 150));
     }
 
     /// A value that is cut is shown whole when its row is chosen.

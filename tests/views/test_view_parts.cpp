@@ -276,6 +276,10 @@ void TestViewParts::emptyTextsSayWhy()
     QVERIFY(pairNote(pair).isEmpty());
     pair.comparison.reset();
     QCOMPARE(whyNothingCompared(pair), QStringLiteral("Open data to compare the models."));
+    Snapshot coming = pair;
+    coming.inputs.data.spec = "/models/samples.npz"; // asked for, and not there yet
+    QVERIFY(numbersFollow(coming) && !numbersFollow(pair));
+    QCOMPARE(whyNothingCompared(coming), QStringLiteral("The models are read; numbers follow when they have run."));
     Snapshot floats = pair, quantized = pair, swapped = pair, alone = pair;
     floats.quantModel = pair.floatModel;
     QCOMPARE(pairNote(floats), QStringLiteral("Both models are float: second.onnx has no quantizers."));

@@ -22,7 +22,7 @@ namespace {
 constexpr int kMostTicks = 5;
 constexpr double kTickWidth = 4.2, kTickHeight = 1.6; ///< lines of text of the axis for each
 constexpr double kLeastNumberedAxis = 1.8; ///< height in lines below which numbers would lie over each other
-constexpr double kLegendLines = 7; ///< height in lines without which bins need all the room
+constexpr double kLegendLines = 8.5; ///< height in lines without which bins need all the room
 constexpr int kVeilAlpha = 150; ///< of 255
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 

@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/other_row.h"
 #include "widgets/models/words/error_text.h"
+#include "widgets/session/shown/empty_texts.h"
 
 #include <QPointer>
 
@@ -90,7 +91,7 @@ QString PairDetails::samplesText() const
 QString PairDetails::hint() const
 {
     if (!m_session.comparison())
-        return tr("Open a float model, its quantized counterpart and data to compare them.");
+        return whyNothingCompared(*m_session.snapshot());
     if (!m_place.activation())
         return tr("Choose a tensor that both models have.");
     return m_problem.isEmpty() ? tr("Looking closely…") : m_problem;

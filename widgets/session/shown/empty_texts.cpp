@@ -54,10 +54,18 @@ QString kindNote(const Snapshot& snapshot)
 
 } // namespace
 
+bool numbersFollow(const Snapshot& snapshot)
+{
+    return !snapshot.comparison && !snapshot.data && !snapshot.inputs.data.spec.empty()
+        && (snapshot.floatModel || snapshot.quantModel);
+}
+
 QString whyNothingCompared(const Snapshot& snapshot)
 {
     if (snapshot.comparison)
         return {};
+    if (numbersFollow(snapshot))
+        return tr("The models are read; numbers follow when they have run.");
     if (!snapshot.floatModel && !snapshot.quantModel)
         return tr("Open a float and a quantized model and data to compare them.");
     if (!snapshot.quantModel && !snapshot.floatModel->isFloat())

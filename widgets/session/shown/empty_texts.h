@@ -7,6 +7,9 @@
 
 namespace qs {
 
+/// The models are there to be drawn while the data that are to be run are still to come.
+bool numbersFollow(const Snapshot& snapshot);
+
 /// Why there is no comparison, and what to do about it; what is empty shows this. "" where there is one.
 QString whyNothingCompared(const Snapshot& snapshot);
 

@@ -119,9 +119,15 @@ void TableColumns::fit()
     }
     if (over > spare) { // it has to be scrolled anyway
         shown[0].wanted = std::clamp(shown[0].wanted, shown[0].least, std::max(shown[0].least, units(kFirstUsual)));
-    } else if (over > 0) {
+    } else if (over > 0) { // names stay readable while other texts can end with an ellipsis
+        const bool named = shown[0].yields == Yield::Second;
+        const int least = shown[0].least;
+        if (named)
+            shown[0].least = std::max(least, std::min(shown[0].wanted, units(kFirstUsual)));
         for (const Yield kind : { Yield::First, Yield::Second, Yield::Last })
             over = take(shown, over, kind);
+        shown[0].least = least;
+        take(shown, over, Yield::Second);
     } else if (!m_drawn.count(0)) {
         shown[0].wanted -= over;
     }

@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/channel_chart.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/detail/channel_data.h"
@@ -76,7 +77,10 @@ WeightLabPanel::WeightLabPanel(Session& session, QWidget* parent)
     setFocusProxy(m_table);
     connect(&session, &Session::snapshotChanged, this, &WeightLabPanel::request);
     connect(&m_place, &ShownPlace::changed, this, &WeightLabPanel::request);
-    connect(this, &Panel::lookedAtChanged, this, &WeightLabPanel::request);
+    connect(this, &Panel::lookedAtChanged, this, [this] {
+        showSummary();
+        request();
+    });
     connect(&session, &Session::themeChanged, this, [this] {
         m_chart->setStyle(plotStyleOf(m_session.theme()));
         m_shown.reset();
@@ -111,7 +115,8 @@ void WeightLabPanel::showHint(const QString& text)
     none.emptyText = text;
     m_chart->setData(none);
     m_table->hide();
-    m_summary->hide();
+    m_summary->clear();
+    showSummary();
 }
 
 QString WeightLabPanel::labTag() const { return QStringLiteral("weight-lab-") + objectName(); }
@@ -131,8 +136,9 @@ void WeightLabPanel::request()
     m_session.jobs().cancelTag(labTag());
     header()->setInfo({});
     if (!wanted.row)
-        return showHint(ready ? tr("Choose a weight, or a node that has one.")
-                              : tr("Open a float model, its quantized counterpart and data to compare them."));
+        return showHint(ready          ? tr("Choose a weight, or a node that has one.")
+                : snapshot->comparison ? tr("Other ways are tried when the run is done.")
+                                       : whyNothingCompared(*snapshot));
     header()->setInfo(toQt(wanted.row->name));
     JobRequest job;
     job.tag = labTag();
@@ -178,7 +184,7 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
     view.data.yLabel = tr("float range");
     m_chart->setData(view.data);
     m_summary->setText(labSummary(*lab));
-    m_summary->show();
+    showSummary();
     m_table->show();
     showWholeTable();
 }
@@ -192,6 +198,9 @@ void WeightLabPanel::showWholeTable()
         needed += std::max(m_table->horizontalHeader()->sectionSizeHint(column), cells->sizeHintForColumn(column)) + 1;
     m_splitter->setSizes({ needed, std::max(0, m_splitter->width() - needed) });
 }
+
+/// Behind another tab it would take the lines of the width that it had last from all the panels there.
+void WeightLabPanel::showSummary() { m_summary->setVisible(lookedAt() && !m_summary->text().isEmpty()); }
 
 QString WeightLabPanel::summary() const { return m_summary->text(); }
 

@@ -29,6 +29,7 @@ private:
     void request();
     void show(const std::optional<WeightLab>& lab);
     void showHint(const QString& text);
+    void showSummary(); ///< where there is one
     void showWholeTable();
 
     Session& m_session;

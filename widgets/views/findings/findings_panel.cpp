@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
+#include "widgets/session/shown/empty_texts.h"
 #include "widgets/session/shown/finding_place.h"
 
 #include <QLabel>
@@ -21,6 +22,8 @@ constexpr size_t kMaxCards = 100;
 /// What to open next to see findings.
 QString missingText(const Snapshot& snapshot)
 {
+    if (numbersFollow(snapshot))
+        return FindingsPanel::tr("The models are read; findings follow when they have run.");
     if (quantizedAlone(snapshot))
         return FindingsPanel::tr(
             "This model is quantized already. Open the float model that it was made from (File menu).");

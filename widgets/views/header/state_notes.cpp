@@ -40,7 +40,8 @@ QString statusText(const Session& session)
             : QLabel::tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
     }
     if (session.work() == Session::Work::Opening)
-        return QLabel::tr("The graph is drawn; its numbers follow.");
+        return snapshot.floatModel || snapshot.quantModel ? QLabel::tr("The models are read; their numbers follow.")
+                                                          : QLabel::tr("Reading the files…");
     if (quantizedAlone(snapshot))
         return QLabel::tr("Open the float model next: this one is quantized already.");
     if (snapshot.floatModel && !snapshot.quantModel)

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kAdvicePadding = 14;
 constexpr int kDefaultSeconds = 20;
-constexpr int kLeastCurve = 150, kLeastUnit = 120, kOpWidth = 90; ///< font units
+constexpr int kLeastCurve = 150, kLeastUnit = 120, kOpWidth = 124; ///< font units
 
 QString exclusionText(const Exclusion& exclusion)
 {

@@ -18,6 +18,7 @@ namespace qs {
 namespace {
 
 constexpr int kLogLines = 2000;
+constexpr int kLeastPart = 44; ///< font units of the height of jobs and log
 constexpr int kWordWidth = 90, kNumberWidth = 84; ///< font units of a column
 
 } // namespace
@@ -47,6 +48,8 @@ JobsPanel::JobsPanel(Session& session, QWidget* parent)
     m_log->setMaximumBlockCount(kLogLines);
     m_log->setAccessibleName(tr("Log"));
     m_log->setPlaceholderText(tr("Log: nothing to report"));
+    for (QWidget* part : std::initializer_list<QWidget*> { m_table, m_log })
+        part->setMinimumHeight(fontUnits(fontMetrics(), kLeastPart));
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->addWidget(m_table);
     splitter->addWidget(m_log);

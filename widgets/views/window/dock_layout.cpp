@@ -157,7 +157,7 @@ void DockLayout::apply(LayoutName name)
 {
     m_shown = true;
     closeOthers();
-    const Arrangement a = arrangementOf(name, m_window.size());
+    const Arrangement a = arrangementOf(name, m_window.size(), m_window.height() / m_window.fontMetrics().height());
     m_arranging = true;
     QLayout* layout = m_window.layout();
     layout->setEnabled(false); // or each dock that comes or goes would have all others laid out

@@ -3,11 +3,17 @@
 
 #include "widgets/models/base/translated.h"
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
 
 constexpr int kWideWindow = 1700; ///< pixels: room for one more group below
+constexpr int kLowLines = 50; ///< below it the panels at the right need some of the room below
+constexpr int kLowBottom = 22; ///< percent that is left then
+const std::vector<int> kLowRight { 34, 24 }; ///< the Inspector and what is below it
+constexpr int kLeastLines = 42; ///< below it they stand behind each other
 
 Arrangement inspectArrangement()
 {
@@ -60,6 +66,30 @@ Arrangement teachArrangement()
     return a;
 }
 
+Arrangement forHighWindow(LayoutName name, bool wide)
+{
+    switch (name) {
+    case LayoutName::Inspect:
+        return inspectArrangement();
+    case LayoutName::Compare:
+        return compareArrangement(wide);
+    case LayoutName::WhatIf:
+        return whatIfArrangement();
+    case LayoutName::Teach:
+        return teachArrangement();
+    }
+    return {};
+}
+
+/// All groups as tabs of one, the first in front.
+void joinGroups(Arrangement::Groups* groups, std::vector<int>* percent)
+{
+    for (size_t i = 1; i < groups->size(); ++i)
+        groups->front().insert(groups->front().end(), (*groups)[i].begin(), (*groups)[i].end());
+    groups->resize(1);
+    percent->clear();
+}
+
 } // namespace
 
 QString layoutTitle(LayoutName name)
@@ -77,20 +107,16 @@ QString layoutTitle(LayoutName name)
     return {};
 }
 
-Arrangement arrangementOf(LayoutName name, QSize window)
+Arrangement arrangementOf(LayoutName name, QSize window, int lines)
 {
-    const bool wide = window.width() >= kWideWindow;
-    switch (name) {
-    case LayoutName::Inspect:
-        return inspectArrangement();
-    case LayoutName::Compare:
-        return compareArrangement(wide);
-    case LayoutName::WhatIf:
-        return whatIfArrangement();
-    case LayoutName::Teach:
-        return teachArrangement();
+    Arrangement a = forHighWindow(name, window.width() >= kWideWindow);
+    if (lines < kLowLines) {
+        a.bottomHeight = std::min(a.bottomHeight, kLowBottom);
+        a.rightHeights = kLowRight;
     }
-    return {};
+    if (lines < kLeastLines)
+        joinGroups(&a.right, &a.rightHeights);
+    return a;
 }
 
 } // namespace qs

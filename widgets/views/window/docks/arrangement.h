@@ -25,7 +25,8 @@ struct Arrangement {
     std::vector<int> bottomWidths; ///< percent of what the left leaves, one a group
 };
 
-/// For a window of that size: where there is room, more stands side by side and less behind tabs.
-Arrangement arrangementOf(LayoutName name, QSize window);
+/// For a window of that size, `lines` of its font high: where there is room, more stands side by side and less behind
+/// tabs.
+Arrangement arrangementOf(LayoutName name, QSize window, int lines);
 
 } // namespace qs
