@@ -38,7 +38,8 @@ QString saturatedChannel(const SaturatingNode& node)
 QString worstPairText(const SaturatingNode& node)
 {
     const SaturatedPair& p = node.counts.worst;
-    return p.lost() == 0 ? absentText() : SaturationModel::tr("%1 → %2").arg(p.sum()).arg(p.kept());
+    return p.lost() == 0 ? absentText()
+                         : SaturationModel::tr("%1 → %2").arg(signedCount(p.sum()), signedCount(p.kept()));
 }
 
 Number worstLoss(const SaturatingNode& node)
@@ -81,7 +82,7 @@ SaturationModel::SaturationModel(QObject* parent)
               QStringLiteral("12.3 % (123)"), Value, kDown },
             words<R>(saturatedChannel, worstShare) },
         { { tr("worst pair"), tr("The pair of products that lost most: its sum, and what 16 bits keep of it"),
-              QStringLiteral("−65280 → −32768"), Word, kDown },
+              QStringLiteral("−65,280 → −32,768"), Word, kDown },
             words<R>(worstPairText, worstLoss) },
         { { tr("channels"), tr("Saturation by output channel"), QStringLiteral("channelschannels"), Strip, kDown },
             cell<R>([](const auto& channels, const Number&) { return countText(channels.size()); },
@@ -126,6 +127,11 @@ void SaturationModel::refresh()
         nodes.push_back(std::move(node));
     }
     setRows(std::move(nodes));
+}
+
+QString signedCount(int number)
+{
+    return number < 0 ? QStringLiteral("−") + countText(quint64(-int64_t(number))) : countText(quint64(number));
 }
 
 QString SaturationModel::filterText(const SaturatingNode& row) const

@@ -119,12 +119,12 @@ NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const ClipBehind> clips,
 
 QString unitTitle(std::span<const RecipeNode> nodes, std::span<const size_t> members)
 {
+    if (members.size() > kMostNamed)
+        return tr("%1 and %2 more").arg(toQt(nodes[members[0]].name), countText(members.size() - 1));
     QStringList names;
-    for (const size_t member : members.first(std::min(members.size(), kMostNamed)))
+    for (const size_t member : members)
         names << toQt(nodes[member].name);
-    const QString named = names.join(QStringLiteral(" + "));
-    return members.size() <= kMostNamed ? named
-                                        : tr("%1 and %2 more").arg(named, countText(members.size() - kMostNamed));
+    return names.join(QStringLiteral(" + "));
 }
 
 } // namespace qs

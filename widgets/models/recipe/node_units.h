@@ -43,7 +43,7 @@ std::vector<ClipBehind> clipsBehind(const GraphDraft& draft, std::span<const Rec
 /// recipe is applied to. `states` has one element a node.
 NodeUnits nodeUnits(const Snapshot& snapshot, std::span<const ClipBehind> clips, std::span<const NodeState> states);
 
-/// "Conv_3 + Relu_4"; "Conv_3 + Relu_4 + Conv_5 and 12 more".
+/// "Conv_3 + Relu_4"; "Conv_3 and 14 more".
 QString unitTitle(std::span<const RecipeNode> nodes, std::span<const size_t> members);
 
 } // namespace qs

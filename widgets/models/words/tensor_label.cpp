@@ -3,6 +3,8 @@
 
 #include "widgets/models/base/formatting.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 #include <array>
 
@@ -29,6 +31,15 @@ QString tensorLabel(std::string_view tensor, std::string_view node)
 {
     return node.empty() || node == tensor || !isCountedName(tensor) ? toQt(tensor)
                                                                     : toQt(tensor) + QStringLiteral(" · ") + toQt(node);
+}
+
+QString withoutCommonEnd(const QString& name)
+{
+    static const QRegularExpression kEnd(
+        QStringLiteral("(?<=.)((/BiasAdd)?/ReadVariableOp(__\\d+)?(:0)?)?([_/]output_\\d+)?"
+                       "(_(Deq|Q)uantizeLinear_Output(_\\d+)?|_quantized)?$"));
+    QString shorter = name;
+    return shorter.remove(kEnd);
 }
 
 } // namespace qs

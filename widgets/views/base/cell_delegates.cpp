@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/base/cell_delegates.h"
 
+#include "widgets/models/words/tensor_label.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_header.h"
@@ -32,15 +33,13 @@ QRect middle(const QRect& area, int height)
 /// Names differ in their last parts, so the beginning goes first, after what exporters and quantizers append to all.
 void shorten(QStyleOptionViewItem* cell)
 {
-    static const QRegularExpression kOutput(
-        QStringLiteral("(_output_\\d+)?(_(Deq|Q)uantizeLinear_Output(_\\d+)?|_quantized)?$"));
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
     const int check
         = cell->features & QStyleOptionViewItem::HasCheckIndicator ? fontUnits(cell->fontMetrics, kCheckRoom) : 0;
     const int room = cell->rect.width() - 2 * kMargin - check;
     cell->textElideMode = cell->text.contains(kPath) ? Qt::ElideLeft : Qt::ElideRight;
     if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
-        cell->text.remove(kOutput);
+        cell->text = withoutCommonEnd(cell->text);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/graph/group_painter.h"
+#include "widgets/views/graph/minimap.h"
 
 #include <QApplication>
 #include <QHelpEvent>
@@ -95,7 +96,7 @@ double GraphCanvas::fitZoom() const
 /// Texts of the drawing have the size of the usual font; beside a larger one they are drawn larger.
 double GraphCanvas::textZoom() const { return std::max(1.0, fontUnits(fontMetrics(), 100) / 100.0); }
 
-/// The whole graph if it is readable, else its top or the selection at 100 %.
+/// The whole graph if it is readable, else its top or the selection at 100 %, beside the minimap where it fits there.
 void GraphCanvas::showFirstView()
 {
     if (!m_scene || m_scene->boxCount() == 0 || width() < 2 || height() < 2)
@@ -107,12 +108,15 @@ void GraphCanvas::showFirstView()
         setView(whole, QPointF(width(), height()) / 2 - bounds.center() * whole);
         return;
     }
-    const double zoom = std::clamp(width() / bounds.width(), kReadableZoom * text, text);
+    const double beside = width() - minimapRoom(bounds, size());
+    const bool fits = bounds.width() * kReadableZoom * text <= beside;
+    const double room = fits ? beside : width();
+    const double zoom = std::clamp(room / bounds.width(), kReadableZoom * text, text);
     const uint32_t box = m_look.selected.value_or(0);
     const QPointF centre = m_scene->box(box).center();
     QPointF offset = QPointF(width(), height()) / 2 - centre * zoom;
-    if (bounds.width() * zoom <= width())
-        offset.setX((width() - bounds.width() * zoom) / 2);
+    if (bounds.width() * zoom <= room)
+        offset.setX(std::min((width() - bounds.width() * zoom) / 2, room - bounds.width() * zoom));
     const double lowest = height() - bounds.height() * zoom;
     offset.setY(std::clamp(offset.y(), std::min(0.0, lowest), 0.0));
     setView(zoom, offset);

@@ -95,7 +95,7 @@ void GraphPanel::requestScene()
     m_waiting = now && snapshot->floatModel && m_sceneShows == shows();
     if (!m_waiting)
         showScene(nullptr);
-    m_canvas->setMessage(tr("Laying out %1 nodes…").arg(model->graph().nodes().size()));
+    m_canvas->setMessage(tr("Laying out %1 nodes…").arg(countText(model->graph().nodes().size())));
 }
 
 void GraphPanel::sceneFailed(const Issue& issue)

@@ -32,6 +32,11 @@ QSize sizeFor(const QRectF& bounds, const QSize& room)
 
 } // namespace
 
+int minimapRoom(const QRectF& bounds, const QSize& canvas)
+{
+    return canvas.width() < kLeastCanvas || bounds.isEmpty() ? 0 : sizeFor(bounds, canvas).width() + 2 * kMapMargin;
+}
+
 Minimap::Minimap(GraphCanvas& canvas)
     : QWidget(&canvas)
     , m_canvas(canvas)

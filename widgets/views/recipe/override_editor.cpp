@@ -112,7 +112,7 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
     m_more->setText(tr("Override ▾"));
     m_more->setCheckable(true);
     m_more->setToolTip(tr("Type, range, scale and zero point of this tensor alone"));
-    m_parts->setText(tr("Parts ▾"));
+    m_parts->setText(tr("Parts"));
     m_parts->setToolTip(tr("Quantize one node of these alone, or leave it alone in float"));
     m_parts->setPopupMode(QToolButton::InstantPopup);
     auto* parts = new QMenu(m_parts);

@@ -71,11 +71,6 @@ TablePanel::Setup saturationSetup(Session& session)
     return setup;
 }
 
-QString signedCount(int number)
-{
-    return number < 0 ? QStringLiteral("−") + countText(quint64(-int64_t(number))) : countText(quint64(number));
-}
-
 /// The two products, their sum, and what is kept of it.
 QString pairHtml(const SaturatingNode& node)
 {
