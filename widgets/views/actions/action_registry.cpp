@@ -185,12 +185,13 @@ QString ActionRegistry::menuOpenedBy(const QKeySequence& keys) const
 /// Tool tips and texts that name keys.
 void ActionRegistry::refreshWidgets() const
 {
-    const QList<QWidget*> widgets = m_window.findChildren<QWidget*>();
-    for (const ActionEntry& entry : m_entries) {
-        const QString keys = keysText(entry.keys());
-        for (QWidget* widget : widgets)
-            showKeys(*widget, entry.id, keys);
-    }
+    const auto keysOf = [this](const QString& id) -> std::optional<QString> {
+        const ActionEntry* entry = find(id);
+        return entry ? std::optional(keysText(entry->keys())) : std::nullopt;
+    };
+    for (QWidget* widget : m_window.findChildren<QWidget*>())
+        if (!widget->dynamicPropertyNames().isEmpty()) // of thousands, few have any
+            showKeys(*widget, keysOf);
 }
 
 } // namespace qs

@@ -113,8 +113,10 @@ void setKeyTip(QWidget& widget, const QString& id, const QString& tip)
 {
     widget.setProperty(kTipOf, id);
     widget.setProperty(kTip, tip);
-    const QAction* action = actionAround(&widget, id);
-    showKeys(widget, id, action ? keysText(action->shortcuts()) : QString());
+    showKeys(widget, [&widget](const QString& its) {
+        const QAction* action = actionAround(&widget, its);
+        return action ? keysText(action->shortcuts()) : QString();
+    });
 }
 
 void setKeyText(QAbstractButton& button, const QString& id, const QString& text)
@@ -124,16 +126,19 @@ void setKeyText(QAbstractButton& button, const QString& id, const QString& text)
     button.setText(text);
 }
 
-void showKeys(QWidget& widget, const QString& id, const QString& keys)
+void showKeys(QWidget& widget, const std::function<std::optional<QString>(const QString& id)>& keysOf)
 {
-    if (widget.property(kTipOf).toString() == id) {
-        const QString tip = widget.property(kTip).toString();
-        widget.setToolTip(keys.isEmpty() ? tip : tip + QStringLiteral(" (%1)").arg(keys));
-    }
-    if (auto* button = qobject_cast<QAbstractButton*>(&widget); button && button->property(kTextOf).toString() == id) {
-        const QString text = button->property(kText).toString();
-        button->setText(keys.isEmpty() ? text : text + QStringLiteral("  ") + keys.section(u',', 0, 0));
-    }
+    if (const QString id = widget.property(kTipOf).toString(); !id.isEmpty())
+        if (const auto keys = keysOf(id)) {
+            const QString tip = widget.property(kTip).toString();
+            widget.setToolTip(keys->isEmpty() ? tip : tip + QStringLiteral(" (%1)").arg(*keys));
+        }
+    if (const QString id = widget.property(kTextOf).toString(); !id.isEmpty())
+        if (const auto keys = keysOf(id)) {
+            const QString text = widget.property(kText).toString();
+            static_cast<QAbstractButton&>(widget).setText(
+                keys->isEmpty() ? text : text + QStringLiteral("  ") + keys->section(u',', 0, 0));
+        }
 }
 
 } // namespace qs

@@ -7,6 +7,8 @@
 #include <QMenu>
 #include <QString>
 
+#include <functional>
+#include <optional>
 #include <utility>
 
 class QAbstractButton;
@@ -42,8 +44,9 @@ bool isList(const QMenu& menu);
 /// The widget's tool tip, and the button's text, name the keys of that action as the user has them.
 void setKeyTip(QWidget& widget, const QString& id, const QString& tip);
 void setKeyText(QAbstractButton& button, const QString& id, const QString& text);
-/// Of one widget, where it asked for that: what it shows for these keys.
-void showKeys(QWidget& widget, const QString& id, const QString& keys);
+/// What one widget shows, where it asked for that: `keysOf` gives the keys of an action's name as text, or nullopt for
+/// an action that is not known, whose keys stay shown as they are.
+void showKeys(QWidget& widget, const std::function<std::optional<QString>(const QString& id)>& keysOf);
 
 /// A new entry of a menu.
 template <class Context, class Function>

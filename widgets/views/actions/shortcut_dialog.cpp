@@ -39,18 +39,14 @@ public:
     }
 
 protected:
-    bool filterAcceptsRow(int row, const QModelIndex& parent) const override
+    bool filterAcceptsRow(int row, const QModelIndex&) const override
     {
         const QList<QKeySequence> its = m_model.entry(row).keys();
         if (!m_keys.isEmpty() && std::ranges::none_of(its, [this](const QKeySequence& key) {
                 return m_keys.matches(key) != QKeySequence::NoMatch;
             }))
             return false;
-        QString line;
-        for (int column = 0; column < ShortcutModel::kColumns; ++column)
-            line += m_model.index(row, column, parent).data().toString() + u' ';
-        return std::ranges::all_of(
-            m_words, [&](const QString& word) { return line.contains(word, Qt::CaseInsensitive); });
+        return std::ranges::all_of(m_words, [&](const QString& word) { return m_model.holds(row, word); });
     }
 
 private:

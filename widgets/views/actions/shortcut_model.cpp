@@ -5,6 +5,8 @@
 
 #include <QFont>
 
+#include <algorithm>
+
 namespace qs {
 
 ShortcutModel::ShortcutModel(ActionRegistry& registry, QObject* parent)
@@ -13,6 +15,7 @@ ShortcutModel::ShortcutModel(ActionRegistry& registry, QObject* parent)
 {
     connect(&registry, &ActionRegistry::changed, this, [this] {
         beginResetModel();
+        m_cells.clear();
         endResetModel();
     });
 }
@@ -54,14 +57,30 @@ QString ShortcutModel::cell(const ActionEntry& entry, int column) const
     }
 }
 
+const ShortcutModel::Cells& ShortcutModel::cells(int row) const
+{
+    if (m_cells.empty())
+        for (const ActionEntry& its : m_registry.entries()) {
+            Cells& cells = m_cells.emplace_back();
+            for (int column = 0; column < kColumns; ++column)
+                cells[size_t(column)] = cell(its, column);
+        }
+    return m_cells[size_t(row)];
+}
+
+bool ShortcutModel::holds(int row, const QString& word) const
+{
+    return std::ranges::any_of(
+        cells(row), [&](const QString& text) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
 QVariant ShortcutModel::data(const QModelIndex& index, int role) const
 {
     if (!index.isValid() || index.row() >= rowCount())
         return {};
-    const ActionEntry& its = entry(index.row());
     if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
-        return cell(its, index.column());
-    if (role == Qt::FontRole && index.column() == Keys && m_registry.isChanged(its)) {
+        return cells(index.row())[size_t(index.column())];
+    if (role == Qt::FontRole && index.column() == Keys && m_registry.isChanged(entry(index.row()))) {
         QFont font;
         font.setBold(true);
         return font;
