@@ -7,12 +7,22 @@
 #include "core/quant/recipe/recipe_edit.h"
 #include "tests/support/timed_application.h"
 #include "widgets/session/recipe/advisor.h"
+#include "widgets/views/actions/action_registry.h"
+#include "widgets/views/actions/shortcut_dialog.h"
+#include "widgets/views/graph/graph_canvas.h"
+#include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/palette/palette.h"
 #include "widgets/views/theme/style.h"
+#include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/docks/arrangement.h"
 #include "widgets/views/window/main_window.h"
 
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QLineEdit>
+#include <QPointer>
 #include <QTimer>
 #include <QUndoStack>
 
@@ -120,6 +130,13 @@ public:
             act("redo", [&] { recipe.stack().redo(); });
         for (const ThemeChoice theme : { ThemeChoice::Dark, ThemeChoice::Light })
             act("change the theme", [&] { m_window.setThemeChoice(theme); });
+        for (const LayoutName layout : kLayoutNames)
+            act(
+                "change the layout", [&] { m_window.layoutOfPanels().apply(layout); },
+                layoutTitle(layout).toStdString());
+        m_window.layoutOfPanels().apply(LayoutName::Inspect);
+        useGraphMenu();
+        useShortcutEditor();
     }
 
     const std::map<std::string, std::vector<Span>>& actions() const { return m_actions; }
@@ -127,6 +144,42 @@ public:
     const std::vector<std::pair<double, std::string>>& ranking() const { return m_ranking; }
 
 private:
+    /// Asked for beside the boxes and on one.
+    void useGraphMenu()
+    {
+        GraphCanvas& canvas = m_window.graph().canvas();
+        for (const QPoint at : { QPoint(3, 3), canvas.rect().center() })
+            for (int round = 0; round < 3; ++round)
+                act("graph's menu", [&] {
+                    QTimer::singleShot(100, &m_window, [] {
+                        if (QWidget* menu = QApplication::activePopupWidget())
+                            menu->close();
+                    });
+                    QMouseEvent move(QEvent::MouseMove, at, canvas.mapToGlobal(QPointF(at)), Qt::NoButton, {}, {});
+                    QCoreApplication::sendEvent(&canvas, &move);
+                    QContextMenuEvent asked(QContextMenuEvent::Mouse, at, canvas.mapToGlobal(at));
+                    QCoreApplication::sendEvent(&canvas, &asked);
+                });
+    }
+
+    void useShortcutEditor()
+    {
+        QPointer<ShortcutDialog> dialog;
+        act("open the shortcut editor", [&] {
+            dialog = new ShortcutDialog(m_window.actions(), &m_window);
+            dialog->open();
+        });
+        const QString text(300, QLatin1Char('x'));
+        act("filter shortcuts", [&] { // letter by letter, all in one
+            for (qsizetype letters = 1; letters <= text.size(); ++letters)
+                dialog->filter()->setText(text.left(letters));
+        });
+        act("open the palette", [&] {
+            dialog->reject();
+            m_window.finder().open({});
+        });
+    }
+
     TimedApplication& m_application;
     Session& m_session;
     MainWindow& m_window;

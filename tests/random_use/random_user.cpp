@@ -122,6 +122,15 @@ QPoint RandomUser::somewhereIn(const QWidget& widget)
     return { below(std::max(1, widget.width())), below(std::max(1, widget.height())) };
 }
 
+/// What is pressed may be gone before it is released.
+void RandomUser::clickOn(
+    const QPointer<QWidget>& widget, Qt::MouseButton button, Qt::KeyboardModifiers modifiers, const QPoint& at)
+{
+    QTest::mousePress(widget, button, modifiers, at);
+    if (widget)
+        QTest::mouseRelease(widget, button, modifiers, at);
+}
+
 void RandomUser::click()
 {
     static constexpr std::array keys { Qt::NoModifier, Qt::NoModifier, Qt::NoModifier, Qt::ShiftModifier,
@@ -132,16 +141,22 @@ void RandomUser::click()
     const int kind = below(10);
     if (kind == 0) {
         note(QStringLiteral("double click"), widget);
-        QTest::mouseDClick(widget, Qt::LeftButton, modifiers, at);
+        clickOn(widget, Qt::LeftButton, modifiers, at);
+        if (!widget)
+            return;
+        QMouseEvent again(QEvent::MouseButtonDblClick, at, widget->mapToGlobal(QPointF(at)), Qt::LeftButton,
+            Qt::LeftButton, modifiers);
+        QCoreApplication::sendEvent(widget, &again);
+        if (widget)
+            QTest::mouseRelease(widget, Qt::LeftButton, modifiers, at);
         return;
     }
     if (kind > 1) {
         note(QStringLiteral("click"), widget);
-        QTest::mouseClick(widget, Qt::LeftButton, modifiers, at);
-        return;
+        return clickOn(widget, Qt::LeftButton, modifiers, at);
     }
     note(QStringLiteral("right click"), widget);
-    QTest::mouseClick(widget, Qt::RightButton, modifiers, at);
+    clickOn(widget, Qt::RightButton, modifiers, at);
     if (!widget)
         return;
     QContextMenuEvent menu(QContextMenuEvent::Mouse, at, widget->mapToGlobal(at));

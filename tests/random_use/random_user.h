@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPoint>
 #include <QPointer>
 #include <QString>
 
@@ -30,6 +31,8 @@ private:
     QWidget* top(); ///< menu, dialog or window that has the mouse now
     QWidget* anyWidget();
     void click();
+    void clickOn(
+        const QPointer<QWidget>& widget, Qt::MouseButton button, Qt::KeyboardModifiers modifiers, const QPoint& at);
     void drag();
     void turnWheel();
     void pressKey();

@@ -37,17 +37,33 @@ public slots:
     void swallow(const QUrl&) { }
 };
 
+void copyFolder(const QString& from, const QString& to)
+{
+    QDir().mkpath(to);
+    for (const QFileInfo& entry : QDir(from).entryInfoList(QDir::Dirs | QDir::Files | QDir::NoDotAndDotDot)) {
+        const QString target = to + QLatin1Char('/') + entry.fileName();
+        if (entry.isDir())
+            copyFolder(entry.filePath(), target);
+        else
+            QFile::copy(entry.filePath(), target);
+    }
+}
+
 /// Copies, so that what is saved by chance replaces no file of anybody's.
 Inputs copied(const QStringList& files, const QString& folder)
 {
     Inputs inputs;
+    int number = 0;
     const auto copy = [&](const QString& file) {
         const QFileInfo info(file);
-        if (!info.isFile())
-            return file.toStdString();
-        const QString to = folder + QLatin1Char('/') + info.fileName();
-        QFile::copy(file, to);
-        return to.toStdString();
+        const QString own = folder + QStringLiteral("/%1").arg(++number); // both models may have one name
+        QDir().mkpath(own);
+        const QString to = own + QLatin1Char('/') + info.fileName();
+        if (info.isDir())
+            copyFolder(file, to);
+        else if (info.isFile())
+            QFile::copy(file, to);
+        return (info.exists() ? to : file).toStdString(); // "random:4" is no file
     };
     inputs.floatPath = copy(files.value(0));
     inputs.quantPath = copy(files.value(1));

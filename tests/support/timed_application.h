@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace qs::test {
@@ -43,31 +44,27 @@ private:
     double m_cpu = threadMs();
 };
 
-/// Times events of the outermost event loop.
+/// Times events, each by itself: those that a menu or a question handles in a loop of its own belong to no event around
+/// it.
 class TimedApplication : public QApplication {
 public:
     using QApplication::QApplication;
     bool notify(QObject* receiver, QEvent* event) override
     {
-        if (!m_timing || m_depth > 0 || QThread::currentThread() != thread())
+        const bool here = QThread::currentThread() == thread();
+        if (!m_timing || !here || thread()->loopLevel() <= m_level)
             return QApplication::notify(receiver, event);
-        ++m_depth;
         const QEvent::Type type = event->type();
         const std::string name = receiver->metaObject()->className();
-        const Stopped watch;
-        const bool handled = QApplication::notify(receiver, event);
-        note(watch.span(), name + " " + QMetaEnum::fromType<QEvent::Type>().valueToKey(type));
-        --m_depth;
+        bool handled = false;
+        time([&] { handled = QApplication::notify(receiver, event); },
+            [&] { return name + " " + QMetaEnum::fromType<QEvent::Type>().valueToKey(type); });
         return handled;
     }
     /// A call by the script, as a handler of a click would be.
     void call(const std::function<void()>& work)
     {
-        ++m_depth;
-        const Stopped watch;
-        work();
-        note(watch.span(), "the action itself");
-        --m_depth;
+        time(work, [] { return std::string("the action itself"); });
     }
     void begin() { m_timing = true; }
     void beginAction() { m_action = {}, m_longestOfAction.clear(); }
@@ -77,6 +74,17 @@ public:
     const std::map<std::string, Span>& longest() const { return m_longest; }
 
 private:
+    template <class Name> void time(const std::function<void()>& work, const Name& name)
+    {
+        const int level = std::exchange(m_level, thread()->loopLevel());
+        const Span before = std::exchange(m_inner, {});
+        const Stopped watch;
+        work();
+        Span all = watch.span();
+        note({ all.wallMs - m_inner.wallMs, all.cpuMs - m_inner.cpuMs }, name());
+        m_inner = { before.wallMs + all.wallMs, before.cpuMs + all.cpuMs };
+        m_level = level;
+    }
     void note(const Span& span, const std::string& what)
     {
         m_events.push_back(span);
@@ -86,7 +94,8 @@ private:
         m_longest[what].keepLonger(span);
     }
     bool m_timing = false;
-    int m_depth = 0;
+    int m_level = -1; ///< of the loop whose event is handled now
+    Span m_inner; ///< of loops inside of what is handled now
     Span m_action;
     std::string m_longestOfAction;
     std::vector<Span> m_events;
