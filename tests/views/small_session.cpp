@@ -132,9 +132,9 @@ SnapshotPtr snapshotOf(size_t blocks)
 } // namespace
 
 SmallSession::SmallSession(size_t blocks)
-    : m_snapshot(snapshotOf(blocks))
+    : m_snapshot(std::make_shared<SnapshotPtr>(snapshotOf(blocks)))
     , session([snapshot = m_snapshot](const Inputs&, const SnapshotPtr&, const ProgressFn&, const CancelToken&,
-                  const PartialFn&) { return Result<SnapshotPtr>(snapshot); })
+                  const PartialFn&) { return Result<SnapshotPtr>(*snapshot); })
 {
 }
 
@@ -143,7 +143,15 @@ bool SmallSession::load()
     Inputs inputs;
     inputs.floatPath = "small.onnx";
     session.openInputs(inputs);
-    return QTest::qWaitFor([this] { return session.snapshot() == m_snapshot; });
+    return QTest::qWaitFor([this] { return session.snapshot() == *m_snapshot; });
+}
+
+bool SmallSession::loadQuantized(size_t blocks)
+{
+    auto next = std::make_shared<Snapshot>(*snapshotOf(blocks));
+    next->floatModel = (*m_snapshot)->floatModel;
+    *m_snapshot = std::move(next);
+    return load();
 }
 
 } // namespace qs::test

@@ -13,10 +13,12 @@ public:
     explicit SmallSession(size_t blocks = 1);
     /// Publishes the snapshot; false when it does not come.
     [[nodiscard]] bool load();
-    const Graph& quantGraph() const { return m_snapshot->quantModel->graph(); }
+    /// The same float model with a quantized one of another number of blocks.
+    [[nodiscard]] bool loadQuantized(size_t blocks);
+    const Graph& quantGraph() const { return (*m_snapshot)->quantModel->graph(); }
 
 private:
-    SnapshotPtr m_snapshot;
+    std::shared_ptr<SnapshotPtr> m_snapshot; ///< what the session's next work gives
 
 public:
     Session session;

@@ -169,6 +169,26 @@ private slots:
         QVERIFY(o.panel.content()->model == o.small.session.snapshot()->floatModel->model);
     }
 
+    /// Until the smaller graph is laid out, the outline shows the larger one, whose nodes the smaller one does not
+    /// have.
+    void outlineAsksNothingOfAnotherGraph()
+    {
+        Outlined o(200);
+        QVERIFY(o.load());
+        QTRY_VERIFY(o.model().rowCount() > 0);
+        const QPersistentModelIndex last = o.named(QStringLiteral("relu_200"));
+        QVERIFY(last.isValid());
+        std::optional<QString> state;
+        connect(&o.small.session, &Session::snapshotChanged, this, [&] {
+            if (last.isValid())
+                state = o.text(last, OutlineModel::State);
+        });
+        QVERIFY(o.small.loadQuantized(1));
+        QCOMPARE(state.value_or(QStringLiteral("not asked")), QString());
+        QVERIFY(o.wait());
+        QTRY_VERIFY(!o.named(QStringLiteral("relu_200")).isValid());
+    }
+
     void boxesAreChildrenOfTheCanvas()
     {
         ShownGraph g;

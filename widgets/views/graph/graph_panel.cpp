@@ -204,6 +204,7 @@ void GraphPanel::takeSnapshot(const SnapshotPtr& now)
         if (*model)
             models.push_back((*model)->model.get());
     m_loader->keepOnly(models);
+    m_numbersOf = {};
     chooseSide();
     refreshChips();
     requestScene();
@@ -291,7 +292,7 @@ void GraphPanel::refreshLook()
     GraphLook look;
     look.theme = m_session.theme();
     look.fonts = GraphFonts::of(font());
-    const auto sample = sampleShown();
+    const auto sample = m_lookSample = sampleShown();
     look.metric = metricInfo(metric).title;
     look.stale = m_session.numbers().stale();
     m_legend->setScale(metric, limits(), look.theme,
@@ -303,7 +304,7 @@ void GraphPanel::refreshLook()
         emit refreshed();
         return;
     }
-    const std::vector<BoxNumber> whole = contentNumbers();
+    const std::vector<BoxNumber>& whole = contentNumbers();
     const std::vector<BoxNumber> numbers = drawnNumbers(whole, scene->graph(), metric);
     const double best = metricScale(metric).better == Better::Higher ? limits().second : limits().first;
     const auto colour = [&](const BoxNumber& number) {
@@ -320,18 +321,8 @@ void GraphPanel::refreshLook()
         if (box.kind == DisplayBox::Kind::Group)
             look.boxes[b].strip = stripOf(box.members, whole, metric, colour);
     }
-    if (severalChosen())
-        for (const uint32_t box : m_chosen)
-            if (const auto drawn = scene->drawn(box))
-                look.boxes[*drawn].chosen = true;
     markRecipe(look);
-    look.searching = m_search->isVisible() && !m_search->text().isEmpty();
-    for (const uint32_t b : m_matches)
-        if (b < look.boxes.size())
-            look.boxes[b].found = true;
-    const auto selected = selectedInContent();
-    look.selected = selected ? scene->drawn(*selected) : std::nullopt;
-    look.selectedEdge = m_edge;
+    markChosen(look);
     m_canvas->setLook(std::move(look));
     emit refreshed();
 }
@@ -425,7 +416,7 @@ void GraphPanel::closeSearch()
     m_found.clear();
     m_matches.clear();
     m_canvas->setFocus();
-    refreshLook();
+    refreshChosen();
 }
 
 void GraphPanel::search(const QString& text)
@@ -442,7 +433,7 @@ void GraphPanel::search(const QString& text)
     m_search->showCount(m_match, m_found.size());
     placeOverlays();
     findMatches();
-    refreshLook();
+    refreshChosen();
     if (!m_matches.empty())
         m_canvas->showBox(m_matches.front());
 }
@@ -478,7 +469,7 @@ void GraphPanel::chooseBox(uint32_t index)
     m_choosing = true;
     selectBoxOfContent(worstOf(box.members, contentNumbers(), metricShown()).value_or(box.members.front()));
     m_choosing = false;
-    refreshLook();
+    refreshChosen();
 }
 
 void GraphPanel::markRecipe(GraphLook& look) const
@@ -539,7 +530,7 @@ void GraphPanel::chooseEdge(uint32_t edge)
         m_session.selection().selectValue(m_side, value);
     m_choosing = false;
     m_edge = edge;
-    refreshLook();
+    refreshChosen();
 }
 
 void GraphPanel::showMenu(const QPoint& global)

@@ -77,7 +77,7 @@ public:
     bool upToDate() const;
     /// All that can be drawn of the graph; null without a scene.
     std::shared_ptr<const GraphContent> content() const;
-    std::vector<BoxNumber> contentNumbers() const; ///< one a box of the content
+    const std::vector<BoxNumber>& contentNumbers() const; ///< one a box of the content; until the next call
     Metric metricShown() const; ///< that they are of
     bool showsOther() const; ///< a second quantized model, which no edit changes
     std::optional<uint32_t> selectedInContent() const;
@@ -85,7 +85,8 @@ public:
 
 signals:
     void sideChanged(qs::Side side);
-    void refreshed(); ///< other boxes, numbers, marks or another selection are shown
+    void refreshed(); ///< other boxes, numbers or marks are shown
+    void selectionShown(); ///< another selection is, of the same boxes
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -120,6 +121,8 @@ private:
     void addChosenActions(QMenu& menu);
     QString namesOf(const std::set<uint32_t>& boxes) const;
     void refreshLook();
+    void refreshChosen();
+    void markChosen(GraphLook& look) const;
     void placeOverlays();
     bool leavesSample(const QKeyEvent& event) const;
     bool leavesChosen(const QKeyEvent& event) const;
@@ -176,6 +179,18 @@ private:
     Shows shows() const;
     std::optional<Shows> m_sceneShows;
     bool m_waiting = false;
+    /// What the numbers of all boxes follow from: they are found once for each.
+    struct NumbersOf {
+        SnapshotPtr snapshot;
+        std::shared_ptr<const GraphContent> content;
+        Side side = Side::Quantized;
+        Metric metric = Metric::Accumulated;
+        std::optional<size_t> sample;
+        bool operator==(const NumbersOf&) const = default;
+    };
+    mutable NumbersOf m_numbersOf;
+    mutable std::vector<BoxNumber> m_numbers;
+    std::optional<size_t> m_lookSample; ///< that the picture's numbers are of
     std::map<Metric, ColourLimits> m_limits; ///< where the user changed them
     std::vector<uint32_t> m_found; ///< boxes of the content that match the search
     std::vector<uint32_t> m_matches; ///< the same as drawn

@@ -139,9 +139,14 @@ std::shared_ptr<const GraphContent> GraphPanel::content() const
     return m_canvas->scene() ? m_canvas->scene()->content() : nullptr;
 }
 
-std::vector<BoxNumber> GraphPanel::contentNumbers() const
+const std::vector<BoxNumber>& GraphPanel::contentNumbers() const
 {
-    return boxNumbers(*shown(), m_side, content()->whole, metricShown(), sampleShown());
+    NumbersOf wanted { shown(), content(), m_side, metricShown(), sampleShown() };
+    if (!(wanted == m_numbersOf)) {
+        m_numbers = boxNumbers(*wanted.snapshot, m_side, wanted.content->whole, wanted.metric, wanted.sample);
+        m_numbersOf = std::move(wanted);
+    }
+    return m_numbers;
 }
 
 std::optional<uint32_t> GraphPanel::selectedInContent() const
@@ -149,6 +154,39 @@ std::optional<uint32_t> GraphPanel::selectedInContent() const
     if (!content())
         return std::nullopt;
     return boxOfPlace(*shown(), m_side, content()->whole, placeShown());
+}
+
+/// What is selected, chosen together and found: all that follows the selection where boxes and numbers stay.
+void GraphPanel::markChosen(GraphLook& look) const
+{
+    const GraphScene* scene = m_canvas->scene();
+    for (BoxLook& box : look.boxes)
+        box.chosen = box.found = false;
+    if (severalChosen())
+        for (const uint32_t box : m_chosen)
+            if (const auto drawn = scene->drawn(box))
+                look.boxes[*drawn].chosen = true;
+    look.searching = m_search->isVisible() && !m_search->text().isEmpty();
+    for (const uint32_t b : m_matches)
+        if (b < look.boxes.size())
+            look.boxes[b].found = true;
+    const auto selected = selectedInContent();
+    look.selected = selected ? scene->drawn(*selected) : std::nullopt;
+    look.selectedEdge = m_edge;
+}
+
+/// As refreshLook(), where nothing else can have changed.
+void GraphPanel::refreshChosen()
+{
+    if (!upToDate() || resting())
+        return;
+    const GraphScene* scene = m_canvas->scene();
+    if (!scene || m_canvas->look().boxes.size() != scene->boxCount() || m_lookSample != sampleShown())
+        return refreshLook();
+    GraphLook look = m_canvas->look();
+    markChosen(look);
+    m_canvas->setLook(std::move(look));
+    emit selectionShown();
 }
 
 void GraphPanel::selectionMoved()
@@ -161,7 +199,7 @@ void GraphPanel::selectionMoved()
         m_chosen.clear();
         m_toReveal = true;
     }
-    refreshLook();
+    refreshChosen();
     if (m_toReveal && m_canvas->scene() && !m_waiting)
         revealSelection();
 }
@@ -315,7 +353,7 @@ void GraphPanel::addChosen(uint32_t box)
         if (const auto selected = m_canvas->look().selected; selected && *selected != box)
             toggle(m_chosen, m_canvas->scene()->graph().boxes[*selected].members);
     toggle(m_chosen, m_canvas->scene()->graph().boxes[box].members);
-    refreshLook();
+    refreshChosen();
 }
 
 void GraphPanel::chooseBoxes(const std::vector<uint32_t>& boxes)
@@ -326,7 +364,7 @@ void GraphPanel::chooseBoxes(const std::vector<uint32_t>& boxes)
     for (const uint32_t box : boxes)
         m_chosen.insert(
             m_canvas->scene()->graph().boxes[box].members.begin(), m_canvas->scene()->graph().boxes[box].members.end());
-    refreshLook();
+    refreshChosen();
 }
 
 std::vector<NodeId> GraphPanel::chosenNodes() const
@@ -347,7 +385,7 @@ QString GraphPanel::namesOf(const std::set<uint32_t>& boxes) const
 {
     const SnapshotPtr snapshot = shown();
     const LoadedModel* model = modelOf(*snapshot, m_side);
-    const std::vector<BoxNumber> numbers = contentNumbers();
+    const std::vector<BoxNumber>& numbers = contentNumbers();
     QString text;
     for (const uint32_t index : boxes) {
         const DisplayBox& box = content()->whole.boxes[index];

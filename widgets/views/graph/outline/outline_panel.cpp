@@ -55,6 +55,10 @@ OutlinePanel::OutlinePanel(Session& session, RecipeView& recipe, GraphPanel& gra
     connect(m_tree, &QTreeView::clicked, this, &OutlinePanel::choose);
     connect(m_tree, &QTreeView::activated, this, &OutlinePanel::choose);
     connect(&m_graph, &GraphPanel::refreshed, this, &OutlinePanel::refresh);
+    connect(&m_graph, &GraphPanel::selectionShown, this, [this] {
+        if (lookedAt())
+            followSelection();
+    });
     connect(this, &Panel::lookedAtChanged, this, &OutlinePanel::refresh);
 }
 
@@ -80,8 +84,10 @@ OutlineModel::Numbers OutlinePanel::numbers() const
         return numbers;
     const SnapshotPtr snapshot = m_session.snapshot();
     const auto nodes = std::make_shared<const BoxNodes>(m_recipe, *snapshot, m_graph.side());
-    numbers.stateOf = [this, snapshot, nodes](
-                          uint32_t box) { return boxNote(m_recipe, nodes->of(m_model.content()->whole, { box })); };
+    numbers.stateOf = [this, snapshot, nodes](uint32_t box) {
+        const bool ofNow = snapshot == m_session.snapshot(); // while another graph is laid out, it is of the last one
+        return ofNow ? boxNote(m_recipe, nodes->of(m_model.content()->whole, { box })) : QString();
+    };
     return numbers;
 }
 
