@@ -6,6 +6,7 @@
 #include "core/qdq/block_weights.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/qdq/quant_form.h"
+#include "core/qdq/quantization_fault.h"
 #include "core/qdq/quantizer_index.h"
 
 #include <unordered_map>
@@ -18,6 +19,7 @@ struct QuantScan {
     QuantScan(const Graph& g, const ConstantLookup& c)
         : graph(g)
         , constants(c)
+        , known(knownFrom(g, c))
         , plumbing(g.nodes().size(), false)
     {
     }
@@ -29,6 +31,7 @@ struct QuantScan {
 
     const Graph& graph;
     const ConstantLookup& constants;
+    const KnownFact known;
     QuantizerIndex quantizers;
     std::vector<bool> plumbing; ///< by node, see QuantView::isPlumbing()
     std::vector<NodeId> scaling; ///< nodes that scale the sums of integer products: plumbing, too

@@ -24,7 +24,7 @@ bool passesCodes(const Node& node)
 void visit(QuantScan& scan, NodeId id)
 {
     const Node& node = scan.graph.node(id);
-    if (!saysItsCodes(node))
+    if (!saysItsCodes(node) || quantizationFault(node, scan.known))
         return;
     const bool constant = std::ranges::all_of(
         node.outputs, [&](ValueId out) { return !out.valid() || scan.constants(out) != nullptr; });

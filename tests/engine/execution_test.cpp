@@ -149,6 +149,7 @@ private slots:
     void steadyMemory();
     void referenceAgreesWithFast();
     void workersShareOnePlan();
+    void outputsThatNoOperatorHas();
 };
 
 void ExecutionTests::foldsConstants()
@@ -521,6 +522,30 @@ void ExecutionTests::workersShareOnePlan()
     }
     for (size_t i = 0; i < inputs.size(); ++i)
         QVERIFY(sameBits(toPlain(expected[i]), toPlain(got[i])));
+}
+
+/// A file may name more outputs than the operator makes.
+void ExecutionTests::outputsThatNoOperatorHas()
+{
+    Net net;
+    net.input("x", DType::Float32, unknown(1));
+    net.op("Relu", { "x" }, "y").outputs.push_back(net.builder.value("z"));
+    net.op("Neg", { "z" }, "w");
+    const auto plan = net.plan({ "y", "z", "w" });
+    const std::vector<Tensor> inputs { Tensor::of<float>({ 2 }, { -1, 2 }) };
+    for (const char* wanted : { "z", "w" }) {
+        BufferPool pool;
+        Execution run(scheduleOf(plan, { wanted }), pool);
+        QVERIFY(run.bind(inputs).ok());
+        const Status status = run.runAll();
+        QVERIFY(!status.ok());
+        QCOMPARE(status.issue().kind, IssueKind::BadInput);
+        QCOMPARE(status.issue().node, std::string("y"));
+        QCOMPARE(status.issue().tensor, std::string("z"));
+    }
+    BufferPool pool;
+    Execution run(scheduleOf(plan, { "y" }), pool);
+    QVERIFY(run.bind(inputs).ok() && run.runAll().ok());
 }
 
 int runExecutionTests(int argc, char** argv)

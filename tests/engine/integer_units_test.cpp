@@ -9,6 +9,9 @@
 #include <algorithm>
 
 using namespace qs;
+
+Q_DECLARE_METATYPE(qs::Tensor)
+
 using namespace qs::test;
 
 namespace {
@@ -53,6 +56,8 @@ private slots:
     void equalsTheQLinearOperator();
     void quantizesFloatConstants();
     void dividesHalfFloatsAsTheProfileSays();
+    void impossibleParameters_data();
+    void impossibleParameters();
 };
 
 void IntegerUnitsTests::fuses_data()
@@ -205,6 +210,65 @@ void IntegerUnitsTests::dividesHalfFloatsAsTheProfileSays()
 }
 
 } // namespace
+
+/// A product of codes one of whose constants says nothing that a quantizer can be: its node keeps the reason, no unit
+/// is made of it, and whatever does not depend on it runs.
+void IntegerUnitsTests::impossibleParameters_data()
+{
+    QTest::addColumn<QString>("constant");
+    QTest::addColumn<Tensor>("value");
+    QTest::addColumn<QString>("told");
+    const auto none = Tensor::allocate(DType::Float32, { 0 });
+    for (const char* scale : { "x_s", "w_s", "y_s", "b_s" })
+        QTest::newRow((QByteArray(scale) + " empty").constData()) << scale << none << "scale is empty";
+    for (const char* zero : { "x_z", "y_z" })
+        QTest::newRow((QByteArray(zero) + " empty").constData())
+            << zero << Tensor::allocate(DType::UInt8, { 0 }) << "zero point is empty";
+    QTest::newRow("two zero points") << "w_z" << Tensor::of<int8_t>({ 2 }, { 0, 0 }) << "2 elements";
+    QTest::newRow("scale of integers") << "w_s" << Tensor::scalar(int64_t(1)) << "int64";
+    QTest::newRow("scales beside the axis") << "w_s" << Tensor::of<float>({ 2 }, { 1, 2 }) << "does not fit";
+    QTest::newRow("int64 codes") << "w_q" << Tensor::of<int64_t>({ 3, 4 }, std::vector<int64_t>(12, 1)) << "int64";
+    QTest::newRow("float64 codes") << "w_q" << Tensor::of<double>({ 3, 4 }, std::vector<double>(12, 1)) << "float64";
+    QTest::newRow("float zero point") << "y_z" << Tensor::scalar(3.0f) << "float32";
+}
+
+void IntegerUnitsTests::impossibleParameters()
+{
+    QFETCH(QString, constant);
+    QFETCH(Tensor, value);
+    QFETCH(QString, told);
+    std::map<std::string, Tensor> constants { { "x_s", Tensor::scalar(0.05f) }, { "x_z", Tensor::scalar(uint8_t(3)) },
+        { "w_q", Tensor::of<int8_t>({ 3, 4 }, std::vector<int8_t>(12, 2)) }, { "w_s", Tensor::scalar(0.1f) },
+        { "w_z", Tensor::scalar(int8_t(0)) }, { "b_q", Tensor::of<int32_t>({ 4 }, { 1, 2, 3, 4 }) },
+        { "b_s", Tensor::scalar(0.005f) }, { "y_s", Tensor::scalar(0.2f) }, { "y_z", Tensor::scalar(uint8_t(9)) } };
+    const auto plan = [&](ArithmeticProfile profile) {
+        Net net;
+        net.input("x", DType::Float32, toDims({ 1, 3 }));
+        for (const auto& [name, tensor] : constants)
+            net.constant(name, tensor);
+        net.op("QuantizeLinear", { "x", "x_s", "x_z" }, { "xq" })
+            .op("DequantizeLinear", { "xq", "x_s", "x_z" }, { "xd" })
+            .op("DequantizeLinear", { "w_q", "w_s", "w_z" }, { "w" })
+            .op("DequantizeLinear", { "b_q", "b_s" }, { "b" })
+            .op("Gemm", { "xd", "w", "b" }, { "g" })
+            .op("QuantizeLinear", { "g", "y_s", "y_z" }, { "yq" })
+            .op("DequantizeLinear", { "yq", "y_s", "y_z" }, { "y" })
+            .output("y");
+        PlanOptions options;
+        options.profile = profile;
+        return net.plan(options);
+    };
+    QVERIFY(runNet(plan(ArithmeticProfile::Integer), { floats({ 1, 2, 3 }).reshaped({ 1, 3 }) }).ok());
+    constants[constant.toStdString()] = value;
+    for (const auto profile :
+        { ArithmeticProfile::Simulated, ArithmeticProfile::Integer, ArithmeticProfile::IntegerAvx2 }) {
+        const auto ran = runNet(plan(profile), { floats({ 1, 2, 3 }).reshaped({ 1, 3 }) });
+        QVERIFY(!ran.ok());
+        QCOMPARE(ran.issue().kind, IssueKind::BadInput);
+        QVERIFY(!ran.issue().node.empty());
+        QVERIFY2(QString::fromStdString(ran.issue().what).contains(told), ran.issue().what.c_str());
+    }
+}
 
 int runIntegerUnitsTests(int argc, char** argv)
 {

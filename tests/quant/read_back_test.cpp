@@ -192,6 +192,32 @@ class ReadBackTest : public QObject {
     Q_OBJECT
 
 private slots:
+    /// Files whose quantizers can be none: no recipe, and the node named.
+    void impossibleQuantizers()
+    {
+        const GraphDraft net = floatNet();
+        const auto made = quantizeDraft(net, {}, floatRanges(1));
+        QVERIFY(made.ok());
+        const auto refused = [&](const auto& change) {
+            GraphDraft draft = made->draft;
+            change(draft);
+            const auto model = built(draft);
+            const auto back = model ? readBack(model, &net) : Result<ReadBack>(ReadBack {});
+            return !back.ok() && back.issue().kind == IssueKind::BadInput && !back.issue().node.empty();
+        };
+        const auto nodeOf = [](GraphDraft& draft, const char* type) {
+            return std::ranges::find(draft.nodes, type, &DraftNode::opType);
+        };
+        for (const char* type : { "QuantizeLinear", "DequantizeLinear" })
+            for (size_t slot : { 0, 1 })
+                QVERIFY(refused([&](GraphDraft& draft) { nodeOf(draft, type)->inputs[slot].clear(); }));
+        for (const Tensor& codes : { Tensor::of<int64_t>({ 5, 5 }, std::vector<int64_t>(25, 1)),
+                 Tensor::of<double>({ 5, 5 }, std::vector<double>(25, 1)), noise({ 5, 5 }, 1) })
+            QVERIFY(refused([&](GraphDraft& draft) { draft.setConstant("w4_quantized", codes); }));
+        QVERIFY(refused([&](GraphDraft& draft) { draft.setConstant("w4_scale", noise({ 0 }, 1)); }));
+        QVERIFY(!refused([](GraphDraft&) {}));
+    }
+
     void sameFileAgain_data()
     {
         QTest::addColumn<int>("set");

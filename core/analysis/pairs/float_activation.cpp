@@ -94,7 +94,7 @@ PairActivation boundsOfChain(const Plan& plan, NodeId node)
 {
     const Graph& graph = plan.graph();
     PairActivation all;
-    for (; node.valid() && isActivation(graph.node(node).opType);
+    for (; node.valid() && isActivation(graph.node(node).opType) && graph.node(node).hasInput(0);
          node = behindReshapes(graph, graph.value(graph.node(node).inputs[0]).producer)) {
         const PairActivation one = boundsOf(plan, graph.node(node));
         all = { std::max(all.low, one.low), std::min(all.high, one.high) };
@@ -106,7 +106,7 @@ PairActivation boundsOfChain(const Plan& plan, NodeId node)
 bool codesAreClipped(const Graph& graph, ValueId dequantized)
 {
     const NodeId made = graph.value(dequantized).producer;
-    if (!made.valid() || !isDequantizeLinear(graph.node(made)))
+    if (!made.valid() || !isDequantizeLinear(graph.node(made)) || !graph.node(made).hasInput(0))
         return false;
     const NodeId codes = graph.value(graph.node(made).inputs[0]).producer;
     return codes.valid() && graph.node(codes).opType == "Clip";
@@ -124,7 +124,8 @@ bool boundedLater(const ComparePair& pair, ValueId value)
             const Node& node = graph.node(reader);
             if (isActivation(floatOpType(node)))
                 return true;
-            if ((movesElements(node) || pair.quantView->isPlumbing(reader)) && !node.outputs.empty())
+            if ((movesElements(node) || pair.quantView->isPlumbing(reader)) && !node.outputs.empty()
+                && node.outputs[0].valid())
                 front.push_back(node.outputs[0]);
         }
     return false;

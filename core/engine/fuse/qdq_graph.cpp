@@ -80,6 +80,16 @@ NodeId QdqGraph::onlyReader(ValueId id) const
     return list.size() == 1 && !escapes(id) ? list[0].node : NodeId();
 }
 
+bool QdqGraph::dequantizes(NodeId id) const
+{
+    return m_lowered.step(id).lowered && isDequantizeLinear(graph().node(id)) && hasInputAndOutput(graph().node(id));
+}
+
+bool QdqGraph::quantizes(NodeId id) const
+{
+    return m_lowered.step(id).lowered && isQuantizeLinear(graph().node(id)) && hasInputAndOutput(graph().node(id));
+}
+
 /// Nodes through which the runtime hands pairs on.
 bool QdqGraph::movesCodes(const Node& node) const
 {
@@ -105,7 +115,7 @@ size_t QdqGraph::dequantizedEdges(ValueId codes) const
     size_t edges = 0;
     for (const Use& use : uses(codes)) {
         const Node& node = graph().node(use.node);
-        if (!isDequantizeLinear(node) || use.slot != 0 || !hasInputAndOutput(node))
+        if (!dequantizes(use.node) || use.slot != 0)
             return SIZE_MAX;
         edges += uses(node.outputs[0]).size() + (escapes(node.outputs[0]) ? 1 : 0);
     }
@@ -126,7 +136,7 @@ DType QdqGraph::seenType(const Node& quantize) const
     // Equal quantizers of one value count as one.
     for (const Use& use : uses(source(quantize.inputs[0]))) {
         const Node& twin = graph().node(use.node);
-        if (!isQuantizeLinear(twin) || !hasInputAndOutput(twin) || twin.inputs.size() != quantize.inputs.size()
+        if (!quantizes(use.node) || twin.inputs.size() != quantize.inputs.size()
             || !std::equal(twin.inputs.begin() + 1, twin.inputs.end(), quantize.inputs.begin() + 1))
             continue;
         const size_t own = dequantizedEdges(twin.outputs[0]);
@@ -159,7 +169,7 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
         at = source(graph().node(by).inputs[0]);
         by = graph().value(at).producer;
     }
-    if (!by.valid() || !isDequantizeLinear(graph().node(by)) || !hasInputAndOutput(graph().node(by)))
+    if (!by.valid() || !dequantizes(by))
         return std::nullopt;
     const Node& dq = graph().node(by);
     const Tensor* scale = dq.hasInput(1) ? constant(dq.inputs[1]) : nullptr;
@@ -179,8 +189,7 @@ std::optional<RealCodes> QdqGraph::codesOf(ValueId real) const
     if (!r.moves.empty()) {
         const bool shifts = r.type == DType::Int8 && readers == 1 && r.zeroPoint.valid();
         r.seen = shifts ? DType::UInt8 : r.type;
-    } else if (const NodeId q = producer(r.codes);
-               q.valid() && isQuantizeLinear(graph().node(q)) && hasInputAndOutput(graph().node(q))) {
+    } else if (const NodeId q = producer(r.codes); q.valid() && quantizes(q)) {
         r.seen = seenType(graph().node(q));
     }
     return r;
@@ -219,7 +228,7 @@ std::optional<CodedResult> QdqGraph::quantizedAt(ValueId real) const
         return std::nullopt;
     for (const Use& use : uses(real)) {
         const Node& node = graph().node(use.node);
-        if (!isQuantizeLinear(node) || use.slot != 0 || !hasInputAndOutput(node) || !constantGrid(node))
+        if (!quantizes(use.node) || use.slot != 0 || !constantGrid(node))
             return std::nullopt;
         if (!r.quantize.valid()) {
             r.quantize = use.node;
@@ -276,7 +285,6 @@ std::optional<CodedResult> QdqGraph::resultOf(NodeId op) const
 
 bool QdqGraph::meetsQuantizer(NodeId op) const
 {
-    const auto quantizes = [&](const Use& use) { return isQuantizeLinear(graph().node(use.node)); };
     ValueId at = graph().node(op).outputs[0];
     bool moved = false;
     for (NodeId next = onlyReader(at); next.valid(); next = onlyReader(at)) {
@@ -287,7 +295,8 @@ bool QdqGraph::meetsQuantizer(NodeId op) const
         at = node.outputs[0];
     }
     const auto readers = uses(at);
-    return std::ranges::any_of(readers, quantizes) && (!moved || onlyReader(at).valid());
+    return std::ranges::any_of(readers, [&](const Use& use) { return quantizes(use.node); })
+        && (!moved || onlyReader(at).valid());
 }
 
 bool QdqGraph::sameGrid(const RealCodes& a, const CodedResult& b) const

@@ -60,6 +60,9 @@ public:
 private:
     const Tensor* constant(ValueId id) const { return id.valid() ? m_lowered.constant(id) : nullptr; }
     NodeId producer(ValueId id) const { return graph().value(source(id)).producer; }
+    /// A node that cannot run says nothing.
+    bool dequantizes(NodeId id) const;
+    bool quantizes(NodeId id) const;
     bool movesCodes(const Node& node) const;
     bool constantGrid(const Node& node) const;
     bool clipIsRedundant(const Node& clip, const Node& quantize) const;

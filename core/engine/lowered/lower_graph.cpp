@@ -8,6 +8,8 @@
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
 #include "core/ops/left_out.h"
+#include "core/ops/macs.h"
+#include "core/qdq/quantization_fault.h"
 
 #include <algorithm>
 #include <exception>
@@ -18,6 +20,29 @@ namespace {
 
 /// Folding stops at results of this size: a constant that large is better computed when it is needed.
 constexpr int64_t kLargestFolded = int64_t(1) << 28;
+
+/// What folding may take, so that a few nodes do not become gigabytes and hours before anything runs: bytes by
+/// themselves and for each byte of the constants in the file, and multiply-accumulates. What is not folded is computed
+/// when it is needed.
+class FoldingBudget {
+public:
+    explicit FoldingBudget(const Graph& graph)
+    {
+        for (const Value& value : graph.values())
+            m_bytes += value.initializer ? kBytesEach * static_cast<int64_t>(value.initializer->byteCount()) : 0;
+    }
+    bool allows(int64_t bytes, int64_t macs) const { return bytes <= m_bytes && macs <= m_macs; }
+    void take(int64_t bytes, int64_t macs)
+    {
+        m_bytes -= std::min(bytes, m_bytes);
+        m_macs -= std::min(macs, m_macs);
+    }
+
+private:
+    static constexpr int64_t kBytesEach = 16;
+    int64_t m_bytes = int64_t(1) << 30;
+    int64_t m_macs = int64_t(1) << 36;
+};
 
 std::string operatorName(const Node& node)
 {
@@ -49,6 +74,7 @@ public:
         const PlanOptions& options, const MakeSubPlanFn& makeSubPlan)
         : m_options(options)
         , m_makeSubPlan(makeSubPlan)
+        , m_folding(*graph)
     {
         m_out.m_model = std::move(model);
         m_out.m_graph = std::move(graph);
@@ -75,6 +101,7 @@ private:
     void addNode(NodeId id);
     /// Nothing when the inputs can be computed.
     std::optional<Issue> missingInput(const Node& node) const;
+    Fact knownOf(ValueId id) const;
     /// Why the node cannot run once it is lowered.
     std::optional<Issue> refusedInput(const Node& node, const LoweredNode& lowered) const;
     Result<std::shared_ptr<const LoweredNode>> lower(const Node& node, Step& step);
@@ -89,6 +116,7 @@ private:
     LoweredGraph m_out;
     std::vector<std::optional<Hash128>> m_keys; ///< of constants, by value; empty without a cache
     int64_t m_channelBlock = 0; ///< see LowerContext
+    FoldingBudget m_folding;
     BufferPool m_pool;
 };
 
@@ -121,6 +149,8 @@ void GraphLowering::addNode(NodeId id)
         return block(std::move(*missing), false);
     if (node.outputs.empty())
         return block(badInput(node.opType + ": it has no output", {}, "export the model again"), true);
+    if (auto fault = quantizationFault(node, [&](ValueId in) { return knownOf(in); }))
+        return block(std::move(*fault), true);
     auto lowered = lower(node, step);
     if (!lowered.ok()) {
         // A subgraph all of whose nodes could run waits for a value of this graph.
@@ -145,6 +175,12 @@ std::optional<Issue> GraphLowering::missingInput(const Node& node) const
             return badInput("depends on node '" + cause->node + "', which cannot run: " + cause->what);
         }
     return std::nullopt;
+}
+
+Fact GraphLowering::knownOf(ValueId id) const
+{
+    const Tensor* folded = m_out.constant(id);
+    return folded ? constantFact(*folded) : m_out.facts().of(id);
 }
 
 std::optional<Issue> GraphLowering::refusedInput(const Node& node, const LoweredNode& lowered) const
@@ -215,6 +251,10 @@ std::optional<Hash128> GraphLowering::foldedKey(const Node& node)
 /// True when that makes all outputs of the node.
 bool GraphLowering::takeFolded(const Node& node, const FoldedNode& folded)
 {
+    int64_t bytes = 0;
+    for (const Tensor& output : folded.outputs)
+        bytes += output.valid() ? static_cast<int64_t>(output.byteCount()) : 0;
+    m_folding.take(bytes, nodeMacs(node, m_out.facts()).value_or(0));
     for (size_t i = 0; i < folded.outputs.size(); ++i)
         if (node.outputs[i].valid() && folded.outputs[i].valid()) {
             m_out.m_constants[node.outputs[i].index()] = folded.outputs[i];
@@ -226,12 +266,17 @@ bool GraphLowering::takeFolded(const Node& node, const FoldedNode& folded)
 
 bool GraphLowering::isTooLargeToFold(const Node& node) const
 {
-    return std::ranges::any_of(node.outputs, [&](ValueId out) {
+    int64_t bytes = 0;
+    for (const ValueId out : node.outputs) {
         if (!out.valid() || !m_out.facts().of(out).dims)
-            return false;
+            continue;
         const auto shape = toShape(*m_out.facts().of(out).dims);
-        return shape && elementCount(*shape).value_or(0) > kLargestFolded;
-    });
+        const int64_t count = shape ? elementCount(*shape).value_or(INT64_MAX) : 0;
+        if (count > kLargestFolded)
+            return true;
+        bytes += static_cast<int64_t>(storageBytes(m_out.facts().of(out).dtype, static_cast<size_t>(count)));
+    }
+    return !m_folding.allows(bytes, nodeMacs(node, m_out.facts()).value_or(0));
 }
 
 bool GraphLowering::fold(const Node& node, Step& step)
@@ -250,9 +295,10 @@ bool GraphLowering::fold(const Node& node, Step& step)
     if (key && (step.shared = m_options.cache->findFolded(*key)))
         return takeFolded(node, *step.shared);
     FoldedNode folded { std::vector<Tensor>(node.outputs.size()), {} };
-    StepContext context(inputs, folded.outputs, m_pool);
+    const CancelToken cancel = cancelOfScope();
+    StepContext context(inputs, folded.outputs, m_pool, {}, &cancel);
     try {
-        if (!step.lowered->run(context).ok())
+        if (!step.lowered->run(context).ok() || cancel.cancelled())
             return false; // said again when the node runs
     } catch (const std::exception&) {
         return false;

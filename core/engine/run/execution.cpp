@@ -321,6 +321,16 @@ Status Execution::run(const Schedule::Task& task, const CancelToken* cancel)
     return {};
 }
 
+/// A file may name more outputs of a node than its operator has.
+Issue Execution::noOutput(const Schedule::Task& task, size_t i) const
+{
+    const Graph& graph = m_schedule->plan().graph();
+    Issue issue = badInput(graph.node(task.node).opType + ": it makes no output " + std::to_string(i), {},
+        "export the model again without it");
+    issue.tensor = graph.value(task.outputs[i]).name;
+    return located(task, std::move(issue));
+}
+
 Status Execution::step(const CancelToken* cancel)
 {
     const Schedule::Task& task = m_schedule->tasks()[m_next];
@@ -341,7 +351,9 @@ Status Execution::step(const CancelToken* cancel)
         const ValueId out = task.outputs[i];
         if (!out.valid() || m_reads[out.index()] == 0)
             continue;
-        if (const Hash128* key = keeps ? m_schedule->plan().key(out) : nullptr; key && m_outputs[i].valid())
+        if (!m_outputs[i].valid())
+            return noOutput(task, i);
+        if (const Hash128* key = keeps ? m_schedule->plan().key(out) : nullptr; key)
             m_cache->keep(*key, m_sample, m_outputs[i]);
         m_values[out.index()] = std::move(m_outputs[i]);
     }

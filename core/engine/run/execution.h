@@ -98,6 +98,7 @@ private:
     std::vector<bool> lastUses(const Schedule::Task& task) const;
     Status run(const Schedule::Task& task, const CancelToken* cancel);
     Issue located(const Schedule::Task& task, Issue issue) const;
+    Issue noOutput(const Schedule::Task& task, size_t i) const;
     std::shared_ptr<const Schedule> m_schedule;
     BufferPool& m_pool;
     WorkerTeam* m_team = nullptr;

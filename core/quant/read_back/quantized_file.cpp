@@ -4,6 +4,7 @@
 #include "core/engine/plan/plan.h"
 #include "core/qdq/name_tails.h"
 #include "core/qdq/qlinear_signature.h"
+#include "core/qdq/quantization_fault.h"
 
 #include <algorithm>
 #include <array>
@@ -226,6 +227,12 @@ QuantizedFile FileReader::read()
 {
     m_file.form = m_view.form();
     m_file.ownNames = !m_names.empty();
+    const KnownFact known = knownFrom(m_graph, [this](ValueId id) { return m_plan->constant(id); });
+    for (const Node& node : m_graph.nodes())
+        if ((m_file.fault = quantizationFault(node, known))) {
+            m_file.fault->file = m_file.model->path;
+            return std::move(m_file);
+        }
     for (const Quantizer& q : m_view.quantizers())
         if (!convertedFrom(q))
             quantizer(q);

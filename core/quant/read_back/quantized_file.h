@@ -38,6 +38,7 @@ struct QuantizedFile {
     std::map<std::string, FileTensor> tensors; ///< by the float value's name
     std::map<std::string, NodeId> nodes; ///< by name
     std::map<std::string, NodeId> producers; ///< by the float name of the value made, as floats or codes
+    std::optional<Issue> fault; ///< of a quantizer that can be none; the rest says nothing then
     bool ownNames = false; ///< it calls values otherwise than the float model
 
     static QuantizedFile read(const std::shared_ptr<const Model>& model, const ValueNames& names);

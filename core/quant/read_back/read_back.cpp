@@ -470,6 +470,8 @@ Result<ReadBack> readBack(
     const std::shared_ptr<const Model>& quantized, const GraphDraft* floatModel, const ValueNames& names)
 {
     const QuantizedFile file = QuantizedFile::read(quantized, names);
+    if (file.fault)
+        return *file.fault;
     if (file.form == QuantForm::Float)
         return Issue { IssueKind::BadInput, "is not quantized, so no recipe can be read from it", quantized->path, {},
             {}, "give a quantized model" };
