@@ -114,10 +114,7 @@ public:
         QS_TRY(m_b, schedule(m_r.b, &ElementPair::b));
         const std::shared_ptr<const Schedule> beside[] { m_a, m_b };
         const size_t feeds = m_r.data->feeds();
-        auto made = SampleLoop::make(beside, asManyAtOnce(feeds, m_work.threadCount()), m_work);
-        if (!made)
-            made = SampleLoop::make(beside, 1, m_work);
-        QS_TRY(SampleLoop loop, std::move(made));
+        QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(feeds, m_work.threadCount()), m_work));
         QS_CHECK(loop.run({ feeds, "compare elements" },
             [this](size_t index, const SampleWorker& worker) { return feed(index, worker); }));
         for (size_t i = m_found.rows.size(); i-- > 0;)

@@ -135,10 +135,7 @@ public:
         }
         const size_t feeds = m_r.data->feeds();
         const std::shared_ptr<const Schedule> beside[] { m_float, m_simulated, m_integer };
-        auto made = SampleLoop::make(beside, asManyAtOnce(feeds, m_work.threadCount()), m_work);
-        if (!made) // three plans need more memory than the two of a comparison
-            made = SampleLoop::make(beside, 1, m_work);
-        QS_TRY(SampleLoop loop, std::move(made));
+        QS_TRY(SampleLoop loop, SampleLoop::make(beside, asManyAtOnce(feeds, m_work.threadCount()), m_work));
         QS_CHECK(loop.run(
             { feeds, "ladder" }, [this](size_t index, const SampleWorker& worker) { return feed(index, worker); }));
         return finish();

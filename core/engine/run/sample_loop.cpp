@@ -23,7 +23,10 @@ Execution SampleWorker::execution(std::shared_ptr<const Schedule> schedule) cons
 Result<SampleLoop> SampleLoop::make(Schedules beside, size_t atOnce, const WorkContext& work)
 {
     SampleLoop loop(work);
-    QS_TRY(loop.m_bytesEach, memoryPerWorker(beside, work.memoryBytes(), atOnce));
+    auto each = memoryPerWorker(beside, work.memoryBytes(), atOnce);
+    while (!each && atOnce > 1)
+        each = memoryPerWorker(beside, work.memoryBytes(), --atOnce);
+    QS_TRY(loop.m_bytesEach, std::move(each));
     loop.m_spareBytes = loop.m_bytesEach;
     for (const auto& schedule : beside)
         loop.m_spareBytes -= schedule->estimatedPeakBytes();
