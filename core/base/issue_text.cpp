@@ -5,6 +5,12 @@
 
 namespace qs {
 
+namespace {
+
+constexpr size_t kMostOfName = 400, kMostOfWhat = 4000; ///< characters: names may have megabytes
+
+}
+
 std::string issueText(const Issue& issue)
 {
     std::string text;
@@ -16,10 +22,10 @@ std::string issueText(const Issue& issue)
     if (!issue.file.empty())
         place(issue.file);
     if (!issue.node.empty())
-        place("node '" + issue.node + "'");
+        place("node '" + oneLine(issue.node, kMostOfName) + "'");
     if (!issue.tensor.empty())
-        place("tensor '" + issue.tensor + "'");
-    place(issue.what);
+        place("tensor '" + oneLine(issue.tensor, kMostOfName) + "'");
+    place(oneLine(issue.what, kMostOfWhat));
     if (!issue.remedy.empty())
         text += "; " + issue.remedy;
     return oneLine(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/class_names.h"
 
+#include "core/base/files/json_text.h"
 #include "core/base/files/whole_file.h"
 
 #include <algorithm>
@@ -12,9 +13,10 @@ namespace qs {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr int64_t kMostClasses = 1'000'000;
+constexpr JsonLimits kNameLimits { .bytes = size_t(256) << 20, .values = 4 * size_t(kMostClasses), .depth = 8 };
 
 std::optional<int64_t> numberOf(std::string_view text)
 {
@@ -117,8 +119,10 @@ ClassNames parseClassNames(std::string_view text)
     const std::string_view whole = trimmed(text);
     if (!whole.starts_with('{') && !whole.starts_with('['))
         return linesOf(text);
-    const json read = json::parse(whole, nullptr, false);
-    return namesIn(read.is_discarded() ? json::parse(asJson(whole), nullptr, false) : read);
+    auto read = readJson(whole, kNameLimits);
+    if (!read)
+        read = readJson(asJson(whole), kNameLimits);
+    return read ? namesIn(*read) : ClassNames {};
 }
 
 Result<ClassNames> readClassNames(const std::string& path)

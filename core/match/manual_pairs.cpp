@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/alignment.h"
 
+#include "core/base/files/json_text.h"
 #include "core/base/files/whole_file.h"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,7 @@ namespace {
 
 const std::string kMapRemedy = "write {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}";
 
-Result<ManualPairs> pairsIn(const nlohmann::json& list, const std::string& path)
+Result<ManualPairs> pairsIn(const nlohmann::ordered_json& list, const std::string& path)
 {
     if (!list.is_array())
         return badInput("is no map of pairs", path, kMapRemedy);
@@ -30,8 +31,11 @@ Result<ManualPairs> pairsIn(const nlohmann::json& list, const std::string& path)
 Result<ManualLinks> readManualLinks(const std::string& path)
 {
     QS_TRY(const std::string text, readWholeFile(path, "give the path of a map file"));
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (json.is_discarded() || !json.is_object() || !json.contains("pairs"))
+    const auto read = readJson(text);
+    if (!read)
+        return badInput("is no map of pairs: it " + read.issue().what, path, kMapRemedy);
+    const nlohmann::ordered_json& json = *read;
+    if (!json.is_object() || !json.contains("pairs"))
         return badInput("is no map of pairs", path, kMapRemedy);
     ManualLinks links;
     QS_TRY(links.pairs, pairsIn(json["pairs"], path));

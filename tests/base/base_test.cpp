@@ -2,6 +2,8 @@
 #include "tests/base/runners.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/files/regular_file.h"
+#include "core/base/files/whole_file.h"
 #include "core/base/hash.h"
 #include "core/base/ids.h"
 #include "core/base/issue_text.h"
@@ -92,6 +94,8 @@ private slots:
     void atomicFileNeedsAFolder();
     void atomicFileKeepsLinksAndDevices();
     void temporariesAreRemovedAtOnce();
+    void wholeFilesComeBack();
+    void nothingElseIsRead();
     void zeroIsAllThereIs();
     void everyIndexOnce();
     void firstExceptionIsRethrown();
@@ -262,6 +266,9 @@ void BaseTests::issuesAreOneSentence()
         QVERIFY2(text.starts_with("x\xef\xbf\xbd") && text.ends_with("y"), broken);
         QCOMPARE(QString::fromUtf8(text.c_str()).toStdString(), text);
     }
+    const std::string longest = issueText({ IssueKind::BadInput, std::string(100'000, 'w'), "f",
+        std::string(1 << 20, 'n'), std::string(1 << 20, 't'), "shorten it" });
+    QVERIFY(longest.size() < 10'000 && longest.starts_with("f: node 'nnn") && longest.ends_with("; shorten it"));
 }
 
 void BaseTests::atomicFileKeepsLinksAndDevices()
@@ -342,6 +349,33 @@ void BaseTests::atomicFileNeedsAFolder()
     QCOMPARE(file.issue().file, missing);
     QVERIFY(!file.issue().remedy.empty());
     QVERIFY(!AtomicFile::create(folder.path().toStdString()).ok());
+}
+
+void BaseTests::wholeFilesComeBack()
+{
+    const QTemporaryDir dir;
+    const std::string path = dir.filePath("file").toStdString(), bytes("a\0b\n", 4);
+    QVERIFY(writeFile(path, bytes).ok());
+    QCOMPARE(*readWholeFile(path, {}), bytes);
+    QCOMPARE(*hashFile(path, {}), *hashFile(path, {}));
+    QVERIFY(writeFile(path, {}).ok());
+    QCOMPARE(*readWholeFile(path, {}), std::string());
+    QCOMPARE(readWholeFile(dir.filePath("none").toStdString(), "give one").issue().remedy, std::string("give one"));
+}
+
+/// A pipe would wait for its writer, a device need not end.
+void BaseTests::nothingElseIsRead()
+{
+    const QTemporaryDir dir;
+    const std::string pipe = dir.filePath("pipe").toStdString();
+    QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& path : { pipe, std::string("/dev/zero"), std::string("/dev/null"), std::string("/") }) {
+        const auto whole = readWholeFile(path, {});
+        QVERIFY(!whole.ok() && !hashFile(path, {}).ok() && !RegularFile::open(path).ok());
+        QCOMPARE(whole.issue().kind, IssueKind::BadInput);
+        QCOMPARE(whole.issue().file, path);
+        QVERIFY(!whole.issue().remedy.empty());
+    }
 }
 
 void BaseTests::zeroIsAllThereIs()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/base/runners.h"
 
+#include "core/base/files/json_text.h"
+#include "core/base/text/one_line.h"
 #include "core/base/text/regex.h"
 #include "core/base/text/utf8.h"
 
@@ -22,6 +24,11 @@ private slots:
     void wrongPatterns();
     void hostilePatternsEnd();
     void quotedTextIsPlain();
+    void jsonComesInItsOrder();
+    void hostileJson_data();
+    void hostileJson();
+    void numbersOfJsonFit();
+    void whatActsIsEscaped();
 };
 
 void TextTests::characters_data()
@@ -179,6 +186,70 @@ void TextTests::quotedTextIsPlain()
     const std::string signs = "a.*+?()[]{}|^$\\/-_ \xc3\xa9\n";
     QVERIFY(Regex(Regex::quoted(signs)).matchesAll(signs));
     QVERIFY(!Regex(Regex::quoted("a.")).matchesAll("ab"));
+}
+
+void TextTests::jsonComesInItsOrder()
+{
+    const auto json = readJson(R"({"z": [1, -2, 0.5, "t", null, true], "a": {"b": {}}, "": []})");
+    QVERIFY(json.ok());
+    QCOMPARE(json->dump(), std::string(R"({"z":[1,-2,0.5,"t",null,true],"a":{"b":{}},"":[]})"));
+    QCOMPARE(readJson("7")->dump(), std::string("7"));
+    const std::string deep = std::string(64, '[') + std::string(64, ']');
+    QCOMPARE(readJson(deep)->dump(), deep);
+}
+
+void TextTests::hostileJson_data()
+{
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("told");
+    QTest::newRow("nothing") << QByteArray() << "no JSON at byte";
+    QTest::newRow("cut off") << QByteArray("{\"a\": [1, 2") << "no JSON at byte";
+    QTest::newRow("more behind it") << QByteArray("{} {}") << "no JSON at byte 4";
+    QTest::newRow("no UTF-8") << QByteArray("\"\xff\"") << "no JSON at byte";
+    QTest::newRow("lists in lists") << QByteArray(400'000, '[') << "nested deeper than 64";
+    QTest::newRow("objects in objects") << QByteArray("{\"a\":").repeated(400'000) << "nested deeper than 64";
+    QTest::newRow("many values") << "[" + QByteArray("0,").repeated(2000) + "0]"
+                                 << "more than 1000 values";
+    QTest::newRow("a key twice") << QByteArray(R"({"a": {"b": 1, "c": 2, "b": 3}})") << "the key 'b' twice";
+    QTest::newRow("long") << QByteArray(100'001, ' ') << "longer than";
+}
+
+void TextTests::hostileJson()
+{
+    QFETCH(QByteArray, text);
+    QFETCH(QString, told);
+    JsonLimits limits;
+    if (told.contains("values"))
+        limits.values = 1000;
+    if (told.contains("longer"))
+        limits.bytes = 100'000;
+    const auto json = readJson(text.toStdString(), limits);
+    QVERIFY(!json.ok());
+    QVERIFY2(QString::fromStdString(json.issue().what).contains(told), json.issue().what.c_str());
+}
+
+void TextTests::numbersOfJsonFit()
+{
+    const auto json = readJson(R"({"n": 18446744073709551615, "i": -3, "f": 1e300, "s": "4"})");
+    QVERIFY(json.ok());
+    QCOMPARE(naturalOf((*json)["n"]), std::numeric_limits<uint64_t>::max());
+    QCOMPARE(naturalAt(*json, "none", 5), uint64_t(5));
+    QCOMPARE(wholeOf((*json)["i"]), int64_t(-3));
+    using Exception = nlohmann::ordered_json::exception;
+    for (const char* key : { "i", "f", "s" })
+        QVERIFY_THROWS_EXCEPTION(Exception, naturalAt(*json, key));
+    for (const char* key : { "n", "f", "s" })
+        QVERIFY_THROWS_EXCEPTION(Exception, wholeOf((*json)[key]));
+}
+
+void TextTests::whatActsIsEscaped()
+{
+    QCOMPARE(visible("a\tb\nc\r\nd \xc3\xa9"), std::string("a\tb\nc\r\nd \xc3\xa9"));
+    QCOMPARE(visible("\x1b[2J\r\x7f\xc2\x9b"), std::string("\\u001B[2J\\u000D\\u007F\\u009B"));
+    QCOMPARE(visible("\xe2\x80\xae\xd8\x9c\xe2\x81\xa6\xff"), std::string("\\u202E\\u061C\\u2066\xef\xbf\xbd"));
+    const nlohmann::ordered_json json { { "\xe2\x80\xae", "\xc2\x9b" } };
+    const auto again = readJson(visible(json.dump()));
+    QVERIFY(again.ok() && *again == json);
 }
 
 int runTextTests(int argc, char** argv)

@@ -143,6 +143,7 @@ void RangeFilesTests::refused_data()
     QTest::newRow("empty") << QByteArray(" \n") << "empty";
     QTest::newRow("half a document") << QByteArray(kJson.data(), 200) << "JSON";
     QTest::newRow("deep") << QByteArray("{\"a\":" + QByteArray(100000, '[')) << "JSON";
+    QTest::newRow("a tensor twice") << QByteArray(R"({"data": {"a": {}, "a": {}}})") << "'a' twice";
     QTest::newRow("deep and closed") << QByteArray("{\"a\":" + QByteArray(5000, '[') + QByteArray(5000, ']') + "}")
                                      << "JSON";
     QTest::newRow("another document") << QByteArray("{\"a\": 1}") << "calibration cache";

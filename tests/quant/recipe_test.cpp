@@ -146,6 +146,21 @@ private slots:
         QVERIFY(!recipe->preparation.enabled && !recipe->keepExtremeConstants && !recipe->exactActivations);
     }
 
+    void hostileTexts()
+    {
+        for (const std::string& text : { std::string(400'000, '['), "{\"tensors\": " + std::string(400'000, '[') })
+            QVERIFY(!recipeFromJson(text).ok());
+        for (const char* text : { R"({"calibration": {"bins": 1000000000}})", R"({"calibration": {"bins": 1e9}})",
+                 R"({"calibration": {"mse_levels": 1099511627776}})", R"({"block_size": 4611686018427387904})",
+                 R"({"weight_only": {"block_size": 4611686018427387904}})",
+                 R"({"tensors": {"t": {"zero_point": 18446744073709551615}}})",
+                 R"({"per_channel": true, "per_channel": false})" }) {
+            const auto recipe = recipeFromJson(text);
+            QVERIFY2(!recipe.ok(), text);
+            QCOMPARE(recipe.issue().kind, IssueKind::BadInput);
+        }
+    }
+
     void comesBack()
     {
         Recipe blocks; // of another type than a file of blocks has by itself

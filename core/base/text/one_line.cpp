@@ -3,19 +3,19 @@
 
 #include "core/base/text/utf8.h"
 
-namespace qs {
+#include <array>
+#include <cstdio>
 
-namespace {
+namespace qs {
 
 bool isShown(char32_t c)
 {
     const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
     const bool lineEnd = c == 0x2028 || c == 0x2029;
-    const bool direction = c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    const bool direction
+        = c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
     return !control && !lineEnd && !direction;
 }
-
-} // namespace
 
 std::string oneLine(std::string_view text, size_t mostCharacters)
 {
@@ -33,6 +33,27 @@ std::string oneLine(std::string_view text, size_t mostCharacters)
         text.remove_prefix(c.bytes.size());
     }
     return line;
+}
+
+std::string visible(std::string_view text)
+{
+    std::string made;
+    made.reserve(text.size());
+    while (!text.empty()) {
+        const Utf8Character c = firstCharacter(text);
+        const bool stays = c.point == '\n' || c.point == '\t' || text.starts_with("\r\n") || isShown(c.point);
+        if (!c.valid) {
+            made += "\uFFFD";
+        } else if (stays) {
+            made += c.bytes;
+        } else {
+            std::array<char, 8> escape {};
+            std::snprintf(escape.data(), escape.size(), "\\u%04X", unsigned(c.point));
+            made += escape.data();
+        }
+        text.remove_prefix(c.bytes.size());
+    }
+    return made;
 }
 
 } // namespace qs

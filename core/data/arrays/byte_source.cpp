@@ -2,56 +2,36 @@
 #include "core/data/arrays/byte_source.h"
 
 #include "core/base/files/neighbour.h"
+#include "core/base/files/regular_file.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace qs {
 
 namespace {
 
-bool readAt(int file, uint64_t offset, std::span<std::byte> out)
-{
-    while (!out.empty()) {
-        const ssize_t n = pread(file, out.data(), out.size(), static_cast<off_t>(offset));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        out = out.subspan(static_cast<size_t>(n));
-        offset += static_cast<uint64_t>(n);
-    }
-    return true;
-}
-
 class FileBytes final : public ByteSource {
 public:
-    FileBytes(std::string path, int file, uint64_t size)
+    FileBytes(std::string path, RegularFile file)
         : m_path(std::move(path))
-        , m_file(file)
-        , m_size(size)
+        , m_file(std::move(file))
     {
     }
-    ~FileBytes() override { close(m_file); }
-    FileBytes(const FileBytes&) = delete;
-    FileBytes& operator=(const FileBytes&) = delete;
-
-    uint64_t size() const override { return m_size; }
+    uint64_t size() const override { return m_file.size(); }
     Status read(uint64_t offset, std::span<std::byte> out) const override
     {
-        if (offset > m_size || out.size() > m_size - offset || !readAt(m_file, offset, out))
+        if (offset > size() || out.size() > size() - offset || !m_file.read(offset, out))
             return badInput("the file is shorter than it should be", m_path, "copy or create the file again");
         return {};
     }
 
 private:
     std::string m_path;
-    int m_file;
-    uint64_t m_size;
+    RegularFile m_file;
 };
 
 /// A file without a name; -1 when there is no room for one anywhere.
@@ -70,16 +50,8 @@ int openUnnamedFile()
 
 Result<std::shared_ptr<const ByteSource>> openFileBytes(const std::string& path)
 {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return badInput(std::string("cannot be read: ") + std::strerror(errno), path, "check the path and permissions");
-    struct stat info { };
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close(file);
-        return badInput("is not a regular file", path, "give a file");
-    }
-    return std::shared_ptr<const ByteSource>(
-        std::make_shared<FileBytes>(path, file, static_cast<uint64_t>(info.st_size)));
+    QS_TRY(RegularFile file, RegularFile::open(path));
+    return std::shared_ptr<const ByteSource>(std::make_shared<FileBytes>(path, std::move(file)));
 }
 
 Result<std::shared_ptr<ScratchBytes>> ScratchBytes::create(uint64_t size)

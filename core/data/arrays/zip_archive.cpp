@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/zip_archive.h"
 
+#include "core/base/files/regular_file.h"
+
 #include <algorithm>
 #include <mutex>
 #include <zip.h>
@@ -34,6 +36,7 @@ Issue damaged(const std::string& path, const std::string& member)
 
 Result<ZipHandle> openZip(const std::string& path)
 {
+    QS_CHECK(RegularFile::open(path)); // the library would wait for what a pipe has to say
     int code = 0;
     ZipHandle zip(zip_open(path.c_str(), ZIP_RDONLY, &code));
     if (zip)

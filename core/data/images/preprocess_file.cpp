@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files/json_text.h"
 #include "core/data/arrays/byte_source.h"
 #include "core/data/images/presets.h"
 #include "core/data/input_fit.h"
@@ -11,7 +12,7 @@ namespace qs {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr int kLargestSide = 16384;
 
@@ -69,8 +70,8 @@ public:
 
     std::optional<int> side(const char* key, const json& value)
     {
-        if (value.is_number_integer() && value.get<int64_t>() >= 1 && value.get<int64_t>() <= kLargestSide)
-            return static_cast<int>(value.get<int64_t>());
+        if (value.is_number_unsigned() && naturalOf(value) >= 1 && naturalOf(value) <= uint64_t(kLargestSide))
+            return static_cast<int>(naturalOf(value));
         fail(key, "whole pixels from 1 to " + std::to_string(kLargestSide));
         return {};
     }
@@ -166,9 +167,13 @@ void readSize(KeyReader& keys, Preprocess& how)
 Result<Preprocess> readPreprocess(const std::string& path)
 {
     QS_TRY(const std::string text, readSmallFile(path, uint64_t(1) << 20));
-    const json object = json::parse(text, nullptr, false);
+    const char* remedy = "write for instance {\"size\": [224, 224], \"scale\": 0.0039}";
+    const auto read = readJson(text);
+    if (!read)
+        return badInput(read.issue().what, path, remedy);
+    const json& object = *read;
     if (!object.is_object())
-        return badInput("is no JSON object", path, "write for instance {\"size\": [224, 224], \"scale\": 0.0039}");
+        return badInput("is no JSON object", path, remedy);
     KeyReader keys(object, path);
     Preprocess how = readPreset(keys);
     readSize(keys, how);
@@ -199,7 +204,7 @@ Result<Preprocess> readPreprocess(const std::string& path)
 
 std::string preprocessJson(const Preprocess& how)
 {
-    nlohmann::ordered_json object;
+    json object;
     if (how.width > 0)
         object["size"] = { how.width, how.height };
     object["exif"] = how.exif;

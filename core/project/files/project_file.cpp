@@ -2,11 +2,15 @@
 #include "core/project/files/project_file.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/files/json_text.h"
 #include "core/base/files/whole_file.h"
 #include "core/quant/recipe/recipe_json.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -70,11 +74,13 @@ DataRequest dataOf(const ProjectJson& json, const Paths& paths)
     DataRequest data;
     data.spec = paths.usedData(json.value("spec", std::string()));
     data.preprocess = paths.used(json.value("preprocess", std::string()));
-    data.shapes = json.value("shapes", std::map<std::string, Shape>());
+    const ProjectJson shapes = json.value("shapes", ProjectJson::object());
+    for (const auto& [name, sizes] : shapes.items())
+        std::ranges::transform(sizes, std::back_inserter(data.shapes[name]), wholeOf);
     if (json.contains("limit"))
-        data.limit = json["limit"].get<size_t>();
+        data.limit = static_cast<size_t>(naturalOf(json["limit"]));
     if (json.contains("seed"))
-        data.seed = json["seed"].get<uint64_t>();
+        data.seed = naturalOf(json["seed"]);
     return data;
 }
 
@@ -90,7 +96,8 @@ ProjectJson recipeJson(const Recipe& recipe) { return ProjectJson::parse(recipeT
 
 Result<Recipe> recipeIn(const ProjectJson& json, const char* key)
 {
-    return recipeFromJson(json.value(key, ProjectJson::object()).dump());
+    const auto it = json.find(key);
+    return recipeOf(it == json.end() ? ProjectJson::object() : *it);
 }
 
 ProjectJson tasksJson(const TaskChoices& tasks)
@@ -204,8 +211,8 @@ RunNumbers numbersOf(const ProjectJson& json)
         numbers.*field = numberOf(json, key);
     numbers.exact = json.value("exact", false);
     if (json.contains("file_bytes"))
-        numbers.fileBytes = json["file_bytes"].get<uint64_t>();
-    numbers.samples = json.value("samples", size_t(0));
+        numbers.fileBytes = naturalOf(json["file_bytes"]);
+    numbers.samples = static_cast<size_t>(naturalAt(json, "samples"));
     numbers.measuredOn = json.value("measured_on", std::string());
     return numbers;
 }
@@ -223,13 +230,22 @@ ProjectJson runsJson(const RunTree& tree)
     return list;
 }
 
+/// 0, which is none, where it is no possible number of a run.
+RunId runIdAt(const ProjectJson& json, const char* key)
+{
+    const uint64_t id = naturalAt(json, key);
+    return id < std::numeric_limits<RunId>::max() ? static_cast<RunId>(id) : RunId(0);
+}
+
 Result<RunTree> runsOf(const ProjectJson& json)
 {
+    const ProjectJson none = ProjectJson::array();
     std::vector<RecipeRun> runs;
-    for (const ProjectJson& from : json.value("runs", ProjectJson::array())) {
+    const auto list = json.find("runs");
+    for (const ProjectJson& from : list == json.end() ? none : *list) {
         RecipeRun run;
-        run.id = from.value("id", RunId(0));
-        run.parent = from.value("parent", RunId(0));
+        run.id = runIdAt(from, "id");
+        run.parent = runIdAt(from, "parent");
         run.name = from.value("name", std::string());
         run.note = from.value("note", std::string());
         run.imported = from.value("imported", false);
@@ -238,7 +254,7 @@ Result<RunTree> runsOf(const ProjectJson& json)
             run.numbers = numbersOf(from["numbers"]);
         runs.push_back(std::move(run));
     }
-    return RunTree::of(std::move(runs), json.value("current_run", RunId(0)));
+    return RunTree::of(std::move(runs), runIdAt(json, "current_run"));
 }
 
 ProjectJson recoveryJson(const Recovery& recovery, const Paths& paths, StepPatches* known)
@@ -255,7 +271,7 @@ Result<Recovery> recoveryOf(const ProjectJson& json, const Paths& paths)
     Recovery recovery;
     recovery.project = paths.used(json.value("project", std::string()));
     if (json.contains("undo")) {
-        QS_TRY(recovery.steps, stepsFromJson(json["undo"].dump()));
+        QS_TRY(recovery.steps, stepsOf(json["undo"]));
     }
     return recovery;
 }
@@ -273,8 +289,8 @@ Result<Project> projectOf(const ProjectJson& json, const Paths& paths)
     QS_TRY(project.runs, runsOf(json));
     project.layout = json.value("layout", std::string());
     for (const ProjectJson& file : json.value("files", ProjectJson::array()))
-        project.files[paths.used(file.value("path", std::string()))] = FileMark { file.value("bytes", uint64_t(0)),
-            file.value("modified", int64_t(0)), file.value("hash", std::string()) };
+        project.files[paths.used(file.value("path", std::string()))] = FileMark { naturalAt(file, "bytes"),
+            file.contains("modified") ? wholeOf(file["modified"]) : 0, file.value("hash", std::string()) };
     if (json.contains("recovery")) {
         QS_TRY(project.recovery, recoveryOf(json["recovery"], paths));
     }
@@ -369,8 +385,11 @@ std::string projectToJson(const Project& project, const std::string& path, StepP
 Result<Project> projectFromJson(const std::string& text, const std::string& path)
 {
     const std::string remedy = "give a file that was saved as a project";
-    const ProjectJson json = ProjectJson::parse(text, nullptr, false);
-    if (json.is_discarded() || !json.is_object() || !json.contains("schema_version"))
+    const auto read = readJson(text);
+    if (!read)
+        return badInput("is no project of this program: it " + read.issue().what, path, remedy);
+    const ProjectJson& json = *read;
+    if (!json.is_object() || !json.contains("schema_version"))
         return badInput("is no project of this program", path, remedy);
     if (json["schema_version"] != kProjectVersion)
         return badInput("has schema_version " + json["schema_version"].dump() + ", which this version cannot read",
@@ -382,7 +401,7 @@ Result<Project> projectFromJson(const std::string& text, const std::string& path
         Issue issue = std::move(project).issue();
         issue.file = path;
         return issue;
-    } catch (const nlohmann::json::exception&) { // a value of another type
+    } catch (const ProjectJson::exception&) { // a value of another type
         return badInput("is damaged: a value has another type than projects have", path, remedy);
     }
 }

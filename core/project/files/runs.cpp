@@ -2,6 +2,7 @@
 #include "core/project/files/runs.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace qs {
 
@@ -35,10 +36,12 @@ RunDifference runDifference(const RecipeRun& before, const RecipeRun& after)
 RunTree RunTree::of(std::vector<RecipeRun> runs, RunId current)
 {
     RunTree tree;
+    std::unordered_set<RunId> known;
     for (RecipeRun& run : runs) {
-        if (run.id == 0 || tree.find(run.id))
+        const bool parentKnown = known.contains(run.parent);
+        if (run.id == 0 || !known.insert(run.id).second)
             continue;
-        if (!tree.find(run.parent))
+        if (!parentKnown)
             run.parent = 0;
         tree.m_next = std::max(tree.m_next, run.id + 1);
         tree.m_runs.push_back(std::move(run));

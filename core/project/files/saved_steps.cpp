@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/files/saved_steps.h"
 
+#include "core/base/files/json_text.h"
 #include "core/quant/recipe/recipe_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace qs {
 
 namespace {
 
-using StateJson = nlohmann::json;
+using StateJson = nlohmann::ordered_json;
+
+constexpr const char* kDamaged = "is damaged: its steps of undo cannot be made again";
 
 StateJson stateJson(const WorkState& state)
 {
@@ -28,7 +32,7 @@ ManualPairs pairsIn(const StateJson& links, const char* key)
 Result<WorkStatePtr> stateOf(const StateJson& json)
 {
     auto state = std::make_shared<WorkState>();
-    QS_TRY(state->recipe, recipeFromJson(json.at("recipe").dump()));
+    QS_TRY(state->recipe, recipeOf(json.at("recipe")));
     state->links = { pairsIn(json.at("links"), "pairs"), pairsIn(json.at("links"), "apart") };
     return WorkStatePtr(std::move(state));
 }
@@ -39,6 +43,17 @@ std::string patchOf(const WorkState& before, const WorkState& after)
         .dump(-1, ' ', false, StateJson::error_handler_t::replace);
 }
 
+/// What patchOf() makes: places at most so deep are added, replaced or removed. Copies could double with each step.
+bool isOurPatch(const StateJson& patch)
+{
+    constexpr ptrdiff_t kDepth = 16;
+    return patch.is_array() && std::ranges::all_of(patch, [](const StateJson& part) {
+        const auto &op = part.at("op").get_ref<const std::string&>(),
+                   &path = part.at("path").get_ref<const std::string&>();
+        return (op == "add" || op == "replace" || op == "remove") && std::ranges::count(path, '/') <= kDepth;
+    });
+}
+
 Result<SavedSteps> stepsIn(const StateJson& json)
 {
     SavedSteps steps;
@@ -47,11 +62,13 @@ Result<SavedSteps> stepsIn(const StateJson& json)
     steps.states.push_back(std::move(first));
     for (const StateJson& step : json.at("steps")) {
         steps.texts.push_back(step.at("text").get<std::string>());
+        if (!isOurPatch(step.at("patch")))
+            return badInput(kDamaged);
         state = state.patch(step.at("patch"));
         QS_TRY(WorkStatePtr next, stateOf(state));
         steps.states.push_back(std::move(next));
     }
-    steps.index = json.at("index").get<size_t>();
+    steps.index = static_cast<size_t>(naturalOf(json.at("index")));
     if (steps.index >= steps.states.size())
         return badInput("is damaged: it names a step of undo that it does not have");
     return steps;
@@ -77,13 +94,19 @@ std::string stepsToJson(const SavedSteps& steps, StepPatches& known)
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Result<SavedSteps> stepsFromJson(const std::string& text)
+Result<SavedSteps> stepsOf(const StateJson& json)
 {
     try {
-        return stepsIn(StateJson::parse(text));
-    } catch (const nlohmann::json::exception&) { // no JSON, a value of another type, a patch that fits nothing
-        return badInput("is damaged: its steps of undo cannot be made again");
+        return stepsIn(json);
+    } catch (const StateJson::exception&) { // a value of another type, a patch that fits nothing
+        return badInput(kDamaged);
     }
+}
+
+Result<SavedSteps> stepsFromJson(const std::string& text)
+{
+    const auto json = readJson(text);
+    return json ? stepsOf(*json) : Result<SavedSteps>(badInput(kDamaged));
 }
 
 } // namespace qs

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ using StepPatches = std::map<std::pair<WorkStatePtr, WorkStatePtr>, std::string>
 /// The first state in full, then what each step changes. Only patches that are used stay in `known`.
 std::string stepsToJson(const SavedSteps& steps, StepPatches& known);
 /// An Issue where a step cannot be made.
+Result<SavedSteps> stepsOf(const nlohmann::ordered_json& json);
 Result<SavedSteps> stepsFromJson(const std::string& text);
 
 } // namespace qs

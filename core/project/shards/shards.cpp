@@ -3,6 +3,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/analysis/measure/measured_state.h"
+#include "core/analysis/pairs/pair_plan.h"
 #include "core/analysis/rows/weight_rows.h"
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/whole_file.h"
@@ -116,6 +117,17 @@ std::string difference(const ShardHeader& a, const ShardHeader& b)
     return a == b ? "" : "was made with other options or paths";
 }
 
+uint64_t bytesOf(const std::vector<std::string>& paths)
+{
+    uint64_t bytes = 0;
+    for (const std::string& path : paths) {
+        std::error_code error;
+        const uint64_t size = std::filesystem::file_size(path, error);
+        bytes += error ? 0 : size;
+    }
+    return bytes;
+}
+
 class Merger {
 public:
     explicit Merger(const WorkContext& work)
@@ -137,6 +149,7 @@ public:
                     return badInput("is one of " + std::to_string(m_header.count) + " shards, but only "
                             + std::to_string(paths.size()) + " files are given",
                         paths[i], "give the state files of all shards");
+                m_bytes = bytesOf(paths);
                 QS_CHECK(open());
                 from.resize(m_header.count);
             }
@@ -207,6 +220,12 @@ private:
             if (s.quantization)
                 m_pairs.back().provenance = std::make_shared<const Provenance>(
                     provenanceOf(*s.quantization, s.calibrationData ? s.calibrationData : s.data, s.data.get()));
+            // What is made room for must be in the files.
+            const uint64_t bytesEach = 1 + planPairs(m_pairs.back()).size() * sizeof(PairSums);
+            if (m_header.samples > m_bytes / bytesEach)
+                return badInput("the shards say that they hold " + std::to_string(m_header.samples)
+                        + " samples, but their files are too small for them",
+                    {}, kRunAgain);
             m_measured.push_back(emptyMeasured(m_pairs.back(), m_header.samples, m_header.nodeAlone));
         }
         return {};
@@ -257,6 +276,7 @@ private:
     std::vector<Snapshot> m_snapshots;
     std::vector<ComparePair> m_pairs;
     std::vector<std::shared_ptr<Measured>> m_measured;
+    uint64_t m_bytes = 0; ///< of all state files
 };
 
 } // namespace

@@ -162,14 +162,16 @@ Result<TextPairs> readFlatTable(std::string_view bytes, const std::string& path)
     if (!count || *count > reader.size() / 4)
         return damaged;
     TextPairs pairs;
+    size_t left = reader.size(); // for texts: entries that share one would take more memory than the file
     for (uint32_t i = 0; i < *count; ++i) {
         const auto entry = reader.target(*dict + 4 + size_t(i) * 4);
         const auto key = entry ? reader.field(*entry, kKey) : std::nullopt;
         const auto value = entry ? reader.field(*entry, kValue) : std::nullopt;
         const auto keyText = key ? reader.text(*key) : std::nullopt;
         const auto valueText = value ? reader.text(*value) : std::nullopt;
-        if (!keyText || !valueText)
+        if (!keyText || !valueText || keyText->size() + valueText->size() > left)
             return damaged;
+        left -= keyText->size() + valueText->size();
         pairs.emplace_back(*keyText, *valueText);
     }
     return pairs;

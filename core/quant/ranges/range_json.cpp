@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files/json_text.h"
 #include "core/quant/ranges/range_formats.h"
 
 #include <array>
@@ -11,9 +12,7 @@ namespace qs {
 
 namespace {
 
-using nlohmann::json;
-
-constexpr int kMostDepth = 32; ///< nesting that no calibration cache has
+using json = nlohmann::ordered_json;
 
 /// Python writes NaN, Infinity and -Infinity, which JSON does not know: they become strings.
 std::string withoutPythonNumbers(std::string_view text)
@@ -182,16 +181,10 @@ std::string pythonFloat(double value)
 Result<Ranges> rangesFromJson(std::string_view text, const std::string& path)
 {
     const char* remedy = "give a file that ONNX Runtime's calibration_cache_path or --save-ranges wrote";
-    bool tooDeep = false;
-    const json document = json::parse(
-        withoutPythonNumbers(text),
-        [&](int depth, json::parse_event_t, json&) {
-            tooDeep = tooDeep || depth > kMostDepth;
-            return !tooDeep;
-        },
-        false);
-    if (document.is_discarded() || tooDeep)
-        return badInput("is not readable JSON", path, remedy);
+    const auto read = readJson(withoutPythonNumbers(text));
+    if (!read)
+        return badInput("is no calibration cache: it " + read.issue().what, path, remedy);
+    const json& document = *read;
     if (!document.is_object() || !document.contains("data") || !document["data"].is_object())
         return badInput("is no calibration cache: it has no object 'data'", path, remedy);
     Ranges ranges;

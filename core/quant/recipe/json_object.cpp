@@ -2,6 +2,7 @@
 #include "core/quant/recipe/json_object.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace qs {
 
@@ -9,7 +10,13 @@ namespace {
 
 using Json = RecipeJson;
 
-bool isWhole(const Json& json) { return json.is_number_integer(); }
+/// Of at most 32 bits: whatever is counted, indexed or coded has fewer.
+bool isWhole(const Json& json)
+{
+    if (json.is_number_unsigned())
+        return json.get<uint64_t>() <= uint64_t(std::numeric_limits<int32_t>::max());
+    return json.is_number_integer() && json.get<int64_t>() >= std::numeric_limits<int32_t>::min();
+}
 bool isNumber(const Json& json) { return json.is_number(); }
 bool isText(const Json& json) { return json.is_string(); }
 
@@ -51,7 +58,7 @@ std::string wantedText(const SettingType& type)
     case SettingKind::Switch:
         return "true or false";
     case SettingKind::Whole:
-        return "a whole number";
+        return "a whole number of at most 32 bits";
     case SettingKind::Real:
         return "a number";
     case SettingKind::Text:

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 constexpr Limits kNotNegative { 0, kEndless }, kShare { 0, 1 };
+constexpr Limits kBins { 1, 1 << 24 }; ///< of a histogram
 
 bool calibrated(const Recipe& r) { return isStatic(r.format); }
 bool inBlocks(const Recipe& r) { return r.format == RecipeFormat::WeightOnly; }
@@ -178,16 +179,17 @@ constexpr RecipeOption kTable[] {
     { .path = "calibration.bins",
         .value = setting<&Recipe::calibration, &CalibratorOptions::bins>(),
         .step = RecipeStep::Ranges,
-        .limits = Limits { 1, kEndless },
+        .limits = kBins,
         .flag = { .name = "bins",
             .help = "bins of the histograms",
             .place = 8,
             .remedy = "leave it out for the method's own number",
-            .most = int64_t(1) << 24,
+            .most = static_cast<int64_t>(kBins.most),
             .idle = withoutBins } },
     { .path = "calibration.quantized_bins",
         .value = setting<&Recipe::calibration, &CalibratorOptions::quantizedBins>(),
         .step = RecipeStep::Ranges,
+        .limits = kBins,
         .line = { .title = "Calibrator: quantized bins",
             .toolTip = "Steps that the entropy search quantizes its histogram to",
             .place = 5,
@@ -214,7 +216,8 @@ constexpr RecipeOption kTable[] {
         .step = RecipeStep::Ranges },
     { .path = "calibration.mse_levels",
         .value = setting<&Recipe::calibration, &CalibratorOptions::mseLevels>(),
-        .step = RecipeStep::Ranges },
+        .step = RecipeStep::Ranges,
+        .limits = kBins },
 
     { .path = "symmetric_activations",
         .value = setting<&Recipe::symmetricActivations>(),

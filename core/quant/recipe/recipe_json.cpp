@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/recipe/recipe_json.h"
 
+#include "core/base/files/json_text.h"
 #include "core/base/files/whole_file.h"
 #include "core/quant/recipe/recipe_fields.h"
 
@@ -9,6 +10,8 @@ namespace qs {
 namespace {
 
 using Json = RecipeJson;
+
+constexpr const char* kRecipeRemedy = "give a JSON object; {} is ONNX Runtime's defaults";
 
 Json without(const Json& from, const Json& defaults)
 {
@@ -26,9 +29,16 @@ Json without(const Json& from, const Json& defaults)
 
 Result<Recipe> recipeFromJson(const std::string& text)
 {
-    const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded() || !json.is_object())
-        return badInput("is no recipe", {}, "give a JSON object; {} is ONNX Runtime's defaults");
+    const auto read = readJson(text);
+    if (!read)
+        return badInput("is no recipe: it " + read.issue().what, {}, kRecipeRemedy);
+    return recipeOf(*read);
+}
+
+Result<Recipe> recipeOf(const Json& json)
+{
+    if (!json.is_object())
+        return badInput("is no recipe", {}, kRecipeRemedy);
     if (json.contains("schema_version") && json["schema_version"] != kRecipeVersion)
         return badInput("has schema_version " + json["schema_version"].dump() + ", which this version cannot read", {},
             "use a newer version of this program");
