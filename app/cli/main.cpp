@@ -3,6 +3,7 @@
 
 #include "core/base/files/atomic_file.h"
 #include "core/base/issue_text.h"
+#include "core/base/text/one_line.h"
 #include "core/base/version.h"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <ostream>
+#include <sstream>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -56,19 +59,49 @@ int fail(const qs::Issue& issue)
     return exitCode(issue);
 }
 
-std::string oneLine(std::string text)
-{
-    for (char& c : text)
-        if (c == '\n')
-            c = ' ';
-    return text;
-}
+/// While it lives, whatever is written to the stream becomes visible text: names out of files must not give orders to a
+/// terminal.
+class CleanOutput : private std::stringbuf {
+public:
+    explicit CleanOutput(std::ostream& stream)
+        : m_stream(stream)
+        , m_target(stream.rdbuf(this))
+    {
+    }
+    ~CleanOutput() override
+    {
+        m_stream.flush();
+        m_stream.rdbuf(m_target);
+    }
+    CleanOutput(const CleanOutput&) = delete;
+    CleanOutput& operator=(const CleanOutput&) = delete;
+
+private:
+    /// Lines do not wait for what comes behind them.
+    std::streamsize xsputn(const char* text, std::streamsize size) override
+    {
+        const std::streamsize taken = std::stringbuf::xsputn(text, size);
+        return std::find(text, text + size, '\n') == text + size || pass() ? taken : 0;
+    }
+    int sync() override { return pass() ? m_target->pubsync() : -1; }
+    bool pass()
+    {
+        const std::string text = qs::visible(str());
+        str({});
+        const auto size = static_cast<std::streamsize>(text.size());
+        return m_target->sputn(text.data(), size) == size;
+    }
+
+    std::ostream& m_stream;
+    std::streambuf* m_target;
+};
 
 } // namespace
 
 int main(int argc, char** argv)
 {
     using namespace qs::cli;
+    const CleanOutput cleanOut(std::cout), cleanErr(std::cerr);
     CLI::App app("Debug quantized ONNX models: see where the error is made.", "quantscope-cli");
     app.set_version_flag("--version", std::string("quantscope-cli ") + qs::kVersion);
     app.require_subcommand(1);
@@ -102,7 +135,7 @@ int main(int argc, char** argv)
     } catch (const CLI::Success& e) { // --help, --version
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        std::cerr << "error: " << oneLine(e.what()) << "; see `quantscope-cli --help`\n";
+        std::cerr << "error: " << qs::oneLine(e.what()) << "; see `quantscope-cli --help`\n";
         return kBadUse;
     }
     g_cancel = &context.cancel;

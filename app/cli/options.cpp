@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/text/one_line.h"
 
 #include <algorithm>
 #include <charconv>
@@ -185,8 +186,9 @@ Status checkWritable(const std::vector<std::string>& results, const std::vector<
     return {};
 }
 
-Status writeOutput(const std::string& path, const std::string& text)
+Status writeOutput(const std::string& path, const std::string& given)
 {
+    const std::string text = visible(given);
     if (path == "-") {
         std::fwrite(text.data(), 1, text.size(), stdout);
         std::fflush(stdout);

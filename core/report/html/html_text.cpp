@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/html/html_parts.h"
 
+#include "core/base/text/one_line.h"
 #include "core/base/text/utf8.h"
 
 #include <algorithm>
@@ -11,11 +12,12 @@ namespace qs::html {
 
 namespace {
 
-/// XML has no other control characters, and no character that ends in FFFE or FFFF.
+/// XML has no other control characters, and no character that ends in FFFE or FFFF. What turns the direction of
+/// writing would turn that of the page.
 bool allowedInXml(char32_t point)
 {
-    const bool control = point < 0x20 && point != '\t' && point != '\n' && point != '\r';
-    return !control && (point & 0xFFFE) != 0xFFFE;
+    const bool blank = point == '\t' || point == '\n' || point == '\r';
+    return (blank || isShown(point)) && (point & 0xFFFE) != 0xFFFE;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/analysis/rows/range_use.h"
+#include "core/base/text/one_line.h"
 #include "core/quant/recipe/recipe.h"
 #include "core/report/iterations.h"
 #include "core/report/json/files_json.h"
@@ -412,7 +413,7 @@ std::string compareJson(const Snapshot& s, const ReportInfo& info)
         }
         json["parameters"] = rows(parameterDifferences(*info.other->comparison, *s.comparison), difference);
     }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return visible(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 } // namespace qs

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/report.h"
 
+#include "core/base/text/one_line.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +33,10 @@ std::string cell(const Json& value)
         return {};
     if (!value.is_string())
         return value.dump();
-    const std::string text = value.get<std::string>();
+    std::string text = visible(value.get<std::string>());
+    // A spreadsheet would compute what begins like a formula.
+    if (text.find_first_of("=+-@\t") == 0)
+        text.insert(0, 1, '\'');
     if (text.find_first_of(",\"\r\n") == std::string::npos)
         return text;
     std::string quoted = "\"";

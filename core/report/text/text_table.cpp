@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/text/text_table.h"
 
+#include "core/base/text/one_line.h"
 #include "core/base/text/utf8.h"
 
 #include <algorithm>
@@ -28,11 +29,16 @@ std::string padded(const std::string& text, size_t width, TextTable::Align align
 
 } // namespace
 
-std::string printable(std::string text)
+std::string printable(std::string_view text)
 {
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-    return text;
+    std::string shown;
+    forEachCharacter(text, [&](const Utf8Character& c) {
+        if (c.valid && isShown(c.point))
+            shown += c.bytes;
+        else
+            shown += c.valid ? "?" : "\uFFFD";
+    });
+    return shown;
 }
 
 std::string elided(const std::string& text, size_t widest)
@@ -67,7 +73,7 @@ void TextTable::add(std::vector<std::string> cells)
 {
     cells.resize(m_columns.size());
     for (size_t i = 0; i < cells.size(); ++i) {
-        cells[i] = printable(std::move(cells[i]));
+        cells[i] = printable(cells[i]);
         if (m_columns[i].widest > 0)
             cells[i] = elided(cells[i], m_columns[i].widest);
     }

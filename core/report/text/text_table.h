@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qs {
@@ -25,7 +26,7 @@ private:
 };
 
 /// Control characters become '?', so that a name cannot steer the terminal.
-std::string printable(std::string text);
+std::string printable(std::string_view text);
 /// At most `widest` code points, "..." in place of the middle.
 std::string elided(const std::string& text, size_t widest);
 /// The text in lines of at most `width` code points, each after `indent`.
