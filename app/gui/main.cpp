@@ -9,6 +9,7 @@
 #include "widgets/session/files/projects.h"
 #include "widgets/session/files/termination_signals.h"
 #include "widgets/views/base/error_bar.h"
+#include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/screenshot.h"
@@ -98,8 +99,10 @@ int runForScreenshot(const qs::GuiOptions& options, qs::Session& session, qs::Ma
 
 int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::MainWindow& window)
 {
-    // what fonts and scales make of the usual size may be more than the screen has
-    window.resize(options.sizeGiven ? options.size : window.size().boundedTo(window.screen()->availableSize()));
+    if (options.sizeGiven)
+        window.resize(options.size);
+    else if (window.size() != window.size().boundedTo(window.screen()->availableSize()))
+        qs::fitIntoScreen(window);
     const auto once = Qt::ConnectionType(Qt::SingleShotConnection);
     QObject::connect(
         &session, &qs::Session::settled, &window,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/small_session.h"
 #include "widgets/session/shown/empty_texts.h"
+#include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/view/graph_legend.h"
 #include "widgets/views/tables/sample_pictures.h"
@@ -11,6 +12,7 @@
 #include <QDoubleSpinBox>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScreen>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
@@ -119,6 +121,7 @@ private slots:
     void samplesGetPictures();
     void theDesktopDecidesOnDark();
     void emptyTextsSayWhy();
+    void windowsFitIntoTheScreen();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -299,6 +302,18 @@ void TestViewParts::emptyTextsSayWhy()
     QVERIFY(whyNothingCompared(pair).contains(QStringLiteral("numbers follow"))); // while they are read
     floats.inputs.recipe = Recipe();
     QVERIFY(pairNote(floats).startsWith(QStringLiteral("The recipe quantizes no node")));
+}
+
+void TestViewParts::windowsFitIntoTheScreen()
+{
+    QWidget large, small;
+    const QSize room = large.screen()->availableSize();
+    large.resize(room * 2);
+    fitIntoScreen(large);
+    QVERIFY(large.width() < room.width() && large.height() < room.height()); // its frame needs some
+    small.resize(200, 100);
+    fitIntoScreen(small);
+    QCOMPARE(small.size(), QSize(200, 100));
 }
 
 void TestViewParts::theDesktopDecidesOnDark()

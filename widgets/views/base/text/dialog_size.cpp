@@ -20,8 +20,13 @@ void setDialogSize(QWidget& dialog, int width, int height)
     const QSize hint = dialog.sizeHint();
     const QSize wanted(
         width > 0 ? fontUnits(font, width) : hint.width(), height > 0 ? fontUnits(font, height) : hint.height());
-    const QSize room = dialog.screen()->availableSize() - QSize(kFrame, kFrame);
-    dialog.resize(wanted.boundedTo(room));
+    dialog.resize(wanted);
+    fitIntoScreen(dialog);
+}
+
+void fitIntoScreen(QWidget& window)
+{
+    window.resize(window.size().boundedTo(window.screen()->availableSize() - QSize(kFrame, kFrame)));
 }
 
 } // namespace qs
