@@ -8,6 +8,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QAccessible>
+#include <QApplication>
+#include <QClipboard>
 #include <QTreeView>
 
 using namespace qs;
@@ -187,6 +189,30 @@ private slots:
         QCOMPARE(state.value_or(QStringLiteral("not asked")), QString());
         QVERIFY(o.wait());
         QTRY_VERIFY(!o.named(QStringLiteral("relu_200")).isValid());
+    }
+
+    /// A pane that nobody sees keeps the picture of the last graph: what it is asked then has no answer.
+    void hiddenPaneIsNotAskedOfAnotherGraph()
+    {
+        SmallSession small(200);
+        RecipeView recipe(small.session);
+        GraphPanel pane(small.session, recipe, GraphPanel::Pane::Second);
+        pane.resize(640, 480);
+        pane.show();
+        pane.setSide(Side::Quantized);
+        QVERIFY(small.load());
+        QTRY_VERIFY(pane.content() && small.session.jobs().idle());
+        const auto last = uint32_t(pane.canvas().scene()->boxCount() - 1);
+        emit pane.canvas().boxesChosen({ last - 1, last });
+        QApplication::clipboard()->setText(QStringLiteral("before"));
+        pane.copyChosen();
+        QVERIFY(QApplication::clipboard()->text() != QStringLiteral("before"));
+        pane.hide();
+        QVERIFY(small.loadQuantized(1));
+        QVERIFY(!pane.upToDate());
+        QApplication::clipboard()->setText(QStringLiteral("before"));
+        pane.copyChosen();
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("before"));
     }
 
     void boxesAreChildrenOfTheCanvas()

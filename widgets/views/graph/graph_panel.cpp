@@ -79,10 +79,10 @@ GraphPanel::GraphPanel(Session& session, RecipeView& recipe, Pane pane, QWidget*
     header()->installEventFilter(this);
     m_canvas->setTips(
         [this](uint32_t box) {
-            return m_waiting ? QString() : boxToolTip(*shown(), m_side, m_canvas->scene()->graph(), box);
+            return !upToDate() ? QString() : boxToolTip(*shown(), m_side, m_canvas->scene()->graph(), box);
         },
         [this](uint32_t edge) {
-            return m_waiting ? QString() : edgeToolTip(*shown(), m_side, m_canvas->scene()->graph(), edge);
+            return !upToDate() ? QString() : edgeToolTip(*shown(), m_side, m_canvas->scene()->graph(), edge);
         });
     addKeys();
     buildHeader();
@@ -424,7 +424,7 @@ void GraphPanel::search(const QString& text)
     m_found.clear();
     m_match = 0;
     const LoadedModel* model = modelOf(*shown(), m_side);
-    if (model && content() && !m_waiting && !text.isEmpty()) {
+    if (model && content() && upToDate() && !text.isEmpty()) {
         const auto& boxes = content()->whole.boxes;
         for (uint32_t b = 0; b < boxes.size(); ++b)
             if (boxMatches(boxes[b], model->graph(), text))
@@ -450,7 +450,7 @@ void GraphPanel::findMatches()
 
 void GraphPanel::stepSearch(int step)
 {
-    if (m_found.empty() || m_waiting)
+    if (m_found.empty() || !upToDate())
         return;
     const size_t count = m_found.size();
     if (selectedInContent() == m_found[m_match])
@@ -462,7 +462,7 @@ void GraphPanel::stepSearch(int step)
 void GraphPanel::chooseBox(uint32_t index)
 {
     const GraphScene* scene = m_canvas->scene();
-    if (!scene || m_waiting)
+    if (!scene || !upToDate())
         return;
     const DisplayBox& box = scene->graph().boxes[index];
     m_chosen.clear();
@@ -489,7 +489,7 @@ void GraphPanel::markRecipe(GraphLook& look) const
 /// Those of all boxes that are chosen together, else of the selected one.
 std::vector<size_t> GraphPanel::chosenRecipeNodes() const
 {
-    if (!content() || m_waiting || showsOther())
+    if (!content() || !upToDate() || showsOther())
         return {};
     const auto selected = m_canvas->look().selected;
     std::vector<uint32_t> boxes;
@@ -502,7 +502,7 @@ std::vector<size_t> GraphPanel::chosenRecipeNodes() const
 
 void GraphPanel::toggleBox(uint32_t box)
 {
-    if (m_waiting || showsOther())
+    if (!upToDate() || showsOther())
         return;
     if (severalChosen() && m_canvas->look().boxes[box].chosen)
         m_recipe.toggleNodes(chosenRecipeNodes());
@@ -520,7 +520,7 @@ bool GraphPanel::toggleSelected()
 
 void GraphPanel::chooseEdge(uint32_t edge)
 {
-    if (!m_canvas->scene() || m_waiting || !m_canvas->scene()->graph().edges[edge].value.valid())
+    if (!m_canvas->scene() || !upToDate() || !m_canvas->scene()->graph().edges[edge].value.valid())
         return;
     const ValueId value = m_canvas->scene()->graph().edges[edge].value;
     m_choosing = true;

@@ -200,7 +200,7 @@ void GraphPanel::selectionMoved()
         m_toReveal = true;
     }
     refreshChosen();
-    if (m_toReveal && m_canvas->scene() && !m_waiting)
+    if (m_toReveal && m_canvas->scene() && upToDate())
         revealSelection();
 }
 
@@ -258,7 +258,7 @@ void GraphPanel::setGroupBy(GroupBy by)
 
 void GraphPanel::setAllClosed(bool closed)
 {
-    if (!content() || m_waiting)
+    if (!content() || !upToDate())
         return;
     m_view.around.reset();
     m_view.setAllClosed(*content(), closed);
@@ -278,7 +278,7 @@ void GraphPanel::setViewState(const QString& text)
 
 void GraphPanel::setAround(const std::optional<Neighbourhood>& wanted)
 {
-    if (!content() || m_waiting)
+    if (!content() || !upToDate())
         return;
     if (!wanted) {
         m_view.around.reset();
@@ -307,7 +307,7 @@ void GraphPanel::regroup(uint32_t group, bool closed, QPointF anchor)
 
 void GraphPanel::openGroup(uint32_t box)
 {
-    if (m_waiting || m_canvas->scene()->graph().boxes[box].kind != DisplayBox::Kind::Group)
+    if (!upToDate() || m_canvas->scene()->graph().boxes[box].kind != DisplayBox::Kind::Group)
         return;
     regroup(
         m_canvas->scene()->graph().boxes[box].group, false, m_canvas->onWidget(m_canvas->scene()->box(box).topLeft()));
@@ -315,7 +315,7 @@ void GraphPanel::openGroup(uint32_t box)
 
 void GraphPanel::closeFrame(uint32_t frame)
 {
-    if (!m_waiting)
+    if (upToDate())
         regroup(m_canvas->scene()->graph().frames[frame].group, true,
             m_canvas->onWidget(m_canvas->scene()->frame(frame).topLeft()));
 }
@@ -328,7 +328,7 @@ void GraphPanel::closeAroundSelection()
     if (!box || graph.frameOfBox.empty() || graph.frameOfBox[*box] == FoldedGraph::kNoBox)
         return m_canvas->zoomBy(false);
     const uint32_t group = graph.frames[graph.frameOfBox[*box]].group;
-    if (!m_waiting)
+    if (upToDate())
         regroup(group, true, m_canvas->onWidget(m_canvas->scene()->box(*box).topLeft()));
 }
 
@@ -347,7 +347,7 @@ void GraphPanel::openOrClose(bool open)
 
 void GraphPanel::addChosen(uint32_t box)
 {
-    if (m_waiting)
+    if (!upToDate())
         return;
     if (m_chosen.empty())
         if (const auto selected = m_canvas->look().selected; selected && *selected != box)
@@ -358,7 +358,7 @@ void GraphPanel::addChosen(uint32_t box)
 
 void GraphPanel::chooseBoxes(const std::vector<uint32_t>& boxes)
 {
-    if (m_waiting || !m_canvas->scene() || (boxes.empty() && m_chosen.empty()))
+    if (!upToDate() || !m_canvas->scene() || (boxes.empty() && m_chosen.empty()))
         return;
     m_chosen.clear();
     for (const uint32_t box : boxes)
@@ -370,7 +370,7 @@ void GraphPanel::chooseBoxes(const std::vector<uint32_t>& boxes)
 std::vector<NodeId> GraphPanel::chosenNodes() const
 {
     std::set<uint32_t> boxes = m_chosen;
-    if (const auto selected = m_canvas->look().selected; boxes.empty() && selected && !m_waiting) {
+    if (const auto selected = m_canvas->look().selected; boxes.empty() && selected && upToDate()) {
         const auto& members = m_canvas->scene()->graph().boxes[*selected].members;
         boxes.insert(members.begin(), members.end());
     }
@@ -399,7 +399,7 @@ QString GraphPanel::namesOf(const std::set<uint32_t>& boxes) const
 
 void GraphPanel::copyChosen() const
 {
-    if (!content() || m_waiting)
+    if (!content() || !upToDate())
         return;
     std::set<uint32_t> boxes = m_chosen;
     if (const auto selected = selectedInContent(); boxes.empty() && selected)
@@ -417,7 +417,7 @@ void GraphPanel::addChosenActions(QMenu& menu)
 
 void GraphPanel::addViewActions(QMenu& menu)
 {
-    if (!content() || m_waiting)
+    if (!content() || !upToDate())
         return;
     addGroupActions(menu);
     QMenu* around = menu.addMenu(tr("Neighbourhood only"));
