@@ -92,7 +92,7 @@ ChosenSample::ChosenSample(Session& session, QWidget* parent)
     m_text->setContentsMargins(10, 6, 10, 6);
     m_text->setAccessibleName(tr("Outputs of the chosen sample"));
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    column->setContentsMargins(6, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_pictures);
     column->addWidget(m_text, 1);

@@ -28,7 +28,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kDetailWidth = 190, kLeastScatter = 150; ///< font units
+constexpr int kDetailWidth = 190, kBothWidth = 250, kLeastScatter = 150; ///< font units
 constexpr int kWideEnough = 1000; ///< font units for table, scatter and the chosen sample; below it one of the last two
 
 /// The name of a sample beside its picture.
@@ -266,6 +266,7 @@ void SamplesPanel::arrange()
                chosen = m_session.selection().current().sample.has_value();
     const bool charted = hasPositions(*m_session.snapshot()) || !m_scatter->data().points.empty();
     m_charts->setVisible(charted && (wide || !chosen));
+    m_single->setMinimumWidth(fontUnits(fontMetrics(), m_session.snapshot()->other ? kBothWidth : kDetailWidth));
     m_single->setVisible(wide || chosen || !charted);
     if (wide)
         shareWidth({ 60, 40 });
