@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/inner_place.h"
 #include "core/qdq/quant_view.h"
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct DisplayBox {
     std::string title; ///< "Conv conv_1"
     std::string subtitle; ///< "3×3 → 24", else the shape of its first output
     uint32_t group = UINT32_MAX; ///< of the Grouping, for a Group
+    InnerPlace inner; ///< of an operator in a body
     std::vector<uint32_t> members; ///< boxes of the drawing without groups that it stands for; empty in that itself
     ValueId mainValue() const { return values.empty() ? ValueId {} : values.front(); }
     NodeId mainNode() const { return nodes.empty() ? NodeId {} : nodes.front(); }

@@ -145,6 +145,8 @@ private slots:
     void orderKeepsScopesTogether();
     void runs_data();
     void runs();
+    void nestedRuns_data();
+    void nestedRuns();
     void runsAgainstTheDefinition_data();
     void runsAgainstTheDefinition();
     void transformerIsOneBox();
@@ -220,6 +222,35 @@ void TestGroups::runs()
     QFETCH(BoxRow, row);
     QFETCH(std::vector<BlockRun>, expected);
     const std::vector<BlockRun> found = findRuns(row);
+    for (const BlockRun& run : found)
+        qInfo() << run.first << run.period << run.count;
+    QCOMPARE(found, expected);
+}
+
+/// Blocks within blocks, whether the outer ones or the inner ones are found first.
+void TestGroups::nestedRuns_data()
+{
+    QTest::addColumn<BoxRow>("row");
+    QTest::addColumn<std::vector<BlockRun>>("expected");
+    using Runs = std::vector<BlockRun>;
+    const std::vector<uint32_t> block = repeated({ 3 }, { 1, 2 }, 4, { 4 });
+    QTest::newRow("three of four") << rowOf(repeated({ 9 }, block, 3, { 8 }))
+                                   << Runs { { 1, 10, 3 }, { 2, 2, 4 }, { 12, 2, 4 }, { 22, 2, 4 } };
+    QTest::newRow("two of four") << rowOf(repeated({ 9 }, block, 2, { 8 }))
+                                 << Runs { { 1, 10, 2 }, { 2, 2, 4 }, { 12, 2, 4 } };
+    QTest::newRow("others between") << rowOf(repeated(repeated({ 9 }, { 1, 2 }, 4, { 8 }), { 1, 2 }, 4, { 7 }))
+                                    << Runs { { 1, 2, 4 }, { 10, 2, 4 } };
+    QTest::newRow("three deep") << rowOf(repeated({ 9 }, repeated({ 5 }, block, 3, { 6 }), 2, { 8 }))
+                                << Runs { { 1, 32, 2 }, { 2, 10, 3 }, { 3, 2, 4 }, { 13, 2, 4 }, { 23, 2, 4 },
+                                       { 34, 10, 3 }, { 35, 2, 4 }, { 45, 2, 4 }, { 55, 2, 4 } };
+    QTest::newRow("nothing") << BoxRow {} << Runs {};
+}
+
+void TestGroups::nestedRuns()
+{
+    QFETCH(BoxRow, row);
+    QFETCH(std::vector<BlockRun>, expected);
+    const std::vector<BlockRun> found = findNestedRuns(row);
     for (const BlockRun& run : found)
         qInfo() << run.first << run.period << run.count;
     QCOMPARE(found, expected);
@@ -384,6 +415,26 @@ void TestGroups::bodiesAreGroups()
     QCOMPARE(open.frames[2].parent, 0u);
     for (const DisplayEdge& edge : open.edges)
         QVERIFY(edge.from < edge.to);
+    // what the branches read from outside comes from the box that makes it
+    const auto at = [&](const char* name) {
+        const auto called = [&](const DisplayBox& box) { return innerName(graph, box.inner) == name; };
+        return uint32_t(std::ranges::find_if(open.boxes, called) - open.boxes.begin());
+    };
+    for (const char* inside : { "If/then_branch/Relu_inside", "If/else_branch/Tanh_inside" }) {
+        QVERIFY2(at(inside) < open.boxes.size(), inside);
+        const DisplayEdge wanted { *open.box(graph.findNode("Relu")), at(inside), graph.findValue("a"), {}, {} };
+        QVERIFY2(std::ranges::count(open.edges, wanted) == 1, inside);
+    }
+    QVERIFY(at("If/else_branch/Neg_inside") < open.boxes.size());
+    const DisplayBox& neg = open.boxes[at("If/else_branch/Neg_inside")];
+    QCOMPARE(innerNode(graph, neg.inner)->node->opType, std::string("Neg"));
+    QVERIFY(!innerNode(graph, { neg.inner.owner, { { "else_branch", NodeId(7) } } }));
+    QVERIFY(!innerNode(graph, { neg.inner.owner, { { "no_branch", NodeId(0) } } }));
+    const FoldedGraph closed = joinGroups(whole, grouping, [](uint32_t) { return true; });
+    const auto reading = std::ranges::find(closed.boxes, DisplayBox::Kind::Group, &DisplayBox::kind);
+    QVERIFY(std::ranges::any_of(closed.edges, [&](const DisplayEdge& e) {
+        return e.to == reading - closed.boxes.begin() && e.value == graph.findValue("a");
+    }));
     const auto layout = layoutGraph(open, {}, CancelToken());
     QVERIFY(layout.ok());
     QCOMPARE(faults(open, *layout), QString());

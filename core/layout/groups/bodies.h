@@ -16,8 +16,11 @@ struct DrawnBody {
 };
 
 /// Adds the boxes and edges of all bodies, those within bodies as well, to a drawing of `graph`; each body's first
-/// boxes read from its node's box. Boxes of bodies say nothing of nodes and values, whose ids are those of another
-/// graph. Outer bodies come first, and a body's own before those of its nodes.
+/// boxes read from its node's box, and those that read values of the graphs around it from the boxes that make them.
+/// Boxes of bodies have no nodes and values, whose ids would be those of another graph: DisplayBox::inner tells them.
+/// Outer bodies come first, and a body's own before those of its nodes.
 std::vector<DrawnBody> addBodies(const Graph& graph, FoldMode mode, FoldedGraph& folded);
+/// By box: itself, or the box of the main graph whose body it lies in.
+std::vector<uint32_t> outermostOwners(size_t boxes, const std::vector<DrawnBody>& bodies);
 
 } // namespace qs

@@ -38,9 +38,8 @@ struct AttributeKey {
     }
 };
 
-std::string keyOf(const Graph& graph, const DisplayBox& box, const DimsLookup& dims)
+std::string keyOf(const Node& node, const DisplayBox& box, const DimsLookup& dims)
 {
-    const Node& node = graph.node(box.mainNode());
     std::string key = node.opType + '\0' + node.domain + '\0';
     for (const auto& [name, value] : node.attributes.all()) {
         key += name + '\0';
@@ -57,6 +56,16 @@ std::string keyOf(const Graph& graph, const DisplayBox& box, const DimsLookup& d
 
 } // namespace
 
+const Node* operatorOf(const Graph& graph, const DisplayBox& box)
+{
+    if (box.kind != DisplayBox::Kind::Operator)
+        return nullptr;
+    if (box.mainNode().valid())
+        return &graph.node(box.mainNode());
+    const auto inner = innerNode(graph, box.inner);
+    return inner ? inner->node : nullptr;
+}
+
 BoxRow boxRow(const Graph& graph, const FoldedGraph& folded, const DimsLookup& dims, const ScopeTree& tree,
     const std::vector<uint32_t>& order)
 {
@@ -67,8 +76,8 @@ BoxRow boxRow(const Graph& graph, const FoldedGraph& folded, const DimsLookup& d
     for (uint32_t i = 0; i < order.size(); ++i) {
         const DisplayBox& box = folded.boxes[order[i]];
         place[order[i]] = i;
-        const bool node = box.kind == DisplayBox::Kind::Operator && box.mainNode().valid();
-        const std::string key = node ? keyOf(graph, box, dims) : "\2" + std::to_string(++unlike);
+        const Node* node = operatorOf(graph, box);
+        const std::string key = node ? keyOf(*node, box, dims) : "\2" + std::to_string(++unlike);
         row.labels.push_back(labels.try_emplace(key, static_cast<uint32_t>(labels.size())).first->second);
         const uint32_t scope = tree.ofBox[order[i]];
         row.scopeDepth.push_back(i == 0 ? 0 : tree.scopes[tree.common(scope, tree.ofBox[order[i - 1]])].depth);

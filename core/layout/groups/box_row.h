@@ -7,6 +7,9 @@
 
 namespace qs {
 
+/// The operator of a box, in a body or not; null for inputs, outputs and groups.
+const Node* operatorOf(const Graph& graph, const DisplayBox& box);
+
 /// The boxes in this order as findRuns() looks at them. Operators are alike by type, attributes and the sizes of their
 /// constants; a model's inputs and outputs are like nothing else.
 BoxRow boxRow(const Graph& graph, const FoldedGraph& folded, const DimsLookup& dims, const ScopeTree& tree,

@@ -4,6 +4,7 @@
 #include "core/layout/groups/box_row.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace qs {
@@ -22,7 +23,7 @@ public:
         , m_dims(dims)
         , m_tree(scopeTree(graph, folded))
     {
-        m_result.order = orderByScopes(folded, m_tree);
+        m_result.order = bodies.empty() ? orderByScopes(folded, m_tree) : orderWithBodies(bodies);
         if (!bodies.empty())
             addBodyGroups(bodies);
     }
@@ -38,6 +39,19 @@ public:
     }
 
 private:
+    /// What a body reads from outside comes before its node.
+    std::vector<uint32_t> orderWithBodies(const std::vector<DrawnBody>& bodies) const
+    {
+        const std::vector<uint32_t> owners = outermostOwners(m_folded.boxes.size(), bodies);
+        FoldedGraph outside = m_folded;
+        for (DisplayEdge& edge : outside.edges) {
+            edge.from = owners[edge.from];
+            edge.to = owners[edge.to];
+        }
+        std::erase_if(outside.edges, [](const DisplayEdge& edge) { return edge.from == edge.to; });
+        return orderByScopes(outside, m_tree);
+    }
+
     /// Boxes of bodies go behind their node's box, which nothing else they read comes after.
     void placeBodies(uint32_t box, const std::vector<std::vector<uint32_t>>& bodiesOf,
         const std::vector<DrawnBody>& bodies, std::vector<uint32_t>& order)
@@ -98,8 +112,8 @@ private:
 
     std::string nodeAt(uint32_t place) const
     {
-        const NodeId node = m_folded.boxes[m_result.order[place]].mainNode();
-        return node.valid() ? m_graph.node(node).name : std::string();
+        const DisplayBox& box = m_folded.boxes[m_result.order[place]];
+        return box.mainNode().valid() ? m_graph.node(box.mainNode()).name : innerName(m_graph, box.inner);
     }
 
     /// "MatMul, Add, Relu …"
@@ -107,9 +121,9 @@ private:
     {
         std::vector<std::string> types;
         for (uint32_t i = first; i < end; ++i) {
-            const std::string& type = m_graph.node(m_folded.boxes[m_result.order[i]].mainNode()).opType;
-            if (std::ranges::find(types, type) == types.end())
-                types.push_back(type);
+            const Node* node = operatorOf(m_graph, m_folded.boxes[m_result.order[i]]);
+            if (node && std::ranges::find(types, node->opType) == types.end())
+                types.push_back(node->opType);
         }
         std::string text;
         for (size_t t = 0; t < std::min(types.size(), kTypesInTitle); ++t)
@@ -119,11 +133,11 @@ private:
 
     void addRuns()
     {
-        for (const BlockRun& run : findRuns(boxRow(m_graph, m_folded, m_dims, m_tree, m_result.order))) {
+        for (const BlockRun& run : findNestedRuns(boxRow(m_graph, m_folded, m_dims, m_tree, m_result.order))) {
             const std::string times = std::to_string(run.count) + " × ";
             const uint32_t scope = scopeOf(run.first, run.end());
             const std::string name = scope ? m_tree.scopes[scope].name : typesOf(run.first, run.first + run.period);
-            add({ BoxGroup::Kind::Run, "run:" + nodeAt(run.first), times + name, run.first, run.end(), run.count,
+            add({ BoxGroup::Kind::Run, keyOf("run:", run.first), times + name, run.first, run.end(), run.count,
                 BoxGroup::kNone });
             for (uint32_t b = 0; b < run.count; ++b) {
                 const uint32_t first = run.first + b * run.period;
@@ -132,11 +146,19 @@ private:
                 const std::string title = number.empty() ? "block " + std::to_string(b + 1)
                     : scope                              ? m_tree.scopes[scope].name + "/" + number
                                                          : number;
-                add({ BoxGroup::Kind::Block, "block:" + nodeAt(first), title, first, first + run.period, 0,
+                add({ BoxGroup::Kind::Block, keyOf("block:", first), title, first, first + run.period, 0,
                     BoxGroup::kNone });
             }
         }
         m_blocks = m_result.groups.size();
+    }
+
+    /// By the first node; inner ones that begin with the same one are counted.
+    std::string keyOf(const std::string& kind, uint32_t first)
+    {
+        const std::string key = kind + nodeAt(first);
+        const uint32_t again = m_keys[key]++;
+        return again > 0 ? key + "#" + std::to_string(again) : key;
     }
 
     void add(BoxGroup group)
@@ -187,8 +209,11 @@ private:
     void nest()
     {
         auto& groups = m_result.groups;
+        const auto depth = [](BoxGroup::Kind kind) { // of two around the same boxes: blocks may be a run of blocks
+            return kind == BoxGroup::Kind::Scope ? 0 : kind == BoxGroup::Kind::Block ? 1 : 2;
+        };
         std::ranges::stable_sort(
-            groups, {}, [](const BoxGroup& g) { return std::tuple(g.first, UINT32_MAX - g.end, g.kind); });
+            groups, {}, [&](const BoxGroup& g) { return std::tuple(g.first, UINT32_MAX - g.end, depth(g.kind)); });
         m_result.innermost.assign(m_result.order.size(), BoxGroup::kNone);
         std::vector<uint32_t> open;
         uint32_t next = 0;
@@ -211,6 +236,7 @@ private:
     Grouping m_result;
     size_t m_blocks = 0; ///< groups that are runs and blocks
     std::set<std::pair<uint32_t, uint32_t>> m_spans;
+    std::map<std::string, uint32_t> m_keys; ///< of runs and blocks: how many there are
 };
 
 } // namespace

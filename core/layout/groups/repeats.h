@@ -39,6 +39,10 @@ inline constexpr uint32_t kLongestPeriod = 2000;
 /// ascending order.
 std::vector<BlockRun> findRuns(const BoxRow& row);
 
+/// The same, and repeated blocks in each block of a run, and runs that are repeated with what lies between them as a
+/// whole; outer ones first.
+std::vector<BlockRun> findNestedRuns(const BoxRow& row);
+
 /// True when all blocks of the run are equal as said above.
 bool blocksAreEqual(const BoxRow& row, const BlockRun& run);
 
