@@ -2,7 +2,6 @@
 #include "core/data/open_data.h"
 
 #include "core/data/forms.h"
-#include "core/data/images/picture.h"
 
 #include <filesystem>
 
@@ -44,8 +43,6 @@ Result<Form> formOf(const std::string& spec)
 }
 
 } // namespace
-
-bool mayHoldData(std::string_view name) { return isPictureName(name) || name.ends_with(".pb") || name == "labels.csv"; }
 
 Result<std::shared_ptr<const DataSource>> openData(
     const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states)

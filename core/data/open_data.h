@@ -10,7 +10,4 @@ namespace qs {
 Result<std::shared_ptr<const DataSource>> openData(
     const DataRequest& request, const std::vector<InputSpec>& inputs, const std::vector<InputSpec>& states = {});
 
-/// Whether a file of that name in a folder may hold samples or their labels, in one of the forms.
-bool mayHoldData(std::string_view name);
-
 } // namespace qs

@@ -2,13 +2,12 @@
 #include "core/onnx/import.h"
 
 #include "core/base/work/long_work.h"
+#include "core/onnx/files/imported_models.h"
 #include "core/onnx/read/graph_reader.h"
 #include "core/onnx/read/value_reader.h"
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <new>
 
 namespace qs {
@@ -67,42 +66,6 @@ Status checkHeader(const onnx::ModelProto& proto, std::span<const std::byte> byt
     return {};
 }
 
-/// The files of all imported models that there are.
-class ImportedModels {
-public:
-    static std::shared_ptr<Model> make()
-    {
-        return { new Model, [](const Model* model) {
-                    all().keep(model, {});
-                    delete model;
-                } };
-    }
-    static ImportedModels& all()
-    {
-        static auto* const models = new ImportedModels; // models may live until the process ends
-        return *models;
-    }
-    /// None: forgets it.
-    void keep(const Model* model, OpenedFiles files)
-    {
-        const std::lock_guard lock(m_mutex);
-        if (files.empty())
-            m_files.erase(model);
-        else
-            m_files.insert_or_assign(model, std::move(files));
-    }
-    OpenedFiles of(const Model* model)
-    {
-        const std::lock_guard lock(m_mutex);
-        const auto found = m_files.find(model);
-        return found == m_files.end() ? OpenedFiles() : found->second;
-    }
-
-private:
-    std::mutex m_mutex;
-    std::map<const Model*, OpenedFiles> m_files;
-};
-
 Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBytes file, ExternalData external)
 {
     if (file.bytes.empty())
@@ -121,7 +84,7 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     stripped->bytes = {};
     QS_CHECK(checkHeader(proto, file.bytes));
 
-    const std::shared_ptr<Model> model = ImportedModels::make();
+    const std::shared_ptr<Model> model = ImportedModels::all().make();
     model->path = path;
     model->irVersion = proto.ir_version();
     model->producer = safeText(joined(proto.producer_name(), proto.producer_version()));

@@ -3,7 +3,6 @@
 #include "core/base/files/opened_file.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
-#include "core/project/snapshot/used_files.h"
 
 #include <QFile>
 #include <QTemporaryDir>

@@ -166,6 +166,8 @@ bool picturesIn(const fs::path& folder, int depth)
 
 } // namespace
 
+bool mayHoldData(std::string_view name) { return isPictureName(name) || name.ends_with(".pb") || name == kLabelsFile; }
+
 bool holdsPictures(const std::string& folder) { return !isTestDataFolder(folder) && picturesIn(folder, 2); }
 
 Result<ImageFolder> listImageFolder(const std::string& folder)

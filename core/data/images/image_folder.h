@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace qs {
@@ -22,5 +23,8 @@ Result<ImageFolder> listImageFolder(const std::string& folder);
 
 /// Whether a folder holds pictures, or folders with some, and no ONNX test data. Looks no further than it must.
 bool holdsPictures(const std::string& folder);
+
+/// Whether a file of that name in a folder may hold samples or their labels: pictures, or ONNX test data.
+bool mayHoldData(std::string_view name);
 
 } // namespace qs

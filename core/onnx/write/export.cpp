@@ -4,8 +4,8 @@
 #include "core/base/files/atomic_file.h"
 #include "core/base/files/file_identity.h"
 #include "core/onnx/files/external_data.h"
+#include "core/onnx/files/imported_models.h"
 #include "core/onnx/files/stored_bytes.h"
-#include "core/onnx/import.h"
 #include "core/onnx/read/functions.h"
 #include "core/onnx/write/proto_writer.h"
 #include "core/tensor/convert.h"
@@ -405,7 +405,7 @@ Result<std::vector<AtomicFile>> writeModel(
     ModelWriter writer(draft, std::move(source));
     const Status made = writer.make(external ? &*external : nullptr, target.name);
     QS_CHECK(writer.sourceUnchanged()); // which would be why
-    QS_CHECK(unchanged(filesOf(draft.source())));
+    QS_CHECK(unchanged(ImportedModels::all().of(&draft.source())));
     QS_CHECK(made);
     google::protobuf::io::FileOutputStream stream(file.fd());
     if (!writer.model().SerializeToZeroCopyStream(&stream) || !stream.Flush())

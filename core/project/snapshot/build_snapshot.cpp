@@ -6,13 +6,13 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/class_names.h"
+#include "core/onnx/import.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/expanded_model.h"
 #include "core/project/snapshot/pairing.h"
 #include "core/project/snapshot/quantized_model.h"
 #include "core/project/snapshot/samples.h"
 #include "core/project/snapshot/steps.h"
-#include "core/project/snapshot/used_files.h"
 #include "core/project/snapshot/warnings.h"
 
 #include <algorithm>
@@ -293,6 +293,14 @@ Status makeReady(Steps& s, const PartialFn& partial)
 }
 
 } // namespace
+
+Status unchanged(const Snapshot& snapshot)
+{
+    for (const auto& model : { snapshot.floatFile, snapshot.quantFile })
+        if (model)
+            QS_CHECK(unchanged(filesOf(*model->model)));
+    return snapshot.other ? unchanged(*snapshot.other->snapshot) : Status();
+}
 
 Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
     const CancelToken& cancel, const PartialFn& partial)

@@ -22,4 +22,7 @@ using PartialFn = std::function<void(SnapshotPtr)>;
 Result<SnapshotPtr> buildSnapshot(const Inputs& inputs, const SnapshotPtr& previous, const ProgressFn& progress,
     const CancelToken& cancel, const PartialFn& partial);
 
+/// An issue when somebody wrote one of its models since it was opened: what the snapshot says of it does not hold.
+Status unchanged(const Snapshot& snapshot);
+
 } // namespace qs

@@ -17,7 +17,4 @@ void addFilesOf(FileRoles& files, const Inputs& inputs);
 /// The same, and the weights of its models.
 void addFilesOf(FileRoles& files, const Snapshot& snapshot);
 
-/// An issue when somebody wrote one of its models since it was opened: what the snapshot says of it does not hold.
-Status unchanged(const Snapshot& snapshot);
-
 } // namespace qs

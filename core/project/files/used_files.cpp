@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/project/snapshot/used_files.h"
+#include "core/project/files/used_files.h"
 
-#include "core/data/open_data.h"
+#include "core/data/images/image_folder.h"
 #include "core/onnx/import.h"
 
 #include <filesystem>
@@ -74,16 +74,6 @@ void addFilesOf(FileRoles& files, const Snapshot& snapshot)
     addFilesOf(files, snapshot.inputs);
     forEachModel(snapshot, kQuantizedModel,
         [&](const Model& model, const std::string& role) { addFilesOf(files, model, role); });
-}
-
-Status unchanged(const Snapshot& snapshot)
-{
-    OpenedFiles all;
-    forEachModel(snapshot, kQuantizedModel, [&](const Model& model, const std::string&) {
-        const OpenedFiles files = filesOf(model);
-        all.insert(all.end(), files.begin(), files.end());
-    });
-    return unchanged(all);
 }
 
 } // namespace qs
