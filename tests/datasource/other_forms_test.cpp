@@ -173,6 +173,8 @@ private slots:
         row("too high a number", R"({"99999999999": "a"})", {});
         row("nothing", " \n ", {});
         row("cut off", "{0: 'a', 1: 'b", {});
+        row("deep", QByteArray(400'000, '['), {});
+        row("deep dictionaries", QByteArray("{0: ").repeated(100'000), {});
     }
 
     void classNames()

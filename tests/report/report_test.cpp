@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rows/definitions.h"
+#include "core/base/text/one_line.h"
 #include "core/report/format.h"
 #include "core/report/html/html_parts.h"
 #include "core/report/report.h"
@@ -363,6 +364,24 @@ private slots:
         QVERIFY(json::parse(compareJson(unlabelled, {}))["accuracy"].is_null());
     }
 
+    /// Names out of files: no formula for a spreadsheet, nothing that acts on a terminal or a page.
+    void namesDoNothing()
+    {
+        for (const char* name : { "=1+2", "+1", "-1", "@sum(a1)", "\t=1", "\x1b[2J", "\xe2\x80\xaetxt", "\xc2\x9b" }) {
+            Snapshot s = makeSnapshot();
+            s.comparison->outputs[0].name = name;
+            const auto records = parseCsv(compareCsv(s));
+            const auto column = std::ranges::find(records[0], "name") - records[0].begin();
+            const std::string cell = records[1][size_t(column)];
+            QVERIFY2(cell.find_first_of("=+-@\t\x1b") != 0, cell.c_str());
+            for (const std::string& text :
+                { compareCsv(s), compareJson(s, {}), compareTable(s, {}), compareHtml(s, {}) })
+                for (const char* acts : { "\x1b", "\xe2\x80\xae", "\xc2\x9b" })
+                    QVERIFY2(text.find(acts) == std::string::npos, name);
+            QCOMPARE(json::parse(compareJson(s, {}))["outputs"][0]["name"].get<std::string>(), std::string(name));
+        }
+    }
+
     void csvRoundTrip()
     {
         const Snapshot s = makeSnapshot();
@@ -379,7 +398,7 @@ private slots:
         QCOMPARE(cell(1, "kind"), std::string("output"));
         QCOMPARE(cell(2, "kind"), std::string("activation"));
         QCOMPARE(cell(4, "kind"), std::string("weight"));
-        QCOMPARE(cell(3, "name"), d["activations"][1]["name"].get<std::string>());
+        QCOMPARE(cell(3, "name"), visible(d["activations"][1]["name"].get<std::string>()));
         QCOMPARE(cell(3, "exact"), std::string("true"));
         QCOMPARE(cell(2, "match.method"), std::string("name"));
         QCOMPARE(std::stod(cell(2, "sqnr_db")), 12.345678901234567);
