@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the loop of edits, runs and projects is made of.
+#include "core/base/files/atomic_file.h"
 #include "core/onnx/import.h"
 #include "core/project/files/project_file.h"
+#include "core/project/shards/shard_state.h"
+#include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/quant/recipe/recipe_edit.h"
@@ -76,6 +79,47 @@ Result<std::shared_ptr<const Model>> withNamesExchanged(
 class TestLoop : public QObject {
     Q_OBJECT
 private slots:
+    /// A state that says more samples than its file has room for makes no room for them.
+    void shardsOfNothing()
+    {
+        const QTemporaryDir dir;
+        const std::string path = dir.filePath("s.qstate").toStdString();
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.quantPath = kExamples + "digits_qdq.onnx";
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        inputs.data.limit = 3;
+        inputs.threads = 1;
+        inputs.shard = Shard { 1, 1 };
+        const auto built = buildSnapshot(inputs, nullptr, {}, {});
+        QVERIFY(built.ok());
+        const SnapshotPtr snapshot = *built;
+        QVERIFY(writeShardState(path, std::span(&snapshot, 1)).ok());
+        QVERIFY(mergeShards({ path }, {}).ok());
+        for (const size_t samples : { size_t(100'000), size_t(1) << 40, size_t(1) << 62 }) {
+            auto state = readShardState(path);
+            QVERIFY(state.ok());
+            state->header.samples = samples;
+            const std::string forged = dir.filePath("forged.qstate").toStdString();
+            QVERIFY(writeFile(forged, shardStateBytes(*state)).ok());
+            const auto merged = mergeShards({ forged }, {});
+            QVERIFY(!merged.ok());
+            QCOMPARE(merged.issue().kind, IssueKind::BadInput);
+        }
+    }
+
+    void copiesInStepsOfUndo()
+    {
+        const auto steps = [](const std::string& patch) {
+            return stepsFromJson(R"({"index": 0, "first": {"recipe": {}, "links": {"pairs": []}}, "steps": [)"
+                                 R"({"text": "t", "patch": [)"
+                + patch + "]}]}");
+        };
+        QVERIFY(steps(R"({"op": "replace", "path": "/links/pairs", "value": []})").ok());
+        QVERIFY(!steps(R"({"op": "copy", "from": "/links", "path": "/links/apart"})").ok());
+        QVERIFY(!steps(R"({"op": "add", "path": "/a)" + std::string(100, '/') + R"(", "value": 1})").ok());
+    }
+
     void nodesAreLeftOutAndTakenBack()
     {
         const auto nodes = someNodes();
@@ -272,6 +316,14 @@ private slots:
         }
         QVERIFY(!projectFromJson("{\"schema_version\": 1, \"inputs\": {\"other\": 5}}", path).ok());
         QVERIFY(!projectFromJson("{", path).ok());
+        const std::string deep(400'000, '[');
+        for (const std::string& text :
+            { deep, R"({"schema_version": )" + deep, R"({"schema_version": 1, "recipe": )" + deep,
+                std::string(R"({"schema_version": 1, "inputs": {"data": {"limit": -1}}})"),
+                std::string(R"({"schema_version": 1, "inputs": {"data": {"limit": 1e300}}})"),
+                std::string(R"({"schema_version": 1, "inputs": {"data": {"shapes": {"x": [1e300]}}}})"),
+                std::string(R"({"schema_version": 1, "runs": [{"id": -1}]})") })
+            QVERIFY(!projectFromJson(text, path).ok());
         QVERIFY(!projectFromJson("{\"schema_version\": 99}", path).ok());
         QVERIFY(!projectFromJson("{\"schema_version\": 1, \"runs\": [{\"id\": \"x\"}]}", path).ok());
         QVERIFY(!readProject(path + ".gone").ok());

@@ -96,6 +96,8 @@ ProjectJson recipeJson(const Recipe& recipe) { return ProjectJson::parse(recipeT
 
 Result<Recipe> recipeIn(const ProjectJson& json, const char* key)
 {
+    if (!json.is_object())
+        return recipeOf(json); // says that it is none
     const auto it = json.find(key);
     return recipeOf(it == json.end() ? ProjectJson::object() : *it);
 }
