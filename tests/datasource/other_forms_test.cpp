@@ -225,12 +225,18 @@ private slots:
         QVERIFY(data.value()->labels() == std::vector<int64_t>({ 3, 7, 8 }));
         QVERIFY(data.value()->classNames().empty());
         writeBytes(path("labels.csv"), "dog/0.png,7\ncat/2.png,3\n");
-        QVERIFY(refusal(request(path(""), json), { x }).contains("dog/1.png"));
+        QVERIFY(refusal(request(path(""), json), { x }).contains("1 of 3 pictures: 'dog/1.png'"));
         writeBytes(path("labels.csv"), "dog/0.png,seven\n");
         QVERIFY(refusal(request(path(""), json), { x }).contains("seven"));
         QFile::remove(QString::fromStdString(path("labels.csv")));
         writeBytes(path("dog/notes.txt"), "hello");
-        QVERIFY(refusal(request(path(""), json), { x }).contains("notes.txt"));
+        data = openData(request(path(""), json), { x });
+        QVERIFY(data.ok() && data.value()->labels().size() == 3); // what is no picture is skipped
+        QFile::remove(QString::fromStdString(path("dog/notes.txt")));
+        QVERIFY(QDir(QString::fromStdString(path("only"))).mkpath("."));
+        writeBytes(path("only/a.txt"), "hello");
+        QVERIFY(refusal(request(path("only"), json), { x }).contains("holds no picture"));
+        QVERIFY(QDir(QString::fromStdString(path("only"))).removeRecursively());
     }
 
     void damagedPictures_data()

@@ -133,6 +133,37 @@ private slots:
         QVERIFY(channelStatistics({ *preparedPicture(how, picture) }, true)[0].high > 0.4);
     }
 
+    /// torchvision's Resize cuts the fraction of the long side off, and its CenterCrop rounds half pixels to even.
+    void theLongSideIsCutOff()
+    {
+        Preprocess how = sized(presetPreprocess("unit"), 4, 4);
+        how.resize = ResizeMode::ShortSide;
+        how.shortSide = 4;
+        how.interpolation = Interpolation::Nearest;
+        const auto columns = [&](int width, int height) { // the red of a row: the column that it comes from
+            Picture picture = plain(width, height, { 0, 0, 0 });
+            for (int y = 0; y < height; ++y)
+                for (int x = 0; x < width; ++x)
+                    picture.pixels[size_t((y * width + x) * 3)] = uint8_t(x);
+            const Tensor t = *preparedPicture(how, picture);
+            std::vector<int> row;
+            for (size_t x = 0; x < 4; ++x)
+                row.push_back(int(std::lround(t.data<float>()[x] * 255)));
+            return row;
+        };
+        QCOMPARE(columns(7, 4), (std::vector<int> { 2, 3, 4, 5 })); // 1.5 becomes 2
+        QCOMPARE(columns(9, 4), (std::vector<int> { 2, 3, 4, 5 })); // 2.5, too
+        QCOMPARE(columns(5, 4), (std::vector<int> { 0, 1, 2, 3 })); // 0.5 becomes 0
+        how.shortSide = 8;
+        how = sized(how, 8, 8); // 11 x 6 becomes 14 x 8, not 15 x 8: column x is from (x + 3.5) 11 / 14
+        Picture wide = plain(11, 6, { 0, 0, 0 });
+        for (size_t i = 0; i < 66; ++i)
+            wide.pixels[i * 3] = uint8_t(i % 11 * 10);
+        const Tensor t = *preparedPicture(how, wide);
+        for (int x = 0; x < 8; ++x)
+            QCOMPARE(std::lround(t.data<float>()[size_t(x)] * 255), std::lround(std::floor((x + 3.5) * 11 / 14) * 10));
+    }
+
     void statisticsAreThoseOfTheChannels()
     {
         const Tensor first = Tensor::of<float>({ 2, 1, 2 }, { 1, 3, -1, NAN });

@@ -25,6 +25,7 @@ struct Listing {
     std::vector<std::string> files;
     std::vector<std::string> classes; ///< folders directly below the root
     bool hasLabelsFile = false;
+    size_t others = 0; ///< that are no pictures
 };
 
 /// Adds what lies in root/relative (relative ends in '/', or is empty).
@@ -49,7 +50,7 @@ Status list(const std::string& root, const std::string& relative, int depth, Lis
         } else if (isPictureName(name)) {
             out.files.push_back(relative + name);
         } else {
-            return badInput("is no picture (png, jpg, jpeg, bmp)", folder + name, "take it out of the folder");
+            ++out.others;
         }
     }
     if (error)
@@ -121,16 +122,29 @@ Result<std::map<std::string, int64_t>> readLabels(const std::string& path)
     return labels;
 }
 
+std::string firstNames(const std::vector<std::string>& names)
+{
+    constexpr size_t kNamed = 5;
+    std::string text;
+    for (size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+        text += (i ? ", '" : "'") + names[i] + "'";
+    return names.size() > kNamed ? text + " ..." : text;
+}
+
 Status labelFromFile(const std::string& folder, ImageFolder& images)
 {
     const std::string path = folder + "/" + kLabelsFile;
     QS_TRY(const auto labels, readLabels(path));
-    for (const std::string& file : images.files) {
-        const auto it = labels.find(file);
-        if (it == labels.end())
-            return badInput("has no label for the picture '" + file + "'", path, "add a line for it");
-        images.labels.push_back(it->second);
-    }
+    std::vector<std::string> without;
+    for (const std::string& file : images.files)
+        if (const auto it = labels.find(file); it != labels.end())
+            images.labels.push_back(it->second);
+        else
+            without.push_back(file);
+    if (!without.empty())
+        return badInput("has no label for " + std::to_string(without.size()) + " of "
+                + std::to_string(images.files.size()) + " pictures: " + firstNames(without),
+            path, "add a line 'file,class number' for each, or move these pictures to another folder");
     for (const auto& [file, label] : labels)
         if (!std::binary_search(images.files.begin(), images.files.end(), file))
             return badInput("names '" + file + "', which is no picture in the folder", path,
@@ -178,6 +192,9 @@ Result<ImageFolder> listImageFolder(const std::string& folder)
     std::sort(listing.classes.begin(), listing.classes.end());
     ImageFolder images;
     images.files = std::move(listing.files);
+    images.others = listing.others;
+    if (images.files.empty() && images.others > 0)
+        return badInput("holds no picture (png, jpg, jpeg, bmp)", folder, "choose a folder with pictures");
     if (listing.hasLabelsFile)
         QS_CHECK(labelFromFile(folder, images));
     else if (!listing.classes.empty()) {

@@ -121,7 +121,7 @@ QString verdict(const std::vector<ChannelStatistics>& pictures, const std::vecto
         return tr("Does not fit: the pictures reach %1, beyond %2. Another preset may be right.").arg(here, there);
     if (width > 0 && (high - low < kTooNarrow * width || beyond))
         return tr("Does not fit: the pictures fill %1 of %2. Another preset may be right.").arg(here, there);
-    return tr("Fits: the pictures fill %1 of %2.").arg(here, there);
+    return tr("Fits: the pictures have %1, about as expected (%2).").arg(here, there);
 }
 
 QString turnedText(const std::vector<Picture>& pictures)
@@ -135,8 +135,10 @@ QString turnedText(const std::vector<Picture>& pictures)
 
 QString folderText(const ImageFolder& folder)
 {
-    const QString pictures
+    QString pictures
         = folder.files.size() == 1 ? tr("1 picture") : tr("%1 pictures").arg(countText(folder.files.size()));
+    if (folder.others > 0)
+        pictures += tr(" (files that are none: %1, skipped)").arg(countText(folder.others));
     if (folder.labels.empty())
         return tr("%1 without labels").arg(pictures);
     if (folder.classes.empty()) {
