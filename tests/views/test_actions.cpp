@@ -33,12 +33,9 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTextBrowser>
-#include <QThread>
 #include <QTimer>
 #include <QToolButton>
 #include <QtTest>
-
-#include <atomic>
 
 using namespace qs;
 
@@ -470,35 +467,29 @@ private slots:
         QTRY_VERIFY(shown.window.findChild<Panel*>(QStringLiteral("weight-lab"))->lookedAt());
     }
 
-    /// Snapshots of a run come faster than the names of a large network are listed.
     void thePaletteFindsNodesDuringARun()
     {
-        std::atomic<bool> enough = false;
+        QAtomicInt enough;
         Session session([&enough](const Inputs& inputs, const SnapshotPtr& before, const ProgressFn& progress,
                             const CancelToken& cancel, const PartialFn& partial) -> Result<SnapshotPtr> {
             QS_TRY(const SnapshotPtr made, fakeBuild(inputs, before, progress, cancel, partial));
-            while (!enough && !cancel.cancelled()) {
+            for (; !enough && !cancel.cancelled(); QThread::msleep(1)) { // faster than names can be listed
                 auto now = std::make_shared<Snapshot>(*made);
                 now->comparison->partial = true;
                 partial(now);
-                QThread::msleep(1);
             }
             return made;
         });
         MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
         window.show();
         Inputs inputs;
-        inputs.floatPath = "/models/micro_kws/float.onnx";
-        inputs.quantPath = "/models/micro_kws/qdq.onnx";
+        inputs.floatPath = "/models/float.onnx";
         session.openInputs(inputs);
         QTRY_VERIFY(session.comparison() && session.comparison()->partial);
         window.finder().open(QStringLiteral("@conv_4"));
         QTRY_VERIFY(window.finder().model().rowCount() > 0);
         QVERIFY(session.comparison()->partial);
-        enough = true;
-        QTRY_VERIFY(!session.comparison()->partial);
-        QTest::keyClick(window.finder().field(), Qt::Key_Return);
-        QCOMPARE(session.selection().current().activation, std::optional<size_t>(4));
+        enough = 1;
     }
 
     /// What one box stands for is one entry; a setting takes the user to its field.

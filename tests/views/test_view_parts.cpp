@@ -2,11 +2,13 @@
 #include "tests/views/small_session.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/view/graph_legend.h"
 #include "widgets/views/tables/sample_pictures.h"
 #include "widgets/views/theme/system_theme.h"
 
+#include <QApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
@@ -122,6 +124,7 @@ private slots:
     void theDesktopDecidesOnDark();
     void emptyTextsSayWhy();
     void windowsFitIntoTheScreen();
+    void namesKeepWhatDiffers();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -266,6 +269,21 @@ void TestViewParts::samplesGetPictures()
     QVERIFY(pictures.at(0).isNull()); // those were of other data
     pictures.want();
     QTRY_VERIFY(!pictures.at(0).isNull());
+}
+
+void TestViewParts::namesKeepWhatDiffers()
+{
+    const QFontMetrics font(QApplication::font());
+    const auto shown = [&font](const char* name, const char* room) {
+        return elidedName(QString::fromLatin1(name), font, font.horizontalAdvance(QString::fromUtf8(room)));
+    };
+    QCOMPARE(shown("/conv1/Conv_output_0", "/conv1/Conv_output_0"), QStringLiteral("/conv1/Conv_output_0"));
+    QCOMPARE(shown("/conv1/Conv_output_0", "/conv1/Conv"), QStringLiteral("/conv1/Conv"));
+    const char* deep = "/model/layers.3/mlp/down_proj/MatMul/output_0";
+    QCOMPARE(shown(deep, "layers.3/…tMul"), QStringLiteral("layers.3/…tMul"));
+    QVERIFY(shown(deep, "…ers.3/mlp/down_proj/MatMul").contains(QStringLiteral("layers.3/…")));
+    QVERIFY(shown(deep, "…/layers.3/mlp/down_proj/MatMul").startsWith(u'…'));
+    QVERIFY(shown(deep, "…MatMul").endsWith(QStringLiteral("Mul")));
 }
 
 void TestViewParts::emptyTextsSayWhy()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/base/cell_delegates.h"
 
-#include "widgets/models/words/tensor_label.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/base/table_header.h"
+#include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/base/text/font_units.h"
 
 #include <QApplication>
@@ -30,16 +30,15 @@ QRect middle(const QRect& area, int height)
     return { area.left(), area.center().y() - height / 2 + 1, area.width(), height };
 }
 
-/// Names differ in their last parts, so the beginning goes first, after what exporters and quantizers append to all.
 void shorten(QStyleOptionViewItem* cell)
 {
     static const QRegularExpression kPath(QStringLiteral("[/_:]|[A-Za-z]\\."));
     const int check
         = cell->features & QStyleOptionViewItem::HasCheckIndicator ? fontUnits(cell->fontMetrics, kCheckRoom) : 0;
     const int room = cell->rect.width() - 2 * kMargin - check;
-    cell->textElideMode = cell->text.contains(kPath) ? Qt::ElideLeft : Qt::ElideRight;
-    if (cell->fontMetrics.horizontalAdvance(cell->text) > room)
-        cell->text = withoutCommonEnd(cell->text);
+    cell->textElideMode = Qt::ElideRight;
+    if (cell->text.contains(kPath))
+        cell->text = elidedName(cell->text, cell->fontMetrics, room);
 }
 
 } // namespace

@@ -2,8 +2,8 @@
 #include "widgets/views/graph/graph_canvas.h"
 
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/graph/geometry/minimap_size.h"
 #include "widgets/views/graph/group_painter.h"
-#include "widgets/views/graph/minimap.h"
 
 #include <QApplication>
 #include <QHelpEvent>

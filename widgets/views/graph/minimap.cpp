@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/minimap.h"
 
+#include "widgets/views/graph/geometry/minimap_size.h"
 #include "widgets/views/graph/graph_canvas.h"
 
 #include <QEvent>
@@ -11,31 +12,6 @@
 #include <cmath>
 
 namespace qs {
-
-namespace {
-
-constexpr int kMapMargin = 10;
-constexpr double kMapPadding = 6;
-constexpr int kLeastCanvas = 360; ///< pixels of width below which the map would lie over the graph
-constexpr double kShortSide = 56, kLongSide = 190; ///< of the drawing; very long graphs are squeezed
-
-QSize sizeFor(const QRectF& bounds, const QSize& room)
-{
-    const double aspect = bounds.width() / bounds.height();
-    const double area = 110.0 * 100.0;
-    const double width = std::clamp(std::sqrt(area * aspect), kShortSide, kLongSide);
-    const double height = std::clamp(std::sqrt(area / aspect), kShortSide, kLongSide);
-    return QSizeF(
-        std::min(width, room.width() * 0.3) + 2 * kMapPadding, std::min(height, room.height() * 0.5) + 2 * kMapPadding)
-        .toSize();
-}
-
-} // namespace
-
-int minimapRoom(const QRectF& bounds, const QSize& canvas)
-{
-    return canvas.width() < kLeastCanvas || bounds.isEmpty() ? 0 : sizeFor(bounds, canvas).width() + 2 * kMapMargin;
-}
 
 Minimap::Minimap(GraphCanvas& canvas)
     : QWidget(&canvas)
@@ -66,12 +42,12 @@ void Minimap::forget()
 void Minimap::follow()
 {
     const GraphScene* scene = m_canvas.scene();
-    const bool needed = scene && scene->boxCount() > 0 && m_canvas.width() >= kLeastCanvas
+    const bool needed = scene && scene->boxCount() > 0 && m_canvas.width() >= kLeastMapCanvas
         && !m_canvas.visibleArea().contains(scene->bounds());
     setVisible(needed);
     if (!needed)
         return;
-    const QSize wanted = sizeFor(scene->bounds(), m_canvas.size());
+    const QSize wanted = minimapSize(scene->bounds(), m_canvas.size());
     if (wanted != size())
         m_picture = {};
     setGeometry(

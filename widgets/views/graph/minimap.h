@@ -8,9 +8,6 @@ namespace qs {
 
 class GraphCanvas;
 
-/// What the map of a drawing with these bounds takes at the right of a canvas; 0: it is not shown there.
-int minimapRoom(const QRectF& bounds, const QSize& canvas);
-
 /// The whole graph in the canvas's corner, with the part in sight; hidden while everything is in sight.
 class Minimap : public QWidget {
     Q_OBJECT

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+class QFontMetrics;
+
+namespace qs {
+
+/// The name, or as much of it as `room` pixels hold: names differ in their last parts and in the numbers of their
+/// blocks, so what all of them end with goes first, then the beginning: "layers.3/…tMul".
+QString elidedName(const QString& name, const QFontMetrics& font, int room);
+
+} // namespace qs
