@@ -224,7 +224,13 @@ private slots:
         LinkDialog dialog(*e.session.snapshot(), Side::Float, pair.floatValue, QString::fromStdString(name));
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
         QSignalSpy chosen(&dialog, &LinkDialog::chosen);
-        QVERIFY(dialog.list()->model()->rowCount() > 5);
+        const QAbstractItemModel& offered = *dialog.list()->model();
+        QVERIFY(offered.rowCount() > 5);
+        for (int row = 0; row < offered.rowCount(); ++row) { // N×8×… beside N×16×… is another size, whatever N is
+            const QString channels = offered.index(row, 2).data().toString().section(u'×', 1);
+            const QString of = offered.index(0, 2).data().toString().section(u'×', 1);
+            QCOMPARE(bool(offered.flags(offered.index(row, 0)) & Qt::ItemIsEnabled), channels == of);
+        }
         QTest::keyClick(dialog.list(), Qt::Key_Down);
         QMetaObject::invokeMethod(&dialog, "accept");
         QCOMPARE(chosen.size(), 1);

@@ -30,12 +30,17 @@ std::optional<Dims> dimsIn(const LoadedModel& model, ValueId value)
     return fact.dims ? fact.dims : model.graph().value(value).type.dims;
 }
 
-/// Elements, where all sizes are known.
-std::optional<int64_t> countIn(const LoadedModel& model, ValueId value)
+/// What a pair made by hand needs to be accepted: the same number of elements, or sizes that agree as far as they are
+/// known.
+bool fitsBeside(const std::optional<Dims>& a, const std::optional<Dims>& b)
 {
-    const auto dims = dimsIn(model, value);
-    const auto shape = dims ? toShape(*dims) : std::nullopt;
-    return shape ? std::optional(elementCount(*shape)) : std::nullopt;
+    if (!a || !b)
+        return true;
+    const auto one = toShape(*a), other = toShape(*b);
+    if (one && other)
+        return elementCount(*one) == elementCount(*other);
+    return std::ranges::equal(
+        *a, *b, [](const Dim& x, const Dim& y) { return !x.known() || !y.known() || x.value == y.value; });
 }
 
 /// Characters that both names begin with, and that both end with.
@@ -224,7 +229,7 @@ std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, V
     for (const ValuePair& pair : snapshot.alignment->values)
         taken.insert(from == Side::Float ? pair.quantValue : pair.floatValue);
     const QString name = nameIn(here.graph(), value), op = opIn(here.graph(), value);
-    const auto count = countIn(here, value);
+    const auto dims = dimsIn(here, value);
     std::vector<LinkCandidate> list;
     std::vector<std::tuple<bool, bool, bool, int>> worth; ///< by candidate, larger is better
     for (size_t i = 0; i < there.graph().values().size(); ++i) {
@@ -233,11 +238,11 @@ std::vector<LinkCandidate> linkCandidates(const Snapshot& snapshot, Side from, V
         const bool isInput = std::ranges::find(there.graph().inputs(), id) != there.graph().inputs().end();
         if ((!other.producer.valid() && !isInput) || there.plan->constant(id))
             continue;
-        const auto otherCount = countIn(there, id);
-        LinkCandidate candidate { id, toQt(other.name), opIn(there.graph(), id), {},
-            !count || !otherCount || *count == *otherCount, taken.contains(id) };
-        if (const auto dims = dimsIn(there, id))
-            candidate.shape = dimsLabel(dims);
+        const auto otherDims = dimsIn(there, id);
+        LinkCandidate candidate { id, toQt(other.name), opIn(there.graph(), id), {}, fitsBeside(dims, otherDims),
+            taken.contains(id) };
+        if (otherDims)
+            candidate.shape = dimsLabel(otherDims);
         worth.emplace_back(candidate.fits, !candidate.taken, candidate.op == op, likeness(candidate.name, name));
         list.push_back(std::move(candidate));
     }

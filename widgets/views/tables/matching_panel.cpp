@@ -109,10 +109,15 @@ std::optional<std::pair<QString, QString>> MatchingPanel::chosenPair() const
     const std::vector<int> rows = chosenRows();
     if (rows.size() != 2)
         return std::nullopt;
-    for (const auto& [first, second] : { std::pair(rows[0], rows[1]), std::pair(rows[1], rows[0]) })
-        if (!matches().at(first).floatName().isEmpty() && matches().at(first).quantName().isEmpty()
-            && !matches().at(second).quantName().isEmpty())
-            return std::pair(matches().at(first).floatName(), matches().at(second).quantName());
+    for (const auto& [first, second] : { std::pair(rows[0], rows[1]), std::pair(rows[1], rows[0]) }) {
+        const MatchRow &one = matches().at(first), &other = matches().at(second);
+        if (one.floatName().isEmpty() || !one.quantName().isEmpty() || other.quantName().isEmpty())
+            continue;
+        const auto all = linkCandidates(*m_session.snapshot(), Side::Float, one.floatValue);
+        const auto wanted = std::ranges::find(all, other.quantValue, &LinkCandidate::value);
+        if (wanted != all.end() && wanted->fits)
+            return std::pair(one.floatName(), other.quantName());
+    }
     return std::nullopt;
 }
 
@@ -122,7 +127,7 @@ void MatchingPanel::refreshActions()
     const bool links = !m_session.recipe().links().empty();
     const QString fixed = tr("What a recipe made is paired by what made it");
     enable(*m_link, editable() && (rows.size() == 1 || chosenPair()),
-        editable() ? tr("Choose a row of the matching panel, or one tensor of each file") : fixed);
+        editable() ? tr("Choose a row of the matching panel, or one tensor of each file, of one size") : fixed);
     enable(*m_unlink, editable() && rows.size() == 1 && matches().at(rows[0]).pair,
         editable() ? tr("Choose a pair in the matching panel") : fixed);
     enable(*m_export, links, tr("No links were made by hand"));
