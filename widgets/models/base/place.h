@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/ids.h"
+#include "core/graph/inner_place.h"
 
 #include <QMetaType>
 
@@ -22,6 +22,7 @@ struct Place {
     std::optional<size_t> weight; ///< row of Comparison::weights, if a weight is selected
     std::optional<size_t> channel;
     std::optional<size_t> sample;
+    InnerPlace inner; ///< a node in a body of `node`; such a place has no value
     bool empty() const { return !node.valid() && !value.valid(); }
     bool operator==(const Place&) const = default;
 };

@@ -6,6 +6,7 @@
 #include "widgets/models/base/other_row.h"
 #include "widgets/models/base/side_model.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/inspector/inner_rows.h"
 #include "widgets/models/inspector/inspector_model.h"
 #include "widgets/models/inspector/inspector_row_list.h"
 #include "widgets/models/inspector/origin_rows.h"
@@ -278,6 +279,16 @@ std::vector<InspectorRow> inspectorRows(const Snapshot& snapshot, const Place& p
             addFile(rows, tr("Quantized model"), *snapshot.quantModel);
         return std::move(rows).take();
     }
+    if (place.inner.valid()) {
+        addInnerNode(rows, *model, place.inner);
+        for (const size_t weight : innerWeights(snapshot, *model, place)) {
+            Place of = place;
+            of.weight = weight;
+            addWeight(rows, snapshot, of);
+        }
+        addOrigin(rows, snapshot, place);
+        return std::move(rows).take();
+    }
     if (place.node.valid())
         if (const FloatNodeRow* row = floatNodeAt(snapshot, *model, place))
             addWhyFloat(rows, *row);
@@ -298,6 +309,8 @@ QString inspectorTitle(const Snapshot& snapshot, const Place& place)
     const LoadedModel* model = modelOf(snapshot, place.side);
     if (!model || place.empty())
         return {};
+    if (place.inner.valid())
+        return toQt(innerName(model->graph(), place.inner));
     if (place.weight && snapshot.comparison) {
         const WeightRow& row = snapshot.comparison->weights[*place.weight];
         return toQt(row.name) + (row.bias ? tr(" · bias") : tr(" · weight"));

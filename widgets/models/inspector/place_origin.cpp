@@ -44,6 +44,8 @@ const Node* nodeOfPlace(const Snapshot& snapshot, const Place& place)
     if (!model)
         return nullptr;
     const Graph& graph = model->graph();
+    if (const auto inner = innerNode(graph, place.inner))
+        return inner->node;
     if (place.node.valid())
         return &graph.node(place.node);
     if (!place.value.valid())
@@ -56,7 +58,8 @@ const Node* nodeOfPlace(const Snapshot& snapshot, const Place& place)
 
 const Node* partnerOfPlace(const Snapshot& snapshot, const Place& place)
 {
-    if (place.side != Side::Float || !place.node.valid() || !snapshot.comparison || !snapshot.quantModel)
+    if (place.inner.valid() || place.side != Side::Float || !place.node.valid() || !snapshot.comparison
+        || !snapshot.quantModel)
         return nullptr;
     const NodeId id = quantNodeOf(*snapshot.comparison, place);
     return id.valid() ? &snapshot.quantModel->graph().node(id) : nullptr;

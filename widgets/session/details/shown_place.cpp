@@ -28,6 +28,8 @@ QString ShownPlace::name() const
     if (!model || place.empty())
         return {};
     const Graph& graph = model->graph();
+    if (place.inner.valid())
+        return QString::fromStdString(innerName(graph, place.inner));
     return QString::fromStdString(place.value.valid() ? graph.value(place.value).name : graph.node(place.node).name);
 }
 

@@ -186,8 +186,8 @@ std::optional<size_t> RecipeView::nodeOf(const Place& place) const
 {
     const SnapshotPtr snapshot = m_session.snapshot();
     const auto& model = place.side == Side::Float ? snapshot->floatModel : snapshot->quantModel;
-    if (!model)
-        return std::nullopt;
+    if (!model || place.inner.valid())
+        return std::nullopt; // the recipe has no settings of single nodes in bodies
     const Graph& graph = model->graph();
     if (place.node.valid())
         if (const auto node = whereItWent(place.side, graph, place.node))

@@ -79,6 +79,9 @@ Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
         result.value = now->findValue(before->value(place.value).name);
     if (place.node.valid())
         result.node = now->findNode(before->node(place.node).name);
+    const InnerPlace inner { result.node, place.inner.steps };
+    if (place.inner.valid() && innerName(*now, inner) == innerName(*before, place.inner))
+        result.inner = inner;
     if (place.weight && from.comparison && to.comparison) {
         const std::string& name = from.comparison->weights[*place.weight].name;
         const auto& rows = to.comparison->weights;
@@ -102,8 +105,22 @@ Selection::Selection(QObject* parent)
 {
 }
 
+/// A node in a body stands for itself: its node in the graph is only where it lies.
+Place Selection::completedInner(Place place) const
+{
+    const Graph* graph = graphOf(*m_snapshot, place.side);
+    Place inside;
+    inside.side = place.side;
+    inside.node = graph && innerNode(*graph, place.inner) ? place.inner.owner : NodeId {};
+    inside.inner = inside.node.valid() ? std::move(place.inner) : InnerPlace {};
+    inside.sample = place.sample;
+    return inside;
+}
+
 Place Selection::completed(Place place) const
 {
+    if (place.inner.valid())
+        return completedInner(std::move(place));
     const Comparison* comparison = m_snapshot->comparison ? &*m_snapshot->comparison : nullptr;
     if (place.weight && (!comparison || *place.weight >= comparison->weights.size()))
         place.weight.reset();
@@ -184,6 +201,15 @@ void Selection::selectValue(Side side, ValueId value)
     Place place;
     place.side = side;
     place.value = value;
+    place.sample = current().sample;
+    select(place);
+}
+
+void Selection::selectInner(Side side, const InnerPlace& inner)
+{
+    Place place;
+    place.side = side;
+    place.inner = inner;
     place.sample = current().sample;
     select(place);
 }

@@ -27,6 +27,7 @@ public:
     /// A node selects its first output too (the quantized node's partner where there is one).
     void selectNode(Side side, NodeId node);
     void selectValue(Side side, ValueId value);
+    void selectInner(Side side, const InnerPlace& inner);
     void selectSample(std::optional<size_t> sample);
     void selectChannel(std::optional<size_t> channel);
     void clear();
@@ -56,6 +57,7 @@ signals:
 
 private:
     Place completed(Place place) const;
+    Place completedInner(Place place) const;
     QString nameOf(const Place& place) const;
     void moveTo(size_t position);
 

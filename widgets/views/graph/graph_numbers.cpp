@@ -154,10 +154,16 @@ std::vector<BoxNumber> boxNumbers(
 
 namespace {
 
-QString bodyToolTip(const DisplayBox& box)
+QString bodyToolTip(const LoadedModel& model, const DisplayBox& box)
 {
-    Tip tip(toQt(box.title));
-    tip.paragraph(tr("In the body of an If, Loop or Scan: its values have no numbers of their own."));
+    const auto inner = innerNode(model.graph(), box.inner);
+    Tip tip(inner ? toQt(inner->node->opType) : toQt(box.title));
+    if (inner) {
+        tip.add(tr("node"), toQt(innerName(model.graph(), box.inner)));
+        tip.add(tr("from"), originLine(*inner->node));
+    }
+    tip.paragraph(tr("In the body of an If, Loop or Scan: its values have no numbers of their own; those of its "
+                     "weights stand in the Inspector."));
     return tip.html();
 }
 
@@ -183,7 +189,7 @@ QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph
     if (box.kind == DisplayBox::Kind::Group)
         return groupToolTip(box);
     if (!isNode && !box.mainValue().valid())
-        return bodyToolTip(box);
+        return bodyToolTip(*model, box);
     const QString kind = box.kind == DisplayBox::Kind::Input ? tr("Model input") : tr("Model output");
     Tip tip(isNode ? toQt(model->graph().node(box.mainNode()).opType) : kind);
     if (isNode) {
@@ -258,6 +264,11 @@ std::optional<uint32_t> boxOfReader(
 
 std::optional<uint32_t> boxOfPlace(const Snapshot& snapshot, Side side, const FoldedGraph& graph, const Place& place)
 {
+    const auto inner = place.inner.valid() && place.side == side
+        ? std::ranges::find(graph.boxes, place.inner, &DisplayBox::inner)
+        : graph.boxes.end();
+    if (inner != graph.boxes.end())
+        return static_cast<uint32_t>(inner - graph.boxes.begin());
     ValueId value = place.side == side ? place.value : ValueId();
     NodeId node = place.side == side ? place.node : NodeId();
     const Comparison* comparison = snapshot.comparison ? &*snapshot.comparison : nullptr;

@@ -27,6 +27,8 @@ namespace {
 std::string selectedName(const Snapshot& snapshot, const Place& place)
 {
     const LoadedModel* model = modelOf(snapshot, place.side);
+    if (model && place.inner.valid())
+        return innerName(model->graph(), place.inner);
     if (snapshot.comparison && place.activation && *place.activation < snapshot.comparison->activations.size())
         return snapshot.comparison->activations[*place.activation].name;
     if (snapshot.comparison && place.weight && *place.weight < snapshot.comparison->weights.size())
@@ -244,7 +246,9 @@ void GraphPanel::selectBoxOfContent(uint32_t index)
         selection.selectNode(m_side, box.mainNode());
     else if (box.mainValue().valid())
         selection.selectValue(m_side, box.mainValue());
-    else if (m_view.openPathTo(*content(), index)) // in the body of a node: nothing to select
+    else if (box.inner.valid())
+        selection.selectInner(m_side, box.inner);
+    else if (m_view.openPathTo(*content(), index)) // what a body takes or gives: nothing to select
         requestScene();
 }
 
