@@ -7,6 +7,7 @@
 #include "core/engine/run/sample_loop.h"
 #include "core/kernels/statistics/pair_sums.h"
 #include "core/onnx/import.h"
+#include "core/project/files/used_files.h"
 #include "core/project/snapshot/samples.h"
 #include "core/stats/histogram.h"
 
@@ -49,6 +50,7 @@ struct OpenedBench {
     std::shared_ptr<const Schedule> schedule;
     std::vector<std::string> warnings;
     double loadMs = 0, planMs = 0;
+    OpenedFiles modelFiles;
 };
 
 /// One plan, run again and again on all threads.
@@ -169,10 +171,16 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     if (dataOptions.data.empty())
         dataOptions.data = "random:1";
     QS_TRY(const DataRequest request, dataRequest(dataOptions, common));
-    QS_CHECK(checkWritable({ common.json }, { o.model, o.data.data, o.data.preprocess }));
+    FileRoles files;
+    addFilesOf(files, common);
+    addFilesOf(files, o.data);
+    files.reads(o.model, "the model");
+    QS_CHECK(checkFiles(files));
     Stopwatch watch;
     QS_TRY(const auto model, importModel(o.model));
     const double loadMs = watch.lap();
+    addFilesOf(files, *model, "the model");
+    QS_CHECK(files.check());
     const auto plan = Plan::make(model, { KernelMode::Fast, profile });
     QS_TRY(const CarryNames carry, carryPairs(common));
     QS_CHECK(CarriedState::make(plan, carry)); // names first
@@ -186,7 +194,8 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     const double planMs = watch.lap();
     std::vector<std::string> warnings = model->warnings;
     warnings.insert(warnings.end(), data->warnings().begin(), data->warnings().end());
-    return OpenedBench { std::move(data), std::move(state), std::move(schedule), std::move(warnings), loadMs, planMs };
+    return OpenedBench { std::move(data), std::move(state), std::move(schedule), std::move(warnings), loadMs, planMs,
+        filesOf(*model) };
 }
 
 Result<int> bench(const BenchCommand& o, Context& context)
@@ -202,6 +211,7 @@ Result<int> bench(const BenchCommand& o, Context& context)
     Bench runner(o, opened, times ? &*times : nullptr);
     QS_CHECK(loop.run({ size_t(o.warmup + o.runs), "run" },
         [&](size_t index, const SampleWorker& worker) { return runner.run(index, worker, work.cancel); }));
+    QS_CHECK(unchanged(opened.modelFiles));
     clearProgress(common);
     const double firstMs = runner.firstMs();
     const Timing t = timingOf(std::move(runner).countedMs());

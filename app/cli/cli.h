@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/files/atomic_file.h"
+#include "core/base/files/file_roles.h"
 #include "core/base/profile.h"
 #include "core/base/result.h"
 #include "core/base/work/work_context.h"
@@ -80,11 +82,18 @@ Result<WorkContext> workContext(const Context& context);
 void clearProgress(const CommonOptions& common);
 void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
 
+/// The files behind --data, and --json.
+void addFilesOf(FileRoles& files, const DataOptions& data);
+void addFilesOf(FileRoles& files, const CommonOptions& common);
 /// Fails early: a run should not end with a path that cannot be written, no two results may go to one place, and none
-/// over a file that is read. Empty paths and "-" are skipped.
-Status checkWritable(const std::vector<std::string>& results, const std::vector<std::string>& inputs);
+/// over a file that is read.
+Status checkFiles(const FileRoles& files);
 
 /// Text to stdout ("-") or, by a temporary neighbour, to a file.
 Status writeOutput(const std::string& path, const std::string& text);
+/// Adds a complete file that is still to take its name; nothing where there is no path.
+Status stage(std::vector<AtomicFile>& files, const std::string& path, const std::string& text);
+/// Whether all that went to stdout came to where it leads.
+Status stdoutWritten();
 
 } // namespace qs::cli

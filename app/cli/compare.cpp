@@ -10,6 +10,7 @@
 #include "core/project/about/element_check.h"
 #include "core/project/about/file_facts.h"
 #include "core/project/arithmetic/saturating_node.h"
+#include "core/project/files/used_files.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
@@ -230,6 +231,26 @@ std::string mapOf(const Snapshot& s)
     return manualLinksJson(links);
 }
 
+FileRoles filesOfCompare(const CompareCommand& o, const Files& files, const Inputs& inputs, const CommonOptions& common)
+{
+    FileRoles used;
+    addFilesOf(used, inputs);
+    for (const std::string& path : files.quantPaths)
+        used.reads(path, files.quantPaths.size() > 1 ? "a quantized model" : "the quantized model");
+    addFilesOf(used, DataRequest { o.ladder.framework, {}, {}, {}, {} }, "what the framework computed");
+    addFilesOf(used, DataRequest { o.ladder.device, {}, {}, {}, {} }, "what the device computed");
+    addFilesOf(used, o.recipe);
+    addFilesOf(used, o.output);
+    addFilesOf(used, common);
+    used.writes(o.state, "the state of the shard");
+    used.writes(o.saveMap, "the file of pairs");
+    used.writes(o.saveMended, "the mended model");
+    if (!o.saveMended.empty())
+        for (const std::string& path : filesBeside(o.saveMended))
+            used.writesBeside(path, "what belongs to the mended model");
+    return used;
+}
+
 Result<int> compare(const CompareCommand& o, Context& context)
 {
     QS_TRY(const Files files, filesOf(o));
@@ -238,13 +259,8 @@ Result<int> compare(const CompareCommand& o, Context& context)
         return badUse("--save-mended writes the model with a remedy that was tried", "add --try-remedies N");
     QS_CHECK(checkAsides(o, context.common));
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
-    std::vector<std::string> read { files.floatPath, o.map, o.classNames, o.recipe.file, o.ranges, o.data.data,
-        o.data.preprocess, o.recipe.calibrationData };
-    read.insert(read.end(), { o.ladder.framework, o.ladder.device });
-    read.insert(read.end(), files.quantPaths.begin(), files.quantPaths.end());
-    QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html, o.state, o.saveMap, o.saveMended,
-                               o.recipe.calibrationCache },
-        read));
+    FileRoles used = filesOfCompare(o, files, inputs, context.common);
+    QS_CHECK(checkFiles(used));
     if (files.quantPaths.size() > 1) // the float model's values serve both
         inputs.activationCache = memoryLimitOrDefault(inputs.memoryLimit) / 4;
     std::vector<SnapshotPtr> snapshots;
@@ -256,7 +272,9 @@ Result<int> compare(const CompareCommand& o, Context& context)
         clearProgress(context.common);
         printWarnings(snapshot->warnings, context.common);
         snapshots.push_back(snapshot);
+        addFilesOf(used, *snapshot);
     }
+    QS_CHECK(used.check());
     if (inputs.shard)
         QS_CHECK(writeShardState(o.state, snapshots));
     if (o.tryRemedies) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/comparison_output.h"
 
-#include "core/base/files/atomic_file.h"
 #include "core/base/work/memory.h"
 #include "core/base/work/stopwatch.h"
+#include "core/project/files/used_files.h"
+#include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/report/report.h"
 
@@ -17,16 +18,10 @@ namespace {
 Status writeAll(const std::vector<std::pair<std::string, std::string>>& files)
 {
     std::vector<AtomicFile> open;
-    open.reserve(files.size());
-    for (const auto& [path, text] : files) {
-        if (path == "-")
-            continue;
-        QS_TRY(AtomicFile file, AtomicFile::create(path));
-        QS_CHECK(file.write(text));
-        open.push_back(std::move(file));
-    }
-    for (AtomicFile& file : open)
-        QS_CHECK(file.commit());
+    for (const auto& [path, text] : files)
+        if (path != "-")
+            QS_CHECK(stage(open, path, text));
+    QS_CHECK(AtomicFile::commitAll(open));
     for (const auto& [path, text] : files)
         if (path == "-")
             QS_CHECK(writeOutput(path, text));
@@ -40,6 +35,12 @@ void addComparisonOutput(CLI::App& command, ComparisonOutput& o)
     command.add_option("--csv", o.csv, "write all rows as CSV");
     command.add_option("--html", o.html, "write a self-contained report");
     addGates(command, o.gates);
+}
+
+void addFilesOf(FileRoles& files, const ComparisonOutput& o)
+{
+    files.writes(o.csv, "the CSV result");
+    files.writes(o.html, "the HTML report");
 }
 
 Status checkComparisonOutput(const ComparisonOutput& o) { return checkGates(o.gates); }
@@ -82,10 +83,13 @@ Result<int> writeComparison(
         files.emplace_back(context.common.json, compareJson(timed, info));
     if (context.cancel.cancelled())
         return cancelled();
+    for (const SnapshotPtr& s : snapshots)
+        QS_CHECK(unchanged(*s));
     const bool toStdout = context.common.json == "-" || o.csv == "-" || o.html == "-";
     QS_CHECK(writeAll(files));
     if (!toStdout)
         std::cout << compareTable(timed, info);
+    QS_CHECK(stdoutWritten());
     return tellGates(missed, toStdout);
 }
 

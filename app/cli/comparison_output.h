@@ -17,6 +17,7 @@ struct ComparisonOutput {
     Gates gates;
 };
 void addComparisonOutput(CLI::App& command, ComparisonOutput& output);
+void addFilesOf(FileRoles& files, const ComparisonOutput& output);
 /// Before any work: options that cannot be right.
 Status checkComparisonOutput(const ComparisonOutput& output);
 

@@ -41,7 +41,11 @@ BackendOutcome runGuarded(const BackendTest& test, const CancelToken& cancel)
 
 Result<int> runTests(const std::string& folder, Context& c)
 {
-    QS_CHECK(checkWritable({ c.common.json }, {}));
+    FileRoles files;
+    addFilesOf(files, c.common);
+    files.readsBelow(folder, "a file of the tests",
+        [](std::string_view name) { return name.ends_with(".onnx") || name.ends_with(".pb"); });
+    QS_CHECK(checkFiles(files));
     QS_TRY(const auto tests, testsBelow(folder));
     const bool print = c.common.json != "-";
     const ProgressFn progress = progressBar(c.common);

@@ -108,9 +108,15 @@ Command addInfo(CLI::App& app, Context& context)
     return [path](Context& c) -> Result<int> {
         QS_CHECK(threadCount(c.common));
         QS_CHECK(memoryLimit(c.common));
-        QS_CHECK(checkWritable({ c.common.json }, { *path }));
+        FileRoles files;
+        addFilesOf(files, c.common);
+        files.reads(*path, "the model");
+        QS_CHECK(checkFiles(files));
         QS_TRY(const LoadedModel model, loadModel(*path));
+        addFilesOf(files, *model.model, "the model");
+        QS_CHECK(files.check());
         const ModelInfo info = modelInfo(model);
+        QS_CHECK(unchanged(filesOf(*model.model)));
         printWarnings(model.model->warnings, c.common);
         if (!c.common.json.empty())
             QS_CHECK(writeOutput(c.common.json, infoJson(*model.model, info)));

@@ -92,7 +92,9 @@ Json surveyJson(const std::vector<KernelGroup>& groups, const std::vector<Operat
 
 Result<int> listKernels(const std::string& type, Context& c)
 {
-    QS_CHECK(checkWritable({ c.common.json }, {}));
+    FileRoles files;
+    addFilesOf(files, c.common);
+    QS_CHECK(checkFiles(files));
     const auto operators = surveyKernels(type);
     if (operators.empty())
         return badUse("no operator is called '" + type + "'", "see `quantscope-cli kernels` for all of them");

@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 
 #include "core/base/files/atomic_file.h"
+#include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
 #include "core/base/text/one_line.h"
 #include "core/base/version.h"
@@ -36,6 +37,13 @@ void onSignal(int signal)
     std::signal(SIGALRM, onOverdue);
     const itimerval soon { { 0, 0 }, { 0, 600'000 } };
     setitimer(ITIMER_REAL, &soon, nullptr);
+}
+
+/// Unless whoever started the program wants it to go on.
+void handle(int signal)
+{
+    if (std::signal(signal, onSignal) == SIG_IGN)
+        std::signal(signal, SIG_IGN);
 }
 
 int exitCode(const qs::Issue& issue)
@@ -96,11 +104,19 @@ private:
     std::streambuf* m_target;
 };
 
+/// With what a run that came to its end has to say on stdout, if it can.
+int ended(int code)
+{
+    const qs::Status written = qs::cli::stdoutWritten();
+    return code != qs::cli::kDone || written.ok() ? code : fail(written.issue());
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
     using namespace qs::cli;
+    qs::keepStandardStreams();
     const CleanOutput cleanOut(std::cout), cleanErr(std::cerr);
     CLI::App app("Debug quantized ONNX models: see where the error is made.", "quantscope-cli");
     app.set_version_flag("--version", std::string("quantscope-cli ") + qs::kVersion);
@@ -133,21 +149,22 @@ int main(int argc, char** argv)
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& e) { // --help, --version
-        return app.exit(e);
+        return ended(app.exit(e));
     } catch (const CLI::ParseError& e) {
         std::cerr << "error: " << qs::oneLine(e.what()) << "; see `quantscope-cli --help`\n";
         return kBadUse;
     }
     g_cancel = &context.cancel;
-    std::signal(SIGINT, onSignal);
-    std::signal(SIGTERM, onSignal);
-    std::signal(SIGPIPE, SIG_IGN);
+    for (const int signal : { SIGINT, SIGTERM, SIGHUP })
+        handle(signal);
+    for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
+        std::signal(signal, SIG_IGN);
     try {
         for (const auto& [command, execute] : commands)
             if (command->parsed()) {
                 const qs::Result<int> result = execute(context);
                 clearProgress(context.common);
-                return result.ok() ? *result : fail(result.issue());
+                return result.ok() ? ended(*result) : fail(result.issue());
             }
     } catch (const std::bad_alloc&) {
         return fail(qs::badInput("there is not enough memory", {}, "use --limit, fewer --threads or smaller inputs"));

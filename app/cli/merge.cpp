@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/comparison_output.h"
 
+#include "core/project/files/used_files.h"
 #include "core/project/shards/shards.h"
 
 #include <memory>
@@ -19,8 +20,16 @@ Result<int> merge(const MergeCommand& o, Context& context)
 {
     QS_CHECK(checkComparisonOutput(o.output));
     QS_TRY(const WorkContext work, workContext(context));
-    QS_CHECK(checkWritable({ context.common.json, o.output.csv, o.output.html }, o.states));
+    FileRoles files;
+    for (const std::string& state : o.states)
+        files.reads(state, "the state of a shard");
+    addFilesOf(files, o.output);
+    addFilesOf(files, context.common);
+    QS_CHECK(checkFiles(files));
     QS_TRY(const auto snapshots, mergeShards(o.states, work));
+    for (const SnapshotPtr& s : snapshots)
+        addFilesOf(files, *s);
+    QS_CHECK(files.check());
     clearProgress(context.common);
     for (const SnapshotPtr& s : snapshots)
         printWarnings(s->warnings, context.common);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
-#include "core/base/files/atomic_file.h"
 #include "core/base/text/one_line.h"
+#include "core/project/files/used_files.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
+#include <cstring>
 #include <iostream>
 #include <mutex>
-#include <set>
 #include <unistd.h>
 
 namespace qs::cli {
@@ -166,35 +166,53 @@ void printWarnings(const std::vector<std::string>& warnings, const CommonOptions
         std::cerr << "warning: " << w << '\n';
 }
 
-Status checkWritable(const std::vector<std::string>& results, const std::vector<std::string>& inputs)
+void addFilesOf(FileRoles& files, const DataOptions& data)
 {
-    std::set<std::string> seen;
-    for (const std::string& path : results) {
-        if (path.empty())
-            continue;
-        if (!seen.insert(path).second)
-            return badUse("two results would be written to '" + path + "'", "give each its own file");
-        for (const std::string& input : inputs) {
-            std::error_code none;
-            if (path != "-" && std::filesystem::equivalent(path, input, none))
-                return badUse("the result '" + path + "' would overwrite an input", "give it a file of its own");
-        }
-    }
-    for (const std::string& path : seen)
-        if (path != "-")
-            QS_CHECK(AtomicFile::create(path));
+    DataRequest request;
+    request.spec = data.data;
+    request.preprocess = data.preprocess;
+    addFilesOf(files, request, "the data");
+}
+
+void addFilesOf(FileRoles& files, const CommonOptions& common) { files.writes(common.json, "the JSON result"); }
+
+Status checkFiles(const FileRoles& files)
+{
+    QS_CHECK(files.check());
+    for (const std::string& path : files.results())
+        QS_CHECK(canBeWritten(path));
     return {};
 }
 
 Status writeOutput(const std::string& path, const std::string& given)
 {
     const std::string text = visible(given);
-    if (path == "-") {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-        std::fflush(stdout);
+    if (path != "-")
+        return writeFile(path, text);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return stdoutWritten();
+}
+
+Status stage(std::vector<AtomicFile>& files, const std::string& path, const std::string& text)
+{
+    if (path.empty())
         return {};
-    }
-    return writeFile(path, text);
+    QS_TRY(AtomicFile file, AtomicFile::create(path));
+    QS_CHECK(file.write(visible(text)));
+    files.push_back(std::move(file));
+    return {};
+}
+
+Status stdoutWritten()
+{
+    static int error = 0; // of the first time that it failed
+    errno = 0;
+    if ((!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout)) && error == 0)
+        error = errno != 0 ? errno : EIO;
+    if (error == 0)
+        return {};
+    return badInput(std::string("the standard output cannot be written: ") + std::strerror(error), {},
+        "look at the disk or the program that it leads to");
 }
 
 } // namespace qs::cli

@@ -6,6 +6,7 @@
 #include "core/data/open_data.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
+#include "core/project/files/used_files.h"
 #include "core/project/quantize/proved_preparation.h"
 #include "core/project/snapshot/samples.h"
 #include "core/quant/write/quantizer.h"
@@ -98,6 +99,18 @@ std::string passText(const ProvedPass& p)
         p.nodesBefore, p.nodesAfter, proof);
 }
 
+FileRoles filesOfPrepare(const PrepareCommand& o, const CommonOptions& common)
+{
+    FileRoles files;
+    addFilesOf(files, common);
+    addFilesOf(files, o.data);
+    files.reads(o.model, "the float model");
+    files.writes(o.out, "the prepared model");
+    for (const std::string& path : filesBeside(o.out))
+        files.writesBeside(path, "what belongs to the prepared model");
+    return files;
+}
+
 Result<int> prepare(const PrepareCommand& o, Context& context)
 {
     const CommonOptions& common = context.common;
@@ -107,8 +120,11 @@ Result<int> prepare(const PrepareCommand& o, Context& context)
         dataOptions.data = "random:2";
     QS_TRY(const DataRequest request, dataRequest(dataOptions, common));
     QS_TRY(const WorkContext work, workContext(context));
-    QS_CHECK(checkWritable({ o.out, common.json }, { o.model, o.data.data, o.data.preprocess }));
+    FileRoles used = filesOfPrepare(o, common);
+    QS_CHECK(checkFiles(used));
     QS_TRY(const auto model, importModel(o.model));
+    addFilesOf(used, *model, "the float model");
+    QS_CHECK(used.check());
     QS_CHECK(checkIsFloat(GraphDraft(model)));
     QS_TRY(const auto data, openData(request, dataInputs(model->graph)));
     printWarnings(model->warnings, common);
@@ -116,8 +132,8 @@ Result<int> prepare(const PrepareCommand& o, Context& context)
     QS_TRY(const ProvedPreparation made, provedPreparation(model, passes, *data, work));
     clearProgress(common);
     QS_TRY(std::vector<AtomicFile> files, stageModel(made.draft, o.out));
-    for (AtomicFile& file : files)
-        QS_CHECK(file.commit());
+    QS_CHECK(unchanged(filesOf(*model)));
+    QS_CHECK(AtomicFile::commitAll(files));
     if (!common.json.empty())
         QS_CHECK(writeOutput(common.json, resultJson(o, made)));
     if (common.json == "-" || common.quiet)

@@ -2,11 +2,11 @@
 #include "app/cli/cli.h"
 #include "app/cli/recipe_options.h"
 
-#include "core/base/files/atomic_file.h"
 #include "core/base/work/memory.h"
 #include "core/data/open_data.h"
 #include "core/onnx/import.h"
 #include "core/onnx/write/export.h"
+#include "core/project/files/used_files.h"
 #include "core/project/quantize/quantize_model.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "core/project/snapshot/samples.h"
@@ -92,10 +92,38 @@ bool quantizesAnything(const Quantization& made)
         || std::ranges::any_of(made.draft.nodes, &DraftNode::attributesChanged);
 }
 
+std::string scriptedModel(const QuantizeCommand& o) { return o.script + ".float.onnx"; }
+
+FileRoles filesOfQuantize(const QuantizeCommand& o, const CommonOptions& common)
+{
+    FileRoles files;
+    addFilesOf(files, common);
+    addFilesOf(files, o.data);
+    addFilesOf(files, o.recipe);
+    files.reads(o.floatPath, "the float model");
+    files.reads(o.like, "the example");
+    files.reads(o.ranges, "the ranges to take");
+    files.writes(o.out, "the quantized model");
+    for (const std::string& path : filesBeside(o.out))
+        files.writesBeside(path, "what belongs to the quantized model");
+    files.writes(o.saveRecipe, "the recipe");
+    files.writes(o.saveRanges, "the file of ranges");
+    files.writes(o.script, "the script");
+    if (o.script.empty())
+        return files;
+    files.writesBeside(scriptedModel(o), "the model that the script starts from");
+    for (const std::string& path : filesBeside(scriptedModel(o)))
+        files.writesBeside(path, "what belongs to the model that the script starts from");
+    return files;
+}
+
 /// The recipe that --like's file was made with, and its ranges.
 Result<ChosenRecipe> likeExample(const QuantizeCommand& o, const Context& context, QuantizeInputs& inputs)
 {
     QS_TRY(const auto example, importModel(o.like));
+    FileRoles files = filesOfQuantize(o, context.common);
+    addFilesOf(files, *example, "the example");
+    QS_CHECK(files.check());
     QS_TRY(ReadBack back, readExample(inputs.model, example));
     if (context.common.json != "-" && !context.common.quiet)
         std::cout << o.like << ": " << describeReadBack(back) << "\n";
@@ -129,10 +157,11 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     if (!o.data.data.empty()) {
         QS_TRY(request, dataRequest(o.data, context.common));
     }
-    QS_CHECK(
-        checkWritable({ o.out, o.saveRecipe, o.saveRanges, o.script, o.recipe.calibrationCache, context.common.json },
-            { o.floatPath, o.like, o.recipe.file, o.ranges, o.data.data, o.data.preprocess }));
+    FileRoles files = filesOfQuantize(o, context.common);
+    QS_CHECK(checkFiles(files));
     QS_TRY(inputs.model, importModel(o.floatPath));
+    addFilesOf(files, *inputs.model, "the float model");
+    QS_CHECK(files.check());
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));
     if (!o.like.empty()) {
         QS_TRY(const ChosenRecipe example, likeExample(o, context, inputs));
@@ -152,64 +181,43 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     return task;
 }
 
-/// Files that are complete before the first of them takes its name.
-class StagedFiles {
-public:
-    /// Nothing where there is no path.
-    Status add(const std::string& path, const std::string& text)
-    {
-        if (path.empty())
-            return {};
-        QS_TRY(AtomicFile file, AtomicFile::create(path));
-        QS_CHECK(file.write(text));
-        m_files.push_back(std::move(file));
-        return {};
-    }
-    Status add(const std::string& path, const GraphDraft& draft)
-    {
-        QS_TRY(std::vector<AtomicFile> files, stageModel(draft, path));
-        std::ranges::move(files, std::back_inserter(m_files));
-        return {};
-    }
-    Status commit()
-    {
-        for (AtomicFile& file : m_files)
-            QS_CHECK(file.commit());
-        return {};
-    }
-
-private:
-    std::vector<AtomicFile> m_files;
-};
+Status stageDraft(std::vector<AtomicFile>& files, const std::string& path, const GraphDraft& draft)
+{
+    QS_TRY(std::vector<AtomicFile> staged, stageModel(draft, path));
+    std::ranges::move(staged, std::back_inserter(files));
+    return {};
+}
 
 /// The Python script; where preparation changed the graph, it starts from the prepared model.
-Status stageScript(const QuantizeCommand& o, const Quantization& made, const CommonOptions& common, StagedFiles& files)
+Status stageScript(
+    const QuantizeCommand& o, const Quantization& made, const CommonOptions& common, std::vector<AtomicFile>& files)
 {
     if (o.script.empty())
         return {};
-    const std::string start = made.preparationChanged ? o.script + ".float.onnx" : o.floatPath;
+    const std::string start = made.preparationChanged ? scriptedModel(o) : o.floatPath;
     QS_TRY(const OrtScript script,
         ortScript(made.prepared, made.recipe, made.ranges, { o.script, start, o.out, needsExternalData(made.draft) }));
     for (const std::string& note : script.notes)
         printWarnings({ o.script + ": " + note }, common);
-    QS_CHECK(files.add(o.script, script.text));
-    return made.preparationChanged ? files.add(start, made.prepared) : Status();
+    QS_CHECK(stage(files, o.script, script.text));
+    return made.preparationChanged ? stageDraft(files, start, made.prepared) : Status();
 }
 
 Status writeResults(
-    const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made, const Context& context)
+    const QuantizeCommand& o, const QuantizeTask& task, const Quantization& made, const Context& context)
 {
-    StagedFiles files;
-    QS_CHECK(files.add(o.saveRecipe, recipeToJson(chosen.recipe)));
+    std::vector<AtomicFile> files;
+    QS_CHECK(stage(files, o.saveRecipe, recipeToJson(task.chosen.recipe)));
     if (!o.saveRanges.empty()) {
         QS_TRY(const std::string text, formatRanges(made.ranges, rangeFormatOf(o.saveRanges)));
-        QS_CHECK(files.add(o.saveRanges, text));
+        QS_CHECK(stage(files, o.saveRanges, text));
     }
     QS_CHECK(stageScript(o, made, context.common, files));
     if (context.cancel.cancelled())
         return cancelled();
-    QS_CHECK(files.add(o.out, made.draft));
-    return files.commit();
+    QS_CHECK(stageDraft(files, o.out, made.draft));
+    QS_CHECK(unchanged(filesOf(*task.inputs.model)));
+    return AtomicFile::commitAll(files);
 }
 
 void printSummary(const QuantizeCommand& o, const ChosenRecipe& chosen, const Quantization& made)
@@ -233,7 +241,7 @@ Result<int> quantize(const QuantizeCommand& o, Context& context)
         task.warnings.push_back("the recipe quantizes nothing of this model");
     clearProgress(context.common);
     printWarnings(task.warnings, context.common);
-    QS_CHECK(writeResults(o, task.chosen, made, context));
+    QS_CHECK(writeResults(o, task, made, context));
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json, summaryJson(o, task.chosen, made)));
     if (context.common.json != "-" && !context.common.quiet)

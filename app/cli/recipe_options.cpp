@@ -134,6 +134,12 @@ void addCalibrationData(CLI::App& app, RecipeOptions& o)
     app.add_option("--calibration-limit", o.calibrationLimit, "use the first N of them");
 }
 
+void addFilesOf(FileRoles& files, const RecipeOptions& o)
+{
+    files.reads(o.file, "the recipe to start from");
+    files.writes(o.calibrationCache, "the calibration cache");
+}
+
 Result<DataRequest> calibrationRequest(
     const RecipeOptions& o, const std::string& rangesPath, DataOptions data, const CommonOptions& common)
 {

@@ -24,6 +24,9 @@ void addRecipeOptions(CLI::App& app, RecipeOptions& options);
 /// --calibration-data, for commands whose --data are those that results are judged by.
 void addCalibrationData(CLI::App& app, RecipeOptions& options);
 
+/// The recipe to start from, and the calibration cache.
+void addFilesOf(FileRoles& files, const RecipeOptions& options);
+
 struct ChosenRecipe {
     Recipe recipe;
     std::string start; ///< what it began with: a file's path, "quantscope" or "onnxruntime"

@@ -7,6 +7,8 @@
 #include "core/data/arrays/npz_writer.h"
 #include "core/data/open_data.h"
 #include "core/engine/run/sample_loop.h"
+#include "core/onnx/import.h"
+#include "core/project/files/used_files.h"
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/samples.h"
 #include "core/report/text/saturation.h"
@@ -107,8 +109,15 @@ Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
     QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
     QS_TRY(const DataRequest request, dataRequest(o.data, common));
     QS_TRY(const CarryNames carry, carryPairs(common));
-    QS_CHECK(checkWritable({ o.out, common.json }, { o.model, o.data.data, o.data.preprocess }));
+    FileRoles files;
+    addFilesOf(files, common);
+    addFilesOf(files, o.data);
+    files.reads(o.model, "the model");
+    files.writes(o.out, "the file of arrays");
+    QS_CHECK(checkFiles(files));
     QS_TRY(LoadedModel model, loadModel(o.model, { KernelMode::Fast, profile }));
+    addFilesOf(files, *model.model, "the model");
+    QS_CHECK(files.check());
     std::vector<std::string> warnings = model.model->warnings;
     QS_TRY(auto wanted, wantedValues(o, *model.plan, warnings));
     const Graph& graph = model.graph();
@@ -247,6 +256,7 @@ Result<int> run(const RunCommand& o, Context& context)
         return output.take(feed, execution);
     };
     QS_CHECK(loop.run({ feeds, "run" }, one));
+    QS_CHECK(unchanged(filesOf(*opened.model.model)));
     QS_CHECK(output.finish());
     clearProgress(common);
     const NodeTimes* const shown = times ? &*times : nullptr;

@@ -3,6 +3,7 @@
 #include "app/cli/recipe_options.h"
 
 #include "core/base/work/memory.h"
+#include "core/project/files/used_files.h"
 #include "core/project/search/sensitivity.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/report/text/sensitivity_report.h"
@@ -41,11 +42,17 @@ Result<int> sensitivity(const SensitivityCommand& o, Context& context)
     QS_TRY(inputs.threads, threadCount(context.common));
     QS_TRY(inputs.memoryLimit, memoryLimit(context.common));
     QS_TRY(inputs.carry, carryPairs(context.common));
-    QS_CHECK(checkWritable({ context.common.json, o.recipe.calibrationCache },
-        { o.floatPath, o.recipe.file, o.ranges, o.data.data, o.data.preprocess, o.recipe.calibrationData }));
+    FileRoles files;
+    addFilesOf(files, inputs);
+    addFilesOf(files, o.recipe);
+    addFilesOf(files, context.common);
+    QS_CHECK(checkFiles(files));
     const ProgressFn progress = progressBar(context.common);
     QS_TRY(const SnapshotPtr snapshot, buildSnapshot(inputs, nullptr, progress, context.cancel));
     QS_TRY(const Sensitivity measured, sensitivityOf(*snapshot, *by, o.units, progress, context.cancel, !o.unitsOnly));
+    addFilesOf(files, *snapshot);
+    QS_CHECK(files.check());
+    QS_CHECK(unchanged(*snapshot));
     clearProgress(context.common);
     printWarnings(snapshot->warnings, context.common);
     const SensitivityReport report { *snapshot, measured, chosen.start };

@@ -276,7 +276,8 @@ void BadUseTests::unwritableOutput()
     QS_EXPECT(3, QStringList { "/dev/null" }, running(kData, { "--out", "/dev/null" }));
     QCOMPARE(quantscope(comparingData({ "--json", "/dev/null" })).code, 0);
     QVERIFY(!QFileInfo("/dev/null").isFile());
-    const QStringList leftOver = QDir(m_folder.path()).entryList({ "some*", "file*" }, QDir::Files | QDir::Hidden);
+    const QStringList leftOver
+        = QDir(m_folder.path()).entryList({ "some*", "file*", ".quant*" }, QDir::Files | QDir::Hidden);
     QVERIFY2(leftOver.isEmpty(), qPrintable(leftOver.join(' ')));
 }
 
@@ -301,7 +302,7 @@ void BadUseTests::failureLeavesFilesAlone()
     QS_EXPECT(2, QStringList(), running(kData, { "--out", kept, "--limit", "0" }));
     QCOMPARE(contentOf(kept), QByteArray("as it was"));
     QCOMPARE(
-        QDir(m_folder.path()).entryList({ "kept*", ".kept*" }, QDir::Files | QDir::Hidden), QStringList { "kept" });
+        QDir(m_folder.path()).entryList({ "kept*", ".quant*" }, QDir::Files | QDir::Hidden), QStringList { "kept" });
 }
 
 void BadUseTests::signalsCancel_data()

@@ -12,6 +12,7 @@ int main(int argc, char** argv)
     failures += qs::test::runBenchTests(argc, argv);
     failures += qs::test::runConformanceTests(argc, argv);
     failures += qs::test::runCorrectionsTests(argc, argv);
+    failures += qs::test::runFileTests(argc, argv);
     failures += qs::test::runJudgingTests(argc, argv);
     failures += qs::test::runLadderTests(argc, argv);
     failures += qs::test::runOtherCpuTests(argc, argv);
@@ -21,5 +22,6 @@ int main(int argc, char** argv)
     failures += qs::test::runSensitivityTests(argc, argv);
     failures += qs::test::runSequencesTests(argc, argv);
     failures += qs::test::runShardsTests(argc, argv);
+    failures += qs::test::runWriterTests(argc, argv);
     return failures;
 }

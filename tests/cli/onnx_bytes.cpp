@@ -72,6 +72,18 @@ OnnxBytes& OnnxBytes::floats(
     return *this;
 }
 
+OnnxBytes& OnnxBytes::externalFloats(
+    const std::string& name, const std::vector<int64_t>& dims, const std::string& location)
+{
+    std::string tensor;
+    for (int64_t d : dims)
+        tensor += number(1, d);
+    tensor += number(2, 1) + text(8, name);
+    tensor += text(13, text(1, "location") + text(2, location)) + number(14, 1);
+    m_graph += text(5, tensor);
+    return *this;
+}
+
 std::string OnnxBytes::model(int64_t opset, int64_t irVersion) const
 {
     return number(1, irVersion) + text(7, m_graph + text(2, "main")) + text(8, number(2, opset));

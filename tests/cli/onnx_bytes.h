@@ -17,6 +17,8 @@ public:
     OnnxBytes& output(const std::string& name, const std::vector<int64_t>& dims);
     OnnxBytes& sequenceOutput(const std::string& name); ///< of float tensors
     OnnxBytes& floats(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values);
+    /// The same in a file beside the model.
+    OnnxBytes& externalFloats(const std::string& name, const std::vector<int64_t>& dims, const std::string& location);
     std::string model(int64_t opset = 17, int64_t irVersion = 8) const;
 
 private:

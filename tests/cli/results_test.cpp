@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-QStringList comparing(const QString& quant, const QStringList& more)
+QStringList comparingWith(const QString& quant, const QStringList& more)
 {
     return QStringList { "compare", kFloat, quant, "--data", kData } + more;
 }
@@ -120,7 +120,7 @@ void ResultsTests::infoJson()
 
 void ResultsTests::compareJsonKeys()
 {
-    const Outcome outcome = quantscope(comparing(kQdq, { "--limit", "4", "--json", "-" }));
+    const Outcome outcome = quantscope(comparingWith(kQdq, { "--limit", "4", "--json", "-" }));
     QCOMPARE(outcome.code, 0);
     const json c = parsed(outcome.out);
     VERIFY_KEYS(c,
@@ -165,7 +165,7 @@ void ResultsTests::compareJsonKeys()
 
 void ResultsTests::compareNumbers()
 {
-    const json c = parsed(quantscope(comparing(kQdq, { "--json", "-" })).out);
+    const json c = parsed(quantscope(comparingWith(kQdq, { "--json", "-" })).out);
     QCOMPARE(c["samples"], json(200));
     QCOMPARE(c["accuracy"]["labels"], json(200));
     QCOMPARE(c["accuracy"]["float"], json(1.0));
@@ -184,19 +184,19 @@ void ResultsTests::compareNumbers()
 
 void ResultsTests::findsTheBadCalibration()
 {
-    const json c = parsed(quantscope(comparing(kNarrow, { "--json", "-" })).out);
+    const json c = parsed(quantscope(comparingWith(kNarrow, { "--json", "-" })).out);
     QVERIFY(c["accuracy"]["quantized"] < 0.5);
     QCOMPARE(c["accuracy"]["flipped"].size(), size_t(162));
     QVERIFY(!c["findings"].empty());
     QCOMPARE(c["findings"][0]["rule"], json("input_mismatch"));
     QCOMPARE(c["findings"][0]["severity"], json("error"));
     QCOMPARE(c["findings"][0]["tensor"], json("image"));
-    QCOMPARE(quantscope(comparing(kNarrow, { "--fail-below-sqnr", "10" })).code, 1);
+    QCOMPARE(quantscope(comparingWith(kNarrow, { "--fail-below-sqnr", "10" })).code, 1);
 }
 
 void ResultsTests::convolutionsArePaired()
 {
-    const json c = parsed(quantscope(comparing(kQdq, { "--limit", "2", "--json", "-" })).out);
+    const json c = parsed(quantscope(comparingWith(kQdq, { "--limit", "2", "--json", "-" })).out);
     const json plain = parsed(quantscope({ "info", kFloat, "--json", "-" }).out);
     int convolutions = 0;
     for (const json& a : c["activations"])
@@ -210,7 +210,7 @@ void ResultsTests::convolutionsArePaired()
 void ResultsTests::equalForAnyThreads()
 {
     auto once = [](const char* threads) {
-        json c = parsed(quantscope(comparing(kNarrow, { "--local", "--threads", threads, "--json", "-" })).out);
+        json c = parsed(quantscope(comparingWith(kNarrow, { "--local", "--threads", threads, "--json", "-" })).out);
         c.erase("time_ms");
         c.erase("peak_memory_bytes");
         return c;
@@ -223,14 +223,14 @@ void ResultsTests::equalForAnyThreads()
 void ResultsTests::stdoutHoldsTheJsonAlone()
 {
     const QString html = path("r.html");
-    const Outcome outcome = quantscope(comparing(kQdq, { "--limit", "1", "--json", "-", "--html", html }));
+    const Outcome outcome = quantscope(comparingWith(kQdq, { "--limit", "1", "--json", "-", "--html", html }));
     QCOMPARE(outcome.code, 0);
     QVERIFY(outcome.out.startsWith('{') && outcome.out.endsWith("}\n"));
     parsed(outcome.out);
     parsed(quantscope({ "run", kFloat, "--data", kData, "--limit", "1", "--json", "-" }).out);
     // In a file it is the same but for times and memory.
     const QString file = path("r.json");
-    const Outcome table = quantscope(comparing(kQdq, { "--limit", "1", "--json", file }));
+    const Outcome table = quantscope(comparingWith(kQdq, { "--limit", "1", "--json", file }));
     QVERIFY(!table.out.startsWith('{') && !table.out.isEmpty());
     json a = parsed(outcome.out), b = parsed(contentOf(file));
     for (json* c : { &a, &b }) {
@@ -243,7 +243,7 @@ void ResultsTests::stdoutHoldsTheJsonAlone()
 void ResultsTests::csvParses()
 {
     const QString file = path("r.csv");
-    QCOMPARE(quantscope(comparing(kQdq, { "--limit", "2", "--csv", file, "--json", path("c.json") })).code, 0);
+    QCOMPARE(quantscope(comparingWith(kQdq, { "--limit", "2", "--csv", file, "--json", path("c.json") })).code, 0);
     const json c = parsed(contentOf(path("c.json")));
     const auto rows = csvRows(contentOf(file));
     QCOMPARE(rows.size(), 1 + c["outputs"].size() + c["activations"].size() + c["weights"].size());
@@ -263,7 +263,7 @@ void ResultsTests::csvParses()
 void ResultsTests::htmlIsSelfContained()
 {
     const QString file = path("r.html");
-    QCOMPARE(quantscope(comparing(kNarrow, { "--limit", "20", "--html", file })).code, 0);
+    QCOMPARE(quantscope(comparingWith(kNarrow, { "--limit", "20", "--html", file })).code, 0);
     QByteArray html = contentOf(file);
     QVERIFY(html.startsWith("<!DOCTYPE html") || html.startsWith("<!doctype html"));
     QVERIFY(html.contains("/stem/conv/Conv_output_0"));
@@ -274,7 +274,7 @@ void ResultsTests::htmlIsSelfContained()
 
 void ResultsTests::tableIsReadable()
 {
-    const Outcome outcome = quantscope(comparing(kNarrow, {}));
+    const Outcome outcome = quantscope(comparingWith(kNarrow, {}));
     QCOMPARE(outcome.code, 0);
     QVERIFY2(outcome.err.isEmpty(), outcome.err.constData());
     for (const char* part : { "scores", "dB", "image", "200", "Calibration does not fit the input" })
@@ -354,7 +354,7 @@ void ResultsTests::perNodeTimes()
 
 void ResultsTests::localFillsNodeAlone()
 {
-    const json c = parsed(quantscope(comparing(kQdq, { "--limit", "3", "--node-alone", "--json", "-" })).out);
+    const json c = parsed(quantscope(comparingWith(kQdq, { "--limit", "3", "--node-alone", "--json", "-" })).out);
     int filled = 0;
     for (const json& a : c["activations"])
         filled += a["node_sqnr_db"].is_number();

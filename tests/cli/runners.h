@@ -10,6 +10,7 @@ int runBadUseTests(int argc, char** argv);
 int runBenchTests(int argc, char** argv);
 int runConformanceTests(int argc, char** argv);
 int runCorrectionsTests(int argc, char** argv);
+int runFileTests(int argc, char** argv);
 int runJudgingTests(int argc, char** argv);
 int runLadderTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);
@@ -19,5 +20,6 @@ int runResultsTests(int argc, char** argv);
 int runSensitivityTests(int argc, char** argv);
 int runSequencesTests(int argc, char** argv);
 int runShardsTests(int argc, char** argv);
+int runWriterTests(int argc, char** argv);
 
 } // namespace qs::test
