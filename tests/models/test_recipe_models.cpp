@@ -9,6 +9,7 @@
 #include "widgets/models/tables/run_model.h"
 
 #include <QAbstractItemModelTester>
+#include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -74,6 +75,30 @@ RunTree someRuns()
 class TestRecipeModels : public QObject {
     Q_OBJECT
 private slots:
+    /// A view asks for every row and its parent, again and again.
+    void manyRuns()
+    {
+        constexpr RunId kRuns = 20'000;
+        std::vector<RecipeRun> runs(kRuns);
+        for (RunId i = 0; i < kRuns; ++i) {
+            runs[i].id = i + 1;
+            runs[i].parent = i % 10 == 0 ? 0 : i;
+            runs[i].name = "run";
+        }
+        RunModel model;
+        QElapsedTimer timer;
+        timer.start();
+        model.setRuns(RunTree::of(std::move(runs), 1));
+        QCOMPARE(model.rowCount(), int(kRuns / 10));
+        for (RunId id = 1; id <= kRuns; ++id) {
+            const QModelIndex index = model.indexOf(id);
+            QCOMPARE(index.parent(), id % 10 == 1 ? QModelIndex() : model.indexOf(id - 1));
+            QCOMPARE(model.index(index.row(), 0, index.parent()), index);
+            QVERIFY(index.data().toString().startsWith(QStringLiteral("run")));
+        }
+        QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+    }
+
     void nodesStandUnderTheirScopes()
     {
         NodeTreeModel model;

@@ -82,7 +82,31 @@ RunModel::RunModel(QObject* parent)
 
 RunId RunModel::idOf(const QModelIndex& index) const { return index.isValid() ? RunId(index.internalId()) : 0; }
 
-std::vector<RunId> RunModel::childrenOf(const QModelIndex& index) const { return m_tree.childrenOf(idOf(index)); }
+const std::vector<RunId>& RunModel::childrenOf(const QModelIndex& index) const
+{
+    static const std::vector<RunId> none;
+    const auto it = m_children.find(idOf(index));
+    return it == m_children.end() ? none : it->second;
+}
+
+const RecipeRun* RunModel::find(RunId id) const
+{
+    const auto it = m_places.find(id);
+    return it == m_places.end() ? nullptr : &m_tree.runs()[it->second.run];
+}
+
+void RunModel::findPlaces()
+{
+    m_places.clear();
+    m_children.clear();
+    for (size_t i = 0; i < m_tree.runs().size(); ++i) {
+        const RecipeRun& run = m_tree.runs()[i];
+        std::vector<RunId>& siblings = m_children[run.parent];
+        m_places.emplace(run.id, Place { i, int(siblings.size()) });
+        siblings.push_back(run.id);
+    }
+    m_best = m_tree.best();
+}
 
 int RunModel::rowCount(const QModelIndex& parent) const
 {
@@ -100,25 +124,21 @@ QModelIndex RunModel::index(int row, int column, const QModelIndex& parent) cons
 
 QModelIndex RunModel::indexOf(RunId id) const
 {
-    const RecipeRun* run = m_tree.find(id);
-    if (!run)
-        return {};
-    const auto siblings = m_tree.childrenOf(run->parent);
-    const auto at = std::ranges::find(siblings, id);
-    return createIndex(int(at - siblings.begin()), 0, quintptr(id));
+    const auto place = m_places.find(id);
+    return place == m_places.end() ? QModelIndex() : createIndex(place->second.row, 0, quintptr(id));
 }
 
 bool RunModel::isNote(const QModelIndex& index) const { return index.column() == columnOf(Key::Note); }
 
 QModelIndex RunModel::parent(const QModelIndex& index) const
 {
-    const RecipeRun* run = m_tree.find(idOf(index));
+    const RecipeRun* run = find(idOf(index));
     return run ? indexOf(run->parent) : QModelIndex();
 }
 
 QString RunModel::shownName(const RecipeRun& run) const
 {
-    return toQt(run.name) + (run.id == m_tree.best() ? QStringLiteral(" ★") : QString());
+    return toQt(run.name) + (run.id == m_best ? QStringLiteral(" ★") : QString());
 }
 
 QString RunModel::nameTip(const RecipeRun& run, const QString& meaning) const
@@ -126,7 +146,7 @@ QString RunModel::nameTip(const RecipeRun& run, const QString& meaning) const
     QStringList lines { meaning };
     if (run.imported)
         lines << tr("the quantized file as it was opened; its recipe was read out of it");
-    if (run.id == m_tree.best())
+    if (run.id == m_best)
         lines << tr("★ best of what was measured on the same samples");
     return measuredTip(lines.join(u'\n'), run);
 }
@@ -135,12 +155,12 @@ QVariant RunModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const RecipeRun& run = *m_tree.find(idOf(index));
+    const RecipeRun& run = *find(idOf(index));
     switch (role) {
     case Qt::EditRole:
         return index.column() == 0 ? toQt(run.name) : isNote(index) ? toQt(run.note) : QVariant();
     case BestRole:
-        return run.id == m_tree.best();
+        return run.id == m_best;
     case CurrentRole:
         return run.id == m_tree.current();
     default:
@@ -185,10 +205,12 @@ void RunModel::setRuns(const RunTree& tree)
     if (!same) {
         beginResetModel();
         m_tree = tree;
+        findPlaces();
         endResetModel();
         return;
     }
     m_tree = tree;
+    findPlaces();
     for (const RecipeRun& run : m_tree.runs()) {
         const QModelIndex first = indexOf(run.id);
         emit dataChanged(first, first.siblingAtColumn(columnCount() - 1));

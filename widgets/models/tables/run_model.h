@@ -6,6 +6,8 @@
 
 #include <QAbstractItemModel>
 
+#include <unordered_map>
+
 namespace qs {
 
 /// The tree of runs with their numbers. Names and notes are edited through signals.
@@ -36,13 +38,23 @@ signals:
     void annotated(quint32 id, const QString& note);
 
 private:
-    std::vector<RunId> childrenOf(const QModelIndex& index) const;
+    /// Where a run stands: in the list, and among the children of its parent.
+    struct Place {
+        size_t run;
+        int row;
+    };
+    const std::vector<RunId>& childrenOf(const QModelIndex& index) const;
+    const RecipeRun* find(RunId id) const;
+    void findPlaces();
     bool isNote(const QModelIndex& index) const;
     QString shownName(const RecipeRun& run) const;
     QString nameTip(const RecipeRun& run, const QString& meaning) const;
 
     std::vector<Column<RecipeRun>> m_columns;
     RunTree m_tree;
+    std::unordered_map<RunId, Place> m_places; ///< views ask for them again and again
+    std::unordered_map<RunId, std::vector<RunId>> m_children; ///< 0: the roots
+    RunId m_best = 0;
 };
 
 /// What one number of two runs became: "0.5 → 27.9 dB".
