@@ -10,6 +10,7 @@
 #include <QtTest>
 
 #include <csignal>
+#include <sys/stat.h>
 
 using namespace qs::test;
 using namespace qs::testing;
@@ -37,6 +38,9 @@ private slots:
     void damagedModels();
     void refusedGraphs();
     void wrongData();
+    void noRegularFiles();
+    void hostileTexts();
+    void namesDoNotReachTheTerminal();
     void lyingArchive();
     void imagesNeedPreprocess();
     void anotherNetwork();
@@ -198,6 +202,52 @@ void BadUseTests::wrongData()
     for (const QStringList& models : { QStringList { "run", grows }, { "compare", grows, grows } })
         QS_EXPECT(3, (QStringList { "growing.onnx", "memory limit" }),
             models + QStringList { "--data", path("size.npz"), "--memory-limit", "100000000" });
+}
+
+/// A pipe without a writer would wait for ever, a device need not end.
+void BadUseTests::noRegularFiles()
+{
+    const QString pipe = path("pipe");
+    QCOMPARE(mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
+    for (const QString& odd : { pipe, QStringLiteral("/dev/zero") }) {
+        QS_EXPECT(3, QStringList { odd }, { "info", odd });
+        QS_EXPECT(3, QStringList { odd }, { "merge", odd });
+        QS_EXPECT(3, QStringList { odd }, running(odd));
+        QS_EXPECT(3, QStringList { odd }, comparingData({ "--map", odd }));
+        QS_EXPECT(3, QStringList { odd }, comparingData({ "--class-names", odd }));
+        for (const char* option : { "--recipe", "--ranges" })
+            QS_EXPECT(3, QStringList { odd }, { "compare", kFloat, "--data", kData, option, odd });
+    }
+    const QString npz = path("pipe.npz");
+    QCOMPARE(mkfifo(npz.toLocal8Bit().constData(), 0600), 0);
+    QS_EXPECT(3, QStringList { npz }, running(npz));
+}
+
+void BadUseTests::hostileTexts()
+{
+    const QString deep = file("deep.json", std::string(400'000, '['));
+    QS_EXPECT(3, QStringList { deep }, comparingData({ "--map", deep }));
+    QS_EXPECT(3, QStringList { deep }, comparingData({ "--class-names", deep }));
+    for (const char* option : { "--recipe", "--ranges" })
+        QS_EXPECT(3, QStringList { deep }, { "compare", kFloat, "--data", kData, option, deep });
+    const QString twice = file("twice.json", R"({"per_channel": true, "per_channel": false})");
+    QS_EXPECT(3, (QStringList { twice, "per_channel" }), { "compare", kFloat, "--data", kData, "--recipe", twice });
+}
+
+void BadUseTests::namesDoNotReachTheTerminal()
+{
+    const OnnxBytes net = OnnxBytes()
+                              .input("x\x1b[2J", { 2 })
+                              .node("Re\x1b]0;lu\x07", { "x\x1b[2J" }, { "\xe2\x80\xaey" })
+                              .output("\xe2\x80\xaey", { 2 });
+    const QString model = file("names.onnx", net.model());
+    for (const QStringList& command : { QStringList { "info", model }, QStringList { "info", model, "--json", "-" },
+             QStringList { "run", model, "--data", "random:1" }, QStringList { "bench", model } }) {
+        const auto ran = quantscope(command);
+        QVERIFY(ran.code == 0 || ran.code == 2 || ran.code == 3);
+        for (const auto& text : { ran.out, ran.err })
+            QVERIFY2(!text.contains('\x1b') && !text.contains("\xe2\x80\xae"), qPrintable(command.join(' ')));
+    }
 }
 
 void BadUseTests::lyingArchive()
