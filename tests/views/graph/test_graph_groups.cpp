@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/shown_graph.h"
+#include "widgets/models/inspector/inspector_model.h"
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/group_painter.h"
 
@@ -10,6 +11,66 @@
 
 using namespace qs;
 using namespace qs::test;
+
+namespace {
+
+Node nodeOf(const char* type, const std::string& name, std::vector<ValueId> inputs, ValueId output)
+{
+    Node node;
+    node.name = name;
+    node.opType = type;
+    node.opset = 17;
+    node.inputs = std::move(inputs);
+    node.outputs = { output };
+    return node;
+}
+
+/// a → Mul scaled (by the constant w) → Relu → out; a is made outside.
+std::shared_ptr<const Graph> branchOf(const std::string& name)
+{
+    GraphBuilder builder(name);
+    builder.allowOuter("a");
+    const ValueId w = builder.value("w_" + name), scaled = builder.value(name + "_scaled"),
+                  out = builder.value(name + "_out");
+    builder.setInitializer(w, Tensor::of<float>({ 2 }, { 1, 2 }));
+    builder.addNode(nodeOf("Mul", "mul_" + name, { builder.value("a"), w }, scaled));
+    builder.addNode(nodeOf("Relu", "relu_" + name, { scaled }, out));
+    builder.addOutput(out);
+    return std::make_shared<const Graph>(*std::move(builder).finish());
+}
+
+/// x → Relu → a → If (condition) → y, with numbers of the weight in its then branch.
+SnapshotPtr withBranchesOpen()
+{
+    GraphBuilder builder;
+    builder.addInput(builder.value("x"));
+    builder.addInput(builder.value("condition"));
+    builder.setType(builder.value("condition"), { DType::Bool, Dims {}, {} });
+    builder.addNode(nodeOf("Relu", "first", { builder.value("x") }, builder.value("a")));
+    Node choice = nodeOf("If", "choice", { builder.value("condition") }, builder.value("y"));
+    choice.attributes.set("then_branch", branchOf("then"));
+    choice.attributes.set("else_branch", branchOf("else"));
+    builder.addNode(choice);
+    builder.addOutput(builder.value("y"));
+    auto model = std::make_shared<Model>();
+    model->path = "branches.onnx";
+    model->graph = *std::move(builder).finish();
+    const auto plan = Plan::make(model);
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->floatModel = { model, plan,
+        std::make_shared<QuantView>(QuantView::of(model->graph, [plan](ValueId id) { return plan->constant(id); })),
+        std::make_shared<const GraphDraft>(model) };
+    snapshot->comparison.emplace();
+    WeightRow weight;
+    weight.name = weight.quantizedName = "w_then";
+    weight.floatNode = weight.quantNode = model->graph.findNode("choice");
+    weight.shape = { 2 };
+    weight.similarity.sqnrDb = 33.3;
+    snapshot->comparison->weights = { weight };
+    return snapshot;
+}
+
+} // namespace
 
 class TestGraphGroups : public QObject {
     Q_OBJECT
@@ -24,6 +85,7 @@ private slots:
     void neighbourhoodOnly();
     void fitHoldsEveryGraph();
     void jumpsAreReadable();
+    void nodesInBodiesAreSelected();
 };
 
 void TestGraphGroups::repeatedBlocksAreOneBox()
@@ -239,6 +301,62 @@ void TestGraphGroups::jumpsAreReadable()
     QVERIFY(shown.small.session.selection().selectByName("conv_20"));
     QVERIFY(canvas.zoom() > 0.7);
     QVERIFY(canvas.visibleArea().contains(shown.scene().box(*canvas.look().selected)));
+}
+
+/// An If is opened in place: edges come in from outside, and a click on a box within shows that node and its weights.
+void TestGraphGroups::nodesInBodiesAreSelected()
+{
+    const SnapshotPtr made = withBranchesOpen();
+    Session session([made](const Inputs&, const SnapshotPtr&, const ProgressFn&, const CancelToken&,
+                        const PartialFn&) -> Result<SnapshotPtr> { return made; });
+    RecipeView recipe(session);
+    GraphPanel panel(session, recipe);
+    panel.resize(640, 480);
+    panel.show();
+    session.openInputs({});
+    const auto settled = [&] { return panel.canvas().scene() && session.jobs().idle(); };
+    QVERIFY(QTest::qWaitFor(settled));
+    panel.setAllClosed(false);
+    QVERIFY(QTest::qWaitFor(settled));
+    const FoldedGraph& graph = panel.canvas().scene()->graph();
+    const Graph& file = made->floatModel->graph();
+    const auto boxOf = [&](const char* name) {
+        const auto called = [&](const DisplayBox& box) { return innerName(file, box.inner) == name; };
+        return uint32_t(std::ranges::find_if(graph.boxes, called) - graph.boxes.begin());
+    };
+    const uint32_t inside = boxOf("choice/then_branch/mul_then"), outside = *graph.box(file.findNode("first"));
+    QVERIFY(inside < graph.boxes.size() && outside < graph.boxes.size());
+    QVERIFY(std::ranges::any_of(
+        graph.edges, [&](const DisplayEdge& e) { return e.from == outside && e.to == inside && e.value.valid(); }));
+
+    emit panel.canvas().boxChosen(inside);
+    const Place& place = session.selection().current();
+    QVERIFY(place.inner.valid());
+    QCOMPARE(place.node, made->floatModel->graph().findNode("choice"));
+    QCOMPARE(panel.canvas().look().selected, std::optional(inside));
+    QCOMPARE(inspectorTitle(*made, place), QStringLiteral("choice/then_branch/mul_then"));
+    QStringList rows;
+    for (const InspectorRow& row : inspectorRows(*made, place))
+        rows << row.key + u' ' + row.value;
+    const QString text = rows.join(u'\n');
+    QVERIFY2(text.contains(QStringLiteral("operator Mul")) && text.contains(QStringLiteral("then_branch of choice")),
+        qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("a  from outside")), qPrintable(text));
+    QVERIFY2(text.contains(QStringLiteral("33.3 dB")), qPrintable(text));
+    QVERIFY(boxToolTip(*made, Side::Float, graph, inside).contains(QStringLiteral("mul_then")));
+
+    emit panel.canvas().boxChosen(boxOf("choice/else_branch/mul_else")); // whose weight nothing is known of
+    QVERIFY(!inspectorRows(*made, session.selection().current()).empty());
+    for (const InspectorRow& row : inspectorRows(*made, session.selection().current()))
+        QVERIFY(!row.value.contains(QStringLiteral("33.3")));
+    session.selection().goBack();
+    QCOMPARE(panel.canvas().look().selected, std::optional(inside));
+    panel.setAllClosed(true);
+    QVERIFY(QTest::qWaitFor(settled));
+    QVERIFY(panel.canvas().look().selected); // the closed group that it lies in
+    session.reload(); // the same file again
+    QVERIFY(QTest::qWaitFor(settled));
+    QVERIFY(session.selection().current().inner.valid());
 }
 
 QTEST_MAIN(TestGraphGroups)
