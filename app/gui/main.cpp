@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/command_line.h"
 #include "app/gui/logout.h"
+#include "core/base/files/standard_streams.h"
 #include "core/base/issue_text.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "widgets/session/details/shown_checks.h"
@@ -19,6 +20,7 @@
 #include <QLoggingCategory>
 #include <QScreen>
 
+#include <csignal>
 #include <cstdio>
 
 namespace {
@@ -132,6 +134,9 @@ int runInteractively(const qs::GuiOptions& options, qs::Session& session, qs::Ma
 
 int main(int argc, char** argv)
 {
+    qs::keepStandardStreams();
+    for (const int signal : { SIGPIPE, SIGXFSZ }) // the write that meets them says what is wrong
+        std::signal(signal, SIG_IGN);
     QStringList arguments;
     for (int i = 0; i < argc; ++i)
         arguments << QString::fromLocal8Bit(argv[i]);

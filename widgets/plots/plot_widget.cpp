@@ -9,6 +9,8 @@
 #include <QClipboard>
 #include <QFileInfo>
 #include <QMenu>
+#include <QPageSize>
+#include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgGenerator>
 
@@ -24,6 +26,7 @@ constexpr double kTickWidth = 4.2, kTickHeight = 1.6; ///< lines of text of the 
 constexpr double kLeastNumberedAxis = 1.8; ///< height in lines below which numbers would lie over each other
 constexpr double kLegendLines = 8.5; ///< height in lines without which bins need all the room
 constexpr int kVeilAlpha = 150; ///< of 255
+constexpr int kPointsPerInch = 72;
 constexpr int kExportScale = 2; ///< pixels of a PNG per pixel of the screen
 
 /// Decimals that tell multiples of a step apart; nothing for steps that are written with a power of ten.
@@ -67,6 +70,34 @@ private:
     bool m_whole;
     double m_step = 1;
 };
+
+bool paintOn(QPaintDevice& device, QCustomPlot& plot)
+{
+    QCPPainter painter;
+    if (!painter.begin(&device))
+        return false;
+    painter.setMode(QCPPainter::pmVectorized);
+    plot.toPainter(&painter, plot.width(), plot.height());
+    return painter.end();
+}
+
+bool paintAs(const QString& suffix, QIODevice& to, QCustomPlot& plot)
+{
+    if (suffix == QLatin1String("png"))
+        return plot.toPixmap(0, 0, kExportScale).save(&to, "PNG");
+    if (suffix == QLatin1String("pdf")) {
+        QPdfWriter writer(&to);
+        writer.setPageMargins(QMarginsF());
+        writer.setResolution(kPointsPerInch);
+        writer.setPageSize(QPageSize(QSizeF(plot.size()), QPageSize::Point));
+        return paintOn(writer, plot);
+    }
+    QSvgGenerator generator;
+    generator.setOutputDevice(&to);
+    generator.setSize(plot.size());
+    generator.setViewBox(plot.rect());
+    return suffix == QLatin1String("svg") && paintOn(generator, plot);
+}
 
 } // namespace
 
@@ -412,30 +443,15 @@ void PlotWidget::showMenu(const QPoint& global)
     menu.exec(global);
 }
 
+/// The whole file, or what was there before.
 bool PlotWidget::exportTo(const QString& path) const
 {
     const QString suffix = QFileInfo(path).suffix().toLower();
-    if (suffix == QLatin1String("png"))
-        return m_plot->savePng(path, 0, 0, kExportScale);
-    if (suffix == QLatin1String("pdf"))
-        return m_plot->savePdf(path);
-    if (suffix == QLatin1String("svg")) {
-        QSvgGenerator generator;
-        generator.setFileName(path);
-        generator.setSize(m_plot->size());
-        generator.setViewBox(m_plot->rect());
-        QCPPainter painter;
-        if (!painter.begin(&generator))
-            return false;
-        painter.setMode(QCPPainter::pmVectorized);
-        m_plot->toPainter(&painter, m_plot->width(), m_plot->height());
-        return painter.end();
-    }
-    if (suffix == QLatin1String("csv")) {
-        QSaveFile file(path);
-        return file.open(QIODevice::WriteOnly | QIODevice::Text) && file.write(csv().toUtf8()) >= 0 && file.commit();
-    }
-    return false;
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly))
+        return false;
+    const QByteArray text = suffix == QLatin1String("csv") ? csv().toUtf8() : QByteArray();
+    return (text.isEmpty() ? paintAs(suffix, file, *m_plot) : file.write(text) == text.size()) && file.commit();
 }
 
 QString csvCell(QString text)

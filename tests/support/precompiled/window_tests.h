@@ -19,6 +19,6 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
-#include <QtTest>
 #include <QToolButton>
 #include <QUndoStack>
+#include <QtTest>

@@ -13,11 +13,9 @@ void writeInJob(
     JobRequest request;
     request.tag = tag;
     request.title = Session::tr("Write %1").arg(fileName(path.toStdString()));
-    request.process = [&session, path, work = std::move(work), files = session.files(), shown = session.snapshot()](
+    request.process = [&session, path, work = std::move(work), open = OpenWork(session)](
                           const JobContext& job) -> Result<std::function<void()>> {
-        // What an edit of the recipe compares is no longer the file that it began with, which is open still.
-        if (isOpened(files, path.toStdString()) || isOpened(shown->inputs, path.toStdString()))
-            return badUse("the file would replace one that is open", "choose another name");
+        QS_CHECK(open.mayWrite(path));
         QS_CHECK(work(job));
         return std::function<void()>([&session, path] { emit session.written(path); });
     };

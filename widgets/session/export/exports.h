@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/session/files/open_work.h"
 #include "widgets/session/session.h"
 
 namespace qs {

@@ -46,9 +46,14 @@ Status writeScript(const Order& order, const Quantization& made)
     const std::string out = source.substr(0, dot) + ".quantized.onnx";
     QS_TRY(const OrtScript script,
         ortScript(made.prepared, made.recipe, made.ranges, { order.path, start, out, needsExternalData(made.draft) }));
-    if (made.preparationChanged)
-        QS_CHECK(exportModel(made.prepared, start));
-    return writeFile(order.path, script.text);
+    std::vector<AtomicFile> files;
+    if (made.preparationChanged) {
+        QS_TRY(files, stageModel(made.prepared, start));
+    }
+    QS_TRY(AtomicFile text, AtomicFile::create(order.path));
+    QS_CHECK(text.write(script.text));
+    files.push_back(std::move(text));
+    return AtomicFile::commitAll(files);
 }
 
 Status deliver(const Order& order, const JobContext& job)

@@ -6,7 +6,7 @@
 #include "core/project/snapshot/samples.h"
 #include "core/quant/write/quantizer.h"
 #include "widgets/models/base/formatting.h"
-#include "widgets/session/export/report_file.h"
+#include "widgets/session/export/exports.h"
 
 namespace qs {
 
@@ -52,12 +52,9 @@ void saveAndOpen(Session& session, const PreparedModel& prepared, const QString&
     request.tag = QStringLiteral("prepare-write");
     request.title = Session::tr("Write %1").arg(fileName(path.toStdString()));
     request.process
-        = [&session, prepared, path, files = session.files()](const JobContext&) -> Result<std::function<void()>> {
-        if (isOpened(files, path.toStdString()))
-            return badUse("the file would replace one that is open", "choose another name");
-        QS_TRY(std::vector<AtomicFile> staged, stageModel(prepared->draft, path.toStdString()));
-        for (AtomicFile& file : staged)
-            QS_CHECK(file.commit());
+        = [&session, prepared, path, open = OpenWork(session)](const JobContext&) -> Result<std::function<void()>> {
+        QS_CHECK(open.mayWrite(path));
+        QS_CHECK(exportModel(prepared->draft, path.toStdString()));
         return std::function<void()>([&session, path] {
             emit session.written(path);
             Inputs inputs = session.wantedFiles();

@@ -12,17 +12,6 @@
 
 namespace qs {
 
-bool isOpened(const Inputs& inputs, const std::string& path)
-{
-    const QString wanted = QFileInfo(toQt(path)).canonicalFilePath();
-    const auto same = [&](const std::string& input) {
-        return !input.empty() && !wanted.isEmpty() && QFileInfo(toQt(input)).canonicalFilePath() == wanted;
-    };
-    return same(inputs.floatPath) || same(inputs.quantPath) || same(inputs.data.spec) || same(inputs.data.preprocess)
-        || same(inputs.calibration.spec) || same(inputs.calibration.preprocess) || same(inputs.mapPath)
-        || same(inputs.other.path) || same(inputs.classNamesPath);
-}
-
 Status writeReport(const Snapshot& snapshot, const std::string& path)
 {
     if (!snapshot.comparison)

@@ -11,7 +11,4 @@ namespace qs {
 /// writes. A file that was there stays as it was when this fails.
 Status writeReport(const Snapshot& snapshot, const std::string& path);
 
-/// What is written must not replace what is open.
-bool isOpened(const Inputs& inputs, const std::string& path);
-
 } // namespace qs

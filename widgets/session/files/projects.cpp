@@ -2,6 +2,7 @@
 #include "widgets/session/files/projects.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/session/files/open_work.h"
 
 namespace qs {
 
@@ -64,8 +65,9 @@ void saveProject(Session& session, const QString& path, const QString& layout, c
     JobRequest request;
     request.tag = QStringLiteral("project");
     request.title = Session::tr("Save %1").arg(fileName(path.toStdString()));
-    request.process = [&session, path, done, content = session.content(), saved = projectOf(session, layout)](
-                          const JobContext&) mutable -> Result<std::function<void()>> {
+    request.process = [&session, path, done, content = session.content(), saved = projectOf(session, layout),
+                          open = OpenWork(session)](const JobContext&) mutable -> Result<std::function<void()>> {
+        QS_CHECK(open.mayWrite(path));
         QS_CHECK(markFiles(saved));
         QS_CHECK(writeProject(saved, path.toStdString()));
         return std::function<void()>([&session, path, done, content, marks = std::move(saved.files)] {

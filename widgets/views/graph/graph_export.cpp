@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/graph/graph_export.h"
 
-#include <QFile>
+#include "core/base/files/atomic_file.h"
+
+#include <QBuffer>
 #include <QFileInfo>
 #include <QImage>
 #include <QPageSize>
@@ -29,7 +31,7 @@ void paintWhole(QPainter& painter, const GraphScene& scene, GraphLook look)
     paintGraph(painter, scene, look, scene.bounds(), 1);
 }
 
-bool exportPng(const GraphScene& scene, const GraphLook& look, const QString& path)
+bool exportPng(const GraphScene& scene, const GraphLook& look, QIODevice& to)
 {
     const QSizeF size = scene.bounds().size();
     const double scale = std::min(kPngScale, kLongestPicture / std::max(size.width(), size.height()));
@@ -41,13 +43,13 @@ bool exportPng(const GraphScene& scene, const GraphLook& look, const QString& pa
     painter.scale(scale, scale);
     paintWhole(painter, scene, look);
     painter.end();
-    return image.save(path);
+    return image.save(&to, "PNG");
 }
 
-bool exportSvg(const GraphScene& scene, const GraphLook& look, const QString& path)
+bool exportSvg(const GraphScene& scene, const GraphLook& look, QIODevice& to)
 {
     QSvgGenerator generator;
-    generator.setFileName(path);
+    generator.setOutputDevice(&to);
     generator.setSize(scene.bounds().size().toSize());
     generator.setViewBox(scene.bounds());
     QPainter painter;
@@ -57,12 +59,9 @@ bool exportSvg(const GraphScene& scene, const GraphLook& look, const QString& pa
     return painter.end();
 }
 
-bool exportPdf(const GraphScene& scene, const GraphLook& look, const QString& path)
+bool exportPdf(const GraphScene& scene, const GraphLook& look, QIODevice& to)
 {
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly))
-        return false;
-    QPdfWriter writer(&file);
+    QPdfWriter writer(&to);
     writer.setResolution(kPointsPerInch);
     writer.setPageMargins(QMarginsF());
     writer.setPageSize(QPageSize(scene.bounds().size(), QPageSize::Point));
@@ -80,11 +79,13 @@ bool exportGraph(const GraphScene& scene, const GraphLook& look, const QString& 
     if (scene.bounds().isEmpty())
         return false;
     const QString suffix = QFileInfo(path).suffix().toLower();
-    if (suffix == QLatin1String("png"))
-        return exportPng(scene, look, path);
-    if (suffix == QLatin1String("svg"))
-        return exportSvg(scene, look, path);
-    return suffix == QLatin1String("pdf") && exportPdf(scene, look, path);
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    const bool painted = suffix == QLatin1String("png") ? exportPng(scene, look, buffer)
+        : suffix == QLatin1String("svg")                ? exportSvg(scene, look, buffer)
+                                         : suffix == QLatin1String("pdf") && exportPdf(scene, look, buffer);
+    return painted && writeFile(path.toStdString(), { bytes.constData(), size_t(bytes.size()) }).ok();
 }
 
 } // namespace qs

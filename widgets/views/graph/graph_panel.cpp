@@ -3,6 +3,7 @@
 
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/session/export/exports.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
@@ -557,7 +558,8 @@ void GraphPanel::showMenu(const QPoint& global)
 
 bool GraphPanel::exportTo(const QString& path) const
 {
-    return m_canvas->scene() && exportGraph(*m_canvas->scene(), m_canvas->look(), path);
+    return m_canvas->scene() && OpenWork(m_session).mayWrite(path).ok()
+        && exportGraph(*m_canvas->scene(), m_canvas->look(), path);
 }
 
 QString GraphPanel::emptyText() const

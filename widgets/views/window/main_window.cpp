@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/main_window.h"
 
+#include "core/base/files/opened_file.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
@@ -212,7 +213,13 @@ void MainWindow::buildStatusBar()
 void MainWindow::connectSession()
 {
     connect(&m_session, &Session::snapshotChanged, this, &MainWindow::takeSnapshot);
-    connect(&m_session, &Session::failed, m_errorBar, &ErrorBar::showIssue);
+    connect(&m_session, &Session::failed, this, [this](const Issue& issue) {
+        const SnapshotPtr& shown = m_session.snapshot();
+        if (asksToOpenAgain(issue) && (shown->floatFile || shown->quantFile))
+            m_errorBar->ask(issue, { { tr("Reload"), [this] { m_session.reload(); } } });
+        else
+            m_errorBar->showIssue(issue);
+    });
     askForUndescribed(m_session, this);
     connect(&m_session, &Session::cancelled, this,
         [this] { m_status->setText(tr("Cancelled. %1").arg(statusText(m_session))); });

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/screenshot.h"
 
+#include "core/base/files/atomic_file.h"
+#include "widgets/session/export/exports.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QBuffer>
 #include <QCoreApplication>
 #include <QPainter>
 #include <QPixmap>
-#include <QSaveFile>
 #include <QTimer>
 #include <QWidget>
 
@@ -62,11 +63,12 @@ Status Screenshot::save(const QString& path)
     picture.setDevicePixelRatio(scale);
     picture.fill(Qt::transparent);
     m_window.render(&picture);
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || !picture.save(&file, "PNG") || !file.commit())
-        return badInput("cannot be written: " + file.errorString().toStdString(), path.toStdString(),
-            "choose a folder that exists and is writable");
-    return {};
+    QS_CHECK(OpenWork(m_session).mayWrite(path));
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    if (!picture.save(&buffer, "PNG"))
+        return badInput("is too large a picture", path.toStdString(), "choose a smaller size");
+    return writeFile(path.toStdString(), { bytes.constData(), size_t(bytes.size()) });
 }
 
 } // namespace qs

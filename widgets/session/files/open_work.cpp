@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/files/open_work.h"
+
+#include "core/onnx/write/export.h"
+#include "core/project/files/used_files.h"
+#include "widgets/session/session.h"
+
+namespace qs {
+
+OpenWork::OpenWork(const Session& session)
+    : m_files(session.files())
+    , m_shown(session.snapshot())
+    , m_project(session.project().toStdString())
+{
+}
+
+Status OpenWork::mayWrite(const QString& path) const
+{
+    FileRoles files;
+    addFilesOf(files, m_files);
+    addFilesOf(files, *m_shown); // what an edit of the recipe compares is no longer the file that it began with
+    if (path.toStdString() != m_project)
+        files.reads(m_project, "the project that is open");
+    files.writes(path.toStdString(), "the new file");
+    for (const std::string& beside : filesBeside(path.toStdString()))
+        files.writesBeside(beside, "what belongs to the new file");
+    return files.check();
+}
+
+} // namespace qs
