@@ -155,6 +155,34 @@ private slots:
             }
     }
 
+    /// The entry of the menu View ▸ Panels closes only what is in sight.
+    void askingForAPanelBringsItForward()
+    {
+        Docks d;
+        QVERIFY(d.ready());
+        QDockWidget& outputs = d.dock("outputs");
+        const auto inFront = [&outputs] { return !outputs.visibleRegion().isEmpty(); };
+        for (const bool closed : { false, true }) {
+            d.layout().apply(LayoutName::Inspect);
+            d.layout().raise(QStringLiteral("outputs"));
+            QDockWidget* other = nullptr;
+            for (QDockWidget* at : d.window.tabifiedDockWidgets(&outputs))
+                if (!at->isHidden())
+                    other = at;
+            QVERIFY(other);
+            d.layout().raise(other->widget()->objectName());
+            if (closed)
+                outputs.close();
+            QTRY_VERIFY(!inFront());
+            outputs.toggleViewAction()->trigger();
+            QTRY_VERIFY(inFront());
+            QVERIFY(outputs.toggleViewAction()->isChecked());
+        }
+        outputs.toggleViewAction()->trigger();
+        QVERIFY(outputs.isHidden());
+        QVERIFY(!outputs.toggleViewAction()->isChecked());
+    }
+
     void allTabsCanBeRead_data()
     {
         QTest::addColumn<int>("layout");
@@ -396,6 +424,13 @@ private slots:
 
         d.dock("outputs").close();
         d.layouts().reset();
+        QVERIFY(!d.dock("outputs").isHidden());
+        QTRY_VERIFY(d.layoutAction(QStringLiteral("Back to the arrangement before")));
+        QTRY_VERIFY(d.layoutAction(QStringLiteral("Back to the arrangement before"))->isEnabled());
+        d.layoutAction(QStringLiteral("Back to the arrangement before"))->trigger(); // one's own closing comes back
+        QVERIFY(d.dock("outputs").isHidden());
+        QCOMPARE(d.layouts().current(), QStringLiteral("Mine & yours"));
+        d.layouts().goBack();
         QVERIFY(!d.dock("outputs").isHidden());
     }
 

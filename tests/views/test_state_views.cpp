@@ -49,6 +49,16 @@ std::optional<uint32_t> boxOf(Example& example, const std::string& node)
     return id.valid() && scene ? scene->graph().box(id) : std::nullopt;
 }
 
+struct PaintCount : QObject {
+    explicit PaintCount(QObject& watched) { watched.installEventFilter(this); }
+    bool eventFilter(QObject*, QEvent* event) override
+    {
+        count += event->type() == QEvent::Paint ? 1 : 0;
+        return false;
+    }
+    int count = 0;
+};
+
 QPoint onScreen(const GraphCanvas& canvas, QPointF at)
 {
     return ((at - canvas.visibleArea().topLeft()) * canvas.zoom()).toPoint();
@@ -60,6 +70,21 @@ class TestStateViews : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { setUpApplication(*qApp); }
+
+    /// Also if it was about to be painted anyway when the theme changed.
+    void anotherThemeIsPainted()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        for (const ThemeChoice choice : { ThemeChoice::Dark, ThemeChoice::Light }) {
+            QTRY_VERIFY(!restyling());
+            example.window.update();
+            example.window.setThemeChoice(choice);
+            QCoreApplication::sendPostedEvents(&example.window, QEvent::UpdateRequest); // finds that updates are off
+            PaintCount painted(example.window);
+            QTRY_VERIFY(painted.count > 0);
+        }
+    }
 
     void aFoldedBoxIsOneUnit_data()
     {

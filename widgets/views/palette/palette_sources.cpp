@@ -11,6 +11,7 @@
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/palette/palette.h"
 
+#include <QDockWidget>
 #include <QPointer>
 
 namespace qs {
@@ -170,8 +171,12 @@ PaletteGroupPtr PaletteSources::actions(PaletteKind kind) const
                 keysText(entry.keys()), action->isEnabled() ? QString() : reason, entry.id });
         targets.emplace_back(action);
     }
-    group->choose = [targets](size_t entry) {
-        if (targets[entry])
+    group->choose = [targets, show = m_parts.showPanel](size_t entry) {
+        if (!targets[entry])
+            return;
+        if (const auto* dock = qobject_cast<QDockWidget*>(targets[entry]->parent())) // the menu's entry may close it
+            show(dock->widget()->objectName());
+        else
             targets[entry]->trigger();
     };
     return group;

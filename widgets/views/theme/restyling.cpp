@@ -3,6 +3,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QEvent>
 #include <QPointer>
 #include <QStyle>
 #include <QTimer>
@@ -74,9 +75,13 @@ private:
     }
     void showAgain()
     {
-        for (QWidget* window : m_still)
-            if (window)
-                window->setUpdatesEnabled(true);
+        for (QWidget* window : m_still) {
+            if (!window)
+                continue;
+            window->setUpdatesEnabled(true);
+            // Qt asks once for all that is dirty, and has forgotten it if it was asked while updates were off.
+            QCoreApplication::postEvent(window, new QEvent(QEvent::UpdateRequest), Qt::LowEventPriority);
+        }
         m_still.clear();
     }
 

@@ -26,6 +26,19 @@ constexpr int kAroundDocks = 24; ///< pixels: margins of the window and the line
 constexpr int kBesideStep = 40; ///< pixels that another panel lies above and left of the first
 constexpr QSize kLeastOther(360, 260);
 
+/// Another tab of its place is in front: it then lies outside of the window.
+bool isBehind(const QDockWidget& widget)
+{
+    return !widget.isHidden() && !widget.isFloating() && widget.geometry().right() < 0;
+}
+
+void bringForward(QDockWidget& widget)
+{
+    widget.show();
+    widget.raise();
+    widget.widget()->setFocus(Qt::OtherFocusReason);
+}
+
 } // namespace
 
 DockLayout::DockLayout(QMainWindow& window)
@@ -75,9 +88,18 @@ QDockWidget* DockLayout::makeDock(Panel* panel)
     connect(widget, &QDockWidget::visibilityChanged, this, [this, widget](bool inFront) {
         refreshTitles();
         // a dock behind another tab lies outside of the window, yet counts as visible and would take the focus
-        const bool behind = !inFront && !widget->isHidden() && !widget->isFloating() && widget->geometry().right() < 0;
+        const bool behind = !inFront && isBehind(*widget);
         widget->widget()->setEnabled(!behind);
         widget->titleBarWidget()->setEnabled(!behind);
+    });
+    QAction* toggle = widget->toggleViewAction();
+    disconnect(toggle, &QAction::triggered, widget, nullptr); // it would close what lies behind another tab
+    connect(toggle, &QAction::triggered, this, [this, widget, toggle] {
+        if (isBehind(*widget) || widget->isHidden())
+            bringForward(*widget);
+        else
+            widget->close();
+        toggle->setChecked(!widget->isHidden());
     });
     return widget;
 }
@@ -228,9 +250,7 @@ bool DockLayout::raise(const QString& panelName)
     const auto it = m_docks.find(panelName);
     if (it == m_docks.end())
         return false;
-    it->second->show();
-    it->second->raise();
-    it->second->widget()->setFocus(Qt::OtherFocusReason);
+    bringForward(*it->second);
     return true;
 }
 

@@ -84,8 +84,10 @@ void NamedLayouts::refill(QMenu& menu)
         { LayoutName::WhatIf, "layout.whatIf", tr("&What-if") }, { LayoutName::Teach, "layout.teach", tr("&Teach") } };
     int number = 0;
     for (const auto& [name, id, text] : builtIn)
-        addOne(menu, *group, QLatin1String(id), text, ++number, m_current == LayoutChoice(name),
-            [this, chosen = name] { m_layout.apply(chosen); });
+        addOne(menu, *group, QLatin1String(id), text, ++number, m_current == LayoutChoice(name), [this, chosen = name] {
+            keepArrangement();
+            m_layout.apply(chosen);
+        });
     if (!m_kept.empty())
         menu.addSeparator();
     for (const KeptLayout& layout : m_kept) {
@@ -98,6 +100,10 @@ void NamedLayouts::refill(QMenu& menu)
     addEntry(&menu, QStringLiteral("layout.save"), tr("&Save layout as…"), {}, this, [this] { askForName(); });
     enable(*addEntry(&menu, QStringLiteral("layout.manage"), tr("&Manage layouts…"), {}, this, [this] { manage(); }),
         !m_kept.empty(), tr("No layout was saved"));
+    menu.addSeparator();
+    enable(*addEntry(&menu, QStringLiteral("layout.back"), tr("&Back to the arrangement before"), {}, this,
+               [this] { goBack(); }),
+        !m_before.isEmpty(), tr("No other layout was shown"));
     addEntry(&menu, QStringLiteral("layout.reset"), tr("&Reset %1").arg(withoutMnemonics(current())), {}, this,
         [this] { reset(); });
     emit menuFilled();
@@ -124,6 +130,7 @@ bool NamedLayouts::show(const QString& name)
     const auto found = layoutNamed(m_kept, name);
     if (!found)
         return false;
+    keepArrangement();
     m_layout.showState(m_kept[*found].docks);
     note(m_kept[*found].name);
     return true;
@@ -144,7 +151,25 @@ void NamedLayouts::reset()
     if (const auto* own = std::get_if<QString>(&m_current); own && show(*own))
         return;
     const auto* name = std::get_if<LayoutName>(&m_current);
+    keepArrangement();
     m_layout.apply(name ? *name : LayoutName::Inspect);
+}
+
+void NamedLayouts::keepArrangement()
+{
+    m_before = m_layout.state();
+    m_choiceBefore = m_current;
+}
+
+void NamedLayouts::goBack()
+{
+    if (m_before.isEmpty())
+        return;
+    const QByteArray docks = m_before;
+    const LayoutChoice choice = m_choiceBefore;
+    keepArrangement();
+    m_layout.showState(docks);
+    note(choice);
 }
 
 void NamedLayouts::askForName()

@@ -35,6 +35,7 @@ public:
     void askForName(); ///< of what is to be saved; asks before it replaces
     void manage();
     void reset(); ///< the one that was chosen last, as it was made
+    void goBack(); ///< to the panels as they stood before the last layout was shown or reset; once more: forward
     QString current() const; ///< title of the one that was chosen last
 
 signals:
@@ -47,12 +48,15 @@ private:
     void refill(QMenu& menu);
     void askToReplace(const QString& name);
     void note(LayoutChoice chosen);
+    void keepArrangement(); ///< for goBack(), before another one takes its place
 
     DockLayout& m_layout;
     QWidget& m_window;
     WindowMemory m_memory;
     KeptLayouts m_kept;
     LayoutChoice m_current = LayoutName::Inspect;
+    QByteArray m_before; ///< arrangement for goBack(); empty: there was none
+    LayoutChoice m_choiceBefore = LayoutName::Inspect;
 };
 
 } // namespace qs
