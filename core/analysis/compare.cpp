@@ -19,6 +19,7 @@ Comparison summarize(const ComparePair& pair, ArithmeticProfile profile, Measure
     c.firstSample = measured.firstSample;
     c.partial = c.samples < measured.allSamples;
     fillActivations(pair, measured, c);
+    splitWeightNoise(pair, c);
     fillImplementation(pair, measured, c);
     fillOutputs(pair, measured, labels, c);
     fillSamples(pair, measured, c);

@@ -49,7 +49,7 @@ Tensor smallFloatZero()
 void verifySplit(const ActivationRow& row)
 {
     const double mse = *row.accumulated.rmse * *row.accumulated.rmse;
-    const double sum = *row.noise.rounding + *row.noise.clipping + *row.noise.inherited;
+    const double sum = *row.noise.rounding + *row.noise.clipping + row.noise.weights.value_or(0) + *row.noise.inherited;
     QVERIFY2(std::fabs(sum - mse) <= 1e-12 * std::max(mse, 1e-12),
         qPrintable(QString("%1: %2 and %3").arg(row.name.c_str()).arg(sum, 0, 'g', 17).arg(mse, 0, 'g', 17)));
 }

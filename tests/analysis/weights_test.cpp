@@ -144,6 +144,7 @@ private slots:
     void ownType();
     void negativeScales();
     void tooCoarse();
+    void weightsAlone();
     void foreignScale();
 };
 
@@ -559,6 +560,31 @@ void WeightsTests::tooCoarse()
     QVERIFY(close(evidenceOf(*f, "one_more_bit_sqnr_db")->number, *row.finer->oneMoreBit));
     QVERIFY(*row.finer->oneMoreBit > *row.similarity.sqnrDb + 4 && *row.finer->oneMoreBit < *row.similarity.sqnrDb + 8);
     QVERIFY(close(f->expectedGainDb, *row.finer->eightBitsPerChannel - *row.similarity.sqnrDb));
+}
+
+/// The weight alone is in codes: all of the error is the weight's, and the estimate says so.
+void WeightsTests::weightsAlone()
+{
+    const Tensor weight = Tensor::of<float>({ 16, 12 }, normals(192, 31));
+    const auto params
+        = *weightParams(weight, { DType::Int4, DType::Float32, true, false, std::nullopt, false }, int64_t(1));
+    SmallModel fm("f"), qm("q");
+    fm.input("x", { 8, 16 }).constant("w", weight).node("MatMul", { "x", "w" }, { "y" }).output("y");
+    qm.input("x", { 8, 16 })
+        .constant("c", weightCodes(weight, params))
+        .constant("s", Tensor::of<float>({ 12 }, { params.scale.begin(), params.scale.end() }))
+        .node("DequantizeLinear", { "c", "s" }, { "w" })
+        .node("MatMul", { "x", "w" }, { "y" })
+        .output("y");
+    const Comparison c
+        = compared(fm.finish(), qm.finish(), FixedData({ Tensor::of<float>({ 8, 16 }, normals(128, 7)) }));
+    const auto y = std::ranges::find(c.activations, std::string("y"), &ActivationRow::name);
+    const double mse = *y->accumulated.rmse * *y->accumulated.rmse;
+    QVERIFY(*y->noise.weights > 0.7 * mse && *y->noise.weights <= mse);
+    QVERIFY(close(*y->noise.weights + *y->noise.inherited, mse));
+    const Finding* f = findingOf(c, Rule::WeightsTooCoarse);
+    QVERIFY2(f, qPrintable(rulesOf(c)));
+    QVERIFY(f->tensor == "w" && f->change.kind == RemedyKind::EightBitWeight);
 }
 
 void WeightsTests::foreignScale()

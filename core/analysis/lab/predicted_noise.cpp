@@ -83,7 +83,9 @@ private:
     PredictedNoise result(double total) const
     {
         PredictedNoise noise;
-        noise.split = { m_rounding / total, m_clipping / total, m_inherited / total };
+        const double inherited = m_inherited / total;
+        const double weights = std::clamp(m_row.noise.weights.value_or(0), 0.0, std::max(0.0, inherited));
+        noise.split = { m_rounding / total, m_clipping / total, inherited - weights, weights };
         noise.clippedFraction = m_clipped / total;
         const double all = (m_rounding + m_clipping + m_inherited) / total;
         if (m_row.signalPower && *m_row.signalPower > 0 && all > 0)

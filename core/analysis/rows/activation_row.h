@@ -17,9 +17,10 @@
 
 namespace qs {
 
-/// Mean squared error by origin: the three add up to rmse^2. See metrics, "Where the noise comes from".
+/// Mean squared error by origin: the parts add up to rmse^2.
 struct NoiseSplit {
     Number rounding, clipping, inherited;
+    Number weights {}; ///< estimated, see splitWeightNoise(); null: not told from what is inherited
 };
 
 /// Shares of codes that differ between the file as written and an integer profile, each unit from the same codes.

@@ -84,7 +84,7 @@ void fillOwnQuantizer(const PairPlan& plan, const PairSums& s, ActivationRow& ro
         if (isInteger(row.params.dtype))
             row.clippedFraction = static_cast<double>(s.clipped) / n;
     }
-    row.noise = { s.rounding / n, s.clipping / n, s.inherited / n };
+    row.noise = { s.rounding / n, s.clipping / n, s.inherited / n, 0.0 };
     row.observedRange = { s.lowA, s.highA };
     row.floatRange = { s.lowX, s.highX };
     row.signalPower = s.xx / n;
@@ -153,9 +153,7 @@ public:
                 continue;
             std::optional<double> input;
             if (row.floatNode.valid())
-                for (ValueId in : m_graph.node(row.floatNode).inputs)
-                    if (in.valid())
-                        largest(in, input, 0);
+                input = comingIn(m_graph.node(row.floatNode));
             Number floor;
             if (row.idealSqnrDb)
                 floor = -*row.idealSqnrDb;
@@ -168,7 +166,24 @@ public:
     }
 
 private:
-    void largest(ValueId value, std::optional<double>& best, int depth)
+    /// Noise to signal that comes in: of factors it adds up, so a product does not make what they bring.
+    std::optional<double> comingIn(const Node& node) const
+    {
+        std::optional<double> all;
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+            std::optional<double> one;
+            if (node.inputs[i].valid())
+                largest(node.inputs[i], one, 0);
+            const bool square = i > 0 && node.inputs[i] == node.inputs[0];
+            if (one && all && node.opType == "Mul" && !square)
+                all = 10 * std::log10(std::pow(10.0, *all / 10) + std::pow(10.0, *one / 10));
+            else if (one)
+                all = std::max(all.value_or(*one), *one);
+        }
+        return all;
+    }
+
+    void largest(ValueId value, std::optional<double>& best, int depth) const
     {
         if (const auto row = m_rowOf.find(value)) {
             if (const Number db = noiseDb(m_rows[*row]))

@@ -32,15 +32,15 @@ inline constexpr Definition kNodeAlone { "node_sqnr_db", "SQNR of the quantized 
     "The quantized node alone, fed with the float model's inputs through its own input quantizers and weights, against "
     "the float result. Tells whether the trouble starts in this node. Higher is better." };
 inline constexpr Definition kIncrease { "increase_db", "noise-to-signal here minus the largest among the inputs",
-    "Noise-to-signal here minus the largest among the node's inputs, each not below the tensor's ideal. Tells where "
-    "along the path the error grows. Lower is better." };
+    "Noise-to-signal here minus the largest among the node's inputs (minus their sum where Mul multiplies them), each "
+    "not below the tensor's ideal. Tells where along the path the error grows. Lower is better." };
 inline constexpr Definition kIdeal { "ideal_sqnr_db", "signal power over s²/12",
     "Signal power over scale²/12, the noise of uniform rounding. A reference line, not a bound.",
     "10·log10(signal power / (scale² / 12))" };
-inline constexpr Definition kNoise { "noise", "clipping, rounding, inherited",
-    "The squared error split by origin: clipping (values beyond the range), rounding (inside the range) and inherited "
-    "(it came in with the inputs). The three add up to the squared error; a part can be negative or exceed the whole "
-    "where parts cancel." };
+inline constexpr Definition kNoise { "noise", "clipping, rounding, weights, inherited",
+    "The squared error split by origin: clipping (values beyond the range), rounding (inside the range), weights (made "
+    "here by the node's own quantized weights, estimated) and inherited (it came in with the inputs). They add up to "
+    "the squared error; a part can be negative or exceed the whole where parts cancel." };
 inline constexpr Definition kClipped { "clipped_fraction", "share of elements beyond the range",
     "Share of elements beyond the representable range by more than half a step. Lower is better." };
 inline constexpr Definition kRmse { "rmse", "root of the mean squared error",

@@ -11,6 +11,8 @@ namespace qs {
 
 /// Turns sums into the rows that people see (samples that are done only).
 void fillActivations(const ComparePair& pair, const Measured& measured, Comparison& result);
+/// Tells what a node's own weights made from what it inherited; after the activations.
+void splitWeightNoise(const ComparePair& pair, Comparison& result);
 void fillImplementation(const ComparePair& pair, Measured& measured, Comparison& result);
 void fillOutputs(
     const ComparePair& pair, const Measured& measured, const std::vector<int64_t>& labels, Comparison& result);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 /// Weights whose own rounding makes most of the error at their node.
 namespace qs {
@@ -22,6 +23,7 @@ constexpr double kFittingDb = 9; ///< the quantizer's own scale would give: one 
 constexpr double kVisibleDb = 35; ///< above it no scale is looked into, nor the output of few bits
 constexpr double kTellingDb = 0.5; ///< less is not told
 constexpr size_t kEightBits = 8;
+constexpr size_t kCostliest = 5; ///< weights that are named where none stands out
 
 double relativeNoise(const Number& db) { return db ? std::pow(10.0, -*db / 10) : 0; }
 
@@ -120,7 +122,7 @@ void addChoice(const WeightRow& row, std::string_view key, std::string_view name
     told.push_back(fmt::format("{} {:.1f} dB", name, *db));
 }
 
-void tellChoices(const WeightRow& row, Finding& f)
+void tellChoices(const WeightRow& row, std::string_view consequence, Finding& f)
 {
     std::vector<std::string> told;
     const bool blocks = row.params.blockSize > 0;
@@ -137,8 +139,8 @@ void tellChoices(const WeightRow& row, Finding& f)
             addChoice(row, "eight_bits_per_channel_sqnr_db", "8 bits per channel", finer->eightBitsPerChannel, f, told);
         }
     }
-    f.summary = fmt::format("Rounded to {} {}, they keep {:.1f} dB, and that makes most of the error at this node.",
-        dtypeName(row.params.dtype), granularityText(row.params), *row.similarity.sqnrDb);
+    f.summary = fmt::format("Rounded to {} {}, they keep {:.1f} dB, and {}.", dtypeName(row.params.dtype),
+        granularityText(row.params), *row.similarity.sqnrDb, consequence);
     for (size_t i = 0; i < told.size(); ++i)
         f.summary += (i == 0 ? " With " : ", ") + told[i] + (i + 1 == told.size() ? "." : "");
 }
@@ -205,6 +207,45 @@ bool isImbalance(const WeightRow& row, const std::vector<Finding>& found)
             found, [&](const Finding& f) { return f.rule == Rule::ChannelImbalance && f.tensor == row.name; });
 }
 
+/// What the weight's error is of the signal at its node's output.
+double costOf(const Comparison& c, const WeightRow& row)
+{
+    for (const ActivationRow& a : c.activations)
+        if (row.floatNode.valid() && a.floatNode == row.floatNode && a.noise.weights && a.signalPower.value_or(0) > 0)
+            return *a.noise.weights / *a.signalPower;
+    return relativeNoise(row.similarity.sqnrDb);
+}
+
+/// Where only weights are quantized and none stands out, those that cost most.
+void findCostlyWeights(const Comparison& c, const Surroundings& around, std::vector<Finding>& found)
+{
+    if (!onlyWeightsQuantized(c) || !around.outputMatters(true)
+        || std::ranges::any_of(found, [](const Finding& f) { return f.rule == Rule::WeightsTooCoarse; }))
+        return;
+    std::vector<std::pair<double, size_t>> costs;
+    for (size_t i = 0; i < c.weights.size(); ++i)
+        if (const WeightRow& row = c.weights[i]; !row.bias && row.similarity.sqnrDb && row.shape.size() >= 2
+            && dtypeBits(row.params.dtype) < kEightBits && row.offByMoreThanHalfStep.value_or(0) <= kDifferingShare)
+            costs.emplace_back(costOf(c, row), i);
+    std::ranges::stable_sort(costs, [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [cost, i] : std::span(costs).first(std::min(costs.size(), kCostliest))) {
+        const WeightRow& row = c.weights[i];
+        Finding f = weightFinding(c, i, Rule::WeightsTooCoarse);
+        f.severity = Severity::Note;
+        f.cause = "costly";
+        f.title = "The weights of " + row.node + " cost most";
+        f.rank = cost;
+        f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
+            evidence("sqnr_db", *row.similarity.sqnrDb, "dB"), evidence("noise_share", cost) };
+        tellChoices(row,
+            fmt::format(
+                "add noise of {} of the signal at this node; nothing but weights is quantized here", percentText(cost)),
+            f);
+        chooseRemedy(row, f);
+        found.push_back(std::move(f));
+    }
+}
+
 } // namespace
 
 void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector<Finding>& found)
@@ -233,12 +274,13 @@ void findCoarseWeights(const ComparePair& pair, const Comparison& c, std::vector
         f.evidence = { evidence("bits", double(dtypeBits(row.params.dtype))),
             evidence("sqnr_db", *row.similarity.sqnrDb, "dB"),
             evidence("ideal_sqnr_db", row.idealSqnrDb.value_or(0), "dB") };
-        tellChoices(row, f);
+        tellChoices(row, "that makes most of the error at this node", f);
         chooseRemedy(row, f);
         std::erase_if(found,
             [&](const Finding& other) { return other.rule == Rule::ChannelImbalance && other.tensor == row.name; });
         found.push_back(std::move(f));
     }
+    findCostlyWeights(c, around, found);
 }
 
 } // namespace qs

@@ -23,6 +23,13 @@ bool isInputLike(const Graph& graph, const ActivationRow& row)
     return graph.isInput(value);
 }
 
+bool onlyWeightsQuantized(const Comparison& c)
+{
+    return !c.weights.empty() && std::ranges::none_of(c.activations, [](const ActivationRow& row) {
+        return row.quantizer || row.dynamic || !row.params.scale.empty();
+    });
+}
+
 bool firstOfQuantizer(const Comparison& c, size_t row) { return !c.activations[row].repeatsQuantizer; }
 
 const std::string& placeName(const ActivationRow& row) { return row.node.empty() ? row.name : row.node; }

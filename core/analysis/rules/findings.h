@@ -62,6 +62,8 @@ Finding activationFinding(const Comparison& c, size_t row, Rule rule);
 /// The same of a weight, told of by its node.
 Finding weightFinding(const Comparison& c, size_t row, Rule rule);
 
+/// Activations are float: nothing but weights can be mended.
+bool onlyWeightsQuantized(const Comparison& c);
 /// The row is a graph input, or only moves its elements (Reshape, Transpose ...).
 bool isInputLike(const Graph& graph, const ActivationRow& row);
 /// Several rows share one quantizer where shapes alone differ: true for the first of them.

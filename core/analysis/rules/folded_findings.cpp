@@ -34,6 +34,8 @@ constexpr auto kFoldRules = std::to_array<FoldRule>({
     { Rule::ChannelImbalance, "", "One scale for unequal channels in {0} weights",
         "Quantize these weights per channel.", 2, true },
     { Rule::WeightsTooCoarse, "", "The weights of {0} layers are too coarse", "", 2, true },
+    { Rule::WeightsTooCoarse, "costly", "The weights of {0} layers cost most",
+        "Quantize these weights to 8 bits, in smaller blocks, or leave these nodes in float." },
     { Rule::WeightsTooCoarse, "scale", "The scales of {0} weights do not fit them",
         "Quantize these weights anew, by their own ranges." },
     { Rule::RangeTooSmall, kByInput, "{0} more ranges were found with other data", "", 2, true },

@@ -152,7 +152,7 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         const ActivationRow& from = c.activations[source];
         Finding f = activationFinding(c, worst, Rule::Inherited);
         f.title = rows.size() == 1 ? "Inherited in 1 tensor" : fmt::format("Inherited in {} tensors", rows.size());
-        const std::string place = from.node.empty() ? "the input " + from.name : from.node;
+        const std::string place = from.node.empty() ? "the graph input '" + from.name + "'" : from.node;
         f.summary = fmt::format(
             "Their own quantizers are good; the error (down to {:.1f} dB) follows from {}, which stands at {:.1f} dB.",
             *c.activations[worst].accumulated.sqnrDb, place, from.accumulated.sqnrDb.value_or(0));

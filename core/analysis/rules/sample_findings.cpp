@@ -15,6 +15,7 @@ constexpr size_t kFewestSamples = 8;
 constexpr double kWorthTellingDb = 25;
 constexpr double kFewShare = 0.1; ///< of the samples ...
 constexpr double kMostNoise = 0.5; ///< ... that carry this much of the noise
+constexpr double kEven = 2; ///< times their share of the samples, up to which noise is spread evenly
 constexpr size_t kListed = 10;
 
 } // namespace
@@ -39,14 +40,20 @@ void findSampleSpread(const Comparison& c, std::vector<Finding>& found)
                 list += (list.empty() ? "" : ", ") + std::to_string(order[i]);
         }
         const bool sensitive = carried > kMostNoise * total;
+        const double even = double(few) / double(noise.size());
+        if (!sensitive && carried > kEven * even * total)
+            return; // neither
         Finding f = makeFinding(sensitive ? Rule::DataSensitive : Rule::DataInsensitive);
         f.tensor = out.name;
-        f.summary = fmt::format("{} of {} samples {} {} of the noise at {}.", few, noise.size(),
-            few == 1 ? "carries" : "carry", percentText(carried / total), out.name);
+        f.summary = fmt::format("The worst {} of {} samples {} {} of the noise at {}; their even share would be {}.",
+            few, noise.size(), few == 1 ? "carries" : "carry", percentText(carried / total), out.name,
+            percentText(even));
         f.evidence = { evidence("samples", double(few)), evidence("noise_share", carried / total),
             { "worst", std::nullopt, list, {} } };
         if (sensitive)
             f.remedy = "Look at these samples, and calibrate with more like them: " + list + ".";
+        else if (onlyWeightsQuantized(c))
+            f.remedy = "Store the weights finer, in more bits or smaller blocks: other data would not change this.";
         f.confidence = 0.7;
         found.push_back(std::move(f));
         return; // one output says it

@@ -221,7 +221,7 @@ std::string activationsTable(const Comparison& c, bool verbose)
     const bool alone = std::ranges::any_of(c.activations, [](const ActivationRow& a) { return bool(a.nodeSqnrDb); });
     std::vector<TextTable::Column> columns { { "tensor", Align::Left, verbose ? 0 : kNameWidth },
         { "op", Align::Left, 24 }, { "accumulated" }, { "ideal" }, { "added" }, { "increase" }, { "rounding" },
-        { "clipping" }, { "inherited" }, { "clipped" }, { "match", Align::Left } };
+        { "clipping" }, { "weights" }, { "inherited" }, { "clipped" }, { "match", Align::Left } };
     if (alone)
         columns.insert(columns.end() - 1, { "node alone" });
     TextTable table(std::move(columns));
@@ -231,8 +231,8 @@ std::string activationsTable(const Comparison& c, bool verbose)
         std::vector<std::string> cells { a.name, a.opType.empty() ? "input" : a.opType,
             text::decibel(a.accumulated.sqnrDb, a.accumulated.exact), text::decibel(a.idealSqnrDb),
             text::decibel(a.localSqnrDb, a.localExact), text::decibel(a.increaseDb), text::percent(noise.rounding),
-            text::percent(noise.clipping), text::percent(noise.inherited), text::percent(a.clippedFraction),
-            text::match(a.method, a.confidence) };
+            text::percent(noise.clipping), text::percent(noise.weights), text::percent(noise.inherited),
+            text::percent(a.clippedFraction), text::match(a.method, a.confidence) };
         if (alone)
             cells.insert(cells.end() - 1, text::decibel(a.nodeSqnrDb, a.nodeExact));
         table.add(std::move(cells));

@@ -22,18 +22,20 @@ std::optional<NoiseShares> noiseShares(const ActivationRow& row)
     const NoiseSplit& noise = row.noise;
     if (!noise.clipping || !noise.rounding || !noise.inherited)
         return {};
-    const double total = *noise.clipping + *noise.rounding + *noise.inherited;
+    const double total = *noise.clipping + *noise.rounding + noise.weights.value_or(0) + *noise.inherited;
     if (!(total > 0) || !std::isfinite(total))
         return {};
-    return NoiseShares { *noise.clipping / total, *noise.rounding / total, *noise.inherited / total };
+    return NoiseShares { *noise.clipping / total, *noise.rounding / total, noise.weights.value_or(0) / total,
+        *noise.inherited / total };
 }
 
 QString noiseText(const std::optional<NoiseShares>& shares)
 {
     if (!shares)
         return absentText();
-    return tr("clip %1, round %2, inherit %3")
-        .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->inherited));
+    return tr("clip %1, round %2, weights %3, inherit %4")
+        .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->weights),
+            wholePercent(shares->inherited));
 }
 
 QString noiseFormula(const ActivationRow& row)
@@ -41,13 +43,14 @@ QString noiseFormula(const ActivationRow& row)
     const auto shares = noiseShares(row);
     if (!shares)
         return tr("No error to split here, or no quantizer of its own.");
-    const double total = *row.noise.clipping + *row.noise.rounding + *row.noise.inherited;
-    return tr(
-        "Mean squared error %1 =\nclipping %2 (%3)\n+ rounding %4 (%5)\n+ inherited %6 (%7)\nParts that cancel can be "
-        "negative or exceed 100 %.")
+    const double total
+        = *row.noise.clipping + *row.noise.rounding + row.noise.weights.value_or(0) + *row.noise.inherited;
+    return tr("Mean squared error %1 =\nclipping %2 (%3)\n+ rounding %4 (%5)\n+ own weights %6 (%7), estimated\n+ "
+              "inherited %8 (%9)\nParts that cancel can be "
+              "negative or exceed 100 %.")
         .arg(numberText(total), numberText(row.noise.clipping), wholePercent(shares->clipping),
-            numberText(row.noise.rounding), wholePercent(shares->rounding), numberText(row.noise.inherited),
-            wholePercent(shares->inherited));
+            numberText(row.noise.rounding), wholePercent(shares->rounding), numberText(row.noise.weights),
+            wholePercent(shares->weights), numberText(row.noise.inherited), wholePercent(shares->inherited));
 }
 
 QString provenanceText(const Comparison& comparison)

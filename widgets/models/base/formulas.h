@@ -11,12 +11,13 @@
 namespace qs {
 
 struct NoiseShares {
-    double clipping = 0, rounding = 0, inherited = 0; ///< of the mean squared error; may be negative or above 1
+    double clipping = 0, rounding = 0, weights = 0,
+           inherited = 0; ///< of the mean squared error; may be negative or above 1
     bool operator==(const NoiseShares&) const = default;
 };
 /// Empty without an error or without the split.
 std::optional<NoiseShares> noiseShares(const ActivationRow& row);
-QString noiseText(const std::optional<NoiseShares>& shares); ///< "clip 93 %, round 1 %, inherit 6 %"
+QString noiseText(const std::optional<NoiseShares>& shares); ///< "clip 93 %, round 1 %, weights 2 %, inherit 4 %"
 QString noiseFormula(const ActivationRow& row);
 
 QString accumulatedFormula(const ActivationRow& row, const Comparison& comparison);

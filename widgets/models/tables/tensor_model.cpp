@@ -57,7 +57,8 @@ QString parametersTip(const ActivationRow& row)
 QVariantList noiseBar(const ActivationRow& row)
 {
     const auto shares = noiseShares(row);
-    return shares ? QVariantList { shares->clipping, shares->rounding, shares->inherited } : QVariantList();
+    return shares ? QVariantList { shares->clipping, shares->rounding, shares->weights, shares->inherited }
+                  : QVariantList();
 }
 
 } // namespace
@@ -124,8 +125,8 @@ TensorModel::Columns TensorModel::qualityColumns() const
         { { tr("node alone"), definitionText(definition::kNodeAlone), typical, Value, kUp, false, Metric::NodeAlone },
             metricCell(Metric::NodeAlone) },
         { { tr("noise"),
-              tr("Where the squared error comes from: clipping, rounding, inherited from before. Sorted by the share "
-                 "of clipping."),
+              tr("Where the squared error comes from: clipping, rounding, the node's own quantized weights "
+                 "(estimated), inherited from before. Sorted by the share of clipping."),
               QStringLiteral("noisenoi"), Split, kDown },
             cell<R>(
                 noiseText, [](const auto& shares) { return shares ? Number(shares->clipping) : Number(); },

@@ -63,6 +63,7 @@ Theme Theme::light()
     t.otherSeries = QColor(0x009e73);
     t.clipping = QColor(0xd55e00);
     t.rounding = QColor(0x0072b2);
+    t.weights = QColor(0x009e73);
     t.inherited = QColor(0xb8bec4);
     return t;
 }
@@ -91,6 +92,7 @@ Theme Theme::darkOne()
     t.otherSeries = QColor(0x2bc7a0);
     t.clipping = QColor(0xe8731a);
     t.rounding = QColor(0x56b4e9);
+    t.weights = QColor(0x2bb58c);
     t.inherited = QColor(0x565e67);
     return t;
 }

@@ -20,25 +20,26 @@ struct Part {
     Number value;
 };
 
-std::array<Part, 3> partsOf(const NoiseSplit& split)
+std::array<Part, 4> partsOf(const NoiseSplit& split)
 {
     return { { { NoiseBar::tr("clipping"), split.clipping }, { NoiseBar::tr("rounding"), split.rounding },
-        { NoiseBar::tr("inherited"), split.inherited } } };
+        { NoiseBar::tr("weights"), split.weights }, { NoiseBar::tr("inherited"), split.inherited } } };
 }
 
 double totalOf(const NoiseSplit& split)
 {
-    return split.clipping.value_or(0) + split.rounding.value_or(0) + split.inherited.value_or(0);
+    return split.clipping.value_or(0) + split.rounding.value_or(0) + split.weights.value_or(0)
+        + split.inherited.value_or(0);
 }
 
 } // namespace
 
-void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>& parts, const Theme& theme)
+void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>& parts, const Theme& theme)
 {
     double total = 0;
     for (const double part : parts)
         total += std::max(0.0, part); // parts that cancel have no width
-    const std::array<QColor, 3> colours { theme.clipping, theme.rounding, theme.inherited };
+    const std::array<QColor, 4> colours { theme.clipping, theme.rounding, theme.weights, theme.inherited };
     double at = 0;
     for (size_t i = 0; total > 0 && i < colours.size(); ++i) {
         const double next = at + std::max(0.0, parts[i]) / total;
@@ -52,8 +53,9 @@ void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>
 NoiseBar::NoiseBar(QWidget* parent)
     : QWidget(parent)
 {
-    setToolTip(tr("Mean squared error by origin: values beyond the range, steps between codes, and what came in with "
-                  "an error. Parts that cancel can be negative or exceed 100 %."));
+    setToolTip(tr("Mean squared error by origin: values beyond the range, steps between codes, the node's own "
+                  "quantized weights (estimated), and what came in with an error. Parts that cancel can be negative or "
+                  "exceed 100 %."));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
@@ -105,7 +107,9 @@ void NoiseBar::paintEvent(QPaintEvent*)
     const QRect bar(area.left(), area.top(), area.width(), kNoiseBarHeight);
     painter.fillRect(bar, m_theme.raised);
     paintNoise(painter, bar,
-        { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.inherited.value_or(0) }, m_theme);
+        { m_split.clipping.value_or(0), m_split.rounding.value_or(0), m_split.weights.value_or(0),
+            m_split.inherited.value_or(0) },
+        m_theme);
     painter.setPen(m_theme.text);
     const QRect line(area.left(), bar.bottom() + kNoiseGap, area.width(), fontMetrics().height());
     painter.drawText(line, Qt::AlignLeft, textFor(line.width()));

@@ -13,7 +13,7 @@ class QPainter;
 namespace qs {
 
 /// Fills a bar with the shares of clipping, rounding and inherited noise; parts below 0 have no width.
-void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 3>& parts, const Theme& theme);
+void paintNoise(QPainter& painter, const QRect& bar, const std::array<double, 4>& parts, const Theme& theme);
 
 /// Noise by origin as a bar, with the shares in words below it.
 class NoiseBar : public QWidget {

@@ -158,7 +158,9 @@ void FindingCard::nameGain(const Finding& finding, QVBoxLayout* column)
     m_open = canBeTried(finding) && !finding.measuredGainDb;
     const bool inFile = comparison && comparison->trials && comparison->trials->inFile;
     if (finding.measuredGainDb && inFile && finding.change.kind != RemedyKind::None)
-        m_gainText += u' ' + tr("(Made in the file itself; Apply changes the recipe that was read from it.)");
+        m_gainText += u' '
+            + tr("(Measured by changing the file itself. Apply makes the same change in the recipe that the file was "
+                 "read as.)");
     const bool promises = finding.measuredGainDb && !inFile;
     m_apply->setText(promises ? tr("Apply: output %1").arg(signedDecibelText(*finding.measuredGainDb)) : tr("Apply"));
     m_gain = findingLabel({}, "findingMuted", this);

@@ -95,8 +95,8 @@ SettingNote placementNote(Session& session)
         return note;
     QStringList texts;
     if (!recipe.codes.constants.empty()) {
-        texts << SettingNotes::tr("Codes are the file's: %1 weights and biases.")
-                     .arg(countText(recipe.codes.constants.size()));
+        texts
+            << SettingNotes::tr("Codes are the file's, of %1 constants.").arg(countText(recipe.codes.constants.size()));
         note.way = SettingWay::RoundAnew;
     }
     if (!recipe.placement.nodes.empty() && recipe.format == RecipeFormat::Qdq) {

@@ -21,9 +21,9 @@ QString coloured(const QString& text, const QColor& colour)
 
 QString noiseLegend(const Theme& theme)
 {
-    return TablePanel::tr("SQNR in dB, higher is better; increase in dB, lower is better · noise: %1 %2 %3")
+    return TablePanel::tr("SQNR in dB, higher is better; increase in dB, lower is better · noise: %1 %2 %3 %4")
         .arg(coloured(TablePanel::tr("clipping"), theme.clipping), coloured(TablePanel::tr("rounding"), theme.rounding),
-            coloured(TablePanel::tr("inherited"), theme.inherited));
+            coloured(TablePanel::tr("weights"), theme.weights), coloured(TablePanel::tr("inherited"), theme.inherited));
 }
 
 QString nothingComparedText(const Snapshot& snapshot)

@@ -32,6 +32,9 @@ QMessageBox* UnsavedQuestion::makeBox() const
     box->setInformativeText(project.isEmpty()
             ? tr("Edits of the recipe, links and runs are in no project yet and are lost otherwise.")
             : tr("What has changed since the project was saved is lost otherwise."));
+    for (const auto& [button, text] : { std::pair(QMessageBox::Save, tr("&Save")),
+             { QMessageBox::Discard, tr("&Discard") }, { QMessageBox::Cancel, tr("&Cancel") } })
+        box->button(button)->setText(text);
     box->setDefaultButton(QMessageBox::Save);
     box->setEscapeButton(QMessageBox::Cancel);
     box->setAttribute(Qt::WA_DeleteOnClose);

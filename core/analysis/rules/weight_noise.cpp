@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/rows/fill_rows.h"
+
+#include "core/analysis/rows/row_of_value.h"
+#include "core/qdq/qlinear_signature.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+
+/// What the quantized weights of a node make of the error at its output.
+namespace qs {
+
+namespace {
+
+constexpr double kPassedByActivation = 0.5; ///< of the error: values that a Relu cuts off on both sides have none
+
+/// Power of the values that the node's weight is multiplied with.
+Number inputPower(const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight)
+{
+    for (const ValueId input : graph.node(weight.floatNode).inputs)
+        if (const auto row = input.valid() && input != weight.floatValue ? rows.find(input) : std::nullopt)
+            return c.activations[*row].signalPower;
+    return std::nullopt;
+}
+
+/// Mean squared error at the node's output. Rounding errors of different elements have nothing to do with each other,
+/// so the power of a sum of products is the sum of their powers.
+Number madeByWeight(const Graph& graph, const Comparison& c, const RowOfValue& rows, const WeightRow& weight)
+{
+    const Node& node = graph.node(weight.floatNode);
+    const std::string type = floatOpType(node);
+    if (weight.bias || !weight.similarity.rmse || weight.shape.size() < 2)
+        return 0.0;
+    const double power = *weight.similarity.rmse * *weight.similarity.rmse;
+    if (type == "Gather")
+        return power;
+    if (type != "Conv" && type != "Gemm" && type != "MatMul")
+        return std::nullopt;
+    const Number input = inputPower(graph, c, rows, weight);
+    const auto outputs = weight.shape[size_t(weight.channelAxis)];
+    if (!input || outputs <= 0)
+        return std::nullopt;
+    auto products = double(std::accumulate(weight.shape.begin(), weight.shape.end(), int64_t(1), std::multiplies<>()));
+    if (type == "MatMul") // several matrices, one for each of the outer indices
+        products = double(weight.shape[weight.shape.size() - 1] * weight.shape[weight.shape.size() - 2]);
+    const double factor = type == "Gemm" ? double(node.attributes.real("alpha", 1)) : 1;
+    return power * products / double(outputs) * *input * factor * factor;
+}
+
+void moveFromInherited(const Number& made, NoiseSplit& noise)
+{
+    if (!noise.inherited)
+        return;
+    noise.weights.reset();
+    if (!made)
+        return;
+    noise.weights = std::clamp(*made, 0.0, std::max(0.0, *noise.inherited));
+    *noise.inherited -= *noise.weights;
+}
+
+} // namespace
+
+void splitWeightNoise(const ComparePair& pair, Comparison& c)
+{
+    const Graph& graph = pair.floatPlan->graph();
+    const RowOfValue rows(c.activations);
+    std::map<NodeId, Number> byFloatNode, byQuantNode;
+    for (const WeightRow& weight : c.weights) {
+        if (!weight.floatValue.valid()) // in a body
+            continue;
+        const Number made = madeByWeight(graph, c, rows, weight);
+        for (Number* sum : { &byFloatNode.try_emplace(weight.floatNode, 0.0).first->second,
+                 &byQuantNode.try_emplace(weight.quantNode, 0.0).first->second })
+            *sum = *sum && made ? Number(**sum + *made) : Number();
+    }
+    for (ActivationRow& row : c.activations) {
+        const auto own = byFloatNode.find(row.floatNode);
+        const auto fused = byQuantNode.find(row.quantNode);
+        if (row.floatNode.valid() && own != byFloatNode.end())
+            moveFromInherited(own->second, row.noise);
+        else if (row.quantNode.valid() && fused != byQuantNode.end() && !row.foldedActivation.empty())
+            moveFromInherited(fused->second ? Number(*fused->second * kPassedByActivation) : Number(), row.noise);
+    }
+}
+
+} // namespace qs
