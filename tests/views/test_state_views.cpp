@@ -8,6 +8,7 @@
 #include "widgets/views/findings/findings_panel.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/graph/view/around_bar.h"
 #include "widgets/views/header/sample_chip.h"
 #include "widgets/views/recipe/exclusion_tree.h"
 #include "widgets/views/recipe/override_editor.h"
@@ -84,6 +85,22 @@ private slots:
             PaintCount painted(example.window);
             QTRY_VERIFY(painted.count > 0);
         }
+    }
+
+    /// It is not drawn around boxes of the network that was open before.
+    void neighbourhoodIsOfItsNetwork()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        const auto* bar = example.window.graph().findChild<AroundBar*>();
+        QVERIFY(example.session.selection().selectByName("/stem/relu/Relu"));
+        QTRY_VERIFY((example.window.graph().setAround(Neighbourhood { 1 }), bar->isVisibleTo(&example.window.graph())));
+        example.session.openInputs({});
+        QTRY_VERIFY(!example.session.snapshot()->quantModel && !example.session.snapshot()->floatModel);
+        example.session.openInputs(bundledExample());
+        QVERIFY(example.ready());
+        QTRY_VERIFY(example.window.graph().canvas().scene());
+        QVERIFY(!bar->isVisibleTo(&example.window.graph()));
     }
 
     void aFoldedBoxIsOneUnit_data()

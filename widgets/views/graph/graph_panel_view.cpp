@@ -80,6 +80,8 @@ void GraphPanel::requestScene()
     const SnapshotPtr snapshot = shown();
     const LoadedModel* model = modelOf(*snapshot, m_side);
     if (!model) {
+        if (!snapshot->floatModel && !snapshot->quantModel) // the next network may have boxes of the same names
+            m_view.around.reset();
         m_loader->stop();
         showScene(nullptr);
         m_canvas->setMessage(emptyText());
@@ -119,6 +121,10 @@ void GraphPanel::showScene(const std::shared_ptr<const GraphScene>& scene)
     m_sceneModel = scene ? scene->content()->model : nullptr;
     m_canvas->setScene(scene, kept ? GraphCanvas::FirstView::Kept : GraphCanvas::FirstView::Sensible);
     m_sceneShows = scene ? std::optional(shows()) : std::nullopt;
+    if (scene && m_view.around && std::ranges::none_of(m_view.around->middle, [&](const auto& name) {
+            return scene->content()->find(name).has_value();
+        }))
+        m_view.around.reset(); // of another network: all of this one is drawn
     if (scene && scene->boxCount() == 0)
         m_canvas->setMessage(tr("This graph has no nodes."));
     m_legend->setVisible(scene && scene->boxCount() > 0);
@@ -427,7 +433,8 @@ void GraphPanel::addViewActions(QMenu& menu)
     QMenu* around = menu.addMenu(tr("Neighbourhood only"));
     around->setEnabled(selectedInContent() || severalChosen());
     for (const uint32_t steps : { 1u, 2u, 3u, 5u, 10u })
-        around->addAction(tr("± %1 steps").arg(steps), this, [this, steps] { setAround(Neighbourhood { steps }); });
+        around->addAction(steps == 1 ? tr("±1 step") : tr("±%1 steps").arg(steps), this,
+            [this, steps] { setAround(Neighbourhood { steps }); });
     around->addAction(tr("Everything it depends on"), this, [this] { setAround(Neighbourhood { 1, true }); });
     around->addAction(tr("Everything that depends on it"), this, [this] {
         setAround(Neighbourhood { 1, false, true });
