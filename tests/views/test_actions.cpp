@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/support/fake_snapshot.h"
-#include "tests/views/example_window.h"
-#include "widgets/models/recipe/recipe_fields.h"
+#include "tests/views/fake_window.h"
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/actions/named_action.h"
@@ -11,7 +9,6 @@
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/help/help_window.h"
 #include "widgets/views/palette/palette.h"
-#include "widgets/views/recipe/recipe_form.h"
 #include "widgets/views/tables/matching_panel.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
@@ -25,11 +22,9 @@
 #include <QKeySequenceEdit>
 #include <QLabel>
 #include <QLineEdit>
-#include <QListView>
 #include <QMenuBar>
 #include <QPushButton>
 #include <QSettings>
-#include <QStatusBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTextBrowser>
@@ -38,64 +33,9 @@
 #include <QtTest>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
-
-Result<SnapshotPtr> fakeBuild(
-    const Inputs& inputs, const SnapshotPtr&, const ProgressFn&, const CancelToken&, const PartialFn&)
-{
-    if (inputs.floatPath.empty())
-        return SnapshotPtr(std::make_shared<Snapshot>());
-    fake::Options options;
-    options.tensors = 12;
-    auto snapshot = std::make_shared<Snapshot>(*fake::comparison(options));
-    snapshot->inputs = inputs;
-    return SnapshotPtr(snapshot);
-}
-
-/// A window that has the focus, with a pair that was compared.
-struct Shown {
-    Session session { fakeBuild };
-    MainWindow window;
-    explicit Shown(WindowMemory memory = WindowMemory::Fresh)
-        : window(session, ThemeChoice::Light, memory)
-    {
-        window.resize(1280, 800);
-        window.show();
-    }
-    [[nodiscard]] bool open()
-    {
-        QSignalSpy settled(&session, &Session::settled);
-        Inputs inputs;
-        inputs.floatPath = "/models/micro_kws/float.onnx";
-        inputs.quantPath = "/models/micro_kws/qdq.onnx";
-        session.openInputs(inputs);
-        return QTest::qWaitForWindowActive(&window) && QTest::qWaitFor([&settled] { return settled.count() > 0; })
-            && QTest::qWaitFor([this] { return session.jobs().idle() && window.graph().canvas().scene(); });
-    }
-    ActionRegistry& actions() const { return window.actions(); }
-    Palette& palette() const { return window.finder(); }
-    QAction* action(const char* id) const
-    {
-        const ActionEntry* entry = window.actions().find(QString::fromLatin1(id));
-        return entry ? entry->action() : nullptr;
-    }
-    [[nodiscard]] bool find(const QString& typed)
-    {
-        QTest::keyClick(&window, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
-        if (!palette().isVisible())
-            return false;
-        QTest::keyClicks(palette().field(), typed);
-        return QTest::qWaitFor([this] { return session.jobs().idle() && !palette().model().searching(); });
-    }
-    QStringList rows() const
-    {
-        QStringList texts;
-        for (int row = 0; row < palette().model().rowCount(); ++row)
-            texts << palette().model().index(row).data().toString();
-        return texts;
-    }
-};
 
 /// Entries of the menu and of those in it that have a mnemonic twice or none.
 QStringList badMnemonics(QMenu& menu, const QString& path)
@@ -411,6 +351,32 @@ private slots:
             QVERIFY2(!shown.actions().isChanged(entry), qPrintable(entry.id));
     }
 
+    /// The keys below are of an action that the filter shows; Tab goes from them to what is done with them.
+    void theEditorGoesByKeyboard()
+    {
+        Shown shown;
+        QVERIFY(shown.open());
+        shown.action("edit.shortcuts")->trigger();
+        auto* dialog = shown.window.findChild<ShortcutDialog*>();
+        QVERIFY(dialog && QTest::qWaitForWindowExposed(dialog));
+        QTest::keyClicks(dialog->filter(), QStringLiteral("export report"));
+        QCOMPARE(dialog->table()->currentIndex().row(), 0);
+        dialog->filter()->setText(QStringLiteral("no such action"));
+        QVERIFY(!dialog->table()->currentIndex().isValid() && !dialog->button("remove")->isEnabled());
+        dialog->filter()->clear();
+        QVERIFY(dialog->table()->currentIndex().isValid());
+        dialog->keys()->setKeySequence(QKeySequence(QStringLiteral("Ctrl+F9")));
+        const QWidget* next = dialog->keys()->nextInFocusChain();
+        while (dialog->keys()->isAncestorOf(next) || (next->focusPolicy() & Qt::TabFocus) == 0)
+            next = next->nextInFocusChain();
+        QCOMPARE(next, dialog->button("use"));
+        dialog->keys()->clear();
+        const QPointer<ShortcutDialog> open(dialog);
+        dialog->keys()->setFocus();
+        QTest::keyClick(dialog->keys(), Qt::Key_Escape);
+        QTRY_VERIFY(!open || !open->isVisible());
+    }
+
     /// Keys of two panels may be the same, since only one of them has the focus.
     void conflictsKnowThePanel()
     {
@@ -427,144 +393,6 @@ private slots:
         QCOMPARE(rivals("matching.link", "E"), QStringList { "recipe.toggle" });
         QCOMPARE(rivals("recipe.toggle", "L"), QStringList { "matching.link" });
         QCOMPARE(rivals("file.quit", "Ctrl+O, Ctrl+P"), QStringList { "file.openFloat" }); // begins with its keys
-    }
-
-    void thePaletteFindsActions()
-    {
-        Shown shown;
-        QVERIFY(shown.open());
-        shown.window.tensors().table()->setFocus();
-        QVERIFY(shown.find(QStringLiteral("theme dark")));
-        QCOMPARE(shown.rows().front(), QStringLiteral("Theme: Dark"));
-        QVERIFY(shown.palette()
-                    .list()
-                    ->currentIndex()
-                    .data(PaletteModel::NoteRole)
-                    .toString()
-                    .contains(QStringLiteral("View")));
-        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
-        QVERIFY(shown.session.theme().dark);
-        QVERIFY(!shown.palette().isVisible());
-        QVERIFY(shown.window.tensors().table()->hasFocus()); // back where it was
-        QVERIFY(shown.find(QStringLiteral(">")));
-        QCOMPARE(shown.rows().front(), QStringLiteral("Theme: Dark")); // used last
-    }
-
-    void thePaletteGoesToNodesAndTensors()
-    {
-        Shown shown;
-        QVERIFY(shown.open());
-        QVERIFY(shown.find(QStringLiteral("#conv_9")));
-        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
-        QCOMPARE(shown.session.selection().current().activation, std::optional<size_t>(9));
-        QVERIFY(shown.find(QStringLiteral("@conv_4")));
-        QTest::mouseClick(shown.palette().list()->viewport(), Qt::LeftButton, {},
-            shown.palette().list()->visualRect(shown.palette().model().index(0)).center());
-        QVERIFY(!shown.palette().isVisible());
-        QCOMPARE(shown.session.selection().current().activation, std::optional<size_t>(4));
-        QVERIFY(shown.find(QStringLiteral("weight lab")));
-        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
-        QTRY_VERIFY(shown.window.findChild<Panel*>(QStringLiteral("weight-lab"))->lookedAt());
-    }
-
-    void thePaletteFindsNodesDuringARun()
-    {
-        QAtomicInt enough;
-        Session session([&enough](const Inputs& inputs, const SnapshotPtr& before, const ProgressFn& progress,
-                            const CancelToken& cancel, const PartialFn& partial) -> Result<SnapshotPtr> {
-            QS_TRY(const SnapshotPtr made, fakeBuild(inputs, before, progress, cancel, partial));
-            for (; !enough && !cancel.cancelled(); QThread::msleep(1)) { // faster than names can be listed
-                auto now = std::make_shared<Snapshot>(*made);
-                now->comparison->partial = true;
-                partial(now);
-            }
-            return made;
-        });
-        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
-        window.show();
-        Inputs inputs;
-        inputs.floatPath = "/models/float.onnx";
-        session.openInputs(inputs);
-        QTRY_VERIFY(session.comparison() && session.comparison()->partial);
-        window.finder().open(QStringLiteral("@conv_4"));
-        QTRY_VERIFY(window.finder().model().rowCount() > 0);
-        QVERIFY(session.comparison()->partial);
-        enough = 1;
-    }
-
-    /// What one box stands for is one entry; a setting takes the user to its field.
-    void thePaletteKnowsTheRecipe()
-    {
-        test::ExampleWindow example;
-        QVERIFY(QTest::qWaitForWindowActive(&example.window) && example.ready());
-        Palette& palette = example.window.finder();
-        palette.open(QStringLiteral("@/stem/"));
-        QTRY_VERIFY(palette.model().rowCount() > 0 && !palette.model().searching());
-        QCOMPARE(palette.model().index(0).data().toString(), QStringLiteral("/stem/conv/Conv + /stem/relu/Relu"));
-        for (int row = 1; row < palette.model().rowCount(); ++row) // the others are quantizers
-            QVERIFY(palette.model().index(row).data().toString() != QStringLiteral("/stem/relu/Relu"));
-        QTest::keyClick(palette.field(), Qt::Key_Return);
-        QVERIFY(example.session.selection().current().node.valid());
-        for (const RecipeField& field : recipeFields()) {
-            palette.open(u'=' + field.title);
-            QTRY_VERIFY(palette.model().rowCount() > 0 && !palette.model().searching());
-            QCOMPARE(palette.model().index(0).data().toString(), field.title);
-            if (palette.model().index(0).data(PaletteModel::WhyNotRole).toString().isEmpty()) {
-                QTest::keyClick(palette.field(), Qt::Key_Return);
-                QCOMPARE(example.window.findChild<RecipeForm*>()->editor(field.path()), QApplication::focusWidget());
-            } else {
-                QVERIFY(!field.applies(example.session.recipe().recipe()));
-            }
-        }
-    }
-
-    void thePaletteSaysThatNothingMatches()
-    {
-        Shown shown;
-        QVERIFY(shown.open());
-        shown.window.graph().canvas().setFocus();
-        QVERIFY(shown.find(QStringLiteral("qqqqzzzz")));
-        QCOMPARE(shown.rows(), QStringList());
-        const QList<QLabel*> labels = shown.palette().findChildren<QLabel*>();
-        QVERIFY(std::ranges::any_of(
-            labels, [](const QLabel* l) { return l->text() == QStringLiteral("No match for “qqqqzzzz”"); }));
-        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
-        QVERIFY(shown.palette().isVisible());
-        QTest::keyClick(shown.palette().field(), Qt::Key_Escape);
-        QVERIFY(!shown.palette().isVisible());
-        QVERIFY(shown.window.graph().canvas().hasFocus());
-    }
-
-    void thePaletteShowsWhatCannotBeDone()
-    {
-        Shown shown;
-        QVERIFY(QTest::qWaitForWindowActive(&shown.window));
-        QVERIFY(shown.find(QStringLiteral("export report")));
-        const QModelIndex first = shown.palette().model().index(0);
-        QCOMPARE(first.data().toString(), QStringLiteral("Export report…"));
-        QVERIFY(!first.data(PaletteModel::WhyNotRole).toString().isEmpty());
-        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
-        QVERIFY(shown.palette().isVisible()); // nothing happens
-        QTest::mouseClick(shown.window.statusBar(), Qt::LeftButton); // a click elsewhere
-        QVERIFY(!shown.palette().isVisible());
-    }
-
-    void arrowsMoveInThePalette()
-    {
-        Shown shown;
-        QVERIFY(shown.open());
-        QVERIFY(shown.find(QStringLiteral(">open")));
-        const int rows = shown.palette().model().rowCount();
-        QVERIFY(rows > 3);
-        const auto row = [&] { return shown.palette().list()->currentIndex().row(); };
-        QCOMPARE(row(), 0);
-        QTest::keyClick(shown.palette().field(), Qt::Key_Down);
-        QCOMPARE(row(), 1);
-        QTest::keyClick(shown.palette().field(), Qt::Key_Up);
-        QTest::keyClick(shown.palette().field(), Qt::Key_Up);
-        QCOMPARE(row(), rows - 1);
-        QTest::keyClick(shown.palette().field(), Qt::Key_PageUp);
-        QVERIFY(row() < rows - 1);
     }
 
     void keysGoRoundThePanels()

@@ -6,6 +6,7 @@
 #include <QDialogButtonBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QKeySequenceEdit>
 #include <QLabel>
 #include <QLineEdit>
@@ -81,6 +82,7 @@ ShortcutDialog::ShortcutDialog(ActionRegistry& registry, QWidget* parent)
     addButton(last, "resetAll", tr("Reset &all"), &ShortcutDialog::resetAll);
     last->addWidget(close, 1);
     connect(close, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    m_close = close->button(QDialogButtonBox::Close);
     auto* column = new QVBoxLayout(this);
     column->addLayout(makeFilters());
     column->addWidget(m_table, 1);
@@ -96,8 +98,46 @@ ShortcutDialog::ShortcutDialog(ActionRegistry& registry, QWidget* parent)
     });
     connect(m_keys, &QKeySequenceEdit::keySequenceChanged, this, &ShortcutDialog::refresh);
     connect(&registry, &ActionRegistry::changed, this, &ShortcutDialog::refresh);
+    for (QKeySequenceEdit* edit : { m_filterKeys, m_keys })
+        edit->installEventFilter(this);
     m_table->setCurrentIndex(m_proxy->index(0, 0));
+    orderFocus();
     refresh();
+}
+
+/// By Tab from the new keys to what is done with them, and out last.
+void ShortcutDialog::orderFocus()
+{
+    QWidget* before = m_keys;
+    for (QWidget* next : std::initializer_list<QWidget*> {
+             button("use"), button("add"), button("remove"), button("reset"), button("resetAll"), m_close }) {
+        setTabOrder(before, next);
+        before = next;
+    }
+}
+
+/// The list keeps a row chosen, so that the keys below are of an action that is seen.
+void ShortcutDialog::chooseShown()
+{
+    if (!m_table->currentIndex().isValid() || m_proxy->rowCount() == 1)
+        m_table->setCurrentIndex(m_proxy->index(0, 0));
+    refresh();
+}
+
+/// A field for keys takes all of them; while it is empty Escape leaves the dialog.
+bool ShortcutDialog::eventFilter(QObject* watched, QEvent* event)
+{
+    auto* edit = qobject_cast<QKeySequenceEdit*>(watched);
+    if (!edit || !edit->keySequence().isEmpty()
+        || (event->type() != QEvent::KeyPress && event->type() != QEvent::ShortcutOverride))
+        return QDialog::eventFilter(watched, event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->key() != Qt::Key_Escape || key->modifiers() != Qt::NoModifier)
+        return QDialog::eventFilter(watched, event);
+    if (event->type() == QEvent::KeyPress)
+        reject();
+    event->accept();
+    return true;
 }
 
 void ShortcutDialog::buildTable()
@@ -137,9 +177,14 @@ QLayout* ShortcutDialog::makeFilters()
     row->addWidget(label);
     row->addWidget(m_filterKeys, 1);
     auto* filter = static_cast<ShortcutFilter*>(m_proxy);
-    connect(m_filter, &QLineEdit::textChanged, this, [filter](const QString& words) { filter->setWords(words); });
-    connect(m_filterKeys, &QKeySequenceEdit::keySequenceChanged, this,
-        [filter](const QKeySequence& keys) { filter->setKeys(keys); });
+    connect(m_filter, &QLineEdit::textChanged, this, [this, filter](const QString& words) {
+        filter->setWords(words);
+        chooseShown();
+    });
+    connect(m_filterKeys, &QKeySequenceEdit::keySequenceChanged, this, [this, filter](const QKeySequence& keys) {
+        filter->setKeys(keys);
+        chooseShown();
+    });
     return row;
 }
 

@@ -30,6 +30,9 @@ public:
 
 private:
     void buildTable();
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void orderFocus();
+    void chooseShown();
     QLayout* makeFilters();
     QLayout* makeEditors();
     QPushButton* addButton(QLayout* row, const char* name, const QString& text, void (ShortcutDialog::*pressed)());
@@ -50,6 +53,7 @@ private:
     QTableView* m_table;
     QKeySequenceEdit* m_keys;
     QLabel *m_chosenText, *m_note;
+    QPushButton* m_close = nullptr;
 };
 
 } // namespace qs

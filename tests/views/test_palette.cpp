@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/views/example_window.h"
+#include "tests/views/fake_window.h"
+#include "widgets/models/recipe/recipe_fields.h"
+#include "widgets/views/base/table_panel.h"
+#include "widgets/views/palette/palette.h"
+#include "widgets/views/recipe/recipe_form.h"
+#include "widgets/views/theme/style.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QListView>
+#include <QSettings>
+#include <QStatusBar>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QThread>
+
+using namespace qs;
+using namespace qs::test;
+
+class TestPalette : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase()
+    {
+        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
+        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
+        setUpApplication(*qApp);
+    }
+
+    void init() { QSettings().clear(); }
+
+    void thePaletteFindsActions()
+    {
+        Shown shown;
+        QVERIFY(shown.open());
+        shown.window.tensors().table()->setFocus();
+        QVERIFY(shown.find(QStringLiteral("theme dark")));
+        QCOMPARE(shown.rows().front(), QStringLiteral("Theme: Dark"));
+        QVERIFY(shown.palette()
+                    .list()
+                    ->currentIndex()
+                    .data(PaletteModel::NoteRole)
+                    .toString()
+                    .contains(QStringLiteral("View")));
+        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
+        QVERIFY(shown.session.theme().dark);
+        QVERIFY(!shown.palette().isVisible());
+        QVERIFY(shown.window.tensors().table()->hasFocus()); // back where it was
+        QVERIFY(shown.find(QStringLiteral(">")));
+        QCOMPARE(shown.rows().front(), QStringLiteral("Theme: Dark")); // used last
+    }
+
+    void thePaletteGoesToNodesAndTensors()
+    {
+        Shown shown;
+        QVERIFY(shown.open());
+        QVERIFY(shown.find(QStringLiteral("#conv_9")));
+        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
+        QCOMPARE(shown.session.selection().current().activation, std::optional<size_t>(9));
+        QVERIFY(shown.find(QStringLiteral("@conv_4")));
+        QTest::mouseClick(shown.palette().list()->viewport(), Qt::LeftButton, {},
+            shown.palette().list()->visualRect(shown.palette().model().index(0)).center());
+        QVERIFY(!shown.palette().isVisible());
+        QCOMPARE(shown.session.selection().current().activation, std::optional<size_t>(4));
+        QVERIFY(shown.find(QStringLiteral("weight lab")));
+        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
+        QTRY_VERIFY(shown.window.findChild<Panel*>(QStringLiteral("weight-lab"))->lookedAt());
+    }
+
+    void thePaletteFindsNodesDuringARun()
+    {
+        QAtomicInt enough;
+        Session session([&enough](const Inputs& inputs, const SnapshotPtr& before, const ProgressFn& progress,
+                            const CancelToken& cancel, const PartialFn& partial) -> Result<SnapshotPtr> {
+            QS_TRY(const SnapshotPtr made, fakeBuild(inputs, before, progress, cancel, partial));
+            for (; !enough && !cancel.cancelled(); QThread::msleep(1)) { // faster than names can be listed
+                auto now = std::make_shared<Snapshot>(*made);
+                now->comparison->partial = true;
+                partial(now);
+            }
+            return made;
+        });
+        MainWindow window(session, ThemeChoice::Light, WindowMemory::Fresh);
+        window.show();
+        Inputs inputs;
+        inputs.floatPath = "/models/float.onnx";
+        session.openInputs(inputs);
+        QTRY_VERIFY(session.comparison() && session.comparison()->partial);
+        window.finder().open(QStringLiteral("@conv_4"));
+        QTRY_VERIFY(window.finder().model().rowCount() > 0);
+        QVERIFY(session.comparison()->partial);
+        enough = 1;
+    }
+
+    /// What one box stands for is one entry; a setting takes the user to its field.
+    void thePaletteKnowsTheRecipe()
+    {
+        ExampleWindow example;
+        QVERIFY(QTest::qWaitForWindowActive(&example.window) && example.ready());
+        Palette& palette = example.window.finder();
+        palette.open(QStringLiteral("@/stem/"));
+        QTRY_VERIFY(palette.model().rowCount() > 0 && !palette.model().searching());
+        QCOMPARE(palette.model().index(0).data().toString(), QStringLiteral("/stem/conv/Conv + /stem/relu/Relu"));
+        for (int row = 1; row < palette.model().rowCount(); ++row) // the others are quantizers
+            QVERIFY(palette.model().index(row).data().toString() != QStringLiteral("/stem/relu/Relu"));
+        QTest::keyClick(palette.field(), Qt::Key_Return);
+        QVERIFY(example.session.selection().current().node.valid());
+        for (const RecipeField& field : recipeFields()) {
+            palette.open(u'=' + field.title);
+            QTRY_VERIFY(palette.model().rowCount() > 0 && !palette.model().searching());
+            QCOMPARE(palette.model().index(0).data().toString(), field.title);
+            if (palette.model().index(0).data(PaletteModel::WhyNotRole).toString().isEmpty()) {
+                QTest::keyClick(palette.field(), Qt::Key_Return);
+                QCOMPARE(example.window.findChild<RecipeForm*>()->editor(field.path()), QApplication::focusWidget());
+            } else {
+                QVERIFY(!field.applies(example.session.recipe().recipe()));
+            }
+        }
+    }
+
+    void thePaletteSaysThatNothingMatches()
+    {
+        Shown shown;
+        QVERIFY(shown.open());
+        shown.window.graph().canvas().setFocus();
+        QVERIFY(shown.find(QStringLiteral("qqqqzzzz")));
+        QCOMPARE(shown.rows(), QStringList());
+        const QList<QLabel*> labels = shown.palette().findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(
+            labels, [](const QLabel* l) { return l->text() == QStringLiteral("No match for “qqqqzzzz”"); }));
+        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
+        QVERIFY(shown.palette().isVisible());
+        QTest::keyClick(shown.palette().field(), Qt::Key_Escape);
+        QVERIFY(!shown.palette().isVisible());
+        QVERIFY(shown.window.graph().canvas().hasFocus());
+    }
+
+    void thePaletteShowsWhatCannotBeDone()
+    {
+        Shown shown;
+        QVERIFY(QTest::qWaitForWindowActive(&shown.window));
+        QVERIFY(shown.find(QStringLiteral("export report")));
+        const QModelIndex first = shown.palette().model().index(0);
+        QCOMPARE(first.data().toString(), QStringLiteral("Export report…"));
+        QVERIFY(!first.data(PaletteModel::WhyNotRole).toString().isEmpty());
+        QTest::keyClick(shown.palette().field(), Qt::Key_Return);
+        QVERIFY(shown.palette().isVisible()); // nothing happens
+        QTest::mouseClick(shown.window.statusBar(), Qt::LeftButton); // a click elsewhere
+        QVERIFY(!shown.palette().isVisible());
+    }
+
+    void arrowsMoveInThePalette()
+    {
+        Shown shown;
+        QVERIFY(shown.open());
+        QVERIFY(shown.find(QStringLiteral(">open")));
+        const int rows = shown.palette().model().rowCount();
+        QVERIFY(rows > 3);
+        const auto row = [&] { return shown.palette().list()->currentIndex().row(); };
+        QCOMPARE(row(), 0);
+        QTest::keyClick(shown.palette().field(), Qt::Key_Down);
+        QCOMPARE(row(), 1);
+        QTest::keyClick(shown.palette().field(), Qt::Key_Up);
+        QTest::keyClick(shown.palette().field(), Qt::Key_Up);
+        QCOMPARE(row(), rows - 1);
+        QTest::keyClick(shown.palette().field(), Qt::Key_PageUp);
+        QVERIFY(row() < rows - 1);
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+QTEST_MAIN(TestPalette)
+#include "test_palette.moc"
