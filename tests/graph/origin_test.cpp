@@ -52,6 +52,7 @@ private slots:
     void traces_data();
     void traces();
     void longTracesAreBounded();
+    void filesWithoutFoldersAreTold();
     void modulePaths_data();
     void modulePaths();
     void names_data();
@@ -122,6 +123,29 @@ void OriginTests::traces()
         QTEST(text(found[*shown]), "shown");
     const std::vector<SourceFrame> again = stackFrames(traceText(found));
     QVERIFY(again == found);
+}
+
+/// Whose modules they are tells whose files they are.
+void OriginTests::filesWithoutFoldersAreTold()
+{
+    const auto said = metadata({ { "pkg.torch.onnx.name_scopes", "['', 'block1', 'block1.1', 'batch_norm']" },
+        { "pkg.torch.onnx.class_hierarchy",
+            "['net.Net', 'torch.nn.modules.container.Sequential', 'torch.nn.modules.batchnorm.BatchNorm1d', "
+            "'aten.x']" },
+        { "pkg.torch.onnx.stack_trace",
+            "File \"net.py\", line 25, in forward\n  return self.block1(x)\n"
+            "File \"container.py\", line 253, in forward\n  input = module(input)\n"
+            "File \"batchnorm.py\", line 210, in forward\n  return F.batch_norm(\n"
+            "File \"functional.py\", line 2800, in batch_norm\n  return torch.batch_norm(" } });
+    const ExporterOrigin origin = exporterOrigin(nodeOf("node_Conv_1", said));
+    QVERIFY(origin.shownFrame());
+    QCOMPARE(text(*origin.shownFrame()), QStringLiteral("net.py:25 in forward | return self.block1(x)"));
+    const auto own = metadata({ { "pkg.torch.onnx.name_scopes", "['', 'block1', 'mul']" },
+        { "pkg.torch.onnx.class_hierarchy", "['net.Net', 'batchnorm.Mine', 'aten.mul']" },
+        { "pkg.torch.onnx.stack_trace", "File \"batchnorm.py\", line 7, in forward\n  return x * y" } });
+    const ExporterOrigin mine = exporterOrigin(nodeOf("node_mul", own));
+    QVERIFY(mine.shownFrame());
+    QCOMPARE(text(*mine.shownFrame()), QStringLiteral("batchnorm.py:7 in forward | return x * y"));
 }
 
 void OriginTests::longTracesAreBounded()

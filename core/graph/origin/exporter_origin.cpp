@@ -9,12 +9,28 @@ namespace qs {
 
 namespace {
 
+/// Where PyTorch's modules among these are written: "batchnorm.py" of "torch.nn.modules.batchnorm.BatchNorm1d". Some
+/// traces tell no folders of the files.
+std::vector<std::string> filesOfPyTorch(const std::vector<ModuleLevel>& modules)
+{
+    std::vector<std::string> files;
+    for (const ModuleLevel& level : modules) {
+        const size_t end = level.type.rfind('.');
+        const size_t begin = end == 0 || end == std::string::npos ? end : level.type.rfind('.', end - 1);
+        if (begin != std::string::npos && level.type.starts_with("torch."))
+            files.push_back(level.type.substr(begin + 1, end - begin - 1) + ".py");
+    }
+    if (!files.empty())
+        files.push_back("functional.py"); // what those modules call
+    return files;
+}
+
 void setFrames(ExporterOrigin& origin, std::vector<SourceFrame> frames, OriginEvidence by)
 {
     if (frames.empty())
         return;
     origin.frames = std::move(frames);
-    origin.frame = userFrame(origin.frames);
+    origin.frame = userFrame(origin.frames, filesOfPyTorch(origin.modules));
     origin.frameBy = by;
 }
 

@@ -128,10 +128,10 @@ std::vector<SourceFrame> stackFrames(std::string_view trace)
     return frames;
 }
 
-std::optional<size_t> userFrame(const std::vector<SourceFrame>& frames)
+std::optional<size_t> userFrame(const std::vector<SourceFrame>& frames, std::span<const std::string> libraryFiles)
 {
     for (size_t i = frames.size(); i-- > 0;)
-        if (!isLibrary(frames[i]))
+        if (!isLibrary(frames[i]) && std::ranges::find(libraryFiles, frames[i].file) == libraryFiles.end())
             return i;
     return frames.empty() ? std::nullopt : std::optional(frames.size() - 1);
 }

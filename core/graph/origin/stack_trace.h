@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ struct SourceFrame {
 std::vector<SourceFrame> stackFrames(std::string_view trace);
 
 /// The frame that a reader looks for: the innermost one that is neither PyTorch's own code, nor Python's library, nor
-/// made while running. The innermost of all where there is no such one; nothing of an empty trace.
-std::optional<size_t> userFrame(const std::vector<SourceFrame>& frames);
+/// made while running. The innermost of all where there is no such one; nothing of an empty trace. libraryFiles: names
+/// of files that are PyTorch's where a trace tells no folders.
+std::optional<size_t> userFrame(const std::vector<SourceFrame>& frames, std::span<const std::string> libraryFiles = {});
 
 } // namespace qs
