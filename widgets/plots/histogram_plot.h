@@ -51,7 +51,8 @@ private:
     void addHandle(double x);
     void addTicks();
     void placeTickLabels();
-    void turnTickLabels(const std::vector<size_t>& byPosition);
+    void turnTickLabels(const std::vector<size_t>& byPosition, const std::vector<int>& more);
+    QString tickText(size_t tick, int more, double room) const;
     double shownCount(const HistogramSeries& series, size_t bin) const;
     void addSeries(const HistogramSeries& series);
     void addRange();

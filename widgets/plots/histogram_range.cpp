@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace qs {
@@ -112,7 +113,7 @@ void HistogramPlot::addTicks()
             line->setPen(pen);
             m_items.push_back(line);
         }
-        QCPItemText* label = addLabel(tick.label, plotStyle().muted, false);
+        QCPItemText* label = addLabel(tick.name, plotStyle().muted, false);
         label->setRotation(kTickAngle);
         label->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
         m_tickLabels.push_back(label);
@@ -127,49 +128,62 @@ void HistogramPlot::placeTickLabels()
     std::iota(order.begin(), order.end(), size_t(0));
     std::ranges::stable_sort(order, {}, [this](size_t i) { return m_data.ticks[i].range.second; });
     const double line = fontMetrics().height(); // what lies closer cannot be told apart
-    QCPItemText* last = nullptr;
-    QString first; ///< text of the last that is shown
-    int more = 0; ///< ticks that share it
+    std::vector<int> more(m_data.ticks.size(), 0); // ticks that share the text of this one
+    std::optional<size_t> last;
     double lastAt = 0;
     for (const size_t i : order) {
-        QCPItemText* label = m_tickLabels[i];
         const double at = plot().xAxis->coordToPixel(m_data.ticks[i].range.second);
-        label->setText(m_data.ticks[i].label);
-        label->setVisible(at >= area.left() && at <= area.right() + 1 && area.height() >= kLeastTickRoom * line);
-        if (!label->visible())
+        const bool inSight = at >= area.left() && at <= area.right() + 1 && area.height() >= kLeastTickRoom * line;
+        const bool shares = inSight && last && at - lastAt < line;
+        m_tickLabels[i]->setVisible(inSight && !shares);
+        if (shares)
+            ++more[*last];
+        if (!inSight || shares)
             continue;
-        if (last && at - lastAt < line) {
-            const QString all = tr("%1 +%2").arg(first).arg(++more); // the texts of all would not fit
-            if (QFontMetrics(last->font()).horizontalAdvance(all) < area.height() * kTickTop)
-                last->setText(all);
-            label->setVisible(false);
-            continue;
-        }
-        last = label;
-        first = label->text();
-        more = 0;
+        last = i;
         lastAt = at;
     }
-    turnTickLabels(order);
+    turnTickLabels(order, more);
+}
+
+/// As much of the text as fits; "" where not even the name does.
+QString HistogramPlot::tickText(size_t tick, int more, double room) const
+{
+    const RangeTick& shown = m_data.ticks[tick];
+    const QFontMetrics metrics(m_tickLabels[tick]->font());
+    const QString whole = shown.name + u' ' + shown.number;
+    QStringList texts { whole, shown.name };
+    if (more > 0)
+        texts.prepend(tr("%1, +%2 more").arg(whole).arg(more));
+    const auto fits
+        = std::ranges::find_if(texts, [&](const QString& t) { return metrics.horizontalAdvance(t) <= room; });
+    return fits == texts.end() ? QString() : *fits;
 }
 
 /// Texts rise to the right; near the edge, and where they would run into one at the edge, they stand upright.
-void HistogramPlot::turnTickLabels(const std::vector<size_t>& byPosition)
+void HistogramPlot::turnTickLabels(const std::vector<size_t>& byPosition, const std::vector<int>& more)
 {
     const QRect area = plot().axisRect()->rect();
     const double bottom = area.bottom() - area.height() * (1 - kTickTop) - 2;
+    const double room = bottom - area.top() - 4; // in height
     double end = area.right(); // where the room for texts ends
     for (size_t k = byPosition.size(); k-- > 0;) {
-        QCPItemText* label = m_tickLabels[byPosition[k]];
+        const size_t tick = byPosition[k];
+        QCPItemText* label = m_tickLabels[tick];
         if (!label->visible())
             continue;
-        const double at = plot().xAxis->coordToPixel(m_data.ticks[byPosition[k]].range.second);
-        const double wide = QFontMetrics(label->font()).horizontalAdvance(label->text()) + 8;
+        const double at = plot().xAxis->coordToPixel(m_data.ticks[tick].range.second);
+        QString text = tickText(tick, more[tick], room / std::sin(-kTickAngle * std::numbers::pi / 180));
+        const double wide = QFontMetrics(label->font()).horizontalAdvance(text) + 8;
         const bool leans = end - at > wide / 2;
+        if (!leans) {
+            text = tickText(tick, more[tick], room);
+            end = at - fontMetrics().height();
+        }
+        label->setText(text);
+        label->setVisible(!text.isEmpty());
         label->setRotation(leans ? kTickAngle : -90);
         label->position->setCoords(leans ? at + 2 : at - 1, bottom);
-        if (!leans)
-            end = at - fontMetrics().height();
     }
 }
 

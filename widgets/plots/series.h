@@ -41,7 +41,8 @@ using PlotRange = std::pair<double, double>;
 /// Where something else would put the range: a short line at each end, with a text at the upper one.
 struct RangeTick {
     PlotRange range;
-    QString label; ///< "entropy 31.0 dB"
+    QString name; ///< "entropy"
+    QString number; ///< "31.0 dB"; left out where there is no room
 };
 
 struct HistogramData {

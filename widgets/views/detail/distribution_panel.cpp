@@ -178,8 +178,7 @@ void DistributionPanel::showTicks(const std::vector<RangeCandidate>& candidates)
         QString title = calibratorTitle(candidate.calibrator.kind);
         if (candidate.calibrator.kind == Calibrator::Percentile)
             title = QString::number(candidate.calibrator.percentile, 'g', 8) + QStringLiteral(" %");
-        ticks.push_back(
-            { { candidate.lowest, candidate.highest }, title + u' ' + decibelText(candidate.noise.sqnrDb) });
+        ticks.push_back({ { candidate.lowest, candidate.highest }, title, decibelText(candidate.noise.sqnrDb) });
     }
     m_plot->showTicks(std::move(ticks));
 }
