@@ -14,6 +14,7 @@
 #include "widgets/views/theme/restyling.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QGridLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -38,6 +39,12 @@ const QLocale kOverrideLocale = QLocale::c();
 QString numberField(const std::optional<double>& value)
 {
     return value ? kOverrideLocale.toString(*value, 'g', 8).remove(u',') : QString();
+}
+
+/// What is done, with the choice for %2; %1 stays for the tensor.
+QString withChoice(const QString& what, const QComboBox& choice)
+{
+    return what.arg(QStringLiteral("%1"), choice.currentText());
 }
 
 std::optional<double> numberIn(const QLineEdit& field) { return typedNumber(field.text(), QLocale()); }
@@ -169,11 +176,11 @@ void OverrideEditor::connectFields()
         connect(field, &QLineEdit::editingFinished, this, &OverrideEditor::applyScale);
     connect(m_type, &QComboBox::activated, this, [this](int index) {
         const auto type = index == 0 ? std::nullopt : std::optional(kOverrideTypes[size_t(index) - 1]);
-        apply(tr("Type of %1"), withTensorType(begun(), tensor(), type));
+        apply(withChoice(tr("Type of %1: %2"), *m_type), withTensorType(begun(), tensor(), type));
     });
     connect(m_symmetric, &QComboBox::activated, this, [this](int index) {
         const auto symmetric = index == 0 ? std::nullopt : std::optional(index == 2);
-        apply(tr("Symmetry of %1"), withSymmetry(begun(), tensor(), symmetric));
+        apply(withChoice(tr("Symmetry of %1: %2"), *m_symmetric), withSymmetry(begun(), tensor(), symmetric));
     });
     connect(m_calibrator, &QComboBox::activated, this, &OverrideEditor::applyCalibrator);
 }
@@ -400,7 +407,7 @@ void OverrideEditor::applyCalibrator(int index)
         return refresh();
     CalibratorOptions calibrator = edits.recipe().calibration;
     calibrator.kind = kOverrideCalibrators[size_t(index) - 1];
-    apply(tr("Calibrator of %1"), withCalibrator(edits.recipe(), tensor(), calibrator));
+    apply(withChoice(tr("Calibrator of %1: %2"), *m_calibrator), withCalibrator(edits.recipe(), tensor(), calibrator));
 }
 
 } // namespace qs

@@ -36,7 +36,7 @@ WhatIfPanel::WhatIfPanel(Session& session, RecipeView& recipe, QWidget* parent)
     , m_difference(new QGridLayout)
     , m_why(new QLabel(this))
     , m_run(new QPushButton(tr("Run"), this))
-    , m_autoRun(new QCheckBox(tr("run by itself when quick"), this))
+    , m_autoRun(new QCheckBox(tr("run when quick"), this))
     , m_state(new ElidedLabel(Qt::ElideRight, this))
 {
     auto* scroll = new QScrollArea(this);
