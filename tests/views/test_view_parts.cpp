@@ -284,6 +284,7 @@ void TestViewParts::namesKeepWhatDiffers()
     QVERIFY(shown(deep, "…ers.3/mlp/down_proj/MatMul").contains(QStringLiteral("layers.3/…")));
     QVERIFY(shown(deep, "…/layers.3/mlp/down_proj/MatMul").startsWith(u'…'));
     QVERIFY(shown(deep, "…MatMul").endsWith(QStringLiteral("Mul")));
+    QCOMPARE(shown("/block4/block/block.0/Conv", "block4/…0/Conv"), QStringLiteral("block4/…0/Conv"));
 }
 
 void TestViewParts::emptyTextsSayWhy()

@@ -25,16 +25,19 @@ QString elidedName(const QString& name, const QFontMetrics& font, int room)
     const QString shorter = withoutCommonEnd(name);
     const QString end = font.elidedText(shorter, Qt::ElideLeft, room);
     const QStringList parts = shorter.split(u'/');
-    const auto before = parts.crbegin() + 1; // the last part is in sight anyway
-    const auto block = std::find_if(before, parts.crend(), [](const QString& part) { return part.contains(kNumber); });
-    if (block == parts.crend() || end.contains(*block))
+    // Blocks are counted outside, what is in them is called alike; the last part is in sight anyway.
+    const auto block
+        = std::find_if(parts.begin(), parts.end() - 1, [](const QString& part) { return part.contains(kNumber); });
+    if (block == parts.end() - 1 || end.contains(*block))
         return end;
     const auto withEnd = [&](qsizetype letters) { return *block + QStringLiteral("/…") + shorter.right(letters); };
     const auto fits = [&](qsizetype letters) { return font.horizontalAdvance(withEnd(letters)) <= room; };
+    const QStringList behind(block + 1, parts.end());
+    const qsizetype most = behind.join(u'/').size();
     qsizetype letters = kLeastEnd;
     if (!fits(letters))
         return end;
-    while (letters < parts.back().size() && fits(letters + 1))
+    while (letters < most && fits(letters + 1))
         ++letters;
     return withEnd(letters);
 }
