@@ -215,7 +215,9 @@ PlotRange HistogramPlot::moved(End end, double to) const
 
 bool HistogramPlot::eventFilter(QObject* watched, QEvent* event)
 {
-    if (watched != &plot())
+    const bool ofMouse = event->type() == QEvent::MouseButtonPress || event->type() == QEvent::MouseMove
+        || event->type() == QEvent::MouseButtonRelease;
+    if (watched != &plot() || !ofMouse)
         return PlotWidget::eventFilter(watched, event);
     const auto* mouse = static_cast<QMouseEvent*>(event);
     if (event->type() == QEvent::MouseButtonPress && mouse->button() == Qt::LeftButton) {
