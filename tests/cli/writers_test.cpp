@@ -171,7 +171,7 @@ void WriterTests::killed()
 void WriterTests::failing()
 {
 #ifndef QS_FAILING_WRITES
-    QSKIP("a sanitizer comes first");
+    QSKIP("the library that fails writes must be loaded first, and so must a sanitizer");
 #else
     QFETCH(int, index);
     const Writer writer = writers()[size_t(index)];

@@ -63,6 +63,15 @@ class ExportTest : public QObject {
         return model;
     }
 
+    /// The same with a constant of 4,000 bytes.
+    onnx::ModelProto withLargeConstant() const
+    {
+        auto proto = annotated();
+        addFloats(proto.mutable_graph(), "large", std::vector<float>(1000, 0.25f));
+        addNode(proto.mutable_graph(), "Identity", { "large" }, { "copy" }, "reader");
+        return proto;
+    }
+
 private slots:
     void unchangedModelsComeBack_data()
     {
@@ -180,10 +189,7 @@ private slots:
 
     void externalData()
     {
-        auto proto = annotated();
-        addFloats(proto.mutable_graph(), "large", std::vector<float>(1000, 0.25f));
-        addNode(proto.mutable_graph(), "Identity", { "large" }, { "copy" }, "reader");
-        QS_HELPER(write(path("in.onnx"), proto));
+        QS_HELPER(write(path("in.onnx"), withLargeConstant()));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         ExportOptions options;
@@ -206,10 +212,7 @@ private slots:
     /// The model that is replaced and its data stay whole until the new ones are.
     void externalDataOfTwoModels()
     {
-        auto proto = annotated();
-        addFloats(proto.mutable_graph(), "large", std::vector<float>(1000, 0.25f));
-        addNode(proto.mutable_graph(), "Identity", { "large" }, { "copy" }, "reader");
-        QS_HELPER(write(path("in.onnx"), proto));
+        QS_HELPER(write(path("in.onnx"), withLargeConstant()));
         const auto model = importModel(path("in.onnx"));
         QVERIFY(model.ok());
         ExportOptions options;

@@ -18,6 +18,8 @@ namespace qs::test {
 inline Result<SnapshotPtr> fakeBuild(
     const Inputs& inputs, const SnapshotPtr&, const ProgressFn&, const CancelToken&, const PartialFn&)
 {
+    if (inputs.quantPath == "bad")
+        return badInput("the file is truncated", "/models/bad.onnx", "copy it again");
     if (inputs.floatPath.empty())
         return SnapshotPtr(std::make_shared<Snapshot>());
     fake::Options options;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/fake_window.h"
+#include "tests/views/program_set_up.h"
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/actions/named_action.h"
@@ -83,13 +84,7 @@ QMenu* openMenu() { return qobject_cast<QMenu*>(QApplication::activePopupWidget(
 class TestActions : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
-        setUpApplication(*qApp);
-    }
+    void initTestCase() { setUpProgram(m_folder); }
 
     void init() { QSettings().clear(); }
 

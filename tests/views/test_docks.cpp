@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Panels as docks: their titles, floating, pinning, and layouts with names.
 #include "tests/views/example_window.h"
+#include "tests/views/program_set_up.h"
 #include "widgets/session/details/shown_place.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/panel.h"
@@ -130,10 +131,7 @@ private slots:
     void initTestCase()
     {
         QVERIFY(m_settings.isValid());
-        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
-        setUpApplication(*qApp);
+        setUpProgram(m_settings);
     }
 
     /// However often the start page takes the place of the panels.

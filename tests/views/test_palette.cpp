@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/example_window.h"
 #include "tests/views/fake_window.h"
+#include "tests/views/program_set_up.h"
 #include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/palette/palette.h"
@@ -22,13 +23,7 @@ using namespace qs::test;
 class TestPalette : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
-        setUpApplication(*qApp);
-    }
+    void initTestCase() { setUpProgram(m_folder); }
 
     void init() { QSettings().clear(); }
 

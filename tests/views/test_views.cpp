@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/fake_snapshot.h"
+#include "tests/views/fake_window.h"
+#include "tests/views/program_set_up.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/table_panel.h"
@@ -40,22 +42,9 @@
 #include <map>
 
 using namespace qs;
+using namespace qs::test;
 
 namespace {
-
-Result<SnapshotPtr> fakeBuild(
-    const Inputs& inputs, const SnapshotPtr&, const ProgressFn&, const CancelToken&, const PartialFn&)
-{
-    if (inputs.quantPath == "bad")
-        return badInput("the file is truncated", "/models/bad.onnx", "copy it again");
-    if (inputs.floatPath.empty())
-        return SnapshotPtr(std::make_shared<Snapshot>());
-    fake::Options options;
-    options.tensors = 12;
-    auto snapshot = std::make_shared<Snapshot>(*fake::comparison(options));
-    snapshot->inputs = inputs;
-    return SnapshotPtr(snapshot);
-}
 
 Inputs somePair(const std::string& quantized = "/models/micro_kws/qdq.onnx")
 {
@@ -115,13 +104,7 @@ std::map<QString, QImage> picturesIn(ThemeChoice first, ThemeChoice then)
 class TestViews : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-        QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
-        setUpApplication(*qApp);
-    }
+    void initTestCase() { setUpProgram(m_folder); }
 
     void startPageUntilSomethingIsOpen()
     {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/support/real_build.h"
+#include "tests/views/program_set_up.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"
@@ -43,15 +44,6 @@ inline Inputs bothModels()
     Inputs inputs = floatAndData();
     inputs.quantPath = example("digits_qdq.onnx");
     return inputs;
-}
-
-/// What the program sets up before its first window; its settings go to this folder.
-inline void setUpProgram(const QTemporaryDir& settings)
-{
-    QCoreApplication::setOrganizationName(QStringLiteral("Quantscope"));
-    QCoreApplication::setApplicationName(QStringLiteral("quantscope-test"));
-    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
-    setUpApplication(*qApp);
 }
 
 /// A window with its session and what keeps the work.
