@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that can have the focus, or be pressed, has a name for screen readers.
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/data/fixed_inputs_dialog.h"
 #include "widgets/views/data/prepare_dialog.h"

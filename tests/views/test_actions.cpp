@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/fake_window.h"
-#include "tests/views/program_set_up.h"
+#include "tests/views/support/fake_window.h"
+#include "tests/views/support/program_set_up.h"
 #include "widgets/views/actions/action_registry.h"
 #include "widgets/views/actions/menu_keys.h"
 #include "widgets/views/actions/named_action.h"

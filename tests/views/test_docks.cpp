@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Panels as docks: their titles, floating, pinning, and layouts with names.
-#include "tests/views/example_window.h"
-#include "tests/views/program_set_up.h"
+#include "tests/views/support/example_window.h"
+#include "tests/views/support/program_set_up.h"
 #include "widgets/session/details/shown_place.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/panel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Work that is not saved is asked about before anything takes its place, and comes back after a crash.
-#include "tests/views/window_with_work.h"
+#include "tests/views/support/window_with_work.h"
 #include "widgets/session/files/termination_signals.h"
 #include "widgets/views/window/recovery_bar.h"
 

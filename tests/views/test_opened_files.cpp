@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files are opened in whatever way and order they are given, and what gave way comes back.
-#include "tests/views/window_with_work.h"
+#include "tests/views/support/window_with_work.h"
 
 #include <QLabel>
 #include <QSignalSpy>

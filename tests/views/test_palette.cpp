@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/example_window.h"
-#include "tests/views/fake_window.h"
-#include "tests/views/program_set_up.h"
+#include "tests/views/support/example_window.h"
+#include "tests/views/support/fake_window.h"
+#include "tests/views/support/program_set_up.h"
 #include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/palette/palette.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/session/details/shown_place.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/recipe_form.h"

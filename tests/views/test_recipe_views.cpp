@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/work/long_work.h"
 #include "core/quant/recipe/recipe_json.h"
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/point_chart.h"
 #include "widgets/session/export/hand_over.h"

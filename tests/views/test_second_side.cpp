@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/plots/channel_chart.h"
 #include "widgets/plots/heat_map.h"

@@ -2,7 +2,7 @@
 // The window and its dialogs at small and large sizes, with small and large fonts, with short and very long names: no
 // text is cut that must be whole, nothing lies over anything else, and all fits a screen of 1280×720.
 #include "tests/support/fake_snapshot.h"
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/plots/plot_widget.h"
 #include "widgets/views/base/elided_label.h"
 #include "widgets/views/base/error_bar.h"

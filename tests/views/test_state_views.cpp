@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is clicked is what an edit concerns, and numbers say what they are of.
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/base/table_panel.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/array_file.h"
 #include "core/tensor/convert.h"
-#include "tests/views/example_window.h"
+#include "tests/views/support/example_window.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/table_panel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/small_session.h"
+#include "tests/views/support/small_session.h"
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/base/text/elided_name.h"

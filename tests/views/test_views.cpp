@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/fake_snapshot.h"
-#include "tests/views/fake_window.h"
-#include "tests/views/program_set_up.h"
+#include "tests/views/support/fake_window.h"
+#include "tests/views/support/program_set_up.h"
 #include "widgets/models/tables/tensor_model.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/table_panel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/shown_graph.h"
+#include "tests/views/support/shown_graph.h"
 #include "widgets/models/inspector/inspector_model.h"
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/group_painter.h"

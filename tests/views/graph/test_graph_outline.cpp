@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The graph in words: the outline, and what screen readers find in the canvas.
-#include "tests/views/shown_graph.h"
+#include "tests/views/support/shown_graph.h"
 #include "widgets/views/graph/outline/box_accessible.h"
 #include "widgets/views/graph/outline/canvas_accessible.h"
 #include "widgets/views/graph/outline/graph_accessibility.h"

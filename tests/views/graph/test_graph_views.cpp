@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/shown_graph.h"
+#include "tests/views/support/shown_graph.h"
 #include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/session/shown/search_names.h"

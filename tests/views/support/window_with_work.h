@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/support/real_build.h"
-#include "tests/views/program_set_up.h"
+#include "tests/views/support/program_set_up.h"
 #include "widgets/session/files/autosave.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/projects.h"

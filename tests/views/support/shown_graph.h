@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "tests/views/small_session.h"
+#include "tests/views/support/small_session.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"

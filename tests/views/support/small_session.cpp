@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "tests/views/small_session.h"
+#include "tests/views/support/small_session.h"
 
 #include <QtTest>
 
