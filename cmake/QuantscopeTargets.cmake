@@ -3,7 +3,7 @@
 # qs_unity(<target>): compiles its sources several at a time where QS_UNITY asks for it. What two of them both name in an
 # unnamed namespace is an error then: share it, or give it a name that says more.
 function(qs_unity target)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${QS_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${QS_UNITY})
 endfunction()
 
 # qs_library(<name> SOURCES ... [DEPS public targets ...] [PRIVATE targets ...] [NO_UNITY]): a static library qs_<name>.
@@ -52,6 +52,23 @@ function(qs_precompiled_tests name)
     target_precompile_headers(qs_${name} PRIVATE ${folder}/${name}.h)
 endfunction()
 
+# qs_test_moc(<target> <sources>): what moc makes of each source with Q_OBJECT, for its `#include "<source>.moc"`. CMake's
+# AUTOMOC would start two programs and compile one more file for every test.
+function(qs_test_moc target)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_moc)
+    file(MAKE_DIRECTORY ${folder})
+    foreach(source ${ARGN})
+        get_filename_component(path ${source} ABSOLUTE)
+        file(STRINGS ${path} found REGEX "^ *Q_OBJECT" LIMIT_COUNT 1)
+        if(found)
+            get_filename_component(name ${source} NAME_WE)
+            qt6_generate_moc(${path} ${folder}/${name}.moc)
+            target_sources(${target} PRIVATE ${folder}/${name}.moc)
+        endif()
+    endforeach()
+    target_include_directories(${target} PRIVATE ${folder})
+endfunction()
+
 # qs_test(<name> SOURCES ... DEPS ... [NO_UNITY]): a Qt Test executable test_<name>; it links only what DEPS name. Tests
 # take longer to compile than to run: they are optimized a little only.
 function(qs_test name)
@@ -60,9 +77,10 @@ function(qs_test name)
         set(ARG_TIMEOUT 120)
     endif()
     add_executable(test_${name} ${ARG_SOURCES})
-    set_target_properties(test_${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_link_libraries(test_${name} PRIVATE qs_warnings Qt6::Test ${ARG_DEPS})
     qs_test_options(test_${name})
+    qs_test_moc(test_${name} ${ARG_SOURCES})
     if(QS_PRECOMPILE AND ARG_DEPS MATCHES "qs_views")
         target_precompile_headers(test_${name} REUSE_FROM qs_window_tests)
     elseif(QS_PRECOMPILE AND NOT ARG_DEPS MATCHES "qs_(models|session|plots)|onnx_proto|Qt6::")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/engine/plan/plan.h"
 #include "core/prepare/fold_known_sizes.h"
+#include "core/prepare/plan_constant.h"
 #include "core/prepare/prepare.h"
 
 #include <algorithm>
@@ -10,12 +10,6 @@ namespace qs {
 namespace {
 
 constexpr size_t kAlwaysSmall = size_t(1) << 16;
-
-const Tensor* constantOf(const Plan& plan, const std::string& name)
-{
-    const ValueId id = plan.graph().findValue(name);
-    return id.valid() ? plan.constant(id) : nullptr;
-}
 
 /// All that it makes is constant and no larger than what it reads.
 bool folds(const GraphDraft& draft, const DraftNode& node, const Plan& plan)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/prepare/plan_constant.h"
 #include "core/prepare/unrolled_loop.h"
 #include "core/tensor/convert.h"
 
@@ -28,12 +29,6 @@ LoopShape openBySize(size_t input)
     LoopShape shape = open("its number of iterations", { input });
     shape.bySize = true;
     return shape;
-}
-
-const Tensor* constantOf(const Plan& plan, const std::string& name)
-{
-    const ValueId id = plan.graph().findValue(name);
-    return id.valid() ? plan.constant(id) : nullptr;
 }
 
 bool isTrue(const Tensor* t) { return t && t->dtype() == DType::Bool && t->count() == 1 && elementAsInt(*t, 0) != 0; }

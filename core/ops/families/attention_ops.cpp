@@ -76,7 +76,7 @@ std::optional<int64_t> flexAttentionMacs(const InferContext& c, std::span<const 
     return macs;
 }
 
-Result<Facts> inferLikeFirst(const InferContext& c)
+Result<Facts> inferLikeData(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 2));
     return Facts { fact(c.input(0)->dtype, c.input(0)->dims) };
@@ -124,8 +124,8 @@ void registerAttentionOps(OpRegistry& r)
 {
     r.add({ "", "Attention", inferAttention, Tolerance::Accumulation });
     r.add({ kPreviewDomain, "FlexAttention", inferFlexAttention, Tolerance::Accumulation, flexAttentionMacs });
-    r.add({ "", "RotaryEmbedding", inferLikeFirst, Tolerance::Accumulation });
-    r.add({ "", "TensorScatter", inferLikeFirst, Tolerance::Exact });
+    r.add({ "", "RotaryEmbedding", inferLikeData, Tolerance::Accumulation });
+    r.add({ "", "TensorScatter", inferLikeData, Tolerance::Exact });
     r.add({ "", "LinearAttention", inferLinearAttention, Tolerance::Accumulation });
     r.add({ "", "CausalConvWithState", inferCausalConv, Tolerance::Accumulation });
 }

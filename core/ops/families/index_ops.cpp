@@ -183,12 +183,6 @@ Result<Facts> inferGatherND(const InferContext& c)
     return Facts { fact(type, out) };
 }
 
-Result<Facts> inferLikeFirst(const InferContext& c)
-{
-    QS_CHECK(needInputs(c, 1));
-    return Facts { fact(c.input(0)->dtype, c.input(0)->dims) };
-}
-
 Result<Facts> inferTranspose(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -394,16 +388,16 @@ void registerIndexOps(OpRegistry& r)
     add("Gather", inferGather);
     add("GatherElements", inferGatherElements);
     add("GatherND", inferGatherND);
-    add("ScatterElements", inferLikeFirst, Tolerance::Accumulation);
-    add("ScatterND", inferLikeFirst, Tolerance::Accumulation);
-    add("Scatter", inferLikeFirst);
+    add("ScatterElements", inferSame, Tolerance::Accumulation);
+    add("ScatterND", inferSame, Tolerance::Accumulation);
+    add("Scatter", inferSame);
     add("Transpose", inferTranspose);
     add("Pad", inferPad);
     add("Resize", inferResize, Tolerance::Accumulation);
     add("Upsample", inferResize, Tolerance::Accumulation);
     add("DepthToSpace", inferBlocks);
     add("SpaceToDepth", inferBlocks);
-    add("ReverseSequence", inferLikeFirst);
+    add("ReverseSequence", inferSame);
     add("TopK", inferTopK);
     add("Unique", inferUnique);
     add("Compress", inferCompress);

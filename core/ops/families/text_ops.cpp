@@ -18,7 +18,7 @@ Status needText(const InferContext& c, size_t slot)
     return {};
 }
 
-Result<Facts> inferConcat(const InferContext& c)
+Result<Facts> inferStringConcat(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 2));
     QS_CHECK(needText(c, 0));
@@ -28,7 +28,7 @@ Result<Facts> inferConcat(const InferContext& c)
     return Facts { fact(DType::String, std::move(dims)) };
 }
 
-Result<Facts> inferSplit(const InferContext& c)
+Result<Facts> inferStringSplit(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
     QS_CHECK(needText(c, 0));
@@ -81,8 +81,8 @@ Result<Facts> inferTfIdf(const InferContext& c)
 
 void registerTextOps(OpRegistry& r)
 {
-    r.add({ "", "StringConcat", inferConcat, Tolerance::Exact });
-    r.add({ "", "StringSplit", inferSplit, Tolerance::Exact });
+    r.add({ "", "StringConcat", inferStringConcat, Tolerance::Exact });
+    r.add({ "", "StringSplit", inferStringSplit, Tolerance::Exact });
     r.add({ "", "StringNormalizer", inferNormalizer, Tolerance::Exact });
     r.add({ "", "RegexFullMatch", inferMatch, Tolerance::Exact });
     r.add({ "", "TfIdfVectorizer", inferTfIdf, Tolerance::OneUlp });

@@ -18,7 +18,7 @@ namespace qs {
 
 namespace {
 
-using Kind = BackendOutcome::Kind;
+using Outcome = BackendOutcome::Kind;
 
 bool hasRandomNode(const Graph& graph)
 {
@@ -103,9 +103,9 @@ BackendOutcome runDataSet(
     auto inputs = readAll(folder, "input", graph, graph.inputs());
     auto wanted = readAll(folder, "output", graph, outputs);
     if (!inputs || !wanted)
-        return { Kind::Skipped, issueText((inputs ? wanted : inputs).issue()), false };
+        return { Outcome::Skipped, issueText((inputs ? wanted : inputs).issue()), false };
     if (wanted->size() > outputs.size())
-        return { Kind::Failed, "the imported graph has fewer outputs than the data set", false };
+        return { Outcome::Failed, "the imported graph has fewer outputs than the data set", false };
 
     for (size_t i = 0; i < std::min(inputs->size(), graph.inputs().size()); ++i)
         restoreBFloat16((*inputs)[i], graph.value(graph.inputs()[i]).type.dtype);
@@ -113,21 +113,21 @@ BackendOutcome runDataSet(
     BufferPool pool;
     Execution execution(schedule, pool);
     if (const auto bound = execution.bind(*inputs); !bound)
-        return { Kind::Skipped, issueText(bound.issue()), true };
+        return { Outcome::Skipped, issueText(bound.issue()), true };
     if (const auto done = execution.runAll(cancel); !done)
-        return { Kind::Skipped, issueText(done.issue()), true };
+        return { Outcome::Skipped, issueText(done.issue()), true };
     const bool random = hasRandomNode(graph);
     for (size_t i = 0; i < wanted->size(); ++i) {
         if (!execution.has(outputs[i]))
-            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " was not computed", false };
+            return { Outcome::Failed, "output " + graph.value(outputs[i]).name + " was not computed", false };
         restoreBFloat16((*wanted)[i], execution.get(outputs[i]).dtype());
         const Tensor got = toPlain(execution.get(outputs[i]));
         const std::string text = random ? kindDifference(got, (*wanted)[i]) : difference(got, (*wanted)[i]);
         if (!text.empty())
-            return { Kind::Failed, "output " + graph.value(outputs[i]).name + " " + text, false };
+            return { Outcome::Failed, "output " + graph.value(outputs[i]).name + " " + text, false };
     }
     if (random)
-        return { Kind::Skipped, "its values are random; type and shape of the outputs are right", false };
+        return { Outcome::Skipped, "its values are random; type and shape of the outputs are right", false };
     return {};
 }
 
@@ -145,30 +145,30 @@ std::vector<BackendTest> findBackendTests(const fs::path& top)
     return tests;
 }
 
-std::string_view outcomeName(Kind kind)
+std::string_view outcomeName(Outcome kind)
 {
-    return kind == Kind::Passed ? "passed" : kind == Kind::Failed ? "failed" : "skipped";
+    return kind == Outcome::Passed ? "passed" : kind == Outcome::Failed ? "failed" : "skipped";
 }
 
 BackendOutcome runBackendTest(const BackendTest& test, KernelMode mode, const CancelToken& cancel)
 {
     const auto model = importModel((test.folder / "model.onnx").string());
     if (!model)
-        return { Kind::Skipped, issueText(model.issue()), true };
+        return { Outcome::Skipped, issueText(model.issue()), true };
     Demand demand;
     demand.values.assign((*model)->graph.outputs().begin(), (*model)->graph.outputs().end());
     const auto schedule = Schedule::make(Plan::make(*model, { mode }), std::move(demand));
     if (!schedule)
-        return { Kind::Skipped, issueText(schedule.issue()), false };
+        return { Outcome::Skipped, issueText(schedule.issue()), false };
     for (const auto& entry : fs::directory_iterator(test.folder)) {
         if (!entry.is_directory())
             continue;
         BackendOutcome outcome = runDataSet(*schedule, entry.path(), cancel);
         if (const std::string_view why = contestedReason(test.folder.filename().string());
-            outcome.kind == Kind::Failed && !why.empty())
-            return { Kind::Skipped,
+            outcome.kind == Outcome::Failed && !why.empty())
+            return { Outcome::Skipped,
                 "its recorded result is contested: " + std::string(why) + " (" + outcome.reason + ")", false };
-        if (outcome.kind != Kind::Passed)
+        if (outcome.kind != Outcome::Passed)
             return outcome;
     }
     return {};

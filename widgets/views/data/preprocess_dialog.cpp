@@ -34,7 +34,7 @@ namespace qs {
 namespace {
 
 const QString kReadTag = QStringLiteral("pictures-read"), kLookTag = QStringLiteral("pictures-look");
-constexpr int kSide = 112;
+constexpr int kPictureSide = 112;
 constexpr int kFormWidth = 330; ///< font units
 
 std::optional<PictureForm> formOf(const Snapshot& snapshot)
@@ -133,7 +133,7 @@ QWidget* PreprocessDialog::makePreview()
     for (int i = 0; i < int(kShownPictures); ++i)
         for (const bool prepared : { false, true }) {
             auto* label = new QLabel(side);
-            label->setFixedSize(kSide, kSide);
+            label->setFixedSize(kPictureSide, kPictureSide);
             label->setAlignment(Qt::AlignCenter);
             label->setAccessibleName(
                 prepared ? tr("Picture %1 as the network gets it").arg(i + 1) : tr("Picture %1").arg(i + 1));
@@ -243,7 +243,7 @@ void PreprocessDialog::look()
     job.title = tr("Prepare the first pictures");
     job.visibility = Visibility::Hidden;
     const QPointer<PreprocessDialog> self(this);
-    job.process = [self, read = m_read, how = *how, side = int(kSide * devicePixelRatioF())](
+    job.process = [self, read = m_read, how = *how, side = int(kPictureSide * devicePixelRatioF())](
                       const JobContext&) -> Result<std::function<void()>> {
         QS_TRY(PictureLook look, lookAt(*read, how, side));
         return std::function<void()>([self, look = std::move(look)] {

@@ -10,7 +10,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kSide = 20; ///< pixels of the button
+constexpr int kButtonSide = 20; ///< pixels of the button
 constexpr double kHalf = 4; ///< pixels: of the sign, around the middle
 constexpr double kLine = 1.3;
 
@@ -56,7 +56,7 @@ SignButton::SignButton(Sign sign, QAction* action, QWidget* parent)
 {
     setDefaultAction(action);
     setAutoRaise(true);
-    setFixedSize(kSide, kSide);
+    setFixedSize(kButtonSide, kButtonSide);
     setFocusPolicy(Qt::TabFocus);
     const auto name = [this] { setAccessibleName(defaultAction()->toolTip()); };
     connect(action, &QAction::changed, this, name);
