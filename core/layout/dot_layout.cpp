@@ -4,6 +4,8 @@
 #include <graphviz/gvc.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +18,7 @@ namespace qs {
 namespace {
 
 constexpr double kPointsPerInch = 72;
+constexpr int kInchDecimals = 6;
 constexpr const char* kTrunkWeight = "20"; ///< others weigh 1
 
 /// libgvc keeps global state: one context for the program, used under a mutex.
@@ -40,7 +43,14 @@ void set(void* object, const char* name, const std::string& value)
     agsafeset(object, const_cast<char*>(name), const_cast<char*>(value.c_str()), const_cast<char*>(""));
 }
 
-std::string inches(double points) { return std::to_string(points / kPointsPerInch); }
+/// Graphviz reads it with a decimal point, whatever the locale.
+std::string inches(double points)
+{
+    std::array<char, 64> text {};
+    const auto end = std::to_chars(
+        text.data(), text.data() + text.size(), points / kPointsPerInch, std::chars_format::fixed, kInchDecimals);
+    return { text.data(), end.ptr };
+}
 
 /// Boxes that a way over steps of one layer joins with the piece's first (or last) layer.
 std::set<uint32_t> joinedBy(const std::vector<DisplayEdge>& steps, std::set<uint32_t> reached, bool downwards)

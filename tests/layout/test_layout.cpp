@@ -9,6 +9,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <clocale>
 #include <cmath>
 
 using namespace qs;
@@ -78,6 +79,7 @@ QString faults(const FoldedGraph& graph, const GraphLayout& layout)
 class TestLayout : public QObject {
     Q_OBJECT
 private slots:
+    void decimalCommasChangeNothing();
     void noOverlaps_data();
     void noOverlaps();
     void emptyGraph();
@@ -386,6 +388,25 @@ void TestLayout::scopesTellRepeatedBlocksApart()
     QCOMPARE(graph.boxes[1].title, std::string("Relu a/…/0"));
     QCOMPARE(graph.boxes[2].title, std::string("Relu b/…/0"));
     QCOMPARE(graph.boxes[3].title, std::string("Relu head"));
+}
+
+/// Also where the process has a locale that writes 0,5.
+void TestLayout::decimalCommasChangeNothing()
+{
+    const FoldedGraph graph = residual(3);
+    const GraphLayout wanted = laidOut(graph);
+    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+    for (const char* name : { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "fr_FR.utf8", "pl_PL.UTF-8" })
+        if (std::setlocale(LC_NUMERIC, name))
+            break;
+    if (std::localeconv()->decimal_point != std::string(","))
+        QSKIP("no locale with a decimal comma is installed");
+    const GraphLayout layout = laidOut(graph);
+    std::setlocale(LC_NUMERIC, before.c_str());
+    QCOMPARE(layout.size.width, wanted.size.width);
+    QCOMPARE(layout.size.height, wanted.size.height);
+    for (size_t box = 0; box < wanted.boxes.size(); ++box)
+        QCOMPARE(layout.boxes[box].centreX(), wanted.boxes[box].centreX());
 }
 
 void TestLayout::titlesKeepWhatDiffers()

@@ -420,6 +420,21 @@ void TestPlots::asksWhereToSave()
         QCOMPARE(window.findChild<QMessageBox*>() == nullptr, writable);
     }
     QVERIFY(window.findChild<QMessageBox*>()->text().contains("plot.txt.png"));
+    delete window.findChild<QMessageBox*>();
+    new WriteGuard(&window, [](const QString& path) { return path.endsWith("input.png") ? "it is read" : ""; });
+    QWidget plot(&window);
+    for (const char* name : { "input.png", "other.png" }) {
+        saveAs(&plot, "Save as PNG", "png", [&](const QString& path) {
+            written << path;
+            return true;
+        });
+        auto* dialog = plot.findChild<QFileDialog*>();
+        dialog->selectFile(folder.filePath(name));
+        static_cast<QDialog*>(dialog)->accept();
+        QTRY_VERIFY(!plot.findChild<QFileDialog*>());
+    }
+    QCOMPARE(written, QStringList { folder.filePath("other.png") });
+    QCOMPARE(plot.findChild<QMessageBox*>()->text(), QStringLiteral("it is read"));
 }
 
 QTEST_MAIN(TestPlots)

@@ -5,8 +5,10 @@
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/line_chart.h"
 #include "widgets/plots/point_chart.h"
+#include "widgets/plots/save_dialog.h"
 #include "widgets/session/export/exports.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/detail/channels_panel.h"
 #include "widgets/views/detail/error_map_panel.h"
@@ -103,6 +105,106 @@ private slots:
         const QTemporaryDir folder;
         writeInJob(e.session, QStringLiteral("test"), folder.filePath(QStringLiteral("new.onnx")), count);
         QTRY_COMPARE(written.load(), 1);
+    }
+
+    /// A box has the number of the tensor that the next box sees; of another of its tensors while that is selected.
+    void oneSelectionHasOneNumber()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        const GraphCanvas& canvas = e.window.graph().canvas();
+        e.session.selection().clear();
+        std::vector<QString> own;
+        for (const BoxLook& box : canvas.look().boxes)
+            own.push_back(box.number);
+        size_t others = 0;
+        for (size_t r = 0; r < e.session.comparison()->activations.size(); ++r) {
+            const ActivationRow& row = e.session.comparison()->activations[r];
+            e.session.selection().selectActivation(r);
+            const auto selected = canvas.look().selected;
+            QVERIFY2(selected, row.name.c_str());
+            QCOMPARE(canvas.look().boxes[*selected].number,
+                row.accumulated.exact ? QStringLiteral("exact") : decibelText(row.accumulated.sqnrDb));
+            others += canvas.look().boxes[*selected].number != own[*selected];
+        }
+        QVERIFY(others > 1); // of what Conv makes before its Relu
+        e.session.selection().clear();
+        for (size_t b = 0; b < own.size(); ++b)
+            QCOMPARE(canvas.look().boxes[b].number, own[b]);
+    }
+
+    /// What is held by the mouse is let go of: its place would be gone when it is dropped.
+    void panelsComeBackThoughOneIsDragged()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        DockLayout& layout = e.window.layoutOfPanels();
+        QDockWidget& dock = *e.window.findChild<QDockWidget*>(QStringLiteral("dock-inspector"));
+        const auto openPanels = [&layout] {
+            QList<bool> open;
+            for (const QAction* action : layout.toggleActions())
+                open << action->isChecked();
+            return open;
+        };
+        for (const bool otherLayout : { false, true }) {
+            layout.apply(LayoutName::Inspect);
+            const QList<bool> open = openPanels();
+            QWidget* title = dock.titleBarWidget();
+            QTest::mousePress(title, Qt::LeftButton, {}, QPoint(4, 4));
+            for (int step = 1; step < 8; ++step) {
+                const QPoint at(4 - 40 * step, 4 + 20 * step);
+                QMouseEvent move(
+                    QEvent::MouseMove, at, title->mapToGlobal(QPointF(at)), Qt::NoButton, Qt::LeftButton, {});
+                QCoreApplication::sendEvent(title, &move);
+                QCoreApplication::processEvents();
+            }
+            QVERIFY(dock.isFloating());
+            if (otherLayout)
+                layout.apply(LayoutName::Inspect);
+            layout.hideAll();
+            layout.showAgain();
+            QTest::mouseRelease(title, Qt::LeftButton, {}, QPoint(4, 4));
+            QCoreApplication::processEvents();
+            layout.hideAll();
+            layout.showAgain();
+            QCoreApplication::processEvents();
+            QCOMPARE(openPanels(), open);
+        }
+    }
+
+    void nodeAloneIsMeasuredWhenAskedFor()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        const auto actions = e.window.findChildren<QAction*>();
+        const auto found = std::ranges::find(
+            actions, QStringLiteral("recipe.nodeAlone"), [](const QAction* action) { return actionId(*action); });
+        QAction* action = found == actions.end() ? nullptr : *found;
+        QVERIFY(action && action->isEnabled() && !action->isChecked());
+        const auto measured = [&] {
+            const auto metrics = availableMetrics(*e.session.snapshot());
+            return std::ranges::find(metrics, Metric::NodeAlone) != metrics.end();
+        };
+        QVERIFY(!measured());
+        for (const bool on : { true, false }) {
+            action->trigger();
+            QTRY_COMPARE_WITH_TIMEOUT(measured(), on, 60'000);
+            QVERIFY(e.ready());
+            QCOMPARE(action->isChecked(), on);
+        }
+    }
+
+    /// Pictures and numbers of plots, like all that is written.
+    void plotsReplaceNothingThatIsOpen()
+    {
+        Example e;
+        QVERIFY(e.ready());
+        const auto& plot = e.window.findChild<SamplesPanel*>()->scatter();
+        for (const std::string& open :
+            { e.session.files().floatPath, e.session.files().quantPath, e.session.files().data.spec })
+            QVERIFY2(!WriteGuard::refusal(&plot, toQt(open)).isEmpty(), open.c_str());
+        const QTemporaryDir folder;
+        QVERIFY(WriteGuard::refusal(&plot, folder.filePath(QStringLiteral("new.png"))).isEmpty());
     }
 
     void samples()

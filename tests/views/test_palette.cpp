@@ -116,6 +116,38 @@ private slots:
         }
     }
 
+    /// The values of settings, too: one step of undo.
+    void thePaletteFindsValuesOfSettings()
+    {
+        ExampleWindow example;
+        QVERIFY(QTest::qWaitForWindowActive(&example.window) && example.ready());
+        example.session.setAutoRun(false);
+        Palette& palette = example.window.finder();
+        palette.open(QStringLiteral("percentile"));
+        const auto wanted = [&] {
+            for (int row = 0; row < palette.model().rowCount(); ++row)
+                if (palette.model().index(row).data().toString().endsWith(QStringLiteral(": percentile")))
+                    return row;
+            return -1;
+        };
+        QTRY_VERIFY(wanted() >= 0);
+        palette.list()->setCurrentIndex(palette.model().index(wanted()));
+        QTest::keyClick(palette.field(), Qt::Key_Return);
+        QVERIFY(example.session.recipe().recipe().calibration.kind == Calibrator::Percentile);
+        QCOMPARE(example.stack().count(), 1);
+        example.stack().undo();
+        QVERIFY(example.session.recipe().recipe().calibration.kind != Calibrator::Percentile);
+        for (const RecipeField& field : recipeFields()) // one without the other could not be run
+            for (int choice = 0; choice < int(field.choices.size()); ++choice) {
+                if (!field.choices[choice].startsWith(QStringLiteral("float8")))
+                    continue;
+                applyField(example.session.recipe(), field, choice);
+                const Recipe& now = example.session.recipe().recipe();
+                QCOMPARE(now.activationType, now.weightType);
+                example.stack().undo();
+            }
+    }
+
     void thePaletteSaysThatNothingMatches()
     {
         Shown shown;

@@ -472,6 +472,13 @@ private slots:
         emit panel->curve().itemChosen(1);
         QCOMPARE(example.stack().count(), 1);
         QVERIFY(example.window.recipe().changesNotRun() > 0);
+        const auto info = [&] { return panel->header()->findChild<QLabel*>(QStringLiteral("panelInfo"))->text(); };
+        QVERIFY(info().contains(QStringLiteral("another recipe"))); // no advice on this one
+        const QColor old = panel->ranking()->palette().color(QPalette::Text);
+        example.stack().undo();
+        QVERIFY(!info().contains(QStringLiteral("another recipe")));
+        QVERIFY(panel->ranking()->palette().color(QPalette::Text) != old);
+        example.stack().redo();
         example.window.advisor().search(0.01);
         QVERIFY(QTest::qWaitFor([&] { return !example.window.advisor().found().empty(); }, kPatience));
         QVERIFY(panel->found()->model()->rowCount() >= 1);

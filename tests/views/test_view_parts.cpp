@@ -3,6 +3,7 @@
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/base/text/elided_name.h"
+#include "widgets/views/base/text/menu_width.h"
 #include "widgets/views/graph/graph_export.h"
 #include "widgets/views/graph/view/graph_legend.h"
 #include "widgets/views/tables/sample_pictures.h"
@@ -12,6 +13,7 @@
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
+#include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScreen>
@@ -125,6 +127,7 @@ private slots:
     void emptyTextsSayWhy();
     void windowsFitIntoTheScreen();
     void namesKeepWhatDiffers();
+    void menusStayNarrow();
 };
 
 void TestViewParts::coloursStayWithinTheirLimits()
@@ -285,6 +288,26 @@ void TestViewParts::namesKeepWhatDiffers()
     QVERIFY(shown(deep, "…/layers.3/mlp/down_proj/MatMul").startsWith(u'…'));
     QVERIFY(shown(deep, "…MatMul").endsWith(QStringLiteral("Mul")));
     QCOMPARE(shown("/block4/block/block.0/Conv", "block4/…0/Conv"), QStringLiteral("block4/…0/Conv"));
+}
+
+void TestViewParts::menusStayNarrow()
+{
+    QMenu menu;
+    QAction elsewhere(QString(300, u'w'));
+    const QString name = QStringLiteral("Exclude /model/") + QString(300, u'x') + QStringLiteral("/MatMul");
+    QAction* named = menu.addAction(name + QStringLiteral("\tE"));
+    QAction* brief = menu.addAction(QStringLiteral("Copy\tCtrl+C"));
+    QMenu* parts = menu.addMenu(QStringLiteral("Parts"));
+    QAction* part = parts->addAction(name);
+    menu.addAction(&elsewhere);
+    keepNarrow(menu);
+    QVERIFY(named->text().startsWith(QStringLiteral("Exclude /model/")));
+    QVERIFY(named->text().endsWith(QStringLiteral("/MatMul\tE")));
+    QVERIFY(named->text().size() < 100 && part->text().size() < 100);
+    QCOMPARE(named->toolTip(), name);
+    QVERIFY(menu.toolTipsVisible());
+    QCOMPARE(brief->text(), QStringLiteral("Copy\tCtrl+C"));
+    QCOMPARE(elsewhere.text().size(), 300); // others show it, too
 }
 
 void TestViewParts::emptyTextsSayWhy()

@@ -7,6 +7,22 @@
 
 namespace qs {
 
+WriteGuard::WriteGuard(QWidget* of, Refusal refusal)
+    : QObject(of)
+    , m_refusal(std::move(refusal))
+{
+}
+
+QString WriteGuard::refusal(const QWidget* widget, const QString& path)
+{
+    for (; widget; widget = widget->parentWidget())
+        for (const QObject* child : widget->children())
+            if (const auto* guard = dynamic_cast<const WriteGuard*>(child))
+                if (const QString text = guard->m_refusal(path); !text.isEmpty())
+                    return text;
+    return {};
+}
+
 QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& proposed, const QString& filter,
     const QString& suffix, std::function<void(const QString& path)> chosen)
 {
@@ -25,10 +41,12 @@ void saveAs(
     const auto save = [parent, suffix, write = std::move(write)](QString path) {
         if (QFileInfo(path).suffix().compare(suffix, Qt::CaseInsensitive) != 0)
             path += QLatin1Char('.') + suffix;
-        if (write(path))
+        const QString refusal = WriteGuard::refusal(parent, path);
+        if (refusal.isEmpty() && write(path))
             return;
-        auto* box = new QMessageBox(QMessageBox::Warning, QFileDialog::tr("Save"),
-            QFileDialog::tr("%1 cannot be written; choose another folder.").arg(path), QMessageBox::Ok, parent);
+        const QString text
+            = refusal.isEmpty() ? QFileDialog::tr("%1 cannot be written; choose another folder.").arg(path) : refusal;
+        auto* box = new QMessageBox(QMessageBox::Warning, QFileDialog::tr("Save"), text, QMessageBox::Ok, parent);
         box->setAttribute(Qt::WA_DeleteOnClose);
         box->open();
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QObject>
 #include <QString>
 
 #include <functional>
@@ -10,6 +11,18 @@ class QWidget;
 
 /// Ways to ask where to write, which do not block.
 namespace qs {
+
+/// Says why a file must not be replaced (empty: it may): for all that saveAs() writes from within this widget.
+class WriteGuard : public QObject {
+public:
+    using Refusal = std::function<QString(const QString& path)>;
+    WriteGuard(QWidget* of, Refusal refusal);
+    /// By the guards of the widget and of all that it lies in.
+    static QString refusal(const QWidget* widget, const QString& path);
+
+private:
+    Refusal m_refusal;
+};
 
 /// A name without an ending gets the suffix. `proposed`: a folder, or a path in it whose name is proposed.
 QFileDialog* askWhereToWrite(QWidget* parent, const QString& title, const QString& proposed, const QString& filter,

@@ -102,8 +102,11 @@ void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place
     if (const ActivationRow* other = otherRow(snapshot, r, &Comparison::activations))
         rows.add(tr("B: quantizer"), other->quantizer ? quantizerText(other->params) : tr("none of its own"));
     rows.add(tr("added: Q | node"),
-        decibelText(r.localSqnrDb, r.localExact) + QStringLiteral(" | ") + decibelText(r.nodeSqnrDb, r.nodeExact),
-        addedFormula(r, comparison) + QStringLiteral("\n\n") + metricInfo(Metric::NodeAlone).definition);
+        decibelText(r.localSqnrDb, r.localExact) + QStringLiteral(" | ")
+            + (snapshot.inputs.nodeAlone ? decibelText(r.nodeSqnrDb, r.nodeExact) : tr("not measured")),
+        addedFormula(r, comparison) + QStringLiteral("\n\n") + metricInfo(Metric::NodeAlone).definition
+            + (snapshot.inputs.nodeAlone ? QString()
+                                         : QStringLiteral("\n\n") + tr("Recipe ▸ Measure each node alone finds it.")));
     rows.add(tr("increase"), decibelText(r.increaseDb), metricInfo(Metric::Increase).definition);
     rows.add(tr("before | after Q/DQ"), decibelText(r.qdqSqnrDb, r.qdqExact),
         tr("The quantized model's own value before its quantizer against the value after (ONNX Runtime's qdq_err)."));
@@ -111,7 +114,8 @@ void addActivation(InspectorRowList& rows, const Snapshot& snapshot, const Place
     rows.add(tr("clipped"), percentText(r.clippedFraction), clippedFormula(r));
     rows.add(tr("used range | codes"), percentText(usedRangeOf(r)) + QStringLiteral(" | ") + percentText(r.usedCodes));
     const Similarity& s = r.accumulated;
-    rows.add(tr("RMSE | max error"), numberText(s.rmse) + QStringLiteral(" | ") + numberText(s.maxAbsError));
+    rows.add(tr("RMSE | max error"), numberText(s.rmse) + QStringLiteral(" | ") + numberText(s.maxAbsError),
+        tr("In Values, Find ▸ largest difference goes to where it is."));
     if (s.rmse && r.params.perTensor() && r.quantizer)
         rows.add(tr("RMSE / scale"), numberText(*s.rmse / double(r.params.scale.front())),
             tr("0.289 = 1/√12 is what ideal rounding gives."));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/recipe/recipe_fields.h"
 
+#include "core/quant/params/float8.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/models/recipe/recipe_edits.h"
 
 #include <algorithm>
 
@@ -69,6 +71,30 @@ QString RecipeField::text(const Recipe& recipe) const
     if (choices.isEmpty())
         return QString::number(value, 'g', 8);
     return value < 0 ? tr("other") : choices[qsizetype(value)];
+}
+
+namespace {
+
+/// No runtime has float8 for activations or for weights alone: what was not chosen follows what was.
+void pairFloat8(Recipe& next, const Recipe& before)
+{
+    if (isFloat8(next.activationType) == isFloat8(next.weightType))
+        return;
+    if (next.activationType != before.activationType)
+        next.weightType = isFloat8(next.activationType) ? next.activationType : DType::Int8;
+    else
+        next.activationType = isFloat8(next.weightType) ? next.weightType : DType::UInt8;
+}
+
+} // namespace
+
+void applyField(RecipeEdits& edits, const RecipeField& field, double value)
+{
+    Recipe next = edits.recipe();
+    field.set(next, value);
+    pairFloat8(next, edits.recipe());
+    const QString mergeKey = field.choices.isEmpty() ? toQt(field.path()) : QString();
+    edits.apply(tr("%1 %2").arg(field.title, field.text(next)), next, mergeKey);
 }
 
 const std::vector<RecipeField>& recipeFields()

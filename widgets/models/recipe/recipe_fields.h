@@ -39,6 +39,11 @@ private:
     std::vector<RecipeValue> m_values; ///< of the choices
 };
 
+class RecipeEdits;
+
+/// One step of undo: the recipe with this choice or number. Numbers of one field in a row become one step.
+void applyField(RecipeEdits& edits, const RecipeField& field, double value);
+
 /// All of them, in the order to show.
 const std::vector<RecipeField>& recipeFields();
 

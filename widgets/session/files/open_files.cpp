@@ -129,6 +129,11 @@ void setArithmetic(Session& session, ArithmeticProfile profile)
     openChanged(session, [&](Inputs& inputs) { inputs.profile = profile; });
 }
 
+void setNodeAlone(Session& session, bool on)
+{
+    openChanged(session, [&](Inputs& inputs) { inputs.nodeAlone = on; });
+}
+
 void openFiles(Session& session, const QStringList& paths) { openFiles(session, paths, session.wantedFiles()); }
 
 void openFiles(Session& session, const QStringList& paths, const Inputs& beside)

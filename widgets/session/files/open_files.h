@@ -26,6 +26,8 @@ OtherQuantized quantizedOf(const Session& session, const RecipeRun& run);
 void swapWithOther(Session& session);
 /// What the user says of outputs; measures them again.
 void setTasks(Session& session, const TaskChoices& tasks);
+/// Runs each node by itself on the float model's inputs, too: the "node alone" number of every tensor.
+void setNodeAlone(Session& session, bool on);
 void setArithmetic(Session& session, ArithmeticProfile profile); ///< of the quantized model; runs it again
 /// Files of any role, projects too (dropped, or named at the start): the roles are found out by a job, then they are
 /// opened beside what is open or being opened, or beside these. failed() tells of those that cannot be opened.

@@ -36,6 +36,10 @@ bool Advisor::possible() const
     return m_session.recipe().editable() && snapshot->floatModel && snapshot->data;
 }
 
+bool Advisor::measuredThis() const { return m_session.recipe().recipe() == m_sensitivityOf; }
+
+bool Advisor::foundForThis() const { return m_session.recipe().recipe() == m_foundOf; }
+
 bool Advisor::running() const { return m_session.jobs().running(kTag); }
 
 void Advisor::start(const QString& title, std::function<Result<std::function<void()>>(const JobContext&)> process)
@@ -56,16 +60,18 @@ void Advisor::measure(UnitKind by)
         [this, by, shown = m_session.snapshot(), recipe = m_session.recipe().recipe()](
             const JobContext& job) -> Result<std::function<void()>> {
             QS_TRY(const SnapshotPtr snapshot, quantizedSnapshot(shown, recipe, job));
-            const auto partial = [this, &job](const Sensitivity& part) {
-                job.post([this, so = std::make_shared<const Sensitivity>(part)] {
+            const auto partial = [this, &job, &recipe](const Sensitivity& part) {
+                job.post([this, recipe, so = std::make_shared<const Sensitivity>(part)] {
                     m_sensitivity = so;
+                    m_sensitivityOf = recipe;
                     emit changed();
                 });
             };
             QS_TRY(Sensitivity found, sensitivityOf(*snapshot, by, {}, job.progress, job.cancel, true, partial));
             auto result = std::make_shared<const Sensitivity>(std::move(found));
-            return std::function<void()>([this, result] {
+            return std::function<void()>([this, recipe, result] {
                 m_sensitivity = result;
+                m_sensitivityOf = recipe;
                 emit changed();
             });
         });
@@ -79,8 +85,9 @@ void Advisor::search(double seconds)
         [this, seconds, shown = m_session.snapshot(), recipe = m_session.recipe().recipe()](
             const JobContext& job) -> Result<std::function<void()>> {
             QS_TRY(auto found, searchRecipes(shown, recipe, seconds, job.progress, job.cancel));
-            return std::function<void()>([this, found = std::move(found)] {
+            return std::function<void()>([this, recipe, found = std::move(found)] {
                 m_found = found;
+                m_foundOf = recipe;
                 emit changed();
             });
         });

@@ -25,6 +25,9 @@ public:
     /// works, and stays as far as it came where that is cancelled.
     const Sensitivity* sensitivity() const { return m_sensitivity.get(); }
     const std::vector<FoundRecipe>& found() const { return m_found; }
+    /// False while what was measured, or found, is of another recipe than the one at hand.
+    bool measuredThis() const;
+    bool foundForThis() const;
 
     void measure(UnitKind by);
     void search(double seconds);
@@ -44,6 +47,7 @@ private:
     RecipeView& m_recipe;
     std::shared_ptr<const Sensitivity> m_sensitivity;
     std::vector<FoundRecipe> m_found;
+    Recipe m_sensitivityOf, m_foundOf; ///< the recipes that these started from
 };
 
 } // namespace qs

@@ -7,6 +7,7 @@
 #include "widgets/views/base/table_columns.h"
 #include "widgets/views/base/table_header.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/menu_width.h"
 #include "widgets/views/base/unit_actions.h"
 
 #include <QClipboard>
@@ -420,6 +421,7 @@ void TablePanel::showColumnMenu(const QPoint& position)
         m_widths->forgetWidths();
         m_widths->fit();
     });
+    keepNarrow(menu);
     menu.exec(position);
 }
 
@@ -435,6 +437,7 @@ void TablePanel::showRowMenu(const QPoint& position)
     connect(menu.addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { copyRows(TableFormat::Tsv); });
     connect(
         menu.addAction(tr("Copy as Markdown")), &QAction::triggered, this, [this] { copyRows(TableFormat::Markdown); });
+    keepNarrow(menu);
     menu.exec(position);
 }
 

@@ -7,6 +7,7 @@
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/session/files/open_work.h"
 #include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
@@ -319,6 +320,9 @@ void PreprocessDialog::accept()
     const QString folder = QFileInfo(toQt(m_pictures.request.spec)).absoluteFilePath();
     if (m_path->text().trimmed().isEmpty() || path.startsWith(folder + u'/'))
         return say(tr("The file cannot lie among the pictures; choose another place."), true);
+    if (path.toStdString() != m_pictures.request.preprocess)
+        if (const Status free = OpenWork(m_session).mayWrite(path); !free.ok())
+            return say(issueHeadline(free.issue()), true);
     if (const Status done = writeFile(path.toStdString(), preprocessJson(*how)); !done.ok())
         return say(issueHeadline(done.issue()) + u' ' + issueRemedy(done.issue()), true);
     m_pictures.request.preprocess = path.toStdString();

@@ -61,6 +61,17 @@ QString numberOf(Metric metric, const ActivationRow& row)
     return metric == Metric::Increase || metric == Metric::OtherGain ? signedDecibelText(*value) : decibelText(value);
 }
 
+BoxNumber numberOfRow(const Comparison& comparison, size_t index, Metric metric, std::optional<size_t> sample)
+{
+    const ActivationRow& row = comparison.activations[index];
+    const bool ofOneSample = sample && metric == Metric::Accumulated;
+    if (ofOneSample && *sample - comparison.firstSample < row.sampleSqnrDb.size()) {
+        const Number value = row.sampleSqnrDb[*sample - comparison.firstSample];
+        return { index, value, false, value ? decibelText(value) : QString() };
+    }
+    return { index, metricValue(metric, row), metricExact(metric, row), numberOf(metric, row) };
+}
+
 /// Lines "label: value" as a table.
 class Tip {
 public:
@@ -132,24 +143,28 @@ std::vector<BoxNumber> boxNumbers(
     if (!model)
         return numbers;
     const RowOfValue rows = snapshot.comparison ? rowsOf(*snapshot.comparison, side) : RowOfValue();
-    const bool ofOneSample = sample && metric == Metric::Accumulated;
     for (size_t b = 0; b < numbers.size(); ++b) {
-        BoxNumber& number = numbers[b];
-        number.blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
-        number.row = snapshot.comparison ? rowOfBox(*snapshot.comparison, graph.boxes[b], rows) : std::nullopt;
-        if (!number.row)
-            continue;
-        const ActivationRow& row = snapshot.comparison->activations[*number.row];
-        if (ofOneSample && *sample - snapshot.comparison->firstSample < row.sampleSqnrDb.size()) {
-            number.value = row.sampleSqnrDb[*sample - snapshot.comparison->firstSample];
-            number.text = number.value ? decibelText(number.value) : QString();
-            continue;
-        }
-        number.value = metricValue(metric, row);
-        number.exact = metricExact(metric, row);
-        number.text = numberOf(metric, row);
+        const auto row = snapshot.comparison ? rowOfBox(*snapshot.comparison, graph.boxes[b], rows) : std::nullopt;
+        if (row)
+            numbers[b] = numberOfRow(*snapshot.comparison, *row, metric, sample);
+        numbers[b].blocked = reasonOf(*model->plan, graph.boxes[b]) != nullptr;
     }
     return numbers;
+}
+
+std::optional<BoxNumber> numberOfSelected(const Snapshot& snapshot, Side side, const DisplayBox& box,
+    const BoxNumber& own, std::optional<size_t> selected, Metric metric, std::optional<size_t> sample)
+{
+    if (!snapshot.comparison || !selected || selected == own.row
+        || *selected >= snapshot.comparison->activations.size())
+        return std::nullopt;
+    const ActivationRow& row = snapshot.comparison->activations[*selected];
+    const ValueId value = side == Side::Float ? row.floatValue : row.quantValue;
+    if (std::ranges::find(box.values, value) == box.values.end())
+        return std::nullopt;
+    BoxNumber number = numberOfRow(*snapshot.comparison, *selected, metric, sample);
+    number.blocked = own.blocked;
+    return number;
 }
 
 namespace {

@@ -26,6 +26,11 @@ struct BoxNumber {
 std::vector<BoxNumber> boxNumbers(
     const Snapshot& snapshot, Side side, const FoldedGraph& graph, Metric metric, std::optional<size_t> sample = {});
 
+/// The number of the selected row, where it is of another tensor of this box than its own number: one selection has one
+/// number everywhere.
+std::optional<BoxNumber> numberOfSelected(const Snapshot& snapshot, Side side, const DisplayBox& box,
+    const BoxNumber& own, std::optional<size_t> selected, Metric metric, std::optional<size_t> sample = {});
+
 /// Names, shapes, all numbers and, where it cannot run, the reason (rich text).
 QString boxToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t box);
 QString edgeToolTip(const Snapshot& snapshot, Side side, const FoldedGraph& graph, uint32_t edge);

@@ -7,6 +7,7 @@
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
+#include "widgets/views/base/text/menu_width.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/graph/box_nodes.h"
 #include "widgets/views/graph/graph_canvas.h"
@@ -306,7 +307,11 @@ void GraphPanel::refreshLook()
         return;
     }
     const std::vector<BoxNumber>& whole = contentNumbers();
-    const std::vector<BoxNumber> numbers = drawnNumbers(whole, scene->graph(), metric);
+    std::vector<BoxNumber> numbers = drawnNumbers(whole, scene->graph(), metric);
+    const auto selected = otherTensorSelected();
+    m_lookOfSelected = selected.has_value();
+    if (selected)
+        numbers[selected->first] = selected->second;
     const double best = metricScale(metric).better == Better::Higher ? limits().second : limits().first;
     const auto colour = [&](const BoxNumber& number) {
         return metricColour(look.theme, metric, number.exact ? best : *number.value, limits());
@@ -326,6 +331,18 @@ void GraphPanel::refreshLook()
     markChosen(look);
     m_canvas->setLook(std::move(look));
     emit refreshed();
+}
+
+/// A drawn box of which another tensor is selected than the one that its number is of, and that tensor's number.
+std::optional<std::pair<uint32_t, BoxNumber>> GraphPanel::otherTensorSelected() const
+{
+    const auto box = selectedInContent();
+    const auto drawn = box ? m_canvas->scene()->drawn(*box) : std::nullopt;
+    if (!drawn || m_canvas->scene()->graph().boxes[*drawn].kind == DisplayBox::Kind::Group)
+        return std::nullopt;
+    const auto number = numberOfSelected(*shown(), m_side, content()->whole.boxes[*box], contentNumbers()[*box],
+        placeShown().activation, metricShown(), sampleShown());
+    return number ? std::optional(std::pair(*drawn, *number)) : std::nullopt;
 }
 
 void GraphPanel::placeOverlays()
@@ -553,6 +570,7 @@ void GraphPanel::showMenu(const QPoint& global)
         });
         action->setEnabled(m_canvas->scene() && m_canvas->scene()->boxCount() > 0);
     }
+    keepNarrow(menu);
     menu.exec(global);
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 class QCheckBox;
@@ -121,6 +122,7 @@ private:
     void addChosenActions(QMenu& menu);
     QString namesOf(const std::set<uint32_t>& boxes) const;
     void refreshLook();
+    std::optional<std::pair<uint32_t, BoxNumber>> otherTensorSelected() const;
     void refreshChosen();
     void markChosen(GraphLook& look) const;
     void placeOverlays();
@@ -190,6 +192,7 @@ private:
     };
     mutable NumbersOf m_numbersOf;
     mutable std::vector<BoxNumber> m_numbers;
+    bool m_lookOfSelected = false; ///< a box has the number of the selected tensor in place of its own
     std::optional<size_t> m_lookSample; ///< that the picture's numbers are of
     std::map<Metric, ColourLimits> m_limits; ///< where the user changed them
     std::vector<uint32_t> m_found; ///< boxes of the content that match the search

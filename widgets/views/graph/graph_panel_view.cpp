@@ -189,7 +189,8 @@ void GraphPanel::refreshChosen()
     if (!upToDate() || resting())
         return;
     const GraphScene* scene = m_canvas->scene();
-    if (!scene || m_canvas->look().boxes.size() != scene->boxCount() || m_lookSample != sampleShown())
+    if (!scene || m_canvas->look().boxes.size() != scene->boxCount() || m_lookSample != sampleShown()
+        || m_lookOfSelected || otherTensorSelected())
         return refreshLook();
     GraphLook look = m_canvas->look();
     markChosen(look);

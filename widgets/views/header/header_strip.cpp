@@ -8,6 +8,7 @@
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/emptied_layout.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/text/elided_button.h"
 #include "widgets/views/base/text/font_units.h"
@@ -279,10 +280,7 @@ void HeaderStrip::refreshNote()
 
 void HeaderStrip::refreshSummary()
 {
-    while (QLayoutItem* item = m_summary->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+    emptyLayout(*m_summary);
     for (const SummaryItem& item : outcomeSummary(*m_session.snapshot())) {
         auto* label = new QLabel(item.label, this);
         label->setObjectName(QStringLiteral("summaryLabel"));

@@ -23,7 +23,7 @@ namespace {
 
 const QString kSeenKey = QStringLiteral("tourSeen");
 constexpr int kWidth = 330; ///< font units
-constexpr int kGap = 18, kArrow = 9, kFrame = 3;
+constexpr int kBesideBubble = 18, kArrow = 9, kFrame = 3;
 
 /// Draws on top of the window, and lets the mouse through.
 class Pointer : public QWidget {
@@ -65,9 +65,9 @@ QRect besides(const QRect& target, const QSize& size, const QRect& room)
 {
     const int x = std::clamp(target.center().x() - size.width() / 2, room.left(), room.right() - size.width());
     const int y = std::clamp(target.center().y() - size.height() / 2, room.top(), room.bottom() - size.height());
-    const std::array<QPoint, 4> places { QPoint(target.right() + kGap, y),
-        QPoint(target.left() - kGap - size.width(), y), QPoint(x, target.top() - kGap - size.height()),
-        QPoint(x, target.bottom() + kGap) };
+    const std::array<QPoint, 4> places { QPoint(target.right() + kBesideBubble, y),
+        QPoint(target.left() - kBesideBubble - size.width(), y),
+        QPoint(x, target.top() - kBesideBubble - size.height()), QPoint(x, target.bottom() + kBesideBubble) };
     for (const QPoint& place : places)
         if (room.contains(QRect(place, size)))
             return { place, size };
@@ -277,7 +277,7 @@ void Tour::place()
 {
     if (!running() || !m_callOut)
         return;
-    const QRect room = m_window.rect().adjusted(kGap, kGap, -kGap, -kGap);
+    const QRect room = m_window.rect().adjusted(kBesideBubble, kBesideBubble, -kBesideBubble, -kBesideBubble);
     const bool there = m_target && m_target->isVisible() && m_target->window() == &m_window;
     const QRect target = there ? QRect(m_target->mapTo(&m_window, QPoint()), m_target->size()) : m_window.rect();
     m_callOut->setGeometry(besides(target, m_callOut->size(), room));

@@ -194,19 +194,41 @@ PaletteGroupPtr PaletteSources::panels() const
     return group;
 }
 
+/// Each setting, then each value that it can be given: "Calibrator: percentile".
 PaletteGroupPtr PaletteSources::settings() const
 {
     auto group = std::make_shared<PaletteGroup>();
     group->kind = PaletteKind::Setting;
     const RecipeEdits& edits = m_parts.session.recipe();
-    for (const RecipeField& field : recipeFields()) {
+    struct Target {
+        size_t field = 0;
+        std::optional<int> choice;
+    };
+    std::vector<Target> targets, choices;
+    std::vector<PaletteEntry> values;
+    for (size_t f = 0; f < recipeFields().size(); ++f) {
+        const RecipeField& field = recipeFields()[f];
         const QString reason = !edits.editable() ? tr("There is no recipe to edit: open a float model and data")
             : !field.applies(edits.recipe())     ? tr("Has no meaning with the recipe as it is")
                                                  : QString();
         group->entries.push_back({ FuzzyName(field.title), reason.isEmpty() ? field.text(edits.recipe()) : QString(),
             {}, reason, toQt(field.path()) });
+        targets.push_back({ f, std::nullopt });
+        for (int choice = 0; choice < int(field.choices.size()); ++choice) {
+            const bool now = reason.isEmpty() && field.get(edits.recipe()) == choice;
+            values.push_back({ FuzzyName(field.title + QStringLiteral(": ") + field.choices[choice]),
+                now ? tr("as it is now") : tr("Change the recipe"), {}, reason, {} });
+            choices.push_back({ f, choice });
+        }
     }
-    group->choose = [show = m_parts.showSetting](size_t entry) { show(recipeFields()[entry].path()); };
+    group->entries.insert(group->entries.end(), values.begin(), values.end());
+    targets.insert(targets.end(), choices.begin(), choices.end());
+    group->choose = [targets, show = m_parts.showSetting, session = QPointer(&m_parts.session)](size_t entry) {
+        const RecipeField& field = recipeFields()[targets[entry].field];
+        if (const auto choice = targets[entry].choice; choice && session)
+            applyField(session->recipe(), field, *choice);
+        show(field.path());
+    };
     return group;
 }
 

@@ -275,11 +275,7 @@ void RecipeForm::refreshEntropyHint(QPushButton& hint, bool shown)
 
 void RecipeForm::choose(const RecipeField& field, double value)
 {
-    RecipeEdits& edits = m_session.recipe();
-    Recipe next = edits.recipe();
-    field.set(next, value);
-    const QString mergeKey = field.choices.isEmpty() ? toQt(field.path()) : QString();
-    edits.apply(tr("%1 %2").arg(field.title, field.text(next)), next, mergeKey);
+    applyField(m_session.recipe(), field, value);
     refresh(); // what is no change is not told
 }
 

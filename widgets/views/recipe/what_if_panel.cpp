@@ -6,6 +6,7 @@
 #include "widgets/session/shown/empty_texts.h"
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_label.h"
+#include "widgets/views/base/emptied_layout.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/recipe/exclusion_tree.h"
@@ -123,10 +124,7 @@ void WhatIfPanel::refresh()
 
 void WhatIfPanel::refreshDifference()
 {
-    while (QLayoutItem* item = m_difference->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+    emptyLayout(*m_difference);
     const RunTree& tree = m_session.runs().tree();
     const RecipeRun* run = tree.find(tree.current());
     const RecipeRun* parent = run ? tree.find(run->parent) : nullptr;

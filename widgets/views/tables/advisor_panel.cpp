@@ -77,11 +77,13 @@ AdvisorPanel::AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent)
     buildTables();
     connect(m_curve, &PointChart::itemChosen, this, &AdvisorPanel::applyPoint);
     connect(&advisor, &Advisor::changed, this, &AdvisorPanel::refresh);
-    const auto useTheme = [this] { m_curve->setStyle(plotStyleOf(m_session.theme())); };
+    const auto useTheme = [this] {
+        m_curve->setStyle(plotStyleOf(m_session.theme()));
+        refresh();
+    };
     connect(&session, &Session::themeChanged, this, useTheme);
     connect(&session, &Session::snapshotChanged, this, &AdvisorPanel::refresh);
     useTheme();
-    refresh();
 }
 
 void AdvisorPanel::buildHeader()
@@ -161,6 +163,8 @@ void AdvisorPanel::refresh()
     }
     if (m_foundModel.rowCount() != int(m_advisor.found().size()) || !running)
         m_foundModel.setFound(m_advisor.found());
+    dim(*m_ranking, m_shown && !m_advisor.measuredThis());
+    dim(*m_found, !m_advisor.found().empty() && !m_advisor.foundForThis());
     const bool any = m_shown || !m_advisor.found().empty();
     m_ranking->setVisible(m_shown);
     m_curve->setVisible(m_shown);
@@ -174,12 +178,24 @@ void AdvisorPanel::refresh()
     header()->setInfo(rankingInfo());
 }
 
+/// Numbers of another recipe than the one at hand are no advice on it.
+void AdvisorPanel::dim(QTableView& table, bool old)
+{
+    QPalette colours; // of the theme
+    if (old)
+        for (const auto role : { QPalette::Text, QPalette::HighlightedText })
+            colours.setColor(role, m_session.theme().muted);
+    table.setPalette(colours);
+}
+
 /// How far the ranking is, and of how many samples.
 QString AdvisorPanel::rankingInfo() const
 {
     if (!m_shown)
         return {};
     const QString samples = samplesText(m_shown->samples);
+    if (!m_advisor.measuredThis())
+        return tr("of another recipe: measure again · %1").arg(samples);
     if (m_shown->units.size() < m_shown->asked)
         return (m_advisor.running() ? tr("%1 of %2 so far · %3") : tr("stopped at %1 of %2 · %3"))
             .arg(countText(m_shown->units.size()), countText(m_shown->asked), samples);

@@ -36,6 +36,7 @@ private:
     QTableView* makeTable(QAbstractItemModel& model, const QString& name);
     void refresh();
     void refreshCurve();
+    void dim(QTableView& table, bool old);
     QString rankingInfo() const;
     void applyPoint(size_t point);
 

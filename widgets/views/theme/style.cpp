@@ -15,6 +15,7 @@
 #include <QToolTip>
 
 #include <array>
+#include <clocale>
 #include <utility>
 
 static void initResources() { Q_INIT_RESOURCE(quantscope); }
@@ -102,6 +103,9 @@ QIcon applicationIcon()
 
 void setUpApplication(QApplication& application)
 {
+    // Qt has taken the user's locale. What is written for programs has decimal points, and Graphviz would change this
+    // for the whole process while it lays out beside the window. QLocale is not concerned.
+    std::setlocale(LC_NUMERIC, "C");
     initResources();
     application.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     if (QGuiApplication::platformName() == QLatin1String("offscreen")) {

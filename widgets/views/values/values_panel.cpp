@@ -145,9 +145,10 @@ void ValuesPanel::buildTable()
     m_table->verticalHeader()->setDefaultSectionSize(kValueRow);
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
-        QMenu menu(this);
-        fillMenu(menu);
-        menu.exec(m_table->viewport()->mapToGlobal(at));
+        auto* menu = new QMenu(this); // a panel that was opened beside the first may go while it is open
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        fillMenu(*menu);
+        menu->popup(m_table->viewport()->mapToGlobal(at));
     });
     m_empty->setObjectName(QStringLiteral("emptyHint"));
     m_empty->setAlignment(Qt::AlignCenter);

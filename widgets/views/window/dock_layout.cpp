@@ -8,6 +8,8 @@
 #include "widgets/views/window/docks/floating_frame.h"
 
 #include <QAction>
+#include <QCloseEvent>
+#include <QCoreApplication>
 #include <QDockWidget>
 #include <QLayout>
 #include <QMainWindow>
@@ -135,9 +137,10 @@ void DockLayout::fillMenu(QMenu& menu, QDockWidget* widget)
 
 void DockLayout::showMenu(QDockWidget* widget, const QPoint& global)
 {
-    QMenu menu(widget);
-    fillMenu(menu, widget);
-    menu.exec(global);
+    auto* menu = new QMenu(widget); // the dock may go, and its menu with it, while it is open
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    fillMenu(*menu, widget);
+    menu->popup(global);
 }
 
 QDockWidget* DockLayout::openAnother(const QString& panelName)
@@ -175,8 +178,19 @@ void DockLayout::closeOthers()
 
 QDockWidget* DockLayout::dock(const char* panelName) const { return m_docks.at(QLatin1String(panelName)); }
 
+/// What is dragged meanwhile holds a layout item of its own, which would be gone when it is dropped: a dock that is
+/// asked to close lets go of it.
+void DockLayout::endDrags()
+{
+    for (QDockWidget* widget : m_window.findChildren<QDockWidget*>(Qt::FindDirectChildrenOnly)) {
+        QCloseEvent end;
+        QCoreApplication::sendEvent(widget, &end);
+    }
+}
+
 void DockLayout::apply(LayoutName name)
 {
+    endDrags();
     m_shown = true;
     closeOthers();
     const Arrangement a = arrangementOf(name, m_window.size(), m_window.height() / m_window.fontMetrics().height());
@@ -275,6 +289,7 @@ void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
 
 void DockLayout::hideAll()
 {
+    endDrags();
     if (m_shown)
         m_state = state();
     m_shown = false;
@@ -294,6 +309,7 @@ void DockLayout::showAgain()
 /// Panels that the state does not know stay closed, behind another one.
 bool DockLayout::restore(const QByteArray& state)
 {
+    endDrags();
     closeOthers();
     if (state.isEmpty())
         return false;

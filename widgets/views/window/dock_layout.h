@@ -55,6 +55,7 @@ signals:
     void applied(qs::LayoutName name);
 
 private:
+    void endDrags();
     QDockWidget* makeDock(Panel* panel);
     QDockWidget* dock(const char* panelName) const;
     void place(const Arrangement::Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);

@@ -3,8 +3,11 @@
 
 #include "core/base/files/opened_file.h"
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/words/error_text.h"
+#include "widgets/plots/save_dialog.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/session/files/open_work.h"
 #include "widgets/session/files/projects.h"
 #include "widgets/session/recipe/advisor.h"
 #include "widgets/views/actions/action_registry.h"
@@ -95,6 +98,10 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     , m_palette(new Palette(this))
 {
     setObjectName(QStringLiteral("mainWindow"));
+    new WriteGuard(this, [this](const QString& path) {
+        const Status status = OpenWork(m_session).mayWrite(path);
+        return status.ok() ? QString() : issueHeadline(status.issue());
+    });
     setWindowTitle(QStringLiteral("Quantscope"));
     setAcceptDrops(true);
     setMinimumSize(640, 480);

@@ -2,6 +2,7 @@
 #include "widgets/views/window/start_page.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/views/base/emptied_layout.h"
 #include "widgets/views/base/text/elided_button.h"
 #include "widgets/views/base/text/font_units.h"
 
@@ -95,10 +96,7 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
 
 void StartPage::refresh()
 {
-    while (QLayoutItem* item = m_list->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
+    emptyLayout(*m_list);
     if (m_recent.entries().empty())
         return;
     m_list->addWidget(label(tr("Recent"), "panelTitle", this));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/metric.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/recipe/recipe_view.h"
@@ -60,6 +61,24 @@ void addArithmetic(QMenu* menu, Session* session)
     }
 }
 
+/// Takes another run of each unit and sample, so it is not done unasked.
+void addNodeAlone(QMenu* menu, Session* session)
+{
+    QAction* action = addEntry(menu, QStringLiteral("recipe.nodeAlone"), tr("Measure each &node alone"), {}, session,
+        [session] { setNodeAlone(*session, !session->wantedFiles().nodeAlone); });
+    action->setCheckable(true);
+    action->setToolTip(metricInfo(Metric::NodeAlone).definition);
+    const auto refresh = [action, session] {
+        const Inputs wanted = session->wantedFiles();
+        action->setChecked(wanted.nodeAlone);
+        enable(*action, session->snapshot()->floatModel && session->snapshot()->quantModel && session->snapshot()->data,
+            tr("Open both models and data first"));
+    };
+    refresh();
+    QObject::connect(menu, &QMenu::aboutToShow, action, refresh);
+    QObject::connect(session, &Session::snapshotChanged, action, refresh);
+}
+
 void addSwitch(QMenu* menu, const char* id, const QString& text, Session* session, bool on, void (Session::*set)(bool),
     void (Session::*changed)(bool))
 {
@@ -112,6 +131,7 @@ void buildRecipeMenu(const WindowParts& parts, QMenu* exports)
         [session] { session->recipe().apply(tr("Reset all settings"), Recipe(session->recipe().base())); });
     menu->addSeparator();
     addArithmetic(menu, session);
+    addNodeAlone(menu, session);
     addModelActions(menu, *session, &parts.window);
     QAction* open = addEntry(menu, QStringLiteral("recipe.open"), tr("&Open recipe…"), {}, &parts.window,
         [session, window = &parts.window] { askForRecipe(*session, window); });
