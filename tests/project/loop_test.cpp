@@ -7,6 +7,7 @@
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/quantized_example.h"
+#include "core/quant/model/name_collisions.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "core/quant/recipe/recipe_ranges.h"
@@ -71,6 +72,27 @@ Result<std::shared_ptr<const Model>> withNamesExchanged(
             for (std::string& name : *names)
                 name = renamed(name);
     }
+    return draft.build();
+}
+
+/// The same network as another exporter would write it: its own names for all but inputs and outputs.
+Result<std::shared_ptr<const Model>> exportedAnew(const std::shared_ptr<const Model>& model)
+{
+    GraphDraft draft(model);
+    std::set<std::string> names;
+    for (const std::string& name : draft.constants())
+        names.insert(name);
+    for (const DraftNode& node : draft.nodes)
+        names.insert(node.outputs.begin(), node.outputs.end());
+    names.erase(std::string());
+    for (const auto* kept : { &draft.inputs(), &draft.outputs() })
+        for (const std::string& name : *kept)
+            names.erase(name);
+    size_t number = 0;
+    for (const std::string& name : names)
+        QS_CHECK(renameTensor(draft, name, "val_" + std::to_string(++number)));
+    for (DraftNode& node : draft.nodes)
+        node.name = "node_" + std::to_string(++number);
     return draft.build();
 }
 
@@ -367,6 +389,37 @@ private slots:
         QVERIFY(read->recipe.exclude == plain->recipe.exclude);
         QVERIFY(read->recipe.tensors.empty());
         QVERIFY(read->ranges.tensors == plain->ranges.tensors);
+    }
+
+    void anotherExportHasTheSameRecipe_data()
+    {
+        QTest::addColumn<int>("format");
+        QTest::newRow("qdq") << int(RecipeFormat::Qdq);
+        QTest::newRow("qoperator") << int(RecipeFormat::QOperator);
+        QTest::newRow("dynamic") << int(RecipeFormat::Dynamic);
+    }
+
+    /// Quantizers are found by what they are of where no name is known.
+    void anotherExportHasTheSameRecipe()
+    {
+        QFETCH(int, format);
+        Inputs inputs;
+        inputs.floatPath = kExamples + "digits_float.onnx";
+        inputs.data.spec = kExamples + "digits_samples.npz";
+        inputs.recipe = Recipe {};
+        inputs.recipe->format = RecipeFormat(format);
+        const auto made = buildSnapshot(inputs, nullptr, {}, {});
+        QVERIFY(made.ok());
+        const auto anew = exportedAnew((*made)->floatModel->model);
+        QVERIFY(anew.ok());
+        const auto quantized = (*made)->quantModel->model;
+        const auto own = readExample((*made)->floatModel->model, quantized), other = readExample(*anew, quantized);
+        QVERIFY(own.ok() && other.ok());
+        QVERIFY(own->possible && other->possible);
+        QCOMPARE(other->recipe.exclude.size(), own->recipe.exclude.size());
+        QVERIFY(other->recipe.opTypes == own->recipe.opTypes);
+        QCOMPARE(other->otherQuantizers.value_or(0), own->otherQuantizers.value_or(0));
+        QVERIFY(other->ranges.tensors.size() >= own->ranges.tensors.size());
     }
 };
 

@@ -5,6 +5,7 @@
 #include "core/project/snapshot/loaded_model.h"
 #include "core/project/snapshot/snapshot.h"
 #include "core/qdq/name_tails.h"
+#include "core/qdq/qlinear_signature.h"
 #include "core/quant/recipe/recipe_edit.h"
 
 #include <algorithm>
@@ -16,6 +17,18 @@ namespace qs {
 
 namespace {
 
+/// An operator on codes leaves out the Relu or Clip behind it: its output is called as what these read.
+ValueId beforeActivation(const Graph& f, const Graph& q, const Quantizer& quantizer, ValueId floatValue)
+{
+    const NodeId made = f.value(floatValue).producer;
+    if (!quantizer.quantize.valid() || !made.valid())
+        return floatValue;
+    const Node &on = q.node(quantizer.quantize), &activation = f.node(made);
+    const bool leftOut = !isQuantizeLinear(on) && (activation.is("Relu") || activation.is("Clip"))
+        && floatOpType(on) != activation.opType && activation.hasInput(0);
+    return leftOut ? activation.inputs[0] : floatValue;
+}
+
 /// Float names of values that the quantized file calls otherwise.
 ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantized, const Alignment& alignment)
 {
@@ -23,9 +36,10 @@ ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantize
     const Graph &f = floatModel.graph(), &q = quantized.graph();
     const auto nameAll = [&](uint32_t index, ValueId floatValue) {
         const Quantizer& quantizer = quantized.quant->quantizers()[index];
+        const ValueId named = beforeActivation(f, q, quantizer, floatValue);
         for (const ValueId id : { quantizer.real, quantizer.codes, quantizer.dequantized })
             if (id.valid())
-                names.try_emplace(q.value(id).name, f.value(floatValue).name);
+                names.try_emplace(q.value(id).name, f.value(named).name);
     };
     for (const WeightPair& weight : alignment.weights)
         nameAll(weight.quantizer, weight.floatValue);
@@ -53,11 +67,25 @@ bool namesMislead(const LoadedModel& f, const LoadedModel& q, const Alignment& a
     });
 }
 
+/// Most activations that are quantized have names that the float file does not have: it is another export of the
+/// network than the one that was quantized.
+bool namesAreForeign(const LoadedModel& f, const LoadedModel& q)
+{
+    size_t activations = 0, foreign = 0;
+    for (const auto& [name, tensor] : QuantizedFile::read(q.model, {}).tensors) {
+        if (tensor.constant)
+            continue;
+        ++activations;
+        foreign += !f.graph().findValue(name).valid();
+    }
+    return 2 * foreign > activations;
+}
+
 /// Nothing where the names tell it better.
 std::optional<ReadBack> readByPairs(
     const LoadedModel& f, const LoadedModel& q, const Alignment& alignment, bool usualNames)
 {
-    if (usualNames && !namesMislead(f, q, alignment))
+    if (usualNames && !namesMislead(f, q, alignment) && !namesAreForeign(f, q))
         return {};
     GraphDraft draft(f.model);
     const ValueNames names = floatNames(f, q, alignment);
