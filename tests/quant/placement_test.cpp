@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #ifndef Q_MOC_RUN // moc stumbles over the standard library's concepts
+#include "core/base/issue_text.h"
+#include "core/quant/model/name_collisions.h"
 #include "core/quant/read_back/file_codes.h"
 #include "core/quant/read_back/quantizer_differences.h"
 #include "core/quant/read_back/read_back.h"
@@ -27,7 +29,7 @@ namespace {
 
 /// The file, what was read from it, and what recipes make of the float model.
 struct Case {
-    GraphDraft net { qs::test::floatNet() };
+    GraphDraft net;
     std::vector<RecipeNode> nodes = recipeNodes(net);
     std::shared_ptr<const Model> model;
     QuantizedFile file;
@@ -35,8 +37,9 @@ struct Case {
     Recipe recipe; ///< with the file's ranges
     QuantizerHelp help;
 
-    explicit Case(ForeignFile foreign = {})
-        : model(foreign.made())
+    explicit Case(ForeignFile foreign = {}, GraphDraft given = GraphDraft(qs::test::floatNet()))
+        : net(std::move(given))
+        , model(foreign.made())
         , file(QuantizedFile::read(model, foreign.names))
         , back(readBack(model, &net, foreign.names))
     {
@@ -215,6 +218,23 @@ private slots:
         QCOMPARE(bias(without), ours);
         QCOMPARE(bias(withNodes(without, c.nodes, std::vector { c.indexOf("n_c2") }, true)), file);
         QCOMPARE(bias(withTensorType(c.recipe, "w2", DType::Int16)), ours); // beside a weight that is computed anew
+    }
+
+    /// What the file has of "r1_b" is no tensor that the quantizer made of "r1".
+    void floatBiasesNamedAfterOthers()
+    {
+        ForeignFile foreign = trained();
+        foreign.floatBias = true;
+        GraphDraft net(qs::test::floatNet());
+        QVERIFY(renameTensor(net, "b2", "r1_b").ok());
+        const Case c(std::move(foreign), std::move(net));
+        const auto made = quantizeDraft(c.net, c.recipe, c.back->ranges, c.help);
+        QVERIFY2(made.ok(), made.ok() ? "" : issueText(made.issue()).c_str());
+        QVERIFY(made->draft.constant("r1_b"));
+        QCOMPARE(toFloats(*made->draft.constant("r1_b")),
+            toFloats(*c.model->graph.value(c.model->graph.findValue("p/b2")).initializer));
+        for (const std::string& warning : made->warnings)
+            QVERIFY2(warning.find("r1_b") == std::string::npos, warning.c_str());
     }
 
     /// Beside a float weight with a pair of its own, too.

@@ -45,9 +45,17 @@ std::set<std::string> madeOfOthers(const GraphDraft& before, const GraphDraft& a
     return names;
 }
 
+/// A float bias that was to get these values, not a tensor of the quantizer's own.
+bool wasAskedFor(const KeptCodes* kept, const std::string& name, const Tensor& is)
+{
+    const auto entry = kept ? kept->find(name) : KeptCodes::const_iterator();
+    return kept && entry != kept->end() && entry->second.codes.dtype() == is.dtype()
+        && std::ranges::equal(entry->second.codes.bytes(), is.bytes());
+}
+
 } // namespace
 
-std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& after)
+std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& after, const KeptCodes* kept)
 {
     const std::map<std::string, int> given = origins(before), made = origins(after);
     std::set<std::string> others = madeOfOthers(before, after);
@@ -59,7 +67,7 @@ std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& 
         if (!given.contains(name))
             continue;
         const Tensor *was = before.constant(name), *is = after.constant(name);
-        const bool replaced = was && is && was->bytes().data() != is->bytes().data();
+        const bool replaced = was && is && was->bytes().data() != is->bytes().data() && !wasAskedFor(kept, name, *is);
         const bool hidden = !was && is && before.isInput(name);
         if (count > 1 || hidden || others.contains(name) || (replaced && isLonger(name, given)))
             taken.push_back(name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/graph/draft.h"
+#include "core/quant/params/kept_codes.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +11,8 @@ namespace qs {
 
 /// Tensors of the float model whose names the quantizer gave to tensors of its own (a constant `x_scale` beside the
 /// tensor `x`): `after` means something else by them than `before`. In the order of their names.
-std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& after);
+/// `kept`: constants that were to get these values; null: none.
+std::vector<std::string> takenNames(const GraphDraft& before, const GraphDraft& after, const KeptCodes* kept);
 
 /// Calls nodes of the float model otherwise whose names new nodes of `after` have; returns how many.
 size_t renameDoubleNodes(GraphDraft& draft, const GraphDraft& after);

@@ -176,9 +176,10 @@ Result<QuantizedDraft> quantizeDraft(
     Ranges ranges = givenRanges;
     QuantizerHelp help = givenHelp;
     std::vector<std::string> notes;
+    std::string last;
     for (size_t round = 0; round < kMostRenamings; ++round) {
         QS_TRY(QuantizedDraft made, quantizeOnce(draft, recipe, ranges, help));
-        const std::vector<std::string> taken = takenNames(draft, made.draft);
+        const std::vector<std::string> taken = takenNames(draft, made.draft, help.kept.get());
         const bool doubles = round + 1 < kMostRenamings && renameDoubleNodes(draft, made.draft) > 0;
         if (!doubles && taken.empty()) {
             notes.insert(notes.end(), made.warnings.begin(), made.warnings.end());
@@ -188,9 +189,11 @@ Result<QuantizedDraft> quantizeDraft(
             return made;
         }
         QS_CHECK(giveWay(draft, recipe, ranges, help, taken, notes));
+        last = taken.empty() ? last : taken.front();
     }
-    return badInput("tensors have the names that the quantizer gives to its own", draft.source().path,
-        "call them otherwise in the float model");
+    return Issue { IssueKind::BadInput,
+        "has a name that the quantizer gives to a tensor of its own, and others like it", draft.source().path, {}, last,
+        "call them otherwise in the float model" };
 }
 
 std::vector<std::string> calibratedTensors(const FloatModel& model, const Recipe& recipe)
