@@ -273,6 +273,54 @@ private slots:
         QVERIFY(!QFile::exists(left));
     }
 
+    /// A recipe that nothing can be run with yet is work, too: it opens as it was, and a sentence says why.
+    void unfinishedRecipesComeBack_data()
+    {
+        QTest::addColumn<bool>("saved");
+        QTest::newRow("saved") << true;
+        QTest::newRow("recovered") << false;
+    }
+
+    void unfinishedRecipesComeBack()
+    {
+        QFETCH(bool, saved);
+        const QString left = file("left.qscope");
+        Recipe wanted;
+        {
+            Work work(m_folder->path());
+            QVERIFY(work.open(floatAndData()));
+            wanted = work.session.recipe().recipe();
+            wanted.activationType = DType::Float8E4M3FN; // the weights' type is to follow
+            work.session.recipe().apply(QStringLiteral("Activations float8"), wanted);
+            if (saved) {
+                QVERIFY(work.saveTo(left));
+            } else {
+                work.autosave.flush();
+                QVERIFY(QFile::copy(work.autosave.path(), left));
+            }
+        }
+        Work work(file("again"));
+        QSignalSpy failures(&work.session, &Session::failed);
+        if (saved) {
+            openProject(work.session, left);
+        } else {
+            work.window.offerRecovery({ left });
+            QTest::mouseClick(work.button(QStringLiteral("Restore")), Qt::LeftButton);
+        }
+        QVERIFY(work.idle());
+        QCOMPARE(failures.size(), 0);
+        QVERIFY(work.session.snapshot()->floatModel);
+        QVERIFY(work.session.recipe().recipe() == wanted);
+        QCOMPARE(work.session.unsaved(), !saved);
+        const auto& warnings = work.session.snapshot()->warnings;
+        QVERIFY(std::ranges::any_of(warnings, [](const std::string& text) { return text.find("draft") != text.npos; }));
+        wanted.activationType = Recipe().activationType;
+        work.session.recipe().apply(QStringLiteral("Activations int8"), wanted);
+        work.session.run();
+        QVERIFY(work.idle());
+        QVERIFY(work.session.snapshot()->comparison);
+    }
+
     void damagedRecoveriesAreRefused_data()
     {
         QTest::addColumn<QByteArray>("from");

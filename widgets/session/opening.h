@@ -22,6 +22,7 @@ struct Opening {
     std::optional<size_t> former; ///< its number among what was open before (Session::former)
     bool asGiven = false; ///< although the float model is quantized and the quantized one is not
     std::vector<Issue> refused; ///< files that were given, too, and cannot be opened
+    bool presetFits = true; ///< as of OpenFiles
     // Of a project:
     RunTree runs;
     std::map<std::string, FileMark> marks;

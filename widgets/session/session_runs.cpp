@@ -46,13 +46,16 @@ struct BuildTask {
     SnapshotPtr previous;
     std::optional<Opening> opening; ///< of which `inputs` are made
     Inputs open; ///< before
-    bool suggested() const { return opening && inputs.recipe && opening->recipe == quantscopeRecipe(); }
+    bool suggested() const { return opening && opening->recipe == quantscopeRecipe(); }
+    /// Saved or kept work, with a recipe that may be half done: it opens as a draft.
+    bool ofWork() const { return opening && !(opening->project.isEmpty() && opening->recovered.isEmpty()); }
 };
 
 struct Built {
     SnapshotPtr snapshot;
     Inputs files; ///< of the opening, as far as they could be opened
     std::vector<Issue> refused; ///< those that could not
+    bool presetFits = true; ///< as of OpenFiles
 };
 
 bool isAbout(const Issue& issue, const std::string& path)
@@ -99,16 +102,24 @@ Result<Built> carriedOut(BuildTask task, const BuildFn& build, const JobContext&
         return build(asked, task.previous, job.progress, job.cancel, partial);
     };
     auto built = tryIt();
-    while (!built && task.opening && built.issue().kind != IssueKind::Cancelled) {
-        if (leaveOut(built.issue(), task.open, !task.opening->project.isEmpty(), &made.files)) {
-            made.refused.push_back(built.issue());
-            asked = inputsFor(made.files, task.opening->recipe, task.opening->base.recipe);
-        } else if (task.suggested() && asked.recipe) {
-            warnings.push_back("the default recipe cannot be applied: " + issueText(built.issue()));
-            asked.recipe.reset();
-        } else {
-            break;
+    const auto failed = [&] { return !built && built.issue().kind != IssueKind::Cancelled; };
+    while (task.opening && failed()) {
+        if (asked.recipe && (task.suggested() || task.ofWork())) { // it is to blame, if the files can be opened alone
+            const Issue withRecipe = built.issue();
+            asked = made.files;
+            built = tryIt();
+            if (built) {
+                warnings.push_back(
+                    (task.suggested() ? "the default recipe cannot be applied: "
+                                      : "the recipe cannot be applied as it is, and is open as a draft: ")
+                    + issueText(withRecipe));
+                made.presetFits = !task.suggested();
+            }
         }
+        if (!failed() || !leaveOut(built.issue(), task.open, !task.opening->project.isEmpty(), &made.files))
+            break;
+        made.refused.push_back(built.issue());
+        asked = inputsFor(made.files, task.opening->recipe, task.opening->base.recipe);
         built = tryIt();
     }
     QS_TRY(made.snapshot, std::move(built));
@@ -229,6 +240,7 @@ void Session::start(const Inputs& inputs, const SnapshotPtr& previous)
             m_estimate.measured(before, built.snapshot->inputs.recipe, ms);
             if (m_opening) {
                 m_opening->files = built.files;
+                m_opening->presetFits = built.presetFits;
                 m_opening->refused.insert(m_opening->refused.end(), built.refused.begin(), built.refused.end());
             }
             succeed(built.snapshot, numbers);
@@ -379,8 +391,7 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
     if (anything && (opening.otherModels || otherData))
         noteFormer(opening);
     m_open.inputs = opening.files;
-    m_open.presetFits
-        = snapshot.inputs.recipe.has_value() || !opening.files.quantPath.empty() || opening.files.data.spec.empty();
+    m_open.presetFits = opening.presetFits;
     if (opening.otherModels) {
         m_saved.reset();
         m_open.project = opening.project;
@@ -417,7 +428,7 @@ void Session::show(const SnapshotPtr& complete, const std::optional<RunNumbers>&
         const QString name = imported ? fileName(complete->inputs.quantPath)
             : step != 0               ? m_history.stack().undoText()
                                       : tr("Default recipe");
-        m_runs.show(m_history.recipe(), imported, step, name, numbers);
+        m_runs.show(imported ? m_history.base() : m_history.recipe(), imported, step, name, numbers);
         const RecipeRun* run = m_runs.tree().find(m_runs.tree().current());
         if (run->numbers && !run->numbers->fileBytes)
             m_sizeTimer.start();
