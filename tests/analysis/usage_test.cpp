@@ -554,7 +554,7 @@ void UsageTests::leftInFloat_data()
     QTest::newRow("healthy") << true << true << QStringList {};
     QTest::newRow("weight in float") << false << true << QStringList { "n_c: structure" };
     QTest::newRow("no quantizer behind") << true << false
-                                         << QStringList { "n_c: structure", "n_r: structure", "n_y: structure" };
+                                         << QStringList { "n_c: output", "n_r: structure", "n_y: structure" };
 }
 
 void UsageTests::leftInFloat()
@@ -572,6 +572,8 @@ void UsageTests::leftInFloat()
     QVERIFY(std::fabs(number(*f, "mac_share") - 1) < 1e-9); // the only product
     QVERIFY(whyFloat(c, "n_c") && !whyFloat(c, "n_x"));
     QVERIFY(f->summary.find(weight ? "has no quantizer" : "'w' is not quantized") != std::string::npos);
+    QVERIFY(f->title.starts_with(
+        weight ? "Conv computes in float, its output has no quantizer: " : "Conv is left in float: "));
 }
 
 void UsageTests::quantizersReasonComesFirst()

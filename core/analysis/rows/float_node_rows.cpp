@@ -86,8 +86,7 @@ public:
             return std::nullopt;
         for (const ValueId out : node.outputs)
             if (out.valid() && isRead(out) && !getsCodes(out))
-                return ruled ? structure("its output '" + m_graph.value(out).name + "' has no quantizer")
-                             : noRule(node);
+                return ruled ? outputLacking(out) : noRule(node);
         return std::nullopt;
     }
 
@@ -106,6 +105,10 @@ public:
 
 private:
     static FloatReason structure(std::string text) { return { FloatCause::Structure, std::move(text) }; }
+    FloatReason outputLacking(ValueId output) const
+    {
+        return { FloatCause::Output, "its output '" + m_graph.value(output).name + "' has no quantizer" };
+    }
     FloatReason noRule(const Node& node) const
     {
         return { FloatCause::NoRule,

@@ -48,6 +48,9 @@ std::string remedyFor(FloatCause cause)
         return "Nothing to do: no scale serves such values and the others, too.";
     case FloatCause::Rule:
         return "Nothing to do with this format; quantize the nodes before them, or choose another format.";
+    case FloatCause::Output:
+        return "Quantize what they make, too, if the runtime is to multiply codes: ONNX Runtime convolves codes into "
+               "codes alone, and without a quantizer there it turns input and weight into floats again.";
     case FloatCause::Structure:
         return "Quantize the float model anew if this was not meant: each needs quantizers on its inputs, its weight "
                "and its output.";
@@ -90,6 +93,19 @@ std::string causesText(const std::vector<const FloatNodeRow*>& rows)
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string titleOf(const std::vector<const FloatNodeRow*>& rows)
+{
+    const bool outputsAlone
+        = std::ranges::all_of(rows, [](const FloatNodeRow* row) { return row->reason.cause == FloatCause::Output; });
+    const std::string& type = rows.front()->opType;
+    if (outputsAlone)
+        return rows.size() == 1
+            ? fmt::format("{} computes in float, its output has no quantizer", type)
+            : fmt::format("{} nodes compute in float, their outputs have no quantizers", rows.size());
+    return rows.size() == 1 ? fmt::format("{} is left in float", type)
+                            : fmt::format("{} nodes are left in float", rows.size());
+}
+
 } // namespace
 
 void findLeftInFloat(const Comparison& c, std::vector<Finding>& found)
@@ -109,8 +125,7 @@ void findLeftInFloat(const Comparison& c, std::vector<Finding>& found)
         [](const FloatNodeRow* a, const FloatNodeRow* b) { return a->macShare.value_or(0) > b->macShare.value_or(0); });
     Finding f = makeFinding(Rule::LeftInFloat);
     f.node = rows.front()->node;
-    f.title = rows.size() == 1 ? fmt::format("{} is left in float", rows.front()->opType)
-                               : fmt::format("{} nodes are left in float", rows.size());
+    f.title = titleOf(rows);
     if (known && share >= kHeavyShare)
         f.title += fmt::format(": {} of the multiplications", percentText(share));
     f.summary = sentence(rows);

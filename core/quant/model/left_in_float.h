@@ -17,12 +17,13 @@ enum class FloatCause {
     Range, ///< no range is known of a value
     Extreme, ///< a constant or value beyond any useful scale, kept in float
     Rule, ///< a rule of ONNX Runtime's quantizer
+    Output, ///< seen in the file: all that it reads has codes, and what it makes has none
     Structure, ///< seen in the file: values without a quantizer, for whatever reason
 };
-inline constexpr NamedValues<FloatCause, 9> kFloatCauses { { { FloatCause::Excluded, "excluded" },
+inline constexpr NamedValues<FloatCause, 10> kFloatCauses { { { FloatCause::Excluded, "excluded" },
     { FloatCause::OpType, "op_type" }, { FloatCause::NoRule, "no_rule" }, { FloatCause::Opset, "opset" },
     { FloatCause::Type, "type" }, { FloatCause::Range, "range" }, { FloatCause::Extreme, "extreme" },
-    { FloatCause::Rule, "rule" }, { FloatCause::Structure, "structure" } } };
+    { FloatCause::Rule, "rule" }, { FloatCause::Output, "output" }, { FloatCause::Structure, "structure" } } };
 
 /// Why a node or a value has no codes, as the quantizer decided it.
 struct FloatReason {
