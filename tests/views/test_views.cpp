@@ -432,6 +432,14 @@ private slots:
         QDragLeaveEvent leave;
         QCoreApplication::sendEvent(&window, &leave);
         QVERIFY(!hint->isVisible());
+        QMimeData script;
+        const QString notes = folder.filePath(QStringLiteral("notes.py"));
+        QVERIFY(QFile::copy(data, notes));
+        script.setUrls({ QUrl::fromLocalFile(notes) });
+        QDragEnterEvent entered({ 10, 10 }, Qt::CopyAction, &script, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&window, &entered);
+        QTRY_VERIFY(hint->text().contains(QStringLiteral("notes.py: not opened")));
+        QCoreApplication::sendEvent(&window, &leave);
         QCoreApplication::sendEvent(&window, &enter);
         QSignalSpy settled(&session, &Session::settled);
         QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/window/drop_hint.h"
 
+#include "widgets/models/base/formatting.h"
 #include "widgets/session/session.h"
 
 #include <QEvent>
@@ -19,7 +20,7 @@ const QString kHintTag = QStringLiteral("drop-hint");
 
 } // namespace
 
-QString dropText(const Session& session, const QString& path, std::optional<FileRole> role)
+QString dropText(const Session& session, const QString& path, std::optional<Result<FileRole>> role)
 {
     const QFileInfo file(path);
     const QString name = file.fileName();
@@ -29,7 +30,9 @@ QString dropText(const Session& session, const QString& path, std::optional<File
     if (!role)
         return file.isDir() ? DropHint::tr("%1: a folder of samples").arg(name)
                             : DropHint::tr("%1: opened as what it turns out to be").arg(name);
-    switch (*role) {
+    if (!role->ok())
+        return DropHint::tr("%1: not opened: %2").arg(name, toQt(role->issue().what));
+    switch (**role) {
     case FileRole::Float:
         return hasFloat ? DropHint::tr("%1: a float model; it takes the place of what is open").arg(name)
                         : DropHint::tr("%1: the float model").arg(name);
@@ -66,7 +69,7 @@ DropHint::DropHint(Session& session, QWidget& window)
 void DropHint::showFor(const QStringList& files)
 {
     m_files = files;
-    const std::vector<std::optional<FileRole>> unknown(size_t(files.size()));
+    const std::vector<std::optional<Result<FileRole>>> unknown(size_t(files.size()));
     say(files, unknown);
     const QRect area
         = parentWidget()->rect().adjusted(kFarFromTheEdge, kFarFromTheEdge, -kFarFromTheEdge, -kFarFromTheEdge);
@@ -78,11 +81,9 @@ void DropHint::showFor(const QStringList& files)
     job.title = tr("Look at what is dragged");
     job.visibility = Visibility::Hidden;
     job.process = [hint = QPointer(this), files](const JobContext&) -> Result<std::function<void()>> {
-        std::vector<std::optional<FileRole>> roles;
-        for (const QString& file : files.first(std::min(files.size(), kMostFiles))) {
-            const auto role = fileRole(file);
-            roles.push_back(role.ok() ? std::optional(*role) : std::nullopt);
-        }
+        std::vector<std::optional<Result<FileRole>>> roles;
+        for (const QString& file : files.first(std::min(files.size(), kMostFiles)))
+            roles.emplace_back(fileRole(file));
         return std::function<void()>([hint, files, roles] {
             if (hint && hint->m_files == files)
                 hint->say(files, roles);
@@ -91,7 +92,7 @@ void DropHint::showFor(const QStringList& files)
     m_session.jobs().start(std::move(job));
 }
 
-void DropHint::say(const QStringList& files, const std::vector<std::optional<FileRole>>& roles)
+void DropHint::say(const QStringList& files, const std::vector<std::optional<Result<FileRole>>>& roles)
 {
     QStringList lines;
     for (qsizetype i = 0; i < std::min(files.size(), kMostFiles); ++i)

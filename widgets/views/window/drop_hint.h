@@ -21,13 +21,14 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    void say(const QStringList& files, const std::vector<std::optional<FileRole>>& roles);
+    void say(const QStringList& files, const std::vector<std::optional<Result<FileRole>>>& roles);
 
     Session& m_session;
     QStringList m_files;
 };
 
 /// "cat.npz: the samples that the models are compared on". Nothing known of the file: what may become of it.
-QString dropText(const Session& session, const QString& path, std::optional<FileRole> role);
+/// An issue: why it is not opened.
+QString dropText(const Session& session, const QString& path, std::optional<Result<FileRole>> role);
 
 } // namespace qs
