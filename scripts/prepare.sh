@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Sourced by ./run and ./check from the top folder: installs what is missing, configures build/release and builds it.
+# Sourced by ./run and ./check from the top folder. prepare [TARGET ...]: installs what is missing, configures
+# build/release and builds these targets, or everything.
 
 # Prints the packages of scripts/packages.txt that dpkg does not know as installed.
 missing_packages() {
@@ -37,15 +38,24 @@ install_packages() {
     }
 }
 
-# ./run and ./check share one build, so that the second of them finds it done.
+# ./run and ./check share one build, so that the second of them finds done what both need.
 build_release() {
     cmake --preset release >build/configure.log 2>&1 || {
         cat build/configure.log >&2
         echo "error: configuring failed" >&2
         return 1
     }
-    cmake --build build/release
+    if [ ! -x build/release/bin/quantscope ]; then
+        echo "Building build/release; the first time takes minutes, later ones seconds."
+    fi
+    if [ $# -gt 0 ]; then
+        cmake --build build/release --target "$@"
+    else
+        cmake --build build/release
+    fi
 }
 
-mkdir -p build
-install_packages && build_release
+prepare() {
+    mkdir -p build
+    install_packages && build_release "$@"
+}
