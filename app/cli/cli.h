@@ -1,50 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/files/atomic_file.h"
-#include "core/base/files/file_roles.h"
-#include "core/base/profile.h"
-#include "core/base/result.h"
-#include "core/base/work/work_context.h"
-#include "core/data/data_source.h"
-#include "core/engine/run/carry.h"
+#include "app/cli/options/options.h"
 
-#include <CLI/CLI.hpp>
 #include <functional>
-#include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace qs::cli {
-
-/// Exit codes of the command line contract.
-enum ExitCode { kDone = 0, kThresholdMissed = 1, kBadUse = 2, kBadInput = 3, kCancelled = 4, kInternal = 5 };
-
-/// Options that every computing command shares, as given.
-struct CommonOptions {
-    std::optional<int64_t> threads;
-    std::string memoryLimit;
-    std::vector<std::string> carry;
-    uint64_t seed = 0;
-    bool seedGiven = false;
-    std::string json;
-    bool quiet = false;
-    bool verbose = false;
-};
-
-/// The `--data` family.
-struct DataOptions {
-    std::string data;
-    std::string preprocess;
-    std::vector<std::string> shapes;
-    std::optional<int64_t> limit;
-};
-
-/// What a command needs besides its own options.
-struct Context {
-    CancelToken cancel;
-    CommonOptions common;
-};
 
 /// Registers a command's options; the returned function runs it and gives the exit code, or an issue.
 using Command = std::function<Result<int>(Context&)>;
@@ -58,42 +21,7 @@ Command addKernels(CLI::App& app, Context& context);
 Command addPrepare(CLI::App& app, Context& context);
 Command addQuantize(CLI::App& app, Context& context);
 Command addSensitivity(CLI::App& app, Context& context);
-
-void addCommonOptions(CLI::App& command, CommonOptions& options);
-/// Those of them that commands without data have.
-void addResultOptions(CLI::App& command, CommonOptions& options);
-enum class DataNeed { Required, Optional };
-void addDataOptions(CLI::App& command, DataOptions& options, DataNeed need = DataNeed::Required);
-
-Result<DataRequest> dataRequest(const DataOptions& data, const CommonOptions& common);
-Result<size_t> threadCount(const CommonOptions& common); ///< 0 = all cores
-/// The profile behind --arithmetic.
-Result<ArithmeticProfile> arithmeticProfile(const std::string& name);
-inline constexpr const char* kArithmeticHelp
-    = "how the model is computed: simulated (the file as written), integer (fused integer kernels, as ONNX Runtime "
-      "runs it by default), integer-avx2 (the same with the saturating 16-bit sums of CPUs without VNNI)";
-Result<uint64_t> memoryLimit(const CommonOptions& common); ///< bytes; 0 = default
-Result<CarryNames> carryPairs(const CommonOptions& common);
-
-/// A bar on stderr when that is a terminal and not --quiet; else nothing.
-ProgressFn progressBar(const CommonOptions& common);
-/// With that bar, and the threads and the memory that the options allow.
-Result<WorkContext> workContext(const Context& context);
-void clearProgress(const CommonOptions& common);
-void printWarnings(const std::vector<std::string>& warnings, const CommonOptions& common);
-
-/// The files behind --data, and --json.
-void addFilesOf(FileRoles& files, const DataOptions& data);
-void addFilesOf(FileRoles& files, const CommonOptions& common);
-/// Fails early: a run should not end with a path that cannot be written, no two results may go to one place, and none
-/// over a file that is read.
-Status checkFiles(const FileRoles& files);
-
-/// Text to stdout ("-") or, by a temporary neighbour, to a file.
-Status writeOutput(const std::string& path, const std::string& text);
-/// Adds a complete file that is still to take its name; nothing where there is no path.
-Status stage(std::vector<AtomicFile>& files, const std::string& path, const std::string& text);
-/// Whether all that went to stdout came to where it leads.
-Status stdoutWritten();
+/// All of them, as subcommands.
+std::vector<std::pair<CLI::App*, Command>> addCommands(CLI::App& app, Context& context);
 
 } // namespace qs::cli

@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/comparison_output.h"
 #include "app/cli/ladder.h"
-#include "app/cli/recipe_options.h"
+#include "app/cli/options/recipe_options.h"
 
 #include "core/base/issue_text.h"
 #include "core/base/work/memory.h"

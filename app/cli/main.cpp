@@ -123,24 +123,7 @@ int main(int argc, char** argv)
     app.require_subcommand(1);
     app.footer("`quantscope-cli COMMAND --help` documents each command.");
     Context context;
-    CLI::App* info = app.add_subcommand("info", "what a model file contains");
-    CLI::App* run = app.add_subcommand("run", "run a model on data");
-    CLI::App* compare = app.add_subcommand("compare", "compare a float model with its quantized counterpart");
-    CLI::App* merge = app.add_subcommand("merge", "add up the shards of a comparison");
-    CLI::App* conformance = app.add_subcommand("conformance", "run ONNX's backend tests");
-    CLI::App* prepare
-        = app.add_subcommand("prepare", "fold and fuse a float model before it is quantized, proved pass by pass");
-    CLI::App* quantize = app.add_subcommand("quantize", "write a quantized model");
-    CLI::App* sensitivity
-        = app.add_subcommand("sensitivity", "what each node, tensor or operator type costs when it is quantized");
-    CLI::App* bench = app.add_subcommand("bench", "how long a run of a model takes");
-    CLI::App* kernels = app.add_subcommand("kernels", "which kernels this build has and this CPU runs");
-    const std::pair<CLI::App*, Command> commands[]
-        = { { info, addInfo(*info, context) }, { run, addRun(*run, context) },
-              { compare, addCompare(*compare, context) }, { merge, addMerge(*merge, context) },
-              { prepare, addPrepare(*prepare, context) }, { quantize, addQuantize(*quantize, context) },
-              { sensitivity, addSensitivity(*sensitivity, context) }, { bench, addBench(*bench, context) },
-              { conformance, addConformance(*conformance, context) }, { kernels, addKernels(*kernels, context) } };
+    const auto commands = addCommands(app, context);
     if (argc > 1 && argv[1][0] != '-'
         && std::ranges::none_of(commands, [&](const auto& c) { return c.first->get_name() == argv[1]; }))
         return fail(qs::badUse("there is no command '" + std::string(argv[1]) + "'", "see `quantscope-cli --help`"));

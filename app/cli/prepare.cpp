@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
-#include "app/cli/recipe_flags.h"
+#include "app/cli/options/recipe_flags.h"
 
 #include "core/base/files/atomic_file.h"
 #include "core/data/open_data.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
-#include "app/cli/recipe_options.h"
+#include "app/cli/options/recipe_options.h"
 
 #include "core/base/work/memory.h"
 #include "core/project/files/used_files.h"

@@ -150,4 +150,100 @@ void ModelMutator::mutate(onnx::ModelProto& model)
     }
 }
 
+void ModelMutator::mutateStorage(onnx::TensorProto& tensor)
+{
+    switch (below(4)) {
+    case 0:
+        tensor.mutable_raw_data()->resize(below(tensor.raw_data().size() + 9));
+        break;
+    case 1: {
+        static constexpr const char* kPlaces[] { "", ".", "../../../../etc/passwd", "/dev/zero", "model.onnx",
+            "nowhere" };
+        tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+        tensor.clear_raw_data();
+        auto* place = tensor.add_external_data();
+        place->set_key("location");
+        place->set_value(kPlaces[below(std::size(kPlaces))]);
+        auto* size = tensor.add_external_data();
+        size->set_key(below(2) == 0 ? "length" : "offset");
+        size->set_value(std::to_string(anyInteger()));
+        break;
+    }
+    case 2: // another one of its kind: no element, one, some
+        tensor.clear_dims();
+        for (size_t n = below(3); n > 0; --n)
+            tensor.add_dims(int64_t(below(4)));
+        break;
+    default:
+        for (char& byte : *tensor.mutable_raw_data())
+            byte = below(4) == 0 ? static_cast<char>(below(256)) : byte;
+    }
+}
+
+std::string ModelMutator::anyName(const onnx::GraphProto& graph)
+{
+    static const std::string kStrange[] { "", " ", "a/b", "\x1b[31m", "=1+1", std::string(3000, 'n'), "\xff\xfe",
+        "x\ny" };
+    const auto node
+        = [&]() -> const onnx::NodeProto& { return graph.node(static_cast<int>(below(size_t(graph.node_size())))); };
+    const auto& outputs = node().output();
+    switch (below(4)) {
+    case 0:
+        return kStrange[below(std::size(kStrange))];
+    case 1:
+        if (graph.initializer_size() > 0)
+            return graph.initializer(static_cast<int>(below(size_t(graph.initializer_size())))).name();
+        [[fallthrough]];
+    default:
+        return outputs.empty() ? std::string() : outputs[static_cast<int>(below(size_t(outputs.size())))];
+    }
+}
+
+void ModelMutator::mutateNodes(onnx::GraphProto& graph)
+{
+    auto* nodes = graph.mutable_node();
+    const int at = static_cast<int>(below(size_t(nodes->size())));
+    auto& node = *nodes->Mutable(at);
+    switch (below(6)) {
+    case 0:
+        if (nodes->size() > 1)
+            nodes->DeleteSubrange(at, 1);
+        break;
+    case 1:
+        *graph.add_node() = onnx::NodeProto(node);
+        break;
+    case 2:
+        nodes->SwapElements(at, static_cast<int>(below(size_t(nodes->size()))));
+        break;
+    case 3:
+        if (node.output_size() > 0)
+            node.set_output(static_cast<int>(below(size_t(node.output_size()))), anyName(graph));
+        break;
+    case 4:
+        node.set_name(anyName(graph));
+        break;
+    default:
+        if (node.input_size() > 0)
+            node.set_input(static_cast<int>(below(size_t(node.input_size()))), anyName(graph));
+    }
+}
+
+void ModelMutator::rewire(onnx::ModelProto& model)
+{
+    onnx::GraphProto& graph = *model.mutable_graph();
+    for (size_t n = 1 + below(3); n > 0 && graph.node_size() > 0; --n) {
+        const size_t kind = below(8);
+        auto* constants = graph.mutable_initializer();
+        const int at = constants->empty() ? -1 : static_cast<int>(below(size_t(constants->size())));
+        if (kind < 4 || at < 0)
+            mutateNodes(graph);
+        else if (kind < 6)
+            mutateStorage(*constants->Mutable(at));
+        else if (kind < 7)
+            constants->DeleteSubrange(at, 1);
+        else
+            constants->Mutable(at)->set_name(anyName(graph));
+    }
+}
+
 } // namespace qs::test

@@ -19,6 +19,9 @@ public:
     }
     /// One to three changes: attributes, inputs, types, sizes, operators, opset versions, stored values.
     void mutate(onnx::ModelProto& model);
+    /// One to three changes of what is stored and how it is wired: constants cut, left out, moved to other files or
+    /// read in place of others, nodes doubled, left out or exchanged, names made equal, long or strange.
+    void rewire(onnx::ModelProto& model);
     size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(m_random); }
 
 private:
@@ -28,6 +31,9 @@ private:
     void mutateInputs(onnx::NodeProto& node);
     void mutateType(onnx::ValueInfoProto& value);
     void mutateTensor(onnx::TensorProto& tensor);
+    void mutateStorage(onnx::TensorProto& tensor);
+    void mutateNodes(onnx::GraphProto& graph);
+    std::string anyName(const onnx::GraphProto& graph);
     std::mt19937_64 m_random;
     std::vector<std::string> m_opTypes;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/cli.h"
+#include "app/cli/options/options.h"
 
 #include "core/base/text/one_line.h"
 #include "core/project/files/used_files.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/recipe_flags.h"
+#include "app/cli/options/recipe_flags.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/cli/cli.h"
-#include "app/cli/recipe_flags.h"
+#include "app/cli/options/options.h"
+#include "app/cli/options/recipe_flags.h"
 
 namespace qs::cli {
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+
+namespace qs::cli {
+
+std::vector<std::pair<CLI::App*, Command>> addCommands(CLI::App& app, Context& context)
+{
+    std::vector<std::pair<CLI::App*, Command>> commands;
+    const auto command = [&](Command (*add)(CLI::App&, Context&), const char* name, const char* purpose) {
+        CLI::App* sub = app.add_subcommand(name, purpose);
+        commands.emplace_back(sub, add(*sub, context));
+    };
+    command(addInfo, "info", "what a model file contains");
+    command(addRun, "run", "run a model on data");
+    command(addCompare, "compare", "compare a float model with its quantized counterpart");
+    command(addMerge, "merge", "add up the shards of a comparison");
+    command(addConformance, "conformance", "run ONNX's backend tests");
+    command(addPrepare, "prepare", "fold and fuse a float model before it is quantized, proved pass by pass");
+    command(addQuantize, "quantize", "write a quantized model");
+    command(addSensitivity, "sensitivity", "what each node, tensor or operator type costs when it is quantized");
+    command(addBench, "bench", "how long a run of a model takes");
+    command(addKernels, "kernels", "which kernels this build has and this CPU runs");
+    return commands;
+}
+
+} // namespace qs::cli
