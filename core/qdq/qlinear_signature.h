@@ -28,7 +28,8 @@ std::optional<QLinearSignature> qlinearSignature(const Node& node);
 /// The ONNX operator that a QLinear / integer operator stands for ("QLinearConv" -> "Conv"); others as they are.
 std::string floatOpType(const Node& node);
 
-/// Operators that move or select elements, so that codes keep their scale and zero point.
+/// Operators that move or select elements of their first input, so that codes keep their scale and zero point. It and
+/// the first output are there.
 bool movesElements(const Node& node);
 
 bool isQuantizeLinear(const Node& node);

@@ -132,6 +132,7 @@ private slots:
     void foldsConstants();
     void keepsUnfoldable();
     void unsupportedBlocksWhatDependsOnIt();
+    void nodesWithoutOutputsAreBlocked();
     void attributesThatDoNotFitBlock();
     void runsOnlyWhatIsDemanded();
     void demandDoesNotChangeBits();
@@ -192,6 +193,20 @@ void ExecutionTests::keepsUnfoldable()
     const Status status = run.runAll(); // the trouble is told when the node runs
     QVERIFY(!status.ok());
     QCOMPARE(status.issue().node, std::string("clash"));
+}
+
+/// A chain that began with one was joined to what its missing output is not read by.
+void ExecutionTests::nodesWithoutOutputsAreBlocked()
+{
+    Net net;
+    net.input("x", DType::Float32, unknown(1));
+    net.op("Neg", { "x" }, "y");
+    net.op("Relu", { "x" }, "nothing").outputs = { ValueId() };
+    const auto plan = net.plan({ "y" });
+    const auto unsupported = plan->unsupported();
+    QCOMPARE(unsupported.size(), size_t(1));
+    QCOMPARE(unsupported[0].second.node, std::string("nothing"));
+    QVERIFY(!plan->blocked(valueOf(*plan, "y")));
 }
 
 void ExecutionTests::unsupportedBlocksWhatDependsOnIt()

@@ -298,6 +298,8 @@ void OperatorFormsTests::operatorNames()
     QVERIFY(!qlinearSignature(node));
     node.domain.clear();
     node.opType = "Resize";
+    QVERIFY(!movesElements(node)); // there is nothing to move
+    node.inputs = node.outputs = { ValueId(0) };
     QVERIFY(movesElements(node));
     node.attributes.set("mode", std::string("linear"));
     QVERIFY(!movesElements(node));

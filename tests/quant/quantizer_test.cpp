@@ -419,6 +419,40 @@ private slots:
             made.issue().what.c_str());
     }
 
+    void nodesThatLackWhatTheyNeed_data()
+    {
+        QTest::addColumn<QString>("type");
+        QTest::addColumn<int>("inputs");
+        QTest::newRow("Relu of nothing") << QStringLiteral("Relu") << 0;
+        QTest::newRow("Conv without weights") << QStringLiteral("Conv") << 1;
+        QTest::newRow("Where with two") << QStringLiteral("Where") << 2;
+        QTest::newRow("Softmax without output") << QStringLiteral("Softmax") << -1;
+    }
+
+    void nodesThatLackWhatTheyNeed()
+    {
+        QFETCH(QString, type);
+        QFETCH(int, inputs);
+        SmallModel net = convNet();
+        const auto model = std::make_shared<Model>(std::move(net).finish().plan->model());
+        for (const RecipeFormat format :
+            { RecipeFormat::Qdq, RecipeFormat::QOperator, RecipeFormat::Dynamic, RecipeFormat::WeightOnly }) {
+            GraphDraft draft(model);
+            DraftNode odd;
+            odd.name = "odd";
+            odd.opType = type.toStdString();
+            odd.inputs.assign(size_t(std::max(inputs, inputs < 0 ? 1 : 0)), "x");
+            if (inputs >= 0)
+                odd.outputs = { "odd_out" };
+            draft.nodes.push_back(odd);
+            Recipe recipe;
+            recipe.format = format;
+            const auto made = quantizeDraft(draft, recipe, convRanges());
+            QVERIFY(!made.ok());
+            QCOMPARE(made.issue().node, std::string("odd"));
+        }
+    }
+
     void quantizedAlready()
     {
         SmallModel net("net.onnx");

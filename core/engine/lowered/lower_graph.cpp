@@ -147,7 +147,7 @@ void GraphLowering::addNode(NodeId id)
         return block(unsupportedOperator(node), true);
     if (auto missing = missingInput(node))
         return block(std::move(*missing), false);
-    if (node.outputs.empty())
+    if (std::ranges::none_of(node.outputs, &ValueId::valid))
         return block(badInput(node.opType + ": it has no output", {}, "export the model again"), true);
     if (auto fault = quantizationFault(node, [&](ValueId in) { return knownOf(in); }))
         return block(std::move(*fault), true);

@@ -6,6 +6,7 @@
 #include "core/ops/infer.h"
 #include "core/ops/left_out.h"
 #include "core/ops/op.h"
+#include "core/quant/model/needed_values.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/stated_types.h"
 #include "core/quant/recipe/op_types.h"
@@ -146,6 +147,7 @@ Result<FloatModel> FloatModel::make(GraphDraft draft, const Recipe& recipe, Rang
     FloatModel model {
         .draft = std::move(draft), .ranges = std::move(ranges), .keepExtremes = recipe.keepExtremeConstants
     };
+    QS_CHECK(checkNeededValues(model.draft));
     QS_TRY(const auto built, model.draft.build());
     findTypes(model, built->graph, recipe.format);
     for (size_t n = 0; n < model.draft.nodes.size(); ++n) {

@@ -5,6 +5,7 @@
 #include "core/quant/model/complete_overrides.h"
 #include "core/quant/model/load_warnings.h"
 #include "core/quant/model/name_collisions.h"
+#include "core/quant/model/needed_values.h"
 #include "core/quant/model/node_order.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/removed_activations.h"
@@ -168,6 +169,7 @@ Result<QuantizedDraft> quantizeDraft(
 {
     QS_CHECK(checkTypes(given));
     QS_CHECK(checkIsFloat(draft));
+    QS_CHECK(checkNeededValues(draft));
     if (const auto version = raisedOpset(draft, given))
         QS_CHECK(raiseOpset(draft, *version));
     if (given.format == RecipeFormat::Dynamic)
