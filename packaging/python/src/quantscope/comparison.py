@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compares a float model with its quantized counterpart."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+
+from .data import Data, Labels, PreparedData
+from .errors import BadInput, ThresholdMissed
+from .frames import frame_of
+from .notebook import comparison_html
+from .options import arguments, check_options, file_argument, shared
+from .program import Outcome, read_json, run_program
+from .progress import Progress
+from .quantizing import quantize_prepared
+from .recipe import AnyRecipe
+from .rows import Accuracy, Activation, Finding, Output, Sample, Unmatched, Weight
+from .running import inputs_of, run_prepared
+from .workspace import Workspace
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class _Task:
+    """What was compared, to be asked again: files, samples (kept as long as this lives) and options."""
+
+    def __init__(self, float_model: Path, quantized_model: Optional[Path], data: PreparedData,
+                 options: Dict[str, Any]) -> None:
+        self.float_model = float_model
+        self.quantized_model = quantized_model
+        self.data = data
+        self.options = options
+        self._made: Optional[Workspace] = None
+
+    def run(self, more: List[str], progress: Progress = None) -> Outcome:
+        """The command, with further arguments."""
+        files = [file_argument(f) for f in (self.float_model, self.quantized_model) if f is not None]
+        with Workspace() as place:
+            return run_program(["compare", *files, *self.data.arguments(), *arguments("compare", self.options, place.path),
+                                *more], progress)
+
+    def quantized_file(self) -> Path:
+        """The quantized model; where a recipe stands for it, it is made now."""
+        if self.quantized_model is not None:
+            return self.quantized_model
+        if self._made is None:
+            made = Workspace()
+            options = {**self._calibration(), **shared("quantize", self.options)}
+            quantize_prepared(self.float_model, made.file("quantized.onnx"), self._calibration_data(), options)
+            self._made = made
+        return self._made.file("quantized.onnx")
+
+    def _calibration(self) -> Dict[str, Any]:
+        return {"limit": self.options.get("calibration_limit")} if self.options.get("calibration_data") else {}
+
+    def _calibration_data(self) -> PreparedData:
+        path = self.options.get("calibration_data")
+        return PreparedData(path, dict) if path else self.data
+
+    def close(self) -> None:
+        """Removes what was kept."""
+        self.data.close()
+        if self._made is not None:
+            self._made.close()
+
+
+def _dequantized(codes: "np.ndarray[Any, Any]", row: Activation) -> "np.ndarray[Any, Any]":
+    """Real values of codes that stand in a file of QLinear operators. The first axis counts samples."""
+    if not np.issubdtype(codes.dtype, np.integer) or not row.scale:
+        return codes
+    shape = [1] * codes.ndim
+    if row.axis is not None and len(row.scale) > 1:
+        axis = row.axis if row.axis >= 0 else row.axis + codes.ndim - 1
+        shape[axis + 1] = -1
+    scale = np.asarray(row.scale, np.float32).reshape(shape)
+    zero_point = np.asarray(row.zero_point or [0], np.int32).reshape(shape if len(row.zero_point) > 1 else [1] * codes.ndim)
+    return (codes.astype(np.int32) - zero_point).astype(np.float32) * scale
+
+
+class Comparison:
+    """Result of compare().
+
+    `outputs`, `activations`, `weights`, `findings` and `samples` are lists of dataclasses whose fields are the keys of
+    the program's JSON; `json` is the whole document and `text` the program's table. Arrays that were given are kept
+    for tensor() and report() until close(), or until nobody knows the result any more.
+    """
+
+    def __init__(self, task: _Task, json: Dict[str, Any], outcome: Outcome) -> None:
+        self._task = task
+        self.json = json
+        self.text = outcome.text
+        self.threshold_missed = outcome.threshold_missed
+        self.outputs = [Output.of(row) for row in json.get("outputs", ())]
+        self.activations = [Activation.of(row) for row in json.get("activations", ())]
+        self.weights = [Weight.of(row) for row in json.get("weights", ())]
+        self.findings = [Finding.of(row) for row in json.get("findings", ())]
+        self.samples = [Sample.of(row) for row in json.get("sample_details", ())]
+        self.unmatched = Unmatched.of(json.get("unmatched") or {})
+        accuracy = json.get("accuracy")
+        self.accuracy = Accuracy.of(accuracy) if accuracy else None
+        self._rows: Dict[str, Union[Activation, Weight]] = {}
+        rows = [*self.activations, *self.weights]
+        for name, row in [*((r.name, r) for r in rows), *((r.quantized_name, r) for r in rows)]:
+            self._rows.setdefault(name, row)
+
+    def __getitem__(self, name: str) -> Union[Activation, Weight]:
+        """The row of a tensor or weight by its name in either file (that of the float file goes first)."""
+        try:
+            return self._rows[name]
+        except KeyError:
+            near = difflib.get_close_matches(name, list(self._rows), 3, 0.3)
+            hint = f"; near it: {', '.join(near)}" if near else ""
+            raise KeyError(f"no tensor is called '{name}'{hint}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{o.name} {'equal' if o.exact else f'{o.sqnr_db:.1f} dB' if o.sqnr_db is not None else '-'}"
+                            for o in self.outputs)
+        return f"<Comparison of {self.json.get('samples')} samples: {outputs}; {len(self.findings)} findings>"
+
+    def tensor(self, name: str) -> Tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
+        """Values of a tensor or weight in the float model and, dequantized, in the quantized one, both with a leading axis
+        of samples. Both models are run for it."""
+        row = self[name]
+        options = shared("run", self._task.options)
+        quantized = run_prepared(self._task.quantized_file(), self._task.data, [row.quantized_name], options)
+        if options.get("arithmetic"):
+            options["arithmetic"] = "simulated"  # of the float model, there is one alone
+        before = run_prepared(self._task.float_model, self._task.data, [row.name], options)
+        after = quantized[row.quantized_name]
+        return before[row.name], _dequantized(after, row) if isinstance(row, Activation) else after
+
+    def frame(self, rows: str = "activations") -> Any:
+        """A DataFrame of pandas: "activations", "weights", "outputs", "findings" or "samples"."""
+        key = "sample_details" if rows == "samples" else rows
+        if key not in ("activations", "weights", "outputs", "findings", "sample_details"):
+            raise ValueError(f"there are no rows '{rows}': use activations, weights, outputs, findings or samples")
+        return frame_of(self.json[key])
+
+    def report(self, path: Path, progress: Progress = None) -> None:
+        """Writes the program's self-contained HTML report. The comparison is made again for it, with histograms."""
+        options = self._task.options
+        written = {key: options.pop(key) for key in ("html", "csv", "state", "save_map", "save_mended") if key in options}
+        try:
+            self._task.run([f"--html={os.fspath(path)}"], progress)
+        finally:
+            options.update(written)
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self)
+
+    def close(self) -> None:
+        """Removes kept arrays; tensor() and report() do not work afterwards."""
+        self._task.close()
+
+    def __enter__(self) -> "Comparison":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def compare(float_model: Path, quantized_model: Optional[Path] = None, data: Data = None, *, recipe: AnyRecipe = None,
+            labels: Labels = None, limit: Optional[int] = None, arithmetic: str = "simulated",
+            threads: Optional[int] = None, progress: Progress = None, raise_on_threshold: bool = False,
+            **options: Any) -> Comparison:
+    """Runs both models over the same samples and compares all their tensors.
+
+    `quantized_model`: None where `recipe` (or an option of one) says how to make it. `data`: a path as `--data` takes it,
+    a dict of arrays (first axis: samples), an iterable of dicts (one sample each), or a loader of tensors or tuples.
+    `labels`: class numbers, one a sample, or True where each sample of a loader ends with them. `limit`: samples.
+    `arithmetic`: "simulated", "integer" or "integer-avx2". Other options are those of `quantscope-cli compare`, with
+    underscores. A missed limit (`fail_below_sqnr`, dB, …) is told by `threshold_missed`, or raised.
+    """
+    given = {"recipe": recipe, "limit": limit, "arithmetic": arithmetic, "threads": threads, **options}
+    check_options("compare", given)
+    if data is None:
+        raise TypeError("compare() needs data: a path, a dict of arrays, or an iterable of samples")
+    task = _Task(float_model, quantized_model, PreparedData(data, inputs_of(float_model), labels, limit), given)
+    try:
+        with Workspace() as place:
+            result = place.file("compare.json")
+            outcome = task.run([f"--json={result}"], progress)
+            if outcome.threshold_missed and raise_on_threshold:
+                raise ThresholdMissed(_missed(outcome.text))
+            if not os.path.exists(result):
+                raise BadInput("a shard's numbers are in its state file; use merge() over all of them")
+            return Comparison(task, read_json(result), outcome)
+    except BaseException:
+        task.close()
+        raise
+
+
+def _missed(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if "below" in line or "missed" in line or "limit" in line]
+    return lines[-1] if lines else "a limit that was set is missed"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The programs as commands that pip installs."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Dict, NoReturn, Optional
+
+from .errors import BadUse
+from .locate import cli_path, window_path
+
+_MISSING = "error: the window needs Qt; install it with `pip install quantscope[gui]`"
+
+
+def qt_folder() -> Optional[Path]:
+    """Qt as PySide6 brings it, if it is installed."""
+    found = importlib.util.find_spec("PySide6")
+    if found is None or not found.submodule_search_locations:
+        return None
+    folder = Path(next(iter(found.submodule_search_locations))) / "Qt"
+    return folder if (folder / "lib").is_dir() else None
+
+
+def _is_ours(program: str) -> bool:
+    return Path(program).parent == Path(__file__).parent / "bin"
+
+
+def window_environment(program: str) -> Dict[str, str]:
+    """The environment that the window starts in: the one of this package finds PySide6's Qt."""
+    environment = dict(os.environ)
+    qt = qt_folder() if _is_ours(program) else None
+    if qt is not None:
+        libraries = [str(qt / "lib"), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(libraries)
+        environment["QT_PLUGIN_PATH"] = str(qt / "plugins")
+    return environment
+
+
+def _end(message: str, code: int) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(code)
+
+
+def command_line() -> NoReturn:
+    """quantscope-cli"""
+    try:
+        program = cli_path()
+    except BadUse as error:
+        _end(f"error: {error}", 2)
+    os.execv(program, ["quantscope-cli", *sys.argv[1:]])
+
+
+def window() -> NoReturn:
+    """quantscope"""
+    try:
+        program = window_path()
+    except BadUse as error:
+        _end(f"error: {error}", 2)
+    if _is_ours(program) and qt_folder() is None:
+        _end(_MISSING, 2)
+    os.execve(program, ["quantscope", *sys.argv[1:]], window_environment(program))

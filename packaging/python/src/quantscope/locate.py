@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the two programs are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Iterator
+
+from .errors import BadUse
+
+
+def _is_program(path: Path) -> bool:
+    """A file that runs and is no script: this package installs scripts of the same names, which would call themselves."""
+    try:
+        with open(path, "rb") as file:
+            return os.access(path, os.X_OK) and file.read(2) != b"#!"
+    except OSError:
+        return False
+
+
+def _places(name: str) -> Iterator[Path]:
+    yield Path(__file__).parent / "bin" / name
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which(name, path=folder) if folder else None
+        if found:
+            yield Path(found)
+
+
+def _program(name: str, variable: str) -> str:
+    told = os.environ.get(variable)
+    if told:
+        if not _is_program(Path(told)):
+            raise BadUse(f"{variable} names no program: {told}; give the path of {name}")
+        return told
+    for place in _places(name):
+        if _is_program(place):
+            return str(place)
+    raise BadUse(f"the program {name} is not found; install the package from its wheel, or set {variable} to its path")
+
+
+def cli_path() -> str:
+    """Path of the command line program: QUANTSCOPE_CLI, else the one in the package, else the one in PATH."""
+    return _program("quantscope-cli", "QUANTSCOPE_CLI")
+
+
+def window_path() -> str:
+    """Path of the window: QUANTSCOPE_WINDOW, else beside QUANTSCOPE_CLI, else in the package, else in PATH."""
+    told = os.environ.get("QUANTSCOPE_CLI")
+    beside = Path(told).with_name("quantscope") if told else None
+    if beside and "QUANTSCOPE_WINDOW" not in os.environ and _is_program(beside):
+        return str(beside)
+    return _program("quantscope", "QUANTSCOPE_WINDOW")

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One run of the command line program."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import warnings
+from dataclasses import dataclass
+from typing import Any, IO, Iterator, List, Optional, Sequence, Tuple
+
+from .errors import ProgramWarning, error_of
+from .locate import cli_path
+from .progress import Bar, Progress, ProgressCall, tell
+
+_SECONDS_TO_END = 0.9  # after a signal, before the program is killed
+
+
+@dataclass
+class Outcome:
+    """How a run ended that did what it was asked for."""
+
+    text: str  # what stood on stdout
+    threshold_missed: bool
+
+
+def end(process: "subprocess.Popen[Any]") -> None:
+    """Ends a program, gently at first: it removes its temporary files."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _terminal() -> Optional[Tuple[int, int]]:
+    """Both ends of a terminal, to which alone the program says how far it is."""
+    try:
+        return os.openpty()
+    except (AttributeError, OSError):
+        return None
+
+
+def _pieces(descriptor: int) -> Iterator[str]:
+    """What is written there, cut at ends and starts of lines."""
+    rest = b""
+    while True:
+        try:
+            read = os.read(descriptor, 1 << 16)
+        except OSError:  # a terminal whose other end is closed
+            read = b""
+        if not read:
+            break
+        *whole, rest = re.split(rb"[\r\n]+", rest + read)
+        for piece in whole:
+            yield piece.decode("utf-8", "replace")
+    yield rest.decode("utf-8", "replace")
+
+
+class _Messages:
+    """Sorts what the program says on stderr."""
+
+    def __init__(self, progress: Optional[ProgressCall]) -> None:
+        self.error = ""
+        self.warnings: List[str] = []
+        self.other: List[str] = []
+        self._progress = progress
+
+    def take(self, piece: str) -> None:
+        on_bar = piece.startswith("\x1b[K")
+        piece = piece.replace("\x1b[K", "").strip()
+        if piece.startswith("error: "):
+            self.error = piece[len("error: "):]
+        elif piece.startswith("warning: "):
+            self.warnings.append(piece[len("warning: "):])
+        elif on_bar and self._progress is not None:
+            tell(piece, self._progress)
+        elif piece and not on_bar:
+            self.other.append(piece)
+
+
+def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, terminal: Optional[Tuple[int, int]]) -> int:
+    ours, theirs = terminal if terminal else os.pipe()
+    try:
+        # A session of its own: Ctrl-C in a terminal reaches Python alone, which passes it on once.
+        process = subprocess.Popen(
+            [cli_path(), *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=theirs, start_new_session=True)
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    try:
+        for piece in _pieces(ours):
+            messages.take(piece)
+        return process.wait()
+    finally:
+        end(process)
+        os.close(ours)
+
+
+def run_program(arguments: Sequence[str], progress: Progress = None) -> Outcome:
+    """Runs the program to its end. Whatever is raised meanwhile (KeyboardInterrupt, say) ends it first."""
+    call = Bar() if progress is True else progress if callable(progress) else None
+    messages = _Messages(call)
+    with tempfile.TemporaryFile() as output:
+        try:
+            code = _run(arguments, output, messages, _terminal() if call else None)
+        finally:
+            if isinstance(call, Bar):
+                call.close()
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    for warning in messages.warnings:
+        warnings.warn(warning, ProgramWarning, stacklevel=4)
+    if code not in (0, 1):
+        raise error_of(code, messages.error or " ".join(messages.other))
+    return Outcome(text, code == 1)
+
+
+def read_json(path: str) -> Any:
+    """A result of the program."""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)

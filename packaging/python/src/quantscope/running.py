@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs one model."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+import numpy as np
+
+from .arrays import load_npz
+from .data import Data, Labels, PreparedData
+from .inspecting import input_ranks
+from .options import arguments, check_options, file_argument
+from .program import run_program
+from .progress import Progress
+from .workspace import Workspace
+
+
+def inputs_of(model: "os.PathLike[str] | str") -> Any:
+    """The model's inputs, read when asked for, once."""
+    return functools.lru_cache(maxsize=None)(lambda: input_ranks(model))
+
+
+def _choice(tensors: Union[str, Sequence[str]]) -> List[str]:
+    if isinstance(tensors, str):
+        return {"all": ["--all-tensors"], "outputs": []}.get(tensors, [f"--tensors={tensors}"])
+    return [f"--tensors={name}" for name in tensors]
+
+
+def run_prepared(model: "os.PathLike[str] | str", data: PreparedData, tensors: Union[str, Sequence[str]],
+                 options: Dict[str, Any], progress: Progress = None) -> Dict[str, "np.ndarray[Any, Any]"]:
+    """run() on data that are prepared already."""
+    with Workspace() as place:
+        result = place.file("out.npz")
+        run_program(["run", file_argument(model), *data.arguments(), f"--out={result}", *_choice(tensors),
+                     *arguments("run", options, place.path)], progress)
+        return load_npz(result)
+
+
+def run(model: "os.PathLike[str] | str", data: Data, tensors: Union[str, Sequence[str]] = "outputs", *,
+        arithmetic: str = "simulated", labels: Labels = None, limit: Optional[int] = None,
+        threads: Optional[int] = None, progress: Progress = None, **options: Any) -> Dict[str, "np.ndarray[Any, Any]"]:
+    """Runs a model and returns arrays by tensor name, each with a leading axis of samples, in the tensors' own types.
+
+    `tensors`: "outputs", "all" (inputs and every output of every node), or names and patterns. `arithmetic`:
+    "simulated", "integer" or "integer-avx2". `limit`: samples. `labels`: True where the samples of a loader end with
+    class numbers, which are left out. Other options are those of `quantscope-cli run`, with underscores.
+    """
+    given = {"arithmetic": arithmetic, "limit": limit, "threads": threads, **options}
+    check_options("run", given)
+    prepared = PreparedData(data, inputs_of(model), labels, limit)
+    try:
+        return run_prepared(model, prepared, tensors, given, progress)
+    finally:
+        prepared.close()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each part of a model costs when it is quantized."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from .data import Data, Labels, PreparedData
+from .frames import frame_of
+from .options import arguments, check_options, file_argument
+from .program import read_json, run_program
+from .progress import Progress
+from .quantizing import recipe_options
+from .recipe import AnyRecipe
+from .rows import ParetoPoint, Unit
+from .running import inputs_of
+from .workspace import Workspace
+
+
+@dataclass
+class Sensitivity:
+    """Result of sensitivity(). `json`: the program's whole document; `text`: its table."""
+
+    units: List[Unit]
+    pareto: List[ParetoPoint]
+    json: Dict[str, Any]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def frame(self) -> Any:
+        """The units as a DataFrame of pandas."""
+        return frame_of(self.json["units"])
+
+
+def sensitivity(float_model: "os.PathLike[str] | str", data: Data, by: str = "node", recipe: AnyRecipe = None, *,
+                method: Optional[str] = None, per_channel: Optional[bool] = None, reduce_range: Optional[bool] = None,
+                exclude: Union[str, Sequence[str]] = (), labels: Labels = None, limit: Optional[int] = None,
+                threads: Optional[int] = None, progress: Progress = None, **options: Any) -> Sensitivity:
+    """Quantizes each unit alone, and leaves each out, and says what that does to the output (SQNR in dB).
+
+    `by`: "node", "tensor" or "type". The recipe's arguments are those of quantize(). Other options are those of
+    `quantscope-cli sensitivity`, with underscores.
+    """
+    given = {**recipe_options(recipe, method, per_channel, reduce_range, exclude), "by": by, "limit": limit,
+             "threads": threads, **options}
+    check_options("sensitivity", given)
+    prepared = PreparedData(data, inputs_of(float_model), labels, limit)
+    try:
+        with Workspace() as place:
+            result = place.file("sensitivity.json")
+            outcome = run_program(["sensitivity", file_argument(float_model), *prepared.arguments(), f"--json={result}",
+                                   *arguments("sensitivity", given, place.path)], progress)
+            json = read_json(result)
+    finally:
+        prepared.close()
+    return Sensitivity([Unit.of(unit) for unit in json["units"]],
+                       [ParetoPoint.of(point) for point in json["pareto"]], json, outcome.text)

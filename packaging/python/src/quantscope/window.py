@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Opens the window."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import Any, Dict, List, Optional, Union
+
+from .data import Data, Labels, PreparedData
+from .errors import BadInput
+from .launch import window_environment
+from .locate import window_path
+from .options import file_argument
+from .program import end
+from .running import inputs_of
+
+Path = Union[str, "os.PathLike[str]"]
+_SECONDS_TO_START = 0.3  # within which a wrong option or a missing display ends it
+
+
+class Window:
+    """A window that is open."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", data: PreparedData) -> None:
+        self._process = process
+        self._data = data  # lives as long as the window shows it
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still there."""
+        return self._process.poll() is None
+
+    def wait(self, timeout: Optional[float] = None) -> int:
+        """Waits (at most `timeout` seconds) until it is closed; returns its exit code."""
+        code = self._process.wait(timeout)
+        self._data.close()
+        return code
+
+    def close(self) -> None:
+        """Closes it."""
+        end(self._process)
+        self._data.close()
+
+
+def _arguments(options: Dict[str, Any]) -> List[str]:
+    return [f"--{name.replace('_', '-')}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
+            for name, value in options.items() if value is not None]
+
+
+def show(float_model: Optional[Path] = None, quantized_model: Optional[Path] = None, data: Data = None, *,
+         labels: Labels = None, limit: Optional[int] = None, **options: Any) -> Window:
+    """Opens the window on a pair of files and returns at once. Options are those of `quantscope`: `view`, `select`,
+    `theme`, `preprocess` …, with underscores."""
+    files = [file_argument(f) for f in (float_model, quantized_model) if f is not None]
+    prepared = PreparedData(data, inputs_of(float_model or ""), labels, limit)
+    program = window_path()
+    process = subprocess.Popen(
+        [program, *files, *prepared.arguments(), *_arguments({"limit": limit, **options})], stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=window_environment(program), start_new_session=True)
+    try:
+        process.wait(_SECONDS_TO_START)
+    except subprocess.TimeoutExpired:
+        return Window(process, prepared)
+    text = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
+    if process.returncode != 0:
+        prepared.close()
+        raise BadInput(text.rpartition("error: ")[2] or f"the window ended with code {process.returncode}")
+    return Window(process, prepared)
