@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import zipfile
 from typing import Any, BinaryIO, Dict, Mapping, Sequence, Tuple
 
@@ -97,7 +98,10 @@ def pack(path: str, streams: Mapping[str, RowStream]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:
         for name, stream in streams.items():
             stream.close()
-            file.write(stream.path, f"{name}.npy")
+            entry = zipfile.ZipInfo(f"{name}.npy")  # without the time: equal data make equal files
+            entry.file_size = os.path.getsize(stream.path)
+            with open(stream.path, "rb") as source, file.open(entry, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
             os.remove(stream.path)
 
 

@@ -13,7 +13,8 @@ from .data import Data, Labels, PreparedData
 from .errors import BadInput, ThresholdMissed
 from .frames import frame_of
 from .notebook import comparison_html
-from .options import arguments, check_options, file_argument, shared
+from .options import arguments, check_options, shared
+from .paths import FilePath, file_argument
 from .program import Outcome, read_json, run_program
 from .progress import Progress
 from .quantizing import quantize_prepared
@@ -22,13 +23,12 @@ from .rows import Accuracy, Activation, Finding, Output, Sample, Unmatched, Weig
 from .running import inputs_of, run_prepared
 from .workspace import Workspace
 
-Path = Union[str, "os.PathLike[str]"]
 
 
 class _Task:
     """What was compared, to be asked again: files, samples (kept as long as this lives) and options."""
 
-    def __init__(self, float_model: Path, quantized_model: Optional[Path], data: PreparedData,
+    def __init__(self, float_model: FilePath, quantized_model: Optional[FilePath], data: PreparedData,
                  options: Dict[str, Any]) -> None:
         self.float_model = float_model
         self.quantized_model = quantized_model
@@ -43,7 +43,7 @@ class _Task:
             return run_program(["compare", *files, *self.data.arguments(), *arguments("compare", self.options, place.path),
                                 *more], progress)
 
-    def quantized_file(self) -> Path:
+    def quantized_file(self) -> FilePath:
         """The quantized model; where a recipe stands for it, it is made now."""
         if self.quantized_model is not None:
             return self.quantized_model
@@ -70,8 +70,6 @@ class _Task:
 
 def _dequantized(codes: "np.ndarray[Any, Any]", row: Activation) -> "np.ndarray[Any, Any]":
     """Real values of codes that stand in a file of QLinear operators. The first axis counts samples."""
-    if not np.issubdtype(codes.dtype, np.integer) or not row.scale:
-        return codes
     shape = [1] * codes.ndim
     if row.axis is not None and len(row.scale) > 1:
         axis = row.axis if row.axis >= 0 else row.axis + codes.ndim - 1
@@ -103,7 +101,7 @@ class Comparison:
         accuracy = json.get("accuracy")
         self.accuracy = Accuracy.of(accuracy) if accuracy else None
         self._rows: Dict[str, Union[Activation, Weight]] = {}
-        rows = [*self.activations, *self.weights]
+        rows: List[Union[Activation, Weight]] = [*self.activations, *self.weights]
         for name, row in [*((r.name, r) for r in rows), *((r.quantized_name, r) for r in rows)]:
             self._rows.setdefault(name, row)
 
@@ -137,7 +135,15 @@ class Comparison:
             options["arithmetic"] = "simulated"  # of the float model, there is one alone
         before = run_prepared(self._task.float_model, self._task.data, [row.name], options)
         after = quantized[row.quantized_name]
-        return before[row.name], _dequantized(after, row) if isinstance(row, Activation) else after
+        return before[row.name], self._real(after, row)
+
+    def _real(self, values: "np.ndarray[Any, Any]", row: Union[Activation, Weight]) -> "np.ndarray[Any, Any]":
+        if isinstance(row, Weight) or not np.issubdtype(values.dtype, np.integer):
+            return values
+        if not row.scale:
+            raise BadInput(f"'{row.name}' has no values of its own in the quantized file, which computes it inside the "
+                           f"operator of '{row.quantized_name}'; ask for what that operator's result is compared with")
+        return _dequantized(values, row)
 
     def frame(self, rows: str = "activations") -> Any:
         """A DataFrame of pandas: "activations", "weights", "outputs", "findings" or "samples"."""
@@ -146,10 +152,10 @@ class Comparison:
             raise ValueError(f"there are no rows '{rows}': use activations, weights, outputs, findings or samples")
         return frame_of(self.json[key])
 
-    def report(self, path: Path, progress: Progress = None) -> None:
+    def report(self, path: FilePath, progress: Progress = None) -> None:
         """Writes the program's self-contained HTML report. The comparison is made again for it, with histograms."""
         options = self._task.options
-        written = {key: options.pop(key) for key in ("html", "csv", "state", "save_map", "save_mended") if key in options}
+        written: Dict[str, Any] = {key: options.pop(key) for key in ("html", "csv", "state", "save_map", "save_mended") if key in options}
         try:
             self._task.run([f"--html={os.fspath(path)}"], progress)
         finally:
@@ -169,7 +175,7 @@ class Comparison:
         self.close()
 
 
-def compare(float_model: Path, quantized_model: Optional[Path] = None, data: Data = None, *, recipe: AnyRecipe = None,
+def compare(float_model: FilePath, quantized_model: Optional[FilePath] = None, data: Data = None, *, recipe: AnyRecipe = None,
             labels: Labels = None, limit: Optional[int] = None, arithmetic: str = "simulated",
             threads: Optional[int] = None, progress: Progress = None, raise_on_threshold: bool = False,
             **options: Any) -> Comparison:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import OtherShape, RowStream, is_array, pack, rows_of, save_feed, save_npz, to_array
 from .errors import BadUse
+from .paths import FilePath
 from .workspace import Workspace
 
 Array = Any  # numpy, PyTorch or another framework's
@@ -160,7 +161,7 @@ def _streamed(data: Any, place: Workspace, inputs: Inputs, labels: Labels, limit
     return stream.finish()
 
 
-def _of_path(data: "str | os.PathLike[str]", labels: Labels) -> str:
+def _of_path(data: FilePath, labels: Labels) -> str:
     if labels is not None and not isinstance(labels, bool):
         raise BadUse("labels of data in a file stand in the file, as an array 'labels' or as docs/data.md says")
     return os.fspath(data)

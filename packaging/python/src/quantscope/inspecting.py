@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, Optional
 
-from .options import arguments, check_options, file_argument
+from .options import arguments, check_options
+from .paths import FilePath, file_argument
 from .program import read_json, run_program
 from .workspace import Workspace
 
-Path = "os.PathLike[str] | str"
 
-
-def info(model: Path, **options: Any) -> Dict[str, Any]:
+def info(model: FilePath, **options: Any) -> Dict[str, Any]:
     """The dict of `quantscope-cli info --json`: inputs, outputs, node types, parameters, MACs, quantization form …"""
     check_options("info", options)
     with Workspace() as place:
@@ -23,6 +21,6 @@ def info(model: Path, **options: Any) -> Dict[str, Any]:
         return found
 
 
-def input_ranks(model: Path) -> Dict[str, Optional[int]]:
+def input_ranks(model: FilePath) -> Dict[str, Optional[int]]:
     """Names of a model's inputs, in order, and how many axes they have (None: the file does not say)."""
     return {port["name"]: None if port["shape"] is None else len(port["shape"]) for port in info(model)["inputs"]}

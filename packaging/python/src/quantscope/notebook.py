@@ -40,7 +40,7 @@ def _findings(comparison: "Comparison") -> str:
 
 def _worst(comparison: "Comparison") -> List[Any]:
     measured = [row for row in comparison.activations if row.sqnr_db is not None]
-    return sorted(measured, key=lambda row: row.sqnr_db)[:_WORST]
+    return sorted(measured, key=lambda row: row.sqnr_db or 0.0)[:_WORST]
 
 
 def comparison_html(comparison: "Comparison") -> str:

@@ -59,7 +59,7 @@ def check_options(command: str, given: Mapping[str, Any]) -> None:
 
 def _one_text(value: Any) -> str:
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if hasattr(value, "item") and not isinstance(value, str):  # a scalar of numpy
         value = value.item()
     return repr(value) if isinstance(value, float) else str(value)
@@ -112,12 +112,6 @@ def arguments(command: str, given: Mapping[str, Any], folder: str) -> List[str]:
         else:
             line.append(f"--{option.name}={_one_text(value)}")
     return line
-
-
-def file_argument(path: "os.PathLike[str] | str") -> str:
-    """A path that cannot be taken for an option."""
-    text = os.fspath(path)
-    return os.path.join(".", text) if text.startswith("-") else text
 
 
 def shared(command: str, given: Mapping[str, Any]) -> Dict[str, Any]:

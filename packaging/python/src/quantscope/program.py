@@ -17,6 +17,7 @@ from .errors import ProgramWarning, error_of
 from .locate import cli_path
 from .progress import Bar, Progress, ProgressCall, tell
 
+_WORKSPACE = re.compile(r"[^\s']*/quantscope-\w{8}/")  # folders that the user does not know of
 _SECONDS_TO_END = 0.9  # after a signal, before the program is killed
 
 
@@ -121,7 +122,7 @@ def run_program(arguments: Sequence[str], progress: Progress = None) -> Outcome:
     for warning in messages.warnings:
         warnings.warn(warning, ProgramWarning, stacklevel=4)
     if code not in (0, 1):
-        raise error_of(code, messages.error or " ".join(messages.other))
+        raise error_of(code, _WORKSPACE.sub("", messages.error or " ".join(messages.other)))
     return Outcome(text, code == 1)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .data import Data, Labels, PreparedData
-from .options import arguments, check_options, file_argument
+from .options import arguments, check_options
+from .paths import FilePath, file_argument
 from .program import read_json, run_program
 from .progress import Progress
 from .recipe import AnyRecipe
@@ -38,7 +39,7 @@ def recipe_options(recipe: AnyRecipe, method: Optional[str], per_channel: Option
             "exclude": exclude or None}
 
 
-def quantize_prepared(float_model: "os.PathLike[str] | str", out: "os.PathLike[str] | str", data: PreparedData,
+def quantize_prepared(float_model: FilePath, out: FilePath, data: PreparedData,
                       options: Dict[str, Any], progress: Progress = None) -> Quantized:
     """quantize() with data that are prepared already."""
     with Workspace() as place:
@@ -48,7 +49,7 @@ def quantize_prepared(float_model: "os.PathLike[str] | str", out: "os.PathLike[s
         return Quantized.of(read_json(result))
 
 
-def quantize(float_model: "os.PathLike[str] | str", out: "os.PathLike[str] | str", data: Data = None,
+def quantize(float_model: FilePath, out: FilePath, data: Data = None,
              recipe: AnyRecipe = None, *, method: Optional[str] = None, per_channel: Optional[bool] = None,
              reduce_range: Optional[bool] = None, exclude: Union[str, Sequence[str]] = (), labels: Labels = None,
              limit: Optional[int] = None, threads: Optional[int] = None, progress: Progress = None,

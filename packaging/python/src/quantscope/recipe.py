@@ -2,6 +2,7 @@
 """How a float model is quantized, as a value."""
 
 from __future__ import annotations
+from .paths import FilePath
 
 import copy
 import json
@@ -26,12 +27,12 @@ class Recipe(Dict[str, Any]):
         super().__init__(merged)
 
     @classmethod
-    def load(cls, path: "os.PathLike[str] | str") -> "Recipe":
+    def load(cls, path: FilePath) -> "Recipe":
         """Reads a recipe file. One without a preset starts from ONNX Runtime's defaults."""
         with open(path, encoding="utf-8") as file:
             return cls({"preset": "onnxruntime", **json.load(file)})
 
-    def save(self, path: "os.PathLike[str] | str") -> None:
+    def save(self, path: FilePath) -> None:
         """Writes a recipe file."""
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self, file, indent=1)

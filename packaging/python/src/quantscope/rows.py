@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Dict, List, Mapping, Optional, Type, TypeVar
 
+Number = float  # where a field is called so, too
 R = TypeVar("R", bound="Row")
 
 
@@ -29,8 +30,8 @@ class Row:
         for key, value in json.items():
             if key not in kinds:
                 extra[key] = value
-            elif kinds[key] is not None and isinstance(value, dict):
-                known[key] = kinds[key].of(value)
+            elif isinstance(value, dict) and kinds[key] is not None:
+                known[key] = kinds[key].of(value)  # type: ignore[union-attr]
             else:
                 known[key] = value
         return cls(extra=extra, **known)
@@ -166,8 +167,8 @@ class Accuracy(Row):
     """With labels: how many there are, the share that each model gets right, samples whose class changed."""
 
     labels: int = 0
-    float: Optional[float] = None
-    quantized: Optional[float] = None
+    float: Optional[Number] = None
+    quantized: Optional[Number] = None
     flipped: List[int] = field(default_factory=list)
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 import numpy as np
@@ -12,13 +11,14 @@ import numpy as np
 from .arrays import load_npz
 from .data import Data, Labels, PreparedData
 from .inspecting import input_ranks
-from .options import arguments, check_options, file_argument
+from .options import arguments, check_options
+from .paths import FilePath, file_argument
 from .program import run_program
 from .progress import Progress
 from .workspace import Workspace
 
 
-def inputs_of(model: "os.PathLike[str] | str") -> Any:
+def inputs_of(model: FilePath) -> Any:
     """The model's inputs, read when asked for, once."""
     return functools.lru_cache(maxsize=None)(lambda: input_ranks(model))
 
@@ -29,7 +29,7 @@ def _choice(tensors: Union[str, Sequence[str]]) -> List[str]:
     return [f"--tensors={name}" for name in tensors]
 
 
-def run_prepared(model: "os.PathLike[str] | str", data: PreparedData, tensors: Union[str, Sequence[str]],
+def run_prepared(model: FilePath, data: PreparedData, tensors: Union[str, Sequence[str]],
                  options: Dict[str, Any], progress: Progress = None) -> Dict[str, "np.ndarray[Any, Any]"]:
     """run() on data that are prepared already."""
     with Workspace() as place:
@@ -39,7 +39,7 @@ def run_prepared(model: "os.PathLike[str] | str", data: PreparedData, tensors: U
         return load_npz(result)
 
 
-def run(model: "os.PathLike[str] | str", data: Data, tensors: Union[str, Sequence[str]] = "outputs", *,
+def run(model: FilePath, data: Data, tensors: Union[str, Sequence[str]] = "outputs", *,
         arithmetic: str = "simulated", labels: Labels = None, limit: Optional[int] = None,
         threads: Optional[int] = None, progress: Progress = None, **options: Any) -> Dict[str, "np.ndarray[Any, Any]"]:
     """Runs a model and returns arrays by tensor name, each with a leading axis of samples, in the tensors' own types.

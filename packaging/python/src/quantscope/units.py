@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .data import Data, Labels, PreparedData
 from .frames import frame_of
-from .options import arguments, check_options, file_argument
+from .options import arguments, check_options
+from .paths import FilePath, file_argument
 from .program import read_json, run_program
 from .progress import Progress
 from .quantizing import recipe_options
@@ -36,7 +36,7 @@ class Sensitivity:
         return frame_of(self.json["units"])
 
 
-def sensitivity(float_model: "os.PathLike[str] | str", data: Data, by: str = "node", recipe: AnyRecipe = None, *,
+def sensitivity(float_model: FilePath, data: Data, by: str = "node", recipe: AnyRecipe = None, *,
                 method: Optional[str] = None, per_channel: Optional[bool] = None, reduce_range: Optional[bool] = None,
                 exclude: Union[str, Sequence[str]] = (), labels: Labels = None, limit: Optional[int] = None,
                 threads: Optional[int] = None, progress: Progress = None, **options: Any) -> Sensitivity:

@@ -11,11 +11,10 @@ from .data import Data, Labels, PreparedData
 from .errors import BadInput
 from .launch import window_environment
 from .locate import window_path
-from .options import file_argument
+from .paths import FilePath, file_argument
 from .program import end
 from .running import inputs_of
 
-Path = Union[str, "os.PathLike[str]"]
 _SECONDS_TO_START = 0.3  # within which a wrong option or a missing display ends it
 
 
@@ -48,7 +47,7 @@ def _arguments(options: Dict[str, Any]) -> List[str]:
             for name, value in options.items() if value is not None]
 
 
-def show(float_model: Optional[Path] = None, quantized_model: Optional[Path] = None, data: Data = None, *,
+def show(float_model: Optional[FilePath] = None, quantized_model: Optional[FilePath] = None, data: Data = None, *,
          labels: Labels = None, limit: Optional[int] = None, **options: Any) -> Window:
     """Opens the window on a pair of files and returns at once. Options are those of `quantscope`: `view`, `select`,
     `theme`, `preprocess` …, with underscores."""

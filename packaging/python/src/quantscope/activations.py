@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values of a model's tensors that are computed when asked for."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Sequence
+
+import numpy as np
+
+from .data import PreparedData
+from .running import run_prepared
+
+_BYTES_AT_ONCE = 512 << 20
+_FIRST_TENSORS = 4
+
+Values = List["np.ndarray[Any, Any]"]
+
+
+class Activations(Mapping[str, Values]):
+    """Tensor name → one flat array a sample. Tensors are computed in groups of some hundred megabytes, of which one is
+    kept."""
+
+    def __init__(self, model: str, names: Sequence[str], data: PreparedData, keep: object = None) -> None:
+        """`keep`: what has to live as long as the model's file is read."""
+        self.model = model
+        self.data = data
+        self._names = dict.fromkeys(names)
+        self._keep = keep
+        self._group: Dict[str, Values] = {}
+        self._next = _FIRST_TENSORS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __getitem__(self, name: str) -> Values:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._group:
+            names = list(self._names)
+            at = names.index(name)
+            self._compute(names[at:at + self._next])
+        return self._group[name]
+
+    def prefetch(self, names: Iterable[str]) -> None:
+        """Computes these in one run, as many as are kept at once."""
+        wanted = [name for name in names if name in self._names]
+        if wanted and any(name not in self._group for name in wanted):
+            self._compute(wanted[:max(self._next, len(wanted) if self._next > _FIRST_TENSORS else 1)])
+
+    def _compute(self, names: Sequence[str]) -> None:
+        arrays = run_prepared(self.model, self.data, names, {})
+        self._group = {name: [sample.reshape(-1) for sample in arrays[name]] for name in names}
+        size = sum(array.nbytes for array in arrays.values()) or 1
+        self._next = max(1, min(len(self._names), _BYTES_AT_ONCE * len(names) // size))
+
+
+def same_data(a: PreparedData, b: PreparedData) -> bool:
+    """Whether two sets of samples are equal in every byte."""
+    if a.path is None or b.path is None:
+        return False
+    if a.path == b.path:
+        return True
+    if os.path.isdir(a.path) or os.path.isdir(b.path):
+        return False
+    return filecmp.cmp(a.path, b.path, shallow=False)
+
+
+class Matching(Mapping[str, Dict[str, Values]]):
+    """Base name → `pre_qdq`, `post_qdq` and `float` values, computed when asked for."""
+
+    def __init__(self, names: Mapping[str, Dict[str, str]], quantized: Mapping[str, Values],
+                 before: Mapping[str, Values]) -> None:
+        """`names`: base name → those of the tensors before and behind the quantizer."""
+        self.names = names
+        self.quantized = quantized
+        self.before = before
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> Dict[str, Values]:
+        found = {key: self.quantized[tensor] for key, tensor in self.names[name].items()}
+        if name in self.before:
+            found["float"] = self.before[name]
+        return found
