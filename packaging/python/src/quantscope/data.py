@@ -79,9 +79,9 @@ class _Stream:
         """One sample, or one batch of a loader."""
         if isinstance(sample, AnyMapping):
             named = dict(sample)
+            batches = np.size(to_array(named.get(LABELS, 0))) > 1
             if self._labels is False:
                 named.pop(LABELS, None)
-            batches = np.size(to_array(named.get(LABELS, 0))) > 1
         elif is_array(sample) or isinstance(sample, (list, tuple)):
             named = self._as_names((sample,) if is_array(sample) else tuple(sample))
             batches = True

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
@@ -107,6 +108,14 @@ def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, termi
         os.close(ours)
 
 
+def _levels_to_user() -> int:
+    """How many calls the user's line is above the one that asks."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(__package__ + "."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def run_program(arguments: Sequence[str], progress: Progress = None) -> Outcome:
     """Runs the program to its end. Whatever is raised meanwhile (KeyboardInterrupt, say) ends it first."""
     call = Bar() if progress is True else progress if callable(progress) else None
@@ -120,7 +129,7 @@ def run_program(arguments: Sequence[str], progress: Progress = None) -> Outcome:
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
     for warning in messages.warnings:
-        warnings.warn(warning, ProgramWarning, stacklevel=4)
+        warnings.warn(warning, ProgramWarning, stacklevel=_levels_to_user())
     if code not in (0, 1):
         raise error_of(code, _WORKSPACE.sub("", messages.error or " ".join(messages.other)))
     return Outcome(text, code == 1)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import quantscope as q
+
+
+def sqnr(x, y):
+    return 20 * np.log10(np.linalg.norm(x.ravel()) / np.linalg.norm((x - y).ravel()))
+
+
+@pytest.fixture
+def result(pair, images):
+    with q.compare(*pair, {"x": images}) as result:
+        yield result
+
+
+def test_rows_are_those_of_the_json(result):
+    assert [o.name for o in result.outputs] == ["scores"]
+    assert result.json["samples"] == 8 == len(result.samples)
+    assert len(result.activations) == len(result.json["activations"])
+    row, given = result.activations[-1], result.json["activations"][-1]
+    assert row.sqnr_db == given["sqnr_db"] and row.match.method == given["match"]["method"]
+    assert row.noise.rounding == given["noise"]["rounding"]
+    for key in given:  # nothing is lost
+        assert hasattr(row, key) or key in row.extra
+    assert {w.name for w in result.weights} == {"W", "B", "G", "H"}
+    assert result.unmatched.float == []
+    assert result.accuracy is None
+    assert "scores" in str(result) and "8 samples" in repr(result)
+
+
+def test_rows_by_name(result):
+    assert result["relu_out"].name == "relu_out"
+    assert result[result["relu_out"].quantized_name] is result["relu_out"]
+    assert result["W"].dtype == "int8"
+    assert "W" in result and "nothing" not in result
+    with pytest.raises(KeyError, match="near it: relu_out"):
+        result["relu_ou"]
+
+
+def test_tensors_are_those_that_were_compared(result, images):
+    for row in result.activations:
+        before, after = result.tensor(row.name)
+        assert before.shape == after.shape and len(before) == 8
+        if row.exact:
+            assert np.array_equal(before, after)
+        else:
+            assert sqnr(before, after) == pytest.approx(row.sqnr_db, abs=1e-3)
+    before, _ = result.tensor("x")
+    assert np.array_equal(before.reshape(images.shape), images)
+
+
+@pytest.mark.parametrize("form", ["qdq", "qoperator"])
+def test_tensors_of_other_forms_are_real_values(pair, images, tmp_path, form):
+    q.quantize(pair[0], tmp_path / "q.onnx", {"x": images}, format=form, per_channel=True)
+    with q.compare(pair[0], tmp_path / "q.onnx", {"x": images}) as result:
+        row = result["relu_out"]
+        assert sqnr(*result.tensor("relu_out")) == pytest.approx(row.sqnr_db, abs=1e-3)
+
+
+def test_a_recipe_in_place_of_a_file(pair, images):
+    recipe = q.Recipe(per_channel=True)
+    with q.compare(pair[0], data={"x": images}, recipe=recipe, reduce_range=True) as result:
+        assert sqnr(*result.tensor("scores")) == pytest.approx(result["scores"].sqnr_db, abs=1e-3)
+        assert result["W"].axis == 0
+
+
+def test_labels_give_accuracy(pair, images):
+    scores = q.run(pair[0], {"x": images})["scores"].reshape(8, 3)
+    labels = scores.argmax(1)
+    labels[0] = (labels[0] + 1) % 3
+    with q.compare(*pair, {"x": images}, labels=labels, task={"scores": "classes"}) as result:
+        assert result.accuracy.labels == 8
+        assert result.accuracy.float == pytest.approx(7 / 8)
+    with q.compare(*pair, zip(images, labels), labels=True, task="scores=classes") as other:
+        assert other.accuracy == result.accuracy
+    with q.compare(*pair, iter({"x": x[None]} for x in images), labels=list(labels), task="scores=classes") as other:
+        assert other.accuracy == result.accuracy
+
+
+def test_report_and_notebook(result, tmp_path):
+    result.report(tmp_path / "report.html")
+    assert "<html" in (tmp_path / "report.html").read_text()[:500].lower()
+    html = result._repr_html_()
+    assert "scores" in html and "<script" not in html and "http" not in html
+
+
+def test_names_in_a_notebook_are_text(result):
+    result.outputs[0].name = "<b>&"
+    assert "&lt;b&gt;&amp;" in result._repr_html_()
+
+
+def test_frame(result):
+    pandas = pytest.importorskip("pandas")
+    frame = result.frame()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(result.activations)
+    assert "noise.rounding" in frame.columns
+    assert len(result.frame("weights")) == 4 and len(result.frame("samples")) == 8
+    with pytest.raises(ValueError, match="activations, weights"):
+        result.frame("nothing")
+
+
+def test_limits(pair, images):
+    missed = q.compare(*pair, {"x": images}, fail_below_sqnr=200)
+    assert missed.threshold_missed and missed.outputs
+    assert not q.compare(*pair, {"x": images}, fail_below_sqnr=1).threshold_missed
+    with pytest.raises(q.ThresholdMissed):
+        q.compare(*pair, {"x": images}, fail_below_sqnr=200, raise_on_threshold=True)
+
+
+def test_other_options(pair, images, tmp_path):
+    with q.compare(*pair, {"x": images}, limit=3, threads=1, arithmetic="integer", csv=tmp_path / "rows.csv",
+                   carry=[], node_alone=True) as result:
+        assert result.json["samples"] == 3 and result.json["arithmetic"] == "integer"
+        assert (tmp_path / "rows.csv").read_text().startswith("kind")
+        assert result["relu_out"].node_sqnr_db is not None
+        assert result["relu_out"].implementation is not None
+
+
+def test_warnings_are_warnings(pair, images):
+    with pytest.warns(q.ProgramWarning, match="unused"):
+        q.compare(*pair, {"x": images, "unused": np.zeros(8, np.float32)})
+
+
+def test_kept_arrays_go_with_the_result(pair, images):
+    import os
+    result = q.compare(*pair, {"x": images})
+    path = result._task.data.path
+    assert os.path.exists(path)
+    result.close()
+    assert not os.path.exists(path)

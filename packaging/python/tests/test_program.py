@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Errors, progress, interruption."""
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import quantscope as q
+
+
+def test_errors_have_the_program_s_sentence(pair, images, tmp_path):
+    with pytest.raises(q.BadInput, match="does not exist") as error:
+        q.compare(tmp_path / "none.onnx", pair[1], tmp_path / "data.npz")
+    assert isinstance(error.value, q.Error) and not error.value.message.startswith("error")
+    with pytest.raises(q.BadUse, match="--threads"):
+        q.run(pair[0], {"x": images}, threads=0)
+    (tmp_path / "broken.onnx").write_bytes(b"nonsense")
+    with pytest.raises(q.BadInput, match="broken.onnx"):
+        q.info(tmp_path / "broken.onnx")
+
+
+def test_unknown_options_run_nothing(pair):
+    with pytest.raises(TypeError, match="did you mean 'per_channel'"):
+        q.quantize(pair[0], "never.onnx", "never.npz", per_chanel=True)
+    with pytest.raises(TypeError, match="no option 'colour'"):
+        q.compare(*pair, "never.npz", colour=1)
+    with pytest.raises(TypeError, match="no option 'json'"):
+        q.run(pair[0], "never.npz", json="-")
+    with pytest.raises(TypeError, match="takes one value"):
+        q.run(pair[0], "random:1", seed=[1, 2])
+
+
+def test_names_that_begin_with_a_dash(images, tmp_path, monkeypatch, pair):
+    (tmp_path / "-x.onnx").write_bytes(Path(pair[0]).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert len(q.run("-x.onnx", {"x": images})["scores"]) == 8
+
+
+def test_progress_is_told(pair, images):
+    told = []
+    q.compare(*pair, {"x": images}, progress=lambda *state: told.append(state))
+    assert told and all(isinstance(phase, str) and done <= total for phase, done, total in told)
+    assert any(total == 8 for _, _, total in told)
+
+
+def test_progress_bar(pair, images, capfd):
+    q.run(pair[0], {"x": images}, progress=True)
+    assert "run" in capfd.readouterr().err
+
+
+def test_an_error_in_who_is_told_ends_the_run(pair, images):
+    def call(*_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        q.compare(*pair, {"x": images}, progress=call)
+
+
+LONG = textwrap.dedent("""
+    import sys, quantscope as q
+    print("begin", flush=True)
+    try:
+        q.compare(sys.argv[1], sys.argv[2], "random:400000", shape={"x": (1, 2, 6, 6)})
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+""")
+
+
+def children(pid):
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in listed]
+
+
+def test_interrupting_ends_the_program(pair):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-c", LONG, *map(str, pair)], stdout=subprocess.PIPE, text=True,
+                               env=environment)
+    assert process.stdout.readline() == "begin\n"
+    deadline = time.monotonic() + 20
+    running = []
+    while not running and time.monotonic() < deadline:
+        running = [c for c in children(process.pid)
+                   if "compare" in Path(f"/proc/{c}/cmdline").read_bytes().decode().split("\0")]
+        time.sleep(0.02)
+    time.sleep(0.3)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - begin < 1.5
+    process.wait(10)
+    assert not any(Path(f"/proc/{c}").exists() for c in running)
+
+
+def test_several_at_once(pair, images):
+    results = [None] * 4
+
+    def one(index):
+        results[index] = q.run(pair[0], {"x": images[index:index + 2]})["scores"]
+
+    threads = [threading.Thread(target=one, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    whole = q.run(pair[0], {"x": images})["scores"]
+    assert all(np.array_equal(results[i], whole[i:i + 2]) for i in range(4))
+
+
+def test_where_the_program_is(monkeypatch, tmp_path):
+    assert os.access(q.cli_path(), os.X_OK)
+    script = tmp_path / "quantscope-cli"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("QUANTSCOPE_CLI", str(script))
+    with pytest.raises(q.BadUse, match="names no program"):
+        q.cli_path()
+
+
+def test_version_is_that_of_the_program():
+    done = subprocess.run([sys.executable, "-m", "quantscope", "--version"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.stdout.strip() == f"quantscope-cli {q.version}"
+
+
+def test_exit_codes_of_the_command(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "quantscope", "info", str(tmp_path / "none.onnx")], capture_output=True,
+                          text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.returncode == 3 and done.stderr.startswith("error: ")
