@@ -79,7 +79,7 @@ def create_activation_matching(qdq_activations: Mapping[str, Sequence["np.ndarra
 
 def _measured(match: Any) -> Dict[str, Dict[str, float]]:
     """What one comparison by the program tells, of those that it tells."""
-    if not isinstance(match, Matching):
+    if not isinstance(match, Matching) or not match.names:
         return {}
     before, after = match.before, match.quantized
     if not isinstance(before, Activations) or not isinstance(after, Activations) or not same_data(before.data, after.data):

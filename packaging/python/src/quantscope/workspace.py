@@ -12,11 +12,12 @@ _MEMORY = "/dev/shm"
 
 
 def _memory_folder(size: int) -> Optional[str]:
-    """Storage backed by memory, if `size` bytes take at most half of what is free there."""
+    """Storage backed by memory, if `size` bytes take at most half of what is free there and a quarter of the memory."""
     try:
-        if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= 2 * size:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if os.access(_MEMORY, os.W_OK) and size <= min(shutil.disk_usage(_MEMORY).free // 2, memory // 4):
             return _MEMORY
-    except OSError:
+    except (OSError, ValueError):
         pass
     return None
 
