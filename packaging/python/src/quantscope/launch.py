@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Dict, NoReturn, Optional
 
 from .errors import BadUse
-from .locate import cli_path, window_path
+from .locate import cli_path, is_ours, program_environment, window_path
 
 _MISSING = "error: the window needs Qt; install it with `pip install quantscope[gui]`"
 
@@ -24,14 +24,10 @@ def qt_folder() -> Optional[Path]:
     return folder if (folder / "lib").is_dir() else None
 
 
-def _is_ours(program: str) -> bool:
-    return Path(program).parent == Path(__file__).parent / "bin"
-
-
 def window_environment(program: str) -> Dict[str, str]:
     """The environment that the window starts in: the one of this package finds PySide6's Qt."""
-    environment = dict(os.environ)
-    qt = qt_folder() if _is_ours(program) else None
+    environment = program_environment(program)
+    qt = qt_folder() if is_ours(program) else None
     if qt is not None:
         libraries = [str(qt / "lib"), *filter(None, [environment.get("LD_LIBRARY_PATH")])]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(libraries)
@@ -50,7 +46,7 @@ def command_line() -> NoReturn:
         program = cli_path()
     except BadUse as error:
         _end(f"error: {error}", 2)
-    os.execv(program, ["quantscope-cli", *sys.argv[1:]])
+    os.execve(program, ["quantscope-cli", *sys.argv[1:]], program_environment(program))
 
 
 def window() -> NoReturn:
@@ -59,6 +55,6 @@ def window() -> NoReturn:
         program = window_path()
     except BadUse as error:
         _end(f"error: {error}", 2)
-    if _is_ours(program) and qt_folder() is None:
+    if is_ours(program) and qt_folder() is None:
         _end(_MISSING, 2)
     os.execve(program, ["quantscope", *sys.argv[1:]], window_environment(program))

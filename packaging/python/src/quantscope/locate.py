@@ -6,9 +6,25 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Iterator
+from typing import Dict, Iterator
 
 from .errors import BadUse
+
+
+_PACKAGE = Path(__file__).parent
+
+
+def is_ours(program: str) -> bool:
+    """Whether it is one of those in this package."""
+    return Path(program).parent == _PACKAGE / "bin"
+
+
+def program_environment(program: str) -> Dict[str, str]:
+    """The environment that a program starts in: those of this package find what lays graphs out."""
+    environment = dict(os.environ)
+    if is_ours(program):
+        environment["GVBINDIR"] = str(_PACKAGE / "graphviz")
+    return environment
 
 
 def _is_program(path: Path) -> bool:
@@ -21,7 +37,7 @@ def _is_program(path: Path) -> bool:
 
 
 def _places(name: str) -> Iterator[Path]:
-    yield Path(__file__).parent / "bin" / name
+    yield _PACKAGE / "bin" / name
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which(name, path=folder) if folder else None
         if found:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, IO, Iterator, List, Optional, Sequence, Tuple
 
 from .errors import ProgramWarning, error_of
-from .locate import cli_path
+from .locate import cli_path, program_environment
 from .progress import Bar, Progress, ProgressCall, tell
 
 _WORKSPACE = re.compile(r"[^\s']*/quantscope-\w{8}/")  # folders that the user does not know of
@@ -92,8 +92,9 @@ def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, termi
     ours, theirs = terminal if terminal else os.pipe()
     try:
         # A session of its own: Ctrl-C in a terminal reaches Python alone, which passes it on once.
-        process = subprocess.Popen(
-            [cli_path(), *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=theirs, start_new_session=True)
+        program = cli_path()
+        process = subprocess.Popen([program, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=theirs,
+                                   env=program_environment(program), start_new_session=True)
     except BaseException:
         os.close(ours)
         raise
