@@ -12,7 +12,7 @@ from typing import Dict, NoReturn, Optional
 from .errors import BadUse
 from .locate import cli_path, is_ours, program_environment, window_path
 
-_MISSING = "error: the window needs Qt; install it with `pip install quantscope[gui]`"
+MISSING_QT = "the window needs Qt; install it with `pip install quantscope[gui]`"
 
 
 def qt_folder() -> Optional[Path]:
@@ -22,6 +22,11 @@ def qt_folder() -> Optional[Path]:
         return None
     folder = Path(next(iter(found.submodule_search_locations))) / "Qt"
     return folder if (folder / "lib").is_dir() else None
+
+
+def lacks_qt(program: str) -> bool:
+    """Whether it is the window of this package, and PySide6 is not there."""
+    return is_ours(program) and qt_folder() is None
 
 
 def window_environment(program: str) -> Dict[str, str]:
@@ -55,6 +60,6 @@ def window() -> NoReturn:
         program = window_path()
     except BadUse as error:
         _end(f"error: {error}", 2)
-    if is_ours(program) and qt_folder() is None:
-        _end(_MISSING, 2)
+    if lacks_qt(program):
+        _end(f"error: {MISSING_QT}", 2)
     os.execve(program, ["quantscope", *sys.argv[1:]], window_environment(program))

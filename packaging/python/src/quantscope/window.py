@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from typing import Any, Dict, List, Optional, Union
 
 from .data import Data, Labels, PreparedData
-from .errors import BadInput
-from .launch import window_environment
+from .errors import BadUse, error_of
+from .launch import MISSING_QT, lacks_qt, window_environment
 from .locate import window_path
 from .paths import FilePath, file_argument
 from .program import end
@@ -49,20 +50,26 @@ def _arguments(options: Dict[str, Any]) -> List[str]:
 
 def show(float_model: Optional[FilePath] = None, quantized_model: Optional[FilePath] = None, data: Data = None, *,
          labels: Labels = None, limit: Optional[int] = None, **options: Any) -> Window:
-    """Opens the window on a pair of files and returns at once. Options are those of `quantscope`: `view`, `select`,
-    `theme`, `preprocess` …, with underscores."""
+    """Opens the window on a pair of files and returns at once; what is found wrong later, the window itself says.
+
+    Options are those of `quantscope`: `view`, `select`, `theme`, `preprocess` …, with underscores.
+    """
     files = [file_argument(f) for f in (float_model, quantized_model) if f is not None]
     prepared = PreparedData(data, inputs_of(float_model or ""), labels, limit)
     program = window_path()
+    if lacks_qt(program):
+        raise BadUse(MISSING_QT)
+    messages = tempfile.TemporaryFile()
     process = subprocess.Popen(
         [program, *files, *prepared.arguments(), *_arguments({"limit": limit, **options})], stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=window_environment(program), start_new_session=True)
+        stdout=subprocess.DEVNULL, stderr=messages, env=window_environment(program), start_new_session=True)
     try:
         process.wait(_SECONDS_TO_START)
     except subprocess.TimeoutExpired:
         return Window(process, prepared)
-    text = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
+    messages.seek(0)
+    text = messages.read().decode("utf-8", "replace").strip()
     if process.returncode != 0:
         prepared.close()
-        raise BadInput(text.rpartition("error: ")[2] or f"the window ended with code {process.returncode}")
+        raise error_of(process.returncode, text.rpartition("error: ")[2])
     return Window(process, prepared)
