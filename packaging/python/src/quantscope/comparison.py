@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from .data import Data, Labels, PreparedData
-from .errors import BadInput, ThresholdMissed
+from .errors import BadInput, BadUse, ThresholdMissed
 from .frames import frame_of
 from .notebook import comparison_html
 from .options import arguments, check_options, shared
@@ -189,6 +189,8 @@ def compare(float_model: FilePath, quantized_model: Optional[FilePath] = None, d
     """
     given = {"recipe": recipe, "limit": limit, "arithmetic": arithmetic, "threads": threads, **options}
     check_options("compare", given)
+    if options.get("shard"):
+        raise BadUse("a shard has no result of its own; use `quantscope-cli compare --shard` and `quantscope-cli merge`")
     if data is None:
         raise TypeError("compare() needs data: a path, a dict of arrays, or an iterable of samples")
     task = _Task(float_model, quantized_model, PreparedData(data, inputs_of(float_model), labels, limit), given)
@@ -198,8 +200,6 @@ def compare(float_model: FilePath, quantized_model: Optional[FilePath] = None, d
             outcome = task.run([f"--json={result}"], progress)
             if outcome.threshold_missed and raise_on_threshold:
                 raise ThresholdMissed(_missed(outcome.text))
-            if not os.path.exists(result):
-                raise BadInput("a shard's numbers are in its state file; use merge() over all of them")
             return Comparison(task, read_json(result), outcome)
     except BaseException:
         task.close()
