@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The wheel holds programs of one platform, for every Python."""
+
 from pathlib import Path
 
 from setuptools import Distribution, setup

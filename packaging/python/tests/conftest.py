@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small model, quantized, and samples for it. The program is found as the package finds it (QUANTSCOPE_CLI, PATH)."""
+
 import sys
 from pathlib import Path
 
@@ -20,27 +21,41 @@ def constant(name, array):
 def small_net(path, batch="N"):
     """Conv, Relu, Flatten, Gemm to three classes. Input [N, 2, 6, 6]."""
     rng = np.random.default_rng(5)
-    constants = [constant("W", rng.normal(size=(4, 2, 3, 3)).astype(np.float32)),
-                 constant("B", rng.normal(size=4).astype(np.float32)),
-                 constant("G", rng.normal(size=(144, 3)).astype(np.float32)),
-                 constant("H", rng.normal(size=3).astype(np.float32))]
-    nodes = [helper.make_node("Conv", ["x", "W", "B"], ["conv_out"], name="conv", pads=[1, 1, 1, 1]),
-             helper.make_node("Relu", ["conv_out"], ["relu_out"], name="relu"),
-             helper.make_node("Flatten", ["relu_out"], ["flat"], name="flatten"),
-             helper.make_node("Gemm", ["flat", "G", "H"], ["scores"], name="gemm")]
-    graph = helper.make_graph(nodes, "small", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 2, 6, 6])],
-                              [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [batch, 3])], constants)
+    constants = [
+        constant("W", rng.normal(size=(4, 2, 3, 3)).astype(np.float32)),
+        constant("B", rng.normal(size=4).astype(np.float32)),
+        constant("G", rng.normal(size=(144, 3)).astype(np.float32)),
+        constant("H", rng.normal(size=3).astype(np.float32)),
+    ]
+    nodes = [
+        helper.make_node("Conv", ["x", "W", "B"], ["conv_out"], name="conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["conv_out"], ["relu_out"], name="relu"),
+        helper.make_node("Flatten", ["relu_out"], ["flat"], name="flatten"),
+        helper.make_node("Gemm", ["flat", "G", "H"], ["scores"], name="gemm"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "small",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 2, 6, 6])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [batch, 3])],
+        constants,
+    )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 
 def two_inputs(path):
     """Sum over positions of a product: inputs of open length."""
-    nodes = [helper.make_node("MatMul", ["a", "M"], ["product"], name="product"),
-             helper.make_node("Add", ["product", "b"], ["sum"], name="sum")]
+    nodes = [
+        helper.make_node("MatMul", ["a", "M"], ["product"], name="product"),
+        helper.make_node("Add", ["product", "b"], ["sum"], name="sum"),
+    ]
     graph = helper.make_graph(
-        nodes, "two", [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", "T", 4]) for name in "ab"],
+        nodes,
+        "two",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", "T", 4]) for name in "ab"],
         [helper.make_tensor_value_info("sum", TensorProto.FLOAT, ["N", "T", 4])],
-        [constant("M", np.random.default_rng(2).normal(size=(4, 4)).astype(np.float32))])
+        [constant("M", np.random.default_rng(2).normal(size=(4, 4)).astype(np.float32))],
+    )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-import json
-import warnings
+import os
 
 import numpy as np
 import pytest
@@ -69,6 +68,18 @@ def test_a_recipe_in_place_of_a_file(pair, images):
         assert result["W"].axis == 0
 
 
+def test_two_quantized_files(pair, images, tmp_path):
+    q.quantize(pair[0], tmp_path / "b.onnx", {"x": images}, per_channel=True)
+    with q.compare(pair[1], tmp_path / "b.onnx", {"x": images}, reference=pair[0]) as result:
+        assert sqnr(*result.tensor("scores")) == pytest.approx(result["scores"].sqnr_db, abs=1e-3)
+        assert result.json["parameters"] and result.json["a"]["activations"]
+
+
+def test_shards_have_no_result(pair, images, tmp_path):
+    with pytest.raises(q.BadUse, match="merge"):
+        q.compare(*pair, images, shard="1/2", state=tmp_path / "a.qstate")
+
+
 def test_labels_give_accuracy(pair, images):
     scores = q.run(pair[0], {"x": images})["scores"].reshape(8, 3)
     labels = scores.argmax(1)
@@ -113,8 +124,16 @@ def test_limits(pair, images):
 
 
 def test_other_options(pair, images, tmp_path):
-    with q.compare(*pair, {"x": images}, limit=3, threads=1, arithmetic="integer", csv=tmp_path / "rows.csv",
-                   carry=[], node_alone=True) as result:
+    with q.compare(
+        *pair,
+        {"x": images},
+        limit=3,
+        threads=1,
+        arithmetic="integer",
+        csv=tmp_path / "rows.csv",
+        carry=[],
+        node_alone=True,
+    ) as result:
         assert result.json["samples"] == 3 and result.json["arithmetic"] == "integer"
         assert (tmp_path / "rows.csv").read_text().startswith("kind")
         assert result["relu_out"].node_sqnr_db is not None
@@ -127,7 +146,6 @@ def test_warnings_are_warnings(pair, images):
 
 
 def test_kept_arrays_go_with_the_result(pair, images):
-    import os
     result = q.compare(*pair, {"x": images})
     path = result._task.data.path
     assert os.path.exists(path)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All forms of data give the same numbers."""
+
 import numpy as np
 import pytest
 
@@ -35,7 +36,7 @@ class Loader:
 
     def __iter__(self):
         for at in range(0, len(self._images), self._size):
-            yield [Tensor(self._images[at:at + self._size]), Tensor(self._labels[at:at + self._size])]
+            yield [Tensor(self._images[at : at + self._size]), Tensor(self._labels[at : at + self._size])]
 
 
 class Reader:
@@ -72,9 +73,26 @@ def forms(images, folder):
     }
 
 
-@pytest.mark.parametrize("form", [
-    "npz", "npy", "dict", "complete inputs", "array", "tensors", "list of samples", "list of inputs", "iterator",
-    "dataset", "arrays", "loader", "batches by name", "reader", "not in C order"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "npz",
+        "npy",
+        "dict",
+        "complete inputs",
+        "array",
+        "tensors",
+        "list of samples",
+        "list of inputs",
+        "iterator",
+        "dataset",
+        "arrays",
+        "loader",
+        "batches by name",
+        "reader",
+        "not in C order",
+    ],
+)
 def test_forms(pair, images, tmp_path, form):
     expected = q.run(pair[0], {"x": images})["scores"]
     got = q.run(pair[0], forms(images, tmp_path)[form], labels=False)["scores"]

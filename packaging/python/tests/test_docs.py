@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The examples of docs/python.md and of the package's README run."""
+
 import re
 import shutil
 from pathlib import Path
@@ -33,5 +34,5 @@ def test_page(folder, capsys):
 @pytest.mark.skipif(not (PACKAGE / "README.md").exists(), reason="the file is in the repository")
 def test_readme(folder, images):
     block = BLOCK.findall((PACKAGE / "README.md").read_text(encoding="utf-8"))[0].replace('"input"', '"x"')
-    before_the_window = block[:block.index("q.show(")]
+    before_the_window = block[: block.index("q.show(")]
     exec(compile(before_the_window, "README.md", "exec"), {"array": images})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """quantize_static and quantize_dynamic write what ONNX Runtime's functions of these names write."""
+
 import logging
 
 import numpy as np
@@ -55,11 +56,22 @@ CASES = {
     "without": {"nodes_to_exclude": ["gemm"]},
     "with": {"nodes_to_quantize": ["conv"]},
     "types": {"op_types_to_quantize": ["Conv"]},
-    "overrides": {"extra_options": {"TensorQuantOverrides": {
-        "relu_out": [{"quant_type": QUINT8, "rmin": np.float32(-1), "rmax": np.float32(5)}]}}},
+    "overrides": {
+        "extra_options": {
+            "TensorQuantOverrides": {
+                "relu_out": [{"quant_type": QUINT8, "rmin": np.float32(-1), "rmax": np.float32(5)}]
+            }
+        }
+    },
     "pairs": {"extra_options": {"AddQDQPairToWeight": True, "DedicatedQDQPair": True, "QuantizeBias": False}},
-    "others": {"extra_options": {"QDQKeepRemovableActivations": True, "MinimumRealRange": 0.01,
-                                 "QDQDisableWeightAdjustForInt32Bias": True, "WeightSymmetric": False}},
+    "others": {
+        "extra_options": {
+            "QDQKeepRemovableActivations": True,
+            "MinimumRealRange": 0.01,
+            "QDQDisableWeightAdjustForInt32Bias": True,
+            "WeightSymmetric": False,
+        }
+    },
 }
 
 
@@ -72,17 +84,37 @@ def test_static(pair, images, tmp_path, case):
 
 def test_static_with_our_names(pair, images, tmp_path):
     ours.quantize_static(pair[0], tmp_path / "a", Reader(images), activation_type=QUINT8)
-    ours.quantize_static(onnx.load(pair[0]), tmp_path / "b", {"x": images}, ours.QuantFormat.QDQ,
-                         activation_type=ours.QuantType.QUInt8, calibrate_method=ours.CalibrationMethod.MinMax)
+    ours.quantize_static(
+        onnx.load(pair[0]),
+        tmp_path / "b",
+        {"x": images},
+        ours.QuantFormat.QDQ,
+        activation_type=ours.QuantType.QUInt8,
+        calibrate_method=ours.CalibrationMethod.MinMax,
+    )
     assert_same(tmp_path / "a", tmp_path / "b")
 
 
-@pytest.mark.parametrize("options", [{}, {"weight_type": QUINT8, "per_channel": True, "reduce_range": True},
-                                     {"extra_options": {"MatMulConstBOnly": False}}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight_type": QUINT8, "per_channel": True, "reduce_range": True},
+        {"extra_options": {"MatMulConstBOnly": False}},
+    ],
+)
 def test_dynamic(pair, tmp_path, options):
     for name, module in (("theirs", theirs), ("ours", ours)):
         module.quantize_dynamic(str(pair[0]), str(tmp_path / name), **options)
     assert_same(tmp_path / "theirs", tmp_path / "ours")
+
+
+def test_modules_under_their_own_names():
+    from quantscope import qdq_loss_debug, quantization
+
+    assert quantization.quantize_static is ours.quantize_static
+    assert quantization.qdq_loss_debug is qdq_loss_debug
+    assert qdq_loss_debug.collect_activations is ours.collect_activations
 
 
 def test_caches_of_ranges_go_both_ways(pair, images, tmp_path):
@@ -91,7 +123,9 @@ def test_caches_of_ranges_go_both_ways(pair, images, tmp_path):
     ours.quantize_static(pair[0], tmp_path / "b", calibration_cache_path=tmp_path / "cache.json")
     assert_same(tmp_path / "a", tmp_path / "b")
     try:
-        theirs.quantize_static(str(pair[0]), str(tmp_path / "c"), None, calibration_cache_path=str(tmp_path / "cache.json"))
+        theirs.quantize_static(
+            str(pair[0]), str(tmp_path / "c"), None, calibration_cache_path=str(tmp_path / "cache.json")
+        )
     except TypeError:
         pytest.skip("this ONNX Runtime has no caches of ranges")
     assert_same(tmp_path / "a", tmp_path / "c")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Errors, progress, interruption."""
+
 import os
 import signal
 import subprocess
@@ -80,14 +81,18 @@ def children(pid):
 
 def test_interrupting_ends_the_program(pair):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen([sys.executable, "-c", LONG, *map(str, pair)], stdout=subprocess.PIPE, text=True,
-                               env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG, *map(str, pair)], stdout=subprocess.PIPE, text=True, env=environment
+    )
     assert process.stdout.readline() == "begin\n"
     deadline = time.monotonic() + 20
     running = []
     while not running and time.monotonic() < deadline:
-        running = [c for c in children(process.pid)
-                   if "compare" in Path(f"/proc/{c}/cmdline").read_bytes().decode().split("\0")]
+        running = [
+            c
+            for c in children(process.pid)
+            if "compare" in Path(f"/proc/{c}/cmdline").read_bytes().decode().split("\0")
+        ]
         time.sleep(0.02)
     time.sleep(0.3)
     begin = time.monotonic()
@@ -102,7 +107,7 @@ def test_several_at_once(pair, images):
     results = [None] * 4
 
     def one(index):
-        results[index] = q.run(pair[0], {"x": images[index:index + 2]})["scores"]
+        results[index] = q.run(pair[0], {"x": images[index : index + 2]})["scores"]
 
     threads = [threading.Thread(target=one, args=(index,)) for index in range(4)]
     for thread in threads:
@@ -110,7 +115,7 @@ def test_several_at_once(pair, images):
     for thread in threads:
         thread.join()
     whole = q.run(pair[0], {"x": images})["scores"]
-    assert all(np.array_equal(results[i], whole[i:i + 2]) for i in range(4))
+    assert all(np.array_equal(results[i], whole[i : i + 2]) for i in range(4))
 
 
 def test_where_the_program_is(monkeypatch, tmp_path):
@@ -124,12 +129,20 @@ def test_where_the_program_is(monkeypatch, tmp_path):
 
 
 def test_version_is_that_of_the_program():
-    done = subprocess.run([sys.executable, "-m", "quantscope", "--version"], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-m", "quantscope", "--version"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert done.stdout.strip() == f"quantscope-cli {q.version}"
 
 
 def test_exit_codes_of_the_command(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "quantscope", "info", str(tmp_path / "none.onnx")], capture_output=True,
-                          text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-m", "quantscope", "info", str(tmp_path / "none.onnx")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert done.returncode == 3 and done.stderr.startswith("error: ")

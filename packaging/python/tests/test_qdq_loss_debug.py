@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The same script with ONNX Runtime's module and with ours."""
+
 import shutil
 
 import numpy as np
@@ -14,7 +15,7 @@ theirs = pytest.importorskip("onnxruntime.quantization.qdq_loss_debug")
 
 class Reader(ours.CalibrationDataReader):
     def __init__(self, images, batch=1):
-        self._batches = iter(images[i:i + batch] for i in range(0, len(images), batch))
+        self._batches = iter(images[i : i + batch] for i in range(0, len(images), batch))
 
     def get_next(self):
         batch = next(self._batches, None)
@@ -65,8 +66,10 @@ def test_errors_by_another_measure(both):
     def worst(x, y):
         return max(float(np.abs(a - b).max()) for a, b in zip(x, y))
 
-    expected, got = (module.compute_activation_error(module.create_activation_matching(found[1], found[0]), err_func=worst)
-                     for module, found in zip((theirs, ours), both))
+    expected, got = (
+        module.compute_activation_error(module.create_activation_matching(found[1], found[0]), err_func=worst)
+        for module, found in zip((theirs, ours), both)
+    )
     for name in expected:
         for key in expected[name]:
             assert got[name][key] == pytest.approx(expected[name][key], rel=1e-3, abs=1e-5)
@@ -77,7 +80,9 @@ def test_errors_of_other_samples_are_not_mixed_up(pair, tmp_path, images):
     _, after = activations(ours, pair, tmp_path, lambda: Reader(images[::-1]))
     errors = ours.compute_activation_error(ours.create_activation_matching(after, before))
     x, y = np.concatenate(before["scores"]), np.concatenate(after["scores"])
-    assert errors["scores"]["xmodel_err"] == pytest.approx(ours.compute_signal_to_quantization_noice_ratio(x, y), abs=1e-6)
+    assert errors["scores"]["xmodel_err"] == pytest.approx(
+        ours.compute_signal_to_quantization_noice_ratio(x, y), abs=1e-6
+    )
 
 
 def test_without_the_float_model(both):
@@ -117,6 +122,7 @@ def test_weights_with_zero_points(pair, images, tmp_path):
 
 def test_augmented_models_run_in_onnxruntime(pair, images, tmp_path):
     import onnxruntime
+
     ours.modify_model_output_intermediate_tensors(pair[1], tmp_path / "a.onnx")
     session = onnxruntime.InferenceSession(str(tmp_path / "a.onnx"), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """show(), without a display."""
+
 import os
 
 import pytest

@@ -15,8 +15,20 @@ from .errors import BadInput
 _HEADER = 256  # bytes before the numbers of a stream: room for any count
 
 # Types of TensorProto by numpy's names.
-_PROTO_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
-                "float16": 10, "float64": 11, "uint32": 12, "uint64": 13}
+_PROTO_TYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "uint16": 4,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+    "uint32": 12,
+    "uint64": 13,
+}
 
 
 def is_array(value: Any) -> bool:
@@ -24,7 +36,7 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "__array__") or hasattr(value, "__dlpack__") or hasattr(value, "detach")
 
 
-def to_array(value: Any) -> "np.ndarray[Any, Any]":
+def to_array(value: Any) -> np.ndarray[Any, Any]:
     """A value of numpy, PyTorch or another framework as an array in C order."""
     if hasattr(value, "detach"):  # PyTorch: numpy has neither gradients, nor devices, nor bfloat16
         value = value.detach().cpu()
@@ -48,7 +60,7 @@ def save_npz(path: str, arrays: Mapping[str, Any]) -> None:
                 np.lib.format.write_array(entry, to_array(value), allow_pickle=False)
 
 
-def load_npz(path: str) -> Dict[str, "np.ndarray[Any, Any]"]:
+def load_npz(path: str) -> Dict[str, np.ndarray[Any, Any]]:
     """All arrays of an npz."""
     with np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
@@ -68,11 +80,11 @@ class RowStream:
         self._file.write(b"\0" * _HEADER)
         self._row: Tuple[Any, Tuple[int, ...]] = (None, ())
 
-    def fits(self, rows: "np.ndarray[Any, Any]") -> bool:
+    def fits(self, rows: np.ndarray[Any, Any]) -> bool:
         """Whether they are of one kind with those before them."""
         return self._row[0] is None or (rows.dtype, rows.shape[1:]) == self._row
 
-    def add(self, rows: "np.ndarray[Any, Any]") -> None:
+    def add(self, rows: np.ndarray[Any, Any]) -> None:
         """Appends rows along the first axis."""
         if not self.fits(rows):
             raise OtherShape
@@ -85,8 +97,13 @@ class RowStream:
         if self._file.closed:
             return
         dtype, shape = self._row
-        text = repr({"descr": np.lib.format.dtype_to_descr(np.dtype(dtype or np.float32)), "fortran_order": False,
-                     "shape": (self.count, *shape)}).encode()
+        text = repr(
+            {
+                "descr": np.lib.format.dtype_to_descr(np.dtype(dtype or np.float32)),
+                "fortran_order": False,
+                "shape": (self.count, *shape),
+            }
+        ).encode()
         start = b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little")
         self._file.seek(0)
         self._file.write(start + text.ljust(_HEADER - 11) + b"\n")
@@ -114,12 +131,14 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _save_proto(path: str, name: str, array: "np.ndarray[Any, Any]") -> None:
+def _save_proto(path: str, name: str, array: np.ndarray[Any, Any]) -> None:
     """A TensorProto."""
     kind = _PROTO_TYPES.get(array.dtype.name)
     if kind is None:
-        raise BadInput(f"input '{name}' has the type {array.dtype.name}, which samples of various shapes cannot have; "
-                       "convert it to float32 or int64")
+        raise BadInput(
+            f"input '{name}' has the type {array.dtype.name}, which samples of various shapes cannot have; "
+            "convert it to float32 or int64"
+        )
     text = name.encode()
     head = b"".join(b"\x08" + _varint(size) for size in array.shape) + b"\x10" + _varint(kind)
     head += b"\x42" + _varint(len(text)) + text + b"\x4a" + _varint(array.nbytes)
@@ -128,7 +147,7 @@ def _save_proto(path: str, name: str, array: "np.ndarray[Any, Any]") -> None:
         file.write(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
 
 
-def save_feed(folder: str, index: int, names: Sequence[str], feed: Mapping[str, "np.ndarray[Any, Any]"]) -> None:
+def save_feed(folder: str, index: int, names: Sequence[str], feed: Mapping[str, np.ndarray[Any, Any]]) -> None:
     """One sample as ONNX test data, whose samples may have various shapes."""
     place = os.path.join(folder, f"test_data_set_{index}")
     os.makedirs(place)
@@ -136,7 +155,7 @@ def save_feed(folder: str, index: int, names: Sequence[str], feed: Mapping[str, 
         _save_proto(os.path.join(place, f"input_{number}.pb"), name, feed[name])
 
 
-def rows_of(path: str) -> "np.ndarray[Any, Any]":
+def rows_of(path: str) -> np.ndarray[Any, Any]:
     """The rows of an npy file, mapped."""
-    mapped: "np.ndarray[Any, Any]" = np.load(path, mmap_mode="r")
+    mapped: np.ndarray[Any, Any] = np.load(path, mmap_mode="r")
     return mapped

@@ -24,13 +24,14 @@ from .running import inputs_of, run_prepared
 from .workspace import Workspace
 
 
-
 class _Task:
     """What was compared, to be asked again: files, samples (kept as long as this lives) and options."""
 
-    def __init__(self, float_model: FilePath, quantized_model: Optional[FilePath], data: PreparedData,
-                 options: Dict[str, Any]) -> None:
-        self.float_model = float_model
+    def __init__(
+        self, float_model: FilePath, quantized_model: Optional[FilePath], data: PreparedData, options: Dict[str, Any]
+    ) -> None:
+        self._files = [file for file in (float_model, quantized_model) if file is not None]
+        self.float_model: FilePath = options.get("reference") or float_model
         self.quantized_model = quantized_model
         self.data = data
         self.options = options
@@ -38,10 +39,12 @@ class _Task:
 
     def run(self, more: List[str], progress: Progress = None) -> Outcome:
         """The command, with further arguments."""
-        files = [file_argument(f) for f in (self.float_model, self.quantized_model) if f is not None]
+        files = [file_argument(file) for file in self._files]
         with Workspace() as place:
-            return run_program(["compare", *files, *self.data.arguments(), *arguments("compare", self.options, place.path),
-                                *more], progress)
+            return run_program(
+                ["compare", *files, *self.data.arguments(), *arguments("compare", self.options, place.path), *more],
+                progress,
+            )
 
     def quantized_file(self) -> FilePath:
         """The quantized model; where a recipe stands for it, it is made now."""
@@ -68,14 +71,16 @@ class _Task:
             self._made.close()
 
 
-def _dequantized(codes: "np.ndarray[Any, Any]", row: Activation) -> "np.ndarray[Any, Any]":
+def _dequantized(codes: np.ndarray[Any, Any], row: Activation) -> np.ndarray[Any, Any]:
     """Real values of codes that stand in a file of QLinear operators. The first axis counts samples."""
     shape = [1] * codes.ndim
     if row.axis is not None and len(row.scale) > 1:
         axis = row.axis if row.axis >= 0 else row.axis + codes.ndim - 1
         shape[axis + 1] = -1
     scale = np.asarray(row.scale, np.float32).reshape(shape)
-    zero_point = np.asarray(row.zero_point or [0], np.int32).reshape(shape if len(row.zero_point) > 1 else [1] * codes.ndim)
+    zero_point = np.asarray(row.zero_point or [0], np.int32).reshape(
+        shape if len(row.zero_point) > 1 else [1] * codes.ndim
+    )
     return (codes.astype(np.int32) - zero_point).astype(np.float32) * scale
 
 
@@ -121,13 +126,15 @@ class Comparison:
         return self.text
 
     def __repr__(self) -> str:
-        outputs = ", ".join(f"{o.name} {'equal' if o.exact else f'{o.sqnr_db:.1f} dB' if o.sqnr_db is not None else '-'}"
-                            for o in self.outputs)
+        outputs = ", ".join(
+            f"{o.name} {'equal' if o.exact else f'{o.sqnr_db:.1f} dB' if o.sqnr_db is not None else '-'}"
+            for o in self.outputs
+        )
         return f"<Comparison of {self.json.get('samples')} samples: {outputs}; {len(self.findings)} findings>"
 
-    def tensor(self, name: str) -> Tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
-        """Values of a tensor or weight in the float model and, dequantized, in the quantized one, both with a leading axis
-        of samples. Both models are run for it."""
+    def tensor(self, name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Values of a tensor or weight in the float model and, dequantized, in the quantized one, both with a leading
+        axis of samples. Both models are run for it."""
         row = self[name]
         options = shared("run", self._task.options)
         quantized = run_prepared(self._task.quantized_file(), self._task.data, [row.quantized_name], options)
@@ -137,12 +144,14 @@ class Comparison:
         after = quantized[row.quantized_name]
         return before[row.name], self._real(after, row)
 
-    def _real(self, values: "np.ndarray[Any, Any]", row: Union[Activation, Weight]) -> "np.ndarray[Any, Any]":
+    def _real(self, values: np.ndarray[Any, Any], row: Union[Activation, Weight]) -> np.ndarray[Any, Any]:
         if isinstance(row, Weight) or not np.issubdtype(values.dtype, np.integer):
             return values
         if not row.scale:
-            raise BadInput(f"'{row.name}' has no values of its own in the quantized file, which computes it inside the "
-                           f"operator of '{row.quantized_name}'; ask for what that operator's result is compared with")
+            raise BadInput(
+                f"'{row.name}' has no values of its own in the quantized file, which computes it inside the "
+                f"operator of '{row.quantized_name}'; ask for what that operator's result is compared with"
+            )
         return _dequantized(values, row)
 
     def frame(self, rows: str = "activations") -> Any:
@@ -155,7 +164,9 @@ class Comparison:
     def report(self, path: FilePath, progress: Progress = None) -> None:
         """Writes the program's self-contained HTML report. The comparison is made again for it, with histograms."""
         options = self._task.options
-        written: Dict[str, Any] = {key: options.pop(key) for key in ("html", "csv", "state", "save_map", "save_mended") if key in options}
+        written: Dict[str, Any] = {
+            key: options.pop(key) for key in ("html", "csv", "state", "save_map", "save_mended") if key in options
+        }
         try:
             self._task.run([f"--html={os.fspath(path)}"], progress)
         finally:
@@ -168,29 +179,43 @@ class Comparison:
         """Removes kept arrays; tensor() and report() do not work afterwards."""
         self._task.close()
 
-    def __enter__(self) -> "Comparison":
+    def __enter__(self) -> Comparison:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def compare(float_model: FilePath, quantized_model: Optional[FilePath] = None, data: Data = None, *, recipe: AnyRecipe = None,
-            labels: Labels = None, limit: Optional[int] = None, arithmetic: str = "simulated",
-            threads: Optional[int] = None, progress: Progress = None, raise_on_threshold: bool = False,
-            **options: Any) -> Comparison:
+def compare(
+    float_model: FilePath,
+    quantized_model: Optional[FilePath] = None,
+    data: Data = None,
+    *,
+    recipe: AnyRecipe = None,
+    labels: Labels = None,
+    limit: Optional[int] = None,
+    arithmetic: str = "simulated",
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    raise_on_threshold: bool = False,
+    **options: Any,
+) -> Comparison:
     """Runs both models over the same samples and compares all their tensors.
 
-    `quantized_model`: None where `recipe` (or an option of one) says how to make it. `data`: a path as `--data` takes it,
-    a dict of arrays (first axis: samples), an iterable of dicts (one sample each), or a loader of tensors or tuples.
-    `labels`: class numbers, one a sample, or True where each sample of a loader ends with them. `limit`: samples.
-    `arithmetic`: "simulated", "integer" or "integer-avx2". Other options are those of `quantscope-cli compare`, with
-    underscores. A missed limit (`fail_below_sqnr`, dB, …) is told by `threshold_missed`, or raised.
+    `quantized_model`: None where `recipe` (or an option of one) says how to make it. `data`: a path as `--data`
+    takes it, a dict of arrays (first axis: samples), an iterable of dicts (one sample each), or a loader of tensors
+    or tuples. `labels`: class numbers, one a sample, or True where each sample of a loader ends with them. `limit`:
+    samples. `arithmetic`: "simulated", "integer" or "integer-avx2". `reference`: a float model; the two files
+    before it are then two quantized ones, and the result describes the second (`json["a"]` the first). Other
+    options are those of `quantscope-cli compare`, with underscores. A missed limit (`fail_below_sqnr`, dB, …) is
+    told by `threshold_missed`, or raised.
     """
     given = {"recipe": recipe, "limit": limit, "arithmetic": arithmetic, "threads": threads, **options}
     check_options("compare", given)
     if options.get("shard"):
-        raise BadUse("a shard has no result of its own; use `quantscope-cli compare --shard` and `quantscope-cli merge`")
+        raise BadUse(
+            "a shard has no result of its own; use `quantscope-cli compare --shard` and `quantscope-cli merge`"
+        )
     if data is None:
         raise TypeError("compare() needs data: a path, a dict of arrays, or an iterable of samples")
     task = _Task(float_model, quantized_model, PreparedData(data, inputs_of(float_model), labels, limit), given)

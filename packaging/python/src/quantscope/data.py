@@ -40,10 +40,10 @@ def _size_of_stream(data: Any) -> int:
     return count * sum(int(getattr(value, "nbytes", 0) or 0) for value in values)
 
 
-def _items(rows: Mapping[str, "np.ndarray[Any, Any]"]) -> Iterator[Dict[str, "np.ndarray[Any, Any]"]]:
+def _items(rows: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[Dict[str, np.ndarray[Any, Any]]]:
     """Each item of a batch as a batch of one."""
     for index in range(max(len(array) for array in rows.values())):
-        yield {name: array[index:index + 1] for name, array in rows.items()}
+        yield {name: array[index : index + 1] for name, array in rows.items()}
 
 
 class _Stream:
@@ -63,11 +63,13 @@ class _Stream:
         if len(sample) == len(names) + 1 and self._labels is True:
             names.append(LABELS)
         if len(sample) < len(names) or len(sample) > len(names) and self._labels is not False:
-            raise BadUse(f"a sample has {len(sample)} arrays, but the model takes {len(names)} ({', '.join(names)}); give "
-                         "labels=True where the last one holds class numbers, labels=False where it means something else")
+            raise BadUse(
+                f"a sample has {len(sample)} arrays, but the model takes {len(names)} ({', '.join(names)}); give "
+                "labels=True where the last one holds class numbers, labels=False where it means something else"
+            )
         return dict(zip(names, sample))
 
-    def _rows(self, name: str, array: "np.ndarray[Any, Any]", batches: bool) -> "np.ndarray[Any, Any]":
+    def _rows(self, name: str, array: np.ndarray[Any, Any], batches: bool) -> np.ndarray[Any, Any]:
         """The array's rows: itself where its first axis counts items, else a row that is the array."""
         if name == LABELS:
             return array.reshape(-1)
@@ -97,7 +99,7 @@ class _Stream:
         for feed in _items(rows) if batches else [arrays]:
             self._add_feed(feed)
 
-    def _add_rows(self, rows: Mapping[str, "np.ndarray[Any, Any]"]) -> None:
+    def _add_rows(self, rows: Mapping[str, np.ndarray[Any, Any]]) -> None:
         for name in rows:
             if name not in self._streams:
                 if self.count:
@@ -127,7 +129,7 @@ class _Stream:
         for stream in self._streams.values():
             os.remove(stream.path)
 
-    def _add_feed(self, arrays: Mapping[str, "np.ndarray[Any, Any]"]) -> None:
+    def _add_feed(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
         assert self._feeds is not None
         save_feed(self._feeds, self.count, self._names, arrays)
         self.count += 1
@@ -138,7 +140,7 @@ class _Stream:
             return self._feeds
         if self._labels is not None and not isinstance(self._labels, bool):
             self._streams[LABELS] = RowStream(self._place.file("labels.npy"))
-            self._streams[LABELS].add(to_array(self._labels).reshape(-1)[:self.count])
+            self._streams[LABELS].add(to_array(self._labels).reshape(-1)[: self.count])
         path = self._place.file("data.npz")
         pack(path, self._streams)
         return path

@@ -10,7 +10,6 @@ from typing import Dict, Iterator
 
 from .errors import BadUse
 
-
 _PACKAGE = Path(__file__).parent
 
 
@@ -28,7 +27,7 @@ def program_environment(program: str) -> Dict[str, str]:
 
 
 def _is_program(path: Path) -> bool:
-    """A file that runs and is no script: this package installs scripts of the same names, which would call themselves."""
+    """A file that runs and is no script: the scripts that this package installs would call themselves."""
     try:
         with open(path, "rb") as file:
             return os.access(path, os.X_OK) and file.read(2) != b"#!"

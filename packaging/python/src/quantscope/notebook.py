@@ -23,41 +23,56 @@ def _share(value: Optional[float]) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     cells = "".join(f"<th style='text-align:left'>{escape(cell)}</th>" for cell in head)
-    lines = "".join("<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>"
-                    for row in rows)
+    lines = "".join(
+        "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _findings(comparison: "Comparison") -> str:
+def _findings(comparison: Comparison) -> str:
     items: List[str] = []
     for finding in comparison.findings:
         color = _COLORS.get(finding.severity, "inherit")
-        items.append(f"<li><b style='color:{color}'>{escape(finding.title or finding.rule)}</b> "
-                     f"<code>{escape(finding.tensor or finding.node)}</code><br>{escape(finding.summary)}<br>"
-                     f"<i>{escape(finding.remedy)}</i></li>")
+        items.append(
+            f"<li><b style='color:{color}'>{escape(finding.title or finding.rule)}</b> "
+            f"<code>{escape(finding.tensor or finding.node)}</code><br>{escape(finding.summary)}<br>"
+            f"<i>{escape(finding.remedy)}</i></li>"
+        )
     return f"<ul>{''.join(items)}</ul>" if items else "<p>No findings.</p>"
 
 
-def _worst(comparison: "Comparison") -> List[Any]:
+def _worst(comparison: Comparison) -> List[Any]:
     measured = [row for row in comparison.activations if row.sqnr_db is not None]
     return sorted(measured, key=lambda row: row.sqnr_db or 0.0)[:_WORST]
 
 
-def comparison_html(comparison: "Comparison") -> str:
+def comparison_html(comparison: Comparison) -> str:
     """Outputs, findings and the worst tensors."""
     json = comparison.json
-    title = (f"<b>{escape(_name(json.get('float')))}</b> against <b>{escape(_name(json.get('quantized')))}</b>, "
-             f"{json.get('samples')} samples, {escape(str(json.get('arithmetic')))}")
-    outputs = _table(["output", "SQNR dB", "cosine", "top-1 agreement"],
-                     [[o.name, _db(o.sqnr_db, o.exact), "–" if o.cosine is None else f"{o.cosine:.4f}",
-                       _share(o.top1_agreement)] for o in comparison.outputs])
-    worst = _table(["tensor", "operator", "SQNR dB", "by itself dB", "clipped"],
-                   [[r.name, r.op_type, _db(r.sqnr_db, r.exact), _db(r.local_sqnr_db, False),
-                     _share(r.clipped_fraction)] for r in _worst(comparison)])
+    title = (
+        f"<b>{escape(_name(json.get('float')))}</b> against <b>{escape(_name(json.get('quantized')))}</b>, "
+        f"{json.get('samples')} samples, {escape(str(json.get('arithmetic')))}"
+    )
+    outputs = _table(
+        ["output", "SQNR dB", "cosine", "top-1 agreement"],
+        [
+            [o.name, _db(o.sqnr_db, o.exact), "–" if o.cosine is None else f"{o.cosine:.4f}", _share(o.top1_agreement)]
+            for o in comparison.outputs
+        ],
+    )
+    worst = _table(
+        ["tensor", "operator", "SQNR dB", "by itself dB", "clipped"],
+        [
+            [r.name, r.op_type, _db(r.sqnr_db, r.exact), _db(r.local_sqnr_db, False), _share(r.clipped_fraction)]
+            for r in _worst(comparison)
+        ],
+    )
     accuracy = ""
     if comparison.accuracy is not None:
-        accuracy = (f"<p>accuracy {_share(comparison.accuracy.float)} float, "
-                    f"{_share(comparison.accuracy.quantized)} quantized</p>")
+        accuracy = (
+            f"<p>accuracy {_share(comparison.accuracy.float)} float, "
+            f"{_share(comparison.accuracy.quantized)} quantized</p>"
+        )
     return f"<div><p>{title}</p>{accuracy}{outputs}{_findings(comparison)}{worst}</div>"
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
-from typing import Any, IO, Iterator, List, Optional, Sequence, Tuple
+from typing import IO, Any, Iterator, List, Optional, Sequence, Tuple
 
 from .errors import ProgramWarning, error_of
 from .locate import cli_path, program_environment
@@ -30,7 +30,7 @@ class Outcome:
     threshold_missed: bool
 
 
-def end(process: "subprocess.Popen[Any]") -> None:
+def end(process: subprocess.Popen[Any]) -> None:
     """Ends a program, gently at first: it removes its temporary files."""
     if process.poll() is not None:
         return
@@ -79,9 +79,9 @@ class _Messages:
         on_bar = piece.startswith("\x1b[K")
         piece = piece.replace("\x1b[K", "").strip()
         if piece.startswith("error: "):
-            self.error = piece[len("error: "):]
+            self.error = piece[len("error: ") :]
         elif piece.startswith("warning: "):
-            self.warnings.append(piece[len("warning: "):])
+            self.warnings.append(piece[len("warning: ") :])
         elif on_bar and self._progress is not None:
             tell(piece, self._progress)
         elif piece and not on_bar:
@@ -93,8 +93,14 @@ def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, termi
     try:
         # A session of its own: Ctrl-C in a terminal reaches Python alone, which passes it on once.
         program = cli_path()
-        process = subprocess.Popen([program, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=theirs,
-                                   env=program_environment(program), start_new_session=True)
+        process = subprocess.Popen(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=theirs,
+            env=program_environment(program),
+            start_new_session=True,
+        )
     except BaseException:
         os.close(ours)
         raise

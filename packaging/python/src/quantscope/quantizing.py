@@ -32,28 +32,59 @@ class Quantized(Row):
     warnings: List[str] = field(default_factory=list)
 
 
-def recipe_options(recipe: AnyRecipe, method: Optional[str], per_channel: Optional[bool], reduce_range: Optional[bool],
-                   exclude: Union[str, Sequence[str]]) -> Dict[str, Any]:
+def recipe_options(
+    recipe: AnyRecipe,
+    method: Optional[str],
+    per_channel: Optional[bool],
+    reduce_range: Optional[bool],
+    exclude: Union[str, Sequence[str]],
+) -> Dict[str, Any]:
     """What the named arguments say beside the recipe; None is what the recipe has."""
-    return {"recipe": recipe, "method": method, "per_channel": per_channel, "reduce_range": reduce_range,
-            "exclude": exclude or None}
+    return {
+        "recipe": recipe,
+        "method": method,
+        "per_channel": per_channel,
+        "reduce_range": reduce_range,
+        "exclude": exclude or None,
+    }
 
 
-def quantize_prepared(float_model: FilePath, out: FilePath, data: PreparedData,
-                      options: Dict[str, Any], progress: Progress = None) -> Quantized:
+def quantize_prepared(
+    float_model: FilePath, out: FilePath, data: PreparedData, options: Dict[str, Any], progress: Progress = None
+) -> Quantized:
     """quantize() with data that are prepared already."""
     with Workspace() as place:
         result = place.file("quantize.json")
-        run_program(["quantize", file_argument(float_model), f"--out={os.fspath(out)}", *data.arguments(),
-                     f"--json={result}", *arguments("quantize", options, place.path)], progress)
+        run_program(
+            [
+                "quantize",
+                file_argument(float_model),
+                f"--out={os.fspath(out)}",
+                *data.arguments(),
+                f"--json={result}",
+                *arguments("quantize", options, place.path),
+            ],
+            progress,
+        )
         return Quantized.of(read_json(result))
 
 
-def quantize(float_model: FilePath, out: FilePath, data: Data = None,
-             recipe: AnyRecipe = None, *, method: Optional[str] = None, per_channel: Optional[bool] = None,
-             reduce_range: Optional[bool] = None, exclude: Union[str, Sequence[str]] = (), labels: Labels = None,
-             limit: Optional[int] = None, threads: Optional[int] = None, progress: Progress = None,
-             **options: Any) -> Quantized:
+def quantize(
+    float_model: FilePath,
+    out: FilePath,
+    data: Data = None,
+    recipe: AnyRecipe = None,
+    *,
+    method: Optional[str] = None,
+    per_channel: Optional[bool] = None,
+    reduce_range: Optional[bool] = None,
+    exclude: Union[str, Sequence[str]] = (),
+    labels: Labels = None,
+    limit: Optional[int] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Quantized:
     """Writes a quantized model that ONNX Runtime loads.
 
     `data`: samples that ranges are found with; not needed for dynamic and weight-only formats. `recipe`: what to start
@@ -61,8 +92,12 @@ def quantize(float_model: FilePath, out: FilePath, data: Data = None,
     `method`: "minmax", "moving-average", "percentile", "entropy" or "mse". `exclude`: nodes that stay float, names or
     patterns. Other options are those of `quantscope-cli quantize`, with underscores.
     """
-    given = {**recipe_options(recipe, method, per_channel, reduce_range, exclude), "limit": limit, "threads": threads,
-             **options}
+    given = {
+        **recipe_options(recipe, method, per_channel, reduce_range, exclude),
+        "limit": limit,
+        "threads": threads,
+        **options,
+    }
     check_options("quantize", given)
     prepared = PreparedData(data, inputs_of(float_model), labels, limit)
     try:

@@ -2,12 +2,13 @@
 """How a float model is quantized, as a value."""
 
 from __future__ import annotations
-from .paths import FilePath
 
 import copy
 import json
 import os
 from typing import Any, Dict, Mapping, Union
+
+from .paths import FilePath
 
 
 class Recipe(Dict[str, Any]):
@@ -27,7 +28,7 @@ class Recipe(Dict[str, Any]):
         super().__init__(merged)
 
     @classmethod
-    def load(cls, path: FilePath) -> "Recipe":
+    def load(cls, path: FilePath) -> Recipe:
         """Reads a recipe file. One without a preset starts from ONNX Runtime's defaults."""
         with open(path, encoding="utf-8") as file:
             return cls({"preset": "onnxruntime", **json.load(file)})
@@ -38,14 +39,14 @@ class Recipe(Dict[str, Any]):
             json.dump(self, file, indent=1)
             file.write("\n")
 
-    def exclude(self, *nodes: str) -> "Recipe":
+    def exclude(self, *nodes: str) -> Recipe:
         """Leaves nodes float: names or patterns. Returns the recipe."""
         self["exclude"] = [*self.get("exclude", []), *nodes]
         return self
 
-    def tensor(self, name: str, **override: Any) -> "Recipe":
-        """Asks for something else at one tensor: type, lowest, highest, scale, zero_point, symmetric, reduce_range, axis
-        (of a constant). Returns the recipe."""
+    def tensor(self, name: str, **override: Any) -> Recipe:
+        """Asks for something else at one tensor: type, lowest, highest, scale, zero_point, symmetric, reduce_range,
+        axis (of a constant). Returns the recipe."""
         tensors = self.setdefault("tensors", {})
         tensors[name] = {**tensors.get(name, {}), **override}
         return self

@@ -10,7 +10,7 @@ Number = float  # where a field is called so, too
 R = TypeVar("R", bound="Row")
 
 
-def _row(kind: "Type[Row]") -> Any:
+def _row(kind: Type[Row]) -> Any:
     """A field that is a row of its own, or None."""
     return field(default=None, metadata={"row": kind})
 

@@ -29,19 +29,42 @@ def _choice(tensors: Union[str, Sequence[str]]) -> List[str]:
     return [f"--tensors={name}" for name in tensors]
 
 
-def run_prepared(model: FilePath, data: PreparedData, tensors: Union[str, Sequence[str]],
-                 options: Dict[str, Any], progress: Progress = None) -> Dict[str, "np.ndarray[Any, Any]"]:
+def run_prepared(
+    model: FilePath,
+    data: PreparedData,
+    tensors: Union[str, Sequence[str]],
+    options: Dict[str, Any],
+    progress: Progress = None,
+) -> Dict[str, np.ndarray[Any, Any]]:
     """run() on data that are prepared already."""
     with Workspace() as place:
         result = place.file("out.npz")
-        run_program(["run", file_argument(model), *data.arguments(), f"--out={result}", *_choice(tensors),
-                     *arguments("run", options, place.path)], progress)
+        run_program(
+            [
+                "run",
+                file_argument(model),
+                *data.arguments(),
+                f"--out={result}",
+                *_choice(tensors),
+                *arguments("run", options, place.path),
+            ],
+            progress,
+        )
         return load_npz(result)
 
 
-def run(model: FilePath, data: Data, tensors: Union[str, Sequence[str]] = "outputs", *,
-        arithmetic: str = "simulated", labels: Labels = None, limit: Optional[int] = None,
-        threads: Optional[int] = None, progress: Progress = None, **options: Any) -> Dict[str, "np.ndarray[Any, Any]"]:
+def run(
+    model: FilePath,
+    data: Data,
+    tensors: Union[str, Sequence[str]] = "outputs",
+    *,
+    arithmetic: str = "simulated",
+    labels: Labels = None,
+    limit: Optional[int] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Dict[str, np.ndarray[Any, Any]]:
     """Runs a model and returns arrays by tensor name, each with a leading axis of samples, in the tensors' own types.
 
     `tensors`: "outputs", "all" (inputs and every output of every node), or names and patterns. `arithmetic`:

@@ -36,26 +36,55 @@ class Sensitivity:
         return frame_of(self.json["units"])
 
 
-def sensitivity(float_model: FilePath, data: Data, by: str = "node", recipe: AnyRecipe = None, *,
-                method: Optional[str] = None, per_channel: Optional[bool] = None, reduce_range: Optional[bool] = None,
-                exclude: Union[str, Sequence[str]] = (), labels: Labels = None, limit: Optional[int] = None,
-                threads: Optional[int] = None, progress: Progress = None, **options: Any) -> Sensitivity:
+def sensitivity(
+    float_model: FilePath,
+    data: Data,
+    by: str = "node",
+    recipe: AnyRecipe = None,
+    *,
+    method: Optional[str] = None,
+    per_channel: Optional[bool] = None,
+    reduce_range: Optional[bool] = None,
+    exclude: Union[str, Sequence[str]] = (),
+    labels: Labels = None,
+    limit: Optional[int] = None,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Sensitivity:
     """Quantizes each unit alone, and leaves each out, and says what that does to the output (SQNR in dB).
 
     `by`: "node", "tensor" or "type". The recipe's arguments are those of quantize(). Other options are those of
     `quantscope-cli sensitivity`, with underscores.
     """
-    given = {**recipe_options(recipe, method, per_channel, reduce_range, exclude), "by": by, "limit": limit,
-             "threads": threads, **options}
+    given = {
+        **recipe_options(recipe, method, per_channel, reduce_range, exclude),
+        "by": by,
+        "limit": limit,
+        "threads": threads,
+        **options,
+    }
     check_options("sensitivity", given)
     prepared = PreparedData(data, inputs_of(float_model), labels, limit)
     try:
         with Workspace() as place:
             result = place.file("sensitivity.json")
-            outcome = run_program(["sensitivity", file_argument(float_model), *prepared.arguments(), f"--json={result}",
-                                   *arguments("sensitivity", given, place.path)], progress)
+            outcome = run_program(
+                [
+                    "sensitivity",
+                    file_argument(float_model),
+                    *prepared.arguments(),
+                    f"--json={result}",
+                    *arguments("sensitivity", given, place.path),
+                ],
+                progress,
+            )
             json = read_json(result)
     finally:
         prepared.close()
-    return Sensitivity([Unit.of(unit) for unit in json["units"]],
-                       [ParetoPoint.of(point) for point in json["pareto"]], json, outcome.text)
+    return Sensitivity(
+        [Unit.of(unit) for unit in json["units"]],
+        [ParetoPoint.of(point) for point in json["pareto"]],
+        json,
+        outcome.text,
+    )

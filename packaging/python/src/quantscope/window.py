@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional
 
 from .data import Data, Labels, PreparedData
 from .errors import BadUse, error_of
@@ -22,7 +22,7 @@ _SECONDS_TO_START = 0.3  # within which a wrong option or a missing display ends
 class Window:
     """A window that is open."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", data: PreparedData) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], data: PreparedData) -> None:
         self._process = process
         self._data = data  # lives as long as the window shows it
 
@@ -44,12 +44,22 @@ class Window:
 
 
 def _arguments(options: Dict[str, Any]) -> List[str]:
-    return [f"--{name.replace('_', '-')}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
-            for name, value in options.items() if value is not None]
+    return [
+        f"--{name.replace('_', '-')}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
+        for name, value in options.items()
+        if value is not None
+    ]
 
 
-def show(float_model: Optional[FilePath] = None, quantized_model: Optional[FilePath] = None, data: Data = None, *,
-         labels: Labels = None, limit: Optional[int] = None, **options: Any) -> Window:
+def show(
+    float_model: Optional[FilePath] = None,
+    quantized_model: Optional[FilePath] = None,
+    data: Data = None,
+    *,
+    labels: Labels = None,
+    limit: Optional[int] = None,
+    **options: Any,
+) -> Window:
     """Opens the window on a pair of files and returns at once; what is found wrong later, the window itself says.
 
     Options are those of `quantscope`: `view`, `select`, `theme`, `preprocess` …, with underscores.
@@ -61,8 +71,13 @@ def show(float_model: Optional[FilePath] = None, quantized_model: Optional[FileP
         raise BadUse(MISSING_QT)
     messages = tempfile.TemporaryFile()
     process = subprocess.Popen(
-        [program, *files, *prepared.arguments(), *_arguments({"limit": limit, **options})], stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=messages, env=window_environment(program), start_new_session=True)
+        [program, *files, *prepared.arguments(), *_arguments({"limit": limit, **options})],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=messages,
+        env=window_environment(program),
+        start_new_session=True,
+    )
     try:
         process.wait(_SECONDS_TO_START)
     except subprocess.TimeoutExpired:

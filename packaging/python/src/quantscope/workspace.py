@@ -38,7 +38,7 @@ class Workspace:
         """Removes it with all that is in it."""
         self._folder.cleanup()
 
-    def __enter__(self) -> "Workspace":
+    def __enter__(self) -> Workspace:
         return self
 
     def __exit__(self, *_: object) -> None:

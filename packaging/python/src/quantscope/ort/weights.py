@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, Mapping
 
 import numpy as np
@@ -13,7 +12,7 @@ from .augmented import import_onnx
 _CODES = "_quantized"
 
 
-def _spread(onnx: Any, values: "np.ndarray[Any, Any]", shape: Any, axis: int, block: int) -> "np.ndarray[Any, Any]":
+def _spread(onnx: Any, values: np.ndarray[Any, Any], shape: Any, axis: int, block: int) -> np.ndarray[Any, Any]:
     """Scales or zero points in a form that fits the codes."""
     if values.size == 1:
         return values.reshape(())
@@ -22,7 +21,7 @@ def _spread(onnx: Any, values: "np.ndarray[Any, Any]", shape: Any, axis: int, bl
     return values.reshape([-1 if i == axis % len(shape) else 1 for i in range(len(shape))])
 
 
-def _dequantized(onnx: Any, node: Any, constants: Mapping[str, Any]) -> "np.ndarray[Any, Any]":
+def _dequantized(onnx: Any, node: Any, constants: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     arrays = [onnx.numpy_helper.to_array(constants[name]) for name in node.input if name]
     codes, scale = arrays[0], arrays[1]
     attributes = {a.name: a.i for a in node.attribute}
@@ -32,20 +31,22 @@ def _dequantized(onnx: Any, node: Any, constants: Mapping[str, Any]) -> "np.ndar
     real = codes.astype(np.float64 if codes.dtype == np.int32 else scale.dtype)
     if len(arrays) > 2:
         real = real - _spread(onnx, arrays[2], codes.shape, axis, block).astype(real.dtype)
-    product: "np.ndarray[Any, Any]" = real * scale
+    product: np.ndarray[Any, Any] = real * scale
     return product
 
 
-def matched_weights(float_path: str, quantized_path: str) -> Dict[str, Dict[str, "np.ndarray[Any, Any]"]]:
+def matched_weights(float_path: str, quantized_path: str) -> Dict[str, Dict[str, np.ndarray[Any, Any]]]:
     """By name in the float file: `float` and `dequantized`."""
     onnx = import_onnx()
     before, after = onnx.load(float_path), onnx.load(quantized_path)
     constants = {tensor.name: tensor for tensor in after.graph.initializer}
     readers = {node.input[0]: node for node in after.graph.node if node.op_type == "DequantizeLinear"}
-    found: Dict[str, Dict[str, "np.ndarray[Any, Any]"]] = {}
+    found: Dict[str, Dict[str, np.ndarray[Any, Any]]] = {}
     for tensor in before.graph.initializer:
         node = readers.get(tensor.name + _CODES)
         if node is not None and all(name in constants for name in node.input if name):
-            found[tensor.name] = {"float": onnx.numpy_helper.to_array(tensor),
-                                  "dequantized": _dequantized(onnx, node, constants)}
+            found[tensor.name] = {
+                "float": onnx.numpy_helper.to_array(tensor),
+                "dequantized": _dequantized(onnx, node, constants),
+            }
     return found

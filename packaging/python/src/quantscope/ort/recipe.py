@@ -7,25 +7,44 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-_TYPES = {"QInt8": "int8", "QUInt8": "uint8", "QInt16": "int16", "QUInt16": "uint16", "QInt4": "int4", "QUInt4": "uint4",
-          "QFLOAT8E4M3FN": "float8e4m3fn"}
+_TYPES = {
+    "QInt8": "int8",
+    "QUInt8": "uint8",
+    "QInt16": "int16",
+    "QUInt16": "uint16",
+    "QInt4": "int4",
+    "QUInt4": "uint4",
+    "QFLOAT8E4M3FN": "float8e4m3fn",
+}
 _FORMATS = {"QDQ": "qdq", "QOperator": "qoperator"}
 _METHODS = {"MinMax": "minmax", "Entropy": "entropy", "Percentile": "percentile", "Distribution": "distribution"}
 
 _FIELDS = {
-    "ActivationSymmetric": "symmetric_activations", "ActivationRestrictedAsymmetric": "restricted_asymmetric",
-    "WeightSymmetric": "symmetric_weights", "MinimumRealRange": "minimum_range",
-    "ForceQuantizeNoInputCheck": "quantize_unquantized_inputs", "MatMulConstBOnly": "matmul_constant_only",
-    "AddQDQPairToWeight": "pairs_for_weights", "DedicatedQDQPair": "dedicated_pairs", "QuantizeBias": "quantize_bias",
-    "QDQKeepRemovableActivations": "keep_removable", "UseQDQContribOps": "contrib_operators",
-    "EnableSubgraph": "subgraphs", "extra.Sigmoid.nnapi": "sigmoid_nnapi", "BlockSize": "block_size",
-    "OpTypesToExcludeOutputQuantization": "no_output_types", "QDQOpTypePerChannelSupportToAxis": "per_channel_axis",
-    "SmoothQuant": "smooth_quant", "SmoothQuantAlpha": "smooth_quant_alpha",
+    "ActivationSymmetric": "symmetric_activations",
+    "ActivationRestrictedAsymmetric": "restricted_asymmetric",
+    "WeightSymmetric": "symmetric_weights",
+    "MinimumRealRange": "minimum_range",
+    "ForceQuantizeNoInputCheck": "quantize_unquantized_inputs",
+    "MatMulConstBOnly": "matmul_constant_only",
+    "AddQDQPairToWeight": "pairs_for_weights",
+    "DedicatedQDQPair": "dedicated_pairs",
+    "QuantizeBias": "quantize_bias",
+    "QDQKeepRemovableActivations": "keep_removable",
+    "UseQDQContribOps": "contrib_operators",
+    "EnableSubgraph": "subgraphs",
+    "extra.Sigmoid.nnapi": "sigmoid_nnapi",
+    "BlockSize": "block_size",
+    "OpTypesToExcludeOutputQuantization": "no_output_types",
+    "QDQOpTypePerChannelSupportToAxis": "per_channel_axis",
+    "SmoothQuant": "smooth_quant",
+    "SmoothQuantAlpha": "smooth_quant_alpha",
     "SmoothQuantFolding": "smooth_quant_folding",
 }
 _CALIBRATION = {
-    "CalibTensorRangeSymmetric": "symmetric", "CalibMovingAverageConstant": "averaging_constant",
-    "CalibStridedMinMax": "stride", "CalibMaxIntermediateOutputs": "max_intermediate_outputs",
+    "CalibTensorRangeSymmetric": "symmetric",
+    "CalibMovingAverageConstant": "averaging_constant",
+    "CalibStridedMinMax": "stride",
+    "CalibMaxIntermediateOutputs": "max_intermediate_outputs",
     "CalibPercentile": "percentile",
 }
 _PART = {"quant_type": "type", "rmin": "lowest", "rmax": "highest", "recv_nodes": "readers"}
@@ -67,8 +86,8 @@ def _override(parts: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
 
 
 def extra_fields(options: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
-    """`extra_options` as fields of a recipe. An option that is not known raises ValueError: ONNX Runtime passes over it,
-    and the result would be another than meant."""
+    """`extra_options` as fields of a recipe. An option that is not known raises ValueError: ONNX Runtime passes over
+    it, and the result would be another than meant."""
     fields: Dict[str, Any] = {}
     calibration: Dict[str, Any] = {}
     for key, value in (options or {}).items():
@@ -93,17 +112,31 @@ def _names(names: Optional[Sequence[str]]) -> List[str]:
     return list(names or ())
 
 
-def recipe_of(quant_format: Any, op_types: Optional[Sequence[str]], per_channel: bool, reduce_range: bool,
-              activation_type: Any, weight_type: Any, include: Optional[Sequence[str]], exclude: Optional[Sequence[str]],
-              method: Any, options: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+def recipe_of(
+    quant_format: Any,
+    op_types: Optional[Sequence[str]],
+    per_channel: bool,
+    reduce_range: bool,
+    activation_type: Any,
+    weight_type: Any,
+    include: Optional[Sequence[str]],
+    exclude: Optional[Sequence[str]],
+    method: Any,
+    options: Optional[Mapping[str, Any]],
+) -> Dict[str, Any]:
     """The recipe of quantize_static's arguments, or with `quant_format` "dynamic" of quantize_dynamic's."""
     extra = extra_fields(options)
     recipe: Dict[str, Any] = {
-        "schema_version": 1, "preset": "onnxruntime",
+        "schema_version": 1,
+        "preset": "onnxruntime",
         "format": "dynamic" if quant_format == "dynamic" else _name(quant_format, _FORMATS, "quant_format"),
-        "weight_type": _name(weight_type, _TYPES, "weight_type"), "per_channel": bool(per_channel),
-        "reduce_range": bool(reduce_range), "op_types": _names(op_types), "include": _names(include),
-        "exclude": _names(exclude), **extra,
+        "weight_type": _name(weight_type, _TYPES, "weight_type"),
+        "per_channel": bool(per_channel),
+        "reduce_range": bool(reduce_range),
+        "op_types": _names(op_types),
+        "include": _names(include),
+        "exclude": _names(exclude),
+        **extra,
     }
     if recipe["format"] != "dynamic":
         recipe["activation_type"] = _name(activation_type, _TYPES, "activation_type")

@@ -11,8 +11,8 @@ import shutil
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .errors import BadInput
-from .workspace import Workspace
+from ..errors import BadInput
+from ..workspace import Workspace
 
 _KEY = "quantscope_augmented"
 _TAIL = re.compile(rb"QS\[(?P<json>\{.*\})\]QS\Z", re.DOTALL)
@@ -122,9 +122,11 @@ def original_of(path: str) -> Original:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}; check the path") from error
     if not found:
-        raise BadInput(f"{path}: was not written by modify_model_output_intermediate_tensors of this package; "
-                       "call that function first")
-    about = json.loads(found["json"][found["json"].rfind(b'{"bytes"'):])
+        raise BadInput(
+            f"{path}: was not written by modify_model_output_intermediate_tensors of this package; "
+            "call that function first"
+        )
+    about = json.loads(found["json"][found["json"].rfind(b'{"bytes"') :])
     source, length = about["source"], about["bytes"]
     if os.path.exists(source) and os.path.getsize(source) == length and _starts_with(path, source):
         return Original(source, about["saved"])

@@ -9,8 +9,8 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
-from .data import PreparedData
-from .running import run_prepared
+from ..data import PreparedData
+from ..running import run_prepared
 
 _BYTES_AT_ONCE = 512 << 20
 _FIRST_TENSORS = 4
@@ -46,14 +46,14 @@ class Activations(Mapping[str, Values]):
         if name not in self._group:
             names = list(self._names)
             at = names.index(name)
-            self._compute(names[at:at + self._next])
+            self._compute(names[at : at + self._next])
         return self._group[name]
 
     def prefetch(self, names: Iterable[str]) -> None:
         """Computes these in one run, as many as are kept at once."""
         wanted = [name for name in names if name in self._names]
         if wanted and any(name not in self._group for name in wanted):
-            self._compute(wanted[:max(self._next, len(wanted) if self._next > _FIRST_TENSORS else 1)])
+            self._compute(wanted[: max(self._next, len(wanted) if self._next > _FIRST_TENSORS else 1)])
 
     def _compute(self, names: Sequence[str]) -> None:
         arrays = run_prepared(self.model, self.data, names, {})
@@ -76,8 +76,9 @@ def same_data(a: PreparedData, b: PreparedData) -> bool:
 class Matching(Mapping[str, Dict[str, Values]]):
     """Base name → `pre_qdq`, `post_qdq` and `float` values, computed when asked for."""
 
-    def __init__(self, names: Mapping[str, Dict[str, str]], quantized: Mapping[str, Values],
-                 before: Mapping[str, Values]) -> None:
+    def __init__(
+        self, names: Mapping[str, Dict[str, str]], quantized: Mapping[str, Values], before: Mapping[str, Values]
+    ) -> None:
         """`names`: base name → those of the tensors before and behind the quantizer."""
         self.names = names
         self.quantized = quantized
