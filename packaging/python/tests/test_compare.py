@@ -59,6 +59,24 @@ def test_tensors_of_other_forms_are_real_values(pair, images, tmp_path, form):
     with q.compare(pair[0], tmp_path / "q.onnx", {"x": images}) as result:
         row = result["relu_out"]
         assert sqnr(*result.tensor("relu_out")) == pytest.approx(row.sqnr_db, abs=1e-3)
+        for weight in result.weights:
+            before, after = result.tensor(weight.name)
+            assert len(before) == len(after) == 1
+            assert sqnr(before, after) == pytest.approx(weight.sqnr_db, abs=0.01)
+
+
+def test_tensors_that_are_quantized_while_running(pair, images, tmp_path):
+    q.quantize(pair[0], tmp_path / "q.onnx", format="dynamic")
+    with q.compare(pair[0], tmp_path / "q.onnx", {"x": images}) as result:
+        assert result["x"].dynamic
+        assert sqnr(*result.tensor("x")) == pytest.approx(result["x"].sqnr_db, abs=0.01)
+
+
+def test_tensors_that_the_quantized_file_does_not_have(pair, images, tmp_path):
+    q.quantize(pair[0], tmp_path / "q.onnx", {"x": images}, format="qoperator")
+    with q.compare(pair[0], tmp_path / "q.onnx", {"x": images}) as result:
+        with pytest.raises(q.BadInput, match="conv_out"):
+            result.tensor("conv_out")
 
 
 def test_a_recipe_in_place_of_a_file(pair, images):
@@ -119,7 +137,7 @@ def test_limits(pair, images):
     missed = q.compare(*pair, {"x": images}, fail_below_sqnr=200)
     assert missed.threshold_missed and missed.outputs
     assert not q.compare(*pair, {"x": images}, fail_below_sqnr=1).threshold_missed
-    with pytest.raises(q.ThresholdMissed):
+    with pytest.raises(q.ThresholdMissed, match="^output scores has"):
         q.compare(*pair, {"x": images}, fail_below_sqnr=200, raise_on_threshold=True)
 
 

@@ -69,6 +69,7 @@ def forms(images, folder):
         "loader": Loader(images, labels, 3),
         "batches by name": [{"x": images[:5], "labels": labels[:5]}, {"x": images[5:], "labels": labels[5:]}],
         "reader": Reader(images),
+        "data set": [{"x": x.tolist(), "file": f"{i}.png"} for i, x in enumerate(images)],
         "not in C order": {"x": np.asfortranarray(images)},
     }
 
@@ -90,6 +91,7 @@ def forms(images, folder):
         "loader",
         "batches by name",
         "reader",
+        "data set",
         "not in C order",
     ],
 )

@@ -10,7 +10,8 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from .data import Data, Labels, PreparedData
-from .errors import BadInput, BadUse, ThresholdMissed
+from .dequantize import dynamic_names, real_values
+from .errors import BadUse, ThresholdMissed
 from .frames import frame_of
 from .notebook import comparison_html
 from .options import arguments, check_options, shared
@@ -71,19 +72,6 @@ class _Task:
             self._made.close()
 
 
-def _dequantized(codes: np.ndarray[Any, Any], row: Activation) -> np.ndarray[Any, Any]:
-    """Real values of codes that stand in a file of QLinear operators. The first axis counts samples."""
-    shape = [1] * codes.ndim
-    if row.axis is not None and len(row.scale) > 1:
-        axis = row.axis if row.axis >= 0 else row.axis + codes.ndim - 1
-        shape[axis + 1] = -1
-    scale = np.asarray(row.scale, np.float32).reshape(shape)
-    zero_point = np.asarray(row.zero_point or [0], np.int32).reshape(
-        shape if len(row.zero_point) > 1 else [1] * codes.ndim
-    )
-    return (codes.astype(np.int32) - zero_point).astype(np.float32) * scale
-
-
 class Comparison:
     """Result of compare().
 
@@ -134,25 +122,16 @@ class Comparison:
 
     def tensor(self, name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Values of a tensor or weight in the float model and, dequantized, in the quantized one, both with a leading
-        axis of samples. Both models are run for it."""
+        axis of samples (of a weight: of one). Both models are run for it."""
         row = self[name]
         options = shared("run", self._task.options)
-        quantized = run_prepared(self._task.quantized_file(), self._task.data, [row.quantized_name], options)
-        if options.get("arithmetic"):
-            options["arithmetic"] = "simulated"  # of the float model, there is one alone
+        if isinstance(row, Weight):
+            options["limit"] = 1
+        wanted = [row.quantized_name, *dynamic_names(row)]
+        after = run_prepared(self._task.quantized_file(), self._task.data, wanted, options)
+        options["arithmetic"] = "simulated"  # the float model has no other
         before = run_prepared(self._task.float_model, self._task.data, [row.name], options)
-        after = quantized[row.quantized_name]
-        return before[row.name], self._real(after, row)
-
-    def _real(self, values: np.ndarray[Any, Any], row: Union[Activation, Weight]) -> np.ndarray[Any, Any]:
-        if isinstance(row, Weight) or not np.issubdtype(values.dtype, np.integer):
-            return values
-        if not row.scale:
-            raise BadInput(
-                f"'{row.name}' has no values of its own in the quantized file, which computes it inside the "
-                f"operator of '{row.quantized_name}'; ask for what that operator's result is compared with"
-            )
-        return _dequantized(values, row)
+        return before[row.name], real_values(after, row, before[row.name].shape)
 
     def frame(self, rows: str = "activations") -> Any:
         """A DataFrame of pandas: "activations", "weights", "outputs", "findings" or "samples"."""
@@ -232,5 +211,7 @@ def compare(
 
 
 def _missed(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if "below" in line or "missed" in line or "limit" in line]
-    return lines[-1] if lines else "a limit that was set is missed"
+    """What the program says of limits, without the lines' common beginning."""
+    begin = "missed: "
+    lines = [line[len(begin) :] for line in text.splitlines() if line.startswith(begin)]
+    return "; ".join(lines) or "a limit that was set is missed"

@@ -69,6 +69,12 @@ class _Stream:
             )
         return dict(zip(names, sample))
 
+    def _may_be_input(self, name: str, value: Any) -> bool:
+        """Whether it is no text beside the inputs, such as data sets have it (file names, questions)."""
+        if is_array(value) or name in self._inputs():
+            return True
+        return np.asarray(value).dtype.kind not in "USO"
+
     def _rows(self, name: str, array: np.ndarray[Any, Any], batches: bool) -> np.ndarray[Any, Any]:
         """The array's rows: itself where its first axis counts items, else a row that is the array."""
         if name == LABELS:
@@ -89,7 +95,7 @@ class _Stream:
             batches = True
         else:
             raise TypeError(f"a sample is a dict of arrays, an array or a tuple of them, not {type(sample).__name__}")
-        arrays = {name: to_array(value) for name, value in named.items()}
+        arrays = {name: to_array(value) for name, value in named.items() if self._may_be_input(name, value)}
         rows = {name: self._rows(name, array, batches) for name, array in arrays.items()}
         if self._feeds is None:
             try:
