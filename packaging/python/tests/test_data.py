@@ -67,7 +67,7 @@ def forms(images, folder):
         "dataset": [(x, 0) for x in images],
         "arrays": iter(images),
         "loader": Loader(images, labels, 3),
-        "batches by name": [{"x": images[:5], "labels": labels[:5]}, {"x": images[5:], "labels": labels[5:]}],
+        "batches by name": [{"x": images[:7], "labels": labels[:7]}, {"x": images[7:], "labels": labels[7:]}],
         "reader": Reader(images),
         "data set": [{"x": x.tolist(), "file": f"{i}.png"} for i, x in enumerate(images)],
         "not in C order": {"x": np.asfortranarray(images)},

@@ -87,7 +87,7 @@ class _Stream:
         """One sample, or one batch of a loader."""
         if isinstance(sample, AnyMapping):
             named = dict(sample)
-            batches = np.size(to_array(named.get(LABELS, 0))) > 1
+            batches = to_array(named.get(LABELS, 0)).ndim > 0
             if self._labels is False:
                 named.pop(LABELS, None)
         elif is_array(sample) or isinstance(sample, (list, tuple)):

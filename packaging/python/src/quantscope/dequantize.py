@@ -33,7 +33,7 @@ def dynamic_names(row: Union[Activation, Weight]) -> List[str]:
 def real_values(
     arrays: Mapping[str, np.ndarray[Any, Any]], row: Union[Activation, Weight], shape: Tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
-    """What the quantized file holds, as real values. `arrays`: of dynamic_names(), too; `shape`: of the float model's."""
+    """What the quantized file holds, as real values. `shape`: of the float model's array."""
     values = arrays[row.quantized_name]
     if values.dtype.kind not in "iu":
         return values
