@@ -6,6 +6,7 @@ result = q.compare("float.onnx", "quantized.onnx", {"input": array})
 result.outputs[0].sqnr_db
 """
 
+from . import ort
 from ._version import version
 from .comparison import Comparison, compare
 from .errors import BadInput, BadUse, Cancelled, Error, InternalError, ProgramWarning, ThresholdMissed
@@ -60,6 +61,7 @@ __all__ = [
     "cli_path",
     "compare",
     "info",
+    "ort",
     "quantize",
     "run",
     "sensitivity",

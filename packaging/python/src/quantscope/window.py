@@ -10,10 +10,10 @@ from typing import Any, Dict, List, Optional
 
 from .data import Data, Labels, PreparedData
 from .errors import BadUse, error_of
-from .launch import MISSING_QT, lacks_qt, window_environment
 from .locate import window_path
 from .paths import FilePath, file_argument
 from .program import end
+from .qt import what_is_missing, window_environment
 from .running import inputs_of
 
 _SECONDS_TO_START = 0.3  # within which a wrong option or a missing display ends it
@@ -67,8 +67,10 @@ def show(
     files = [file_argument(f) for f in (float_model, quantized_model) if f is not None]
     prepared = PreparedData(data, inputs_of(float_model or ""), labels, limit)
     program = window_path()
-    if lacks_qt(program):
-        raise BadUse(MISSING_QT)
+    missing = what_is_missing(program)
+    if missing:
+        prepared.close()
+        raise BadUse(missing)
     messages = tempfile.TemporaryFile()
     process = subprocess.Popen(
         [program, *files, *prepared.arguments(), *_arguments({"limit": limit, **options})],
