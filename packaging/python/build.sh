@@ -33,7 +33,7 @@ copy_programs() {
     install -m 755 "$programs"/quantscope-cli "$programs"/quantscope "$package/bin"
     # Lays out the graph; found by GVBINDIR.
     install -m 755 "$plugins"/libgvplugin_dot_layout.so.6 "$package/graphviz"
-    printf 'libgvplugin_dot_layout.so.6 dot_layout {\n\tlayout {\n\t\tdot:dot 0\n\t}\n}\n' >"$package/graphviz/config6a"
+    printf 'libgvplugin_dot_layout.so.6 dot_layout {\n\tlayout {\n\t\tdot 0\n\t}\n}\n' >"$package/graphviz/config6a"
     strip --strip-unneeded "$package"/bin/* "$package"/graphviz/*.so*
 }
 

@@ -36,4 +36,5 @@ def test_screenshot(pair, images, tmp_path):
     except q.BadUse as error:
         pytest.skip(error.message)
     assert window.wait(60) == 0
+    assert "dot" not in window.messages  # what lays the graph out is found
     assert (tmp_path / "window.png").read_bytes().startswith(b"\x89PNG")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional
+from typing import IO, Any, Dict, List, Optional
 
 from .data import Data, Labels, PreparedData
 from .errors import BadUse, error_of
@@ -22,14 +22,21 @@ _SECONDS_TO_START = 0.3  # within which a wrong option or a missing display ends
 class Window:
     """A window that is open."""
 
-    def __init__(self, process: subprocess.Popen[bytes], data: PreparedData) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], data: PreparedData, messages: IO[bytes]) -> None:
         self._process = process
         self._data = data  # lives as long as the window shows it
+        self._messages = messages
 
     @property
     def is_open(self) -> bool:
         """Whether it is still there."""
         return self._process.poll() is None
+
+    @property
+    def messages(self) -> str:
+        """What it wrote on stderr so far."""
+        self._messages.seek(0)
+        return self._messages.read().decode("utf-8", "replace").strip()
 
     def wait(self, timeout: Optional[float] = None) -> int:
         """Waits (at most `timeout` seconds) until it is closed; returns its exit code."""
@@ -80,13 +87,12 @@ def show(
         env=window_environment(program),
         start_new_session=True,
     )
+    window = Window(process, prepared, messages)
     try:
         process.wait(_SECONDS_TO_START)
     except subprocess.TimeoutExpired:
-        return Window(process, prepared)
-    messages.seek(0)
-    text = messages.read().decode("utf-8", "replace").strip()
+        return window
     if process.returncode != 0:
         prepared.close()
-        raise error_of(process.returncode, text.rpartition("error: ")[2])
-    return Window(process, prepared)
+        raise error_of(process.returncode, window.messages.rpartition("error: ")[2])
+    return window
