@@ -35,8 +35,8 @@ class Window:
     @property
     def messages(self) -> str:
         """What it wrote on stderr so far."""
-        self._messages.seek(0)
-        return self._messages.read().decode("utf-8", "replace").strip()
+        # Not seek() and read(): the window writes where this file stands.
+        return os.pread(self._messages.fileno(), 1 << 20, 0).decode("utf-8", "replace").strip()
 
     def wait(self, timeout: Optional[float] = None) -> int:
         """Waits (at most `timeout` seconds) until it is closed; returns its exit code."""
