@@ -79,28 +79,40 @@ def children(pid):
     return [int(child) for child in listed]
 
 
-def test_interrupting_ends_the_program(pair):
+def running_comparisons(pid):
+    """Waits until the program runs."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        lines = {child: Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0") for child in children(pid)}
+        found = [child for child, line in lines.items() if b"compare" in line and b"--help" not in line]
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("the program does not run")
+
+
+@pytest.mark.parametrize("to_both", [False, True], ids=["as a notebook does", "as a terminal does"])
+def test_interrupting_ends_the_program(pair, to_both):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
-        [sys.executable, "-c", LONG, *map(str, pair)], stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-c", LONG, *map(str, pair)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
     )
     assert process.stdout.readline() == "begin\n"
-    deadline = time.monotonic() + 20
-    running = []
-    while not running and time.monotonic() < deadline:
-        running = [
-            c
-            for c in children(process.pid)
-            if "compare" in Path(f"/proc/{c}/cmdline").read_bytes().decode().split("\0")
-        ]
-        time.sleep(0.02)
+    running = running_comparisons(process.pid)
     time.sleep(0.3)
     begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    if to_both:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "interrupted\n"
     assert time.monotonic() - begin < 1.5
-    process.wait(10)
-    assert not any(Path(f"/proc/{c}").exists() for c in running)
+    assert process.wait(10) == 0
+    assert not any(Path(f"/proc/{child}").exists() for child in running)
 
 
 def test_several_at_once(pair, images):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -31,10 +30,13 @@ class Outcome:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """Ends a program, gently at first: it removes its temporary files."""
+    """Ends a program, gently at first: it removes its temporary files.
+
+    Not by SIGINT, which Ctrl-C in a terminal sends to both: its second one would end the program at once.
+    """
     if process.poll() is not None:
         return
-    process.send_signal(signal.SIGINT)
+    process.terminate()
     try:
         process.wait(_SECONDS_TO_END)
     except subprocess.TimeoutExpired:
@@ -91,7 +93,6 @@ class _Messages:
 def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, terminal: Optional[Tuple[int, int]]) -> int:
     ours, theirs = terminal if terminal else os.pipe()
     try:
-        # A session of its own: Ctrl-C in a terminal reaches Python alone, which passes it on once.
         program = cli_path()
         process = subprocess.Popen(
             [program, *arguments],
@@ -99,7 +100,6 @@ def _run(arguments: Sequence[str], output: IO[bytes], messages: _Messages, termi
             stdout=output,
             stderr=theirs,
             env=program_environment(program),
-            start_new_session=True,
         )
     except BaseException:
         os.close(ours)
