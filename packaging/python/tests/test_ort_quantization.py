@@ -114,6 +114,35 @@ def test_dynamic(pair, tmp_path, options):
     assert_same(tmp_path / "theirs", tmp_path / "ours")
 
 
+@same_rules
+def test_configurations(pair, images, tmp_path):
+    for name, module in (("theirs", theirs), ("ours", ours)):
+        static = module.StaticQuantConfig(Reader(images), activation_type=QUINT8, per_channel=True)
+        module.quantize(str(pair[0]), str(tmp_path / name), static)
+    assert_same(tmp_path / "theirs", tmp_path / "ours")
+    ours.quantize(pair[0], tmp_path / "theirs", theirs.DynamicQuantConfig(weight_type=QUINT8))
+    ours.quantize(pair[0], tmp_path / "ours", ours.DynamicQuantConfig(weight_type=ours.QuantType.QUInt8))
+    assert_same(tmp_path / "theirs", tmp_path / "ours")
+
+
+@same_rules
+def test_samples_of_various_shapes(two, tmp_path):
+    def feeds():
+        rng = np.random.default_rng(4)
+        return [{name: rng.normal(size=(1, length, 4)).astype(np.float32) for name in "ab"} for length in (2, 5, 3)]
+
+    class Feeds(theirs.CalibrationDataReader):
+        def __init__(self):
+            self.feeds = iter(feeds())
+
+        def get_next(self):
+            return next(self.feeds, None)
+
+    for name, module in (("theirs", theirs), ("ours", ours)):
+        module.quantize_static(str(two), str(tmp_path / name), Feeds())
+    assert_same(tmp_path / "theirs", tmp_path / "ours")
+
+
 def test_modules_under_their_own_names():
     from quantscope import qdq_loss_debug, quantization
 

@@ -5,8 +5,11 @@ from . import qdq_loss_debug
 from .ort.quantization import (
     CalibrationDataReader,
     CalibrationMethod,
+    DynamicQuantConfig,
     QuantFormat,
     QuantType,
+    StaticQuantConfig,
+    quantize,
     quantize_dynamic,
     quantize_static,
 )
@@ -14,9 +17,12 @@ from .ort.quantization import (
 __all__ = [
     "CalibrationDataReader",
     "CalibrationMethod",
+    "DynamicQuantConfig",
     "QuantFormat",
     "QuantType",
+    "StaticQuantConfig",
     "qdq_loss_debug",
+    "quantize",
     "quantize_dynamic",
     "quantize_static",
 ]

@@ -13,8 +13,11 @@ from .qdq_loss_debug import (
 from .quantization import (
     CalibrationDataReader,
     CalibrationMethod,
+    DynamicQuantConfig,
     QuantFormat,
     QuantType,
+    StaticQuantConfig,
+    quantize,
     quantize_dynamic,
     quantize_static,
 )
@@ -22,8 +25,10 @@ from .quantization import (
 __all__ = [
     "CalibrationDataReader",
     "CalibrationMethod",
+    "DynamicQuantConfig",
     "QuantFormat",
     "QuantType",
+    "StaticQuantConfig",
     "collect_activations",
     "compute_activation_error",
     "compute_signal_to_quantization_noice_ratio",
@@ -31,6 +36,7 @@ __all__ = [
     "create_activation_matching",
     "create_weight_matching",
     "modify_model_output_intermediate_tensors",
+    "quantize",
     "quantize_dynamic",
     "quantize_static",
 ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import enum
 import os
+from dataclasses import dataclass
 from typing import Any, Dict, Mapping, Optional, Sequence
 
 from ..paths import FilePath
-from ..quantizing import quantize
+from ..quantizing import quantize as write_quantized
 from ..workspace import Workspace
 from .recipe import recipe_of
 
@@ -78,7 +79,7 @@ def _quantize(model_input: Any, model_output: FilePath, data: Any, recipe: Mappi
             with open(path, "wb") as file:
                 file.write(model_input.SerializeToString())
             model_input = path
-        quantize(model_input, model_output, data, dict(recipe), **options)
+        write_quantized(model_input, model_output, data, dict(recipe), **options)
 
 
 def quantize_static(
@@ -154,3 +155,49 @@ def quantize_dynamic(
         extra_options,
     )
     _quantize(model_input, model_output, None, recipe)
+
+
+@dataclass
+class StaticQuantConfig:
+    """Arguments of quantize_static as one value."""
+
+    calibration_data_reader: Any
+    calibrate_method: Any = CalibrationMethod.MinMax
+    quant_format: Any = QuantFormat.QDQ
+    activation_type: Any = QuantType.QInt8
+    weight_type: Any = QuantType.QInt8
+    op_types_to_quantize: Optional[Sequence[str]] = None
+    nodes_to_quantize: Optional[Sequence[str]] = None
+    nodes_to_exclude: Optional[Sequence[str]] = None
+    per_channel: bool = False
+    reduce_range: bool = False
+    use_external_data_format: bool = False
+    calibration_providers: Any = None
+    extra_options: Optional[Mapping[str, Any]] = None
+
+
+@dataclass
+class DynamicQuantConfig:
+    """Arguments of quantize_dynamic as one value."""
+
+    weight_type: Any = QuantType.QInt8
+    op_types_to_quantize: Optional[Sequence[str]] = None
+    nodes_to_quantize: Optional[Sequence[str]] = None
+    nodes_to_exclude: Optional[Sequence[str]] = None
+    per_channel: bool = False
+    reduce_range: bool = False
+    use_external_data_format: bool = False
+    extra_options: Optional[Mapping[str, Any]] = None
+
+
+_NODES = ("op_types_to_quantize", "nodes_to_quantize", "nodes_to_exclude")
+_COMMON = (*_NODES, "per_channel", "reduce_range", "weight_type", "extra_options")
+_STATIC = ("calibration_data_reader", "calibrate_method", "quant_format", "activation_type")
+
+
+def quantize(model_input: Any, model_output: FilePath, quant_config: Any) -> None:
+    """quantize_static or quantize_dynamic, by the kind of the configuration (ONNX Runtime's or one of this module)."""
+    is_static = hasattr(quant_config, "calibration_data_reader")
+    names = (*_COMMON, *(_STATIC if is_static else ()))
+    arguments = {name: getattr(quant_config, name) for name in names}
+    (quantize_static if is_static else quantize_dynamic)(model_input, model_output, **arguments)

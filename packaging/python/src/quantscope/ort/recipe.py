@@ -47,6 +47,7 @@ _CALIBRATION = {
     "CalibMaxIntermediateOutputs": "max_intermediate_outputs",
     "CalibPercentile": "percentile",
 }
+_PASSED_OVER = {"DefaultTensorType"}  # of tensors whose type cannot be inferred; the program infers otherwise
 _PART = {"quant_type": "type", "rmin": "lowest", "rmax": "highest", "recv_nodes": "readers"}
 
 
@@ -103,7 +104,7 @@ def extra_fields(options: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
             fields["adjust_weights_for_bias"] = not value
         elif key == "TensorQuantOverrides":
             fields["tensors"] = {name: _override(parts) for name, parts in (value or {}).items() if parts}
-        else:
+        elif key not in _PASSED_OVER:
             raise ValueError(f"extra_options has the key '{key}', which is not known")
     return {**fields, "calibration": calibration} if calibration else fields
 
