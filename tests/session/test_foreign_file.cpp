@@ -77,6 +77,34 @@ private slots:
             QCOMPARE(nameOf(view, view.nodeOf(place)), "n_" + foreign.names.at(output));
         }
     }
+
+    /// A mean over the picture has no rule in a recipe, and the file pools codes: that is not "left in float".
+    void whatARecipeCannotSayIsOfTheFile()
+    {
+        QTemporaryDir folder;
+        Inputs inputs;
+        inputs.floatPath = folder.filePath(QStringLiteral("float.onnx")).toStdString();
+        inputs.quantPath = folder.filePath(QStringLiteral("foreign.onnx")).toStdString();
+        inputs.data.spec = "random:8";
+        GraphDraft net = draftOf(floatNet());
+        const auto pool = std::ranges::find(net.nodes, "n_g1", &DraftNode::name);
+        QVERIFY(pool != net.nodes.end());
+        pool->opType = "ReduceMean";
+        pool->attributes.set("axes", std::vector<int64_t> { 2, 3 });
+        pool->attributesChanged = true;
+        QVERIFY(exportModel(net, inputs.floatPath).ok());
+        QVERIFY(exportModel(draftOf(ForeignFile().made()), inputs.quantPath).ok());
+        Session session(realBuild());
+        const RecipeView view(session);
+        QSignalSpy settled(&session, &Session::settled);
+        session.openInputs(inputs);
+        QVERIFY(settled.wait(kPatience));
+        QVERIFY(view.mark("n_c1") == NodeMark::Quantized);
+        QVERIFY(view.mark("n_g1") == NodeMark::OfFile);
+        QCOMPARE(nodeMarkText(NodeMark::OfFile), QStringLiteral("as in the file"));
+        QVERIFY(view.isOfFile(std::vector { *view.find("n_g1") }));
+        QVERIFY(!view.isOfFile(std::vector { *view.find("n_g1"), *view.find("n_c1") }));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestForeignFile)

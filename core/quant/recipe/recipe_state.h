@@ -45,6 +45,7 @@ struct NodeState {
     bool quantized = false;
     ValueOrigin origin = ValueOrigin::Default;
     std::string by; ///< the type or pattern that decides
+    bool ofFile = false; ///< the recipe does not quantize it and cannot say that the file it was read from does
     bool operator==(const NodeState&) const = default;
 };
 /// One a node. Patterns that match nothing are passed over.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/quant/write/quantizer.h"
 
+#include "core/ops/needed_values.h"
 #include "core/quant/dynamic/dynamic.h"
 #include "core/quant/model/complete_overrides.h"
 #include "core/quant/model/load_warnings.h"
 #include "core/quant/model/name_collisions.h"
-#include "core/quant/model/needed_values.h"
 #include "core/quant/model/node_order.h"
 #include "core/quant/model/opsets.h"
 #include "core/quant/model/removed_activations.h"

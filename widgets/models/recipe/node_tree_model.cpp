@@ -89,7 +89,9 @@ QVariant NodeTreeModel::data(const QModelIndex& index, int role) const
     if (role != Qt::DisplayRole)
         return {};
     if (node && state != TriState::Some)
-        return excluded ? tr("float") : number ? decibelText(number) : QString();
+        return excluded ? (m_states[*node].ofFile ? tr("as in the file") : tr("float"))
+            : number    ? decibelText(number)
+                        : QString();
     const auto quantized = std::ranges::count_if(item.members, [&](size_t i) { return m_states[i].quantized; });
     return tr("%1 of %2").arg(countText(quint64(quantized)), countText(item.members.size()));
 }
@@ -324,7 +326,10 @@ QString NodeTreeModel::toolTip(const Item& item) const
     const RecipeNode& node = m_nodes[item.members[0]];
     const NodeState& state = m_states[item.members[0]];
     return tr("%1 (%2): %3, %4")
-        .arg(toQt(node.name), toQt(node.opType), state.quantized ? tr("quantized") : tr("left in float"),
+        .arg(toQt(node.name), toQt(node.opType),
+            state.quantized    ? tr("quantized")
+                : state.ofFile ? tr("as in the file, which a recipe cannot say")
+                               : tr("left in float"),
             originText(state.origin, state.by));
 }
 

@@ -6,6 +6,8 @@
 #include "widgets/models/base/formatting.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace qs {
 
@@ -38,6 +40,8 @@ QString nodeMarkText(NodeMark mark)
         return {};
     case NodeMark::Float:
         return RecipeView::tr("left in float");
+    case NodeMark::OfFile:
+        return RecipeView::tr("as in the file");
     case NodeMark::FloatInDraft:
         return RecipeView::tr("excluded in draft");
     case NodeMark::QuantizedInDraft:
@@ -72,6 +76,7 @@ void RecipeView::refresh()
     const RecipeBase base = m_session.recipe().recipeBase();
     m_now = nodeStates(m_session.recipe().recipe(), base, m_nodes);
     m_before = m_shown == m_session.recipe().recipe() ? m_now : nodeStates(m_shown, base, m_nodes);
+    takeFileNodes(*snapshot);
     m_units = nodeUnits(*snapshot, m_clips, m_now);
     emit changed();
 }
@@ -106,6 +111,19 @@ void RecipeView::takePairs(const Snapshot& snapshot)
         m_pairs.try_emplace(pair.quantValue, snapshot.floatModel->graph().value(pair.floatValue).name);
 }
 
+/// A pooling that another exporter wrote as a mean has no rule in a recipe, and computes with codes in the file.
+void RecipeView::takeFileNodes(const Snapshot& snapshot)
+{
+    if (!snapshot.comparison || snapshot.inputs.quantPath.empty()
+        || m_session.recipe().baseOrigin() != ValueOrigin::Imported)
+        return;
+    std::unordered_set<std::string_view> inFloat;
+    for (const FloatNodeRow& row : snapshot.comparison->floatNodes)
+        inFloat.insert(row.node);
+    for (size_t n = 0; n < m_nodes.size(); ++n)
+        m_now[n].ofFile = !m_now[n].quantized && !inFloat.contains(m_nodes[n].name);
+}
+
 std::optional<size_t> RecipeView::find(const std::string& name) const
 {
     const auto it = m_byName.find(name);
@@ -120,12 +138,18 @@ std::optional<NodeMark> RecipeView::mark(const std::string& name) const
     const bool now = m_now[*node].quantized, before = m_before[*node].quantized;
     if (now)
         return before ? NodeMark::Quantized : NodeMark::QuantizedInDraft;
-    return before ? NodeMark::FloatInDraft : NodeMark::Float;
+    return before ? NodeMark::FloatInDraft : m_now[*node].ofFile ? NodeMark::OfFile : NodeMark::Float;
 }
 
 std::optional<TriState> RecipeView::state(std::span<const size_t> members) const
 {
     return members.empty() || !m_session.recipe().editable() ? std::nullopt : std::optional(triState(m_now, members));
+}
+
+bool RecipeView::isOfFile(std::span<const size_t> members) const
+{
+    return !members.empty()
+        && std::ranges::all_of(members, [&](size_t member) { return mark(m_nodes[member].name) == NodeMark::OfFile; });
 }
 
 /// By the tensor itself; in the quantized file, whose names are its own, by the one that is paired with it.

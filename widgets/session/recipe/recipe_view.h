@@ -16,7 +16,13 @@
 namespace qs {
 
 /// What the recipe means for a node, against what the shown numbers were measured with.
-enum class NodeMark { Quantized, Float, FloatInDraft, QuantizedInDraft };
+enum class NodeMark {
+    Quantized,
+    Float,
+    OfFile, ///< the recipe that was read from a file cannot say what the file has there, which is no float
+    FloatInDraft,
+    QuantizedInDraft
+};
 QString nodeMarkText(NodeMark mark); ///< "left in float", "excluded in draft" ...; "" for Quantized
 
 /// The recipe seen from the nodes of the float model: which are quantized, and the edits that views offer for them.
@@ -35,6 +41,8 @@ public:
     std::optional<NodeMark> mark(const std::string& name) const;
     /// How much of these nodes the recipe quantizes; nothing of none, and where nothing can be edited.
     std::optional<TriState> state(std::span<const size_t> members) const;
+    /// All of them are as the file has them, which the recipe cannot say.
+    bool isOfFile(std::span<const size_t> members) const;
     QString title(std::span<const size_t> members) const { return unitTitle(m_nodes, members); }
     /// What toggleNodes() would do: "Exclude conv_3 + relu_4", "Quantize conv_3 + relu_4".
     QString toggleText(std::span<const size_t> members) const;
@@ -65,6 +73,7 @@ private:
     void takeNodes(const Snapshot& snapshot);
     void toggleExactly(std::span<const size_t> members);
     void takePairs(const Snapshot& snapshot);
+    void takeFileNodes(const Snapshot& snapshot);
     std::optional<size_t> makerOf(Side side, const Graph& graph, ValueId value) const;
     bool standsForOther(Side side, const Graph& graph, NodeId node, size_t named) const;
     std::optional<size_t> whereItWent(Side side, const Graph& graph, NodeId node) const;

@@ -499,6 +499,8 @@ void GraphPanel::markRecipe(GraphLook& look) const
     for (size_t b = 0; b < look.boxes.size(); ++b) {
         const std::vector<size_t> members = nodes.of(content()->whole, boxes[b].members);
         look.boxes[b].quantized = m_recipe.state(members);
+        if (m_recipe.isOfFile(members)) // which no box could change
+            look.boxes[b].quantized.reset();
         if (boxes[b].kind != DisplayBox::Kind::Group || look.boxes[b].quantized != TriState::Some)
             look.boxes[b].note = boxNote(m_recipe, members); // a group says how large it is, not which part is left out
     }

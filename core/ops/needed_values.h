@@ -6,7 +6,7 @@
 
 namespace qs {
 
-/// The operators that the quantizer knows have the inputs and the output without which they mean nothing; its rules
+/// The operators that are quantized have the inputs and the output without which they mean nothing; rules that read them
 /// count on them. Issue: the first node that has not.
 Status checkNeededValues(const GraphDraft& draft);
 

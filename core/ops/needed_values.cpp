@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/quant/model/needed_values.h"
+#include "core/ops/needed_values.h"
 
 #include <map>
 #include <string_view>
