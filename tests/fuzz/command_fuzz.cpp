@@ -224,8 +224,9 @@ class CommandFuzz : public QObject {
             QVERIFY(write(q, second ? damaged(subject.quantized, random) : subject.quantized));
         const QString name = QStringLiteral("seed %1 round %2, %3")
                                  .arg(QString::number(m_seed), QString::number(number), subject.name);
-        const QStringList data
-            = subject.data + QStringList { QStringLiteral("--threads"), QString::number(1 + random.below(2)) };
+        const QStringList data = subject.data
+            + QStringList { QStringLiteral("--threads"), QString::number(1 + random.below(2)),
+                  QStringLiteral("--memory-limit"), QStringLiteral("256M") };
         const QString& changed = second ? q : f;
         tell(name, { QStringLiteral("info"), changed, QStringLiteral("--json"), path("info.json") });
         tell(name,
