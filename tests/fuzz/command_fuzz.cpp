@@ -226,7 +226,7 @@ class CommandFuzz : public QObject {
                                  .arg(QString::number(m_seed), QString::number(number), subject.name);
         const QStringList data = subject.data
             + QStringList { QStringLiteral("--threads"), QString::number(1 + random.below(2)),
-                  QStringLiteral("--memory-limit"), QStringLiteral("256M") };
+                  QStringLiteral("--memory-limit"), QStringLiteral("268435456") };
         const QString& changed = second ? q : f;
         tell(name, { QStringLiteral("info"), changed, QStringLiteral("--json"), path("info.json") });
         tell(name,

@@ -201,6 +201,7 @@ private slots:
         Used used(kept.path());
         used.session.openInputs(copied(files, work.path()));
         QVERIFY(used.idle());
+        QVERIFY2(used.session.snapshot()->floatModel, "the models cannot be opened");
         RandomUser user(used.window, seed);
         QTimer escape; // from menus and questions that wait in a loop of their own
         connect(&escape, &QTimer::timeout, &used.window, [&] { user.leaveDialogs(true); });
