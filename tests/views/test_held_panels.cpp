@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Panels and parts of panels that go while somebody holds them: dragged, with an open menu, being shown.
+#include "tests/views/support/example_window.h"
+#include "tests/views/support/program_set_up.h"
+#include "widgets/views/base/emptied_layout.h"
+#include "widgets/views/window/dock_layout.h"
+
+#include <QDockWidget>
+#include <QLabel>
+#include <QMenu>
+#include <QPointer>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QVBoxLayout>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+QDockWidget& dockOf(ExampleWindow& example, const char* name)
+{
+    return *example.window.findChild<QDockWidget*>(QStringLiteral("dock-") + QLatin1String(name));
+}
+
+/// As long as the button is down; nobody lets go of it.
+void beginDrag(QDockWidget& dock)
+{
+    QWidget* title = dock.titleBarWidget();
+    const QPoint from = title->rect().center();
+    QTest::mousePress(title, Qt::LeftButton, {}, from);
+    for (int step = 1; step <= 6; ++step) {
+        const QPoint at = from + QPoint(-30 * step, 20 * step);
+        QMouseEvent move(QEvent::MouseMove, at, title->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, {});
+        QCoreApplication::sendEvent(title, &move);
+    }
+}
+
+} // namespace
+
+class TestHeldPanels : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { setUpProgram(m_settings); }
+
+    /// The panel was deleted below its menu, which ran an event loop of its own.
+    void aMenuGoesWithItsPanel()
+    {
+        ExampleWindow example;
+        QVERIFY(example.ready());
+        DockLayout& layout = example.window.layoutOfPanels();
+        const QPointer<QDockWidget> other = layout.openAnother(QStringLiteral("inspector"));
+        QVERIFY(other);
+        emit other->titleBarWidget()->customContextMenuRequested({ 4, 4 });
+        const QPointer<QMenu> menu = other->findChild<QMenu*>();
+        QVERIFY(menu && menu->isVisible());
+        layout.apply(LayoutName::Compare);
+        QTRY_VERIFY(!other && !menu);
+    }
+
+    void draggedPanelsAreLetGo_data()
+    {
+        QTest::addColumn<int>("then");
+        QTest::newRow("another layout") << 0;
+        QTest::newRow("all hidden and shown") << 1;
+        QTest::newRow("an arrangement restored") << 2;
+    }
+
+    /// The dragged panel kept a place in the layout that was gone when it was dropped.
+    void draggedPanelsAreLetGo()
+    {
+        QFETCH(int, then);
+        ExampleWindow example;
+        QVERIFY(example.ready());
+        DockLayout& layout = example.window.layoutOfPanels();
+        const QByteArray before = layout.state();
+        for (const char* name : { "inspector", "tensors", "findings" }) {
+            QDockWidget& dock = dockOf(example, name);
+            layout.raise(QLatin1String(name));
+            beginDrag(dock);
+            if (then == 0)
+                layout.apply(LayoutName::WhatIf);
+            else if (then == 1)
+                layout.hideAll();
+            else
+                layout.showState(before);
+            QTest::mouseRelease(dock.titleBarWidget(), Qt::LeftButton);
+            QCoreApplication::processEvents();
+            if (then == 1)
+                layout.showAgain();
+            layout.apply(LayoutName::Inspect);
+            QVERIFY(!dock.isFloating());
+            QVERIFY(!dock.isHidden());
+        }
+    }
+
+    /// Labels were deleted while Qt was showing them.
+    void emptiedLayoutsKeepTheirWidgetsUntilTheLoop()
+    {
+        QWidget page;
+        auto* column = new QVBoxLayout(&page);
+        QList<QPointer<QLabel>> labels;
+        for (int i = 0; i < 3; ++i) {
+            labels << new QLabel(QString::number(i), &page);
+            column->addWidget(labels.back());
+        }
+        page.show();
+        emptyLayout(*column);
+        QCOMPARE(column->count(), 0);
+        for (const auto& label : labels)
+            QVERIFY(label && label->isHidden());
+        QTRY_VERIFY(std::ranges::none_of(labels, [](const auto& label) { return bool(label); }));
+    }
+
+private:
+    QTemporaryDir m_settings;
+};
+
+QTEST_MAIN(TestHeldPanels)
+#include "test_held_panels.moc"
