@@ -8,6 +8,8 @@
 
 namespace qs {
 
+struct UnitSteps;
+
 /// Several nodes run as one kernel; the values between them are not made.
 struct FusedUnit {
     enum class When {
@@ -20,6 +22,7 @@ struct FusedUnit {
     std::vector<ValueId> inputs; ///< in the order that `lowered` expects; invalid = absent
     std::vector<ValueId> inner; ///< made and read by these nodes alone
     LoweredNode lowered;
+    std::shared_ptr<const UnitSteps> steps = {}; ///< what it computes (unit_program.h); null where it is the nodes' own
 };
 
 } // namespace qs

@@ -244,7 +244,9 @@ FusedUnit UnitBuilder::unit(Slot result, DType output)
     const auto repeated = std::ranges::unique(unit.nodes);
     unit.nodes.erase(repeated.begin(), repeated.end());
     unit.inputs = m_program.inputs();
-    unit.lowered = std::move(m_program).finish(result);
+    auto finished = std::move(m_program).finish(result);
+    unit.lowered = std::move(finished.lowered);
+    unit.steps = std::move(finished.steps);
     return unit;
 }
 
@@ -267,9 +269,11 @@ std::vector<FusedUnit> UnitBuilder::build()
         UnitProgram copy(m_options);
         const Slot codes = copy.input(result->codes, result->type, nullptr);
         const auto same = copy.add(programNode("Identity"), { codes }, result->type);
-        if (same.ok())
-            units.push_back(
-                { FusedUnit::When::Always, twin, { twin }, { result->codes }, {}, std::move(copy).finish(*same) });
+        if (!same.ok())
+            continue;
+        auto finished = std::move(copy).finish(*same);
+        units.push_back({ FusedUnit::When::Always, twin, { twin }, { result->codes }, {}, std::move(finished.lowered),
+            std::move(finished.steps) });
     }
     return units;
 }

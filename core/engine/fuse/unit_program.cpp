@@ -60,6 +60,7 @@ Result<UnitProgram::Slot> UnitProgram::add(
     }
     node.outputs.emplace_back(m_registers.size());
     step.node = std::make_shared<const Node>(std::move(node));
+    step.saturation = saturation;
     LowerContext context { *step.node, constants, types, m_mode };
     context.saturation = saturation;
     QS_TRY(step.lowered,
@@ -117,10 +118,7 @@ bool UnitProgram::fold(const Step& step)
 }
 
 /// The finished program: what each run shares.
-struct UnitProgram::Code {
-    std::vector<Register> registers;
-    std::vector<Step> steps;
-    int result = Slot::kAbsent;
+struct UnitProgram::Code : UnitSteps {
     const Step* rounds = nullptr; ///< its value before rounding is the unit's
 
     Status run(StepContext& outer) const
@@ -170,7 +168,7 @@ struct UnitProgram::Code {
     }
 };
 
-LoweredNode UnitProgram::finish(Slot result) &&
+UnitProgram::Finished UnitProgram::finish(Slot result) &&
 {
     auto code = std::make_shared<Code>();
     code->registers = std::move(m_registers);
@@ -190,7 +188,7 @@ LoweredNode UnitProgram::finish(Slot result) &&
     unit.offersUnrounded = last != code->steps.rend() && last->lowered->offersUnrounded;
     code->rounds = unit.offersUnrounded ? &*last : nullptr;
     unit.run = [code](StepContext& s) { return code->run(s); };
-    return unit;
+    return { std::move(unit), code };
 }
 
 } // namespace qs

@@ -8,6 +8,26 @@
 
 namespace qs {
 
+/// A finished program, step by step, for those who explain what a unit computes.
+struct UnitSteps {
+    struct Register {
+        DType type = DType::Undefined;
+        std::shared_ptr<const Tensor> constant; ///< null when it depends on data
+        int input = -1; ///< index in FusedUnit::inputs; -1: none
+    };
+    struct Step {
+        std::shared_ptr<const Node> node; ///< lowered steps may point to it
+        std::shared_ptr<const LoweredNode> lowered;
+        std::vector<int> inputs; ///< registers; -1: absent
+        int output = -1;
+        bool relabels = false; ///< the same numbers in other codes
+        PairSaturation saturation = PairSaturation::None;
+    };
+    std::vector<Register> registers;
+    std::vector<Step> steps;
+    int result = -1; ///< register
+};
+
 /// What a fused unit runs: a few operators one after another, each with the kernel that is registered for it, so that a
 /// unit of Q/DQ nodes and a QLinear operator of a file have one arithmetic. Values between them are not seen outside.
 class UnitProgram {
@@ -38,22 +58,15 @@ public:
     Slot flipSign(Slot codes);
 
     const std::vector<ValueId>& inputs() const { return m_inputs; }
-    /// The program as one step whose output is `result`.
-    LoweredNode finish(Slot result) &&;
+    struct Finished {
+        LoweredNode lowered; ///< one step whose output is the result
+        std::shared_ptr<const UnitSteps> steps;
+    };
+    Finished finish(Slot result) &&;
 
 private:
-    struct Register {
-        DType type = DType::Undefined;
-        std::shared_ptr<const Tensor> constant; ///< null when it depends on data
-        int input = Slot::kAbsent; ///< index in m_inputs
-    };
-    struct Step {
-        std::shared_ptr<const Node> node; ///< lowered steps may point to it
-        std::shared_ptr<const LoweredNode> lowered;
-        std::vector<int> inputs; ///< registers
-        int output = Slot::kAbsent;
-        bool relabels = false; ///< the same numbers in other codes
-    };
+    using Register = UnitSteps::Register;
+    using Step = UnitSteps::Step;
     struct Code; ///< what runs
     bool fold(const Step& step);
     Slot appendStep(Step step, DType output);
