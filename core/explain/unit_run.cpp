@@ -145,7 +145,7 @@ void UnitRun::explainMoved(int64_t element, const Trace& out, ElementExplanation
     term.a.element = *from;
     term.a.real = elementAsDouble(m_values[size_t(out.reg)], *from);
     const UnitSteps& steps = *m_unit.steps;
-    e.confirmed = term.a.real - double(out.shift) == elementAsDouble(m_values[size_t(steps.result)], element);
+    e.confirmed = term.a.real + double(out.shift) == elementAsDouble(m_values[size_t(steps.result)], element);
     e.terms.push_back(std::move(term));
 }
 
@@ -163,8 +163,8 @@ void UnitRun::explain(int64_t element, ElementExplanation& e) const
     e.sources.assign(op.inputs.size(), {});
     explainOperation(op, *from, e);
     if (out->shift != 0 && e.code) {
-        *e.code -= out->shift;
-        *e.zeroPoint -= out->shift;
+        *e.code += out->shift;
+        *e.zeroPoint += out->shift;
         e.steps.push_back({ "as the file counts codes", double(*e.code) });
     }
     std::vector<std::optional<Trace>> traces(op.inputs.size());
