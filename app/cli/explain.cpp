@@ -101,6 +101,8 @@ Result<int> explain(const ExplainCommand& o, Context& context)
     if (!common.json.empty()) {
         auto json = explanationJson(*found);
         json["sample"] = o.sample;
+        if (!o.floatModel.empty() && !found->difference)
+            json["difference"] = nullptr;
         QS_CHECK(writeOutput(
             common.json, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
     }

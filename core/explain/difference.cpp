@@ -43,11 +43,14 @@ struct Twinned {
     std::vector<std::optional<FloatTwin>> sources;
 };
 
-Twinned twinnedOf(const FloatTwins& twins, ElementExplanation& e)
+/// `product`: the last node of the chain, whose bias the float network may have inside.
+Twinned twinnedOf(const FloatTwins& twins, ElementExplanation& e, NodeId product)
 {
     Twinned t { &e, twins.of(e.value, {}, 0), {} };
     for (OperandSource& source : e.sources) {
         t.sources.push_back(twins.of(source.value, e.nodeId, source.operand));
+        if (!t.sources.back() && source.constant && e.relation == Relation::Sum && product != e.nodeId)
+            t.sources.back() = twins.of(source.value, product, 2);
         if (t.sources.back())
             source.twin = t.sources.back()->name;
     }
@@ -76,7 +79,7 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
     std::vector<Twinned> all;
     std::vector<ValueId> needed;
     for (const auto& e : chain) {
-        all.push_back(twinnedOf(twins, *e));
+        all.push_back(twinnedOf(twins, *e, chain.back()->nodeId));
         for (const auto& source : all.back().sources)
             if (source && !source->constant)
                 needed.push_back(source->value);
@@ -84,7 +87,7 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
             needed.push_back(all.back().own->value);
     }
     QS_TRY(const SampleValues values, SampleValues::read(pair.floatPlan, needed, runs, sample, work));
-    std::optional<ErrorSplit> behind;
+    std::optional<FollowedOperand> behind;
     for (size_t i = all.size(); i-- > 0;) {
         ElementExplanation& e = *all[i].e;
         addTwins(all[i], values);
@@ -93,14 +96,14 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
             = own ? own->at(elementOf(e.shape, e.at), countOf(e.shape), values) : std::optional<double>();
         const PairActivation bounds
             = own ? narrower(own->bounds, boundsOf(*pair.floatPlan, own->value)) : PairActivation();
-        ErrorSplit split = splitOf(e, behind ? &*behind : nullptr);
+        ErrorSplit split = splitOf(e, behind);
         split.keepWithin(double(bounds.low), double(bounds.high));
         split.round(e);
         if (reference)
             e.difference = split.difference(e.real, *reference);
         else if (e.note.empty() && e.relation != Relation::None)
             e.note = "the float network has no partner for this tensor";
-        behind = split;
+        behind = FollowedOperand { split, e.value };
     }
     return {};
 }

@@ -13,7 +13,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kMostBehind = 4;
+constexpr int kMostBehind = 6;
 
 /// The fused integer unit that makes a value; null: a node does.
 const FusedUnit* unitOf(const Plan& plan, ValueId value)
@@ -23,17 +23,44 @@ const FusedUnit* unitOf(const Plan& plan, ValueId value)
     return unit && unit->when == FusedUnit::When::Always && unit->steps ? unit : nullptr;
 }
 
-/// The value that says how the only operand's number was made, where that is worth a look.
+bool sumsCodes(const Node& node) { return node.is("ConvInteger") || node.is("MatMulInteger"); }
+
+const Node* producerOf(const Plan& plan, ValueId value)
+{
+    const NodeId id = value.valid() ? plan.graph().value(value).producer : NodeId();
+    return id.valid() ? &plan.graph().node(id) : nullptr;
+}
+
+/// The operand by which sums of codes come, on their way to floats: Cast, Mul by the scales, Add of a bias.
+ValueId scaledSumsIn(const Plan& plan, const Node& node, int depth = 0)
+{
+    if (node.is("Cast") && node.hasInput(0)) {
+        const Node* made = producerOf(plan, node.inputs[0]);
+        return made && sumsCodes(*made) ? node.inputs[0] : ValueId();
+    }
+    if (!node.is(depth == 0 ? "Add" : "Mul") && !node.is("Mul"))
+        return {};
+    for (const ValueId in : node.inputs) {
+        const Node* made = producerOf(plan, in);
+        const bool wanted = made && made->is(node.is("Add") ? "Mul" : "Cast");
+        if (wanted && scaledSumsIn(plan, *made, depth + 1).valid())
+            return in;
+    }
+    return {};
+}
+
+/// The operand that says how the element's number was made, where that is worth a look.
 ValueId behind(const Plan& plan, ValueId value)
 {
-    const NodeId id = plan.graph().value(value).producer;
-    if (!id.valid() || unitOf(plan, value))
+    const Node* node = producerOf(plan, value);
+    if (!node || unitOf(plan, value))
         return {};
-    const Node& node = plan.graph().node(id);
-    const bool looks = isDequantizeLinear(node) || isQuantizeLinear(node) || node.is("Relu") || node.is("Clip");
-    if (!looks || !node.hasInput(0) || plan.constant(node.inputs[0]) || !canBeRead(plan, node.inputs[0]))
-        return {};
-    return plan.graph().value(node.inputs[0]).producer.valid() ? node.inputs[0] : ValueId();
+    const bool quantizes = isDequantizeLinear(*node) || isQuantizeLinear(*node)
+        || (node->is("DynamicQuantizeLinear") && node->outputs[0] == value);
+    ValueId next = scaledSumsIn(plan, *node);
+    if ((quantizes || node->is("Relu") || node->is("Clip")) && node->hasInput(0))
+        next = node->inputs[0];
+    return next.valid() && !plan.constant(next) && canBeRead(plan, next) && producerOf(plan, next) ? next : ValueId();
 }
 
 Issue hiddenIssue(const Plan& plan, ValueId value)
@@ -139,10 +166,15 @@ public:
         for (int i = 0; value.valid() && m_values.of(value).valid() && i <= kMostBehind; ++i) {
             QS_TRY(auto e, explainOne(value, element));
             chain.push_back(e);
-            if (e->terms.size() != 1)
-                break;
-            element = e->terms[0].a.element;
             value = behind(m_plan, value);
+            std::optional<int64_t> from;
+            forEachOperand(*e, [&](const Operand& operand) {
+                if (e->sources[operand.source].value == value)
+                    from = operand.element;
+            });
+            if (!from)
+                break;
+            element = *from;
         }
         return chain;
     }
@@ -187,8 +219,7 @@ private:
     {
         const NodeId id = m_plan.graph().value(value).producer;
         if (!id.valid()) {
-            const bool stored = m_plan.constant(value) != nullptr;
-            e.note = stored ? "it is stored in the file" : "it is an input of the graph";
+            e.note = m_plan.constant(value) ? "it is stored in the file" : "it is an input of the graph";
             return {};
         }
         const FusedUnit* unit = unitOf(m_plan, value);
@@ -197,6 +228,10 @@ private:
         e.node = node.name;
         e.opType = node.opType;
         e.domain = node.domain;
+        if (node.is("Constant")) {
+            e.note = "it is stored in the file";
+            return {};
+        }
         if (!unit)
             return fillNode(id, value, element, e);
         for (const NodeId member : unit->nodes)
@@ -235,6 +270,8 @@ private:
         if (!e.code && isInteger(e.dtype) && dtypeBits(e.dtype) <= 16)
             if (const auto grid = m_codes.gridOf(value, element, m_values))
                 setCode(e, elementAsInt(m_values.of(value), element), *grid);
+        if (e.code && (e.relation == Relation::Copy || e.relation == Relation::Largest))
+            e.kind = ElementExplanation::Kind::Integer;
         for (size_t i = 0; i < e.sources.size(); ++i)
             m_codes.add(i, m_values, e);
     }

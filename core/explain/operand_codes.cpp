@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostMoves = 4;
 
 /// A node that runs by itself and whose work can be looked at.
-NodeId producerOf(const Plan& plan, ValueId value)
+NodeId ownProducer(const Plan& plan, ValueId value)
 {
     const NodeId id = plan.graph().value(value).producer;
     if (!id.valid())
@@ -44,7 +44,7 @@ void OperandCodes::collect(ValueId value, std::vector<ValueId>& needed) const
                 needed.push_back(id);
     }
     for (int moves = 0; moves <= kMostMoves; ++moves) {
-        const NodeId id = producerOf(m_plan, value);
+        const NodeId id = ownProducer(m_plan, value);
         if (!id.valid())
             return;
         const Node& node = m_plan.graph().node(id);
@@ -86,7 +86,7 @@ void OperandCodes::addBehindFloats(size_t source, const SampleValues& values, El
 {
     ValueId value = e.sources[source].value;
     std::vector<MovedPlaces> moves;
-    NodeId id = producerOf(m_plan, value);
+    NodeId id = ownProducer(m_plan, value);
     for (int i = 0; id.valid() && isMovement(m_plan.graph().node(id)) && i < kMostMoves; ++i) {
         const auto& outputs = m_plan.graph().node(id).outputs;
         const auto slot = size_t(std::ranges::find(outputs, value) - outputs.begin());
@@ -96,7 +96,7 @@ void OperandCodes::addBehindFloats(size_t source, const SampleValues& values, El
             return;
         moves.push_back(std::move(*places));
         value = m_plan.graph().node(id).inputs[0];
-        id = producerOf(m_plan, value);
+        id = ownProducer(m_plan, value);
     }
     if (!id.valid() || !isDequantizeLinear(m_plan.graph().node(id)))
         return;

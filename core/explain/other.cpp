@@ -2,10 +2,44 @@
 #include "core/explain/operation.h"
 #include "core/tensor/convert.h"
 
+#include <cmath>
+
 /// Operators without a form of their own here.
 namespace qs {
 
 namespace {
+
+/// SkipLayerNormalization and its like: the sum of inputs that they normalize, or the row of it.
+bool explainSkip(const Operation& op, int64_t element, ElementExplanation& e)
+{
+    const std::string& type = op.node->opType;
+    if ((type != "SkipLayerNormalization" && type != "SkipSimplifiedLayerNormalization") || !op.in(0) || !op.in(1)
+        || op.output.shape() != op.inputs[0].shape() || op.output.rank() == 0)
+        return false;
+    const bool sum = op.outputIndex == 3;
+    const size_t bias = type == "SkipLayerNormalization" ? 4 : 3;
+    const int64_t length = op.output.shape().back(), first = sum ? element : element / length * length;
+    const Shape& shape = op.output.shape();
+    double total = 0;
+    for (const size_t slot : { size_t(0), size_t(1), bias })
+        for (int64_t i = first; op.in(slot) && i < (sum ? first + 1 : first + length); ++i) {
+            const auto fits = broadcastShapes(op.inputs[slot].shape(), shape);
+            if (!fits || *fits != shape)
+                return false;
+            ElementTerm term;
+            term.a = operandAt(op, slot, broadcastElement(shape, i, op.inputs[slot].shape()));
+            term.chosen = !sum && i == element;
+            total += term.a.real;
+            e.terms.push_back(std::move(term));
+        }
+    e.relation = sum ? Relation::Sum : Relation::Function;
+    if (sum) {
+        const double made = elementAsDouble(op.output, element);
+        e.steps.push_back({ "sum", total });
+        e.confirmed = !(std::abs(total - made) > 1e-2 * std::abs(made) + 1e-5);
+    }
+    return true;
+}
 
 /// The row that a normalization along an axis looks at.
 bool explainRow(const Operation& op, int64_t element, ElementExplanation& e)
@@ -39,7 +73,7 @@ bool explainRow(const Operation& op, int64_t element, ElementExplanation& e)
 void explainOther(const Operation& op, int64_t element, ElementExplanation& e)
 {
     e.kind = ElementExplanation::Kind::Other;
-    if (explainRow(op, element, e))
+    if (explainRow(op, element, e) || explainSkip(op, element, e))
         return;
     e.relation = Relation::None;
     e.note = "the steps of " + op.node->opType + " are not followed here; its inputs are named";

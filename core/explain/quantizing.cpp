@@ -89,6 +89,14 @@ bool explainQuantizer(const Operation& op, int64_t element, ElementExplanation& 
         explainQuantize(op, element, e, grid);
         return true;
     }
+    if (op.node->is("DynamicQuantizeLinear")) {
+        CodeGrid grid;
+        addRange(op, e, grid);
+        e.note = "the scale and the zero point follow from the range of all elements";
+        const double made = elementAsDouble(op.output, element);
+        e.confirmed = made == (op.outputIndex == 1 ? double(grid.scale) : double(grid.zeroPoint));
+        return true;
+    }
     if (!isDequantizeLinear(*op.node))
         return false;
     e.kind = ElementExplanation::Kind::Dequantize;

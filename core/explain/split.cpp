@@ -120,26 +120,61 @@ ElementDifference ErrorSplit::difference(double real, double reference) const
     return d;
 }
 
-ErrorSplit splitOf(ElementExplanation& e, const ErrorSplit* behind)
+namespace {
+
+/// The other terms of a sum join what is behind one of them.
+void addToBehind(ElementExplanation& e, ValueId followed, ErrorSplit& split)
+{
+    for (ElementTerm& term : e.terms) {
+        const OperandSource& source = e.sources[term.a.source];
+        if (source.value == followed)
+            continue;
+        const double a = twinOf(term.a, e, split);
+        term.fromA = term.sign * (term.a.real - a);
+        (source.constant ? split.bias : split.input) += *term.fromA;
+        split.from += term.sign * a;
+        split.to += term.sign * term.a.real;
+    }
+}
+
+/// All that is known is the difference to the float network's own number.
+void leaveOpen(ElementExplanation& e, ErrorSplit& split)
+{
+    split.to = split.from = e.real;
+    split.open = true;
+    if (e.relation == Relation::Function)
+        split.reservation = "a function of its terms: all of it counts as the input's part";
+    else if (e.nodeId.valid())
+        split.reservation = "the steps of this operator are not followed: all of it counts as the input's part";
+    for (ElementTerm& term : e.terms)
+        if (term.a.twin)
+            term.fromA = term.a.real - *term.a.twin;
+}
+
+/// Sums of codes stand for real numbers only where their scales are known.
+bool hasScales(const ElementExplanation& e)
+{
+    return std::ranges::all_of(e.terms, [](const ElementTerm& term) {
+        return (!term.a.code || term.a.scale) && (!term.b || !term.b->code || term.b->scale);
+    });
+}
+
+} // namespace
+
+ErrorSplit splitOf(ElementExplanation& e, const std::optional<FollowedOperand>& behind)
 {
     ErrorSplit split;
-    const bool passes = e.relation == Relation::Quantize || e.relation == Relation::Dequantize
-        || e.relation == Relation::Clamp;
-    if (behind && passes) {
-        split = *behind;
-    } else if (e.relation == Relation::Products) {
+    if (behind && e.relation == Relation::Sum) {
+        split = behind->split;
+        addToBehind(e, behind->value, split);
+    } else if (behind) {
+        split = behind->split;
+    } else if (e.relation == Relation::Products && hasScales(e)) {
         splitProducts(e, split);
     } else if (e.relation == Relation::Largest) {
         splitLargest(e, split);
-    } else if (e.relation == Relation::Function || e.relation == Relation::None) {
-        split.to = split.from = e.real;
-        split.open = true;
-        split.reservation = e.relation == Relation::None
-            ? "the steps of this operator are not followed: all of it counts as the input's part"
-            : "a function of its terms: all of it counts as the input's part";
-        for (ElementTerm& term : e.terms)
-            if (term.a.twin)
-                term.fromA = term.a.real - *term.a.twin;
+    } else if (e.relation == Relation::Products || e.relation == Relation::Function || e.relation == Relation::None) {
+        leaveOpen(e, split);
     } else {
         splitSum(e, split);
     }

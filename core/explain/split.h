@@ -21,7 +21,13 @@ struct ErrorSplit {
     ElementDifference difference(double real, double reference) const;
 };
 
-/// Of the terms; `behind`: of the only one's element, where that was followed. Tells the terms their share.
-ErrorSplit splitOf(ElementExplanation& e, const ErrorSplit* behind);
+/// An operand whose own way was followed.
+struct FollowedOperand {
+    ErrorSplit split;
+    ValueId value;
+};
+
+/// Of the terms, and of what is behind one of them where that was followed. Tells the terms their share.
+ErrorSplit splitOf(ElementExplanation& e, const std::optional<FollowedOperand>& behind);
 
 } // namespace qs

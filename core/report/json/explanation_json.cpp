@@ -110,6 +110,7 @@ OrderedJson elementJson(const ElementExplanation& e)
     for (const ElementTerm& term : e.terms)
         json["terms"].push_back(termJson(term, e));
     addOperand("bias", e.bias ? &*e.bias : nullptr, e, json);
+    json["bias"] = e.bias ? jsonNumber(e.bias->real * e.biasFactor) : OrderedJson(0);
     json["factor"] = e.factor;
     json["bias_factor"] = e.biasFactor;
     json["divisor"] = e.divisor;
