@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/explain/explain_element.h"
 
-#include "core/explain/difference.h"
-#include "core/explain/operand_codes.h"
-#include "core/explain/unit_run.h"
+#include "core/explain/difference/difference.h"
+#include "core/explain/run/operand_codes.h"
+#include "core/explain/run/unit_run.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
@@ -66,12 +66,13 @@ ValueId behind(const Plan& plan, ValueId value)
 Issue hiddenIssue(const Plan& plan, ValueId value)
 {
     const Graph& graph = plan.graph();
-    Issue issue = badInput("is computed inside a fused integer unit and has no number of its own in this arithmetic", {},
-        "use the arithmetic simulated");
+    Issue issue = badInput("is computed inside a fused integer unit and has no number of its own in this arithmetic",
+        {}, "use the arithmetic simulated");
     issue.tensor = graph.value(value).name;
     for (size_t n = 0; n < graph.nodes().size(); ++n) {
         const FusedUnit* unit = plan.unit(NodeId(n));
-        if (!unit || unit->when != FusedUnit::When::Always || std::ranges::find(unit->inner, value) == unit->inner.end())
+        if (!unit || unit->when != FusedUnit::When::Always
+            || std::ranges::find(unit->inner, value) == unit->inner.end())
             continue;
         const auto& outputs = graph.node(unit->nodes.back()).outputs;
         issue.node = graph.node(unit->node).name;

@@ -5,7 +5,7 @@
 #include "core/analysis/values/model_value.h"
 #include "core/base/result.h"
 #include "core/base/work/work_context.h"
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 #include "core/qdq/quant_view.h"
 
 namespace qs {

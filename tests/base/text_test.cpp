@@ -2,6 +2,7 @@
 #include "tests/base/runners.h"
 
 #include "core/base/files/json_text.h"
+#include "core/base/text/nearest_names.h"
 #include "core/base/text/one_line.h"
 #include "core/base/text/regex.h"
 #include "core/base/text/utf8.h"
@@ -29,6 +30,7 @@ private slots:
     void hostileJson();
     void numbersOfJsonFit();
     void whatActsIsEscaped();
+    void nearestNamesComeFirst();
 };
 
 void TextTests::characters_data()
@@ -250,6 +252,21 @@ void TextTests::whatActsIsEscaped()
     const nlohmann::ordered_json json { { "\xe2\x80\xae", "\xc2\x9b" } };
     const auto again = readJson(visible(json.dump()));
     QVERIFY(again.ok() && *again == json);
+}
+
+void TextTests::nearestNamesComeFirst()
+{
+    const std::vector<std::string> names { "input", "conv1_output", "conv2_output", "Relu_output_0", "scores", "" };
+    using Found = std::vector<std::string>;
+    QCOMPARE(nearestNames("score", names, 1), Found { "scores" });
+    QCOMPARE(nearestNames("SCORES", names, 1), Found { "scores" });
+    QCOMPARE(nearestNames("output", names), (Found { "conv1_output", "conv2_output", "Relu_output_0" }));
+    QCOMPARE(nearestNames("conv3_output", names, 2), (Found { "conv1_output", "conv2_output" }));
+    QVERIFY(nearestNames("", names).empty());
+    QVERIFY(nearestNames("zq", { "abcdef" }).empty());
+    QVERIFY(nearestNames("a", {}).empty());
+    const std::string longName(100000, 'x');
+    QCOMPARE(nearestNames(longName, { longName }, 1), Found { longName });
 }
 
 int runTextTests(int argc, char** argv)

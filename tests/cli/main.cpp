@@ -12,6 +12,7 @@ int main(int argc, char** argv)
     failures += qs::test::runBenchTests(argc, argv);
     failures += qs::test::runConformanceTests(argc, argv);
     failures += qs::test::runCorrectionsTests(argc, argv);
+    failures += qs::test::runExplainTests(argc, argv);
     failures += qs::test::runFileTests(argc, argv);
     failures += qs::test::runJudgingTests(argc, argv);
     failures += qs::test::runLadderTests(argc, argv);

@@ -10,6 +10,7 @@ int runBadUseTests(int argc, char** argv);
 int runBenchTests(int argc, char** argv);
 int runConformanceTests(int argc, char** argv);
 int runCorrectionsTests(int argc, char** argv);
+int runExplainTests(int argc, char** argv);
 int runFileTests(int argc, char** argv);
 int runJudgingTests(int argc, char** argv);
 int runLadderTests(int argc, char** argv);

@@ -106,7 +106,8 @@ private slots:
         ForeignFile file;
         file.perChannel = perChannel;
         file.otherCodes = true;
-        const TwoModels run(floatNet(), file.made(), ArithmeticProfile(profile), { normalFloats(m_random, { 1, 2, 6, 6 }) });
+        const TwoModels run(
+            floatNet(), file.made(), ArithmeticProfile(profile), { normalFloats(m_random, { 1, 2, 6, 6 }) });
         size_t seen = 0, split = 0;
         for (const ValueId id : run.quantized->values()) {
             const auto element = int64_t(m_random() % size_t(run.quantized->of(id).count()));
@@ -130,7 +131,8 @@ private slots:
 
     void plantedWeight()
     {
-        const TwoModels run(linear(1, 0, false, 0), linear(1.25f, 0, true, 80), ArithmeticProfile::Simulated, { oneRow() });
+        const TwoModels run(
+            linear(1, 0, false, 0), linear(1.25f, 0, true, 80), ArithmeticProfile::Simulated, { oneRow() });
         for (int64_t i = 0; i < 2; ++i) {
             const auto e = run.at("y", i);
             QVERIFY(e.difference && e.difference->reservation.empty());
@@ -144,7 +146,8 @@ private slots:
 
     void plantedBias()
     {
-        const TwoModels run(linear(1, 0, false, 0), linear(1, 0.125f, true, 80), ArithmeticProfile::Simulated, { oneRow() });
+        const TwoModels run(
+            linear(1, 0, false, 0), linear(1, 0.125f, true, 80), ArithmeticProfile::Simulated, { oneRow() });
         const auto e = run.at("y", 1);
         QVERIFY(e.difference && std::abs(e.difference->bias - 0.125) < 1e-6);
         QVERIFY(std::abs(e.difference->weight) < 1e-6);

@@ -12,13 +12,14 @@
 
 namespace qs::test {
 
-OneFeed::OneFeed(std::vector<Tensor> inputs)
+OneFeed::OneFeed(std::vector<Tensor> inputs, size_t samples)
     : m_inputs(std::move(inputs))
 {
-    m_samples = m_feeds = 1;
+    m_samples = samples;
+    m_feeds = 1;
 }
 
-Result<Feed> OneFeed::feed(size_t) const { return Feed { m_inputs, 0, 1 }; }
+Result<Feed> OneFeed::feed(size_t) const { return Feed { m_inputs, 0, m_samples }; }
 
 ExplainedRun::ExplainedRun(std::shared_ptr<const Plan> plan, ArithmeticProfile profile, std::vector<Tensor> feed)
     : m_plan(std::move(plan))
@@ -78,8 +79,7 @@ std::string ExplainedRun::operandComplaint(const Operand& operand, const Element
     const auto held = source.value.valid() ? m_values.find(source.value) : m_values.end();
     if (held == m_values.end() || held->second.shape() != source.shape)
         return {};
-    if (isInteger(held->second.dtype()) && operand.code
-        && elementAsInt(held->second, operand.element) != *operand.code)
+    if (isInteger(held->second.dtype()) && operand.code && elementAsInt(held->second, operand.element) != *operand.code)
         return "a code of '" + source.name + "' is not the engine's";
     // A weight in blocks, and a row that is quantized inside, are made of what the tensor holds.
     if (isFloat(held->second.dtype()) && !operand.code

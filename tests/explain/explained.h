@@ -11,10 +11,10 @@
 /// Elements explained, and held against what the engine computes.
 namespace qs::test {
 
-/// One feed as a data source.
+/// One feed as a data source; a batch may hold several samples.
 class OneFeed : public DataSource {
 public:
-    explicit OneFeed(std::vector<Tensor> inputs);
+    explicit OneFeed(std::vector<Tensor> inputs, size_t samples = 1);
     Result<Feed> feed(size_t index) const override;
 
 private:

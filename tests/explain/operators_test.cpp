@@ -143,7 +143,9 @@ const std::vector<Named>& products()
                         { "dilations", Ints { 1, 2 } } });
             } },
         { "Conv of one axis",
-            [](Case& c) { c.floats("x", { 1, 3, 9 }).weight("w", { 2, 3, 4 }).op("Conv", { "x", "w" }); } },
+            [](Case& c) {
+                c.floats("x", { 1, 3, 9 }).weight("w", { 2, 3, 4 }).op("Conv", { "x", "w" });
+            } },
         { "Conv of three axes, as large",
             [](Case& c) {
                 c.floats("x", { 1, 2, 4, 3, 5 }).weight("w", { 3, 2, 2, 2, 3 });
@@ -168,9 +170,13 @@ const std::vector<Named>& products()
                     { { "transA", int64_t(1) }, { "transB", int64_t(1) }, { "alpha", 0.5f }, { "beta", 2.0f } });
             } },
         { "MatMul, stacks",
-            [](Case& c) { c.floats("a", { 2, 1, 3, 4 }).floats("b", { 5, 4, 2 }).op("MatMul", { "a", "b" }); } },
+            [](Case& c) {
+                c.floats("a", { 2, 1, 3, 4 }).floats("b", { 5, 4, 2 }).op("MatMul", { "a", "b" });
+            } },
         { "MatMul, a vector",
-            [](Case& c) { c.floats("a", { 4 }).floats("b", { 3, 4, 2 }).op("MatMul", { "a", "b" }); } },
+            [](Case& c) {
+                c.floats("a", { 4 }).floats("b", { 3, 4, 2 }).op("MatMul", { "a", "b" });
+            } },
         { "MatMulNBits", [](Case& c) { blocks(c, 0, false, 4); } },
         { "MatMulNBits, zero points", [](Case& c) { blocks(c, 0, true, 4); } },
         { "MatMulNBits, 8-bit rows", [](Case& c) { blocks(c, 4, true, 4); } },
@@ -183,13 +189,21 @@ const std::vector<Named>& codeProducts()
 {
     static const std::vector<Named> all {
         { "QLinearConv, u8s8",
-            [](Case& c) { qlinearConv<uint8_t, int8_t>(c, { 2, 4, 8, 7 }, { 6, 2, 3, 2 }, 2, { 1, 1, 2, 0 }); } },
+            [](Case& c) {
+                qlinearConv<uint8_t, int8_t>(c, { 2, 4, 8, 7 }, { 6, 2, 3, 2 }, 2, { 1, 1, 2, 0 });
+            } },
         { "QLinearConv, u8u8",
-            [](Case& c) { qlinearConv<uint8_t, uint8_t>(c, { 1, 3, 8 }, { 4, 3, 3 }, 1, { 2, 1 }); } },
+            [](Case& c) {
+                qlinearConv<uint8_t, uint8_t>(c, { 1, 3, 8 }, { 4, 3, 3 }, 1, { 2, 1 });
+            } },
         { "QLinearConv, s8s8",
-            [](Case& c) { qlinearConv<int8_t, int8_t>(c, { 1, 3, 7, 7 }, { 4, 3, 3, 3 }, 1, { 0, 0, 0, 0 }); } },
+            [](Case& c) {
+                qlinearConv<int8_t, int8_t>(c, { 1, 3, 7, 7 }, { 4, 3, 3, 3 }, 1, { 0, 0, 0, 0 });
+            } },
         { "QLinearConv, depthwise",
-            [](Case& c) { qlinearConv<uint8_t, int8_t>(c, { 1, 4, 7, 7 }, { 4, 1, 3, 3 }, 4, { 1, 1, 1, 1 }); } },
+            [](Case& c) {
+                qlinearConv<uint8_t, int8_t>(c, { 1, 4, 7, 7 }, { 4, 1, 3, 3 }, 4, { 1, 1, 1, 1 });
+            } },
         { "QLinearConv, odd depth in three axes",
             [](Case& c) {
                 qlinearConv<uint8_t, int8_t>(c, { 1, 3, 5, 6, 5 }, { 4, 3, 1, 2, 2 }, 1, { 1, 0, 0, 0, 1, 2 });
@@ -199,11 +213,19 @@ const std::vector<Named>& codeProducts()
                 c.codeInput<uint8_t>("x", { 1, 3, 6, 6 }).constant("w", c.codes<int8_t>({ 4, 3, 3, 3 }));
                 c.constant("xz", Tensor::scalar<uint8_t>(13)).op("ConvInteger", { "x", "w", "xz" });
             } },
-        { "QLinearMatMul, u8s8", [](Case& c) { qlinearMatMul<uint8_t, int8_t>(c, { 2, 3, 9 }, { 9, 4 }); } },
-        { "QLinearMatMul, u8u8", [](Case& c) { qlinearMatMul<uint8_t, uint8_t>(c, { 3, 8 }, { 2, 8, 4 }); } },
+        { "QLinearMatMul, u8s8",
+            [](Case& c) {
+                qlinearMatMul<uint8_t, int8_t>(c, { 2, 3, 9 }, { 9, 4 });
+            } },
+        { "QLinearMatMul, u8u8",
+            [](Case& c) {
+                qlinearMatMul<uint8_t, uint8_t>(c, { 3, 8 }, { 2, 8, 4 });
+            } },
         { "QGemm",
             [](Case& c) {
-                c.codeInput<uint8_t>("a", { 3, 11 }).grid<uint8_t>("a", 0.02f, 9).constant("b", c.codes<int8_t>({ 5, 11 }));
+                c.codeInput<uint8_t>("a", { 3, 11 })
+                    .grid<uint8_t>("a", 0.02f, 9)
+                    .constant("b", c.codes<int8_t>({ 5, 11 }));
                 c.grid<int8_t>("b", 0.01f, 0).constant("c", Tensor::of<int32_t>({ 5 }, { 1, -2000, 300, 4000, -5 }));
                 c.grid<uint8_t>("y", 0.8f, 120);
                 c.op("QGemm", { "a", "a_s", "a_z", "b", "b_s", "b_z", "c", "y_s", "y_z" },
@@ -211,7 +233,9 @@ const std::vector<Named>& codeProducts()
             } },
         { "QGemm to floats",
             [](Case& c) {
-                c.codeInput<uint8_t>("a", { 3, 6 }).grid<uint8_t>("a", 0.02f, 9).constant("b", c.codes<int8_t>({ 6, 5 }));
+                c.codeInput<uint8_t>("a", { 3, 6 })
+                    .grid<uint8_t>("a", 0.02f, 9)
+                    .constant("b", c.codes<int8_t>({ 6, 5 }));
                 c.grid<int8_t>("b", 0.01f, 0);
                 c.op("QGemm", { "a", "a_s", "a_z", "b", "b_s", "b_z" }, {}, kMs);
             } },
@@ -228,7 +252,9 @@ const std::vector<Named>& codeProducts()
             } },
         { "MatMulIntegerToFloat",
             [](Case& c) {
-                c.codeInput<uint8_t>("a", { 3, 10 }).grid<uint8_t>("a", 0.03f, 77).constant("w", c.codes<int8_t>({ 10, 4 }));
+                c.codeInput<uint8_t>("a", { 3, 10 })
+                    .grid<uint8_t>("a", 0.03f, 77)
+                    .constant("w", c.codes<int8_t>({ 10, 4 }));
                 c.constant("ws", Tensor::of<float>({ 4 }, { 0.01f, 0.02f, 0.5f, 0.3f })).weight("b", { 4 });
                 c.op("MatMulIntegerToFloat", { "a", "w", "a_s", "ws", "a_z", "", "b" }, {}, kMs);
             } },
@@ -260,70 +286,132 @@ const std::vector<Named>& others()
                 c.op("DequantizeLinear", { "x", "s" }, { { "axis", int64_t(0) }, { "block_size", int64_t(2) } });
             } },
         { "DynamicQuantizeLinear",
-            [](Case& c) { c.floats("x", { 3, 9 }).op("DynamicQuantizeLinear", { "x" }, {}, {}, { "y", "s", "z" }); } },
-        { "Add", [](Case& c) { c.floats("a", { 2, 3, 4 }).floats("b", { 3, 1 }).op("Add", { "a", "b" }); } },
-        { "Sub", [](Case& c) { c.floats("a", { 4 }).floats("b", { 3, 1 }).op("Sub", { "a", "b" }); } },
-        { "Mul", [](Case& c) { c.floats("a", { 2, 3, 4 }).floats("b", { 1, 4 }).op("Mul", { "a", "b" }); } },
+            [](Case& c) {
+                c.floats("x", { 3, 9 }).op("DynamicQuantizeLinear", { "x" }, {}, {}, { "y", "s", "z" });
+            } },
+        { "Add",
+            [](Case& c) {
+                c.floats("a", { 2, 3, 4 }).floats("b", { 3, 1 }).op("Add", { "a", "b" });
+            } },
+        { "Sub",
+            [](Case& c) {
+                c.floats("a", { 4 }).floats("b", { 3, 1 }).op("Sub", { "a", "b" });
+            } },
+        { "Mul",
+            [](Case& c) {
+                c.floats("a", { 2, 3, 4 }).floats("b", { 1, 4 }).op("Mul", { "a", "b" });
+            } },
         { "Relu", [](Case& c) { c.floats("a", { 30 }).op("Relu", { "a" }); } },
         { "Clip",
-            [](Case& c) { c.floats("a", { 30 }).constant("l", Tensor::scalar(-0.5f)).op("Clip", { "a", "l" }); } },
+            [](Case& c) {
+                c.floats("a", { 30 }).constant("l", Tensor::scalar(-0.5f)).op("Clip", { "a", "l" });
+            } },
         { "Sigmoid", [](Case& c) { c.floats("a", { 30 }).op("Sigmoid", { "a" }); } },
-        { "Softmax", [](Case& c) { c.floats("a", { 2, 3, 4 }).op("Softmax", { "a" }, { { "axis", int64_t(1) } }); } },
+        { "Softmax",
+            [](Case& c) {
+                c.floats("a", { 2, 3, 4 }).op("Softmax", { "a" }, { { "axis", int64_t(1) } });
+            } },
         { "LayerNormalization",
-            [](Case& c) { c.floats("a", { 2, 6 }).weight("s", { 6 }).op("LayerNormalization", { "a", "s" }); } },
+            [](Case& c) {
+                c.floats("a", { 2, 6 }).weight("s", { 6 }).op("LayerNormalization", { "a", "s" });
+            } },
         { "MaxPool",
             [](Case& c) {
-                c.floats("x", { 1, 2, 7, 8 }).op("MaxPool", { "x" },
-                    { { "kernel_shape", Ints { 3, 2 } }, { "pads", Ints { 1, 1, 0, 1 } }, { "dilations", Ints { 2, 1 } } });
+                c.floats("x", { 1, 2, 7, 8 })
+                    .op("MaxPool", { "x" },
+                        { { "kernel_shape", Ints { 3, 2 } }, { "pads", Ints { 1, 1, 0, 1 } },
+                            { "dilations", Ints { 2, 1 } } });
             } },
         { "AveragePool",
             [](Case& c) {
-                c.floats("x", { 1, 2, 7, 8 }).op("AveragePool", { "x" },
-                    { { "kernel_shape", Ints { 3, 2 } }, { "pads", Ints { 1, 1, 1, 0 } }, { "strides", Ints { 2, 2 } },
-                        { "count_include_pad", int64_t(1) }, { "ceil_mode", int64_t(1) } });
+                c.floats("x", { 1, 2, 7, 8 })
+                    .op("AveragePool", { "x" },
+                        { { "kernel_shape", Ints { 3, 2 } }, { "pads", Ints { 1, 1, 1, 0 } },
+                            { "strides", Ints { 2, 2 } }, { "count_include_pad", int64_t(1) },
+                            { "ceil_mode", int64_t(1) } });
             } },
-        { "GlobalAveragePool", [](Case& c) { c.floats("x", { 2, 3, 4, 5 }).op("GlobalAveragePool", { "x" }); } },
-        { "GlobalMaxPool", [](Case& c) { c.floats("x", { 2, 3, 4, 5 }).op("GlobalMaxPool", { "x" }); } },
+        { "GlobalAveragePool",
+            [](Case& c) {
+                c.floats("x", { 2, 3, 4, 5 }).op("GlobalAveragePool", { "x" });
+            } },
+        { "GlobalMaxPool",
+            [](Case& c) {
+                c.floats("x", { 2, 3, 4, 5 }).op("GlobalMaxPool", { "x" });
+            } },
         { "ReduceMean",
             [](Case& c) {
-                c.floats("x", { 2, 3, 4 }).op("ReduceMean", { "x" }, { { "axes", Ints { 2, 0 } }, { "keepdims", int64_t(0) } });
+                c.floats("x", { 2, 3, 4 })
+                    .op("ReduceMean", { "x" }, { { "axes", Ints { 2, 0 } }, { "keepdims", int64_t(0) } });
             } },
         { "Concat",
             [](Case& c) {
-                c.floats("a", { 2, 3 }).floats("b", { 2, 1 }).op("Concat", { "a", "b", "a" }, { { "axis", int64_t(1) } });
+                c.floats("a", { 2, 3 })
+                    .floats("b", { 2, 1 })
+                    .op("Concat", { "a", "b", "a" }, { { "axis", int64_t(1) } });
             } },
         { "Transpose",
-            [](Case& c) { c.floats("a", { 2, 3, 4 }).op("Transpose", { "a" }, { { "perm", Ints { 2, 0, 1 } } }); } },
+            [](Case& c) {
+                c.floats("a", { 2, 3, 4 }).op("Transpose", { "a" }, { { "perm", Ints { 2, 0, 1 } } });
+            } },
         { "Reshape",
             [](Case& c) {
-                c.floats("a", { 2, 6 }).constant("s", Tensor::of<int64_t>({ 2 }, { 3, -1 })).op("Reshape", { "a", "s" });
+                c.floats("a", { 2, 6 })
+                    .constant("s", Tensor::of<int64_t>({ 2 }, { 3, -1 }))
+                    .op("Reshape", { "a", "s" });
             } },
-        { "Flatten", [](Case& c) { c.floats("a", { 2, 3, 2 }).op("Flatten", { "a" }); } },
+        { "Flatten",
+            [](Case& c) {
+                c.floats("a", { 2, 3, 2 }).op("Flatten", { "a" });
+            } },
         { "Pad",
             [](Case& c) {
-                c.floats("a", { 2, 3 }).constant("p", Tensor::of<int64_t>({ 4 }, { 0, 1, 1, 0 })).op("Pad", { "a", "p" });
+                c.floats("a", { 2, 3 })
+                    .constant("p", Tensor::of<int64_t>({ 4 }, { 0, 1, 1, 0 }))
+                    .op("Pad", { "a", "p" });
             } },
         { "Gather",
             [](Case& c) {
-                c.floats("a", { 4, 3 }).constant("i", Tensor::of<int64_t>({ 3 }, { 2, -1, 0 })).op("Gather", { "a", "i" });
+                c.floats("a", { 4, 3 })
+                    .constant("i", Tensor::of<int64_t>({ 3 }, { 2, -1, 0 }))
+                    .op("Gather", { "a", "i" });
             } },
-        { "Split", [](Case& c) { c.floats("a", { 4, 3 }).op("Split", { "a" }, {}, {}, { "y", "y2" }); } },
-        { "QLinearAdd", [](Case& c) { codeBinary<uint8_t>(c, "QLinearAdd", { 2, 3, 4 }, { 2, 3, 4 }); } },
-        { "QLinearAdd, repeated", [](Case& c) { codeBinary<uint8_t>(c, "QLinearAdd", { 3, 1 }, { 2, 3, 4 }); } },
-        { "QLinearMul", [](Case& c) { codeBinary<int8_t>(c, "QLinearMul", { 2, 3, 4 }, { 4 }); } },
+        { "Split",
+            [](Case& c) {
+                c.floats("a", { 4, 3 }).op("Split", { "a" }, {}, {}, { "y", "y2" });
+            } },
+        { "QLinearAdd",
+            [](Case& c) {
+                codeBinary<uint8_t>(c, "QLinearAdd", { 2, 3, 4 }, { 2, 3, 4 });
+            } },
+        { "QLinearAdd, repeated",
+            [](Case& c) {
+                codeBinary<uint8_t>(c, "QLinearAdd", { 3, 1 }, { 2, 3, 4 });
+            } },
+        { "QLinearMul",
+            [](Case& c) {
+                codeBinary<int8_t>(c, "QLinearMul", { 2, 3, 4 }, { 4 });
+            } },
         { "QLinearSigmoid", [](Case& c) { codeUnary(c, "QLinearSigmoid", {}); } },
-        { "QLinearLeakyRelu", [](Case& c) { codeUnary(c, "QLinearLeakyRelu", { { "alpha", 0.1f } }); } },
-        { "QLinearSoftmax", [](Case& c) { codeUnary(c, "QLinearSoftmax", { { "axis", int64_t(-1) }, { "opset", int64_t(13) } }); } },
+        { "QLinearLeakyRelu",
+            [](Case& c) {
+                codeUnary(c, "QLinearLeakyRelu", { { "alpha", 0.1f } });
+            } },
+        { "QLinearSoftmax",
+            [](Case& c) {
+                codeUnary(c, "QLinearSoftmax", { { "axis", int64_t(-1) }, { "opset", int64_t(13) } });
+            } },
         { "QLinearAveragePool",
             [](Case& c) {
-                codeUnary(c, "QLinearAveragePool", { { "kernel_shape", Ints { 2, 3 } }, { "pads", Ints { 1, 0, 0, 1 } } });
+                codeUnary(
+                    c, "QLinearAveragePool", { { "kernel_shape", Ints { 2, 3 } }, { "pads", Ints { 1, 0, 0, 1 } } });
             } },
         { "QLinearGlobalAveragePool", [](Case& c) { codeUnary(c, "QLinearGlobalAveragePool", {}); } },
         { "QLinearConcat",
             [](Case& c) {
                 c.codeInput<uint8_t>("a", { 2, 3 }).grid<uint8_t>("a", 0.02f, 5).codeInput<uint8_t>("b", { 2, 2 });
                 c.grid<uint8_t>("b", 0.03f, 9).grid<uint8_t>("y", 0.02f, 5);
-                c.op("QLinearConcat", { "y_s", "y_z", "a", "a_s", "a_z", "b", "b_s", "b_z" }, { { "axis", int64_t(1) } }, kMs);
+                c.op("QLinearConcat", { "y_s", "y_z", "a", "a_s", "a_z", "b", "b_s", "b_z" },
+                    { { "axis", int64_t(1) } }, kMs);
             } },
     };
     return all;
@@ -419,6 +507,25 @@ private slots:
         QVERIFY(!explainElement(model, { y, { 0, 0 }, 1, false }, runs, {}).ok());
         QVERIFY(!explainElement(model, { y, { 0, 0 }, 0, false }, {}, {}).ok());
         QVERIFY(explainElement(model, { y, { 1, 2 }, 0, false }, runs, {}).ok());
+    }
+
+    /// Of a batch of three the second sample's part, or the batch as it is run.
+    void placesWithinASample()
+    {
+        Case c(m_random);
+        c.floats("x", { 3, 4 }).op("Relu", { "x" });
+        const auto plan = std::move(c.model).finish().plan;
+        const ExplainedModel model { plan, nullptr, ArithmeticProfile::Simulated, nullptr, nullptr };
+        const SampleRuns runs { std::make_shared<OneFeed>(c.feed, 3), plan, {}, nullptr };
+        const ValueId y = plan->graph().findValue("y");
+        const auto within = explainElement(model, { y, { 0, 2 }, 1, true }, runs, {});
+        QVERIFY(within.ok());
+        QVERIFY((within->at == Shape { 1, 2 }));
+        QCOMPARE(within->terms[0].a.real, double(c.feed[0].data<float>()[6]));
+        QVERIFY(!explainElement(model, { y, { 1, 2 }, 1, true }, runs, {}).ok());
+        const auto whole = explainElement(model, { y, { 2, 2 }, 1, false }, runs, {});
+        QVERIFY(whole.ok());
+        QCOMPARE(whole->terms[0].a.real, double(c.feed[0].data<float>()[10]));
     }
 
 private:

@@ -66,7 +66,8 @@ private slots:
         const auto inside = run.explain(plan->graph().findValue("y_q"), 0);
         QVERIFY(inside.ok());
         const ExplainedModel model { plan, nullptr, ArithmeticProfile::Integer, nullptr, nullptr };
-        const auto hidden = explainElement(model, { plan->graph().findValue("conv"), { 0, 0, 0, 0 }, 0, false }, {}, {});
+        const auto hidden
+            = explainElement(model, { plan->graph().findValue("conv"), { 0, 0, 0, 0 }, 0, false }, {}, {});
         QVERIFY(!hidden.ok());
         QVERIFY(hidden.issue().remedy.find("'y_q'") != std::string::npos);
     }

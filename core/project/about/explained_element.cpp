@@ -18,8 +18,8 @@ Result<ElementExplanation> explainElement(const Snapshot& s, const ElementAsked&
     if (paired)
         pair = comparePairOf(s);
     const bool inProfile = asked.place.quantized || alone;
-    ExplainedModel explained { model->plan, model->quant,
-        inProfile ? s.inputs.profile : ArithmeticProfile::Simulated, pair ? &*pair : nullptr, s.caches.activations };
+    ExplainedModel explained { model->plan, model->quant, inProfile ? s.inputs.profile : ArithmeticProfile::Simulated,
+        pair ? &*pair : nullptr, s.caches.activations };
     if (pair)
         explained.plan = pair->quantPlan;
     else if (explained.profile != ArithmeticProfile::Simulated)

@@ -3,7 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/base/work/work_context.h"
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 #include "core/project/about/read_values.h"
 #include "core/project/snapshot/snapshot.h"
 
@@ -19,7 +19,6 @@ struct ElementAsked {
 
 /// In the arithmetic of the snapshot, which a model that is open alone takes, too; with the difference to the float
 /// network where the snapshot pairs both. Takes as long as running the models up to there.
-Result<ElementExplanation> explainElement(
-    const Snapshot& snapshot, const ElementAsked& asked, const WorkContext& work);
+Result<ElementExplanation> explainElement(const Snapshot& snapshot, const ElementAsked& asked, const WorkContext& work);
 
 } // namespace qs

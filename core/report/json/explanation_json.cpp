@@ -69,8 +69,9 @@ OrderedJson pairsJson(const ElementExplanation& e)
     OrderedJson list = OrderedJson::array();
     for (const SaturatedTerms& pair : e.saturated)
         list.push_back({ { "terms", { orNull(pair.terms[0]), orNull(pair.terms[1]) } },
-            { "activation_codes", { pair.codes.a0, pair.codes.a1 } }, { "weight_codes", { pair.codes.w0, pair.codes.w1 } },
-            { "sum", pair.codes.sum() }, { "kept", pair.codes.kept() } });
+            { "activation_codes", { pair.codes.a0, pair.codes.a1 } },
+            { "weight_codes", { pair.codes.w0, pair.codes.w1 } }, { "sum", pair.codes.sum() },
+            { "kept", pair.codes.kept() } });
     return list;
 }
 

@@ -38,8 +38,8 @@ std::string operandText(const Operand& operand)
     if (!operand.code)
         return text::number(operand.real, 5);
     const std::string codes = operand.zeroPoint == 0 ? std::to_string(*operand.code)
-        : operand.zeroPoint < 0 ? fmt::format("({} + {})", *operand.code, -operand.zeroPoint)
-                                : fmt::format("({} - {})", *operand.code, operand.zeroPoint);
+        : operand.zeroPoint < 0                      ? fmt::format("({} + {})", *operand.code, -operand.zeroPoint)
+                                                     : fmt::format("({} - {})", *operand.code, operand.zeroPoint);
     return operand.scale ? codes + " = " + text::number(operand.real, 5) : codes;
 }
 
@@ -66,13 +66,13 @@ std::string header(const ElementExplanation& e)
         out += fmt::format(", from code {}", *e.code);
     if (e.code && e.scale)
         out += fmt::format(" (scale {}, zero point {})", exactNumber(*e.scale), e.zeroPoint.value_or(0));
-    out += fmt::format("\n  {} of shape {}, arithmetic {}\n", dtypeName(e.dtype), shapeText(e.shape),
-        profileName(e.profile));
+    out += fmt::format(
+        "\n  {} of shape {}, arithmetic {}\n", dtypeName(e.dtype), shapeText(e.shape), profileName(e.profile));
     if (!e.opType.empty())
         out += fmt::format("  made by {} '{}'{}\n", e.opType, e.node,
             e.unitOperator.empty() ? std::string()
                                    : fmt::format(", fused with {} to {} on codes",
-                                         text::counted(e.unitNodes.size() - 1, "node"), e.unitOperator));
+                                       text::counted(e.unitNodes.size() - 1, "node"), e.unitOperator));
     if (!e.note.empty())
         out += "  " + e.note + "\n";
     return out;
@@ -126,8 +126,8 @@ std::string termsText(const ElementExplanation& e, bool verbose)
     const auto shown = shownTerms(e, verbose);
     for (const size_t i : shown) {
         const ElementTerm& t = e.terms[i];
-        std::vector<std::string> cells { std::to_string(i), placeText(placeOf(e.sources[t.a.source].shape, t.a.element)),
-            operandText(t.a) };
+        std::vector<std::string> cells { std::to_string(i),
+            placeText(placeOf(e.sources[t.a.source].shape, t.a.element)), operandText(t.a) };
         if (twins)
             cells.push_back(text::number(t.a.twin, 5));
         if (products) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/product_places.h"
+#include "core/explain/operators/product_places.h"
 
 #include "core/engine/lower/convolution/fast_conv.h"
 #include "core/engine/lower/product/stacked_product.h"
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 #include "core/ops/window.h"
 
 namespace qs {
@@ -24,9 +24,8 @@ Result<ProductPlaces> convPlaces(const Node& node, const Shape& x, const Shape& 
     for (int64_t tap = 0; tap < c.taps(); ++tap) {
         const int64_t from = c.inputPosition(at, tap);
         for (int64_t k = 0; k < depth; ++k)
-            p.pairs.push_back(
-                { from < 0 ? -1 : (image * c.inChannels + group * depth + k) * c.inPositions() + from,
-                    (channel * depth + k) * c.taps() + tap });
+            p.pairs.push_back({ from < 0 ? -1 : (image * c.inChannels + group * depth + k) * c.inPositions() + from,
+                (channel * depth + k) * c.taps() + tap });
     }
     return p;
 }
@@ -56,8 +55,7 @@ Result<ProductPlaces> convTransposePlaces(
         return badInput("these shapes are no transposed convolution");
     QS_TRY(const WindowAttributes attributes, windowAttributes(node));
     const Shape kernel(w.begin() + 2, w.end());
-    QS_TRY(const auto axes,
-        windowAxes(node, attributes, WindowKind::ConvTranspose, std::span(x).subspan(2), kernel));
+    QS_TRY(const auto axes, windowAxes(node, attributes, WindowKind::ConvTranspose, std::span(x).subspan(2), kernel));
     const Shape at = placeOf(out, element);
     const int64_t taps = *elementCount(kernel), positions = *elementCount(Shape(x.begin() + 2, x.end()));
     const int64_t depth = x[1] / groups, own = w[1], group = at[1] / own;

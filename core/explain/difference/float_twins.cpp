@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/float_twins.h"
+#include "core/explain/difference/float_twins.h"
 
 #include "core/match/graph/canonical.h"
 #include "core/tensor/convert.h"
@@ -74,8 +74,8 @@ std::optional<FloatTwin> FloatTwins::weight(ValueId value) const
 {
     const auto quantizer = m_pair.quantView->ofQuantized(value);
     const auto& weights = m_pair.alignment->weights;
-    const auto pair = std::ranges::find_if(
-        weights, [&](const WeightPair& w) { return quantizer && w.quantizer == *quantizer; });
+    const auto pair
+        = std::ranges::find_if(weights, [&](const WeightPair& w) { return quantizer && w.quantizer == *quantizer; });
     const Tensor* constant = pair == weights.end() ? nullptr : m_folded.of(*pair);
     if (!constant)
         return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 
 namespace qs {
 

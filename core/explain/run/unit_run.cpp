@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/unit_run.h"
+#include "core/explain/run/unit_run.h"
 
 #include "core/tensor/buffer_pool.h"
 #include "core/tensor/convert.h"

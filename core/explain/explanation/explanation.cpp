@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 
 #include <optional>
 

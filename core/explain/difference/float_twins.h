@@ -4,7 +4,7 @@
 #include "core/analysis/pairs/folded_constants.h"
 #include "core/analysis/pairs/node_partners.h"
 #include "core/analysis/pairs/pair_plan.h"
-#include "core/explain/sample_values.h"
+#include "core/explain/run/sample_values.h"
 
 namespace qs {
 

@@ -3,8 +3,8 @@
 
 #include "core/engine/fuse/fused_unit.h"
 #include "core/engine/fuse/unit_program.h"
-#include "core/explain/moved_from.h"
-#include "core/explain/sample_values.h"
+#include "core/explain/operators/moved_from.h"
+#include "core/explain/run/sample_values.h"
 
 namespace qs {
 

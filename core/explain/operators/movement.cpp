@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/engine/lower/common/inner_op.h"
 #include "core/engine/step/step_context.h"
-#include "core/explain/moved_from.h"
+#include "core/explain/operators/moved_from.h"
 #include "core/graph/domains.h"
 #include "core/tensor/buffer_pool.h"
 #include "core/tensor/convert.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/sample_values.h"
+#include "core/explain/run/sample_values.h"
 
 #include "core/analysis/pairs/fed_model.h"
 #include "core/engine/lowered/content_key.h"
@@ -29,10 +29,7 @@ int64_t SampleValues::parts(const Tensor& tensor) const
     return tensor.rank() > 0 && tensor.dim(0) % samples == 0 ? samples : 1;
 }
 
-int64_t SampleValues::rows(const Tensor& tensor) const
-{
-    return tensor.rank() > 0 ? tensor.dim(0) / parts(tensor) : 1;
-}
+int64_t SampleValues::rows(const Tensor& tensor) const { return tensor.rank() > 0 ? tensor.dim(0) / parts(tensor) : 1; }
 
 int64_t SampleValues::firstRow(const Tensor& tensor) const
 {
@@ -58,8 +55,8 @@ Result<SampleValues> SampleValues::read(std::shared_ptr<const Plan> plan, const 
         return badUse("its values depend on data, and there are none", "give --data");
     const size_t samples = runs.data->samples();
     if (sample >= samples)
-        return badUse("there is no sample " + std::to_string(sample) + ": the data hold "
-                + std::to_string(samples) + ", counted from 0",
+        return badUse("there is no sample " + std::to_string(sample) + ": the data hold " + std::to_string(samples)
+                + ", counted from 0",
             "give a smaller number");
     QS_TRY(const CarriedState own, CarriedState::make(plan, runs.carry, runs.data->initialStates()));
     QS_TRY(const CarriedState fed, CarriedState::make(runs.fed, runs.carry, runs.data->initialStates()));
@@ -72,7 +69,8 @@ Result<SampleValues> SampleValues::read(std::shared_ptr<const Plan> plan, const 
     FedModel model(own, fed);
     const std::array<std::shared_ptr<const Schedule>, 1> beside { schedule };
     QS_TRY(SampleLoop loop, SampleLoop::make(beside, 1, work));
-    const size_t each = std::max<size_t>((samples + runs.data->feeds() - 1) / std::max<size_t>(runs.data->feeds(), 1), 1);
+    const size_t each
+        = std::max<size_t>((samples + runs.data->feeds() - 1) / std::max<size_t>(runs.data->feeds(), 1), 1);
     const size_t last = sample / each, first = runs.carry.empty() ? last : 0;
     const auto runOne = [&](size_t index, const SampleWorker& worker) -> Status {
         QS_TRY(const Feed feed, runs.data->feed(first + index));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/explain/operation.h"
-#include "core/explain/sample_values.h"
+#include "core/explain/operators/operation.h"
+#include "core/explain/run/sample_values.h"
 #include "core/qdq/quant_view.h"
 
 namespace qs {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/difference.h"
+#include "core/explain/difference/difference.h"
 
-#include "core/explain/float_twins.h"
-#include "core/explain/operand_codes.h"
-#include "core/explain/split.h"
+#include "core/explain/difference/float_twins.h"
+#include "core/explain/difference/split.h"
+#include "core/explain/run/operand_codes.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
         split.round(e);
         if (reference)
             e.difference = split.difference(e.real, *reference);
-        else if (e.note.empty() && e.relation != Relation::None)
+        else if (i == 0 && e.note.empty() && e.relation != Relation::None)
             e.note = "the float network has no partner for this tensor";
         behind = FollowedOperand { split, e.value };
     }

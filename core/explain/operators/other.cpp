@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 #include "core/tensor/convert.h"
 
 #include <cmath>
@@ -46,7 +46,8 @@ bool explainRow(const Operation& op, int64_t element, ElementExplanation& e)
 {
     const std::string& type = op.node->opType;
     const bool softmax = type == "Softmax" || type == "LogSoftmax" || type == "Hardmax";
-    const bool norm = type == "LayerNormalization" || type == "RMSNormalization" || type == "SimplifiedLayerNormalization";
+    const bool norm
+        = type == "LayerNormalization" || type == "RMSNormalization" || type == "SimplifiedLayerNormalization";
     if ((!softmax && !norm) || !op.in(0) || op.output.shape() != op.inputs[0].shape() || op.output.rank() == 0)
         return false;
     const Shape& shape = op.inputs[0].shape();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/split.h"
+#include "core/explain/difference/split.h"
 
 #include "core/tensor/quant_params.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/rounding.h"
-#include "core/explain/operation.h"
-#include "core/explain/pool_places.h"
+#include "core/explain/operators/operation.h"
+#include "core/explain/operators/pool_places.h"
 #include "core/graph/domains.h"
 #include "core/tensor/convert.h"
 
@@ -102,7 +102,7 @@ void finishCodes(const Operation& op, const PoolKind& kind, int64_t element, Ele
         e.steps.push_back({ "rounded half to even", double(roundHalfEven(v)) });
         e.beforeRounding = double(v) - double(out.zeroPoint);
         e.clipped = roundHalfEven(v) < float(range.low) || roundHalfEven(v) > float(range.high);
-            code = static_cast<int64_t>(
+        code = static_cast<int64_t>(
             clampOr(double(roundHalfEven(v)), double(range.low), double(range.high), double(range.low)));
         e.steps.push_back({ "kept within the codes", double(code) });
     }

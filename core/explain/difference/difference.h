@@ -3,7 +3,7 @@
 
 #include "core/analysis/pairs/compare_pair.h"
 #include "core/analysis/values/model_value.h"
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 
 #include <span>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 #include "core/graph/domains.h"
 #include "core/kernels/codes/block_codes.h"
 #include "core/tensor/convert.h"
@@ -38,8 +38,8 @@ std::optional<BlockColumn> columnOf(const Operation& op, int64_t element)
     if (op.inputs[1].dtype() != DType::UInt8 || op.inputs[1].count() < bytes * c.columns
         || op.inputs[2].count() != c.blocks * c.columns)
         return std::nullopt;
-    c.codes = unpackRows(op.inputs[1].data<uint8_t>().subspan(size_t(column * bytes), size_t(bytes)), 1,
-        c.blocks * c.blockSize, c.bits);
+    c.codes = unpackRows(
+        op.inputs[1].data<uint8_t>().subspan(size_t(column * bytes), size_t(bytes)), 1, c.blocks * c.blockSize, c.bits);
     for (int64_t b = 0; b < c.blocks; ++b)
         c.scale.push_back(elementAsDouble(op.inputs[2], column * c.blocks + b));
     c.zero.assign(size_t(c.blocks), double(1 << (c.bits - 1)));
@@ -49,8 +49,8 @@ std::optional<BlockColumn> columnOf(const Operation& op, int64_t element)
             c.zero[size_t(b)] = elementAsDouble(*zero, column * c.blocks + b);
     } else if (zero) {
         const int64_t row = packedRowBytes(c.blocks, c.bits);
-        const auto zeros = unpackRows(
-            zero->data<uint8_t>().subspan(size_t(column * row), size_t(row)), 1, c.blocks, c.bits);
+        const auto zeros
+            = unpackRows(zero->data<uint8_t>().subspan(size_t(column * row), size_t(row)), 1, c.blocks, c.bits);
         c.zero.assign(zeros.begin(), zeros.end());
     }
     if (op.in(4))
@@ -133,7 +133,8 @@ bool explainBlockProduct(const Operation& op, int64_t element, ElementExplanatio
         for (size_t b = 0; b < sums.size(); ++b)
             total += double(row.scale[b]) * double(float(column->scale[b])) * double(sums[b]);
         value = static_cast<float>(total);
-        e.steps.push_back({ "sum of blocks: activation scale * weight scale * sum of products of codes", double(value) });
+        e.steps.push_back(
+            { "sum of blocks: activation scale * weight scale * sum of products of codes", double(value) });
     }
     if (op.in(5)) {
         e.bias = operandAt(op, 5, element % column->columns);
@@ -142,9 +143,9 @@ bool explainBlockProduct(const Operation& op, int64_t element, ElementExplanatio
     }
     const double made = elementAsDouble(op.output, element);
     e.steps.push_back({ "as the engine sums it", made });
-    e.confirmed = !row.codes.empty() && op.output.dtype() == DType::Float32
-        ? double(value) == made
-        : std::abs(made - double(value)) <= 1e-6 * (size + std::abs(made)) + 1e-2 * (op.output.dtype() != DType::Float32) * size;
+    e.confirmed = !row.codes.empty() && op.output.dtype() == DType::Float32 ? double(value) == made
+                                                                            : std::abs(made - double(value))
+            <= 1e-6 * (size + std::abs(made)) + 1e-2 * (op.output.dtype() != DType::Float32) * size;
     return true;
 }
 

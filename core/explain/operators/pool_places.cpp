@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/pool_places.h"
+#include "core/explain/operators/pool_places.h"
 
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 #include "core/ops/window.h"
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 namespace qs {
 
-Result<PoolPlaces> windowPlaces(
-    const Node& node, const Shape& x, const Shape& out, int64_t element, bool channelsLast)
+Result<PoolPlaces> windowPlaces(const Node& node, const Shape& x, const Shape& out, int64_t element, bool channelsLast)
 {
     if (x.size() < 3 || out.size() != x.size())
         return badInput("these shapes are no pool");
@@ -42,8 +41,7 @@ Result<PoolPlaces> windowPlaces(
     return p;
 }
 
-PoolPlaces reducedPlaces(
-    const Shape& x, const Shape& out, int64_t element, const std::vector<size_t>& axes, bool keeps)
+PoolPlaces reducedPlaces(const Shape& x, const Shape& out, int64_t element, const std::vector<size_t>& axes, bool keeps)
 {
     const Shape place = placeOf(out, element);
     Shape at(x.size(), 0), sizes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/rounding.h"
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 #include "core/kernels/quantize/quantize.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/rounding.h"
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 #include "core/graph/domains.h"
 #include "core/kernels/quantize/qlinear.h"
 #include "core/tensor/convert.h"
@@ -126,8 +126,8 @@ float softmaxCode(const Operation& op, const std::vector<int64_t>& row, size_t o
     std::vector<float> real(row.size());
     for (const int64_t i : row)
         x.push_back(static_cast<T>(elementAsInt(op.inputs[0], i)));
-    qlinearSoftmaxRow(makeSoftmaxTable(in.scale, row.size()), kernelGrid(out), x.data(), y.data(), real.data(),
-        row.size(), 1);
+    qlinearSoftmaxRow(
+        makeSoftmaxTable(in.scale, row.size()), kernelGrid(out), x.data(), y.data(), real.data(), row.size(), 1);
     code = y[own];
     return real[own];
 }
@@ -148,7 +148,8 @@ void explainSoftmax(const Operation& op, int64_t element, ElementExplanation& e,
     uint8_t plain = 0;
     int8_t withSign = 0;
     const bool isSigned = op.inputs[0].dtype() == DType::Int8;
-    const float real = isSigned ? softmaxCode(op, row, own, in, out, withSign) : softmaxCode(op, row, own, in, out, plain);
+    const float real
+        = isSigned ? softmaxCode(op, row, own, in, out, withSign) : softmaxCode(op, row, own, in, out, plain);
     e.beforeRounding = double(real) / double(out.scale);
     e.steps.push_back({ "power of e over the sum of the row's", double(real) });
     e.steps.push_back({ "in steps of the output", *e.beforeRounding });

@@ -3,7 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/engine/step/kernel_mode.h"
-#include "core/explain/explanation.h"
+#include "core/explain/explanation/explanation.h"
 #include "core/graph/graph.h"
 #include "core/tensor/tensor.h"
 

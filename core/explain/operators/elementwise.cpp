@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 #include "core/tensor/convert.h"
 
 #include <array>
@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 46> kFunctions { "Abs", "Acos", "Acosh", 
     "GreaterOrEqual", "HardSigmoid", "HardSwish", "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min", "Mish",
     "Mod", "Neg", "Not", "Or", "PRelu", "Pow", "Reciprocal", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Softplus",
     "Sqrt", "Tanh" };
-constexpr std::array<std::string_view, 9> kMoreFunctions { "Cast", "Sinh", "Softsign", "Tan", "ThresholdedRelu", "Where",
-    "QuickGelu", "Swish", "Xor" };
+constexpr std::array<std::string_view, 9> kMoreFunctions { "Cast", "Sinh", "Softsign", "Tan", "ThresholdedRelu",
+    "Where", "QuickGelu", "Swish", "Xor" };
 
 bool isFunction(const std::string& type)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/operation.h"
-#include "core/explain/product_places.h"
+#include "core/explain/operators/operation.h"
+#include "core/explain/operators/product_places.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -14,9 +14,10 @@ namespace {
 /// Spacing of numbers of the type about 1.
 double spacing(DType type)
 {
-    return type == DType::Float16 ? std::ldexp(1, -10) : type == DType::BFloat16 ? std::ldexp(1, -7)
-        : type == DType::Float64                                                 ? std::ldexp(1, -52)
-                                                                                 : std::ldexp(1, -23);
+    return type == DType::Float16 ? std::ldexp(1, -10)
+        : type == DType::BFloat16 ? std::ldexp(1, -7)
+        : type == DType::Float64  ? std::ldexp(1, -52)
+                                  : std::ldexp(1, -23);
 }
 
 std::optional<Result<ProductPlaces>> placesOf(const Operation& op, int64_t element)
@@ -66,8 +67,7 @@ bool explainFloatProduct(const Operation& op, int64_t element, ElementExplanatio
     double value = sum * e.factor;
     if (op.in(2)) {
         const Shape& shape = op.inputs[2].shape();
-        e.bias = operandAt(
-            op, 2, gemm ? broadcastElement(op.output.shape(), element, shape) : (*places)->column);
+        e.bias = operandAt(op, 2, gemm ? broadcastElement(op.output.shape(), element, shape) : (*places)->column);
         value += e.bias->real * e.biasFactor;
         size += std::abs(e.bias->real * e.biasFactor);
         e.steps.push_back({ e.biasFactor == 1 ? "plus bias" : "plus beta times bias", value });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/operation.h"
+#include "core/explain/operators/operation.h"
 
 #include "core/base/rounding.h"
 #include "core/qdq/qlinear_signature.h"
@@ -81,8 +81,7 @@ int64_t roundToCode(ElementExplanation& e, float quotient, DType type, CodeGrid 
     } else {
         e.steps.push_back({ "rounded half to even", double(rounded) });
         e.steps.push_back({ "plus zero point", double(rounded + zero) });
-        code = static_cast<float>(
-            clampOr(rounded + zero, double(range.low), double(range.high), double(range.low)));
+        code = static_cast<float>(clampOr(rounded + zero, double(range.low), double(range.high), double(range.low)));
         e.steps.push_back({ "kept within the codes", double(code) });
     }
     return static_cast<int64_t>(code);

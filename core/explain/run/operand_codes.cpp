@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/explain/operand_codes.h"
+#include "core/explain/run/operand_codes.h"
 
 #include "core/analysis/values/elements.h"
-#include "core/explain/moved_from.h"
+#include "core/explain/operators/moved_from.h"
 #include "core/qdq/qlinear_signature.h"
 #include "core/tensor/convert.h"
 
