@@ -122,6 +122,12 @@ private slots:
             QVERIFY2(std::abs(sumOf(d) - d.total) <= 1e-9 * size, where.c_str());
             const bool followed = d.reservation.empty();
             QVERIFY2(!followed || std::abs(d.summation) <= 1e-4 * size + 1e-5, where.c_str());
+            if (e->relation == Relation::Products && followed) {
+                double byTerm = 0;
+                for (const ElementTerm& term : e->terms)
+                    byTerm += term.fromA.value_or(0) + term.fromB.value_or(0);
+                QVERIFY2(std::abs(byTerm - d.input - d.weight) <= 1e-9 * size, where.c_str());
+            }
             ++seen;
             split += followed && d.weight != 0;
         }

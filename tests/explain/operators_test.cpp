@@ -315,6 +315,17 @@ const std::vector<Named>& others()
             [](Case& c) {
                 c.floats("a", { 2, 6 }).weight("s", { 6 }).op("LayerNormalization", { "a", "s" });
             } },
+        { "BatchNormalization",
+            [](Case& c) {
+                c.floats("x", { 2, 3, 4 }).weight("s", { 3 }).weight("b", { 3 }).weight("m", { 3 });
+                c.constant("v", Tensor::of<float>({ 3 }, { 0.5f, 2, 1e-3f }));
+                c.op("BatchNormalization", { "x", "s", "b", "m", "v" });
+            } },
+        { "SkipLayerNormalization",
+            [](Case& c) {
+                c.floats("x", { 2, 3, 8 }).floats("s", { 2, 3, 8 }).weight("g", { 8 }).weight("b", { 8 });
+                c.op("SkipLayerNormalization", { "x", "s", "g", "", "b" }, {}, kMs, { "y", "", "", "sum" });
+            } },
         { "MaxPool",
             [](Case& c) {
                 c.floats("x", { 1, 2, 7, 8 })
@@ -374,6 +385,15 @@ const std::vector<Named>& others()
                 c.floats("a", { 4, 3 })
                     .constant("i", Tensor::of<int64_t>({ 3 }, { 2, -1, 0 }))
                     .op("Gather", { "a", "i" });
+            } },
+        { "Gather along the second axis",
+            [](Case& c) {
+                c.floats("a", { 2, 5, 3 }).constant("i", Tensor::of<int64_t>({ 2, 2 }, { 4, -2, 0, 1 }));
+                c.op("Gather", { "a", "i" }, { { "axis", int64_t(1) } });
+            } },
+        { "Gather of one",
+            [](Case& c) {
+                c.floats("a", { 4, 3 }).constant("i", Tensor::scalar<int64_t>(2)).op("Gather", { "a", "i" });
             } },
         { "Split",
             [](Case& c) {

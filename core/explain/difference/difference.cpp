@@ -97,7 +97,11 @@ Status addDifferences(const ComparePair& pair, const SampleRuns& runs, size_t sa
         const PairActivation bounds
             = own ? narrower(own->bounds, boundsOf(*pair.floatPlan, own->value)) : PairActivation();
         ErrorSplit split = splitOf(e, behind);
-        split.keepWithin(double(bounds.low), double(bounds.high));
+        const double share = split.keepWithin(double(bounds.low), double(bounds.high));
+        for (ElementTerm& term : e.terms)
+            for (std::optional<double>* part : { &term.fromA, &term.fromB })
+                if (*part)
+                    **part *= share;
         split.round(e);
         if (reference)
             e.difference = split.difference(e.real, *reference);

@@ -78,16 +78,17 @@ void splitLargest(ElementExplanation& e, ErrorSplit& split)
 
 } // namespace
 
-void ErrorSplit::keepWithin(double low, double high)
+double ErrorSplit::keepWithin(double low, double high)
 {
     const double first = std::clamp(from, low, high), last = std::clamp(to, low, high);
     if (first == from && last == to)
-        return;
+        return 1;
     const double share = to != from ? (last - first) / (to - from) : 0;
     for (double* part : { &input, &weight, &bias, &rounding, &clipping, &saturation })
         *part *= share;
     from = first;
     to = last;
+    return share;
 }
 
 void ErrorSplit::round(const ElementExplanation& e)

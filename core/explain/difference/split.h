@@ -13,8 +13,8 @@ struct ErrorSplit {
     std::string reservation; ///< see ElementDifference
     bool open = false; ///< an operand has no partner: what is left belongs to `input`
 
-    /// Behind an activation: the parts keep the share of the way that it lets pass.
-    void keepWithin(double low, double high);
+    /// Behind an activation: the parts keep the share of the way that it lets pass, which is returned.
+    double keepWithin(double low, double high);
     /// To the element's code, where it has one that its operator made.
     void round(const ElementExplanation& e);
     /// Against the float network's own number.

@@ -99,7 +99,7 @@ struct ElementExplanation {
 
     std::string tensor;
     ValueId value;
-    Shape shape, at;
+    Shape shape, at; ///< of the tensor as it is run, a batch of several samples included
     DType dtype = DType::Undefined;
     ArithmeticProfile profile = ArithmeticProfile::Simulated;
 

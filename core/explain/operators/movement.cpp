@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 26> kMovements { "Compress", "Concat", "D
     "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze", "ScatterElements", "ScatterND",
     "CenterCropPad", "MaxUnpool", "Resize" };
 
+/// Elements whose places are followed; more would take more memory than the answer is worth.
+constexpr int64_t kMostPlaces = int64_t(1) << 26;
+
 /// Inputs whose elements are moved; the others say how.
 std::vector<size_t> movedSlots(const Operation& op)
 {
@@ -70,6 +73,23 @@ std::optional<Tensor> outputFor(const Operation& op, const std::vector<Tensor>& 
     if (!made.ok() || op.outputIndex >= made->size() || !(*made)[op.outputIndex].valid())
         return std::nullopt;
     return toPlain((*made)[op.outputIndex]);
+}
+
+/// Rows of a table, which may be large: without its places.
+std::optional<MovedFrom> gatheredFrom(const Operation& op, int64_t element)
+{
+    const Shape &table = op.inputs[0].shape(), &indices = op.inputs[1].shape();
+    const auto axis = normalizedAxis(op.node->attributes.integer("axis", 0), table.size());
+    const Shape at = placeOf(op.output.shape(), element);
+    if (!axis || at.size() + 1 != table.size() + indices.size())
+        return std::nullopt;
+    const auto first = at.begin() + std::ptrdiff_t(*axis), last = first + std::ptrdiff_t(indices.size());
+    int64_t index = elementAsInt(op.inputs[1], elementOf(indices, Shape(first, last)));
+    index += index < 0 ? table[*axis] : 0;
+    Shape from(at.begin(), first);
+    from.push_back(index);
+    from.insert(from.end(), last, at.end());
+    return MovedFrom { 0, elementOf(table, from) };
 }
 
 /// Codes move to another grid on the way.
@@ -144,6 +164,8 @@ std::optional<MovedPlaces> MovedPlaces::of(const Operation& op)
     for (const size_t slot : movedSlots(op)) {
         if (!op.in(slot))
             continue;
+        if (inputs[slot].count() > kMostPlaces - next)
+            return std::nullopt;
         found.m_firsts.emplace_back(slot, next);
         inputs[slot] = placesFrom(inputs[slot].shape(), next);
         next += inputs[slot].count();
@@ -176,8 +198,9 @@ bool explainMovement(const Operation& op, int64_t element, ElementExplanation& e
         return false;
     e.relation = Relation::Copy;
     e.kind = isFloat(op.output.dtype()) ? ElementExplanation::Kind::Float : ElementExplanation::Kind::Other;
-    const auto places = MovedPlaces::of(op);
-    const auto from = places ? places->from(element) : std::nullopt;
+    const bool gathers = op.node->opType == "Gather" && op.in(1);
+    const auto places = gathers ? std::nullopt : MovedPlaces::of(op);
+    const auto from = gathers ? gatheredFrom(op, element) : places ? places->from(element) : std::nullopt;
     if (!from) {
         e.relation = Relation::None;
         e.note = "this element comes from no input: it is padding, or the operator's places could not be followed";

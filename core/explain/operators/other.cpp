@@ -32,8 +32,8 @@ bool explainSkip(const Operation& op, int64_t element, ElementExplanation& e)
             total += term.a.real;
             e.terms.push_back(std::move(term));
         }
-    e.relation = sum ? Relation::Sum : Relation::Function;
     if (sum) {
+        e.relation = Relation::Sum;
         const double made = elementAsDouble(op.output, element);
         e.steps.push_back({ "sum", total });
         e.confirmed = !(std::abs(total - made) > 1e-2 * std::abs(made) + 1e-5);
@@ -65,7 +65,34 @@ bool explainRow(const Operation& op, int64_t element, ElementExplanation& e)
         term.chosen = term.a.element == element;
         e.terms.push_back(std::move(term));
     }
-    e.relation = Relation::Function;
+    return true;
+}
+
+bool explainBatchNorm(const Operation& op, int64_t element, ElementExplanation& e)
+{
+    if (!op.node->is("BatchNormalization") || op.outputIndex != 0 || op.output.rank() < 2)
+        return false;
+    const Shape at = placeOf(op.output.shape(), element);
+    for (size_t slot = 0; slot < 5; ++slot) {
+        if (!op.in(slot) || (slot > 0 && op.inputs[slot].count() != op.output.dim(1)))
+            return false;
+        ElementTerm term;
+        term.a = operandAt(op, slot, slot == 0 ? element : at[1]);
+        e.terms.push_back(std::move(term));
+    }
+    if (op.node->attributes.integer("training_mode", 0) != 0)
+        return true;
+    const auto number = [&](size_t slot) { return e.terms[slot].a.real; };
+    const double deviation = std::sqrt(number(4) + double(op.node->attributes.real("epsilon", 1e-5f)));
+    const double value = (number(0) - number(3)) / deviation * number(1) + number(2);
+    e.kind = ElementExplanation::Kind::Float;
+    e.steps.push_back({ "square root of variance and epsilon", deviation });
+    e.steps.push_back({ "input less mean, over it", (number(0) - number(3)) / deviation });
+    e.steps.push_back({ "times scale, plus bias", value });
+    const double size = std::abs(number(0) / deviation * number(1)) + std::abs(number(3) / deviation * number(1))
+        + std::abs(number(2));
+    const double near = op.output.dtype() == DType::Float32 ? 1e-5 : 2e-2;
+    e.confirmed = !(std::abs(value - elementAsDouble(op.output, element)) > near * size);
     return true;
 }
 
@@ -74,8 +101,13 @@ bool explainRow(const Operation& op, int64_t element, ElementExplanation& e)
 void explainOther(const Operation& op, int64_t element, ElementExplanation& e)
 {
     e.kind = ElementExplanation::Kind::Other;
-    if (explainRow(op, element, e) || explainSkip(op, element, e))
-        return;
+    for (const auto family : { explainRow, explainSkip, explainBatchNorm }) {
+        if (family(op, element, e)) {
+            e.relation = e.relation == Relation::None ? Relation::Function : e.relation;
+            return;
+        }
+        e.terms.clear();
+    }
     e.relation = Relation::None;
     e.note = "the steps of " + op.node->opType + " are not followed here; its inputs are named";
 }

@@ -181,6 +181,28 @@ std::string stepsText(const ElementExplanation& e)
     return out;
 }
 
+/// The operands that bring most of it, at most five.
+std::string contributorsText(const ElementExplanation& e)
+{
+    std::vector<std::pair<double, const Operand*>> parts;
+    for (const ElementTerm& term : e.terms) {
+        if (term.fromA)
+            parts.emplace_back(*term.fromA, &term.a);
+        if (term.fromB && term.b)
+            parts.emplace_back(*term.fromB, &*term.b);
+    }
+    std::erase_if(parts, [](const auto& part) { return part.first == 0; });
+    std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+    parts.resize(std::min<size_t>(parts.size(), 5));
+    if (parts.size() < 2)
+        return {};
+    std::string out = "  most of it comes from\n";
+    for (const auto& [part, operand] : parts)
+        out += fmt::format("    {}{}: {}\n", elided(e.sources[operand->source].name, kNameWidth),
+            placeText(placeOf(e.sources[operand->source].shape, operand->element)), text::number(part, 4));
+    return out;
+}
+
 std::string differenceText(const ElementExplanation& e)
 {
     if (!e.difference)
@@ -196,7 +218,7 @@ std::string differenceText(const ElementExplanation& e)
     std::string out = fmt::format("difference to the float network: {} - {} = {}\n", exactNumber(e.real),
         exactNumber(d.reference), text::number(d.total, 4));
     if (d.total != 0)
-        out += table.text("  ");
+        out += table.text("  ") + contributorsText(e);
     return d.reservation.empty() ? out : out + "  " + d.reservation + "\n";
 }
 
