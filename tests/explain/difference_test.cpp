@@ -172,6 +172,28 @@ private slots:
         }
     }
 
+    /// Functions of one number: what is not rounding is carried in, and nothing is reserved.
+    void behindAFunction()
+    {
+        SmallModel f("f.onnx"), q("q.onnx");
+        f.input("x", { 1, 4 }).node("Sigmoid", { "x" }, { "y" }).output("y");
+        q.input("x", { 1, 4 }).qdq<uint8_t>("x", "x_dq", 0.03f, 128).node("Sigmoid", { "x_dq" }, { "s" });
+        q.qdq<uint8_t>("s", "y", 1.0f / 256, 0).output("y");
+        const auto floats = std::make_shared<Model>(std::move(f).finish().plan->model());
+        const auto codes = std::make_shared<Model>(std::move(q).finish().plan->model());
+        for (int profile = 0; profile < 3; ++profile) {
+            const TwoModels run(floats, codes, ArithmeticProfile(profile), { oneRow() });
+            for (int64_t i = 0; i < 4; ++i) {
+                const auto e = run.at("y", i);
+                QVERIFY(e.difference && e.difference->reservation.empty());
+                const ElementDifference& d = *e.difference;
+                QVERIFY(std::abs(sumOf(d) - d.total) < 1e-12);
+                QVERIFY(std::abs(d.rounding) <= 0.5001 / 256 && std::abs(d.input) < 0.25 * 0.0151);
+                QVERIFY(d.weight == 0 && d.clipping == 0);
+            }
+        }
+    }
+
     /// Where an activation lets nothing pass, no operand has a part in the difference.
     void behindAnActivation()
     {

@@ -26,7 +26,7 @@ std::optional<double> FloatTwin::at(int64_t element, size_t elements, const Samp
             return std::nullopt;
         number = elementAsDouble(tensor, element);
     }
-    return std::clamp(number, double(bounds.low), double(bounds.high));
+    return std::min(std::max(number, double(bounds.low)), double(bounds.high));
 }
 
 FloatTwins::FloatTwins(const ComparePair& pair)

@@ -9,6 +9,9 @@ namespace qs {
 
 namespace {
 
+/// Bounds out of files may be exchanged: the upper one counts, as in Clip.
+double kept(double v, double low, double high) { return std::min(std::max(v, low), high); }
+
 /// An operand without a partner counts as right, and the remainder becomes `input`.
 double twinOf(const Operand& operand, const ElementExplanation& e, ErrorSplit& split)
 {
@@ -80,7 +83,7 @@ void splitLargest(ElementExplanation& e, ErrorSplit& split)
 
 double ErrorSplit::keepWithin(double low, double high)
 {
-    const double first = std::clamp(from, low, high), last = std::clamp(to, low, high);
+    const double first = kept(from, low, high), last = kept(to, low, high);
     if (first == from && last == to)
         return 1;
     const double share = to != from ? (last - first) / (to - from) : 0;
@@ -94,13 +97,14 @@ double ErrorSplit::keepWithin(double low, double high)
 void ErrorSplit::round(const ElementExplanation& e)
 {
     const bool makes = e.kind == ElementExplanation::Kind::Integer || e.kind == ElementExplanation::Kind::Quantize;
-    if (!makes || !e.code || !e.scale || e.relation == Relation::Copy)
+    const bool hasCode = e.code || e.kind == ElementExplanation::Kind::Quantize; // float8 has no whole numbers
+    if (!makes || !hasCode || !e.scale || e.relation == Relation::Copy)
         return;
     const CodeValues codes = codeValues(e.dtype);
     const double zero = double(e.zeroPoint.value_or(0));
-    const double kept = std::clamp(to, *e.scale * (codes.low - zero), *e.scale * (codes.high - zero));
-    clipping += kept - to;
-    rounding += e.real - kept;
+    const double within = kept(to, *e.scale * (codes.low - zero), *e.scale * (codes.high - zero));
+    clipping += within - to;
+    rounding += e.real - within;
     to = e.real;
 }
 
@@ -141,11 +145,11 @@ void addToBehind(ElementExplanation& e, ValueId followed, ErrorSplit& split)
 /// All that is known is the difference to the float network's own number.
 void leaveOpen(ElementExplanation& e, ErrorSplit& split)
 {
-    split.to = split.from = e.real;
+    split.to = split.from = e.beforeRounding && e.scale ? *e.beforeRounding * *e.scale : e.real;
     split.open = true;
-    if (e.relation == Relation::Function)
-        split.reservation = "a function of its terms: all of it counts as the input's part";
-    else if (e.nodeId.valid())
+    if (e.relation == Relation::Function && e.terms.size() > 1)
+        split.reservation = "a function of several terms: what they bring is all in the input's part";
+    else if (e.relation != Relation::Function && e.nodeId.valid())
         split.reservation = "the steps of this operator are not followed: all of it counts as the input's part";
     for (ElementTerm& term : e.terms)
         if (term.a.twin)
