@@ -274,6 +274,11 @@ const std::vector<Named>& others()
                 c.floats("x", { 3, 4 }).constant("s", Tensor::of<float>({ 4 }, { 0.1f, 0.2f, 0.01f, 1.0f }));
                 c.constant("z", Tensor::of<uint8_t>({ 4 }, { 1, 128, 200, 0 })).op("QuantizeLinear", { "x", "s", "z" });
             } },
+        { "QuantizeLinear to float8",
+            [](Case& c) {
+                c.floats("x", { 3, 4 }).constant("s", Tensor::scalar(0.01f));
+                c.op("QuantizeLinear", { "x", "s" }, { { "output_dtype", int64_t(DType::Float8E4M3FN) } });
+            } },
         { "DequantizeLinear by channel",
             [](Case& c) {
                 c.codeInput<int8_t>("x", { 3, 4 }).constant("s", Tensor::of<float>({ 3 }, { 0.1f, 0.2f, 0.01f }));

@@ -120,13 +120,17 @@ bool explainElementwise(const Operation& op, int64_t element, ElementExplanation
     else if (type == "Mul" && op.in(1))
         explainMul(op, element, e);
     else {
-        e.relation = type == "Cast" ? Relation::Copy : Relation::Function;
+        e.relation = Relation::Function;
         for (size_t slot = 0; slot < op.inputs.size(); ++slot)
             if (op.in(slot)) {
                 ElementTerm term;
                 term.a = broadcastAt(op, slot, element);
                 e.terms.push_back(std::move(term));
             }
+        if (type == "Cast" && e.terms[0].a.real == elementAsDouble(op.output, element)) {
+            e.relation = Relation::Copy; // where the type does not hold the number, a function of it
+            e.confirmed = true;
+        }
     }
     return true;
 }

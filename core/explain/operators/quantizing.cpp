@@ -54,9 +54,15 @@ void explainQuantize(const Operation& op, int64_t element, ElementExplanation& e
     if (!isInteger(type)) { // float8 and float4
         e.scale = double(grid.scale);
         e.real = elementAsDouble(op.output, element) * double(grid.scale);
-        e.beforeRounding = x / double(grid.scale);
-        e.steps.push_back({ "divided by scale", *e.beforeRounding });
-        e.steps.push_back({ "rounded to " + std::string(dtypeName(type)), elementAsDouble(op.output, element) });
+        const float quotient = static_cast<float>(x) / grid.scale;
+        const bool saturates = op.node->attributes.integer("saturate", 1) != 0;
+        const float rounded = smallFloatToFloat(type, floatToSmallFloat(type, quotient, saturates));
+        const double made = elementAsDouble(op.output, element);
+        e.beforeRounding = double(quotient);
+        e.steps.push_back({ "divided by scale", double(quotient) });
+        e.steps.push_back({ "rounded to " + std::string(dtypeName(type)), double(rounded) });
+        if (op.inputs[0].dtype() == DType::Float32)
+            e.confirmed = double(rounded) == made || (std::isnan(rounded) && std::isnan(made));
         return;
     }
     const float quotient = static_cast<float>(x) / grid.scale;
