@@ -119,6 +119,32 @@ private slots:
         }
     }
 
+    /// What a float tensor is compared with is explained against the same number.
+    void theQuantizedSideOfAFloatTensor()
+    {
+        for (const char* file : { "digits_qdq.onnx", "qoperator" })
+            for (int profile = 0; profile < 3; ++profile) {
+                const SnapshotPtr s = built(file, ArithmeticProfile(profile));
+                size_t seen = 0;
+                for (const ValuePair& pair : s->alignment->values) {
+                    const TensorPlace place = quantizedSide(*s, { false, pair.floatValue, {} });
+                    if (!place.quantized)
+                        continue;
+                    const auto shown = readValues(*s, { false, pair.floatValue, {} }, 2, {});
+                    const Shape shape = shapeIn(*s, place, 2);
+                    QVERIFY(shown.ok() && shown->reference && elementCount(shape) == int64_t(shown->count()));
+                    const auto element = int64_t(m_random() % shown->count());
+                    const auto e = explainElement(*s, { place, placeOf(shape, element), 2, true }, {});
+                    QVERIFY2(e.ok() && e->difference, nameOf(*s, place).c_str());
+                    const double cut = std::abs(e->difference->reference - shown->reference->real(size_t(element)));
+                    QVERIFY(cut == 0 || e->difference->reference == 0); // an activation that the codes do
+                    ++seen;
+                }
+                QVERIFY(seen > 5);
+                QVERIFY(!quantizedSide(*s, { false, ValueId(), {} }).quantized);
+            }
+    }
+
 private:
     /// The tensor's own shape for one sample: a place of the wrong rank is refused with it.
     static Shape shapeIn(const Snapshot& s, const TensorPlace& place, size_t sample)

@@ -72,7 +72,7 @@ std::optional<FloatTwin> FloatTwins::activation(ValueId value) const
 
 std::optional<FloatTwin> FloatTwins::weight(ValueId value) const
 {
-    const auto quantizer = m_pair.quantView->ofQuantized(value);
+    const auto quantizer = m_pair.quantView->ofValue(value);
     const auto& weights = m_pair.alignment->weights;
     const auto pair
         = std::ranges::find_if(weights, [&](const WeightPair& w) { return quantizer && w.quantizer == *quantizer; });

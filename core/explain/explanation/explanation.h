@@ -137,7 +137,7 @@ struct ElementExplanation {
 
     std::optional<ElementDifference> difference; ///< with a float network that has a partner
     std::string note; ///< what is not shown, and why; empty: nothing
-    std::shared_ptr<const ElementExplanation> behind; ///< of the only term, where it says how its codes were made
+    std::shared_ptr<const ElementExplanation> behind; ///< of the operand that says how the number was made, if one does
 
     bool hasCodes() const { return code.has_value(); }
 };

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/project/about/explained_element.h"
 
+#include "core/analysis/pairs/pair_plan.h"
 #include "core/explain/explain_element.h"
 #include "core/project/snapshot/comparing.h"
 
+#include <algorithm>
+
 namespace qs {
+
+TensorPlace quantizedSide(const Snapshot& s, const TensorPlace& place)
+{
+    if (place.quantized || !s.floatModel || !s.quantModel || !s.alignment)
+        return place;
+    const auto& weights = s.alignment->weights;
+    const auto weight = std::ranges::find(weights, place.value, &WeightPair::floatValue);
+    if (weight != weights.end()) {
+        const bool inOrder = !weight->transposed && !weight->places;
+        const ValueId shown = s.quantModel->quant->quantizers()[weight->quantizer].shown();
+        return inOrder && shown.valid() ? TensorPlace { true, shown, std::nullopt } : place;
+    }
+    const auto plans = planPairs(comparePairOf(s));
+    const auto found = std::ranges::find(plans, place.value, &PairPlan::x);
+    return found == plans.end() ? place : TensorPlace { true, found->y, std::nullopt };
+}
 
 Result<ElementExplanation> explainElement(const Snapshot& s, const ElementAsked& asked, const WorkContext& work)
 {

@@ -21,4 +21,8 @@ struct ElementAsked {
 /// network where the snapshot pairs both. Takes as long as running the models up to there.
 Result<ElementExplanation> explainElement(const Snapshot& snapshot, const ElementAsked& asked, const WorkContext& work);
 
+/// The quantized model's side of a tensor of the float one, in the arithmetic of the snapshot: the value whose elements
+/// the difference is about. The tensor itself where it has none, and where the elements lie in another order.
+TensorPlace quantizedSide(const Snapshot& snapshot, const TensorPlace& place);
+
 } // namespace qs
