@@ -76,9 +76,11 @@ Issue hiddenIssue(const Plan& plan, ValueId value)
             continue;
         const auto& outputs = graph.node(unit->nodes.back()).outputs;
         issue.node = graph.node(unit->node).name;
-        if (!outputs.empty() && outputs[0].valid())
-            issue.remedy = "ask for an element of '" + graph.value(outputs[0]).name
-                + "', which the unit makes, or use the arithmetic simulated";
+        if (outputs.empty() || !outputs[0].valid())
+            break;
+        const bool alike = plan.facts().of(value).dims == plan.facts().of(outputs[0]).dims;
+        issue.remedy = std::string("ask for ") + (alike ? "the same" : "an") + " element of '"
+            + graph.value(outputs[0]).name + "', which the unit makes, or use the arithmetic simulated";
         break;
     }
     return issue;

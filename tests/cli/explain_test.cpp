@@ -185,7 +185,7 @@ private slots:
             QS_EXPECT(2, { "--at" }, ask + QStringList({ "--tensor", "scores", "--at=" + at }));
         QS_EXPECT(2, { "sample" }, ask + QStringList({ "--tensor", "scores", "--at", "0,1", "--sample", "200" }));
         QS_EXPECT(2, { "--sample" }, ask + QStringList({ "--tensor", "scores", "--at", "0,1", "--sample=-1" }));
-        QS_EXPECT(3, QStringList({ "fused", "/stem/relu/Relu_output_0_QuantizeLinear_Output" }),
+        QS_EXPECT(3, QStringList({ "fused", "the same element of '/stem/relu/Relu_output_0_QuantizeLinear_Output'" }),
             ask
                 + QStringList(
                     { "--tensor", "/stem/relu/Relu_output_0", "--at", "0,0,0,0", "--arithmetic", "integer" }));
