@@ -39,9 +39,12 @@ std::optional<int64_t> macsAs(const InferContext& c, const char* type, std::span
 }
 
 Result<Facts> inferConv(const InferContext& c) { return inferAs(c, "Conv"); }
-Result<Facts> inferGemm(const InferContext& c) { return inferAs(c, "Gemm"); }
+Result<Facts> inferFusedGemm(const InferContext& c) { return inferAs(c, "Gemm"); }
 std::optional<int64_t> convMacs(const InferContext& c, std::span<const Fact> out) { return macsAs(c, "Conv", out); }
-std::optional<int64_t> gemmMacs(const InferContext& c, std::span<const Fact> out) { return macsAs(c, "Gemm", out); }
+std::optional<int64_t> fusedGemmMacs(const InferContext& c, std::span<const Fact> out)
+{
+    return macsAs(c, "Gemm", out);
+}
 
 /// An operand of FusedMatMul as the product sees it: the first axis before the last one, then the last two swapped.
 Fact operand(const InferContext& c, size_t slot, const char* batch, const char* swap)
@@ -169,7 +172,7 @@ void registerNchwcOps(OpRegistry& r)
 void registerMicrosoftOps(OpRegistry& r)
 {
     r.add({ kMicrosoftDomain, "FusedConv", inferConv, Tolerance::Accumulation, convMacs });
-    r.add({ kMicrosoftDomain, "FusedGemm", inferGemm, Tolerance::Accumulation, gemmMacs });
+    r.add({ kMicrosoftDomain, "FusedGemm", inferFusedGemm, Tolerance::Accumulation, fusedGemmMacs });
     r.add({ kMicrosoftDomain, "FusedMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
     r.add({ kMicrosoftDomain, "TransposeMatMul", inferFusedMatMul, Tolerance::Accumulation, fusedMatMulMacs });
     r.add({ kMicrosoftDomain, "NhwcMaxPool", inferNhwcMaxPool, Tolerance::Exact });
