@@ -61,6 +61,22 @@ QStringList samplesFor(const std::string& bytes)
     return options;
 }
 
+/// An element of some value of the model: its first one, by as many axes as a value may have.
+QStringList someElement(const std::string& bytes, ModelMutator& random)
+{
+    onnx::ModelProto proto;
+    proto.ParseFromString(bytes);
+    const auto& nodes = proto.graph().node();
+    std::string name = "y";
+    if (!nodes.empty())
+        if (const auto& node = nodes[static_cast<int>(random.below(size_t(nodes.size())))]; node.output_size() > 0)
+            name = node.output(0);
+    QStringList at;
+    for (size_t axes = 1 + random.below(4); axes > 0; --axes)
+        at << QString::number(random.below(3) == 0 ? 1 : 0);
+    return { QStringLiteral("--tensor"), QString::fromStdString(name), QStringLiteral("--at"), at.join(u',') };
+}
+
 /// Whatever is printed goes nowhere.
 class Silence {
 public:
@@ -241,6 +257,11 @@ class CommandFuzz : public QObject {
         tell(name,
             QStringList { QStringLiteral("compare"), f } + (pair ? QStringList { q } : recipe(random)) + data
                 + reports);
+        tell(name,
+            QStringList { QStringLiteral("explain"), changed, QStringLiteral("--arithmetic"), arithmetic(random),
+                QStringLiteral("--json"), path("e.json") }
+                + someElement(bytesOf(changed), random) + data
+                + (second ? QStringList { QStringLiteral("--float"), f } : QStringList {}));
         tell(name,
             QStringList { QStringLiteral("sensitivity"), f, QStringLiteral("--json"), path("s.json") } + recipe(random)
                 + data);
