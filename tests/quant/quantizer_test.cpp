@@ -419,6 +419,18 @@ private slots:
             made.issue().what.c_str());
     }
 
+    /// A damaged file's recipe has them.
+    void typesThatAreNoneOfCodes()
+    {
+        for (const DType type : { DType::Int64, DType::Float8E5M2, DType::Bool, DType::Undefined }) {
+            Recipe recipe;
+            recipe.tensors["x"].parts.front().type = type;
+            const auto made = quantize(convNet(), recipe, convRanges());
+            QVERIFY(!made.ok());
+            QVERIFY(made.issue().what.find("no recipe can ask for codes") != std::string::npos);
+        }
+    }
+
     void nodesThatLackWhatTheyNeed_data()
     {
         QTest::addColumn<QString>("type");

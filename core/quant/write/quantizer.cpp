@@ -34,6 +34,21 @@ bool usesTwoBits(const Recipe& recipe)
            });
 }
 
+/// A type that a recipe cannot ask for, as a damaged file may have it.
+std::optional<DType> otherType(const Recipe& recipe)
+{
+    const auto isOther = [](DType type) { return nameIn(kCodeTypes, type).empty(); };
+    std::vector<DType> asked { recipe.activationType, recipe.weightType };
+    const auto add = [&](const QuantOverride& o) { asked.push_back(o.type.value_or(recipe.weightType)); };
+    for (const auto& [name, o] : recipe.tensors) {
+        std::ranges::for_each(o.parts, add);
+        if (o.convert)
+            add(o.convert->to);
+    }
+    const auto found = std::ranges::find_if(asked, isOther);
+    return found == asked.end() ? std::nullopt : std::optional(*found);
+}
+
 /// Combinations that no runtime could run, and what cannot be done.
 Status checkTypes(const Recipe& recipe)
 {
@@ -48,6 +63,9 @@ Status checkTypes(const Recipe& recipe)
     if (recipe.completeOverrides && recipe.format != RecipeFormat::Qdq)
         return badUse("overrides are completed by conversions, which the qdq format alone has",
             "use the qdq format, or leave complete_overrides out");
+    if (const auto type = otherType(recipe))
+        return badUse("no recipe can ask for codes of the type " + std::string(dtypeName(*type)),
+            "use int8, uint8, int16, uint16, int4, uint4 or float8e4m3fn");
     QS_CHECK(checkFloat8(recipe));
     if (recipe.format != RecipeFormat::WeightOnly && usesTwoBits(recipe))
         return badUse("2 bits are possible for weights in blocks only", "use the weight-only format, or wider types");
