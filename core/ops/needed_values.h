@@ -6,8 +6,8 @@
 
 namespace qs {
 
-/// The operators that are quantized have the inputs and the output without which they mean nothing; rules that read
-/// them count on them. Issue: the first node that has not.
+/// The operators that are quantized or fused have the inputs and the output without which they mean nothing; rules that
+/// read them count on them. Issue: the first node that has not.
 Status checkNeededValues(const GraphDraft& draft);
 
 } // namespace qs

@@ -3,6 +3,7 @@
 
 #include "core/base/work/cancel_scope.h"
 #include "core/ops/infer.h"
+#include "core/ops/needed_values.h"
 
 #include <algorithm>
 
@@ -59,6 +60,7 @@ Result<PassReport> runPreparationPass(const std::string& name, GraphDraft& draft
 
 Result<std::vector<PassReport>> prepareGraph(GraphDraft& draft, const std::vector<std::string>& skip)
 {
+    QS_CHECK(checkNeededValues(draft));
     std::vector<PassReport> reports;
     for (const auto& [name, pass] : kPasses) {
         if (std::ranges::find(skip, name) != skip.end())

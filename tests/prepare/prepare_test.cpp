@@ -105,6 +105,24 @@ class PrepareTest : public QObject {
     Q_OBJECT
 
 private slots:
+    /// Patterns read them by their places.
+    void nodesThatLackWhatTheyNeed()
+    {
+        SmallModel m("m.onnx");
+        m.input("x", { 2, 3 }).node("Relu", { "x" }, { "y" }).output("y");
+        GraphDraft draft(std::make_shared<Model>(std::move(m).finish().plan->model()));
+        DraftNode odd;
+        odd.name = "odd";
+        odd.opType = "Sqrt";
+        odd.outputs = { "root" };
+        draft.nodes.push_back(odd);
+        const auto reports = prepareGraph(draft);
+        QVERIFY(!reports.ok());
+        QCOMPARE(reports.issue().node, std::string("odd"));
+        draft.nodes.back().domain = "acme"; // of which nothing is known
+        QVERIFY(prepareGraph(draft).ok());
+    }
+
     void normGoesIntoConv_data()
     {
         QTest::addColumn<bool>("transposed");
