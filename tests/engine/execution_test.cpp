@@ -206,6 +206,7 @@ void ExecutionTests::nodesWithoutOutputsAreBlocked()
     const auto unsupported = plan->unsupported();
     QCOMPARE(unsupported.size(), size_t(1));
     QCOMPARE(unsupported[0].second.node, std::string("nothing"));
+    QVERIFY(!plan->constant(ValueId())); // an input that is absent
     QVERIFY(!plan->blocked(valueOf(*plan, "y")));
 }
 

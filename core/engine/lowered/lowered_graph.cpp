@@ -24,6 +24,8 @@ std::string LoweredGraph::container(ValueId id) const
 
 const Tensor* LoweredGraph::constant(ValueId id) const
 {
+    if (!id.valid())
+        return nullptr;
     const Value& value = graph().value(id);
     if (value.initializer)
         return &*value.initializer;
