@@ -2,6 +2,7 @@
 #include "core/explain/operators/pool_places.h"
 
 #include "core/explain/explanation/explanation.h"
+#include "core/explain/operators/product_places.h"
 #include "core/ops/window.h"
 
 #include <algorithm>
@@ -20,7 +21,9 @@ Result<PoolPlaces> windowPlaces(const Node& node, const Shape& x, const Shape& o
     QS_TRY(const auto axes,
         windowAxes(node, attributes, WindowKind::Pool, std::span(x).subspan(first, spatial), attributes.kernel));
     const Shape at = placeOf(out, element);
-    const int64_t places = *elementCount(attributes.kernel);
+    const int64_t places = elementCount(attributes.kernel).value_or(INT64_MAX);
+    if (places > kMostTerms)
+        return badInput("its window has too many places");
     const bool countsPadding = node.attributes.integer("count_include_pad", 0) != 0;
     PoolPlaces p;
     for (int64_t place = 0; place < places; ++place) {
@@ -41,7 +44,8 @@ Result<PoolPlaces> windowPlaces(const Node& node, const Shape& x, const Shape& o
     return p;
 }
 
-PoolPlaces reducedPlaces(const Shape& x, const Shape& out, int64_t element, const std::vector<size_t>& axes, bool keeps)
+Result<PoolPlaces> reducedPlaces(
+    const Shape& x, const Shape& out, int64_t element, const std::vector<size_t>& axes, bool keeps)
 {
     const Shape place = placeOf(out, element);
     Shape at(x.size(), 0), sizes;
@@ -54,7 +58,9 @@ PoolPlaces reducedPlaces(const Shape& x, const Shape& out, int64_t element, cons
     for (const size_t d : axes)
         sizes.push_back(x[d]);
     PoolPlaces p;
-    p.padded = elementCount(sizes).value_or(0);
+    p.padded = elementCount(sizes).value_or(INT64_MAX);
+    if (p.padded > kMostTerms)
+        return badInput("it looks at too many elements");
     for (int64_t i = 0; i < p.padded; ++i) {
         const Shape inner = placeOf(sizes, i);
         for (size_t k = 0; k < axes.size(); ++k)
@@ -64,7 +70,7 @@ PoolPlaces reducedPlaces(const Shape& x, const Shape& out, int64_t element, cons
     return p;
 }
 
-PoolPlaces globalPlaces(const Shape& x, const Shape& out, int64_t element, bool channelsLast)
+Result<PoolPlaces> globalPlaces(const Shape& x, const Shape& out, int64_t element, bool channelsLast)
 {
     std::vector<size_t> axes(x.size() - 2);
     std::iota(axes.begin(), axes.end(), channelsLast ? 1 : 2);

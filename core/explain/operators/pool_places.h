@@ -20,9 +20,9 @@ struct PoolPlaces {
 Result<PoolPlaces> windowPlaces(
     const Node& node, const Shape& x, const Shape& out, int64_t element, bool channelsLast = false);
 /// All of the spatial axes.
-PoolPlaces globalPlaces(const Shape& x, const Shape& out, int64_t element, bool channelsLast = false);
-/// All of `axes`; `keeps`: the output has them with size 1.
-PoolPlaces reducedPlaces(
+Result<PoolPlaces> globalPlaces(const Shape& x, const Shape& out, int64_t element, bool channelsLast = false);
+/// All of `axes`, each once; `keeps`: the output has them with size 1.
+Result<PoolPlaces> reducedPlaces(
     const Shape& x, const Shape& out, int64_t element, const std::vector<size_t>& axes, bool keeps);
 
 } // namespace qs

@@ -39,6 +39,11 @@ std::optional<PoolKind> kindOf(const Node& node)
     return std::nullopt;
 }
 
+std::optional<PoolPlaces> known(Result<PoolPlaces> places)
+{
+    return places.ok() ? std::optional(*std::move(places)) : std::nullopt;
+}
+
 std::optional<PoolPlaces> reduced(const Operation& op, int64_t element)
 {
     const Shape& x = op.inputs[0].shape();
@@ -57,7 +62,8 @@ std::optional<PoolPlaces> reduced(const Operation& op, int64_t element)
         std::iota(axes.begin(), axes.end(), 0);
     }
     std::ranges::sort(axes);
-    return reducedPlaces(x, op.output.shape(), element, axes, op.node->attributes.integer("keepdims", 1) != 0);
+    axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+    return known(reducedPlaces(x, op.output.shape(), element, axes, op.node->attributes.integer("keepdims", 1) != 0));
 }
 
 std::optional<PoolPlaces> placesOf(const Operation& op, const PoolKind& kind, int64_t element)
@@ -70,9 +76,8 @@ std::optional<PoolPlaces> placesOf(const Operation& op, const PoolKind& kind, in
     if (x.size() < 3 || op.output.rank() != x.size())
         return std::nullopt;
     if (kind.global)
-        return globalPlaces(x, op.output.shape(), element, last);
-    auto found = windowPlaces(*op.node, x, op.output.shape(), element, last);
-    return found.ok() ? std::optional(*std::move(found)) : std::nullopt;
+        return known(globalPlaces(x, op.output.shape(), element, last));
+    return known(windowPlaces(*op.node, x, op.output.shape(), element, last));
 }
 
 /// The float32 steps of a pool of codes. Source: core/kernels/quantize/qlinear.h.

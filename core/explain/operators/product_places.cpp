@@ -8,6 +8,12 @@
 
 namespace qs {
 
+namespace {
+
+Issue tooManyTerms() { return badInput("its sum has too many terms"); }
+
+} // namespace
+
 Result<ProductPlaces> convPlaces(const Node& node, const Shape& x, const Shape& w, int64_t element)
 {
     QS_TRY(const ConvSizes sizes, convSizes(node, x, w));
@@ -17,6 +23,8 @@ Result<ProductPlaces> convPlaces(const Node& node, const Shape& x, const Shape& 
     const int64_t depth = c.inChannels / c.groups, group = channel / (c.outChannels / c.groups);
     const IntegerConv::Triple at { position / (c.out[1] * c.out[2]), position / c.out[2] % c.out[1],
         position % c.out[2] };
+    if (c.taps() < 1 || depth > kMostTerms / c.taps())
+        return tooManyTerms();
     ProductPlaces p;
     p.column = channel;
     p.columns = c.outChannels;
@@ -59,6 +67,8 @@ Result<ProductPlaces> convTransposePlaces(
     const Shape at = placeOf(out, element);
     const int64_t taps = *elementCount(kernel), positions = *elementCount(Shape(x.begin() + 2, x.end()));
     const int64_t depth = x[1] / groups, own = w[1], group = at[1] / own;
+    if (taps == 0 || depth > kMostTerms / taps)
+        return tooManyTerms();
     ProductPlaces p;
     p.column = at[1];
     p.columns = out[1];
@@ -82,6 +92,8 @@ Result<ProductPlaces> matMulPlaces(const Shape& a, const Shape& b, int64_t eleme
     p.column = element % p.columns;
     p.row = element / p.columns % p.rows;
     const int64_t matrix = element / p.columns / p.rows, depth = s.b.rows;
+    if (depth > kMostTerms)
+        return tooManyTerms();
     p.aMatrix = batchIndex(s.batch, s.a.batch, matrix);
     p.bMatrix = batchIndex(s.batch, s.b.batch, matrix);
     for (int64_t k = 0; k < depth; ++k)
@@ -95,6 +107,8 @@ Result<ProductPlaces> gemmPlaces(const Node& node, const Shape& a, const Shape& 
         return badInput("both matrices need rank 2");
     const bool turnA = node.attributes.integer("transA", 0) != 0, turnB = node.attributes.integer("transB", 0) != 0;
     const int64_t depth = a[turnA ? 0 : 1];
+    if (depth > kMostTerms)
+        return tooManyTerms();
     ProductPlaces p;
     p.rows = a[turnA ? 1 : 0];
     p.columns = b[turnB ? 0 : 1];

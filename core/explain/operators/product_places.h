@@ -9,6 +9,9 @@
 
 namespace qs {
 
+/// Sums of more terms are not followed.
+inline constexpr int64_t kMostTerms = int64_t(1) << 20;
+
 /// Which elements are multiplied for one element of a product.
 struct ProductPlaces {
     struct Pair {
