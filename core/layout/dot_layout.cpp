@@ -100,6 +100,12 @@ std::set<uint32_t> trunkEdges(const PieceInput& input)
     return trunk;
 }
 
+/// Graphviz 2.42 numbers its searches for components in a char and leaves marks of 1 on the nodes before the second
+/// search of a graph with a fixed rank: when the number has come round to 1 there, all nodes seem visited and their
+/// edges are freed in use (decompose and acyclic in lib/dotgen). The newer ranking (`newrank`) searches once, before
+/// any mark.
+constexpr const char* kNewRanking = "true";
+
 /// A piece as a Graphviz graph; must live and die under the context's mutex.
 class DotGraph {
 public:
@@ -110,6 +116,7 @@ public:
     {
         set(m_graph, AGRAPH, "nodesep", inches(input.options.boxGap));
         set(m_graph, AGRAPH, "ranksep", inches(input.options.rankGap));
+        set(m_graph, AGRAPH, "newrank", kNewRanking);
         set(m_graph, AGNODE, "shape", "box");
         set(m_graph, AGNODE, "fixedsize", "true");
         set(m_graph, AGNODE, "label", "");
