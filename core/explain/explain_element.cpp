@@ -13,7 +13,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kMostBehind = 6;
+constexpr int kMostBehind = 8;
 
 /// The fused integer unit that makes a value; null: a node does.
 const FusedUnit* unitOf(const Plan& plan, ValueId value)
@@ -49,6 +49,13 @@ ValueId scaledSumsIn(const Plan& plan, const Node& node, int depth = 0)
     return {};
 }
 
+/// Some files cast codes between quantizing and dequantizing them, and clip them there.
+bool handsOnCodes(const Plan& plan, const Node& node)
+{
+    const Node* made = node.is("Cast") && node.hasInput(0) ? producerOf(plan, node.inputs[0]) : nullptr;
+    return made && (isQuantizeLinear(*made) || made->is("Clip") || handsOnCodes(plan, *made));
+}
+
 /// The operand that says how the element's number was made, where that is worth a look.
 ValueId behind(const Plan& plan, ValueId value)
 {
@@ -58,7 +65,8 @@ ValueId behind(const Plan& plan, ValueId value)
     const bool quantizes = isDequantizeLinear(*node) || isQuantizeLinear(*node)
         || (node->is("DynamicQuantizeLinear") && node->outputs[0] == value);
     ValueId next = scaledSumsIn(plan, *node);
-    if ((quantizes || node->is("Relu") || node->is("Clip")) && node->hasInput(0))
+    const bool one = quantizes || node->is("Relu") || node->is("Clip") || handsOnCodes(plan, *node);
+    if (one && node->hasInput(0))
         next = node->inputs[0];
     return next.valid() && !plan.constant(next) && canBeRead(plan, next) && producerOf(plan, next) ? next : ValueId();
 }

@@ -63,6 +63,8 @@ Inputs copied(const QStringList& files, const QString& folder)
             copyFolder(file, to);
         else if (info.isFile())
             QFile::copy(file, to);
+        if (QFile::exists(file + QStringLiteral(".data"))) // weights of its own
+            QFile::copy(file + QStringLiteral(".data"), to + QStringLiteral(".data"));
         return (info.exists() ? to : file).toStdString(); // "random:4" is no file
     };
     inputs.floatPath = copy(files.value(0));

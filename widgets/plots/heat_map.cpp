@@ -72,20 +72,36 @@ void HeatMap::fitAxes()
     plot().yAxis->setRange(-0.5, double(m_data.rows) * m_data.rowStep - 0.5);
 }
 
-std::optional<std::pair<double, QString>> HeatMap::readout(double x, double y) const
+std::optional<std::pair<size_t, size_t>> HeatMap::cellAt(double x, double y) const
 {
     const double column = std::floor((x + 0.5) / m_data.columnStep), row = std::floor((y + 0.5) / m_data.rowStep);
     if (column < 0 || row < 0 || column >= double(m_data.columns) || row >= double(m_data.rows))
         return std::nullopt;
-    const double value = m_data.values[size_t(row) * m_data.columns + size_t(column)];
+    return std::pair(size_t(row), size_t(column));
+}
+
+void HeatMap::clicked(double x, double y)
+{
+    if (const auto cell = cellAt(x, y))
+        emit cellChosen(qint64(double(cell->first) * m_data.rowStep), qint64(m_data.rowStep),
+            qint64(double(cell->second) * m_data.columnStep), qint64(m_data.columnStep));
+}
+
+std::optional<std::pair<double, QString>> HeatMap::readout(double x, double y) const
+{
+    const auto cell = cellAt(x, y);
+    if (!cell)
+        return std::nullopt;
+    const auto [row, column] = *cell;
+    const double value = m_data.values[row * m_data.columns + column];
     if (std::isnan(value))
         return std::nullopt;
     return std::pair(x,
         QStringLiteral("%1 %2, %3 %4\n%5 %6")
             .arg(m_data.rowName)
-            .arg(row * m_data.rowStep)
+            .arg(double(row) * m_data.rowStep)
             .arg(m_data.columnName)
-            .arg(column * m_data.columnStep)
+            .arg(double(column) * m_data.columnStep)
             .arg(m_data.valueName, number(value)));
 }
 

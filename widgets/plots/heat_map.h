@@ -17,13 +17,18 @@ public:
     const HeatData& data() const { return m_data; }
     QString csv() const override;
 
+signals:
+    /// What a cell stands for: so many rows and columns of the whole, from these on.
+    void cellChosen(qint64 row, qint64 rows, qint64 column, qint64 columns);
+
 protected:
     void rebuild() override;
     void fitAxes() override;
     std::optional<std::pair<double, QString>> readout(double x, double y) const override;
-    void clicked(double, double) override { }
+    void clicked(double x, double y) override;
 
 private:
+    std::optional<std::pair<size_t, size_t>> cellAt(double x, double y) const; ///< row and column
     HeatData m_data;
     QCPColorMap* m_map; ///< owned by the plot
 };

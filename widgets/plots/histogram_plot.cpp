@@ -173,6 +173,17 @@ void HistogramPlot::resizeEvent(QResizeEvent* event)
 /// Only where there is height for it.
 void HistogramPlot::labelXAxis() { setAxisLabel(*plot().xAxis, linesHigh() < kLowPlot ? QString() : m_data.xLabel); }
 
+void HistogramPlot::clicked(double x, double)
+{
+    for (const HistogramSeries& series : m_data.series) {
+        const auto bin = binAt(series, x);
+        if (!bin || series.counts[*bin] <= 0)
+            continue;
+        emit binChosen({ series.edges[*bin], series.edges[*bin + 1] });
+        return;
+    }
+}
+
 std::optional<std::pair<double, QString>> HistogramPlot::readout(double x, double) const
 {
     QString text = number(x);

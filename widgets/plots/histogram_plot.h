@@ -31,6 +31,7 @@ signals:
     void rangeDragged(const qs::PlotRange& range); ///< while the mouse holds an end
     void rangeReleased(const qs::PlotRange& range); ///< the mouse let go
     void rangeStepped(const qs::PlotRange& range); ///< by a key
+    void binChosen(const qs::PlotRange& edges); ///< of the first series that has values there
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -39,7 +40,7 @@ protected:
     void rebuild() override;
     void fitAxes() override;
     std::optional<std::pair<double, QString>> readout(double x, double y) const override;
-    void clicked(double, double) override { }
+    void clicked(double x, double y) override;
 
 private:
     enum class End { Low, High };

@@ -429,6 +429,8 @@ void PlotWidget::hideCrosshair()
 void PlotWidget::showMenu(const QPoint& global)
 {
     QMenu menu(this);
+    menu.addActions(actions());
+    menu.addSeparator();
     menu.addAction(tr("Reset view"), this, &PlotWidget::resetView);
     menu.addSeparator();
     menu.addAction(tr("Copy picture"), this, [this] { QApplication::clipboard()->setPixmap(m_plot->toPixmap()); });

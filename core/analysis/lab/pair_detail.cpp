@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kMostBands = 12; ///< below a thousandth of the largest values nothing is told apart
 constexpr int kLowestExponent = -30, kHighestExponent = 40; ///< of magnitudes that are told apart
 
+size_t channelAxis(size_t rank, bool channelsFirst) { return rank == 3 && !channelsFirst ? 2 : rank > 1 ? 1 : 0; }
+
 /// Elements of one sample, added to channels, places and magnitudes.
 class DetailMeter {
 public:
@@ -66,7 +68,7 @@ private:
     {
         m_detail.shape = shape;
         const size_t rank = shape.size();
-        m_detail.channelAxis = rank == 3 && !m_channelsFirst ? 2 : rank > 1 ? 1 : 0;
+        m_detail.channelAxis = channelAxis(rank, m_channelsFirst);
         const bool has = rank > 1;
         m_detail.channels.resize(has ? size_t(shape[m_detail.channelAxis]) : 1);
         for (size_t d = m_detail.channelAxis + 1; has && d < rank; ++d)
@@ -112,6 +114,11 @@ double absMax(const PartSums& part) { return std::max(std::fabs(part.lowX), std:
 double spanOf(double low, double high) { return std::max(high, 0.0) - std::min(low, 0.0); }
 
 } // namespace
+
+size_t channelAxisOf(const Graph& graph, ValueId value, size_t rank)
+{
+    return channelAxis(rank, rank == 3 && behindConvolution(graph, value));
+}
 
 void PartSums::add(float x, float y)
 {

@@ -53,6 +53,9 @@ struct PairDetail {
     Number rangeRatio() const;
 };
 
+/// The axis along which channels of an activation of the float model are counted.
+size_t channelAxisOf(const Graph& graph, ValueId value, size_t rank);
+
 /// One output of both models for one sample, in the order of the file.
 struct SampleOutput {
     std::string name;

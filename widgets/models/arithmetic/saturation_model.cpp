@@ -129,11 +129,6 @@ void SaturationModel::refresh()
     setRows(std::move(nodes));
 }
 
-QString signedCount(int number)
-{
-    return number < 0 ? QStringLiteral("−") + countText(quint64(-int64_t(number))) : countText(quint64(number));
-}
-
 QString SaturationModel::filterText(const SaturatingNode& row) const
 {
     return toQt(row.counts.node) + u' ' + toQt(row.counts.opType) + u' ' + toQt(row.value);

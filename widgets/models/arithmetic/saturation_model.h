@@ -13,9 +13,6 @@ struct SaturatingNode {
     Number lostDb; ///< there; null before the arithmetics were compared
 };
 
-/// "−32,768".
-QString signedCount(int number);
-
 /// Nodes whose sums saturate in 16 bits under the arithmetic of CPUs without wide dot products.
 class SaturationModel : public RowModel<SaturatingNode> {
     Q_OBJECT

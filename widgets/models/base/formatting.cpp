@@ -118,6 +118,11 @@ QString percentText(const Number& fraction)
 
 QString countText(quint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
+QString signedCount(qint64 number)
+{
+    return number < 0 ? u'−' + countText(~quint64(number) + 1) : countText(quint64(number));
+}
+
 QString samplesText(quint64 count)
 {
     return QCoreApplication::translate("Counts", "%1 sample(s)", nullptr, int(count)).arg(countText(count));

@@ -25,6 +25,7 @@ QString signedDecibelText(double value);
 /// Of a fraction 0..1: "11.8 %", "< 0.1 %", "100 %".
 QString percentText(const Number& fraction);
 QString countText(quint64 count); ///< "1,234,567"
+QString signedCount(qint64 number); ///< "−32,768"
 QString samplesText(quint64 count); ///< "1 sample", "1,234 samples"
 QString bytesText(quint64 bytes); ///< "3.4 MB"
 QString durationText(double milliseconds); ///< "0.4 ms", "350 ms", "1.2 s", "2 min 05 s"

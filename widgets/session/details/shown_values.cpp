@@ -62,6 +62,12 @@ bool ShownValues::waits(const TensorPlace& place) const
     return !isConstant(now, place) && (!now.data || (now.comparison && now.comparison->partial));
 }
 
+bool ShownValues::isNow() const
+{
+    const auto at = place();
+    return m_values && m_asked && at == m_asked->place && m_asked->snapshot == m_session.snapshot().get();
+}
+
 QString ShownValues::name() const
 {
     const auto now = place();

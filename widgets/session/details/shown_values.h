@@ -24,6 +24,7 @@ public:
 
     /// Null: nothing that could be shown is there, or it is not read yet.
     const std::shared_ptr<const TensorValues>& values() const { return m_values; }
+    bool isNow() const; ///< they are of what is selected, whoever is told first
     QString name() const; ///< of the tensor that is wanted; empty: none
     QString sampleText() const; ///< that the values are of; empty: of none, or nothing is shown
     QString hint() const; ///< why there is nothing to see

@@ -71,12 +71,15 @@ Place translated(const Place& place, const Snapshot& from, const Snapshot& to)
     result.side = place.side;
     result.sample = place.sample;
     result.channel = place.channel;
+    result.element = place.element;
     if (place.sample && (!to.data || *place.sample >= to.data->samples()))
         result.sample.reset();
     if (!before || !now)
         return {};
     if (place.value.valid())
         result.value = now->findValue(before->value(place.value).name);
+    if (!result.value.valid() || (place.element && to.data && place.element->sample >= to.data->samples()))
+        result.element.reset();
     if (place.node.valid())
         result.node = now->findNode(before->node(place.node).name);
     const InnerPlace inner { result.node, place.inner.steps };
@@ -152,6 +155,8 @@ Place Selection::completed(Place place) const
         place.value = mainOutput(*m_snapshot, place.side, graph->node(place.node));
     if (!place.node.valid() && place.value.valid())
         place.node = graph->value(place.value).producer;
+    if (!place.value.valid())
+        place.element.reset();
     place.activation = activationOf(*m_snapshot, place.side, place.value);
     return place.activation ? completed(place) : place; // a quantized value with a partner is named by the float graph
 }
@@ -218,6 +223,7 @@ void Selection::selectSample(std::optional<size_t> sample)
 {
     Place place = current();
     place.sample = sample;
+    place.element.reset(); // it is of another sample
     select(place);
 }
 
@@ -225,6 +231,14 @@ void Selection::selectChannel(std::optional<size_t> channel)
 {
     Place place = current();
     place.channel = channel;
+    place.element.reset();
+    select(place);
+}
+
+void Selection::selectElement(std::optional<ElementAt> element)
+{
+    Place place = current();
+    place.element = element;
     select(place);
 }
 

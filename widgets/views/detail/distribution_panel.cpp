@@ -4,6 +4,7 @@
 #include "core/quant/recipe/recipe_edit.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/histogram_plot.h"
+#include "widgets/session/details/element_search.h"
 #include "widgets/views/base/noise_bar.h"
 #include "widgets/views/detail/distribution_data.h"
 #include "widgets/views/theme/plot_theme.h"
@@ -56,6 +57,8 @@ DistributionPanel::DistributionPanel(Session& session, RecipeEdits& edits, QWidg
     setFocusProxy(m_plot);
     connect(m_plot, &HistogramPlot::rangeDragged, this, &DistributionPanel::preview);
     connect(m_plot, &HistogramPlot::rangeReleased, this, [this](const PlotRange& range) { setRange(range, {}); });
+    connect(m_plot, &HistogramPlot::binChosen, this,
+        [this](const PlotRange& edges) { selectLargestError(m_session, m_place, {}, edges); });
     connect(m_plot, &HistogramPlot::rangeStepped, this, [this](const PlotRange& range) {
         if (const ActivationRow* at = m_place.activation())
             setRange(range, QStringLiteral("range ") + toQt(at->name));

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/heat_map.h"
 #include "widgets/plots/line_chart.h"
+#include "widgets/session/details/element_search.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/theme/plot_theme.h"
 
@@ -51,6 +52,9 @@ ErrorMapPanel::ErrorMapPanel(Session& session, PairDetails& details, QWidget* pa
     splitter->addWidget(m_bands);
     setContent(splitter);
     setFocusProxy(m_map);
+    connect(m_map, &HeatMap::cellChosen, this, [this](qint64 row, qint64 rows, qint64 column, qint64 columns) {
+        selectLargestError(m_session, m_place, { { -2, row, rows }, { -1, column, columns } });
+    });
     connect(m_relative, &QPushButton::toggled, this, &ErrorMapPanel::refresh);
     connect(this, &Panel::lookedAtChanged, this, [this](bool now) { m_details.watch(now); });
     connect(&m_details, &PlaceDetails::changed, this, &ErrorMapPanel::refresh);

@@ -19,12 +19,12 @@ namespace {
 /// Panels and their sections in views.md.
 constexpr std::pair<const char*, const char*> kPanels[] { { "graph", "Graph" }, { "graph-2", "Second graph" },
     { "outline", "Outline" }, { "findings", "Findings" }, { "inspector", "Inspector" },
-    { "distribution", "Distribution" }, { "values", "Values" }, { "channels", "Channels" },
-    { "error-map", "Error map" }, { "layer-chart", "Layer chart" }, { "tensors", "Tensors" }, { "weights", "Weights" },
-    { "weight-lab", "Weight lab" }, { "outputs", "Outputs" }, { "samples", "Samples" }, { "matching", "Matching" },
-    { "difference", "Difference" }, { "elements", "Elements" }, { "files", "Models" }, { "ladder", "Ladder" },
-    { "saturation", "Saturation" }, { "what-if", "What-if" }, { "runs", "Runs" }, { "advisor", "Advisor" },
-    { "jobs", "Jobs" } };
+    { "distribution", "Distribution" }, { "values", "Values" }, { "arithmetic", "Arithmetic" },
+    { "channels", "Channels" }, { "error-map", "Error map" }, { "layer-chart", "Layer chart" },
+    { "tensors", "Tensors" }, { "weights", "Weights" }, { "weight-lab", "Weight lab" }, { "outputs", "Outputs" },
+    { "samples", "Samples" }, { "matching", "Matching" }, { "difference", "Difference" }, { "elements", "Elements" },
+    { "files", "Models" }, { "ladder", "Ladder" }, { "saturation", "Saturation" }, { "what-if", "What-if" },
+    { "runs", "Runs" }, { "advisor", "Advisor" }, { "jobs", "Jobs" } };
 
 QString resource(const char* name)
 {

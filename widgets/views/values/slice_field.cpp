@@ -17,7 +17,8 @@ SliceField::SliceField(QWidget* parent)
     : QLineEdit(parent)
 {
     setAccessibleName(tr("Slice"));
-    mark({});
+    setHint(tr("An index or begin:end:step for each axis, as numpy takes them: 0, :, 10:20, -1\nThe last range goes to "
+               "the right, the others down."));
     connect(this, &QLineEdit::textEdited, this, &SliceField::read);
 }
 
@@ -33,6 +34,12 @@ void SliceField::show(const TensorSlice& slice, const Shape& shape)
 
 bool SliceField::wrong() const { return !m_problem.isEmpty(); }
 
+void SliceField::setHint(const QString& hint)
+{
+    m_hint = hint;
+    mark(m_problem);
+}
+
 void SliceField::read()
 {
     const auto slice = parseSlice(text().toStdString(), m_shape);
@@ -44,11 +51,7 @@ void SliceField::read()
 void SliceField::mark(const QString& problem)
 {
     m_problem = problem;
-    setToolTip(
-        problem.isEmpty() ? tr(
-            "An index or begin:end:step for each axis, as numpy takes them: 0, :, 10:20, -1\nThe last range goes to "
-            "the right, the others down.")
-                          : problem);
+    setToolTip(problem.isEmpty() ? m_hint : problem);
     setStyled(*this, "wrong", wrong());
     emit problemChanged();
 }

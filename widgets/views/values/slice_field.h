@@ -13,6 +13,7 @@ class SliceField : public QLineEdit {
 public:
     explicit SliceField(QWidget* parent = nullptr);
     void show(const TensorSlice& slice, const Shape& shape);
+    void setHint(const QString& hint); ///< the tool tip where nothing is wrong
     bool wrong() const;
     QString problem() const { return m_problem; } ///< empty: none
 
@@ -25,7 +26,7 @@ private:
     void mark(const QString& problem);
 
     Shape m_shape;
-    QString m_problem;
+    QString m_problem, m_hint;
 };
 
 /// What is shown of a tensor at first: its last axes, as many as make a table worth reading; index 0 of the others, and

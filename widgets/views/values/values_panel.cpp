@@ -94,6 +94,7 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
         const auto before = std::exchange(m_channel, m_place.current().channel);
         if (m_channel && m_channel != before)
             showChannel(m_place.current());
+        showChosen();
     });
     connect(&session.numbers(), &NumbersAge::changed, this, [this] {
         m_table->viewport()->update();
@@ -150,6 +151,7 @@ void ValuesPanel::buildTable()
         fillMenu(*menu);
         menu->popup(m_table->viewport()->mapToGlobal(at));
     });
+    connect(m_table, &QTableView::activated, this, &ValuesPanel::askForArithmetic);
     m_empty->setObjectName(QStringLiteral("emptyHint"));
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
@@ -194,6 +196,7 @@ void ValuesPanel::refresh()
     showText(m_note, values ? toQt(values->note) : QString());
     fillKinds();
     showView();
+    showChosen();
 }
 
 void ValuesPanel::fillKinds()

@@ -5,8 +5,6 @@
 #include "widgets/session/details/shown_values.h"
 #include "widgets/views/base/panel.h"
 
-#include <functional>
-
 class QLabel;
 class QMenu;
 class QTableView;
@@ -52,6 +50,9 @@ public:
 
     static constexpr qint64 kMostCopied = 1'000'000; ///< cells
 
+signals:
+    void arithmeticAsked(); ///< of the number that was selected just before
+
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -77,6 +78,8 @@ private:
     void goTo(std::optional<size_t> position);
     void showElement(size_t element); ///< the slice goes there where it does not hold it
     void showChannel(const Place& place);
+    void askForArithmetic();
+    void showChosen();
     int64_t indexNow(size_t axis) const;
     void arrange(const std::vector<size_t>& ranges, size_t across);
 
@@ -97,8 +100,5 @@ private:
     std::optional<size_t> m_channel; ///< of the place
     bool m_searchedWhole = false;
 };
-
-/// The menus of what can be selected in a window get "Show values".
-void offerValues(QWidget& window, std::function<void()> show);
 
 } // namespace qs

@@ -141,6 +141,8 @@ void ValuesPanel::fillMenu(QMenu& menu)
     menu.addAction(tr("Find…"), QKeySequence::Find, this, &ValuesPanel::openFind);
     menu.addAction(tr("Copy the chosen cells"), QKeySequence::Copy, this, &ValuesPanel::copyCells)
         ->setEnabled(m_table->selectionModel()->hasSelection());
+    menu.addAction(tr("Show arithmetic"), this, &ValuesPanel::askForArithmetic)
+        ->setEnabled(m_table->currentIndex().isValid());
     menu.addSeparator();
     addView(menu);
     menu.addSeparator();
@@ -148,6 +150,27 @@ void ValuesPanel::fillMenu(QMenu& menu)
     menu.addAction(tr("Save all as .npy…"), this, [this] { askToSave(true); });
     for (QAction* action : menu.actions())
         action->setEnabled(action->isEnabled() && m_shown->values());
+}
+
+/// Where does the number in the current cell come from?
+void ValuesPanel::askForArithmetic()
+{
+    const auto element = currentElement();
+    if (!element || !m_shown->values())
+        return;
+    const size_t sample = m_shown->values()->sample.value_or(0);
+    m_place.selection().selectElement(ElementAt { sample, int64_t(*element) });
+    emit arithmeticAsked();
+}
+
+/// The selected number, where it is one of those that are shown.
+void ValuesPanel::showChosen()
+{
+    const auto& values = m_shown->values();
+    const auto& element = m_place.current().element;
+    if (values && element && size_t(element->index) < values->count() && m_shown->isNow()
+        && values->sample.value_or(element->sample) == element->sample)
+        showElement(size_t(element->index));
 }
 
 void ValuesPanel::askToSave(bool whole)
@@ -316,17 +339,6 @@ bool ValuesPanel::eventFilter(QObject* watched, QEvent* event)
     else
         copyCells();
     return true;
-}
-
-void offerValues(QWidget& window, std::function<void()> show)
-{
-    auto* action = new QAction(ValuesPanel::tr("Show values"), &window);
-    QObject::connect(action, &QAction::triggered, &window, std::move(show));
-    for (const char* panel : { "graph", "graph-2", "tensors", "weights", "outputs" })
-        if (auto* menu = window.findChild<QWidget*>(QLatin1String(panel)))
-            menu->addAction(action);
-    if (auto* inspector = window.findChild<QWidget*>(QStringLiteral("inspector")))
-        inspector->findChild<QTableView*>()->addAction(action);
 }
 
 } // namespace qs

@@ -11,6 +11,7 @@
 #include "widgets/session/files/projects.h"
 #include "widgets/session/recipe/advisor.h"
 #include "widgets/views/actions/action_registry.h"
+#include "widgets/views/arithmetic/arithmetic_panel.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/open_dialogs.h"
 #include "widgets/views/base/progress_strip.h"
@@ -47,6 +48,7 @@
 #include "widgets/views/window/dock_layout.h"
 #include "widgets/views/window/drop_hint.h"
 #include "widgets/views/window/named_layouts.h"
+#include "widgets/views/window/offered_panels.h"
 #include "widgets/views/window/panel_cycle.h"
 #include "widgets/views/window/recovery_bar.h"
 #include "widgets/views/window/start_page.h"
@@ -185,7 +187,13 @@ void MainWindow::buildDocks()
     m_layout->add([this] { return new InspectorPanel(m_session, *m_recipe, this); }, Qt::RightDockWidgetArea);
     m_layout->add(
         [this] { return new DistributionPanel(m_session, m_session.recipe(), this); }, Qt::RightDockWidgetArea);
-    m_layout->add([this] { return new ValuesPanel(m_session, this); }, Qt::RightDockWidgetArea);
+    const auto showArithmetic = [this] { m_layout->raise(QStringLiteral("arithmetic")); };
+    const auto makeValues = [this, showArithmetic] {
+        auto* values = new ValuesPanel(m_session, this);
+        connect(values, &ValuesPanel::arithmeticAsked, this, showArithmetic);
+        return values;
+    };
+    m_layout->add(makeValues, Qt::RightDockWidgetArea);
     m_layout->add([this, details] { return new ChannelsPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add([this, details] { return new ErrorMapPanel(m_session, *details, this); }, Qt::RightDockWidgetArea);
     m_layout->add(new LayerChartPanel(m_session, this), Qt::BottomDockWidgetArea);
@@ -193,6 +201,7 @@ void MainWindow::buildDocks()
     m_layout->add(makeWeightsPanel(m_session, *m_recipe, this), Qt::BottomDockWidgetArea);
     m_layout->add(makeOutputsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add([this] { return new WeightLabPanel(m_session, this); }, Qt::BottomDockWidgetArea);
+    m_layout->add([this] { return new ArithmeticPanel(m_session, this); }, Qt::BottomDockWidgetArea);
     m_layout->add(new SamplesPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(m_matching, Qt::BottomDockWidgetArea);
     m_layout->add(new DifferencePanel(m_session, this), Qt::BottomDockWidgetArea);
@@ -204,9 +213,15 @@ void MainWindow::buildDocks()
     m_layout->add(new RunsPanel(m_session, this), Qt::BottomDockWidgetArea);
     m_layout->add(new AdvisorPanel(m_session, *m_advisor, this), Qt::BottomDockWidgetArea);
     m_layout->add(new JobsPanel(m_session, this), Qt::BottomDockWidgetArea);
-    offerValues(*this, [this] {
-        findChild<ValuesPanel*>(QStringLiteral("values"))->shownPlace()->setPinned(false); // what is asked for now
-        m_layout->raise(QStringLiteral("values"));
+    offerPanel(tr("Show values"), QStringLiteral("values"));
+    offerPanel(tr("Show arithmetic"), QStringLiteral("arithmetic"));
+}
+
+void MainWindow::offerPanel(const QString& text, const QString& name)
+{
+    offerInMenus(*this, text, [this, name] {
+        findChild<Panel*>(name)->shownPlace()->setPinned(false); // what is asked for now
+        m_layout->raise(name);
     });
 }
 

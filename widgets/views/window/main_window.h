@@ -71,6 +71,7 @@ protected:
 private:
     void buildCentre();
     void buildDocks();
+    void offerPanel(const QString& text, const QString& name);
     void buildStatusBar();
     void buildActions();
     void showPanel(const QString& name); ///< and gives it the focus

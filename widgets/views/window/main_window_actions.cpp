@@ -49,11 +49,12 @@ QStringList MainWindow::viewNames()
 {
     return { QStringLiteral("graph"), QStringLiteral("graph-2"), QStringLiteral("outline"), QStringLiteral("tensors"),
         QStringLiteral("weights"), QStringLiteral("weight-lab"), QStringLiteral("inspector"),
-        QStringLiteral("distribution"), QStringLiteral("values"), QStringLiteral("channels"),
-        QStringLiteral("error-map"), QStringLiteral("layer-chart"), QStringLiteral("findings"),
-        QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"), QStringLiteral("difference"),
-        QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"), QStringLiteral("saturation"),
-        QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"), QStringLiteral("jobs") };
+        QStringLiteral("distribution"), QStringLiteral("values"), QStringLiteral("arithmetic"),
+        QStringLiteral("channels"), QStringLiteral("error-map"), QStringLiteral("layer-chart"),
+        QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"),
+        QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"),
+        QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"),
+        QStringLiteral("jobs") };
 }
 
 bool MainWindow::showView(const QString& name)

@@ -20,7 +20,8 @@ Arrangement inspectArrangement()
     Arrangement a;
     a.left = { { "findings", "what-if", "outline" } };
     a.right = { { "inspector" }, { "distribution", "values", "channels", "error-map" } };
-    a.bottom = { { "layer-chart" }, { "tensors", "weights", "weight-lab", "outputs", "samples", "matching", "jobs" } };
+    a.bottom = { { "layer-chart" },
+        { "tensors", "weights", "weight-lab", "arithmetic", "outputs", "samples", "matching", "jobs" } };
     a.leftWidth = 18, a.leftLeast = 230, a.rightWidth = 28, a.rightLeast = 320;
     a.rightHeights = { 28, 30 }, a.bottomWidths = { 30, 70 }, a.bottomHeight = 30;
     return a;
@@ -60,9 +61,9 @@ Arrangement teachArrangement()
     Arrangement a;
     a.left = { { "findings", "what-if" } };
     a.right = { { "inspector" }, { "distribution", "channels" } };
-    a.bottom = { { "layer-chart" } };
+    a.bottom = { { "arithmetic" }, { "layer-chart" } };
     a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
-    a.rightHeights = { 30, 32 }, a.bottomHeight = 26;
+    a.rightHeights = { 30, 32 }, a.bottomWidths = { 68, 32 }, a.bottomHeight = 36;
     return a;
 }
 

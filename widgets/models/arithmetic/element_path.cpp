@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/arithmetic/element_path.h"
+
+#include "widgets/models/base/formatting.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+struct PathWords {
+    Q_DECLARE_TR_FUNCTIONS(ElementPath)
+};
+
+constexpr int kHeadlineDigits = 5;
+
+QString nodeText(const ElementExplanation& e)
+{
+    if (e.opType.empty())
+        return PathWords::tr("not computed: a graph input or a constant of the file");
+    const QString node = toQt(e.node).toHtmlEscaped();
+    if (e.unitOperator.empty())
+        return PathWords::tr("by %1 <b>%2</b>").arg(toQt(e.opType), node);
+    return PathWords::tr("by %1 <b>%2</b>, with %3 fused to %4 on codes")
+        .arg(toQt(e.opType), node,
+            PathWords::tr("%1 other node(s)", nullptr, int(e.unitNodes.size()) - 1).arg(e.unitNodes.size() - 1),
+            toQt(e.unitOperator));
+}
+
+QString valueText(const ElementExplanation& e)
+{
+    if (!e.code)
+        return QStringLiteral("<b>%1</b>").arg(numberText(e.stored, kHeadlineDigits));
+    const QString code = PathWords::tr("code <b>%1</b>").arg(signedCount(*e.code));
+    if (!e.scale)
+        return code;
+    const QString zero = e.zeroPoint.value_or(0) < 0 ? QStringLiteral("(%1)").arg(signedCount(*e.zeroPoint))
+                                                     : signedCount(e.zeroPoint.value_or(0));
+    return QStringLiteral("%1: %2 × (%3 − %4) = <b>%5</b>")
+        .arg(code, numberText(*e.scale, kHeadlineDigits), signedCount(*e.code), zero,
+            numberText(e.real, kHeadlineDigits));
+}
+
+QString differenceText(const ElementExplanation& e)
+{
+    if (!e.difference)
+        return {};
+    return PathWords::tr("float %1, difference <b>%2</b>")
+        .arg(numberText(e.difference->reference, kHeadlineDigits), signedText(e.difference->total));
+}
+
+QStringList warningsOf(const ElementExplanation& e)
+{
+    QStringList warnings;
+    if (e.clipped)
+        warnings << PathWords::tr("clipped: the code is the end of its range");
+    if (e.confirmed && !*e.confirmed)
+        warnings << PathWords::tr("these steps do not give the engine's number: please report this");
+    return warnings;
+}
+
+} // namespace
+
+std::vector<ExplanationPtr> pathOf(const ExplanationPtr& explanation)
+{
+    std::vector<ExplanationPtr> path;
+    for (ExplanationPtr e = explanation; e; e = e->behind)
+        path.push_back(e);
+    std::ranges::reverse(path);
+    return path;
+}
+
+QString elementPlaceText(const Shape& at)
+{
+    QStringList indices;
+    for (const int64_t i : at)
+        indices << QString::number(i);
+    return QStringLiteral("[%1]").arg(indices.join(QStringLiteral(", ")));
+}
+
+QString codeLessZeroPoint(const Operand& operand)
+{
+    if (!operand.code)
+        return {};
+    const QString code = signedCount(*operand.code);
+    if (operand.zeroPoint == 0)
+        return code;
+    return operand.zeroPoint < 0 ? QStringLiteral("%1 + %2").arg(code, signedCount(-operand.zeroPoint))
+                                 : QStringLiteral("%1 − %2").arg(code, signedCount(operand.zeroPoint));
+}
+
+QString signedText(double value, int digits)
+{
+    return value > 0 ? u'+' + numberText(value, digits) : numberText(value, digits);
+}
+
+QString headlineHtml(const ElementExplanation& e)
+{
+    QStringList second { valueText(e) };
+    if (const QString difference = differenceText(e); !difference.isEmpty())
+        second << difference;
+    second << warningsOf(e);
+    return QStringLiteral("<b>%1</b> %2 · %3 · %4<br>%5")
+        .arg(toQt(e.tensor).toHtmlEscaped(), elementPlaceText(e.at), nodeText(e), toQt(profileName(e.profile)),
+            second.join(QStringLiteral(" · ")));
+}
+
+} // namespace qs
