@@ -49,7 +49,7 @@ void ArithmeticDelegate::initStyleOption(QStyleOptionViewItem* option, const QMo
 void ArithmeticDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const
 {
     const QVariant share = m_roles.share >= 0 ? index.data(m_roles.share) : QVariant();
-    if (share.isValid() && !m_ahead(index))
+    if (share.toDouble() != 0 && !m_ahead(index))
         paintBar(painter, option.rect, share.toDouble(), m_session.numbers().stale());
     QStyledItemDelegate::paint(painter, option, index);
 }
