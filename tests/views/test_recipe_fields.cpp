@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/views/support/example_window.h"
+#include "widgets/models/recipe/recipe_fields.h"
 #include "widgets/session/details/shown_place.h"
 #include "widgets/views/recipe/override_editor.h"
 #include "widgets/views/recipe/recipe_form.h"
@@ -305,6 +306,26 @@ private slots:
         follow(fields, note);
         QCOMPARE(fields.stack().undoText(), QStringLiteral("Recompute weights"));
         QVERIFY(!fields.noteWith(QStringLiteral("Recompute")));
+    }
+
+    /// Float8 for activations or for weights alone could not be run.
+    void float8IsResetTogether()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        RecipeEdits& edits = fields.session.recipe();
+        const Recipe before = edits.recipe();
+        for (const char* path : { "activation_type", "weight_type" }) {
+            Recipe next = before;
+            next.activationType = next.weightType = DType::Float8E4M3FN;
+            edits.apply(QStringLiteral("float8"), next);
+            const auto& all = recipeFields();
+            const auto field = std::ranges::find(all, std::string(path), &RecipeField::path);
+            QVERIFY(field != all.end());
+            resetField(edits, *field);
+            QVERIFY(edits.recipe().activationType == before.activationType);
+            QVERIFY(edits.recipe().weightType == before.weightType);
+        }
     }
 
     void quantizersStandAsInTheFile()

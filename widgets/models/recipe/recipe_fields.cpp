@@ -97,6 +97,17 @@ void applyField(RecipeEdits& edits, const RecipeField& field, double value)
     edits.apply(tr("%1 %2").arg(field.title, field.text(next)), next, mergeKey);
 }
 
+void resetField(RecipeEdits& edits, const RecipeField& field)
+{
+    Recipe next = edits.recipe();
+    field.copy(next, edits.base());
+    if (isFloat8(next.activationType) != isFloat8(next.weightType)) {
+        next.activationType = edits.base().activationType;
+        next.weightType = edits.base().weightType;
+    }
+    edits.apply(tr("Reset %1").arg(field.title), next);
+}
+
 const std::vector<RecipeField>& recipeFields()
 {
     static const std::vector<RecipeField> kFields = [] {

@@ -44,6 +44,9 @@ class RecipeEdits;
 /// One step of undo: the recipe with this choice or number. Numbers of one field in a row become one step.
 void applyField(RecipeEdits& edits, const RecipeField& field, double value);
 
+/// One step of undo: what the recipe began with. Types of activations and weights that go together go back together.
+void resetField(RecipeEdits& edits, const RecipeField& field);
+
 /// All of them, in the order to show.
 const std::vector<RecipeField>& recipeFields();
 

@@ -122,7 +122,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
     line.reset->setText(QStringLiteral("↺"));
     line.reset->setProperty("reset", true);
     line.reset->setAccessibleName(tr("Reset %1").arg(field.title));
-    connect(line.reset, &QToolButton::clicked, this, [this, &field] { reset(field); });
+    connect(line.reset, &QToolButton::clicked, this, [this, &field] { resetField(m_session.recipe(), field); });
     line.note = makeNote();
     if (field.path() == "calibration.quantized_bins")
         line.hint = makeEntropyHint();
@@ -277,14 +277,6 @@ void RecipeForm::choose(const RecipeField& field, double value)
 {
     applyField(m_session.recipe(), field, value);
     refresh(); // what is no change is not told
-}
-
-void RecipeForm::reset(const RecipeField& field)
-{
-    RecipeEdits& edits = m_session.recipe();
-    Recipe next = edits.recipe();
-    field.copy(next, edits.base());
-    edits.apply(tr("Reset %1").arg(field.title), next);
 }
 
 } // namespace qs

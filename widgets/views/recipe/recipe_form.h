@@ -57,7 +57,6 @@ private:
     void refreshLine(const Line& line, const SettingOrigins& origins, const QuantizedNames& names);
     void refreshValue(const Line& line, bool unknown);
     void choose(const RecipeField& field, double value);
-    void reset(const RecipeField& field);
 
     Session& m_session;
     QLabel* m_placement; ///< note on where quantizers stand
