@@ -261,6 +261,27 @@ private slots:
         QVERIFY(!e.panel().terms().used(TermModel::CodeA));
     }
 
+    void theSecondModelToo()
+    {
+        Arithmetic e;
+        QVERIFY(e.look("Conv"));
+        openOther(e.session, { QS_SOURCE_DIR "/resources/examples/digits_qdq.onnx", std::nullopt });
+        QTRY_VERIFY_WITH_TIMEOUT(e.session.snapshot()->other && e.session.jobs().idle(), kPatience);
+        QVERIFY(e.window.showView(QStringLiteral("arithmetic")));
+        QVERIFY(e.panel().shown().has(ShownElement::Model::Other));
+        e.session.selection().selectElement(at(5));
+        QVERIFY(e.followed());
+        const double first = e.explanation().real;
+        e.panel().shown().setModel(ShownElement::Model::Other);
+        QVERIFY(e.followed());
+        const TensorValues values = e.valuesOf(*e.rowOf("Conv"), 0);
+        QCOMPARE(first, values.quantized->real(5));
+        QCOMPARE(e.explanation().real, values.other->real(5));
+        const Place before = e.session.selection().current();
+        e.panel().follow(e.panel().terms().term(0).a); // by the float network's name
+        QVERIFY(e.session.selection().current().value != before.value);
+    }
+
     void integersAndPairs()
     {
         Inputs inputs = fewSamples();

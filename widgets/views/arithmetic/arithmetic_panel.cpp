@@ -248,6 +248,8 @@ void ArithmeticPanel::refresh()
 
 void ArithmeticPanel::refreshChips()
 {
+    m_chips->button(int(ShownElement::Model::Quantized))
+        ->setText(m_shown->has(ShownElement::Model::Other) ? tr("A") : tr("Quantized"));
     for (QAbstractButton* chip : m_chips->buttons()) {
         const auto model = ShownElement::Model(m_chips->id(chip));
         chip->setVisible(m_shown->has(model));
