@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/issue_text.h"
+#include "core/project/about/explained_element.h"
 #include "core/project/about/largest_error.h"
 #include "core/project/snapshot/build_snapshot.h"
 
@@ -114,6 +115,14 @@ private slots:
         const ErrorSearch search { *place, { 0 }, {}, {} };
         const auto found = largestError(*snapshot, search, {}), wanted = Result(byHand(*snapshot, search));
         QCOMPARE(found.value()->element, wanted.value()->element);
+    }
+
+    /// What is asked for may be of a model that is not there any more.
+    void numbersOfOtherModelsAreNotFollowed()
+    {
+        const SnapshotPtr snapshot = example(true);
+        for (const bool quantized : { false, true })
+            QVERIFY(!explainElement(*snapshot, { { quantized, ValueId(1'000'000), {} }, { 0, 0 } }, {}));
     }
 
     void stopsWhenItIsCancelled()

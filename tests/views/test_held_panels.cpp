@@ -94,6 +94,18 @@ private slots:
         }
     }
 
+    /// They hid themselves when what they show was gone already.
+    void floatingPanelsGoWithTheirWindow()
+    {
+        ExampleWindow example;
+        QVERIFY(example.ready());
+        for (const char* name : { "error-map", "channels", "values", "arithmetic", "inspector" }) {
+            example.window.showView(QLatin1String(name));
+            dockOf(example, name).setFloating(true);
+        }
+        QTRY_VERIFY(example.session.jobs().idle());
+    }
+
     /// Labels were deleted while Qt was showing them.
     void emptiedLayoutsKeepTheirWidgetsUntilTheLoop()
     {

@@ -29,7 +29,7 @@ Result<ElementExplanation> explainElement(const Snapshot& s, const ElementAsked&
 {
     const auto& model = asked.place.quantized ? s.quantModel : s.floatModel;
     const auto& fed = s.floatModel ? s.floatModel : s.quantModel;
-    if (!model || !asked.place.value.valid())
+    if (!model || !asked.place.value.valid() || asked.place.value.index() >= model->graph().values().size())
         return badInput("this tensor is not there any more", {}, "choose another tensor");
     const bool paired = asked.place.quantized && s.floatModel && s.alignment;
     const bool alone = !s.floatModel || !s.quantModel;

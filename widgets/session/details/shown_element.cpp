@@ -89,7 +89,8 @@ bool ShownElement::has(Model model) const
     const Place& place = m_place.current();
     if (model == Model::Float)
         return place.side == Side::Float && now.floatModel.has_value();
-    const bool quantized = place.side == Side::Quantized ? now.quantModel.has_value() : place.activation || place.weight;
+    const bool quantized
+        = place.side == Side::Quantized ? now.quantModel.has_value() : place.activation || place.weight;
     return quantized && (model == Model::Quantized || (now.other && now.other->snapshot));
 }
 
@@ -185,11 +186,9 @@ Result<ErrorFound> elementIn(const Snapshot& snapshot, const ErrorSearch& search
 }
 
 /// Where the element lies in the tensor of the other model, whose shape may have other axes.
-Result<Shape> placeIn(const Snapshot& snapshot, const TensorPlace& tensor, const TensorPlace& side,
-    const ErrorFound& element, const WorkContext& work)
+Result<Shape> placeIn(
+    const Snapshot& snapshot, const TensorPlace& side, const ErrorFound& element, const WorkContext& work)
 {
-    if (side == tensor)
-        return indicesOf(element.element, element.shape);
     QS_TRY(const TensorValues values, readValues(snapshot, side, element.sample, work));
     if (values.count() != size_t(elementCount(element.shape).value_or(0)))
         return badInput("the quantized model has another number of elements here", {}, "look at the float model");
@@ -200,9 +199,11 @@ Result<ShownElement::Found> follow(const Snapshot& snapshot, const ErrorSearch& 
     const std::optional<ElementAt>& wanted, ShownElement::Model model, const WorkContext& work)
 {
     QS_TRY(const ErrorFound element, elementIn(snapshot, search, wanted, work));
-    const TensorPlace side = sideOf(snapshot, search.place, model).value_or(search.place);
-    const Snapshot& of = snapshotOf(snapshot, model);
-    QS_TRY(const Shape at, placeIn(of, search.place, side, element, work));
+    const auto found = sideOf(snapshot, search.place, model);
+    const Snapshot& of = found ? snapshotOf(snapshot, model) : snapshot;
+    const TensorPlace side = found.value_or(search.place);
+    const bool own = &of == &snapshot && side == search.place;
+    QS_TRY(const Shape at, own ? Result(indicesOf(element.element, element.shape)) : placeIn(of, side, element, work));
     QS_TRY(ElementExplanation explained, explainElement(of, { side, at, element.sample, true }, work));
     return ShownElement::Found { { element.sample, int64_t(element.element) }, element.shape,
         std::make_shared<const ElementExplanation>(std::move(explained)) };

@@ -144,6 +144,8 @@ MainWindow::~MainWindow()
 {
     m_session.setGuard({});
     delete m_layout; // it follows the panels' visibility, which changes while the base class takes them down
+    // floating ones hide as they go, and tell so to what they share, which the base class may have deleted before
+    qDeleteAll(findChildren<QDockWidget*>(Qt::FindDirectChildrenOnly));
 }
 
 void MainWindow::buildCentre()
