@@ -40,8 +40,10 @@ GateCheck sqnrCheck(GateRule rule, std::string_view what, const std::string& nam
 Result<GateCheck> accuracyCheck(const Comparison& c, const OutputLimit& limit)
 {
     if (!c.accuracy)
-        return badInput(limit.by + " needs an accuracy, but the data have no labels", {},
-            "add an integer array 'labels' with one class a sample, or use --min-top1");
+        return badInput(limit.by
+                + " needs an accuracy, but the data have no labels, or the first output is not known to hold scores of "
+                  "classes",
+            {}, "add an integer array 'labels' with one class a sample, or say --task OUTPUT=classes");
     const double drop = (c.accuracy->floatAccuracy - c.accuracy->quantizedAccuracy) * kPoints;
     const bool kept = drop <= limit.value + kRounding;
     const std::string points = numberAgainst(drop, limit.value);
@@ -71,7 +73,7 @@ Status addTop1(const Comparison& c, const OutputLimit& limit, std::vector<GateCh
     }
     if (!any)
         return badInput(limit.by + " needs an output with several classes, but no output has a top-1 agreement", {},
-            "use --fail-below-sqnr, or min_sqnr_db in the gate file");
+            "say --task OUTPUT=classes, or ask for an SQNR instead");
     return {};
 }
 

@@ -14,14 +14,22 @@ namespace {
 
 constexpr size_t kMostOfText = 1000; ///< characters: names may have megabytes
 
-bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0; }
+bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Underscores that do not lie within a word.
+bool isEmphasis(std::string_view text, size_t i)
+{
+    const size_t before = text.find_last_not_of('_', i), after = text.find_first_not_of('_', i);
+    return before == std::string_view::npos || after == std::string_view::npos || !isWord(text[before])
+        || !isWord(text[after]);
+}
 
 /// It could be markup, a link or a reference; what is so at the beginning of a line alone does not stand there.
 bool actsInMarkdown(std::string_view text, size_t i)
 {
     const char c = text[i], before = i > 0 ? text[i - 1] : ' ', after = i + 1 < text.size() ? text[i + 1] : ' ';
     if (c == '_')
-        return !isWord(before) || !isWord(after);
+        return isEmphasis(text, i);
     if (c == '.') // of "www."
         return i > 2 && std::tolower(static_cast<unsigned char>(text[i - 2])) == 'w'
             && std::tolower(static_cast<unsigned char>(before)) == 'w';
@@ -36,9 +44,8 @@ std::string comparedText(const Snapshot& s)
 {
     const Comparison& c = *s.comparison;
     return fmt::format("{} against {} ({}), {}, {}{}", text::fileName(s.floatModel->model->path),
-        s.quantModel->model->path.empty() ? "what the recipe makes of it" : text::fileName(s.quantModel->model->path),
-        quantFormName(s.quantModel->quant->form()), text::counted(c.samples, "sample"), profileName(c.profile),
-        c.partial ? ", partial" : "");
+        text::fileName(s.quantModel->model->path), quantFormName(s.quantModel->quant->form()),
+        text::counted(c.samples, "sample"), profileName(c.profile), c.partial ? ", partial" : "");
 }
 
 std::string findingText(const Finding& f)
@@ -50,10 +57,7 @@ std::string findingText(const Finding& f)
     return oneLine(text, kMostOfText);
 }
 
-const std::string& modelPath(const Snapshot& s)
-{
-    return s.quantModel->model->path.empty() ? s.floatModel->model->path : s.quantModel->model->path;
-}
+const std::string& modelPath(const Snapshot& s) { return (s.quantization ? s.floatModel : s.quantModel)->model->path; }
 
 std::string relativeUri(const std::string& path)
 {
