@@ -81,6 +81,9 @@ Status addOutputs(const Comparison& c, const Gates& gates, std::vector<GateCheck
 {
     for (const OutputLimit& limit : gates.outputs) {
         if (limit.rule == GateRule::OutputSqnr) {
+            if (c.outputs.empty())
+                return badInput(limit.by + " needs an output, but no outputs of the two files were paired", {},
+                    "say which belong together with --map");
             for (const OutputRow& out : c.outputs)
                 checks.push_back(sqnrCheck(limit.rule, "output", out.name, out.similarity, limit.value, limit.by));
         } else if (limit.rule == GateRule::AccuracyDrop) {
@@ -117,31 +120,44 @@ NamedNumbers namedNumbers(const Comparison& c)
     return all;
 }
 
-Status addTensors(const Comparison& c, const Gates& gates, std::vector<GateCheck>& checks)
+Issue nothingNamed(const TensorLimit& limit, const std::string& path, const std::vector<std::string>& names)
 {
-    if (gates.tensors.empty())
-        return {};
-    const NamedNumbers all = namedNumbers(c);
-    for (const TensorLimit& limit : gates.tensors) {
-        auto found = matchNames(limit.pattern, all.names);
-        if (!found)
-            found = matchNames(limit.pattern, all.quantizedNames);
-        if (!found) {
-            const auto near = nearestNames(limit.pattern, all.names);
-            return badInput(
-                fmt::format("line {}: no tensor that was compared is named '{}', so nothing would be checked",
-                    limit.line, limit.pattern),
-                gates.path,
-                near.empty() ? "`compare --json -` lists the names"
-                             : fmt::format("did you mean '{}'?", shortName(near.front())));
+    const auto near = nearestNames(limit.pattern, names, 1);
+    return badInput(fmt::format("line {}: no tensor that was compared is named '{}', so nothing would be checked",
+                        limit.line, limit.pattern),
+        path,
+        near.empty() ? "`compare --json -` lists the names"
+                     : fmt::format("did you mean '{}'?", shortName(near.front())));
+}
+
+Status addTensors(
+    const TensorLimit& limit, const std::string& path, const NamedNumbers& all, std::vector<GateCheck>& checks)
+{
+    auto found = matchNames(limit.pattern, all.names);
+    if (!found)
+        found = matchNames(limit.pattern, all.quantizedNames);
+    if (!found)
+        return nothingNamed(limit, path, all.names);
+    const std::string by = fmt::format("line {} of {}", limit.line, std::filesystem::path(path).filename().string());
+    bool any = false;
+    for (const size_t i : *found) {
+        const Similarity& s = *all.numbers[i];
+        GateCheck check = sqnrCheck(GateRule::TensorSqnr, all.kinds[i], all.names[i], s, limit.minSqnrDb, by);
+        if (s.elements == 0 && s.nonFinite == 0 && !s.exact) { // integers that are no codes, caches without positions
+            check.verdict = Verdict::NotJudged;
+            check.measured = "no values that are compared";
+            check.sentence
+                = fmt::format("{} {} has no values that are compared; {} names it", all.kinds[i], check.place, by);
         }
-        const std::string by
-            = fmt::format("line {} of {}", limit.line, std::filesystem::path(gates.path).filename().string());
-        for (const size_t i : *found)
-            checks.push_back(
-                sqnrCheck(GateRule::TensorSqnr, all.kinds[i], all.names[i], *all.numbers[i], limit.minSqnrDb, by));
+        any |= check.verdict != Verdict::NotJudged;
+        checks.push_back(std::move(check));
     }
-    return {};
+    if (any)
+        return {};
+    return badInput(
+        fmt::format("line {}: no tensor that '{}' names has values that are compared, so nothing would be checked",
+            limit.line, limit.pattern),
+        path, "name others");
 }
 
 /// Each finding; not judged without a limit.
@@ -179,12 +195,18 @@ Result<Judgement> judged(const Comparison& c, const Gates& gates)
     made.asked = gates.any();
     made.gateFile = gates.path;
     QS_CHECK(addOutputs(c, gates, made.checks));
-    QS_CHECK(addTensors(c, gates, made.checks));
+    const NamedNumbers all = gates.tensors.empty() ? NamedNumbers() : namedNumbers(c);
+    for (const TensorLimit& limit : gates.tensors)
+        QS_CHECK(addTensors(limit, gates.path, all, made.checks));
     if (gates.findings || !made.asked)
         addFindings(c, gates.findings, made.checks);
     if (gates.baseline) {
         made.warnings = baselineDoubts(c, *gates.baseline);
-        addLosses(c, *gates.baseline, made.checks);
+        if (addLosses(c, *gates.baseline, made.checks) == 0)
+            return badInput(
+                "the baseline has no number that could be held against this comparison, so nothing would be "
+                "checked",
+                gates.baseline->path, "make it anew");
     }
     return made;
 }

@@ -5,6 +5,7 @@
 #include "core/base/text/one_line.h"
 #include "core/gate/number_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -73,11 +74,14 @@ void addRows(std::string_view what, const std::vector<BaselineRow>& before, cons
 
 } // namespace
 
-void addLosses(const Comparison& c, const BaselineLimit& limit, std::vector<GateCheck>& checks)
+size_t addLosses(const Comparison& c, const BaselineLimit& limit, std::vector<GateCheck>& checks)
 {
+    const auto before = std::ptrdiff_t(checks.size());
     addRows("output", limit.before.outputs, c.outputs, limit.maxLossDb, checks);
     addRows("tensor", limit.before.activations, c.activations, limit.maxLossDb, checks);
     addRows("weight", limit.before.weights, c.weights, limit.maxLossDb, checks);
+    return size_t(std::count_if(checks.begin() + before, checks.end(),
+        [](const GateCheck& check) { return check.verdict != Verdict::NotJudged; }));
 }
 
 std::vector<std::string> baselineDoubts(const Comparison& c, const BaselineLimit& limit)

@@ -20,6 +20,7 @@ Similarity sqnr(Number db, bool exact = false, uint64_t nonFinite = 0)
     s.sqnrDb = db;
     s.exact = exact;
     s.nonFinite = nonFinite;
+    s.elements = 4;
     return s;
 }
 
@@ -109,6 +110,7 @@ private slots:
     void findingsWithoutGates();
     void losses_data();
     void losses();
+    void whatChecksNothing();
     void equalNamesInOrder();
     void otherConditionsAreSaid();
     void sentences();
@@ -294,8 +296,6 @@ void JudgeTest::losses_data()
                                << "missed";
     QTest::newRow("was exact") << kNan << true << "y"
                                << "missed";
-    QTest::newRow("had no number") << kNan << false << "y"
-                                   << "not judged";
     QTest::newRow("is gone") << 20.0 << false << "z"
                              << "missed";
     QTest::newRow("is exact") << 99.0 << false << "x"
@@ -316,6 +316,24 @@ void JudgeTest::losses()
     QCOMPARE(checks.size(), size_t(1));
     QCOMPARE(QString::fromStdString(std::string(nameIn(kVerdicts, checks[0].verdict))), verdict);
     QCOMPARE(QString::fromStdString(checks[0].place), name);
+}
+
+/// What has nothing to be judged by is said; where all is so, the gate does not pass.
+void JudgeTest::whatChecksNothing()
+{
+    Comparison c = example();
+    c.activations[1].accumulated = Similarity {}; // of integers
+    const auto all = checksOf(c, tensorGate("*", 10));
+    QCOMPARE(all.size(), size_t(3));
+    QCOMPARE(all[1].verdict, Verdict::NotJudged);
+    QCOMPARE(missedOf(all), size_t(0));
+    QVERIFY(!judged(c, tensorGate("relu/out", 10)).ok());
+    const BaselineRow none { "y", {}, false }, some { "x", {}, true };
+    const auto losses = checksOf(c, baselineGate(1, { none }, { some }));
+    QCOMPARE(losses[0].verdict, Verdict::NotJudged);
+    QVERIFY(!judged(c, baselineGate(1, { none })).ok());
+    c.outputs.clear();
+    QVERIFY(!judged(c, outputGate(GateRule::OutputSqnr, -100)).ok());
 }
 
 void JudgeTest::equalNamesInOrder()

@@ -38,6 +38,19 @@ bool actsInMarkdown(std::string_view text, size_t i)
     return std::string_view("&<>|\\`*[]~@#$!{}").find(c) != std::string_view::npos;
 }
 
+/// Below the working folder a path stands as it was given, whatever links it goes through.
+std::string fromWorkingFolder(const std::filesystem::path& path)
+{
+    namespace fs = std::filesystem;
+    const fs::path normal = path.lexically_normal();
+    if (normal.is_relative() && *normal.begin() != "..")
+        return normal.generic_string();
+    std::error_code error;
+    const fs::path whole = fs::weakly_canonical(fs::absolute(normal).parent_path(), error) / normal.filename();
+    const fs::path relative = error ? fs::path() : whole.lexically_relative(fs::current_path(error));
+    return (error || relative.empty() ? normal : relative).generic_string();
+}
+
 } // namespace
 
 std::string comparedText(const Snapshot& s)
@@ -61,15 +74,10 @@ const std::string& modelPath(const Snapshot& s) { return (s.quantization ? s.flo
 
 std::string relativeUri(const std::string& path)
 {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const fs::path here = fs::current_path(error), whole = fs::absolute(path, error).lexically_normal();
-    const fs::path relative = error ? fs::path() : whole.lexically_relative(here.lexically_normal());
     std::string uri;
-    for (const char c : (relative.empty() ? fs::path(path) : relative).generic_string()) {
+    for (const char c : fromWorkingFolder(path)) {
         const auto byte = static_cast<unsigned char>(c);
-        const bool plain
-            = byte < 0x80 && (std::isalnum(byte) != 0 || std::string_view("-._~/").find(c) != std::string_view::npos);
+        const bool plain = std::isalnum(byte) != 0 || std::string_view("-._~/").find(c) != std::string_view::npos;
         uri += plain ? std::string(1, c) : fmt::format("%{:02X}", unsigned(byte));
     }
     return uri;
