@@ -45,10 +45,8 @@ public:
             const std::string name(key.str());
             if (std::ranges::find(known, name) != known.end())
                 continue;
-            const auto near = nearestNames(name, known, 1);
             return fault(static_cast<int>(key.source().begin.line), fmt::format("{} has no key '{}'", m_name, name),
-                near.empty() ? fmt::format("its keys are {}", fmt::join(known, ", "))
-                             : fmt::format("did you mean '{}'?", near.front()));
+                fmt::format("its keys are '{}'", fmt::join(known, "', '")));
         }
         return {};
     }
