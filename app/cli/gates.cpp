@@ -3,6 +3,7 @@
 
 #include "core/gate/gate_file.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>

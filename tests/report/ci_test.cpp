@@ -6,9 +6,10 @@
 #include "tests/support/helper_call.h"
 
 #include <QDir>
-#include <QTest>
 #include <QXmlStreamReader>
+#include <QtTest>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
