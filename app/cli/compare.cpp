@@ -254,12 +254,13 @@ FileRoles filesOfCompare(const CompareCommand& o, const Files& files, const Inpu
 Result<int> compare(const CompareCommand& o, Context& context)
 {
     QS_TRY(const Files files, filesOf(o));
-    QS_CHECK(checkComparisonOutput(o.output));
+    QS_TRY(const Gates gates, gatesOf(o.output.gates));
     if (!o.saveMended.empty() && !o.tryRemedies)
         return badUse("--save-mended writes the model with a remedy that was tried", "add --try-remedies N");
     QS_CHECK(checkAsides(o, context.common));
     QS_TRY(Inputs inputs, inputsOf(o, files, context.common));
     FileRoles used = filesOfCompare(o, files, inputs, context.common);
+    addFilesOf(used, gates);
     QS_CHECK(checkFiles(used));
     if (files.quantPaths.size() > 1) // the float model's values serve both
         inputs.activationCache = memoryLimitOrDefault(inputs.memoryLimit) / 4;
@@ -292,7 +293,7 @@ Result<int> compare(const CompareCommand& o, Context& context)
     if (!o.saveMap.empty())
         QS_CHECK(writeOutput(o.saveMap, mapOf(*snapshots.back())));
     QS_TRY(const Asides asides, asidesOf(o, snapshots, context));
-    return writeComparison(snapshots, o.output, context, asides);
+    return writeComparison(snapshots, o.output, gates, context, asides);
 }
 
 } // namespace

@@ -6,8 +6,11 @@
 #include "core/project/files/used_files.h"
 #include "core/project/snapshot/build_snapshot.h"
 #include "core/project/snapshot/comparing.h"
+#include "core/report/ci/ci_reports.h"
 #include "core/report/report.h"
 
+#include <algorithm>
+#include <ctime>
 #include <iostream>
 
 namespace qs::cli {
@@ -28,12 +31,39 @@ Status writeAll(const std::vector<std::pair<std::string, std::string>>& files)
     return {};
 }
 
+/// "2026-01-31T12:00:00", UTC.
+std::string now()
+{
+    const std::time_t seconds = std::time(nullptr);
+    std::tm parts {};
+    gmtime_r(&seconds, &parts);
+    char text[32];
+    return { text, std::strftime(text, sizeof text, "%FT%T", &parts) };
+}
+
+std::vector<std::pair<std::string, std::string>> ciFiles(
+    const Snapshot& s, const ComparisonOutput& o, const Judgement& judgement)
+{
+    std::vector<std::pair<std::string, std::string>> files;
+    if (!o.junit.empty())
+        files.emplace_back(o.junit, compareJunit(s, judgement, now()));
+    if (!o.sarif.empty())
+        files.emplace_back(o.sarif, compareSarif(s, judgement));
+    if (!o.markdown.empty())
+        files.emplace_back(o.markdown, compareMarkdown(s, judgement));
+    return files;
+}
+
 } // namespace
 
 void addComparisonOutput(CLI::App& command, ComparisonOutput& o)
 {
     command.add_option("--csv", o.csv, "write all rows as CSV");
     command.add_option("--html", o.html, "write a self-contained report");
+    command.add_option("--junit", o.junit, "write checks of gates, or else findings, as JUnit XML");
+    command.add_option("--sarif", o.sarif, "write findings and missed gates as SARIF 2.1.0");
+    command.add_option(
+        "--markdown", o.markdown, "write a summary in Markdown: verdict, gates, worst tensors, findings");
     addGates(command, o.gates);
 }
 
@@ -41,14 +71,16 @@ void addFilesOf(FileRoles& files, const ComparisonOutput& o)
 {
     files.writes(o.csv, "the CSV result");
     files.writes(o.html, "the HTML report");
+    files.writes(o.junit, "the JUnit result");
+    files.writes(o.sarif, "the SARIF result");
+    files.writes(o.markdown, "the Markdown summary");
 }
 
-Status checkComparisonOutput(const ComparisonOutput& o) { return checkGates(o.gates); }
-
-Result<int> writeComparison(
-    const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Context& context, const Asides& asides)
+Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& o, const Gates& gates,
+    const Context& context, const Asides& asides)
 {
-    QS_TRY(const auto missed, missedGates(*snapshots.back()->comparison, o.gates));
+    QS_TRY(const Judgement judgement, judged(*snapshots.back()->comparison, gates));
+    printWarnings(judgement.warnings, context.common);
     QS_TRY(const WorkContext work, workContext(context));
     Snapshot timed = *snapshots.back();
     const Stopwatch watch;
@@ -73,7 +105,7 @@ Result<int> writeComparison(
         info.laboratory = &laboratories.back();
         info.otherLaboratory = &laboratories.front();
     }
-    std::vector<std::pair<std::string, std::string>> files;
+    std::vector<std::pair<std::string, std::string>> files = ciFiles(timed, o, judgement);
     if (!o.csv.empty())
         files.emplace_back(o.csv, compareCsv(timed));
     if (!o.html.empty())
@@ -85,12 +117,12 @@ Result<int> writeComparison(
         return cancelled();
     for (const SnapshotPtr& s : snapshots)
         QS_CHECK(unchanged(*s));
-    const bool toStdout = context.common.json == "-" || o.csv == "-" || o.html == "-";
+    const bool toStdout = std::ranges::any_of(files, [](const auto& file) { return file.first == "-"; });
     QS_CHECK(writeAll(files));
     if (!toStdout)
         std::cout << compareTable(timed, info);
     QS_CHECK(stdoutWritten());
-    return tellGates(missed, toStdout);
+    return tellGates(judgement, toStdout);
 }
 
 } // namespace qs::cli

@@ -13,14 +13,11 @@ namespace qs::cli {
 
 /// What a finished comparison is written to; --json is among the common options.
 struct ComparisonOutput {
-    std::string csv, html;
-    Gates gates;
+    std::string csv, html, junit, sarif, markdown;
+    GateOptions gates;
 };
 void addComparisonOutput(CLI::App& command, ComparisonOutput& output);
 void addFilesOf(FileRoles& files, const ComparisonOutput& output);
-/// Before any work: options that cannot be right.
-Status checkComparisonOutput(const ComparisonOutput& output);
-
 /// What was asked for beside the comparison.
 struct Asides {
     std::optional<Ladder> ladder;
@@ -29,9 +26,9 @@ struct Asides {
     size_t timedRuns = 0; ///< of each model; 0: time is not measured
 };
 
-/// Writes files and table, all of them or none. `snapshots`: one, or those of the first and the second quantized file.
-/// The exit code; a gate that cannot be judged is an issue.
+/// Writes files and table, all of them or none. `snapshots`: one, or those of the first and the second quantized file,
+/// which gates are about. The exit code; a gate that cannot be judged is an issue.
 Result<int> writeComparison(const std::vector<SnapshotPtr>& snapshots, const ComparisonOutput& output,
-    const Context& context, const Asides& asides = {});
+    const Gates& gates, const Context& context, const Asides& asides = {});
 
 } // namespace qs::cli

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/gates.h"
 
-#include <cmath>
+#include "core/gate/gate_file.h"
+
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
@@ -10,100 +12,70 @@ namespace qs::cli {
 
 namespace {
 
-constexpr double kPoints = 100; ///< of a share
-constexpr double kRounding = 1e-9; ///< points: 0.97 - 0.96 is not quite 0.01
+constexpr size_t kToldOnStderr = 5; ///< misses that the one line there names
 
-/// A NaN at an output is no agreement, whatever the other elements say.
-bool below(const OutputRow& out, double db)
+Status addLimit(Gates& gates, GateRule rule, const char* option, const std::optional<double>& value)
 {
-    return !out.similarity.exact && (!out.similarity.sqnrDb || *out.similarity.sqnrDb < db);
-}
-
-void checkSqnr(const Comparison& c, double db, std::vector<std::string>& missed)
-{
-    for (const OutputRow& out : c.outputs)
-        if (below(out, db))
-            missed.push_back(
-                fmt::format("output {} has {} dB, below the {} dB asked for by --fail-below-sqnr", out.name,
-                    out.similarity.sqnrDb ? fmt::format("{:.2f}", *out.similarity.sqnrDb) : std::string("no number of"),
-                    db));
-}
-
-Status checkAccuracy(const Comparison& c, double points, std::vector<std::string>& missed)
-{
-    if (!c.accuracy)
-        return badInput("--max-accuracy-drop needs an accuracy, but the data have no labels", {},
-            "add an integer array 'labels' with one class a sample, or use --min-top1");
-    const double drop = (c.accuracy->floatAccuracy - c.accuracy->quantizedAccuracy) * kPoints;
-    if (drop > points + kRounding)
-        missed.push_back(
-            fmt::format("accuracy falls by {:.4g} points, from {:.4g} % to {:.4g} %, more than the {} allowed by "
-                        "--max-accuracy-drop",
-                drop, c.accuracy->floatAccuracy * kPoints, c.accuracy->quantizedAccuracy * kPoints, points));
-    return {};
-}
-
-Status checkTop1(const Comparison& c, double share, std::vector<std::string>& missed)
-{
-    bool any = false;
-    for (const OutputRow& out : c.outputs) {
-        if (!out.top1Agreement)
-            continue;
-        any = true;
-        if (*out.top1Agreement < share)
-            missed.push_back(
-                fmt::format("output {} has a top-1 agreement of {:.4g}, below the {} asked for by --min-top1", out.name,
-                    *out.top1Agreement, share));
-    }
-    if (!any)
-        return badInput("--min-top1 needs an output with several classes, but no output has a top-1 agreement", {},
-            "use --fail-below-sqnr");
+    if (!value)
+        return {};
+    if (const auto wanted = faultOf(rule, *value))
+        return badUse(fmt::format("{} is not {}", option, *wanted), "give a number such as 1 or 0.5");
+    gates.outputs.push_back({ rule, *value, option });
     return {};
 }
 
 } // namespace
 
-void addGates(CLI::App& command, Gates& g)
+void addGates(CLI::App& command, GateOptions& g)
 {
     command.add_option("--fail-below-sqnr", g.minSqnrDb, "exit 1 when an output is below this, dB");
     command.add_option("--max-accuracy-drop", g.maxAccuracyDrop,
         "exit 1 when the accuracy falls by more than this, float minus quantized in percentage points; needs labels");
     command.add_option("--min-top1", g.minTop1,
         "exit 1 when the share of samples with the float model's class (0 to 1) is below this at an output");
+    command.add_option("--gate", g.file,
+        "exit 1 when the comparison misses a limit of this file (TOML): [outputs] min_sqnr_db, max_accuracy_drop, "
+        "min_top1; [[tensors]] name, min_sqnr_db; [findings] fail_on, ignore; [baseline] file, max_loss_db. Limits of "
+        "options hold too (docs/ci.md)");
 }
 
-Status checkGates(const Gates& g)
+Result<Gates> gatesOf(const GateOptions& o)
 {
-    if (g.minSqnrDb && !std::isfinite(*g.minSqnrDb))
-        return badUse("--fail-below-sqnr is no finite number", "give a number of dB");
-    if (g.maxAccuracyDrop && !(std::fabs(*g.maxAccuracyDrop) <= kPoints))
-        return badUse("--max-accuracy-drop is no number of percentage points", "give a number such as 1 or 0.5");
-    if (g.minTop1 && !(*g.minTop1 >= 0 && *g.minTop1 <= 1))
-        return badUse("--min-top1 is no share from 0 to 1", "give a number such as 0.99");
-    return {};
+    Gates gates;
+    QS_CHECK(addLimit(gates, GateRule::OutputSqnr, "--fail-below-sqnr", o.minSqnrDb));
+    QS_CHECK(addLimit(gates, GateRule::AccuracyDrop, "--max-accuracy-drop", o.maxAccuracyDrop));
+    QS_CHECK(addLimit(gates, GateRule::Top1, "--min-top1", o.minTop1));
+    if (o.file.empty())
+        return gates;
+    QS_TRY(Gates read, readGateFile(o.file));
+    read.outputs.insert(read.outputs.begin(), gates.outputs.begin(), gates.outputs.end());
+    return read;
 }
 
-Result<std::vector<std::string>> missedGates(const Comparison& c, const Gates& g)
+void addFilesOf(FileRoles& files, const Gates& gates)
+{
+    files.reads(gates.path, "the gate file");
+    if (gates.baseline)
+        files.reads(gates.baseline->path, "the baseline");
+}
+
+int tellGates(const Judgement& judgement, bool documentOnStdout)
 {
     std::vector<std::string> missed;
-    if (g.minSqnrDb)
-        checkSqnr(c, *g.minSqnrDb, missed);
-    if (g.maxAccuracyDrop)
-        QS_CHECK(checkAccuracy(c, *g.maxAccuracyDrop, missed));
-    if (g.minTop1)
-        QS_CHECK(checkTop1(c, *g.minTop1, missed));
-    return missed;
-}
-
-int tellGates(const std::vector<std::string>& missed, bool documentOnStdout)
-{
+    for (const GateCheck& check : judgement.checks) {
+        const bool said = check.verdict == Verdict::Missed || (check.verdict == Verdict::NotJudged && !check.finding);
+        if (said && !documentOnStdout)
+            std::cout << nameIn(kVerdicts, check.verdict) << ": " << check.sentence << '\n';
+        if (check.verdict == Verdict::Missed)
+            missed.push_back(check.sentence);
+    }
+    std::cout.flush();
     if (missed.empty())
         return kDone;
-    if (!documentOnStdout)
-        for (const std::string& line : missed)
-            std::cout << "missed: " << line << '\n';
-    std::cout.flush();
-    std::cerr << "error: " << fmt::format("{}", fmt::join(missed, "; ")) << "; see the findings\n";
+    const size_t more = missed.size() - std::min(missed.size(), kToldOnStderr);
+    missed.resize(missed.size() - more);
+    std::cerr << "error: " << fmt::format("{}", fmt::join(missed, "; "))
+              << (more > 0 ? fmt::format("; and {} more", more) : "") << "; see the findings\n";
     return kThresholdMissed;
 }
 

@@ -18,12 +18,13 @@ struct MergeCommand {
 
 Result<int> merge(const MergeCommand& o, Context& context)
 {
-    QS_CHECK(checkComparisonOutput(o.output));
+    QS_TRY(const Gates gates, gatesOf(o.output.gates));
     QS_TRY(const WorkContext work, workContext(context));
     FileRoles files;
     for (const std::string& state : o.states)
         files.reads(state, "the state of a shard");
     addFilesOf(files, o.output);
+    addFilesOf(files, gates);
     addFilesOf(files, context.common);
     QS_CHECK(checkFiles(files));
     QS_TRY(const auto snapshots, mergeShards(o.states, work));
@@ -33,7 +34,7 @@ Result<int> merge(const MergeCommand& o, Context& context)
     clearProgress(context.common);
     for (const SnapshotPtr& s : snapshots)
         printWarnings(s->warnings, context.common);
-    return writeComparison(snapshots, o.output, context);
+    return writeComparison(snapshots, o.output, gates, context);
 }
 
 } // namespace

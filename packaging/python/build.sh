@@ -10,7 +10,7 @@ source=build/wheel-source
 package=$source/src/quantscope
 plugins=/usr/lib/$(uname -m)-linux-gnu/graphviz
 # What is compiled into the programs.
-headers="libcli11-dev libeigen3-dev libfmt-dev libhwy-dev nlohmann-json3-dev libstb-dev"
+headers="libcli11-dev libeigen3-dev libfmt-dev libhwy-dev nlohmann-json3-dev libstb-dev libtomlplusplus-dev"
 # Seconds since 1970 in every entry of the wheel, so that two builds are equal.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1577836800)}
 

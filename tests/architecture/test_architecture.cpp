@@ -48,6 +48,7 @@ const std::vector<Wall>& walls()
         { "oneDNN", QRegularExpression("^(dnnl|oneapi/)"), { "core/kernels/" } },
         { "Highway", QRegularExpression("^hwy/"), { "core/kernels/" } },
         { "Eigen", QRegularExpression("^Eigen/"), { "core/tensor/eigen_map.h", "core/kernels/", "core/quant/" } },
+        { "toml++", QRegularExpression("^toml\\+\\+/"), { "core/gate/" } },
         { "RE2", QRegularExpression("^re2/"), { "core/base/text/" } },
         { "QCustomPlot", QRegularExpression("^qcustomplot"), { "widgets/plots/" } },
         { "Graphviz", QRegularExpression("^graphviz/|^(gvc|cgraph)\\.h"), { "core/layout/" } },

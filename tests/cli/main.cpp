@@ -14,6 +14,7 @@ int main(int argc, char** argv)
     failures += qs::test::runCorrectionsTests(argc, argv);
     failures += qs::test::runExplainTests(argc, argv);
     failures += qs::test::runFileTests(argc, argv);
+    failures += qs::test::runGateTests(argc, argv);
     failures += qs::test::runJudgingTests(argc, argv);
     failures += qs::test::runLadderTests(argc, argv);
     failures += qs::test::runOtherCpuTests(argc, argv);

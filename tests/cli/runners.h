@@ -12,6 +12,7 @@ int runConformanceTests(int argc, char** argv);
 int runCorrectionsTests(int argc, char** argv);
 int runExplainTests(int argc, char** argv);
 int runFileTests(int argc, char** argv);
+int runGateTests(int argc, char** argv);
 int runJudgingTests(int argc, char** argv);
 int runLadderTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);

@@ -39,6 +39,11 @@ std::vector<Writer> writers()
                 "FOLDER/c.json", "--save-map", "FOLDER/map.json" }
                 + data,
             { "c.csv", "c.html", "c.json", "map.json" } },
+        { "reports",
+            QStringList { "compare", kFloat, kQdq, "--junit", "FOLDER/c.xml", "--sarif", "FOLDER/c.sarif", "--markdown",
+                "FOLDER/c.md" }
+                + data,
+            { "c.xml", "c.sarif", "c.md" } },
         { "state", QStringList { "compare", kFloat, kQdq, "--shard", "1/2", "--state", "FOLDER/s.qstate" } + data,
             { "s.qstate" } },
         { "model",
@@ -121,7 +126,8 @@ QString WriterTests::wrong(
         if ((old && (now == kOld || absent)) || now == fresh[name])
             continue;
         // these tell the time that it took, and the folder
-        const bool timed = name.endsWith(".json") || name.endsWith(".html") || name.endsWith(".py");
+        const bool timed
+            = name.endsWith(".json") || name.endsWith(".html") || name.endsWith(".py") || name.endsWith(".xml");
         const bool whole = name.endsWith(".json")
             ? !nlohmann::json::parse(now.begin(), now.end(), nullptr, false).is_discarded()
             : now.right(8) == fresh[name].right(8);

@@ -141,6 +141,19 @@ def test_limits(pair, images):
         q.compare(*pair, {"x": images}, fail_below_sqnr=200, raise_on_threshold=True)
 
 
+def test_gate_files(pair, images, tmp_path):
+    gates, summary = tmp_path / "gates.toml", tmp_path / "summary.md"
+    gates.write_text('[[tensors]]\nname = "relu_*"\nmin_sqnr_db = 200\n')
+    with q.compare(*pair, {"x": images}, gate=gates, markdown=summary) as missed:
+        assert missed.threshold_missed and "1 of 1 check missed" in summary.read_text()
+        summary.unlink()
+        missed.report(tmp_path / "report.html")
+        assert not summary.exists()
+    gates.write_text("[outputs]\nmin_snr = 1\n")
+    with pytest.raises(q.BadInput, match="line 2.*min_sqnr_db"):
+        q.compare(*pair, {"x": images}, gate=gates)
+
+
 def test_other_options(pair, images, tmp_path):
     with q.compare(
         *pair,

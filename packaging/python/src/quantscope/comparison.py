@@ -144,7 +144,9 @@ class Comparison:
         """Writes the program's self-contained HTML report. The comparison is made again for it, with histograms."""
         options = self._task.options
         written: Dict[str, Any] = {
-            key: options.pop(key) for key in ("html", "csv", "state", "save_map", "save_mended") if key in options
+            key: options.pop(key)
+            for key in ("html", "csv", "junit", "sarif", "markdown", "state", "save_map", "save_mended")
+            if key in options
         }
         try:
             self._task.run([f"--html={os.fspath(path)}"], progress)
