@@ -169,6 +169,9 @@ void ScoresTests::kindOfOutputs_data()
     row("boxes", "Abs", "pred_Boxes", ScoreKind::None);
     row("features", "Abs", "last_hidden_state", ScoreKind::None);
     row("cache", "Abs", "present.0.key", ScoreKind::None);
+    row("states", "Abs", "lstm_states.1", ScoreKind::None);
+    row("TensorFlow's name", "Softmax", "StatefulPartitionedCall:0", ScoreKind::Probabilities);
+    row("TensorFlow's name, no Softmax", "Abs", "StatefulPartitionedCall:1", ScoreKind::Logits);
 }
 
 void ScoresTests::kindOfOutputs()

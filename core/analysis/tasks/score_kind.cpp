@@ -16,8 +16,10 @@ namespace qs {
 namespace {
 
 /// What exporters call outputs that are no scores: boxes of detectors, features, state of recurrent cells and caches.
-constexpr std::array<std::string_view, 11> kOther { "box", "bbox", "hidden", "embedding", "feature", "landmark",
-    "state", "present", "past", "cache", "key_value" };
+constexpr std::array<std::string_view, 8> kOther { "box", "bbox", "hidden", "embedding", "feature", "landmark", "cache",
+    "key_value" };
+/// The same, where no longer word begins so: TensorFlow calls outputs "StatefulPartitionedCall:0".
+constexpr std::array<std::string_view, 6> kOtherWords { "state", "states", "present", "presents", "past", "pasts" };
 
 /// What they call scores of classes.
 constexpr std::array<std::string_view, 5> kScores { "logit", "prob", "score", "class", "softmax" };
@@ -31,6 +33,23 @@ std::string inLowerCase(std::string name)
 bool namesOne(const std::string& name, std::span<const std::string_view> parts)
 {
     return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+/// The same for words that end where the part does.
+bool endsWord(const std::string& name, std::string_view part)
+{
+    for (size_t at = name.find(part); at != std::string::npos; at = name.find(part, at + 1)) {
+        const size_t end = at + part.size();
+        if (end == name.size() || !std::isalpha(static_cast<unsigned char>(name[end])))
+            return true;
+    }
+    return false;
+}
+
+bool namesOther(const std::string& name)
+{
+    return namesOne(name, kOther)
+        || std::ranges::any_of(kOtherWords, [&](std::string_view word) { return endsWord(name, word); });
 }
 
 /// A map of features with a single place, as convolutions leave it with channels last: heads of classifiers are flat.
@@ -63,7 +82,7 @@ ScoreKind scoreKindOf(const Plan& plan, ValueId output)
 {
     const Graph& graph = plan.graph();
     const std::string name = inLowerCase(graph.value(output).name);
-    if (!isReal(plan.facts().of(output).dtype) || namesOne(name, kOther))
+    if (!isReal(plan.facts().of(output).dtype) || namesOther(name))
         return ScoreKind::None;
     const std::string type = computingOperator(plan, output);
     if (type.empty())
