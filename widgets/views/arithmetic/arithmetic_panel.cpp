@@ -210,7 +210,7 @@ QTableView* ArithmeticPanel::makeTable(QAbstractItemModel& model, const QString&
     table->verticalHeader()->setMinimumSectionSize(fontUnits(fontMetrics(), kRow));
     table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     table->horizontalHeader()->setHighlightSections(false);
-    table->setMinimumHeight(3 * fontUnits(fontMetrics(), kRow));
+    table->setMinimumHeight(fontUnits(fontMetrics(), kRow));
     return table;
 }
 

@@ -63,7 +63,7 @@ Arrangement teachArrangement()
     a.right = { { "inspector" }, { "distribution", "channels" } };
     a.bottom = { { "arithmetic" }, { "layer-chart" } };
     a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
-    a.rightHeights = { 30, 32 }, a.bottomWidths = { 68, 32 }, a.bottomHeight = 36;
+    a.rightHeights = { 30, 32 }, a.bottomWidths = { 68, 32 }, a.bottomHeight = 30;
     return a;
 }
 
