@@ -19,6 +19,7 @@ struct Opening {
     RecipeBase base;
     bool otherModels = false; ///< than those that are open: recipe and runs begin anew
     bool anew = false; ///< what was read before is read again, and no earlier numbers hold
+    bool rereads = false; ///< the recipe of the quantized file, too; edits of it are done to what it is now
     std::optional<size_t> former; ///< its number among what was open before (Session::former)
     bool asGiven = false; ///< although the float model is quantized and the quantized one is not
     std::vector<Issue> refused; ///< files that were given, too, and cannot be opened

@@ -163,7 +163,11 @@ private:
     void recipeEdited();
     void adopt(const Opening& opening, const Snapshot& snapshot);
     void show(const SnapshotPtr& complete, const std::optional<RunNumbers>& numbers);
+    struct Reread {
+        Recipe edited, base; ///< before files were read again
+    };
     void readRecipe(); ///< of the quantized file that is open
+    void editAgain(const Reread& before); ///< what was done to the recipe of the file before it was read again
     void findFileBytes();
     void tryLater();
     void tryFirst(size_t most, size_t threads, bool asked);
@@ -184,6 +188,7 @@ private:
     bool m_unsaved = false;
     Guard m_guard;
     std::optional<UndescribedPictures> m_undescribed; ///< left out of it
+    std::optional<Reread> m_reread; ///< until the recipe of the quantized file is there
     RecipeHistory m_history;
     RunList m_runs;
     KeptSnapshots m_kept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of the session that finds out more about what is shown, by jobs of their own.
+#include "core/project/files/recipe_rebase.h"
 #include "core/project/search/tried_remedies.h"
 #include "core/project/snapshot/quantized_example.h"
 #include "widgets/models/base/formatting.h"
@@ -90,10 +91,30 @@ void Session::readRecipe()
             if (untouched)
                 setSaved(m_open.project, content(), m_open.marks);
             updateEditable(false);
+            if (m_reread)
+                editAgain(*std::exchange(m_reread, std::nullopt));
             tryLater();
         });
     };
     m_jobs.start(std::move(request));
+}
+
+void Session::editAgain(const Reread& before)
+{
+    if (before.edited == before.base)
+        return;
+    auto next = rebased(before.edited, before.base, m_history.recipe());
+    if (!next) {
+        emit failed(next.issue());
+        return;
+    }
+    const std::vector<std::string> gone = withoutVanished(*next, m_history.recipe(), m_complete->floatModel->graph());
+    if (!(*next == m_history.recipe()))
+        m_history.apply(tr("Edits before reloading"), *next);
+    if (!gone.empty())
+        emit failed(badInput("the models that were read again have no '" + gone.front() + "'"
+                + (gone.size() > 1 ? " and " + std::to_string(gone.size() - 1) + " more" : std::string()),
+            {}, "what was said of it is left out; Undo has the recipe of the file"));
 }
 
 void Session::findFileBytes()

@@ -47,8 +47,11 @@ struct BuildTask {
     std::optional<Opening> opening; ///< of which `inputs` are made
     Inputs open; ///< before
     bool suggested() const { return opening && opening->recipe == quantscopeRecipe(); }
-    /// Saved or kept work, with a recipe that may be half done: it opens as a draft.
-    bool ofWork() const { return opening && !(opening->project.isEmpty() && opening->recovered.isEmpty()); }
+    /// Saved or kept work, or files that are read again: what the recipe says may not fit, and opens as a draft.
+    bool ofWork() const
+    {
+        return opening && (opening->anew || !opening->project.isEmpty() || !opening->recovered.isEmpty());
+    }
 };
 
 struct Built {
@@ -188,6 +191,11 @@ void Session::reload()
 {
     Opening opening = openingOf(wantedFiles());
     opening.anew = true;
+    opening.rereads = !opening.files.quantPath.empty() && m_history.baseOrigin() == ValueOrigin::Imported;
+    if (opening.rereads) {
+        opening.base = { quantscopeRecipe(), ValueOrigin::Preset };
+        opening.recipe = opening.base.recipe;
+    }
     begin(opening, std::make_shared<Snapshot>());
 }
 
@@ -327,6 +335,8 @@ void Session::drop()
 
 void Session::recipeEdited()
 {
+    if (m_opening && m_opening->anew)
+        return reload();
     if (m_opening) // other data: with the recipe as it is now
         return begin(openingOf(m_opening->files), m_complete);
     const Inputs inputs = inputsNow();
@@ -399,6 +409,12 @@ void Session::adopt(const Opening& opening, const Snapshot& snapshot)
         m_history.resumeLinks(opening.files.links);
         m_runs.restore(opening.runs);
         m_open.marks = opening.marks;
+    }
+    m_reread.reset();
+    if (opening.rereads) {
+        m_reread = Reread { m_history.recipe(), m_history.base() };
+        m_history.reset(opening.base);
+        m_history.resumeLinks(opening.files.links);
     }
     if (opening.otherModels || opening.anew) {
         m_kept.clear();

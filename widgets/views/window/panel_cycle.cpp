@@ -58,13 +58,14 @@ void PanelCycle::focusMoved(QWidget* now)
         return; // of another window
     if (panel)
         m_last[panel] = now;
-    if (panel == m_current)
+    QWidget* header = panel ? panel->header() : nullptr;
+    if (header == m_marked)
         return;
-    if (m_current)
-        setStyled(*m_current->header(), "current", false);
-    m_current = panel;
-    if (panel)
-        setStyled(*panel->header(), "current", true);
+    if (m_marked)
+        setStyled(*m_marked, "current", false);
+    m_marked = header;
+    if (header)
+        setStyled(*header, "current", true);
 }
 
 std::vector<Panel*> PanelCycle::inSight() const

@@ -27,7 +27,7 @@ private:
     std::vector<Panel*> inSight() const;
 
     QMainWindow& m_window;
-    QPointer<Panel> m_current;
+    QPointer<QWidget> m_marked; ///< the header of the panel that has the focus; the panel may be going
     std::map<Panel*, QPointer<QWidget>> m_last; ///< what had the focus in each
 };
 
