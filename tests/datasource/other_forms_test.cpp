@@ -239,6 +239,35 @@ private slots:
         QVERIFY(QDir(QString::fromStdString(path("only"))).removeRecursively());
     }
 
+    void foldersOfNumbers_data()
+    {
+        QTest::addColumn<QStringList>("folders");
+        QTest::addColumn<bool>("warned");
+        QTest::newRow("places") << QStringList { "0", "1", "2" } << false;
+        QTest::newRow("places, padded") << QStringList { "00", "01", "02" } << false;
+        QTest::newRow("other numbers") << QStringList { "1", "281", "872" } << true;
+        QTest::newRow("ten before two") << QStringList { "0", "1", "10" } << true;
+        QTest::newRow("names") << QStringList { "1a", "7", "x" } << false;
+    }
+    /// Numbers of classes look like labels, and are none.
+    void foldersOfNumbers()
+    {
+        QFETCH(QStringList, folders);
+        QFETCH(bool, warned);
+        for (const QString& name : folders) {
+            QS_HELPER(makeFolder(qPrintable(name)));
+            QS_HELPER(savePicture(name.toStdString() + "/a.png"));
+        }
+        const auto data
+            = openData(request(path(""), R"({"size":[4,2]})"), { input("x", DType::Float32, toDims({ 1, 3, 2, 4 })) });
+        QVERIFY(data.ok());
+        QVERIFY(data.value()->labels() == std::vector<int64_t>({ 0, 1, 2 }));
+        QCOMPARE(!data.value()->warnings().empty(), warned);
+        QCOMPARE(data.value()->classNames().empty(), warned);
+        for (const QString& name : folders)
+            QVERIFY(QDir(QString::fromStdString(path(name.toStdString()))).removeRecursively());
+    }
+
     void damagedPictures_data()
     {
         QTest::addColumn<QString>("ending");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the nodes of a quantized file that another tool made, with names of its own, are in the recipe.
 #include "core/onnx/write/export.h"
+#include "core/project/snapshot/quantized_example.h"
 #include "tests/support/foreign_model.h"
 #include "tests/support/real_build.h"
 #include "widgets/session/recipe/recipe_view.h"
@@ -58,6 +59,50 @@ std::shared_ptr<const Model> meanOfCodes()
     return std::make_shared<Model>(std::move(m).finish().plan->model());
 }
 
+std::shared_ptr<const Model> twiceReshaped()
+{
+    SmallModel m("float.onnx");
+    m.input("x", { 1, 2, 2, 2 })
+        .constant("w", Tensor::of<float>({ 2, 2, 1, 1 }, { 0.5f, 0.25f, -0.5f, 1 }))
+        .constant("three", Tensor::of<int64_t>({ 3 }, { 1, 8, 1 }))
+        .constant("two", Tensor::of<int64_t>({ 2 }, { 1, 8 }))
+        .constant("v", Tensor::of<float>({ 8, 1 }, { 1, -1, 0.5f, 0.25f, 1, -0.5f, 0.75f, 1 }))
+        .node("Conv", { "x", "w" }, { "c" })
+        .node("Reshape", { "c", "three" }, { "first" })
+        .node("Reshape", { "first", "two" }, { "second" })
+        .node("MatMul", { "second", "v" }, { "y" })
+        .output("y");
+    return std::make_shared<Model>(std::move(m).finish().plan->model());
+}
+
+/// As another exporter has it: one Flatten, with a quantizer behind it.
+std::shared_ptr<const Model> flattened()
+{
+    SmallModel m("foreign.onnx");
+    m.input("x", { 1, 2, 2, 2 })
+        .constant("qw", Tensor::of<int8_t>({ 2, 2, 1, 1 }, { 64, 32, -64, 127 }))
+        .constant("qv", Tensor::of<int8_t>({ 8, 1 }, { 127, -127, 64, 32, 127, -64, 95, 127 }))
+        .constant("s", Tensor::scalar(1.0f / 128))
+        .constant("z", Tensor::scalar<int8_t>(0))
+        .constant("a", Tensor::scalar(0.03f))
+        .constant("n", Tensor::scalar<uint8_t>(128))
+        .node("DequantizeLinear", { "qw", "s", "z" }, { "dw" })
+        .node("DequantizeLinear", { "qv", "s", "z" }, { "dv" })
+        .node("QuantizeLinear", { "x", "a", "n" }, { "k1" })
+        .node("DequantizeLinear", { "k1", "a", "n" }, { "k2" })
+        .node("Conv", { "k2", "dw" }, { "k3" })
+        .node("QuantizeLinear", { "k3", "a", "n" }, { "k4" })
+        .node("DequantizeLinear", { "k4", "a", "n" }, { "k5" })
+        .node("Flatten", { "k5" }, { "k6" })
+        .node("QuantizeLinear", { "k6", "a", "n" }, { "k7" })
+        .node("DequantizeLinear", { "k7", "a", "n" }, { "k8" })
+        .node("MatMul", { "k8", "dv" }, { "k9" })
+        .node("QuantizeLinear", { "k9", "a", "n" }, { "k10" })
+        .node("DequantizeLinear", { "k10", "a", "n" }, { "y" })
+        .output("y");
+    return std::make_shared<Model>(std::move(m).finish().plan->model());
+}
+
 std::string nameOf(const RecipeView& view, std::optional<size_t> node)
 {
     return node ? view.nodes()[*node].name : std::string();
@@ -68,6 +113,16 @@ std::string nameOf(const RecipeView& view, std::optional<size_t> node)
 class TestForeignFile : public QObject {
     Q_OBJECT
 private slots:
+    /// Both Reshapes have the elements that the file quantizes: it is the second that the product reads.
+    void quantizersStandWhereTheyAreRead()
+    {
+        const auto back = readExample(twiceReshaped(), flattened());
+        QVERIFY(back);
+        QVERIFY(back->possible);
+        QVERIFY(back->ranges.tensors.contains("second"));
+        QVERIFY(!back->ranges.tensors.contains("first"));
+    }
+
     void nodesAreThoseThatMakeTheSameTensor_data()
     {
         QTest::addColumn<bool>("misleading");

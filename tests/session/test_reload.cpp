@@ -3,6 +3,7 @@
 #include "core/project/files/recipe_rebase.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "tests/support/real_build.h"
+#include "widgets/session/files/changed_files.h"
 #include "widgets/session/recipe/recipe_view.h"
 #include "widgets/session/session.h"
 
@@ -105,6 +106,29 @@ private slots:
         changed.session.recipe().stack().undo();
         QVERIFY(changed.settled());
         QVERIFY(changed.session.recipe().recipe() == fresh.session.recipe().base());
+    }
+
+    void newFilesAreNoticed()
+    {
+        Opened opened;
+        QVERIFY(opened.open(QStringLiteral("digits_qdq_narrow.onnx")));
+        ChangedFiles files(opened.session);
+        QSignalSpy told(&files, &ChangedFiles::changed);
+        QTest::qWait(1100); // clocks of file systems may be coarse
+        opened.put(QStringLiteral("digits_qdq.onnx"), QStringLiteral("q.onnx"));
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatience);
+        QVERIFY(told.front().front().toString().endsWith(QStringLiteral("q.onnx")));
+        opened.session.reload();
+        QVERIFY(opened.settled());
+        QTest::qWait(2 * ChangedFiles::kDelayMs);
+        QCOMPARE(told.count(), 1);
+        opened.put(QStringLiteral("digits_qdq_narrow.onnx"), QStringLiteral("other.onnx"));
+        QTest::qWait(2 * ChangedFiles::kDelayMs);
+        QCOMPARE(told.count(), 1); // another file of the folder
+        const QString path = opened.folder.filePath(QStringLiteral("q.onnx"));
+        QVERIFY(QFile::remove(path));
+        QVERIFY(QFile::rename(opened.folder.filePath(QStringLiteral("other.onnx")), path));
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kPatience); // renamed into its place
     }
 
     void changesAreCarriedOver()

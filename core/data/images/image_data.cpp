@@ -22,7 +22,12 @@ public:
         m_samples = m_files.size();
         m_feeds = m_samples / batch;
         m_labels = std::move(images.labels);
-        m_classNames = std::move(images.classes);
+        if (images.numberedOtherwise)
+            warn("the class folders are called by numbers ('" + images.classes.front()
+                + "' ...), but a label is the folder's place among the sorted names, from 0: write labels.csv to give "
+                  "class numbers");
+        else
+            m_classNames = std::move(images.classes);
     }
 
     Result<Feed> feed(size_t index) const override

@@ -6,6 +6,7 @@
 #include "core/data/images/picture.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -165,6 +166,23 @@ Status labelFromFolders(const std::string& folder, const std::vector<std::string
     return {};
 }
 
+/// "1", "281", "872": numbers, and not 0, 1, 2.
+bool areOtherNumbers(const std::vector<std::string>& classes)
+{
+    const auto digits = [](const std::string& name) {
+        return !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
+    };
+    if (classes.empty() || !std::ranges::all_of(classes, digits))
+        return false;
+    for (size_t i = 0; i < classes.size(); ++i) {
+        const std::string_view name = classes[i];
+        const size_t zeros = std::min(name.find_first_not_of('0'), name.size() - 1);
+        if (name.substr(zeros) != std::to_string(i))
+            return true;
+    }
+    return false;
+}
+
 /// Whether a picture lies in the folder or `depth` folders below it.
 bool picturesIn(const fs::path& folder, int depth)
 {
@@ -199,6 +217,7 @@ Result<ImageFolder> listImageFolder(const std::string& folder)
         QS_CHECK(labelFromFile(folder, images));
     else if (!listing.classes.empty()) {
         QS_CHECK(labelFromFolders(folder, listing.classes, images));
+        images.numberedOtherwise = areOtherNumbers(listing.classes);
         images.classes = std::move(listing.classes);
     }
     return images;

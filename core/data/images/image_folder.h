@@ -15,6 +15,8 @@ struct ImageFolder {
     std::vector<std::string> files; ///< relative paths, in byte order
     std::vector<int64_t> labels; ///< one a file, or empty
     std::vector<std::string> classes; ///< names of the sub-folders that the labels come from; else empty
+    /// The folders are called by numbers that are not their places: whoever made them may have meant class numbers.
+    bool numberedOtherwise = false;
     size_t others = 0; ///< files that are no pictures: skipped
 };
 

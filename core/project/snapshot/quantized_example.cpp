@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string_view>
 
 namespace qs {
@@ -29,6 +30,29 @@ ValueId beforeActivation(const Graph& f, const Graph& q, const Quantizer& quanti
     return leftOut ? activation.inputs[0] : floatValue;
 }
 
+std::vector<std::string_view> readersOf(const Graph& graph, ValueId value)
+{
+    std::vector<std::string_view> types;
+    if (value.valid())
+        for (const Use& use : graph.value(value).uses)
+            types.push_back(graph.node(use.node).opType);
+    return types;
+}
+
+/// How well a float value stands for what a quantizer is of, where several have the same elements (before and behind a
+/// Reshape): whoever reads the quantizer reads it, too; the same operator makes both.
+int fitOf(const Graph& f, const Graph& q, const Quantizer& quantizer, ValueId floatValue)
+{
+    const auto theirs = readersOf(q, quantizer.dequantized), ours = readersOf(f, floatValue);
+    const bool read = std::ranges::any_of(theirs, [&](auto type) { return std::ranges::count(ours, type) > 0; });
+    const auto maker = [](const Graph& graph, ValueId value) {
+        const NodeId id = value.valid() ? graph.value(value).producer : NodeId();
+        return id.valid() ? std::string_view(graph.node(id).opType) : std::string_view();
+    };
+    const std::string_view made = maker(q, quantizer.real);
+    return 2 * int(read) + int(!made.empty() && made == maker(f, floatValue));
+}
+
 /// Float names of values that the quantized file calls otherwise.
 ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantized, const Alignment& alignment)
 {
@@ -44,9 +68,16 @@ ValueNames floatNames(const LoadedModel& floatModel, const LoadedModel& quantize
     for (const WeightPair& weight : alignment.weights)
         nameAll(weight.quantizer, weight.floatValue);
     // What a quantizer is of comes before other values that are the same number there.
+    std::map<uint32_t, std::pair<int, ValueId>> best;
     for (const ValuePair& pair : alignment.values)
-        if (pair.quantizer)
-            nameAll(*pair.quantizer, pair.floatValue);
+        if (pair.quantizer) {
+            const int fit = fitOf(f, q, quantized.quant->quantizers()[*pair.quantizer], pair.floatValue);
+            const auto [known, isNew] = best.try_emplace(*pair.quantizer, fit, pair.floatValue);
+            if (!isNew && fit > known->second.first)
+                known->second = { fit, pair.floatValue };
+        }
+    for (const auto& [quantizer, value] : best)
+        nameAll(quantizer, value.second);
     for (const ValuePair& pair : alignment.values)
         names.try_emplace(q.value(pair.quantValue).name, f.value(pair.floatValue).name);
     return names;

@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/words/error_text.h"
 #include "widgets/plots/save_dialog.h"
+#include "widgets/session/files/changed_files.h"
 #include "widgets/session/files/file_roles.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/session/files/open_work.h"
@@ -173,6 +174,11 @@ void MainWindow::connectSession()
             m_errorBar->showIssue(issue);
     });
     askForUndescribed(m_session, this);
+    connect(new ChangedFiles(m_session, this), &ChangedFiles::changed, this, [this](const QString& path) {
+        m_errorBar->ask(badInput("has been written anew since it was opened; what is shown is of the older file",
+                            path.toStdString(), "reload to see what it is now"),
+            { { tr("Reload"), [this] { m_session.reload(); } } });
+    });
     connect(&m_session, &Session::cancelled, this,
         [this] { m_status->setText(tr("Cancelled. %1").arg(statusText(m_session))); });
     connect(&m_session, &Session::projectSaved, this, [this](const QString& path) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/files/changed_files.h"
+
+#include <QDateTime>
+#include <QFileInfo>
+
+namespace qs {
+
+ChangedFiles::ChangedFiles(Session& session, QObject* parent)
+    : QObject(parent)
+    , m_session(session)
+{
+    m_timer.setSingleShot(true);
+    m_timer.setInterval(kDelayMs);
+    connect(&m_timer, &QTimer::timeout, this, &ChangedFiles::look);
+    connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, [this] { m_timer.start(); });
+    connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_timer.start(); });
+    connect(&session, &Session::snapshotChanged, this, &ChangedFiles::takeFiles);
+    takeFiles();
+}
+
+std::optional<ChangedFiles::Stamp> ChangedFiles::stampOf(const QString& path)
+{
+    const QFileInfo info(path);
+    if (!info.isFile())
+        return std::nullopt;
+    return Stamp { info.size(), info.lastModified().toMSecsSinceEpoch() };
+}
+
+/// Only a file that was read anew is taken as it is now.
+void ChangedFiles::takeFiles()
+{
+    const Snapshot& now = *m_session.snapshot();
+    const bool sameModels
+        = m_of && m_of->floatFile == now.floatFile && m_of->quantFile == now.quantFile && m_of->data == now.data;
+    m_of = m_session.snapshot();
+    if (sameModels)
+        return;
+    m_files.clear();
+    if (!m_watcher.files().isEmpty())
+        m_watcher.removePaths(m_watcher.files());
+    if (!m_watcher.directories().isEmpty())
+        m_watcher.removePaths(m_watcher.directories());
+    const Inputs& inputs = now.inputs;
+    for (const std::string& name : { inputs.floatPath, inputs.quantPath, inputs.other.path, inputs.data.spec }) {
+        const QString path = QString::fromStdString(name);
+        if (const auto stamp = path.isEmpty() ? std::nullopt : stampOf(path)) {
+            m_files.emplace(path, *stamp);
+            watch(path);
+        }
+    }
+}
+
+/// The folder, too: whoever writes a file beside it and renames it takes the watched one away.
+void ChangedFiles::watch(const QString& path)
+{
+    m_watcher.addPath(path);
+    const QString folder = QFileInfo(path).absolutePath();
+    if (!m_watcher.directories().contains(folder))
+        m_watcher.addPath(folder);
+}
+
+void ChangedFiles::look()
+{
+    for (auto& [path, known] : m_files) {
+        const auto now = stampOf(path);
+        if (now && !m_watcher.files().contains(path))
+            m_watcher.addPath(path);
+        if (!now || *now == known)
+            continue;
+        known = *now;
+        emit changed(path);
+    }
+}
+
+} // namespace qs
