@@ -72,6 +72,10 @@ void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInd
     option->checkState = state == TriState::All ? Qt::Checked
         : state == TriState::None               ? Qt::Unchecked
                                                 : Qt::PartiallyChecked;
+    if (state == TriState::None && m_recipe->isOfFile(m_recipe->units().of(*node))) {
+        option->checkState = Qt::PartiallyChecked; // on codes, though no recipe says so
+        return;
+    }
     if (state == TriState::All)
         return;
     option->palette.setColor(QPalette::Text, m_session.theme().warning);
