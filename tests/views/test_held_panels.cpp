@@ -64,6 +64,9 @@ private slots:
         QTest::newRow("another layout") << 0;
         QTest::newRow("all hidden and shown") << 1;
         QTest::newRow("an arrangement restored") << 2;
+        QTest::newRow("a second model chosen") << 3;
+        QTest::newRow("another one opened") << 4;
+        QTest::newRow("the button pressed again") << 5;
     }
 
     /// The dragged panel kept a place in the layout that was gone when it was dropped.
@@ -82,8 +85,17 @@ private slots:
                 layout.apply(LayoutName::WhatIf);
             else if (then == 1)
                 layout.hideAll();
-            else
+            else if (then == 2)
                 layout.showState(before);
+            else if (then == 3)
+                layout.showBeside(QStringLiteral("graph-2"), QStringLiteral("difference"));
+            else if (then == 4)
+                layout.openAnother(QStringLiteral("values"));
+            else { // the release was lost
+                QTest::mousePress(&example.window, Qt::LeftButton, {}, QPoint(2, 2));
+                QTest::mouseRelease(&example.window, Qt::LeftButton, {}, QPoint(2, 2));
+                layout.showBeside(QStringLiteral("graph-2"), QStringLiteral("difference"));
+            }
             QTest::mouseRelease(dock.titleBarWidget(), Qt::LeftButton);
             QCoreApplication::processEvents();
             if (then == 1)

@@ -8,12 +8,14 @@
 #include "widgets/views/window/docks/floating_frame.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QCloseEvent>
 #include <QCoreApplication>
 #include <QDockWidget>
 #include <QLayout>
 #include <QMainWindow>
 #include <QMenu>
+#include <QMouseEvent>
 
 #include <algorithm>
 #include <set>
@@ -48,6 +50,7 @@ DockLayout::DockLayout(QMainWindow& window)
     , m_window(window)
     , m_tabs(new DockTabs(window))
 {
+    qApp->installEventFilter(this);
     connect(m_tabs, &DockTabs::menuAsked, this, &DockLayout::showMenu);
     const auto floats = [](QDockWidget* dock) { dock->setFloating(true); };
     connect(m_tabs, &DockTabs::doubleClicked, this, floats, Qt::QueuedConnection); // its bar is at work still
@@ -158,6 +161,7 @@ QDockWidget* DockLayout::openAnother(const QString& panelName)
     for (int number = 2; m_docks.contains(panel->objectName()) || m_others.contains(panel->objectName()); ++number)
         panel->setNumber(number);
     panel->shownPlace()->pinTo(first->shownPlace()->current());
+    endDrags();
     QDockWidget* widget = makeDock(panel);
     widget->setAttribute(Qt::WA_DeleteOnClose);
     connect(widget, &QObject::destroyed, this, [this, name = panel->objectName()] { m_others.erase(name); });
@@ -186,6 +190,17 @@ void DockLayout::endDrags()
         QCloseEvent end;
         QCoreApplication::sendEvent(widget, &end);
     }
+}
+
+/// Whoever presses a button has let go of what was dragged: a release that never came would end the drag later, when
+/// the place that it was to go to may be gone.
+bool DockLayout::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::MouseMove && static_cast<QMouseEvent*>(event)->buttons() & Qt::LeftButton)
+        m_dragged = m_dragged || qobject_cast<QDockWidget*>(watched);
+    if (event->type() == QEvent::MouseButtonPress && std::exchange(m_dragged, false))
+        endDrags();
+    return QObject::eventFilter(watched, event);
 }
 
 void DockLayout::apply(LayoutName name)
@@ -270,6 +285,7 @@ bool DockLayout::raise(const QString& panelName)
 
 void DockLayout::showBeside(const QString& leftPanel, const QString& panel)
 {
+    endDrags();
     QDockWidget *left = m_docks.at(leftPanel), *other = m_docks.at(panel);
     if (left->isHidden() && !left->isFloating()) {
         const auto inLeft = std::ranges::find_if(m_order, [&](QDockWidget* widget) {

@@ -54,6 +54,9 @@ public:
 signals:
     void applied(qs::LayoutName name);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     void endDrags();
     QDockWidget* makeDock(Panel* panel);
@@ -74,6 +77,7 @@ private:
     std::map<QString, PanelMaker> m_makers; ///< by the name of the first panel of its kind
     std::vector<QDockWidget*> m_order; ///< those that layouts place
     QByteArray m_state; ///< arrangement while all are hidden; empty = never arranged
+    bool m_dragged = false; ///< a dock moved with the mouse since the last press
     bool m_arranging = false;
     bool m_shown = false;
 };
