@@ -15,7 +15,7 @@ void offerInMenus(QWidget& window, const QString& text, std::function<void()> sh
     auto* action = new QAction(text, &window);
     QObject::connect(action, &QAction::triggered, &window, std::move(show));
     const auto panel = [&](const char* name) { return window.findChild<QWidget*>(QLatin1String(name)); };
-    for (const char* name : { "graph", "graph-2", "tensors", "weights", "outputs" })
+    for (const char* name : { "graph", "graph-2", "tensors", "weights", "outputs", "samples" })
         if (QWidget* menu = panel(name))
             menu->addAction(action);
     if (QWidget* inspector = panel("inspector"))

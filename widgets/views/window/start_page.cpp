@@ -8,16 +8,23 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace qs {
 
 namespace {
 
 constexpr int kColumnWidth = 520; ///< font units
+constexpr int kMostWidth = 680; ///< font units, of all
+constexpr int kMargin = 10; ///< pixels at the sides
 
 QLabel* label(const QString& text, const char* name, QWidget* parent)
 {
@@ -49,6 +56,7 @@ Inputs exampleInputs()
 StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     : QFrame(parent)
     , m_recent(recent)
+    , m_grid(new QGridLayout)
     , m_list(new QVBoxLayout)
 {
     setObjectName(QStringLiteral("startPage"));
@@ -60,12 +68,11 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
         label(tr("Open a float ONNX model, its quantized counterpart and some data. Both run here, and every tensor "
                  "shows how much error quantization has put into it and where it comes from."),
             "startText", this));
-    auto* buttons = new QHBoxLayout;
     const auto button = [&](const QString& text, auto signal, const char* kind) {
         auto* widget = new QPushButton(text, this);
         widget->setProperty(kind, true);
         connect(widget, &QPushButton::clicked, this, signal);
-        buttons->addWidget(widget);
+        m_buttons.push_back(widget);
     };
     button(tr("Open float…"), &StartPage::openFloat, "primary");
     button(tr("Open quantized…"), &StartPage::openQuantized, "plain");
@@ -73,8 +80,7 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     button(tr("Open project…"), &StartPage::openProject, "plain");
     if (!exampleInputs().floatPath.empty())
         button(tr("Open the example"), &StartPage::openExample, "plain");
-    buttons->addStretch(1);
-    column->addLayout(buttons);
+    column->addLayout(m_grid);
     column->addWidget(
         label(tr("Or drop files here: .onnx models, .npz or .npy arrays, folders of pictures or test data, .qscope "
                  "projects."),
@@ -83,15 +89,40 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     m_list->setSpacing(0);
     column->addLayout(m_list);
     column->addStretch(3);
+    auto* page = new QWidget(this);
+    page->setMaximumWidth(fontUnits(fontMetrics(), kMostWidth));
+    column->setContentsMargins(0, 0, 0, 0);
+    page->setLayout(column);
     auto* row = new QHBoxLayout(this);
     row->addStretch(1);
-    row->addLayout(column);
+    row->addWidget(page, 1000); // as wide as it may be
     row->addStretch(1);
-    auto* ruler = new QWidget(this); // keeps the column at its width
-    ruler->setFixedSize(fontUnits(fontMetrics(), kColumnWidth), 1);
-    column->addWidget(ruler);
     connect(&recent, &RecentFiles::changed, this, &StartPage::refresh);
     refresh();
+}
+
+/// As many buttons in a row as there is room for: panels may leave little.
+void StartPage::resizeEvent(QResizeEvent* event)
+{
+    QFrame::resizeEvent(event);
+    const int spacing = std::max(m_grid->horizontalSpacing(), 0);
+    const int room = std::min(width() - 2 * kMargin, fontUnits(fontMetrics(), kMostWidth));
+    int most = 0;
+    for (size_t perRow = m_buttons.size(); perRow > 0 && most == 0; --perRow) {
+        std::vector<int> widths(perRow);
+        for (size_t i = 0; i < m_buttons.size(); ++i)
+            widths[i % perRow] = std::max(widths[i % perRow], m_buttons[i]->sizeHint().width());
+        if (perRow == 1 || std::accumulate(widths.begin(), widths.end(), spacing * int(perRow - 1)) <= room)
+            most = int(perRow);
+    }
+    if (most == std::exchange(m_perRow, most))
+        return;
+    for (size_t i = 0; i < m_buttons.size(); ++i) {
+        m_grid->removeWidget(m_buttons[i]);
+        m_grid->addWidget(m_buttons[i], int(i) / most, int(i) % most);
+    }
+    for (int column = 0; column <= int(m_buttons.size()); ++column)
+        m_grid->setColumnStretch(column, column == most);
 }
 
 void StartPage::refresh()

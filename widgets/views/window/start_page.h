@@ -5,6 +5,10 @@
 
 #include <QFrame>
 
+#include <vector>
+
+class QGridLayout;
+class QPushButton;
 class QVBoxLayout;
 
 namespace qs {
@@ -23,10 +27,16 @@ signals:
     void openProject();
     void openRecent(const qs::RecentEntry& entry);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void refresh();
 
     RecentFiles& m_recent;
+    std::vector<QPushButton*> m_buttons;
+    int m_perRow = 0;
+    QGridLayout* m_grid; ///< of the buttons
     QVBoxLayout* m_list;
 };
 
