@@ -155,9 +155,12 @@ QString folderText(const ImageFolder& folder)
     for (const std::string& name : folder.classes)
         if (names.size() < kNamedClasses)
             names << toQt(name);
-    return tr("%1 in %2 class folders (%3%4)")
-        .arg(pictures, countText(folder.classes.size()), names.join(QStringLiteral(", ")),
-            folder.classes.size() > size_t(kNamedClasses) ? QStringLiteral(" …") : QString());
+    const QString text = tr("%1 in %2 class folders (%3%4)")
+                             .arg(pictures, countText(folder.classes.size()), names.join(QStringLiteral(", ")),
+                                 folder.classes.size() > size_t(kNamedClasses) ? QStringLiteral(" …") : QString());
+    return folder.numberedOtherwise
+        ? text + tr("; their labels are 0, 1, 2 … in this order, not the numbers: labels.csv has those")
+        : text;
 }
 
 } // namespace qs
