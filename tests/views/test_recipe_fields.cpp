@@ -9,6 +9,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
 #include <QUndoStack>
@@ -306,6 +307,26 @@ private slots:
         follow(fields, note);
         QCOMPARE(fields.stack().undoText(), QStringLiteral("Recompute weights"));
         QVERIFY(!fields.noteWith(QStringLiteral("Recompute")));
+    }
+
+    /// It was refused for want of deviations, which no field offered.
+    void float8IsCalibratedAsItNeeds()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        QSignalSpy failures(&fields.session, &Session::failed);
+        const auto& all = recipeFields();
+        const auto field = std::ranges::find(all, std::string("activation_type"), &RecipeField::path);
+        const auto choice = field->choices.indexOf(QStringLiteral("float8e4m3fn"));
+        QVERIFY(choice >= 0);
+        applyField(fields.session.recipe(), *field, double(choice));
+        QVERIFY(fields.session.recipe().recipe().calibration.kind == Calibrator::Distribution);
+        fields.session.run();
+        QTRY_VERIFY_WITH_TIMEOUT(!fields.session.busy() && fields.session.jobs().idle(), kPatience);
+        QCOMPARE(failures.count(), 0);
+        QVERIFY(fields.session.comparison() && !fields.session.needsRun());
+        applyField(fields.session.recipe(), *field, double(field->choices.indexOf(QStringLiteral("uint8"))));
+        QVERIFY(fields.session.recipe().recipe().calibration.kind != Calibrator::Distribution);
     }
 
     /// Float8 for activations or for weights alone could not be run.

@@ -86,6 +86,30 @@ void pairFloat8(Recipe& next, const Recipe& before)
         next.activationType = isFloat8(next.weightType) ? next.weightType : DType::UInt8;
 }
 
+/// Float8 follows from deviations, which one calibrator finds, and from no range or scale that was given before; other
+/// types follow from ranges.
+void fitCalibration(Recipe& next, const Recipe& before, const Recipe& base)
+{
+    const bool now = isFloat8(next.activationType), then = isFloat8(before.activationType);
+    if (now == then || !isStatic(next.format))
+        return;
+    if (!now) {
+        if (next.calibration.kind == Calibrator::Distribution)
+            next.calibration.kind
+                = base.calibration.kind == Calibrator::Distribution ? Calibrator::MinMax : base.calibration.kind;
+        return;
+    }
+    next.calibration.kind = Calibrator::Distribution;
+    for (auto& [name, tensor] : next.tensors)
+        for (QuantOverride& part : tensor.parts) {
+            part.lowest.reset();
+            part.highest.reset();
+            part.scale.reset();
+            part.zeroPoint.reset();
+            part.type.reset();
+        }
+}
+
 } // namespace
 
 void applyField(RecipeEdits& edits, const RecipeField& field, double value)
@@ -93,6 +117,7 @@ void applyField(RecipeEdits& edits, const RecipeField& field, double value)
     Recipe next = edits.recipe();
     field.set(next, value);
     pairFloat8(next, edits.recipe());
+    fitCalibration(next, edits.recipe(), edits.base());
     const QString mergeKey = field.choices.isEmpty() ? toQt(field.path()) : QString();
     edits.apply(tr("%1 %2").arg(field.title, field.text(next)), next, mergeKey);
 }
@@ -105,6 +130,7 @@ void resetField(RecipeEdits& edits, const RecipeField& field)
         next.activationType = edits.base().activationType;
         next.weightType = edits.base().weightType;
     }
+    fitCalibration(next, edits.recipe(), edits.base());
     edits.apply(tr("Reset %1").arg(field.title), next);
 }
 
