@@ -25,6 +25,9 @@ public:
 
     Status whole()
     {
+        if (m_step.index() == 0) {
+            QS_CHECK(prefixed("the introduction: ", m_step.introduction()));
+        }
         QS_CHECK(prefixed("its text: ", m_step.text()));
         if (const std::string& name = m_step.step().setup.select; !name.empty() && !m_step.now().knows(name))
             return badInput("what it selects, '" + name + "', is in neither model");

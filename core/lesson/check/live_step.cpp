@@ -36,6 +36,7 @@ Result<std::unique_ptr<SnapshotFacts>> LiveStep::changed(const LessonJson& chang
     return factsOf(step().setup, changes, snapshots, &judged());
 }
 
+Result<std::string> LiveStep::introduction() const { return liveText(m_lesson->introduction, now()); }
 Result<std::string> LiveStep::text() const { return liveText(step().text, now()); }
 Result<std::string> LiveStep::questionText() const { return liveText(question().text, now()); }
 Result<std::string> LiveStep::choiceText(size_t choice) const

@@ -15,6 +15,7 @@ public:
     static Result<LiveStep> make(const Lesson& lesson, size_t index, LessonSnapshots& snapshots);
 
     const Lesson& lesson() const { return *m_lesson; }
+    size_t index() const { return m_index; }
     const LessonStep& step() const { return m_lesson->steps[m_index]; }
     const LessonQuestion& question() const { return *step().question; } ///< of a step that asks one
     /// Of the setup.
@@ -26,6 +27,7 @@ public:
     /// The facts of the setup with these changes of the recipe; `before` is what was judged.
     Result<std::unique_ptr<SnapshotFacts>> changed(const LessonJson& changes, LessonSnapshots& snapshots) const;
 
+    Result<std::string> introduction() const; ///< of the lesson, with the numbers of this step
     Result<std::string> text() const;
     Result<std::string> questionText() const;
     Result<std::string> choiceText(size_t choice) const;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -37,6 +38,15 @@ uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/// 1.15, where adding steps gives 1.1500000000000001.
+double shortened(double value)
+{
+    const std::string text = fmt::format("{:.12g}", value);
+    double read = value;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    return read;
+}
+
 double drawnOfRange(LessonFields& in, uint64_t seed, const std::string& name)
 {
     const double from = in.number("from", -kLargest, kLargest, NAN), to = in.number("to", -kLargest, kLargest, NAN);
@@ -46,7 +56,7 @@ double drawnOfRange(LessonFields& in, uint64_t seed, const std::string& name)
         in.fail("to", "leaves no value, or more than a million");
         return from;
     }
-    return from + step * double(drawn(seed, name, uint64_t(count)));
+    return shortened(from + step * double(drawn(seed, name, uint64_t(count))));
 }
 
 LessonValue drawnOfList(LessonFields& in, uint64_t seed, const std::string& name)

@@ -122,7 +122,6 @@ Result<Inputs> inputsOf(const Lesson& lesson, const LessonSetup& setup, const Le
     inputs.profile = setup.arithmetic == "integer" ? ArithmeticProfile::Integer
         : setup.arithmetic == "integer-avx2"       ? ArithmeticProfile::IntegerAvx2
                                                    : ArithmeticProfile::Simulated;
-    inputs.histograms = false;
     if (!setup.recipe) {
         inputs.quantPath = model.quantizedPath;
         return inputs;

@@ -72,15 +72,18 @@ std::pair<const char*, const char*> listOf(const std::string& kind)
                             : std::pair("", "");
 }
 
-bool namesRow(const LessonJson& row, const std::string& name)
+/// The row whose member `key` is that name; null where there is none.
+const LessonJson* rowWith(const LessonJson& list, const char* key, const std::string& name)
 {
-    return row.value("name", "") == name || row.value("quantized_name", "") == name;
+    const auto found = std::ranges::find_if(list, [&](const LessonJson& row) { return row.value(key, "") == name; });
+    return found == list.end() ? nullptr : &*found;
 }
 
+/// By the name of the float file first: the quantized one may give it to another value.
 const LessonJson* rowNamed(const LessonJson& list, const std::string& name)
 {
-    const auto found = std::ranges::find_if(list, [&](const LessonJson& row) { return namesRow(row, name); });
-    return found == list.end() ? nullptr : &*found;
+    const LessonJson* row = rowWith(list, "name", name);
+    return row ? row : rowWith(list, "quantized_name", name);
 }
 
 } // namespace
@@ -114,12 +117,14 @@ bool SnapshotFacts::sameThing(const std::string& what, const std::string& a, con
 {
     if (a == b)
         return true;
-    const char* const list = listOf(what).first;
     if (what != "tensor" && what != "weight")
         return false;
-    return std::ranges::any_of((*m_document)[list], [&](const LessonJson& row) {
-        return (namesRow(row, a) || row["node"] == a) && (namesRow(row, b) || row["node"] == b);
-    });
+    const LessonJson& list = (*m_document)[listOf(what).first];
+    const auto rowOf = [&](const std::string& name) {
+        const LessonJson* row = rowNamed(list, name);
+        return row ? row : rowWith(list, "node", name);
+    };
+    return rowOf(a) && rowOf(a) == rowOf(b);
 }
 
 Result<LessonValue> SnapshotFacts::find(const Path& path) const
