@@ -2,10 +2,12 @@
 #include "app/cli/lesson/lesson_options.h"
 #include "core/base/issue_text.h"
 #include "core/base/text/one_line.h"
+#include "core/base/work/memory.h"
 #include "core/base/work/stopwatch.h"
 #include "core/lesson/check/answer_text.h"
 #include "core/lesson/check/judge.h"
 #include "core/lesson/file/read_lesson.h"
+#include "core/report/report.h"
 
 #include <cmath>
 #include <iostream>
@@ -69,7 +71,10 @@ private:
         QS_TRY(const std::string introduction, first.introduction());
         m_out << "# " << oneLine(m_lesson.title) << " (" << m_lesson.minutes << " minutes, seed " << m_lesson.seed
               << ")\n"
-              << introduction << "\nAnswers: ? gives a hint, = shows the answer, . ends the lesson.\n";
+              << introduction
+              << "\nAnswers: ? gives a hint, = shows the answer, : the numbers of the models, : and an expression its "
+                 "value, "
+                 ". ends the lesson.\n";
         return {};
     }
     Result<bool> step(LiveStep& live, size_t index)
@@ -120,6 +125,10 @@ private:
                 return hint(live, asked);
             if (text == "=")
                 return show(live, asked);
+            if (text.starts_with(':')) {
+                lookUp(live, trimmedAnswer(text.substr(1)));
+                return {};
+            }
             said.push_back(text);
             if (member) {
                 answer.*member = text;
@@ -140,6 +149,22 @@ private:
         }
         asked.right = judged->right;
         return tell(live, *judged);
+    }
+    /// The table of `compare` for what the step shows, or the value of an expression.
+    void lookUp(const LiveStep& live, const std::string& text)
+    {
+        if (text.empty()) {
+            ReportInfo info;
+            info.peakMemoryBytes = peakMemoryBytes();
+            info.verbose = true;
+            m_out << compareTable(live.now().snapshot(), info);
+            return;
+        }
+        const auto expression = parseExpression(text);
+        const auto value
+            = expression.ok() ? evaluate(*expression, live.now()) : Result<LessonValue>(expression.issue());
+        const auto shown = value.ok() ? valueText(*value) : Result<std::string>(value.issue());
+        m_out << (shown.ok() ? *shown : shown.issue().what) << "\n";
     }
     Status tell(LiveStep& live, const Judgement& judged)
     {

@@ -41,11 +41,11 @@ Result<size_t> typedChoice(const std::string& text, size_t count)
     return number - 1;
 }
 
-std::string exactText(double number) { return fmt::format("{}", number); }
+std::string exactText(double number) { return fmt::format("{}", number + 0.0); }
 
 std::string withUnit(double number, const std::string& unit)
 {
-    return fmt::format("{:.6g}", number) + (unit.empty() ? "" : " " + unit);
+    return fmt::format("{:.6g}", number + 0.0) + (unit.empty() ? "" : " " + unit);
 }
 
 Result<std::string> answerText(const LessonValue& value)

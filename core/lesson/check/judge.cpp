@@ -25,9 +25,12 @@ Result<LessonValue> misconceptionValue(const LiveStep& step, size_t index)
 /// The first misconception for which `matches(value)` holds.
 template <class Matches> std::optional<size_t> misconceptionLike(const LiveStep& step, Matches matches)
 {
-    for (size_t i = 0; i < step.step().misconceptions.size(); ++i)
+    for (size_t i = 0; i < step.step().misconceptions.size(); ++i) {
+        if (!step.step().misconceptions[i].answer)
+            continue; // a recipe
         if (const auto value = misconceptionValue(step, i); value.ok() && matches(*value))
             return i;
+    }
     return std::nullopt;
 }
 
