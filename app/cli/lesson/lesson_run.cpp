@@ -137,7 +137,7 @@ private:
             auto changes = recipeChanges(text);
             if (!changes.ok())
                 return again(changes.issue());
-            answer.recipe = *std::move(changes);
+            answer.recipe = std::move(changes).value();
         }
         asked.tries.push_back(said.size() == 1 ? said.front() : said);
         auto judged = judge(live, answer, m_snapshots);

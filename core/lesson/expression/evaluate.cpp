@@ -40,7 +40,7 @@ Result<LessonValue> pathValue(const Expression& e, const Vocabulary& words)
     }
     if (path.size() == 1 && head.called)
         if (auto computed = callFunction(path.front()))
-            return *std::move(computed);
+            return std::move(computed).value();
     return words.find(path);
 }
 

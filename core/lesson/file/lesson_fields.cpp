@@ -118,7 +118,7 @@ std::optional<Expression> LessonFields::expression(const char* key)
         fail(key, "is no expression: " + parsed.issue().what);
         return constant;
     }
-    return *std::move(parsed);
+    return std::move(parsed).value();
 }
 
 Expression LessonFields::neededExpression(const char* key)

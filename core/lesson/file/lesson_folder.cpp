@@ -85,7 +85,7 @@ Result<LessonFile> readLessonFile(const std::string& folder, const std::string& 
     if (!json.ok())
         return badInput(json.issue().what, folder + "/lesson.json", "correct it");
     QS_TRY(std::string markdown, textOf(folder, "lesson.md"));
-    return LessonFile { folder, examples, *std::move(json), std::move(markdown) };
+    return LessonFile { folder, examples, std::move(json).value(), std::move(markdown) };
 }
 
 Result<std::vector<std::string>> lessonFolders(const std::string& folder)

@@ -168,7 +168,7 @@ Result<std::string> withParameters(const std::string& text, const Parameters& pa
         const std::string name = end == std::string::npos ? text.substr(i + 1, 40) : text.substr(i + 1, end - i - 1);
         const auto found = parameters.find(name);
         if (end == std::string::npos || found == parameters.end())
-            return badInput("'{" + oneLine(name, 40) + "' names no parameter; write '\\{' for a brace");
+            return badInput("'{" + oneLine(name, 40) + "}' names no parameter; write '\\{' for a brace");
         filled += plainText(found->second);
         i = end;
     }

@@ -80,7 +80,7 @@ LessonJson filledStep(
         auto with = withParameters(value, lesson.parameters);
         if (!with.ok() && !issue)
             issue = badInput(place + ": key '" + oneLine(key, 60) + "': " + with.issue().what);
-        filled[key] = with.ok() ? *std::move(with) : LessonJson();
+        filled[key] = with.ok() ? std::move(with).value() : LessonJson();
     }
     return filled;
 }
@@ -140,7 +140,7 @@ Status addTexts(const LessonFile& file, Lesson& lesson)
         auto filled = withParameters(text.sections[i].text, lesson.parameters);
         if (!filled.ok())
             return badInput("step '" + step.id + "': " + filled.issue().what);
-        step.text = *std::move(filled);
+        step.text = std::move(filled).value();
     }
     return {};
 }
@@ -182,7 +182,7 @@ Result<Lesson> lessonOf(const LessonFile& file, uint64_t seed)
         if (!parameters.ok() && !issue)
             issue = parameters.issue();
         if (parameters.ok())
-            lesson.parameters = *std::move(parameters);
+            lesson.parameters = std::move(parameters).value();
     }
     in.needed("steps");
     if (const LessonJson* steps = in.list("steps", kMostSteps))

@@ -65,7 +65,7 @@ bool isListOption(const std::string& path)
 LessonJson typedValue(const std::string& path, const std::string& text)
 {
     if (auto json = readJson(text, kTypedLimits); json.ok())
-        return *std::move(json);
+        return std::move(json).value();
     if (!isListOption(path))
         return text;
     LessonJson list = LessonJson::array();
@@ -77,15 +77,16 @@ LessonJson typedValue(const std::string& path, const std::string& text)
     return list;
 }
 
-/// The changes as one object within another, for each part of the path.
-LessonJson nested(const std::vector<std::string>& parts, LessonJson value)
+/// Puts a value at a path, with objects on the way. Unlike a merge it keeps null, which takes a key away later.
+void putAt(LessonJson& json, const std::vector<std::string>& parts, LessonJson value)
 {
-    for (size_t i = parts.size(); i-- > 0;) {
-        LessonJson outer = LessonJson::object();
-        outer[parts[i]] = std::move(value);
-        value = std::move(outer);
+    LessonJson* at = &json;
+    for (const std::string& part : parts) {
+        if (!at->is_object())
+            *at = LessonJson::object();
+        at = &(*at)[part];
     }
-    return value;
+    *at = std::move(value);
 }
 
 } // namespace
@@ -105,7 +106,7 @@ Result<LessonJson> recipeChanges(const std::string& text)
         const auto parts = partsOf(word.substr(0, std::min(equals, word.size())));
         if (equals == std::string::npos || parts.size() > 6 || std::ranges::find(parts, "") != parts.end())
             return badInput("'" + oneLine(word, 80) + "' is no change of a recipe", {}, kTypedRemedy);
-        changes.merge_patch(nested(parts, typedValue(word.substr(0, equals), word.substr(equals + 1))));
+        putAt(changes, parts, typedValue(word.substr(0, equals), word.substr(equals + 1)));
     }
     if (changes.empty())
         return badInput("nothing is changed", {}, kTypedRemedy);
@@ -132,7 +133,7 @@ Result<Inputs> inputsOf(const Lesson& lesson, const LessonSetup& setup, const Le
     auto made = recipeOf(recipe);
     if (!made.ok())
         return badInput("the recipe " + made.issue().what, {}, made.issue().remedy);
-    inputs.recipe = *std::move(made);
+    inputs.recipe = std::move(made).value();
     return inputs;
 }
 
