@@ -14,6 +14,7 @@ int runExplainTests(int argc, char** argv);
 int runFileTests(int argc, char** argv);
 int runJudgingTests(int argc, char** argv);
 int runLadderTests(int argc, char** argv);
+int runLessonTests(int argc, char** argv);
 int runOtherCpuTests(int argc, char** argv);
 int runQuantizeTests(int argc, char** argv);
 int runRemedyTests(int argc, char** argv);

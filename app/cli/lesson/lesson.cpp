@@ -7,6 +7,7 @@
 #include "core/lesson/file/read_lesson.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -86,15 +87,14 @@ std::vector<LessonProblem> missingNeeds(const std::vector<std::string>& folders,
 
 Result<int> checkLessons(const LessonOptions& o, Context& context)
 {
-    if (o.seeds < 1 || o.seeds > kMostSeeds)
-        return badUse("--seeds must lie between 1 and 100000", "give the number of seeds to try");
+    QS_TRY(const uint64_t seeds, wholeOption("--seeds", o.seeds, 1, kMostSeeds));
     QS_TRY(const LessonPlaces places, placesOf(o));
     QS_TRY(const auto folders, openFolders(o, places, context.common));
     QS_TRY(LessonSnapshots snapshots, snapshotsOf(context));
     std::vector<LessonProblem> problems = missingNeeds(folders, places);
     size_t steps = 0, answers = 0;
     for (const std::string& folder : folders) {
-        QS_TRY(const LessonCheck check, checkLesson(folder, places.examples, o.seeds, snapshots));
+        QS_TRY(const LessonCheck check, checkLesson(folder, places.examples, seeds, snapshots));
         problems.insert(problems.end(), check.problems.begin(), check.problems.end());
         steps += check.steps;
         answers += check.answers;
@@ -107,7 +107,7 @@ Result<int> checkLessons(const LessonOptions& o, Context& context)
     }
     if (!context.common.json.empty())
         QS_CHECK(writeOutput(context.common.json,
-            jsonText({ { "schema_version", 1 }, { "lessons", folders.size() }, { "seeds", o.seeds }, { "steps", steps },
+            jsonText({ { "schema_version", 1 }, { "lessons", folders.size() }, { "seeds", seeds }, { "steps", steps },
                 { "answers", answers }, { "problems", list } })));
     if (context.common.json != "-")
         std::cout << folders.size() << " lessons, " << steps << " steps and " << answers << " answers carried out, "
@@ -168,6 +168,16 @@ Result<std::vector<std::string>> foldersOf(const LessonOptions& options, const L
     if (folders.empty())
         return badInput("holds no lesson", places.lessons, "give a folder of lessons");
     return folders;
+}
+
+Result<uint64_t> wholeOption(const char* option, const std::string& text, uint64_t least, uint64_t most)
+{
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+        return value;
+    return badUse(std::string(option) + " '" + oneLine(text, 60) + "' is not possible",
+        "give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
 Result<LessonSnapshots> snapshotsOf(const Context& context)

@@ -11,7 +11,7 @@ namespace qs::cli {
 struct LessonOptions {
     std::string lessons; ///< --lessons; empty: the bundled ones
     std::vector<std::string> which; ///< ids, or folders
-    uint64_t seed = 1, seeds = 3;
+    std::string seed = "1", seeds = "3";
 };
 
 Result<LessonPlaces> placesOf(const LessonOptions& options);
@@ -19,6 +19,9 @@ Result<LessonPlaces> placesOf(const LessonOptions& options);
 Result<std::vector<std::string>> foldersOf(const LessonOptions& options, const LessonPlaces& places);
 /// With threads, memory and cancelling as the options say.
 Result<LessonSnapshots> snapshotsOf(const Context& context);
+
+/// A whole number from `least` to `most`; `option` is named in the issue.
+Result<uint64_t> wholeOption(const char* option, const std::string& text, uint64_t least, uint64_t most);
 
 /// `lesson run`: asks on stdin, step by step.
 Result<int> runLesson(const LessonOptions& options, Context& context);

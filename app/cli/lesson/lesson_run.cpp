@@ -241,6 +241,7 @@ Issue inLesson(Issue issue, const std::string& folder)
 Result<int> runLesson(const LessonOptions& o, Context& context)
 {
     const CommonOptions& common = context.common;
+    QS_TRY(const uint64_t seed, wholeOption("--seed", o.seed, 0, UINT64_MAX));
     QS_TRY(const LessonPlaces places, placesOf(o));
     QS_TRY(const auto folders, foldersOf(o, places));
     if (folders.size() != 1)
@@ -249,7 +250,7 @@ Result<int> runLesson(const LessonOptions& o, Context& context)
     addFilesOf(files, common);
     files.readsBelow(folders.front(), "a file of the lesson", [](std::string_view) { return true; });
     QS_CHECK(checkFiles(files));
-    QS_TRY(const Lesson lesson, readLesson(folders.front(), places.examples, o.seed));
+    QS_TRY(const Lesson lesson, readLesson(folders.front(), places.examples, seed));
     QS_TRY(LessonSnapshots snapshots, snapshotsOf(context));
     const Stopwatch watch;
     LessonTalk talk(lesson, snapshots, common.json == "-" ? std::cerr : std::cout);

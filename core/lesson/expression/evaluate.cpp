@@ -94,13 +94,6 @@ std::string printed(std::string text)
 
 } // namespace
 
-std::string placeText(size_t position) { return "at character " + std::to_string(position); }
-
-Result<LessonValue> NoVocabulary::find(const std::vector<NamedPart>& path) const
-{
-    return badInput("'" + path.front().name + "' is not known here, " + placeText(path.front().position));
-}
-
 Result<LessonValue> evaluate(const Expression& e, const Vocabulary& words)
 {
     switch (e.kind) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/lesson/expression/evaluate.h"
+#include "core/lesson/expression/vocabulary.h"
 
 #include <optional>
 
