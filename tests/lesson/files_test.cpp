@@ -169,6 +169,14 @@ void LessonFilesTest::markdownFaults_data()
     row("file picture", "![a](FILE:///etc/passwd)\n", "which lies outside of the lesson's folder");
     row("script link", "[a](javascript:alert(1))\n", "has a link to 'javascript:alert");
     row("defined link", "[a]\n\n[a]: file:///etc/passwd\n", "has a link to 'file:///etc/passwd'");
+    row("defined over lines", "[a]\n\n[a]:\nfile:///etc/passwd\n", "has a link that goes on in the next line");
+    row("linked over lines", "[a](\njavascript:alert(1))\n", "has a link that goes on in the next line");
+    row("long label", "[a\nb]: javascript:alert(1)\n", "has a link to 'javascript:alert(1'");
+    row("picture by reference", "![a][b]\n\n[b]: https://example.org/a.png\n", "that is not written as ![text](file)");
+    row("picture over lines", "![a\nb](https://example.org/a.png)\n", "that is not written as ![text](file)");
+    row("no fence", "``` `\n<script>\n", "holds raw HTML");
+    row("fence in a list", "- a\n\n  ```\n\n<script>\n", "holds raw HTML");
+    row("entity", "[a](javascript&colon;alert)\n", "there is no file 'javascript&colon;alert'");
     row("picture missing", "![a](a.svg)\n", "there is no file 'a.svg'");
     row("picture outside", "![a](../a.svg)\n", "is none within the lesson's folder");
     row("one section more", "## Two\n", "section 2, 'Two' on line 8, has no step in lesson.json");

@@ -345,6 +345,10 @@ void LessonQuestionsTest::brokenLessons_data()
              R"j( "reference": {"activation_type": "uint8"}})j")
             .replace("Look.", "activation_type: uint8"),
         "hint 3 holds the whole recipe");
+    row("markup by an expression", step(kNumber).replace("So.", "{= '!\\\\[a](https://example.org/a.png)'}"),
+        "its explanation: line 1 has the picture or link 'https://example.org/a.png', which lies outside");
+    row("HTML by an expression", step(kNumber).replace("So.", "{= '<\\\\script>'}"),
+        "its explanation: line 1 holds raw HTML");
     row("number in a text", step(kNumber).replace("So.", "{= tensor('image').scal}"),
         "its explanation: '{= tensor('image').scal}'");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/lesson/check/live_step.h"
 
+#include "core/lesson/file/lesson_folder.h"
+#include "core/lesson/file/lesson_markdown.h"
 #include "core/lesson/live/live_text.h"
 
 namespace qs {
@@ -36,23 +38,31 @@ Result<std::unique_ptr<SnapshotFacts>> LiveStep::changed(const LessonJson& chang
     return factsOf(step().setup, changes, snapshots, &judged());
 }
 
-Result<std::string> LiveStep::introduction() const { return liveText(m_lesson->introduction, now()); }
-Result<std::string> LiveStep::text() const { return liveText(step().text, now()); }
-Result<std::string> LiveStep::questionText() const { return liveText(question().text, now()); }
-Result<std::string> LiveStep::choiceText(size_t choice) const
+Result<std::string> LiveStep::shown(const std::string& text, const SnapshotFacts& facts) const
 {
-    return liveText(question().choices[choice].text, now());
+    QS_TRY(std::string filled, liveText(text, facts));
+    std::vector<std::string> files;
+    QS_CHECK(checkMarkup(filled, 1, files));
+    for (const std::string& file : files) {
+        QS_CHECK(pathWithin(m_lesson->folder, file));
+    }
+    return filled;
 }
-Result<std::string> LiveStep::hint(size_t number) const { return liveText(step().hints[number], now()); }
-Result<std::string> LiveStep::explanation() const { return liveText(step().explain, judged()); }
+
+Result<std::string> LiveStep::introduction() const { return shown(m_lesson->introduction, now()); }
+Result<std::string> LiveStep::text() const { return shown(step().text, now()); }
+Result<std::string> LiveStep::questionText() const { return shown(question().text, now()); }
+Result<std::string> LiveStep::choiceText(size_t choice) const { return shown(question().choices[choice].text, now()); }
+Result<std::string> LiveStep::hint(size_t number) const { return shown(step().hints[number], now()); }
+Result<std::string> LiveStep::explanation() const { return shown(step().explain, judged()); }
 
 Result<std::string> LiveStep::misconceptionText(size_t index, LessonSnapshots& snapshots) const
 {
     const LessonMisconception& wrong = step().misconceptions[index];
     if (!wrong.run && wrong.recipe.is_null())
-        return liveText(wrong.shows, judged());
+        return shown(wrong.shows, judged());
     QS_TRY(const auto facts, factsOf(wrong.run.value_or(step().setup), wrong.recipe, snapshots, &judged()));
-    return liveText(wrong.shows, *facts);
+    return shown(wrong.shows, *facts);
 }
 
 } // namespace qs

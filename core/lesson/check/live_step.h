@@ -8,7 +8,8 @@
 
 namespace qs {
 
-/// A step with the numbers of its setup. The lesson has to outlive it. Texts are complete: nothing in braces is left.
+/// A step with the numbers of its setup. The lesson has to outlive it. Texts are complete: nothing in braces is left,
+/// and what was filled in is held against the rules for markup once more.
 class LiveStep {
 public:
     /// Issues: the setup does not work.
@@ -37,6 +38,7 @@ public:
     Result<std::string> misconceptionText(size_t index, LessonSnapshots& snapshots) const;
 
 private:
+    Result<std::string> shown(const std::string& text, const SnapshotFacts& facts) const;
     Result<std::unique_ptr<SnapshotFacts>> factsOf(const LessonSetup& setup, const LessonJson& changes,
         LessonSnapshots& snapshots, const SnapshotFacts* before) const;
 

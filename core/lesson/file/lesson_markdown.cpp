@@ -29,15 +29,17 @@ template <class Each> void forEachLine(std::string_view text, size_t first, Each
         std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         const std::string_view bare = trimmed(line);
-        const bool border = bare.starts_with("```") || bare.starts_with("~~~");
+        // Only at the left edge, where no list or quotation can end the block early: what else looks like one is text.
+        const bool border = line.starts_with("```") || line.starts_with("~~~");
         const std::string_view mark
             = border ? bare.substr(0, std::min(bare.find_first_not_of(bare.front()), bare.size())) : std::string_view();
+        const bool opens = border && (bare.front() == '~' || bare.find('`', mark.size()) == std::string_view::npos);
         const bool inside = !fence.empty();
         if (inside && border && mark.starts_with(fence) && mark.size() == bare.size())
             fence = {};
-        else if (!inside && border)
+        else if (!inside && opens)
             fence = mark;
-        each(line, number, inside || border);
+        each(line, number, inside || opens);
     }
 }
 
@@ -63,23 +65,27 @@ public:
     void line(std::string_view text, size_t number)
     {
         m_number = number;
-        if (const std::string_view bare = trimmed(text); bare.starts_with('[') && bare.find("]:") < bare.size())
-            target(trimmed(bare.substr(bare.find("]:") + 2)), false); // a definition that references lead to
+        bool picture = false; // between "![" and its "]"
         for (size_t i = 0; i < text.size() && !fault; ++i) {
+            const std::string_view rest = text.substr(i);
             if (text[i] == '\\')
                 ++i;
             else if (text[i] == '`')
                 i = codeEnd(text, i);
             else if (text[i] == '<' && i + 1 < text.size())
-                angle(text.substr(i + 1));
-            else if (text.substr(i).starts_with("]("))
-                target(trimmed(text.substr(i + 2)), m_picture);
-            else if (text.substr(i).starts_with("!["))
-                m_picture = true;
-            if (i < text.size() && text[i] == ')')
-                m_picture = false;
+                angle(rest.substr(1));
+            else if (rest.starts_with("!["))
+                picture = true;
+            else if (text[i] == ']') {
+                if (rest.starts_with("](") || rest.starts_with("]:")) // the second defines what references lead to
+                    target(trimmed(rest.substr(2)), picture);
+                if (picture && !rest.starts_with("]("))
+                    fail("has a picture that is not written as ![text](file)");
+                picture = false;
+            }
         }
-        m_picture = false;
+        if (picture)
+            fail("has a picture that is not written as ![text](file)");
     }
 
 private:
@@ -111,6 +117,8 @@ private:
     }
     void target(std::string_view text, bool picture)
     {
+        if (text.empty())
+            fail("has a link that goes on in the next line");
         const bool pointed = text.starts_with('<');
         const std::string_view name = pointed ? text.substr(1, std::min(text.find('>'), text.size()) - 1)
                                               : text.substr(0, std::min(text.find_first_of(" )\t"), text.size()));
@@ -126,7 +134,6 @@ private:
 
     std::vector<std::string>& m_files;
     size_t m_number = 0;
-    bool m_picture = false;
 };
 
 } // namespace
