@@ -14,6 +14,7 @@ using Command = std::function<Result<int>(Context&)>;
 Command addInfo(CLI::App& app, Context& context);
 Command addRun(CLI::App& app, Context& context);
 Command addCompare(CLI::App& app, Context& context);
+Command addLesson(CLI::App& app, Context& context);
 Command addMerge(CLI::App& app, Context& context);
 Command addBench(CLI::App& app, Context& context);
 Command addExplain(CLI::App& app, Context& context);

@@ -14,6 +14,7 @@ std::vector<std::pair<CLI::App*, Command>> addCommands(CLI::App& app, Context& c
     command(addRun, "run", "run a model on data");
     command(addCompare, "compare", "compare a float model with its quantized counterpart");
     command(addExplain, "explain", "where one element of a tensor comes from, term by term");
+    command(addLesson, "lesson", "learn quantization, and check lessons of your own");
     command(addMerge, "merge", "add up the shards of a comparison");
     command(addConformance, "conformance", "run ONNX's backend tests");
     command(addPrepare, "prepare", "fold and fuse a float model before it is quantized, proved pass by pass");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/json/compare_json.h"
+
 #include "core/analysis/rows/parameter_difference.h"
 #include "core/analysis/rows/range_use.h"
 #include "core/base/text/one_line.h"
@@ -392,6 +394,8 @@ std::vector<FileFacts> filesOfOne(const std::vector<FileFacts>& all, size_t quan
 }
 
 } // namespace
+
+Json compareDocument(const Snapshot& snapshot) { return document(snapshot, 0, nullptr); }
 
 std::string compareJson(const Snapshot& s, const ReportInfo& info)
 {

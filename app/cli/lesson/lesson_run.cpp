@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/lesson/lesson_options.h"
+#include "core/base/issue_text.h"
+#include "core/base/text/one_line.h"
+#include "core/base/work/memory.h"
+#include "core/base/work/stopwatch.h"
+#include "core/lesson/check/answer_text.h"
+#include "core/lesson/check/judge.h"
+#include "core/lesson/file/read_lesson.h"
+#include "core/report/report.h"
+
+#include <cmath>
+#include <iostream>
+
+namespace qs::cli {
+
+namespace {
+
+constexpr size_t kLongestLine = 20'000;
+
+/// One line of stdin; nothing at its end. What is longer than any answer is cut.
+std::optional<std::string> readLine()
+{
+    std::string line;
+    int byte = std::cin.get();
+    if (byte == std::char_traits<char>::eof())
+        return std::nullopt;
+    for (; byte != std::char_traits<char>::eof() && byte != '\n'; byte = std::cin.get())
+        if (line.size() < kLongestLine)
+            line += char(byte);
+    return line;
+}
+
+/// What came of one question.
+struct StepAnswers {
+    size_t hints = 0;
+    bool right = false, shown = false, ended = false;
+    LessonJson tries = LessonJson::array();
+};
+
+/// A lesson with somebody at the other end of stdin.
+class LessonTalk {
+public:
+    LessonTalk(const Lesson& lesson, LessonSnapshots& snapshots, std::ostream& out)
+        : m_lesson(lesson)
+        , m_snapshots(snapshots)
+        , m_out(out)
+    {
+    }
+
+    /// Whether it came to the end of the lesson.
+    Result<bool> whole()
+    {
+        for (size_t i = 0; i < m_lesson.steps.size(); ++i) {
+            QS_TRY(LiveStep live, LiveStep::make(m_lesson, i, m_snapshots));
+            if (i == 0) {
+                QS_CHECK(begin(live));
+            }
+            QS_TRY(const bool goesOn, step(live, i));
+            if (!goesOn)
+                return false;
+        }
+        m_out << "\nThat was the last step.\n";
+        return true;
+    }
+    LessonJson results() const { return m_results; }
+
+private:
+    Status begin(const LiveStep& first)
+    {
+        QS_TRY(const std::string introduction, first.introduction());
+        m_out << "# " << oneLine(m_lesson.title) << " (" << m_lesson.minutes << " minutes, seed " << m_lesson.seed
+              << ")\n"
+              << introduction
+              << "\nAnswers: ? gives a hint, = shows the answer, : the numbers of the models, : and an expression its "
+                 "value, "
+                 ". ends the lesson.\n";
+        return {};
+    }
+    Result<bool> step(LiveStep& live, size_t index)
+    {
+        QS_TRY(const std::string text, live.text());
+        m_out << "\n## " << index + 1 << " of " << m_lesson.steps.size() << ": " << oneLine(live.step().title) << "\n"
+              << text << std::flush;
+        if (!live.step().question)
+            return true;
+        QS_TRY(const StepAnswers asked, ask(live));
+        m_results.push_back({ { "step", live.step().id }, { "right", asked.right }, { "shown", asked.shown },
+            { "hints", asked.hints }, { "tries", asked.tries } });
+        if (asked.ended)
+            return false;
+        QS_TRY(const std::string explanation, live.explanation());
+        m_out << "\n" << explanation << "\n" << std::flush;
+        return true;
+    }
+
+    Result<StepAnswers> ask(LiveStep& live)
+    {
+        QS_TRY(const std::string question, live.questionText());
+        m_out << "\nQuestion: " << question << "\n";
+        for (size_t i = 0; i < live.question().choices.size(); ++i) {
+            QS_TRY(const std::string choice, live.choiceText(i));
+            m_out << "  " << i + 1 << ") " << choice << "\n";
+        }
+        StepAnswers asked;
+        while (!asked.right && !asked.shown && !asked.ended)
+            QS_CHECK(oneTry(live, asked));
+        return asked;
+    }
+
+    /// One line, or as many as the kind of question needs.
+    Status oneTry(LiveStep& live, StepAnswers& asked)
+    {
+        LessonAnswer answer;
+        LessonJson said = LessonJson::array();
+        for (const auto& [member, prompt] : promptsOf(live.question())) {
+            m_out << prompt << "> " << std::flush;
+            const auto line = readLine();
+            const std::string text = line ? trimmedAnswer(*line) : ".";
+            if (text == ".") {
+                asked.ended = true;
+                return {};
+            }
+            if (text == "?")
+                return hint(live, asked);
+            if (text == "=")
+                return show(live, asked);
+            if (text.starts_with(':')) {
+                lookUp(live, trimmedAnswer(text.substr(1)));
+                return {};
+            }
+            said.push_back(text);
+            if (member) {
+                answer.*member = text;
+                continue;
+            }
+            auto changes = recipeChanges(text);
+            if (!changes.ok())
+                return again(changes.issue());
+            answer.recipe = std::move(changes).value();
+        }
+        asked.tries.push_back(said.size() == 1 ? said.front() : said);
+        auto judged = judge(live, answer, m_snapshots);
+        if (!judged.ok() && judged.issue().kind != IssueKind::BadUse)
+            return judged.issue();
+        if (!judged.ok()) {
+            asked.tries.erase(asked.tries.size() - 1);
+            return again(judged.issue());
+        }
+        asked.right = judged->right;
+        return tell(live, *judged);
+    }
+    /// The table of `compare` for what the step shows, or the value of an expression.
+    void lookUp(const LiveStep& live, const std::string& text)
+    {
+        if (text.empty()) {
+            ReportInfo info;
+            info.peakMemoryBytes = peakMemoryBytes();
+            info.verbose = true;
+            m_out << compareTable(live.now().snapshot(), info);
+            return;
+        }
+        const auto expression = parseExpression(text);
+        const auto value
+            = expression.ok() ? evaluate(*expression, live.now()) : Result<LessonValue>(expression.issue());
+        const auto shown = value.ok() ? valueText(*value) : Result<std::string>(value.issue());
+        m_out << (shown.ok() ? *shown : shown.issue().what) << "\n";
+    }
+    Status tell(LiveStep& live, const Judgement& judged)
+    {
+        if (judged.right) {
+            m_out << "Right: " << judged.reference << "\n";
+            return {};
+        }
+        m_out << "Not right: " << judged.why << ".\n";
+        if (judged.misconception) {
+            QS_TRY(const std::string shows, live.misconceptionText(*judged.misconception, m_snapshots));
+            m_out << shows << "\n";
+        }
+        return {};
+    }
+    Status again(const Issue& issue)
+    {
+        m_out << issueText(issue) << ".\n";
+        return {};
+    }
+    Status hint(const LiveStep& live, StepAnswers& asked)
+    {
+        const size_t number = std::min<size_t>(asked.hints, 2);
+        QS_TRY(const std::string text, live.hint(number));
+        asked.hints = number + 1;
+        m_out << "Hint " << number + 1 << ": " << text << "\n";
+        return {};
+    }
+    Status show(LiveStep& live, StepAnswers& asked)
+    {
+        QS_TRY(const LessonAnswer reference, referenceAnswer(live, m_snapshots));
+        QS_TRY(const Judgement judged, judge(live, reference, m_snapshots));
+        m_out << "The answer: " << judged.reference << "\n";
+        asked.shown = true;
+        return {};
+    }
+
+    using Prompt = std::pair<std::string LessonAnswer::*, std::string>; ///< null: the recipe
+    static std::vector<Prompt> promptsOf(const LessonQuestion& question)
+    {
+        const Prompt recipe { nullptr, "changes of the recipe, such as activation_type=uint8" };
+        switch (question.kind) {
+        case QuestionKind::Predict:
+            return { { &LessonAnswer::text,
+                "your prediction" + (question.unit.empty() ? "" : " in " + question.unit) } };
+        case QuestionKind::Number:
+            return { { &LessonAnswer::text, "number" + (question.unit.empty() ? "" : " in " + question.unit) } };
+        case QuestionKind::Choice:
+            return { { &LessonAnswer::text, "choice" } };
+        case QuestionKind::Pick:
+            return { { &LessonAnswer::text, question.pick->what } };
+        case QuestionKind::Reach:
+            return { recipe };
+        case QuestionKind::Repair:
+            return { { &LessonAnswer::cause, "cause" }, { &LessonAnswer::place, question.pick->what }, recipe };
+        }
+        return {};
+    }
+
+    const Lesson& m_lesson;
+    LessonSnapshots& m_snapshots;
+    std::ostream& m_out;
+    LessonJson m_results = LessonJson::array();
+};
+
+Issue inLesson(Issue issue, const std::string& folder)
+{
+    if (issue.kind == IssueKind::BadInput && issue.file.empty())
+        issue.file = folder;
+    return issue;
+}
+
+} // namespace
+
+Result<int> runLesson(const LessonOptions& o, Context& context)
+{
+    const CommonOptions& common = context.common;
+    QS_TRY(const uint64_t seed, wholeOption("--seed", o.seed, 0, UINT64_MAX));
+    QS_TRY(const LessonPlaces places, placesOf(o));
+    QS_TRY(const auto folders, foldersOf(o, places));
+    if (folders.size() != 1)
+        return badUse("'" + oneLine(o.which.front(), 80) + "' holds several lessons", "name one of them");
+    FileRoles files;
+    addFilesOf(files, common);
+    files.readsBelow(folders.front(), "a file of the lesson", [](std::string_view) { return true; });
+    QS_CHECK(checkFiles(files));
+    QS_TRY(const Lesson lesson, readLesson(folders.front(), places.examples, seed));
+    QS_TRY(LessonSnapshots snapshots, snapshotsOf(context));
+    const Stopwatch watch;
+    LessonTalk talk(lesson, snapshots, common.json == "-" ? std::cerr : std::cout);
+    auto complete = talk.whole();
+    if (!complete.ok())
+        return inLesson(complete.issue(), folders.front());
+    if (!common.json.empty()) {
+        const LessonJson json { { "schema_version", 1 }, { "lesson", lesson.id }, { "title", lesson.title },
+            { "seed", lesson.seed }, { "complete", *complete }, { "seconds", std::round(watch.ms()) / 1000 },
+            { "steps", talk.results() } };
+        QS_CHECK(writeOutput(common.json, json.dump(2, ' ', false, LessonJson::error_handler_t::replace) + "\n"));
+    }
+    return int(kDone);
+}
+
+} // namespace qs::cli

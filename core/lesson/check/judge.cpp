@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/lesson/check/judge.h"
+
+#include "core/base/text/one_line.h"
+#include "core/lesson/check/answer_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qs {
+
+namespace {
+
+using Kind = QuestionKind;
+
+bool isNumber(Kind kind) { return kind == Kind::Number || kind == Kind::Predict; }
+bool isRecipe(Kind kind) { return kind == Kind::Reach || kind == Kind::Repair; }
+
+/// A misconception as what it stands for: a number, the number of a choice, a name.
+Result<LessonValue> misconceptionValue(const LiveStep& step, size_t index)
+{
+    return evaluate(*step.step().misconceptions[index].answer, step.judged());
+}
+
+/// The first misconception for which `matches(value)` holds.
+template <class Matches> std::optional<size_t> misconceptionLike(const LiveStep& step, Matches matches)
+{
+    for (size_t i = 0; i < step.step().misconceptions.size(); ++i) {
+        if (!step.step().misconceptions[i].answer)
+            continue; // a recipe
+        if (const auto value = misconceptionValue(step, i); value.ok() && matches(*value))
+            return i;
+    }
+    return std::nullopt;
+}
+
+Result<Judgement> judgeNumber(const LiveStep& step, const std::string& text)
+{
+    const LessonQuestion& question = step.question();
+    QS_TRY(const double given, typedNumber(text, question.unit));
+    QS_TRY(const double reference, evaluateNumber(*question.answer, step.judged()));
+    QS_TRY(const double tolerance, toleranceOf(step, reference));
+    Judgement judged;
+    judged.right = std::fabs(given - reference) <= tolerance;
+    judged.reference = withUnit(reference, question.unit);
+    if (judged.right)
+        return judged;
+    judged.why = std::string(given > reference ? "too large" : "too small") + " by "
+        + withUnit(std::fabs(given - reference), question.unit);
+    judged.misconception = misconceptionLike(step, [&](const LessonValue& value) {
+        const double* wrong = std::get_if<double>(&value);
+        return wrong && std::fabs(given - *wrong) <= tolerance;
+    });
+    return judged;
+}
+
+Result<Judgement> judgeChoice(const LiveStep& step, const std::string& text)
+{
+    QS_TRY(const size_t given, typedChoice(text, step.question().choices.size()));
+    QS_TRY(const size_t right, rightChoice(step));
+    Judgement judged;
+    judged.right = given == right;
+    QS_TRY(const std::string reference, step.choiceText(right));
+    judged.reference = std::to_string(right + 1) + ": " + reference;
+    if (judged.right)
+        return judged;
+    judged.why = "another choice is right";
+    judged.misconception
+        = misconceptionLike(step, [&](const LessonValue& value) { return value == LessonValue(double(given + 1)); });
+    return judged;
+}
+
+Result<Judgement> judgePick(const LiveStep& step, const std::string& text)
+{
+    const LessonPick& pick = *step.question().pick;
+    QS_TRY(const LessonValue reference, evaluate(pick.answer, step.judged()));
+    QS_TRY(const std::string right, valueText(reference));
+    const auto same = [&](const LessonValue& value) -> Result<bool> {
+        if (std::holds_alternative<double>(value)) {
+            QS_TRY(const double number, typedNumber(text, {}));
+            return number == std::get<double>(value);
+        }
+        const auto* name = std::get_if<std::string>(&value);
+        return name && step.judged().sameThing(pick.what, trimmedAnswer(text), *name);
+    };
+    QS_TRY(const bool isRight, same(reference));
+    Judgement judged;
+    judged.right = isRight;
+    judged.reference = right;
+    if (judged.right)
+        return judged;
+    if (std::holds_alternative<std::string>(reference) && !step.judged().knows(trimmedAnswer(text)))
+        return badUse(
+            "there is no " + pick.what + " '" + oneLine(trimmedAnswer(text), 80) + "'", "give its whole name");
+    judged.why = "it is another " + pick.what;
+    judged.misconception = misconceptionLike(step, [&](const LessonValue& value) {
+        const auto equal = same(value);
+        return equal.ok() && *equal;
+    });
+    return judged;
+}
+
+/// The misconception whose recipe the answer's is.
+std::optional<size_t> misconceptionOfRecipe(const LiveStep& step, const LessonJson& changes)
+{
+    const auto recipeWith = [&](const LessonJson& with) { return inputsOf(step.lesson(), step.step().setup, with); };
+    const auto given = recipeWith(changes);
+    for (size_t i = 0; given.ok() && i < step.step().misconceptions.size(); ++i)
+        if (const auto wrong = recipeWith(step.step().misconceptions[i].recipe);
+            wrong.ok() && wrong->recipe == given->recipe)
+            return i;
+    return std::nullopt;
+}
+
+Result<Judgement> judgeRecipe(const LiveStep& step, const LessonJson& changes, LessonSnapshots& snapshots)
+{
+    if (const auto inputs = inputsOf(step.lesson(), step.step().setup, changes); !inputs.ok())
+        return badUse(inputs.issue().what, inputs.issue().remedy);
+    QS_TRY(const auto facts, step.changed(changes, snapshots));
+    QS_TRY(const bool holds, evaluateTruth(*step.question().condition, *facts));
+    Judgement judged;
+    judged.right = holds;
+    judged.reference = recipeText(step.question().reference);
+    if (!judged.right) {
+        judged.why = "the goal is not reached with this recipe";
+        judged.misconception = misconceptionOfRecipe(step, changes);
+    }
+    return judged;
+}
+
+Result<Judgement> judgeRepair(const LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
+{
+    QS_TRY(const Judgement cause, judgeChoice(step, answer.cause));
+    QS_TRY(const Judgement place, judgePick(step, answer.place));
+    QS_TRY(Judgement judged, judgeRecipe(step, answer.recipe, snapshots));
+    judged.reference = "cause " + cause.reference + "; place " + place.reference + "; " + judged.reference;
+    if (!cause.right)
+        judged.why = "it is not that cause";
+    else if (!place.right)
+        judged.why = "it is not that place";
+    judged.right = judged.right && cause.right && place.right;
+    return judged;
+}
+
+} // namespace
+
+Result<double> toleranceOf(const LiveStep& step, double reference)
+{
+    const LessonQuestion& question = step.question();
+    double tolerance = std::max(question.relative * std::fabs(reference), 1e-9 * std::max(1.0, std::fabs(reference)));
+    if (question.tolerance) {
+        QS_TRY(const double absolute, evaluateNumber(*question.tolerance, step.judged()));
+        tolerance = std::max(tolerance, absolute);
+    }
+    return tolerance;
+}
+
+Result<size_t> rightChoice(const LiveStep& step)
+{
+    std::optional<size_t> right;
+    const auto& choices = step.question().choices;
+    for (size_t i = 0; i < choices.size(); ++i) {
+        QS_TRY(const bool holds, evaluateTruth(choices[i].right, step.judged()));
+        if (holds && right)
+            return badInput(
+                "choices " + std::to_string(*right + 1) + " and " + std::to_string(i + 1) + " are both right");
+        if (holds)
+            right = i;
+    }
+    if (!right)
+        return badInput("no choice is right");
+    return *right;
+}
+
+Result<Judgement> judge(LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
+{
+    const Kind kind = step.question().kind;
+    if (isNumber(kind)) { // what cannot be read is said before anything runs
+        QS_CHECK(typedNumber(answer.text, step.question().unit));
+    }
+    QS_CHECK(step.run(snapshots));
+    if (isNumber(kind))
+        return judgeNumber(step, answer.text);
+    if (kind == Kind::Choice)
+        return judgeChoice(step, answer.text);
+    if (kind == Kind::Pick)
+        return judgePick(step, answer.text);
+    return kind == Kind::Reach ? judgeRecipe(step, answer.recipe, snapshots) : judgeRepair(step, answer, snapshots);
+}
+
+Result<LessonAnswer> referenceAnswer(LiveStep& step, LessonSnapshots& snapshots)
+{
+    QS_CHECK(step.run(snapshots));
+    const LessonQuestion& question = step.question();
+    LessonAnswer answer;
+    if (isNumber(question.kind)) {
+        QS_TRY(const double reference, evaluateNumber(*question.answer, step.judged()));
+        answer.text = exactText(reference);
+    }
+    if (question.pick) {
+        QS_TRY(const LessonValue reference, evaluate(question.pick->answer, step.judged()));
+        QS_TRY(answer.text, answerText(reference));
+        answer.place = answer.text;
+    }
+    if (!question.choices.empty()) {
+        QS_TRY(const size_t right, rightChoice(step));
+        (question.kind == Kind::Repair ? answer.cause : answer.text) = std::to_string(right + 1);
+    }
+    answer.recipe = question.reference;
+    return answer;
+}
+
+Result<LessonAnswer> misconceptionAnswer(LiveStep& step, size_t index, LessonSnapshots& snapshots)
+{
+    QS_TRY(LessonAnswer answer, referenceAnswer(step, snapshots));
+    if (isRecipe(step.question().kind)) {
+        answer.recipe = step.step().misconceptions[index].recipe;
+        return answer;
+    }
+    QS_TRY(const LessonValue value, misconceptionValue(step, index));
+    QS_TRY(answer.text, answerText(value));
+    return answer;
+}
+
+} // namespace qs
