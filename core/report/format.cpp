@@ -115,9 +115,11 @@ std::string quantizer(const QuantParams& params, bool dynamic)
         return type + ", dynamic";
     if (params.scale.empty())
         return kAbsent;
-    if (params.perTensor())
-        return fmt::format("{} * (q - {}) {}", number(double(params.scale[0])),
-            params.zeroPoint.empty() ? 0 : params.zeroPoint[0], type);
+    if (params.perTensor()) {
+        const int64_t zero = params.zeroPoint.empty() ? 0 : params.zeroPoint[0];
+        return fmt::format(
+            "{} * (q {} {}) {}", number(double(params.scale[0])), zero < 0 ? '+' : '-', std::abs(zero), type);
+    }
     const auto [low, high] = std::minmax_element(params.scale.begin(), params.scale.end());
     std::string text = fmt::format(
         "{}, {} scales {}..{}", type, count(params.scale.size()), number(double(*low)), number(double(*high)));

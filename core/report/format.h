@@ -21,7 +21,7 @@ std::string count(uint64_t n); ///< "1,234,567"
 std::string milliseconds(double ms); ///< "350 ms", "1.2 s"
 std::string bytes(uint64_t n); ///< "61.2 MB"
 std::string range(const std::optional<std::pair<double, double>>& range); ///< "[0, 6.10]"
-/// "0.0239 * (q - -128) int8", "int8, 64 scales 0.0031..0.0120, axis 0", "uint8, dynamic"; "-" without a quantizer.
+/// "0.0239 * (q + 128) int8", "int8, 64 scales 0.0031..0.0120, axis 0", "uint8, dynamic"; "-" without a quantizer.
 std::string quantizer(const QuantParams& params, bool dynamic);
 std::string match(MatchMethod method, double confidence); ///< "suffix 0.99"
 /// "1 sample", "3 samples".

@@ -48,6 +48,9 @@ class WeightLabTests : public QObject {
 private slots:
     void trialsEqualTheQuantizer_data();
     void trialsEqualTheQuantizer();
+    void blocksEqualANaiveLoop_data();
+    void blocksEqualANaiveLoop();
+    void storedForms();
     void channelsAndOutliers();
     void equalization();
     void nothingToTry();
@@ -85,6 +88,93 @@ void WeightLabTests::trialsEqualTheQuantizer()
         QVERIFY2(close(trial.sqnrDb, db(signal, noise), 1e-4), weightTrialName(trial).c_str());
         QCOMPARE(trial.channelSqnrDb.size(), size_t(weight.dim(size_t(axis))));
     }
+}
+
+void WeightLabTests::blocksEqualANaiveLoop_data()
+{
+    QTest::addColumn<int>("axis");
+    QTest::addColumn<int>("channelAxis");
+    QTest::addColumn<int>("size");
+    for (const int axis : { 0, 1 })
+        for (const int channelAxis : { 0, 1 })
+            for (const int size : { 1, 4, 9, 32 })
+                QTest::addRow("axis %d channels %d size %d", axis, channelAxis, size) << axis << channelAxis << size;
+}
+
+/// Symmetric and not, in blocks along one axis of which the last one is shorter.
+void WeightLabTests::blocksEqualANaiveLoop()
+{
+    QFETCH(int, axis);
+    QFETCH(int, channelAxis);
+    QFETCH(int, size);
+    const int rows = 11, columns = 13;
+    const auto x = normals(size_t(rows * columns), 17);
+    const Prepared model = twoLayers(Tensor::of<float>({ rows, columns }, x), Tensor::of<float>({ 1, 1 }, { 1 }));
+    WeightRow row = rowFor(model, "w1", channelAxis);
+    row.params = { DType::UInt4, { 1, 1 }, { 8, 8 }, axis, size };
+    const auto lab = weightLab(FoldedConstants(model.plan), row);
+    QVERIFY(lab);
+    QCOMPARE(lab->trials.size(), size_t(12));
+    const auto at = [&](int along, int across) { // element by place on the axis of blocks, and on the other
+        return size_t(axis == 0 ? along * columns + across : across * columns + along);
+    };
+    const int length = axis == 0 ? rows : columns, lines = axis == 0 ? columns : rows;
+    for (size_t t = 8; t < 12; ++t) {
+        const WeightTrial& trial = lab->trials[t];
+        QCOMPARE(trial.blockSize, int64_t(size));
+        const double high = trial.type == DType::UInt8 ? 255 : 15;
+        std::vector<double> signal(size_t(channelAxis == 0 ? rows : columns)), noise(signal.size());
+        for (int line = 0; line < lines; ++line)
+            for (int from = 0; from < length; from += size) {
+                const int end = std::min(from + size, length);
+                double low = 0, most = 0;
+                for (int i = from; i < end; ++i) {
+                    low = std::min(low, double(x[at(i, line)]));
+                    most = std::max(most, double(x[at(i, line)]));
+                }
+                if (trial.symmetric)
+                    low = -(most = std::max(most, -low));
+                const double scale = (most - low) / high;
+                const double zero = trial.symmetric ? (high + 1) / 2 : std::nearbyint(-low / scale);
+                for (int i = from; i < end; ++i) {
+                    const size_t e = at(i, line), c = channelAxis == 0 ? e / columns : e % columns;
+                    const double code = std::clamp(std::nearbyint(x[e] / scale) + zero, 0.0, high);
+                    signal[c] += double(x[e]) * x[e];
+                    noise[c] += std::pow((code - zero) * scale - x[e], 2);
+                }
+            }
+        double allSignal = 0, allNoise = 0;
+        for (size_t c = 0; c < signal.size(); ++c) {
+            allSignal += signal[c];
+            allNoise += noise[c];
+        }
+        if (size > 1) // else what is rounded exactly is a matter of the last bit
+            QVERIFY2(close(trial.sqnrDb, db(allSignal, allNoise), 1e-2), weightTrialName(trial).c_str());
+        QCOMPARE(trial.channelSqnrDb.size(), signal.size());
+        for (size_t c = 0; size > 1 && c < signal.size(); ++c)
+            QVERIFY(close(trial.channelSqnrDb[c], db(signal[c], noise[c]), 1e-2));
+    }
+}
+
+void WeightLabTests::storedForms()
+{
+    const auto name = [](const QuantParams& stored) {
+        const Prepared model
+            = twoLayers(Tensor::of<float>({ 2, 6 }, normals(12, 5)), Tensor::of<float>({ 1, 1 }, { 1 }));
+        WeightRow row = rowFor(model, "w1", 1);
+        row.params = stored;
+        std::string found;
+        const auto lab = weightLab(FoldedConstants(model.plan), row);
+        for (const WeightTrial& trial : lab->trials)
+            if (storesLike(trial, stored))
+                found += (found.empty() ? "" : " | ") + weightTrialName(trial);
+        return found;
+    };
+    QCOMPARE(name({ DType::Int8, { 1 }, { 0 }, {}, 0 }), std::string("int8 symmetric, per tensor"));
+    QCOMPARE(name({ DType::UInt4, { 1, 1 }, { 8, 7 }, 0, 0 }), std::string("uint4 asymmetric, per channel"));
+    QCOMPARE(name({ DType::UInt4, { 1, 1 }, { 8, 8 }, 1, 3 }), std::string("uint4 symmetric, blocks of 3"));
+    QCOMPARE(name({ DType::UInt4, { 1, 1 }, { 8, 7 }, 1, 3 }), std::string("uint4 asymmetric, blocks of 3"));
+    QCOMPARE(name({ DType::Int4, { 1, 1 }, { 0, 0 }, 1, 3 }), std::string("int4 symmetric, blocks of 3"));
 }
 
 void WeightLabTests::channelsAndOutliers()

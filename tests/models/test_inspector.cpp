@@ -74,7 +74,7 @@ private slots:
         const SnapshotPtr snapshot = fake::comparison();
         const Place place = activationPlace(*snapshot, 1);
         const auto rows = inspectorRows(*snapshot, place);
-        QCOMPARE(valueOf(rows, "quantizer"), QStringLiteral("0.0239 * (q - -128) int8, per tensor"));
+        QCOMPARE(valueOf(rows, "quantizer"), QStringLiteral("0.0239 * (q + 128) int8, per tensor"));
         QCOMPARE(valueOf(rows, "range / observed"), QStringLiteral("[0, 6.10] / [−1, 19.7]"));
         QCOMPARE(valueOf(rows, "accumulated"), QStringLiteral("30.0 dB, ideal 41.3 dB"));
         QCOMPARE(valueOf(rows, "noise"), QStringLiteral("clip 70 %, round 6 %, weights 0 %, inherit 24 %"));

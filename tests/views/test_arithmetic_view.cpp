@@ -13,6 +13,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QPushButton>
+#include <QSplitter>
 #include <QTableView>
 
 #include <algorithm>
@@ -137,7 +138,11 @@ private slots:
         QTest::keyClicks(&field, "0, 3, 1, 999");
         QVERIFY(field.wrong());
         QVERIFY(!e.panel().note().isEmpty());
+        QVERIFY(!e.panel().findChild<QSplitter*>()->isVisible());
         QCOMPARE(e.chosen()->index, elementOf(shape, { 0, 3, 1, 2 }));
+        field.selectAll();
+        QTest::keyClicks(&field, "0, 3, 1, 1");
+        QTRY_VERIFY(e.panel().findChild<QSplitter*>()->isVisible());
     }
 
     void largestErrorOfAllShownSamples()

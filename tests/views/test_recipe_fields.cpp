@@ -211,6 +211,38 @@ private slots:
         QCOMPARE(fields.wrong(), QStringLiteral("highest must be above lowest.\nscale must be above 0."));
     }
 
+    /// What is said of a wrong text moves no field under the mouse, and reset takes such texts, too.
+    void wrongFieldsStayAndAreReset()
+    {
+        Fields fields;
+        QVERIFY(fields.ready());
+        QVERIFY(!fields.selectTensor().empty());
+        auto* type = [&] {
+            for (QComboBox* combo : fields.editor.findChildren<QComboBox*>())
+                if (combo->accessibleName() == QStringLiteral("type"))
+                    return combo;
+            return static_cast<QComboBox*>(nullptr);
+        }();
+        QVERIFY(type);
+        type->setCurrentIndex(1);
+        emit type->activated(1);
+        const auto fromBelow = [&](QWidget* widget) { // the editor stands at the lower end of its panel
+            return fields.editor.height() - widget->mapTo(&fields.editor, QPoint()).y();
+        };
+        fields.editor.adjustSize();
+        const int before = fromBelow(fields.field(QStringLiteral("highest")));
+        fields.type(QStringLiteral("lowest"), QStringLiteral("abc"));
+        QVERIFY(!fields.wrong().isEmpty());
+        fields.editor.adjustSize();
+        QCOMPARE(fromBelow(fields.field(QStringLiteral("highest"))), before);
+        for (QToolButton* button : fields.editor.findChildren<QToolButton*>())
+            if (button->text() == QStringLiteral("↺"))
+                QTest::mouseClick(button, Qt::LeftButton);
+        QCOMPARE(type->currentIndex(), 0);
+        QVERIFY(fields.wrong().isEmpty());
+        QVERIFY(fields.field(QStringLiteral("lowest"))->text() != QStringLiteral("abc"));
+    }
+
     void whatChangesNothingSaysSo()
     {
         Fields fields;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/work/long_work.h"
+#include "core/quant/recipe/recipe_edit.h"
 #include "core/quant/recipe/recipe_json.h"
 #include "tests/views/support/example_window.h"
 #include "widgets/plots/histogram_plot.h"
@@ -385,6 +386,25 @@ private slots:
         example.stack().undo();
         example.stack().undo();
         QCOMPARE(panel->plot().data().representable->second, before);
+    }
+
+    /// Once the range was run, its numbers are measured, whatever digits it has.
+    void aRangeThatWasRunIsMeasured()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        const ActivationRow* row = example.movableTensor();
+        QVERIFY(row);
+        const std::string name = row->name;
+        const double lowest = row->range->first * 0.7123456789, highest = row->range->second * 0.7123456789;
+        auto* panel = example.window.findChild<DistributionPanel*>();
+        example.session.setAutoRun(false);
+        RecipeEdits& edits = example.session.recipe();
+        edits.apply(QStringLiteral("range"), withRange(edits.recipe(), name, lowest, highest));
+        QTRY_VERIFY(panel->noise().text().startsWith(QStringLiteral("predicted")));
+        example.session.run();
+        QVERIFY(example.settled());
+        QTRY_VERIFY(panel->noise().text().startsWith(QStringLiteral("measured")));
     }
 
     void settingsAreEditedAndReset()

@@ -94,7 +94,7 @@ QuantParams paramsForRange(const ActivationRow& row, const Recipe& recipe, doubl
     rules.symmetric = symmetricRange(recipe, row.name);
     rules.minimumRange = recipe.minimumRange;
     rules.restricted = recipe.restrictedAsymmetric;
-    const ScaleZero found = scaleAndZeroPoint(float(lowest), float(highest), rules);
+    const ScaleZero found = scaleAndZeroPoint(lowest, highest, rules); // as the quantizer takes what is given
     QuantParams params;
     params.dtype = row.params.dtype;
     params.scale = { found.scale };

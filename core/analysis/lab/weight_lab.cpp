@@ -42,48 +42,107 @@ std::vector<double> signalPowers(const ChannelMajor& x)
     return powers;
 }
 
-/// Fills in what the trial asks for; false where the weight cannot be quantized so.
-bool tryOut(
-    const Tensor& weight, const ChannelMajor& x, const std::vector<double>& powers, int64_t axis, WeightTrial& trial)
+/// Fills in what each channel loses.
+void fill(WeightTrial& trial, const std::vector<double>& powers, const std::vector<double>& noises)
 {
-    const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, false, std::nullopt, false };
-    const auto params = weightParams(weight, rules, trial.perChannel ? std::optional(axis) : std::nullopt);
-    if (!params.ok())
-        return false;
-    const CodeRange codes = params.value().codes();
     double signal = 0, noise = 0;
-    for (size_t c = 0; c < x.channels(); ++c) {
-        const size_t s = trial.perChannel ? c : 0;
-        const auto zero = float(params.value().zeroPoint[s]);
-        const double own
-            = roundingNoise(x.channel(c), params.value().scale[s], float(codes.low) - zero, float(codes.high) - zero);
-        trial.channelSqnrDb.push_back(powerRatioDb(powers[c], own));
+    for (size_t c = 0; c < powers.size(); ++c) {
+        trial.channelSqnrDb.push_back(powerRatioDb(powers[c], noises[c]));
         const Number& db = trial.channelSqnrDb.back();
         if (db && (!trial.worstChannelDb || *db < *trial.worstChannelDb))
             trial.worstChannelDb = db;
         signal += powers[c];
-        noise += own;
+        noise += noises[c];
     }
     trial.sqnrDb = powerRatioDb(signal, noise);
     trial.exact = noise == 0;
+}
+
+double noiseOf(std::span<const float> x, const QuantParams& params, size_t s)
+{
+    const CodeRange codes = params.codes();
+    const auto zero = float(params.zeroPoint[s]);
+    return roundingNoise(x, params.scale[s], float(codes.low) - zero, float(codes.high) - zero);
+}
+
+/// What one channel of a matrix loses in blocks.
+double blockedNoise(std::span<const float> channel, size_t c, int64_t axis, const QuantParams& params, size_t channels)
+{
+    const auto size = size_t(params.blockSize);
+    const size_t along = *params.axis == axis ? channels : channel.size(); // elements on the axis of the blocks
+    const size_t blocks = (along + size - 1) / size;
+    const size_t across = params.scale.size() / blocks;
+    const auto scaleAt = [&](size_t block, size_t other) {
+        return *params.axis == 0 ? block * across + other : other * blocks + block;
+    };
+    double noise = 0;
+    if (*params.axis == axis) { // each element lies in a block with elements of other channels
+        for (size_t i = 0; i < channel.size(); ++i)
+            noise += noiseOf(channel.subspan(i, 1), params, scaleAt(c / size, i));
+        return noise;
+    }
+    for (size_t b = 0; b < blocks; ++b)
+        noise += noiseOf(channel.subspan(b * size, std::min(size, channel.size() - b * size)), params, scaleAt(b, c));
+    return noise;
+}
+
+/// A weight, and how the file stores it.
+struct Tried {
+    const Tensor& weight;
+    const ChannelMajor& x;
+    int64_t axis; ///< of the channels
+    const QuantParams& stored;
+    std::vector<double> powers;
+};
+
+/// Fills in what the trial asks for; false where the weight cannot be quantized so.
+bool tryOut(const Tried& of, WeightTrial& trial)
+{
+    const ScaleRules rules { trial.type, DType::Float32, trial.symmetric, false, std::nullopt, false };
+    const bool blocked = trial.blockSize > 0;
+    const auto params = blocked
+        ? blockedWeightParams(of.weight, rules, *of.stored.axis, trial.blockSize)
+        : weightParams(of.weight, rules, trial.perChannel ? std::optional(of.axis) : std::nullopt);
+    if (!params.ok())
+        return false;
+    std::vector<double> noises;
+    for (size_t c = 0; c < of.x.channels(); ++c)
+        noises.push_back(blocked ? blockedNoise(of.x.channel(c), c, of.axis, *params, of.x.channels())
+                                 : noiseOf(of.x.channel(c), *params, trial.perChannel ? c : 0));
+    fill(trial, of.powers, noises);
     return true;
 }
 
-std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, int64_t axis)
+bool isUnsigned(DType type) { return codeRange(type).value_or(CodeRange { -1, 0 }).low == 0; }
+
+/// Blocks have the parameters of a matrix only.
+bool triesBlocks(const Tensor& weight, const QuantParams& stored)
 {
-    const auto powers = signalPowers(x);
+    return stored.blockSize > 0 && stored.axis && *stored.axis >= 0 && *stored.axis < 2 && weight.rank() == 2;
+}
+
+std::vector<WeightTrial> allTrials(const Tensor& weight, const ChannelMajor& x, int64_t axis, const QuantParams& stored)
+{
+    const Tried of { weight, x, axis, stored, signalPowers(x) };
     std::vector<WeightTrial> trials;
+    const auto add = [&](WeightTrial trial) {
+        if (tryOut(of, trial))
+            trials.push_back(std::move(trial));
+    };
     for (const bool eight : { true, false })
         for (const bool symmetric : { true, false })
             for (const bool perChannel : { false, true }) {
-                WeightTrial trial;
-                trial.type
+                const DType type
                     = eight ? (symmetric ? DType::Int8 : DType::UInt8) : (symmetric ? DType::Int4 : DType::UInt4);
-                trial.symmetric = symmetric;
-                trial.perChannel = perChannel;
-                if (tryOut(weight, x, powers, axis, trial))
-                    trials.push_back(std::move(trial));
+                add({ .type = type, .symmetric = symmetric, .perChannel = perChannel });
             }
+    for (const bool eight : { true, false })
+        for (const bool symmetric : { true, false }) {
+            const bool plain = !symmetric || isUnsigned(stored.dtype); // a zero point in the middle
+            const DType type = eight ? (plain ? DType::UInt8 : DType::Int8) : (plain ? DType::UInt4 : DType::Int4);
+            if (triesBlocks(weight, stored))
+                add({ .type = type, .symmetric = symmetric, .blockSize = stored.blockSize });
+        }
     return trials;
 }
 
@@ -148,14 +207,14 @@ std::vector<WeightChannel> channelsOfRow(const WeightRow& row, const ChannelMajo
     return channels;
 }
 
-EqualizedTrial equalizedTrial(const Tensor& weight, int64_t axis)
+EqualizedTrial equalizedTrial(const Tensor& weight, const WeightRow& row)
 {
     EqualizedTrial trial;
-    const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), axis));
+    const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));
     for (size_t c = 0; c < x.channels(); ++c)
         trial.channelAbsMax.push_back(largestMagnitude(x.channel(c)));
     trial.rangeRatio = largestOverMedian(trial.channelAbsMax);
-    trial.trials = allTrials(weight, x, axis);
+    trial.trials = allTrials(weight, x, row.channelAxis, row.params);
     return trial;
 }
 
@@ -174,7 +233,18 @@ std::map<NodeId, Tensor> layerWeights(const GraphDraft& draft)
 std::string weightTrialName(const WeightTrial& trial)
 {
     return std::string(dtypeName(trial.type)) + (trial.symmetric ? " symmetric" : " asymmetric")
-        + (trial.perChannel ? ", per channel" : ", per tensor");
+        + (trial.blockSize > 0     ? ", blocks of " + std::to_string(trial.blockSize)
+                : trial.perChannel ? ", per channel"
+                                   : ", per tensor");
+}
+
+bool storesLike(const WeightTrial& trial, const QuantParams& stored)
+{
+    const bool blocked = stored.blockSize > 0;
+    const int64_t middle = blocked && isUnsigned(stored.dtype) ? (stored.codes().high + 1) / 2 : 0;
+    const bool symmetric = std::ranges::all_of(stored.zeroPoint, [&](int32_t zero) { return zero == middle; });
+    return trial.type == stored.dtype && trial.symmetric == symmetric && trial.blockSize == stored.blockSize
+        && (blocked || trial.perChannel != stored.perTensor());
 }
 
 Result<EqualizationPreview> previewEqualization(
@@ -211,7 +281,7 @@ std::optional<WeightLab> weightLab(
     const Tensor weight = asFloat32(*constant);
     const ChannelMajor x(weight.data<float>(), channelsOf(weight.shape(), row.channelAxis));
     WeightLab lab;
-    lab.trials = allTrials(weight, x, row.channelAxis);
+    lab.trials = allTrials(weight, x, row.channelAxis, row.params);
     if (lab.trials.empty()) // not finite
         return std::nullopt;
     lab.channels = channelsOfRow(row, x);
@@ -224,7 +294,7 @@ std::optional<WeightLab> weightLab(
     lab.rangeRatio = largestOverMedian(std::move(absMax));
     if (preview)
         if (const auto found = preview->weights.find(row.floatNode); found != preview->weights.end())
-            lab.equalized = equalizedTrial(asFloat32(found->second), row.channelAxis);
+            lab.equalized = equalizedTrial(asFloat32(found->second), row);
     return lab;
 }
 

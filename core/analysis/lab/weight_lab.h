@@ -22,8 +22,12 @@ struct WeightTrial {
     bool exact = false;
     std::vector<Number> channelSqnrDb;
     Number worstChannelDb; ///< lowest of them
+    int64_t blockSize = 0; ///< elements along the stored axis that share a scale; 0: no blocks
 };
-std::string weightTrialName(const WeightTrial& trial); ///< "int8 symmetric, per channel"
+std::string weightTrialName(
+    const WeightTrial& trial); ///< "int8 symmetric, per channel", "uint4 symmetric, blocks of 32"
+/// Whether codes with these parameters are what the trial is about, if with other scales.
+bool storesLike(const WeightTrial& trial, const QuantParams& stored);
 
 /// One output channel.
 struct WeightChannel {
@@ -46,7 +50,7 @@ struct WeightLab {
     Number rangeRatio; ///< largest over median absolute maximum of the channels
     double outlierShare = 0; ///< elements beyond half the largest magnitude: without them one bit less would do
     double bulkRange = 0; ///< share of the largest magnitude that 99 % of the elements stay below
-    /// 8 and 4 bits, symmetric and not, per tensor and per channel.
+    /// 8 and 4 bits, symmetric and not, per tensor and per channel; of a matrix that is stored in blocks in such, too.
     std::vector<WeightTrial> trials;
     std::optional<EqualizedTrial> equalized; ///< where equalization would change this weight
 };

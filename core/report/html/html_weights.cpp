@@ -45,7 +45,7 @@ std::string strip(const WeightLab& lab)
 std::string trialCell(const std::vector<WeightTrial>& trials, DType type, bool perChannel)
 {
     const auto trial = std::ranges::find_if(
-        trials, [&](const WeightTrial& t) { return t.type == type && t.perChannel == perChannel; });
+        trials, [&](const WeightTrial& t) { return t.type == type && t.perChannel == perChannel && t.blockSize == 0; });
     return trial == trials.end() ? "<td></td>" : decibels(trial->sqnrDb, trial->exact);
 }
 

@@ -3,6 +3,8 @@
 #include "widgets/models/inspector/inspector_model.h"
 #include "widgets/views/graph/graph_numbers.h"
 #include "widgets/views/graph/group_painter.h"
+#include "widgets/views/graph/view/around_bar.h"
+#include "widgets/views/graph/view/graph_search_bar.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -83,6 +85,7 @@ private slots:
     void aClosedGroupIsExcludedAsOne();
     void escapeLeavesTheSampleFirst();
     void neighbourhoodOnly();
+    void barsCoverNothing();
     void fitHoldsEveryGraph();
     void jumpsAreReadable();
     void nodesInBodiesAreSelected();
@@ -278,6 +281,30 @@ void TestGraphGroups::neighbourhoodOnly()
     QTRY_VERIFY(shown.titled("Conv conv_150") != 0);
     QTest::keyClick(&shown.panel.canvas(), Qt::Key_N);
     QTRY_VERIFY(shown.scene().frameCount() > 0);
+}
+
+/// Neither each other nor, after a fit, the drawing.
+void TestGraphGroups::barsCoverNothing()
+{
+    ShownGraph shown(200);
+    QVERIFY(shown.load());
+    GraphCanvas& canvas = shown.panel.canvas();
+    QVERIFY(shown.small.session.selection().selectByName("conv_100"));
+    QTest::keyClick(&canvas, Qt::Key_N);
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(7));
+    auto* around = canvas.findChild<AroundBar*>();
+    auto* search = canvas.findChild<GraphSearchBar*>();
+    QVERIFY(around->isVisible());
+    for (const bool searching : { false, true }) {
+        if (searching)
+            shown.panel.openSearch();
+        QVERIFY(!searching || !around->geometry().intersects(search->geometry()));
+        QVERIFY(!searching || canvas.rect().contains(search->geometry()));
+        canvas.fit();
+        const QPointF top = canvas.onWidget(shown.scene().bounds().topLeft());
+        const QPointF end = canvas.onWidget(shown.scene().bounds().bottomRight());
+        QVERIFY(top.y() >= around->geometry().bottom() && end.y() <= canvas.height() + 1);
+    }
 }
 
 void TestGraphGroups::fitHoldsEveryGraph()

@@ -202,9 +202,9 @@ QString quantizerText(const QuantParams& params)
     const QString dtype = toQt(dtypeName(params.dtype));
     if (params.perTensor()) {
         const int zeroPoint = params.zeroPoint.empty() ? 0 : params.zeroPoint.front();
-        return QStringLiteral("%1 * (q - %2) %3, per tensor")
-            .arg(numberText(params.scale.front()))
-            .arg(zeroPoint)
+        return QStringLiteral("%1 * (q %2 %3) %4, per tensor")
+            .arg(numberText(params.scale.front()), QChar(zeroPoint < 0 ? u'+' : u'-'))
+            .arg(std::abs(int64_t(zeroPoint)))
             .arg(dtype);
     }
     return QStringLiteral("s[c] * (q - z[c]) %1, %2 scales")

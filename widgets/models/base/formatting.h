@@ -32,7 +32,7 @@ QString durationText(double milliseconds); ///< "0.4 ms", "350 ms", "1.2 s", "2 
 QString rangeText(const std::optional<std::pair<double, double>>& range); ///< "[0, 6.10]"
 QString shapeLabel(const Shape& shape); ///< "1×32×25×20", "scalar"
 QString dimsLabel(const std::optional<Dims>& dims); ///< the same with names for dynamic sizes
-/// "0.0239 * (q - -128) int8, per tensor"; "64 scales, axis 0" where there are many.
+/// "0.0239 * (q + 128) int8, per tensor"; "64 scales, axis 0" where there are many.
 QString quantizerText(const QuantParams& params);
 /// "int8 per tensor", "int8 per channel, axis 0", "int4 blocks of 32, axis 1".
 QString granularityText(const QuantParams& params);

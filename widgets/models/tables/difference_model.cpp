@@ -88,7 +88,7 @@ QString otherName(const Snapshot& snapshot)
 DifferenceModel::DifferenceModel(QObject* parent)
     : SnapshotModel(parent)
 {
-    const QString typical = QStringLiteral("0.0239 * (q - -128) int8, per tensor");
+    const QString typical = QStringLiteral("0.0239 * (q + 128) int8, per tensor");
     const auto first = [](const R& row) { return quantizerOf(row.a); };
     const auto second = [](const R& row) { return quantizerOf(row.b); };
     const auto size = [](double gainDb) { return Number(std::fabs(gainDb)); };

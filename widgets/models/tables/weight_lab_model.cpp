@@ -7,12 +7,6 @@ namespace qs {
 
 namespace {
 
-bool isStored(const WeightTrial& trial, const QuantParams& stored)
-{
-    const bool symmetric = std::ranges::all_of(stored.zeroPoint, [](int32_t zero) { return zero == 0; });
-    return trial.type == stored.dtype && trial.perChannel != stored.perTensor() && trial.symmetric == symmetric;
-}
-
 std::string wayOf(const LabRow& row) { return weightTrialName(row.trial); }
 
 QString storedTip(const LabRow& row) { return row.stored ? WeightLabModel::tr("As the file stores it") : QString(); }
@@ -53,7 +47,7 @@ void WeightLabModel::setLab(const WeightLab* lab, const QuantParams& stored)
         const WeightTrial& trial = lab->trials[i];
         const bool equalized = lab->equalized && i < lab->equalized->trials.size();
         rows.push_back(
-            { trial, equalized ? std::optional(lab->equalized->trials[i]) : std::nullopt, isStored(trial, stored) });
+            { trial, equalized ? std::optional(lab->equalized->trials[i]) : std::nullopt, storesLike(trial, stored) });
     }
     setRows(std::move(rows));
 }

@@ -141,7 +141,10 @@ void ArithmeticPanel::buildTop()
     connect(m_back, &QToolButton::clicked, m_stepper, &ElementStepper::back);
     connect(m_forward, &QToolButton::clicked, m_stepper, &ElementStepper::forward);
     connect(m_play, &QPushButton::clicked, this, [this] { m_stepper->play(!m_stepper->playing()); });
-    connect(m_field, &SliceField::problemChanged, this, &ArithmeticPanel::showNotes);
+    connect(m_field, &SliceField::problemChanged, this, [this] {
+        showTables();
+        showNotes();
+    });
     connect(m_field, &SliceField::chosen, this, [this](const TensorSlice& slice) {
         if (!slice.ranges().empty() || m_shape.empty())
             return; // more indices are to come
@@ -221,10 +224,7 @@ void ArithmeticPanel::refresh()
     m_terms->show(explanation ? pathOf(explanation).front() : nullptr);
     m_stepTable->clearSpans();
     m_steps->show(explanation);
-    m_splitter->setVisible(explanation != nullptr);
-    m_headline->setVisible(explanation != nullptr);
-    m_empty->setVisible(!explanation);
-    m_empty->setText(explanation ? QString() : m_shown->hint());
+    showTables();
     m_largest->setEnabled(explanation != nullptr);
     m_field->setEnabled(!m_shown->name().isEmpty()); // it may be that somebody types
     refreshChips();
@@ -259,10 +259,8 @@ void ArithmeticPanel::refreshChips()
 
 QString ArithmeticPanel::notes() const
 {
-    if (!m_field->problem().isEmpty())
-        return m_field->problem();
     const auto& found = m_shown->found();
-    if (!found)
+    if (!found || m_field->wrong())
         return {};
     QStringList notes;
     for (const ExplanationPtr& e : pathOf(found->explanation)) {
@@ -276,6 +274,17 @@ QString ArithmeticPanel::notes() const
     if (difference && !difference->reservation.empty())
         notes << toQt(difference->reservation);
     return notes.join(QStringLiteral(" · "));
+}
+
+/// An index that cannot be read has no terms: those of what was half typed would be taken for its.
+void ArithmeticPanel::showTables()
+{
+    const auto& found = m_shown->found();
+    const bool shown = found && found->explanation && !m_field->wrong();
+    m_splitter->setVisible(shown);
+    m_headline->setVisible(shown);
+    m_empty->setVisible(!shown);
+    m_empty->setText(shown ? QString() : m_field->wrong() ? m_field->problem() : m_shown->hint());
 }
 
 void ArithmeticPanel::showNotes()
@@ -351,7 +360,7 @@ void ArithmeticPanel::showSteps()
 
 QString ArithmeticPanel::headline() const { return m_headline->text(); }
 
-QString ArithmeticPanel::note() const { return m_note->text(); }
+QString ArithmeticPanel::note() const { return m_field->wrong() ? m_empty->text() : m_note->text(); }
 
 void ArithmeticPanel::resizeEvent(QResizeEvent* event)
 {

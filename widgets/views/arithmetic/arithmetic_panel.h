@@ -59,6 +59,7 @@ private:
     void followRow(const QModelIndex& index);
     bool aheadOf(int position) const;
     QString notes() const;
+    void showTables();
     void showNotes();
 
     Session& m_session;

@@ -187,6 +187,9 @@ void WeightLabPanel::show(const std::optional<WeightLab>& lab)
     showSummary();
     m_table->show();
     showWholeTable();
+    for (int way = 0; way < m_model.rowCount(); ++way)
+        if (m_model.index(way, 0).data(WeightLabModel::StoredRole).toBool())
+            m_table->scrollTo(m_model.index(way, 0), QAbstractItemView::PositionAtCenter);
 }
 
 /// The table gets the room that its texts need, and the chart the rest.

@@ -80,6 +80,15 @@ void GraphCanvas::setTips(TipText box, TipText edge)
     m_edgeTip = std::move(edge);
 }
 
+void GraphCanvas::setCovered(int pixels)
+{
+    if (pixels == m_covered)
+        return;
+    m_covered = pixels;
+    if (m_untouched)
+        showFirstView();
+}
+
 QRectF GraphCanvas::visibleArea() const
 {
     return { toScene({ 0, 0 }), toScene({ double(width()), double(height()) }) };
@@ -90,7 +99,7 @@ double GraphCanvas::fitZoom() const
     const QRectF bounds = m_scene ? m_scene->bounds() : QRectF();
     if (bounds.isEmpty())
         return 1;
-    return std::clamp(std::min(width() / bounds.width(), height() / bounds.height()), kSmallestZoom, textZoom());
+    return std::clamp(std::min(width() / bounds.width(), uncovered() / bounds.height()), kSmallestZoom, textZoom());
 }
 
 /// Texts of the drawing have the size of the usual font; beside a larger one they are drawn larger.
@@ -105,7 +114,7 @@ void GraphCanvas::showFirstView()
     const double whole = fitZoom();
     const double text = textZoom();
     if (whole >= kReadableZoom * text) {
-        setView(whole, QPointF(width(), height()) / 2 - bounds.center() * whole);
+        setView(whole, middle() - bounds.center() * whole);
         return;
     }
     const double beside = width() - minimapRoom(bounds, size());
@@ -114,11 +123,11 @@ void GraphCanvas::showFirstView()
     const double zoom = std::clamp(room / bounds.width(), kReadableZoom * text, text);
     const uint32_t box = m_look.selected.value_or(0);
     const QPointF centre = m_scene->box(box).center();
-    QPointF offset = QPointF(width(), height()) / 2 - centre * zoom;
+    QPointF offset = middle() - centre * zoom;
     if (bounds.width() * zoom <= room)
         offset.setX(std::min((width() - bounds.width() * zoom) / 2, room - bounds.width() * zoom));
     const double lowest = height() - bounds.height() * zoom;
-    offset.setY(std::clamp(offset.y(), std::min(0.0, lowest), 0.0));
+    offset.setY(std::clamp(offset.y(), std::min(double(m_covered), lowest), double(m_covered)));
     setView(zoom, offset);
 }
 
@@ -149,7 +158,7 @@ void GraphCanvas::fit()
         return;
     const double zoom = fitZoom();
     m_untouched = false;
-    setView(zoom, QPointF(width(), height()) / 2 - m_scene->bounds().center() * zoom);
+    setView(zoom, middle() - m_scene->bounds().center() * zoom);
 }
 
 void GraphCanvas::focusSelection()

@@ -32,6 +32,9 @@ public:
     /// As many boxes as the scene has.
     void setLook(GraphLook look);
     void setTips(TipText box, TipText edge);
+    /// Pixels at the upper edge where something lies over the drawing: it begins below in the first view, and where all
+    /// of it is fitted.
+    void setCovered(int pixels);
 
     double zoom() const { return m_zoom; }
     QRectF visibleArea() const; ///< in scene coordinates
@@ -76,6 +79,8 @@ protected:
 private:
     QPointF toScene(QPointF widget) const { return (widget - m_offset) / m_zoom; }
     double fitZoom() const;
+    double uncovered() const { return height() - m_covered; }
+    QPointF middle() const { return { width() / 2.0, m_covered + uncovered() / 2 }; } ///< of what is not covered
     double textZoom() const;
     void zoomAt(QPointF widget, double factor);
     void setView(double zoom, QPointF offset);
@@ -92,6 +97,7 @@ private:
     QString m_message;
     TipText m_boxTip, m_edgeTip;
     double m_zoom = 1;
+    int m_covered = 0;
     QPointF m_offset; ///< of the scene's origin, in widget pixels
     bool m_untouched = true; ///< nobody zoomed or moved yet: a resize repeats the first view
     bool m_focusShown = false;

@@ -347,10 +347,15 @@ std::optional<std::pair<uint32_t, BoxNumber>> GraphPanel::otherTensorSelected() 
 
 void GraphPanel::placeOverlays()
 {
-    m_search->adjustSize();
-    m_search->move(m_canvas->width() - m_search->width() - kSearchMargin, kSearchMargin);
     m_aroundBar->adjustSize();
     m_aroundBar->move(kSearchMargin, kSearchMargin);
+    m_search->adjustSize();
+    const int left = m_canvas->width() - m_search->width() - kSearchMargin;
+    const QRect bar = m_aroundBar->isHidden() ? QRect() : m_aroundBar->geometry();
+    const bool beside = bar.isEmpty() || bar.right() + kSearchMargin <= left;
+    m_search->move(left, beside ? kSearchMargin : bar.bottom() + kSearchMargin);
+    const int ofSearch = m_search->isHidden() ? 0 : m_search->geometry().bottom() + 1;
+    m_canvas->setCovered(bar.isEmpty() ? 0 : std::max(bar.bottom() + 1, ofSearch));
 }
 
 /// In as many words as there is room for: the box becomes shorter first, then a list stands for the chips, and last
@@ -431,6 +436,7 @@ void GraphPanel::openSearch()
 void GraphPanel::closeSearch()
 {
     m_search->hide();
+    placeOverlays();
     m_found.clear();
     m_matches.clear();
     m_canvas->setFocus();

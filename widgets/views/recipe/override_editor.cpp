@@ -23,6 +23,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -93,9 +94,9 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(12, 3, 10, 3);
     column->setSpacing(4);
+    column->addWidget(m_wrong); // above the fields, which keep their place when it comes
     column->addLayout(buildFirstRow());
     column->addWidget(m_fields);
-    column->addWidget(m_wrong);
     column->addWidget(m_idle);
     m_idle->setObjectName(QStringLiteral("overrideIdle"));
     wrapText(*m_idle);
@@ -136,6 +137,8 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
     connect(m_more, &QToolButton::toggled, this, &OverrideEditor::refresh);
     connect(m_reset, &QToolButton::clicked, this, [this] {
         const RecipeEdits& edits = m_session.recipe();
+        for (QLineEdit* field : { m_lowest, m_highest, m_scale, m_zeroPoint })
+            field->setModified(false); // what was typed gives way, too
         apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
     });
     connect(m_quantize, &QCheckBox::clicked, this, [this] {
@@ -322,14 +325,13 @@ void OverrideEditor::refreshTensor(const std::string& name)
     m_symmetric->setCurrentIndex(!said.symmetric ? 0 : *said.symmetric ? 2 : 1);
     m_calibrator->setCurrentIndex(calibratorIndex(edits.recipe(), name));
     m_calibrator->setEnabled(!constant());
-    for (const auto& origin : { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric })
-        if (origin) {
-            m_origin->setText(originText(*origin));
-            m_reset->setToolTip(tr("Forget what is set here for %1").arg(toQt(name)));
-            m_reset->setEnabled(*origin == ValueOrigin::Override);
-            return;
-        }
-    m_origin->clear();
+    const std::array all { origins.range, origins.scale, origins.calibrator, origins.type, origins.symmetric };
+    auto origin = std::ranges::find(all, std::optional(ValueOrigin::Override));
+    m_reset->setEnabled(origin != all.end());
+    if (origin == all.end())
+        origin = std::ranges::find_if(all, [](const auto& o) { return o.has_value(); });
+    m_origin->setText(origin == all.end() ? QString() : originText(**origin));
+    m_reset->setToolTip(tr("Forget what is set here for %1").arg(toQt(name)));
 }
 
 void OverrideEditor::apply(const QString& what, const Recipe& next)

@@ -17,7 +17,7 @@ class QToolButton;
 namespace qs {
 
 /// What the recipe says of the node and tensor at a place in particular: quantized or not, type, range, scale and zero
-/// point, symmetry, calibrator. Empty fields follow the recipe's defaults; what cannot be is said below them and
+/// point, symmetry, calibrator. Empty fields follow the recipe's defaults; what cannot be is said above them and
 /// changes nothing. Hidden where nothing can be said.
 class OverrideEditor : public QFrame {
     Q_OBJECT

@@ -121,7 +121,7 @@ void ValuesPanel::buildTop()
     m_kinds->setAccessibleName(tr("Which numbers"));
     connect(m_kinds, &QComboBox::activated, this, [this] { setKind(ValueKind(m_kinds->currentData().toInt())); });
     connect(m_field, &SliceField::chosen, this, &ValuesPanel::setSlice);
-    connect(m_field, &SliceField::problemChanged, this, &ValuesPanel::showInfo);
+    connect(m_field, &SliceField::problemChanged, this, &ValuesPanel::showProblem);
 }
 
 void ValuesPanel::buildTable()
@@ -258,6 +258,20 @@ void ValuesPanel::fitColumns()
     m_table->horizontalHeader()->setVisible(m_view.across.has_value());
 }
 
+/// A slice that cannot be read has no table: that of what was half typed would be taken for it.
+void ValuesPanel::showProblem()
+{
+    showInfo();
+    if (!m_field->wrong() || !m_shown->values())
+        return;
+    m_model->show({});
+    showPages();
+    for (QLabel* line : { m_note, m_ofSlice, m_ofWhole })
+        showText(line, {});
+    m_empty->setText(m_field->problem());
+    m_empty->show();
+}
+
 void ValuesPanel::showInfo()
 {
     const auto& values = m_shown->values();
@@ -269,7 +283,8 @@ void ValuesPanel::showInfo()
     if (m_session.numbers().stale())
         rest += tr(" · before the changes");
     header()->setInfo(toQt(values->name), rest);
-    say(m_field->problem());
+    if (!m_field->wrong())
+        say({});
 }
 
 void ValuesPanel::say(const QString& text)
@@ -301,11 +316,11 @@ QString ValuesPanel::statistics() const { return m_ofSlice->text(); }
 
 QString ValuesPanel::wholeStatistics() const { return m_ofWhole->text(); }
 
-QString ValuesPanel::note() const { return m_note->text(); }
+QString ValuesPanel::note() const { return m_field->wrong() ? m_empty->text() : m_note->text(); }
 
 void ValuesPanel::showStatistics(const ShownValues::Statistics& found)
 {
-    if (!found.slice || !found.whole)
+    if (!found.slice || !found.whole || m_field->wrong())
         return;
     m_model->setLargest(found.slice->finite > 0 ? std::optional(found.slice->largest) : std::nullopt);
     const bool all = found.slice->count == found.whole->count;

@@ -66,6 +66,7 @@ private:
     void showView();
     void fitColumns();
     void showInfo();
+    void showProblem();
     void showPages();
     void turnPage(int step);
     void showStatistics(const ShownValues::Statistics& found);
