@@ -273,6 +273,9 @@ private slots:
             for (const SampleChip* other : example.window.findChildren<SampleChip*>())
                 told += !other->isHidden();
             QVERIFY(told >= 2);
+            const auto* inspector = example.window.findChild<InspectorPanel*>()->header()->findChild<SampleChip*>();
+            QVERIFY(inspector && !inspector->isHidden());
+            QVERIFY(inspector->text().startsWith(QStringLiteral("all samples")));
             if (byKey)
                 QTest::keyClick(&canvas, Qt::Key_Escape);
             else

@@ -21,7 +21,7 @@ void nameTheSample(Session& session, Panel& panel)
     static const QStringList kOfOne { QStringLiteral("layer-chart"), QStringLiteral("channels"),
         QStringLiteral("error-map"), QStringLiteral("values") };
     static const QStringList kOfAll { QStringLiteral("tensors"), QStringLiteral("outputs"),
-        QStringLiteral("distribution") };
+        QStringLiteral("distribution"), QStringLiteral("inspector") };
     if (kOfOne.contains(panel.objectName()))
         panel.header()->addTool(new SampleChip(session, SampleChip::Shows::OneSample, panel.header()));
     else if (kOfAll.contains(panel.objectName()))
