@@ -15,6 +15,7 @@
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/header/other_chip.h"
+#include "widgets/views/header/state_notes.h"
 #include "widgets/views/tables/chosen_sample.h"
 #include "widgets/views/tables/runs_panel.h"
 #include "widgets/views/tables/samples_panel.h"
@@ -202,6 +203,7 @@ private slots:
         QTest::mouseClick(chip.off(), Qt::LeftButton);
         QVERIFY(w.ready());
         QVERIFY(!w.session.snapshot()->other && !chip.isVisible());
+        QVERIFY(statusText(w.session).startsWith(QStringLiteral("Compared: "))); // nothing ran
         for (const char* name : names)
             QVERIFY2(w.columnsOf(name).filter(QRegularExpression(QStringLiteral("\\bB\\b"))).isEmpty(), name);
         QVERIFY(!w.session.comparison()->activations.front().other);
