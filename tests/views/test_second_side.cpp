@@ -118,6 +118,10 @@ private slots:
         w.window.layoutOfPanels().apply(LayoutName(layout));
         QVERIFY(w.chooseOther(kGood));
         QVERIFY(w.seen("difference"));
+        const auto infos = w.table("difference").header()->findChildren<QLabel*>(QStringLiteral("panelInfo"));
+        QCOMPARE(infos.size(), 2);
+        QVERIFY(infos[0]->text().startsWith(QStringLiteral("A "))); // the names, which alone are cut
+        QVERIFY(QRegularExpression(QStringLiteral("^\\d+ of \\d+ tensors differ$")).match(infos[1]->text()).hasMatch());
         QVERIFY(w.seen("graph-2"));
         w.window.layoutOfPanels().apply(LayoutName::Inspect); // the user's choice stays
         openData(w.session, QString::fromStdString(kExamples + "digits_samples.npz"));
