@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/helper_call.h"
 #include "tests/views/support/example_window.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/plots/channel_chart.h"
@@ -396,6 +397,18 @@ private slots:
         QCOMPARE(w.session.snapshot()->inputs.other.recipe->reduceRange, next.reduceRange);
     }
 
+    /// A chosen row selects the float tensor that its node makes, which all other panels show.
+    static void chooseEachNode(Window& w, SaturationPanel& panel)
+    {
+        QTableView* table = panel.table();
+        for (int row = 0; row < table->model()->rowCount(); ++row) {
+            QTest::mouseClick(
+                table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(row, 0)).center());
+            QVERIFY(w.session.selectedActivation());
+            QCOMPARE(table->currentIndex().row(), row);
+        }
+    }
+
     /// From the empty panel one click runs the arithmetic; remedies are measured, and one is applied.
     void saturationIsALaboratory()
     {
@@ -412,6 +425,7 @@ private slots:
         if (panel.model()->rowCount() == 0)
             QSKIP("the example has no product that can saturate");
         QVERIFY(panel.tabs()->isVisible());
+        QS_HELPER(chooseEachNode(w, panel));
         QTRY_VERIFY(panel.arithmetics()->model()->rowCount() > 3);
         const QAbstractItemModelTester tester(panel.remedies()->model());
         QVERIFY(!panel.worstPair().isEmpty());

@@ -35,6 +35,16 @@ QString hintOf(const Snapshot& snapshot)
     return TablePanel::tr("No node of this model can saturate: no kernel multiplies unsigned with signed codes.");
 }
 
+/// The row of the float tensor of that name: what all the other panels show.
+std::optional<size_t> activationNamed(const Snapshot& snapshot, const std::string& name)
+{
+    if (!snapshot.comparison || name.empty())
+        return {};
+    const auto& rows = snapshot.comparison->activations;
+    const auto found = std::ranges::find(rows, name, &ActivationRow::name);
+    return found == rows.end() ? std::nullopt : std::optional(size_t(found - rows.begin()));
+}
+
 TablePanel::Setup saturationSetup(Session& session)
 {
     auto* model = new SaturationModel;
@@ -43,10 +53,13 @@ TablePanel::Setup saturationSetup(Session& session)
     setup.title = TablePanel::tr("Saturation");
     setup.model = model;
     setup.worstColumn = model->columnOf(SaturationModel::Key::Share);
-    setup.select = [model](Selection& selection, int row) {
-        selection.selectNode(Side::Quantized, model->at(row).counts.quantNode);
-    };
     const Session* owner = &session;
+    setup.select = [model, owner](Selection& selection, int row) {
+        const SaturatingNode& node = model->at(row);
+        if (const auto value = activationNamed(*owner->snapshot(), node.value))
+            return selection.selectActivation(*value);
+        selection.selectNode(Side::Quantized, node.counts.quantNode);
+    };
     setup.rowOf = [model, owner](const Place& place) -> std::optional<size_t> {
         const ActivationRow* chosen = owner->selectedActivation();
         for (int row = 0; row < model->rowCount(); ++row) {
