@@ -169,7 +169,8 @@ private slots:
         const std::pair<const char*, const char*> names[] { { "/mlp/Mul/output_0", "/mlp/Mul" },
             { "Conv_3_output_0", "Conv_3" }, { "relu_DequantizeLinear_Output_1", "relu" },
             { "a/conv2d_1/Conv2D;a/conv2d_2/BiasAdd/ReadVariableOp__28:0", "a/conv2d_1/Conv2D;a/conv2d_2" },
-            { "output_0", "output_0" }, { "logits", "logits" } };
+            { "layers.0.mlp.up_proj.MatMul.weight", "layers.0.mlp.up_proj" }, { "conv_weight_quantized", "conv" },
+            { "weight", "weight" }, { "fc.bias", "fc.bias" }, { "output_0", "output_0" }, { "logits", "logits" } };
         for (const auto& [name, shorter] : names)
             QCOMPARE(withoutCommonEnd(QString::fromLatin1(name)), QString::fromLatin1(shorter));
     }

@@ -333,6 +333,7 @@ private slots:
         QTest::mouseClick(dialog->button("use"), Qt::LeftButton);
         QCOMPARE(shown.action("file.former")->shortcut(), QKeySequence(QStringLiteral("Ctrl+E")));
         QVERIFY(shown.action("file.report")->shortcuts().isEmpty()); // it was taken from there
+        QVERIFY(dialog->table()->hasFocus()); // and not "Reset all", which a further key would press
         QTest::mouseClick(dialog->button("reset"), Qt::LeftButton);
         QCOMPARE(shown.action("file.former")->shortcut(), QKeySequence(QStringLiteral("Ctrl+Shift+T")));
         dialog->keys()->setKeySequence(QKeySequence(QStringLiteral("Alt+V")));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/helper_call.h"
 #include "tests/views/support/example_window.h"
 #include "widgets/models/base/metric.h"
 #include "widgets/plots/channel_chart.h"
@@ -15,6 +16,7 @@
 #include "widgets/views/graph/graph_canvas.h"
 #include "widgets/views/graph/graph_panel.h"
 #include "widgets/views/header/other_chip.h"
+#include "widgets/views/header/state_notes.h"
 #include "widgets/views/tables/chosen_sample.h"
 #include "widgets/views/tables/runs_panel.h"
 #include "widgets/views/tables/samples_panel.h"
@@ -117,6 +119,10 @@ private slots:
         w.window.layoutOfPanels().apply(LayoutName(layout));
         QVERIFY(w.chooseOther(kGood));
         QVERIFY(w.seen("difference"));
+        const auto infos = w.table("difference").header()->findChildren<QLabel*>(QStringLiteral("panelInfo"));
+        QCOMPARE(infos.size(), 2);
+        QVERIFY(infos[0]->text().startsWith(QStringLiteral("A "))); // the names, which alone are cut
+        QVERIFY(QRegularExpression(QStringLiteral("^\\d+ of \\d+ tensors differ$")).match(infos[1]->text()).hasMatch());
         QVERIFY(w.seen("graph-2"));
         w.window.layoutOfPanels().apply(LayoutName::Inspect); // the user's choice stays
         openData(w.session, QString::fromStdString(kExamples + "digits_samples.npz"));
@@ -202,6 +208,7 @@ private slots:
         QTest::mouseClick(chip.off(), Qt::LeftButton);
         QVERIFY(w.ready());
         QVERIFY(!w.session.snapshot()->other && !chip.isVisible());
+        QVERIFY(statusText(w.session).startsWith(QStringLiteral("Compared: "))); // nothing ran
         for (const char* name : names)
             QVERIFY2(w.columnsOf(name).filter(QRegularExpression(QStringLiteral("\\bB\\b"))).isEmpty(), name);
         QVERIFY(!w.session.comparison()->activations.front().other);
@@ -390,6 +397,18 @@ private slots:
         QCOMPARE(w.session.snapshot()->inputs.other.recipe->reduceRange, next.reduceRange);
     }
 
+    /// A chosen row selects the float tensor that its node makes, which all other panels show.
+    static void chooseEachNode(Window& w, SaturationPanel& panel)
+    {
+        QTableView* table = panel.table();
+        for (int row = 0; row < table->model()->rowCount(); ++row) {
+            QTest::mouseClick(
+                table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(row, 0)).center());
+            QVERIFY(w.session.selectedActivation());
+            QCOMPARE(table->currentIndex().row(), row);
+        }
+    }
+
     /// From the empty panel one click runs the arithmetic; remedies are measured, and one is applied.
     void saturationIsALaboratory()
     {
@@ -406,6 +425,7 @@ private slots:
         if (panel.model()->rowCount() == 0)
             QSKIP("the example has no product that can saturate");
         QVERIFY(panel.tabs()->isVisible());
+        QS_HELPER(chooseEachNode(w, panel));
         QTRY_VERIFY(panel.arithmetics()->model()->rowCount() > 3);
         const QAbstractItemModelTester tester(panel.remedies()->model());
         QVERIFY(!panel.worstPair().isEmpty());

@@ -18,6 +18,7 @@
 
 #include <QApplication>
 #include <QCheckBox>
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -273,6 +274,9 @@ private slots:
             for (const SampleChip* other : example.window.findChildren<SampleChip*>())
                 told += !other->isHidden();
             QVERIFY(told >= 2);
+            const auto* inspector = example.window.findChild<InspectorPanel*>()->header()->findChild<SampleChip*>();
+            QVERIFY(inspector && !inspector->isHidden());
+            QVERIFY(inspector->text().startsWith(QStringLiteral("all samples")));
             if (byKey)
                 QTest::keyClick(&canvas, Qt::Key_Escape);
             else
@@ -280,6 +284,40 @@ private slots:
             QVERIFY2(!example.session.selection().current().sample, byKey ? "Esc" : "click");
             QVERIFY2(!example.session.selection().current().sample, byKey ? "Esc" : "click");
             QVERIFY(!chip->isVisible());
+        }
+    }
+
+    /// In the colour of the accent, around what has the focus.
+    void focusIsSeen()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&example.window));
+        PanelHeader& header = *example.window.graph().header();
+        const QRgb accent = example.session.theme().accent.rgb();
+        const auto accented = [accent](QWidget& widget) {
+            const QImage image = widget.grab().toImage().convertToFormat(QImage::Format_RGB32);
+            int count = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x)
+                    count += image.pixel(x, y) == accent;
+            return count;
+        };
+        QList<QWidget*> widgets;
+        for (QWidget* widget : header.findChildren<QWidget*>()) {
+            const bool shows = qobject_cast<QComboBox*>(widget) || qobject_cast<QCheckBox*>(widget)
+                || (qobject_cast<QPushButton*>(widget) && widget->property("chip").toBool());
+            if (shows && widget->isVisible())
+                widgets << widget;
+        }
+        QVERIFY(widgets.size() >= 4);
+        for (QWidget* widget : widgets) {
+            example.window.graph().canvas().setFocus();
+            const int before = accented(*widget);
+            widget->setFocus(Qt::TabFocusReason);
+            QVERIFY(widget->hasFocus());
+            QVERIFY2(accented(*widget) > before + 2 * widget->height(), widget->metaObject()->className());
         }
     }
 

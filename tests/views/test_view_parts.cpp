@@ -288,6 +288,10 @@ void TestViewParts::namesKeepWhatDiffers()
     QVERIFY(shown(deep, "…/layers.3/mlp/down_proj/MatMul").startsWith(u'…'));
     QVERIFY(shown(deep, "…MatMul").endsWith(QStringLiteral("Mul")));
     QCOMPARE(shown("/block4/block/block.0/Conv", "block4/…0/Conv"), QStringLiteral("block4/…0/Conv"));
+    const char* weight = "model.layers.0.attn.o_proj.MatMul.weight";
+    QCOMPARE(shown(weight, "model.layers.0.attn.o_proj"), QStringLiteral("model.layers.0.attn.o_proj"));
+    QCOMPARE(shown(weight, "layers.0…o_proj"), QStringLiteral("layers.0…o_proj"));
+    QCOMPARE(shown("block2.block.0.weight", "block2…ck.0"), QStringLiteral("block2…ck.0"));
 }
 
 void TestViewParts::menusStayNarrow()

@@ -37,7 +37,7 @@ QString withoutCommonEnd(const QString& name)
 {
     static const QRegularExpression kEnd(
         QStringLiteral("(?<=.)((/BiasAdd)?/ReadVariableOp(__\\d+)?(:0)?)?([_/]output_\\d+)?"
-                       "(_(Deq|Q)uantizeLinear_Output(_\\d+)?|_quantized)?$"));
+                       "(_(Deq|Q)uantizeLinear_Output(_\\d+)?|([._/]MatMul)?[._]weight(_quantized)?|_quantized)?$"));
     QString shorter = name;
     return shorter.remove(kEnd);
 }

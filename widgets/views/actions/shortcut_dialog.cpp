@@ -288,6 +288,7 @@ void ShortcutDialog::give(QList<QKeySequence> keys)
     m_registry.setKeys(id, keys);
     m_keys->clear();
     choose(id);
+    m_table->setFocus(); // before the button, which has nothing to do any more, hands it to the next one
     refresh();
 }
 
@@ -307,6 +308,10 @@ void ShortcutDialog::reset()
         give(entry->standard);
 }
 
-void ShortcutDialog::resetAll() { m_registry.resetAll(); }
+void ShortcutDialog::resetAll()
+{
+    m_table->setFocus();
+    m_registry.resetAll();
+}
 
 } // namespace qs

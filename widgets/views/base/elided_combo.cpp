@@ -12,6 +12,7 @@ namespace qs {
 namespace {
 
 constexpr int kFewestChars = 5;
+constexpr double kRing = 2, kRingCorner = 3; ///< around a combo box that has the focus
 
 } // namespace
 
@@ -44,6 +45,13 @@ void ElidedCombo::paintEvent(QPaintEvent*)
     painter.setPen(palette().color(QPalette::Text));
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+    if (hasFocus()) {
+        constexpr double kInside = kRing / 2;
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(palette().color(QPalette::Link), kRing));
+        painter.drawRoundedRect(
+            QRectF(rect()).adjusted(kInside, kInside, -kInside, -kInside), kRingCorner, kRingCorner);
+    }
 }
 
 } // namespace qs

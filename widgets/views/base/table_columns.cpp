@@ -18,6 +18,7 @@ namespace {
 constexpr int kMeasuredRows = 200; ///< texts of the first rows stand for all
 constexpr int kRare = 20; ///< one text in so many may be wider than its column
 constexpr int kFirstLeast = 110, kFirstUsual = 150; ///< font units
+constexpr int kLongestWord = 8; ///< letters
 constexpr int kFirstCheck = 28; ///< the box of the recipe, or a picture, before the name
 constexpr int kCellPadding = 15, kNarrowPadding = 12;
 constexpr int kWidestText = 26; ///< letters: a longer text may end with an ellipsis
@@ -42,24 +43,39 @@ TableColumns::TableColumns(QTableView& table, TableHeader& sections, const Colum
     connect(&model, &QAbstractItemModel::dataChanged, &m_later, qOverload<>(&QTimer::start));
 }
 
+std::vector<int> TableColumns::textWidths(int column, bool firstWords) const
+{
+    const QFontMetrics metrics(m_table.font());
+    std::map<QString, int> known;
+    std::vector<int> widths;
+    for (int row = 0; row < std::min(m_model.rowCount(), kMeasuredRows); ++row) {
+        const QString whole = m_model.index(row, column).data().toString();
+        const QString shown = firstWords ? whole.section(u' ', 0, 0) : whole;
+        const auto [text, isNew] = known.try_emplace(shown);
+        if (isNew)
+            text->second = metrics.horizontalAdvance(shown != whole ? shown + u'…' : shown);
+        widths.push_back(text->second);
+    }
+    return widths;
+}
+
 int TableColumns::usualText(int column) const
 {
     const QFontMetrics metrics(m_table.font());
-    const int rows = std::min(m_model.rowCount(), kMeasuredRows);
-    if (rows == 0)
+    std::vector<int> widths = textWidths(column, false);
+    if (widths.empty())
         return metrics.horizontalAdvance(m_model.column(column).typical);
-    std::map<QString, int> known;
-    std::vector<int> widths;
-    for (int row = 0; row < rows; ++row) {
-        const auto [text, isNew] = known.try_emplace(m_model.index(row, column).data().toString());
-        if (isNew)
-            text->second = metrics.horizontalAdvance(text->first);
-        widths.push_back(text->second);
-    }
-    const auto usual = widths.end() - 1 - rows / kRare;
+    const auto usual = widths.end() - 1 - ptrdiff_t(widths.size()) / kRare;
     std::nth_element(widths.begin(), usual, widths.end());
     return column == 0 ? *usual + fontUnits(metrics, kFirstCheck)
                        : std::min(*usual, metrics.averageCharWidth() * kWidestText);
+}
+
+int TableColumns::firstWord(int column) const
+{
+    const std::vector<int> widths = textWidths(column, true);
+    const int most = QFontMetrics(m_table.font()).averageCharWidth() * kLongestWord;
+    return widths.empty() ? 0 : std::min(std::ranges::max(widths), most);
 }
 
 int TableColumns::units(int wanted) const { return fontUnits(m_table.fontMetrics(), wanted); }
@@ -67,20 +83,23 @@ int TableColumns::units(int wanted) const { return fontUnits(m_table.fontMetrics
 TableColumns::Room TableColumns::roomOf(int column) const
 {
     if (const auto drawn = m_drawn.find(column); drawn != m_drawn.end())
-        return { column, drawn->second, drawn->second, Yield::Last };
+        return { column, drawn->second, drawn->second, Yield::Never };
     const ColumnSpec& spec = m_model.column(column);
-    const bool text = isWritten(spec.kind);
-    const bool drawn = !text && spec.kind != ColumnKind::Value; // a bar may be as short as its title
+    const bool text = isWritten(spec.kind), number = spec.kind == ColumnKind::Value;
     const int indent = text ? kTextIndent : 0;
     const int title = m_sections.titleWidth(spec.title) + indent;
     const int content = text ? usualText(column) : QFontMetrics(m_table.font()).horizontalAdvance(spec.typical);
     const int wanted = std::max(content + kCellPadding + indent, title);
     if (column == 0) {
         const int least = units(kFirstLeast);
-        return { column, std::max(wanted, least), least, Yield::Second };
+        return { column, std::max(wanted, least), least, Yield::Name };
     }
-    return { column, wanted, text || drawn ? title : std::max(content + kNarrowPadding, title),
-        drawn ? Yield::First : Yield::Last };
+    if (text)
+        return { column, wanted, std::min(wanted, std::max(firstWord(column) + kCellPadding + indent, title)),
+            Yield::Text };
+    if (number)
+        return { column, wanted, std::min(wanted, usualText(column) + kNarrowPadding), Yield::Title };
+    return { column, wanted, title, Yield::Bar }; // a bar may be as short as its title
 }
 
 TableColumns::Rooms TableColumns::rooms() const
@@ -112,24 +131,26 @@ int TableColumns::take(Rooms& rooms, int over, Yield kind)
 void TableColumns::fit()
 {
     Rooms shown = rooms();
+    Room& first = shown[0];
+    const bool named = first.yields == Yield::Name;
+    const int least = first.least;
+    if (named) // names stay readable while other texts can end with an ellipsis
+        first.least = std::max(least, std::min(first.wanted, units(kFirstUsual + kFirstCheck)));
     int over = -m_table.viewport()->width(), spare = 0;
     for (const Room& room : shown) {
         over += room.wanted;
         spare += room.wanted - room.least;
     }
-    if (over > spare) { // it has to be scrolled anyway
-        shown[0].wanted = std::clamp(shown[0].wanted, shown[0].least, std::max(shown[0].least, units(kFirstUsual)));
-    } else if (over > 0) { // names stay readable while other texts can end with an ellipsis
-        const bool named = shown[0].yields == Yield::Second;
-        const int least = shown[0].least;
-        if (named)
-            shown[0].least = std::max(least, std::min(shown[0].wanted, units(kFirstUsual)));
-        for (const Yield kind : { Yield::First, Yield::Second, Yield::Last })
+    if (over > spare + first.least - least) { // it has to be scrolled anyway: titles stay whole
+        for (Room& room : shown)
+            room.wanted = room.yields == Yield::Title ? room.wanted : room.least;
+    } else if (over > 0) {
+        for (const Yield kind : { Yield::Bar, Yield::Name, Yield::Text, Yield::Title })
             over = take(shown, over, kind);
-        shown[0].least = least;
-        take(shown, over, Yield::Second);
-    } else if (!m_drawn.count(0)) {
-        shown[0].wanted -= over;
+        first.least = least;
+        take(shown, over, Yield::Name);
+    } else if (named) {
+        first.wanted -= over;
     }
     give(shown);
 }

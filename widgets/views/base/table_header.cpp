@@ -9,6 +9,7 @@ namespace {
 
 const QString kDown = QStringLiteral(" ▾"), kUp = QStringLiteral(" ▴");
 constexpr int kPadding = 8; ///< that the style keeps free
+constexpr int kRounding = 2; ///< of the widths of parts against that of the whole
 
 } // namespace
 
@@ -21,7 +22,7 @@ TableHeader::TableHeader(QWidget* parent)
     setSortIndicator(-1, Qt::AscendingOrder);
     setSortIndicatorShown(false); // the style's arrow lies above the text, where rows this low cut it off
     setContextMenuPolicy(Qt::CustomContextMenu);
-    setMinimumSectionSize(40);
+    setMinimumSectionSize(36);
 }
 
 int TableHeader::titleWidth(const QString& title) const
@@ -32,10 +33,14 @@ int TableHeader::titleWidth(const QString& title) const
 void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int logicalIndex) const
 {
     QHeaderView::initStyleOptionForIndex(option, logicalIndex);
+    const QString order = logicalIndex != sortIndicatorSection() ? QString()
+        : sortIndicatorOrder() == Qt::DescendingOrder            ? kDown
+                                                                 : kUp;
+    const int room = sectionSize(logicalIndex) - kPadding + kRounding - fontMetrics().horizontalAdvance(order);
+    option->text = fontMetrics().elidedText(option->text, Qt::ElideRight, room); // the style cuts either end
     if (option->textAlignment & Qt::AlignLeft)
         option->text.prepend(QStringLiteral("  ")); // about kTextIndent
-    if (logicalIndex == sortIndicatorSection())
-        option->text += sortIndicatorOrder() == Qt::DescendingOrder ? kDown : kUp;
+    option->text += order;
 }
 
 } // namespace qs

@@ -356,7 +356,8 @@ void TablePanel::showInfo()
         text += tr(" · %1 hidden by the filter").arg(m_proxy->hiddenRows());
     if (m_session.numbers().stale() && m_proxy->rowCount() > 0)
         text += text.isEmpty() ? tr("before the changes") : tr(" · before the changes");
-    header()->setInfo(text);
+    const QString names = m_setup.names ? m_setup.names(snapshot) : QString();
+    header()->setInfo(names.isEmpty() ? text : names, names.isEmpty() ? QString() : text);
     const bool empty = m_proxy->rowCount() == 0;
     m_emptyArea->setVisible(empty);
     if (empty && m_proxy->hiddenRows() > 0)

@@ -33,6 +33,7 @@ public:
         std::function<void(Selection&, int row)> select; ///< the user chose this row of the model
         std::function<std::optional<size_t>(const Place&)> rowOf; ///< the row to mark for a selection
         std::function<QString(const Snapshot&)> info; ///< header text
+        std::function<QString(const Snapshot&)> names; ///< before it, cut where there is little room
         std::function<QString(const Theme&)> footer; ///< a line below the table: units, legend; may be rich text
         RecipeView* recipe = nullptr; ///< rows have a check box: whether it quantizes their node
         std::function<std::optional<size_t>(int row)> nodeOf; ///< of the recipe, for a row of the model

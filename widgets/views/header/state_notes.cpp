@@ -16,12 +16,14 @@ namespace qs {
 
 namespace {
 
+constexpr double kNothingRan = 0.05; ///< milliseconds: all numbers were there already
+
 void nameTheSample(Session& session, Panel& panel)
 {
     static const QStringList kOfOne { QStringLiteral("layer-chart"), QStringLiteral("channels"),
         QStringLiteral("error-map"), QStringLiteral("values") };
     static const QStringList kOfAll { QStringLiteral("tensors"), QStringLiteral("outputs"),
-        QStringLiteral("distribution") };
+        QStringLiteral("distribution"), QStringLiteral("inspector") };
     if (kOfOne.contains(panel.objectName()))
         panel.header()->addTool(new SampleChip(session, SampleChip::Shows::OneSample, panel.header()));
     else if (kOfAll.contains(panel.objectName()))
@@ -35,8 +37,9 @@ QString statusText(const Session& session)
     const Snapshot& snapshot = *session.snapshot();
     if (snapshot.comparison) {
         const QString text = provenanceText(*snapshot.comparison);
-        return snapshot.comparison->partial
-            ? QLabel::tr("Partial: %1").arg(text)
+        return snapshot.comparison->partial ? QLabel::tr("Partial: %1").arg(text)
+            : snapshot.timing.runMs < kNothingRan
+            ? QLabel::tr("Compared: %1").arg(text)
             : QLabel::tr("Compared in %1: %2").arg(durationText(snapshot.timing.runMs), text);
     }
     if (session.work() == Session::Work::Opening)

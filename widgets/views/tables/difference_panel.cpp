@@ -21,14 +21,18 @@ QString firstName(const Snapshot& snapshot)
     return snapshot.inputs.recipe ? TablePanel::tr("the recipe") : fileName(snapshot.inputs.quantPath);
 }
 
+QString comparedNames(const Snapshot& snapshot)
+{
+    return snapshot.other ? TablePanel::tr("A %1 · B %2").arg(firstName(snapshot), otherName(snapshot)) : QString();
+}
+
 QString differenceInfo(const Snapshot& snapshot)
 {
     if (!snapshot.other)
         return {};
     const auto& all = snapshot.other->differences;
     const auto count = std::ranges::count_if(all, [](const ParameterDifference& d) { return !d.same; });
-    return TablePanel::tr("A %1 · B %2 · %3 of %4 tensors differ")
-        .arg(firstName(snapshot), otherName(snapshot), countText(quint64(count)), countText(all.size()));
+    return TablePanel::tr("%1 of %2 tensors differ").arg(countText(quint64(count)), countText(all.size()));
 }
 
 /// The output of both, which the differences lead to.
@@ -70,6 +74,7 @@ TablePanel::Setup differenceSetup(Session& session)
                 return size_t(row);
         return {};
     };
+    setup.names = comparedNames;
     setup.info = differenceInfo;
     setup.footer = [owner](const Theme&) { return outcomeText(*owner); };
     setup.emptyText = [](const Snapshot& snapshot) {

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/cell_delegates.h"
+#include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
 
@@ -11,6 +12,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QTabWidget>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -25,6 +27,24 @@ constexpr int kLabPadding = 9;
 constexpr int kPagesShare = 45; ///< percent of the panel
 constexpr int kLeastPages = 385; ///< font units
 
+/// Names keep what tells rows apart, and the words before them: "7 bits: block3/…0/Conv".
+class NameDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const qsizetype colon = option->text.indexOf(QStringLiteral(": "));
+        const QString words = option->text.left(colon < 0 ? 0 : colon + 2);
+        const QFontMetrics& font = option->fontMetrics;
+        const int room = option->rect.width() - kLabPadding - font.horizontalAdvance(words);
+        if (option->rect.isValid() && option->text.contains(u'/'))
+            option->text = words + elidedName(option->text.mid(words.size()), font, room);
+    }
+};
+
 QString hintOf(const Snapshot& snapshot)
 {
     if (!snapshot.comparison)
@@ -35,6 +55,16 @@ QString hintOf(const Snapshot& snapshot)
     return TablePanel::tr("No node of this model can saturate: no kernel multiplies unsigned with signed codes.");
 }
 
+/// The row of the float tensor of that name: what all the other panels show.
+std::optional<size_t> activationNamed(const Snapshot& snapshot, const std::string& name)
+{
+    if (!snapshot.comparison || name.empty())
+        return {};
+    const auto& rows = snapshot.comparison->activations;
+    const auto found = std::ranges::find(rows, name, &ActivationRow::name);
+    return found == rows.end() ? std::nullopt : std::optional(size_t(found - rows.begin()));
+}
+
 TablePanel::Setup saturationSetup(Session& session)
 {
     auto* model = new SaturationModel;
@@ -43,10 +73,13 @@ TablePanel::Setup saturationSetup(Session& session)
     setup.title = TablePanel::tr("Saturation");
     setup.model = model;
     setup.worstColumn = model->columnOf(SaturationModel::Key::Share);
-    setup.select = [model](Selection& selection, int row) {
-        selection.selectNode(Side::Quantized, model->at(row).counts.quantNode);
-    };
     const Session* owner = &session;
+    setup.select = [model, owner](Selection& selection, int row) {
+        const SaturatingNode& node = model->at(row);
+        if (const auto value = activationNamed(*owner->snapshot(), node.value))
+            return selection.selectActivation(*value);
+        selection.selectNode(Side::Quantized, node.counts.quantNode);
+    };
     setup.rowOf = [model, owner](const Place& place) -> std::optional<size_t> {
         const ActivationRow* chosen = owner->selectedActivation();
         for (int row = 0; row < model->rowCount(); ++row) {
@@ -132,7 +165,7 @@ QTableView* SaturationPanel::makeTable(ColumnModel& model, const QString& name)
     made->setWordWrap(false);
     made->setTabKeyNavigation(false);
     made->setFrameShape(QFrame::NoFrame);
-    made->setTextElideMode(Qt::ElideMiddle);
+    made->setItemDelegateForColumn(0, new NameDelegate(made));
     made->setSelectionBehavior(QAbstractItemView::SelectRows);
     made->setSelectionMode(QAbstractItemView::SingleSelection);
     made->setEditTriggers(QAbstractItemView::NoEditTriggers);

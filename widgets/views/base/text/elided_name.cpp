@@ -15,29 +15,47 @@ namespace {
 
 constexpr int kLeastEnd = 3; ///< letters that are kept behind the number
 
+struct Block {
+    QString name; ///< empty: none
+    qsizetype behind = 0; ///< letters that follow it and the separator
+};
+
+/// Blocks are counted outside, what is in them is called alike; the last part is in sight anyway.
+Block outermostBlock(const QString& name, QChar separator)
+{
+    static const QRegularExpression kDigit(QStringLiteral("\\d")), kOther(QStringLiteral("\\D"));
+    const QStringList parts = name.split(separator);
+    const auto block
+        = std::find_if(parts.begin(), parts.end() - 1, [](const QString& part) { return part.contains(kDigit); });
+    if (block == parts.end() - 1)
+        return {};
+    const bool counted = block != parts.begin() && !block->contains(kOther); // "0" of "layers.0"
+    return { counted ? *(block - 1) + separator + *block : *block,
+        QStringList(block + 1, parts.end()).join(separator).size() };
+}
+
 } // namespace
 
 QString elidedName(const QString& name, const QFontMetrics& font, int room)
 {
-    static const QRegularExpression kNumber(QStringLiteral("\\d"));
     if (font.horizontalAdvance(name) <= room)
         return name;
     const QString shorter = withoutCommonEnd(name);
+    if (font.horizontalAdvance(shorter) <= room)
+        return shorter;
     const QString end = font.elidedText(shorter, Qt::ElideLeft, room);
-    const QStringList parts = shorter.split(u'/');
-    // Blocks are counted outside, what is in them is called alike; the last part is in sight anyway.
-    const auto block
-        = std::find_if(parts.begin(), parts.end() - 1, [](const QString& part) { return part.contains(kNumber); });
-    if (block == parts.end() - 1 || end.contains(*block))
+    const QChar separator = shorter.contains(u'/') ? u'/' : u'.';
+    const auto [block, behind] = outermostBlock(shorter, separator);
+    if (block.isEmpty() || end.contains(block))
         return end;
-    const auto withEnd = [&](qsizetype letters) { return *block + QStringLiteral("/…") + shorter.right(letters); };
+    const QString gap
+        = separator == u'/' ? QStringLiteral("/…") : QStringLiteral("…"); // "layers.3.…" would be four dots
+    const auto withEnd = [&](qsizetype letters) { return block + gap + shorter.right(letters); };
     const auto fits = [&](qsizetype letters) { return font.horizontalAdvance(withEnd(letters)) <= room; };
-    const QStringList behind(block + 1, parts.end());
-    const qsizetype most = behind.join(u'/').size();
     qsizetype letters = kLeastEnd;
     if (!fits(letters))
         return end;
-    while (letters < most && fits(letters + 1))
+    while (letters < behind && fits(letters + 1))
         ++letters;
     return withEnd(letters);
 }

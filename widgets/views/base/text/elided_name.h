@@ -8,7 +8,8 @@ class QFontMetrics;
 namespace qs {
 
 /// The name, or as much of it as `room` pixels hold: names differ in their last parts and in the numbers of their
-/// outermost blocks, so what all of them end with goes first, then what stands between: "layers.3/…tMul".
+/// outermost blocks, so what all of them end with goes first, then what stands between: "layers.3/…tMul",
+/// "layers.3…proj".
 QString elidedName(const QString& name, const QFontMetrics& font, int room);
 
 } // namespace qs
