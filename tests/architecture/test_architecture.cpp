@@ -224,6 +224,7 @@ void TestArchitecture::everyFileNamesItsLicence()
             << "scripts"
             << "packaging"
             << "resources/examples"
+            << "resources/lessons"
             << ".ci";
     QStringList files = filesBelow(folders, { "*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py", "*.sh", "run" });
     files << "CMakeLists.txt"

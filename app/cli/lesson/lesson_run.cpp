@@ -6,6 +6,7 @@
 #include "core/base/work/stopwatch.h"
 #include "core/lesson/check/answer_text.h"
 #include "core/lesson/check/judge.h"
+#include "core/lesson/check/lesson_result.h"
 #include "core/lesson/file/read_lesson.h"
 #include "core/report/report.h"
 
@@ -32,10 +33,8 @@ std::optional<std::string> readLine()
 }
 
 /// What came of one question.
-struct StepAnswers {
-    size_t hints = 0;
-    bool right = false, shown = false, ended = false;
-    LessonJson tries = LessonJson::array();
+struct StepAnswers : StepResult {
+    bool ended = false; ///< the lesson was left here
 };
 
 /// A lesson with somebody at the other end of stdin.
@@ -63,7 +62,7 @@ public:
         m_out << "\nThat was the last step.\n";
         return true;
     }
-    LessonJson results() const { return m_results; }
+    const std::vector<StepResult>& results() const { return m_results; }
 
 private:
     Status begin(const LiveStep& first)
@@ -85,8 +84,7 @@ private:
         if (!live.step().question)
             return true;
         QS_TRY(const StepAnswers asked, ask(live));
-        m_results.push_back({ { "step", live.step().id }, { "right", asked.right }, { "shown", asked.shown },
-            { "hints", asked.hints }, { "tries", asked.tries } });
+        m_results.push_back(asked);
         if (asked.ended)
             return false;
         QS_TRY(const std::string explanation, live.explanation());
@@ -103,6 +101,7 @@ private:
             m_out << "  " << i + 1 << ") " << choice << "\n";
         }
         StepAnswers asked;
+        asked.step = live.step().id;
         while (!asked.right && !asked.shown && !asked.ended)
             QS_CHECK(oneTry(live, asked));
         return asked;
@@ -226,7 +225,7 @@ private:
     const Lesson& m_lesson;
     LessonSnapshots& m_snapshots;
     std::ostream& m_out;
-    LessonJson m_results = LessonJson::array();
+    std::vector<StepResult> m_results;
 };
 
 Issue inLesson(Issue issue, const std::string& folder)
@@ -258,9 +257,7 @@ Result<int> runLesson(const LessonOptions& o, Context& context)
     if (!complete.ok())
         return inLesson(complete.issue(), folders.front());
     if (!common.json.empty()) {
-        const LessonJson json { { "schema_version", 1 }, { "lesson", lesson.id }, { "title", lesson.title },
-            { "seed", lesson.seed }, { "complete", *complete }, { "seconds", std::round(watch.ms()) / 1000 },
-            { "steps", talk.results() } };
+        const LessonJson json = resultJson(lesson, { *complete, std::round(watch.ms()) / 1000, talk.results() });
         QS_CHECK(writeOutput(common.json, json.dump(2, ' ', false, LessonJson::error_handler_t::replace) + "\n"));
     }
     return int(kDone);
