@@ -41,7 +41,8 @@ std::string remedyFor(FloatCause cause)
     case FloatCause::Opset:
         return "Export the float model with a newer opset, and quantize it again.";
     case FloatCause::Type:
-        return "Where the type is not stated, let graph preparation infer shapes; what takes no codes of a type stays in "
+        return "Where the type is not stated, let graph preparation infer shapes; what takes no codes of a type stays "
+               "in "
                "float, or needs another type.";
     case FloatCause::Range:
         return "Calibrate with data that reach these values.";
