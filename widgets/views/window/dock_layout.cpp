@@ -51,6 +51,7 @@ DockLayout::DockLayout(QMainWindow& window)
     , m_tabs(new DockTabs(window))
 {
     qApp->installEventFilter(this);
+    m_window.setAnimated(false); // a dropped panel would lie in no place of the arrangement until it has moved there
     connect(m_tabs, &DockTabs::menuAsked, this, &DockLayout::showMenu);
     const auto floats = [](QDockWidget* dock) { dock->setFloating(true); };
     connect(m_tabs, &DockTabs::doubleClicked, this, floats, Qt::QueuedConnection); // its bar is at work still
