@@ -63,10 +63,11 @@ int tellGates(const Judgement& judgement, bool documentOnStdout)
 {
     std::vector<std::string> missed;
     for (const GateCheck& check : judgement.checks) {
-        const bool said = check.verdict == Verdict::Missed || (check.verdict == Verdict::NotJudged && !check.finding);
+        const bool said
+            = check.verdict == GateVerdict::Missed || (check.verdict == GateVerdict::NotJudged && !check.finding);
         if (said && !documentOnStdout)
             std::cout << nameIn(kVerdicts, check.verdict) << ": " << check.sentence << '\n';
-        if (check.verdict == Verdict::Missed)
+        if (check.verdict == GateVerdict::Missed)
             missed.push_back(check.sentence);
     }
     std::cout.flush();

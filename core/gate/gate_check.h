@@ -8,14 +8,14 @@
 
 namespace qs {
 
-enum class Verdict { Passed, Missed, NotJudged };
-inline constexpr NamedValues<Verdict, 3> kVerdicts { { { Verdict::Passed, "passed" }, { Verdict::Missed, "missed" },
-    { Verdict::NotJudged, "not judged" } } };
+enum class GateVerdict { Passed, Missed, NotJudged };
+inline constexpr NamedValues<GateVerdict, 3> kVerdicts { { { GateVerdict::Passed, "passed" },
+    { GateVerdict::Missed, "missed" }, { GateVerdict::NotJudged, "not judged" } } };
 
 /// One limit held against one number. Texts are one line each and may hold names out of files.
 struct GateCheck {
     GateRule rule;
-    Verdict verdict;
+    GateVerdict verdict;
     std::string place; ///< name of the output, tensor, or of the finding's tensor or node; empty: the whole model
     std::string wanted, measured; ///< with their units
     std::string sentence; ///< what, where, wanted, measured

@@ -26,11 +26,11 @@ std::string shortName(const std::string& name) { return oneLine(name, kNameLengt
 GateCheck sqnrCheck(GateRule rule, std::string_view what, const std::string& name, const Similarity& s, double limit,
     const std::string& by)
 {
-    GateCheck check { rule, Verdict::Missed, shortName(name), fmt::format("at least {} dB", limit),
+    GateCheck check { rule, GateVerdict::Missed, shortName(name), fmt::format("at least {} dB", limit),
         measuredSqnr(s, limit), {}, {} };
     const bool number = hasSqnr(s);
     const bool kept = s.exact || (number && *s.sqnrDb >= limit);
-    check.verdict = kept ? Verdict::Passed : Verdict::Missed;
+    check.verdict = kept ? GateVerdict::Passed : GateVerdict::Missed;
     check.sentence = !kept && number
         ? fmt::format("{} {} has {}, below the {} dB asked for by {}", what, check.place, check.measured, limit, by)
         : fmt::format("{} {} has {}; at least {} dB are asked for by {}", what, check.place, check.measured, limit, by);
@@ -47,7 +47,7 @@ Result<GateCheck> accuracyCheck(const Comparison& c, const OutputLimit& limit)
     const double drop = (c.accuracy->floatAccuracy - c.accuracy->quantizedAccuracy) * kPoints;
     const bool kept = drop <= limit.value + kRounding;
     const std::string points = numberAgainst(drop, limit.value);
-    return GateCheck { limit.rule, kept ? Verdict::Passed : Verdict::Missed, {},
+    return GateCheck { limit.rule, kept ? GateVerdict::Passed : GateVerdict::Missed, {},
         fmt::format("at most {} points", limit.value), points + " points",
         fmt::format("accuracy falls by {} points, from {:.4g} % to {:.4g} %, {} the {} allowed by {}", points,
             c.accuracy->floatAccuracy * kPoints, c.accuracy->quantizedAccuracy * kPoints,
@@ -65,7 +65,7 @@ Status addTop1(const Comparison& c, const OutputLimit& limit, std::vector<GateCh
         const double share = *out.top1Agreement;
         const bool kept = share >= limit.value; // false for what is no number
         const std::string measured = numberAgainst(share, limit.value), name = shortName(out.name);
-        checks.push_back({ limit.rule, kept ? Verdict::Passed : Verdict::Missed, name,
+        checks.push_back({ limit.rule, kept ? GateVerdict::Passed : GateVerdict::Missed, name,
             fmt::format("a share of at least {}", limit.value), measured,
             fmt::format("output {} has a top-1 agreement (share) of {}, {} the {} asked for by {}", name, measured,
                 kept ? "not below" : "below", limit.value, limit.by),
@@ -144,12 +144,12 @@ Status addTensors(
         const Similarity& s = *all.numbers[i];
         GateCheck check = sqnrCheck(GateRule::TensorSqnr, all.kinds[i], all.names[i], s, limit.minSqnrDb, by);
         if (s.elements == 0 && s.nonFinite == 0 && !s.exact) { // integers that are no codes, caches without positions
-            check.verdict = Verdict::NotJudged;
+            check.verdict = GateVerdict::NotJudged;
             check.measured = "no values that are compared";
             check.sentence
                 = fmt::format("{} {} has no values that are compared; {} names it", all.kinds[i], check.place, by);
         }
-        any |= check.verdict != Verdict::NotJudged;
+        any |= check.verdict != GateVerdict::NotJudged;
         checks.push_back(std::move(check));
     }
     if (any)
@@ -167,9 +167,9 @@ void addFindings(const Comparison& c, const std::optional<FindingLimit>& limit, 
     for (size_t i = 0; i < c.findings.size(); ++i) {
         const Finding& f = c.findings[i];
         const bool ignored = limit && std::ranges::find(limit->ignored, f.rule) != limit->ignored.end();
-        const Verdict verdict = !limit || ignored ? Verdict::NotJudged
-            : f.severity <= limit->failOn         ? Verdict::Missed
-                                                  : Verdict::Passed;
+        const GateVerdict verdict = !limit || ignored ? GateVerdict::NotJudged
+            : f.severity <= limit->failOn             ? GateVerdict::Missed
+                                                      : GateVerdict::Passed;
         const std::string place = shortName(f.tensor.empty() ? f.node : f.tensor);
         const std::string measured = fmt::format("{} {}", severityName(f.severity), ruleId(f.rule));
         std::string sentence = fmt::format(
@@ -179,12 +179,13 @@ void addFindings(const Comparison& c, const std::optional<FindingLimit>& limit, 
         checks.push_back({ GateRule::FailOn, verdict, place, wanted, measured, sentence, i });
     }
     if (c.findings.empty())
-        checks.push_back({ GateRule::FailOn, Verdict::Passed, {}, wanted, "no findings", "there are no findings", {} });
+        checks.push_back(
+            { GateRule::FailOn, GateVerdict::Passed, {}, wanted, "no findings", "there are no findings", {} });
 }
 
 } // namespace
 
-size_t Judgement::count(Verdict verdict) const
+size_t Judgement::count(GateVerdict verdict) const
 {
     return size_t(std::ranges::count(checks, verdict, &GateCheck::verdict));
 }

@@ -11,7 +11,7 @@ struct Judgement {
     std::string gateFile;
     std::vector<GateCheck> checks;
     std::vector<std::string> warnings; ///< what makes a check doubtful
-    size_t count(Verdict verdict) const;
+    size_t count(GateVerdict verdict) const;
 };
 
 /// Every limit held against every number that it is about. What is no finite number keeps no limit, and what the

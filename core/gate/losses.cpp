@@ -33,22 +33,22 @@ template <class Row> std::map<Occurrence, const Similarity*> byName(const std::v
 /// `now` null: it is not there any more.
 void judgeLoss(GateCheck& check, const BaselineRow& before, const Similarity* now, double limit)
 {
-    check.verdict = Verdict::Missed;
+    check.verdict = GateVerdict::Missed;
     if (!now) {
         check.measured = "not in this comparison";
     } else if (now->exact) {
-        check.verdict = Verdict::Passed;
+        check.verdict = GateVerdict::Passed;
         check.measured = "exact values";
     } else if (before.exact) {
         check.measured = "exact before, now " + measuredSqnr(*now, limit);
     } else if (!before.sqnrDb || !std::isfinite(*before.sqnrDb)) {
-        check.verdict = Verdict::NotJudged;
+        check.verdict = GateVerdict::NotJudged;
         check.measured = "no number in the baseline, now " + measuredSqnr(*now, limit);
     } else if (!hasSqnr(*now)) {
         check.measured = measuredSqnr(*now, limit);
     } else {
         const double loss = *before.sqnrDb - *now->sqnrDb;
-        check.verdict = loss <= limit ? Verdict::Passed : Verdict::Missed;
+        check.verdict = loss <= limit ? GateVerdict::Passed : GateVerdict::Missed;
         check.measured = fmt::format("{} dB lost, from {} dB to {} dB", numberAgainst(loss, limit),
             numberAgainst(*before.sqnrDb, *now->sqnrDb), numberAgainst(*now->sqnrDb, *before.sqnrDb));
     }
@@ -63,7 +63,7 @@ void addRows(std::string_view what, const std::vector<BaselineRow>& before, cons
     std::map<std::string, size_t> seen;
     for (const BaselineRow& row : before) {
         const auto found = now.find({ row.name, seen[row.name]++ });
-        GateCheck check { GateRule::Loss, Verdict::Missed, oneLine(row.name, kNameLength),
+        GateCheck check { GateRule::Loss, GateVerdict::Missed, oneLine(row.name, kNameLength),
             fmt::format("at most {} dB lost", limit), {}, {}, {} };
         judgeLoss(check, row, found == now.end() ? nullptr : found->second, limit);
         check.sentence = fmt::format(
@@ -81,7 +81,7 @@ size_t addLosses(const Comparison& c, const BaselineLimit& limit, std::vector<Ga
     addRows("tensor", limit.before.activations, c.activations, limit.maxLossDb, checks);
     addRows("weight", limit.before.weights, c.weights, limit.maxLossDb, checks);
     return size_t(std::count_if(checks.begin() + before, checks.end(),
-        [](const GateCheck& check) { return check.verdict != Verdict::NotJudged; }));
+        [](const GateCheck& check) { return check.verdict != GateVerdict::NotJudged; }));
 }
 
 std::vector<std::string> baselineDoubts(const Comparison& c, const BaselineLimit& limit)

@@ -83,6 +83,7 @@ private slots:
     void viewsDoNotKnowTheEngine();
     void everyFileNamesItsLicence();
     void filesKeepTheirSize();
+    void typesHaveANameOfTheirOwn();
     void foldersHoldFewFiles();
     void roomsAreOnTheMap();
     void roomsStandBehindWhatTheyKnow();
@@ -248,6 +249,31 @@ void TestArchitecture::filesKeepTheirSize()
         if (lines > limit)
             complaints << QString("%1: %2 lines, more than %3").arg(file).arg(lines).arg(limit);
     }
+    expectNone(complaints);
+}
+
+/// Two types of one name in one program are one to the linker, which keeps the destructor of either.
+void TestArchitecture::typesHaveANameOfTheirOwn()
+{
+    static const QRegularExpression kSpace("^namespace ([\\w:]+)"),
+        kType("^(?:struct|class|enum class) (\\w+)(?: final)?(?: :.*| \\{.*)?$");
+    QMap<QString, QString> known;
+    QStringList complaints;
+    for (const QString& file : filesBelow({ "core", "widgets", "app" }, { "*.h" })) {
+        QString space;
+        for (const QString& line : readText(file).split('\n')) {
+            if (const auto match = kSpace.match(line); match.hasMatch())
+                space = match.captured(1);
+            const auto match = kType.match(line);
+            if (!match.hasMatch())
+                continue;
+            const QString name = space + "::" + match.captured(1);
+            if (const QString other = known.value(name); !other.isEmpty())
+                complaints << QString("%1 and %2 both have a type %3").arg(other, file, name);
+            known[name] = file;
+        }
+    }
+    QVERIFY(known.size() > 500);
     expectNone(complaints);
 }
 

@@ -89,7 +89,7 @@ std::vector<GateCheck> checksOf(const Comparison& c, const Gates& gates)
 
 size_t missedOf(const std::vector<GateCheck>& checks)
 {
-    return size_t(std::ranges::count(checks, Verdict::Missed, &GateCheck::verdict));
+    return size_t(std::ranges::count(checks, GateVerdict::Missed, &GateCheck::verdict));
 }
 
 } // namespace
@@ -143,7 +143,7 @@ void JudgeTest::outputs()
     QFETCH(bool, kept);
     const auto checks = checksOf(example(), outputGate(GateRule(rule), limit));
     QCOMPARE(checks.size(), size_t(1));
-    QCOMPARE(checks[0].verdict, kept ? Verdict::Passed : Verdict::Missed);
+    QCOMPARE(checks[0].verdict, kept ? GateVerdict::Passed : GateVerdict::Missed);
     QVERIFY(gateRuleInfo(checks[0].rule).suite == GateSuite::Outputs);
     QVERIFY(!checks[0].sentence.empty() && !checks[0].wanted.empty() && !checks[0].measured.empty());
 }
@@ -173,12 +173,12 @@ void JudgeTest::numbersThatAreNone()
     Comparison c = example();
     const Similarity s = ::sqnr(exists ? Number(sqnr) : Number(), exact, uint64_t(nonFinite));
     c.outputs[0].similarity = c.activations[1].accumulated = s;
-    const Verdict expected = kept ? Verdict::Passed : Verdict::Missed;
+    const GateVerdict expected = kept ? GateVerdict::Passed : GateVerdict::Missed;
     QCOMPARE(checksOf(c, outputGate(GateRule::OutputSqnr, -100))[0].verdict, expected);
     QCOMPARE(checksOf(c, tensorGate("relu/out", -100))[0].verdict, expected);
     QCOMPARE(checksOf(c, baselineGate(100, { { "y", 20, false } }))[0].verdict, expected);
     c.outputs[0].top1Agreement = kNan;
-    QCOMPARE(checksOf(c, outputGate(GateRule::Top1, 0))[0].verdict, Verdict::Missed);
+    QCOMPARE(checksOf(c, outputGate(GateRule::Top1, 0))[0].verdict, GateVerdict::Missed);
 }
 
 void JudgeTest::unknownNumbersAreIssues()
@@ -264,12 +264,12 @@ void JudgeTest::findings()
     const auto judgement = judged(c, gates);
     QVERIFY(judgement.ok());
     QCOMPARE(judgement->checks.size(), size_t(3));
-    QCOMPARE(judgement->count(Verdict::Missed), size_t(missed));
-    QCOMPARE(judgement->count(Verdict::NotJudged), size_t(ignored));
+    QCOMPARE(judgement->count(GateVerdict::Missed), size_t(missed));
+    QCOMPARE(judgement->count(GateVerdict::NotJudged), size_t(ignored));
     QCOMPARE(judgement->checks[1].finding, std::optional<size_t>(1));
     c.findings.clear();
     QCOMPARE(checksOf(c, gates).size(), size_t(1)); // that there are none is a check, too
-    QCOMPARE(checksOf(c, gates)[0].verdict, Verdict::Passed);
+    QCOMPARE(checksOf(c, gates)[0].verdict, GateVerdict::Passed);
 }
 
 void JudgeTest::findingsWithoutGates()
@@ -278,8 +278,8 @@ void JudgeTest::findingsWithoutGates()
     c.findings = { finding(Rule::ModelsDiffer, "y") };
     const auto judgement = judged(c, {});
     QVERIFY(judgement.ok() && !judgement->asked);
-    QCOMPARE(judgement->count(Verdict::NotJudged), size_t(1));
-    QCOMPARE(judgement->count(Verdict::Missed), size_t(0));
+    QCOMPARE(judgement->count(GateVerdict::NotJudged), size_t(1));
+    QCOMPARE(judgement->count(GateVerdict::Missed), size_t(0));
 }
 
 void JudgeTest::losses_data()
@@ -325,12 +325,12 @@ void JudgeTest::whatChecksNothing()
     c.activations[1].accumulated = Similarity {}; // of integers
     const auto all = checksOf(c, tensorGate("*", 10));
     QCOMPARE(all.size(), size_t(3));
-    QCOMPARE(all[1].verdict, Verdict::NotJudged);
+    QCOMPARE(all[1].verdict, GateVerdict::NotJudged);
     QCOMPARE(missedOf(all), size_t(0));
     QVERIFY(!judged(c, tensorGate("relu/out", 10)).ok());
     const BaselineRow none { "y", {}, false }, some { "x", {}, true };
     const auto losses = checksOf(c, baselineGate(1, { none }, { some }));
-    QCOMPARE(losses[0].verdict, Verdict::NotJudged);
+    QCOMPARE(losses[0].verdict, GateVerdict::NotJudged);
     QVERIFY(!judged(c, baselineGate(1, { none })).ok());
     c.outputs.clear();
     QVERIFY(!judged(c, outputGate(GateRule::OutputSqnr, -100)).ok());
@@ -342,8 +342,8 @@ void JudgeTest::equalNamesInOrder()
     c.activations.push_back(c.activations[1]); // "relu/out" twice
     c.activations[2].accumulated = sqnr(40);
     const auto checks = checksOf(c, baselineGate(1, {}, { { "relu/out", 15, false }, { "relu/out", 42, false } }));
-    QCOMPARE(checks[0].verdict, Verdict::Passed);
-    QCOMPARE(checks[1].verdict, Verdict::Missed);
+    QCOMPARE(checks[0].verdict, GateVerdict::Passed);
+    QCOMPARE(checks[1].verdict, GateVerdict::Missed);
 }
 
 void JudgeTest::otherConditionsAreSaid()

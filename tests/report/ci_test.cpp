@@ -144,7 +144,7 @@ void CiTest::junit()
         failures += said[name].failures;
     }
     QCOMPARE(size_t(tests), given.judgement.checks.size());
-    QCOMPARE(size_t(failures), given.judgement.count(Verdict::Missed));
+    QCOMPARE(size_t(failures), given.judgement.count(GateVerdict::Missed));
     QCOMPARE(failures > 0, gates);
 }
 
@@ -192,7 +192,7 @@ void CiTest::sarif()
     QCOMPARE(run["results"].size() - ofGates, given.snapshot.comparison->findings.size());
     size_t missed = 0; // findings stand for themselves
     for (const GateCheck& check : given.judgement.checks)
-        missed += size_t(check.verdict == Verdict::Missed && !check.finding);
+        missed += size_t(check.verdict == GateVerdict::Missed && !check.finding);
     QCOMPARE(ofGates, missed);
     QCOMPARE(ofGates > 0, gates);
 }

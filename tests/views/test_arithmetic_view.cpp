@@ -35,7 +35,7 @@ Inputs fewSamples()
 }
 
 /// Of an operand, as number: the first of any sample.
-ElementAt at(int64_t index, size_t sample = 0) { return { sample, index }; }
+ChosenElement at(int64_t index, size_t sample = 0) { return { sample, index }; }
 
 struct Arithmetic : ExampleWindow {
     explicit Arithmetic(const Inputs& inputs = fewSamples())
@@ -67,7 +67,7 @@ struct Arithmetic : ExampleWindow {
         auto values = readValues(*session.snapshot(), { false, row.floatValue, {} }, sample, {});
         return std::move(values).value();
     }
-    const std::optional<ElementAt>& chosen() { return session.selection().current().element; }
+    const std::optional<ChosenElement>& chosen() { return session.selection().current().element; }
     bool choose()
     {
         return QTest::qWaitFor([this] { return chosen().has_value() && session.jobs().idle(); }, kPatience)

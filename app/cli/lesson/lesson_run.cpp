@@ -165,7 +165,7 @@ private:
         const auto shown = value.ok() ? valueText(*value) : Result<std::string>(value.issue());
         m_out << (shown.ok() ? *shown : shown.issue().what) << "\n";
     }
-    Status tell(LiveStep& live, const Judgement& judged)
+    Status tell(LiveStep& live, const JudgedAnswer& judged)
     {
         if (judged.right) {
             m_out << "Right: " << judged.reference << "\n";
@@ -194,7 +194,7 @@ private:
     Status show(LiveStep& live, StepAnswers& asked)
     {
         QS_TRY(const LessonAnswer reference, referenceAnswer(live, m_snapshots));
-        QS_TRY(const Judgement judged, judge(live, reference, m_snapshots));
+        QS_TRY(const JudgedAnswer judged, judge(live, reference, m_snapshots));
         m_out << "The answer: " << judged.reference << "\n";
         asked.shown = true;
         return {};

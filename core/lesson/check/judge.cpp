@@ -34,13 +34,13 @@ template <class Matches> std::optional<size_t> misconceptionLike(const LiveStep&
     return std::nullopt;
 }
 
-Result<Judgement> judgeNumber(const LiveStep& step, const std::string& text)
+Result<JudgedAnswer> judgeNumber(const LiveStep& step, const std::string& text)
 {
     const LessonQuestion& question = step.question();
     QS_TRY(const double given, typedNumber(text, question.unit));
     QS_TRY(const double reference, evaluateNumber(*question.answer, step.judged()));
     QS_TRY(const double tolerance, toleranceOf(step, reference));
-    Judgement judged;
+    JudgedAnswer judged;
     judged.right = std::fabs(given - reference) <= tolerance;
     judged.reference = withUnit(reference, question.unit);
     if (judged.right)
@@ -54,11 +54,11 @@ Result<Judgement> judgeNumber(const LiveStep& step, const std::string& text)
     return judged;
 }
 
-Result<Judgement> judgeChoice(const LiveStep& step, const std::string& text)
+Result<JudgedAnswer> judgeChoice(const LiveStep& step, const std::string& text)
 {
     QS_TRY(const size_t given, typedChoice(text, step.question().choices.size()));
     QS_TRY(const size_t right, rightChoice(step));
-    Judgement judged;
+    JudgedAnswer judged;
     judged.right = given == right;
     QS_TRY(const std::string reference, step.choiceText(right));
     judged.reference = std::to_string(right + 1) + ": " + reference;
@@ -70,7 +70,7 @@ Result<Judgement> judgeChoice(const LiveStep& step, const std::string& text)
     return judged;
 }
 
-Result<Judgement> judgePick(const LiveStep& step, const std::string& text)
+Result<JudgedAnswer> judgePick(const LiveStep& step, const std::string& text)
 {
     const LessonPick& pick = *step.question().pick;
     QS_TRY(const LessonValue reference, evaluate(pick.answer, step.judged()));
@@ -84,7 +84,7 @@ Result<Judgement> judgePick(const LiveStep& step, const std::string& text)
         return name && step.judged().sameThing(pick.what, trimmedAnswer(text), *name);
     };
     QS_TRY(const bool isRight, same(reference));
-    Judgement judged;
+    JudgedAnswer judged;
     judged.right = isRight;
     judged.reference = right;
     if (judged.right)
@@ -112,13 +112,13 @@ std::optional<size_t> misconceptionOfRecipe(const LiveStep& step, const LessonJs
     return std::nullopt;
 }
 
-Result<Judgement> judgeRecipe(const LiveStep& step, const LessonJson& changes, LessonSnapshots& snapshots)
+Result<JudgedAnswer> judgeRecipe(const LiveStep& step, const LessonJson& changes, LessonSnapshots& snapshots)
 {
     if (const auto inputs = inputsOf(step.lesson(), step.step().setup, changes); !inputs.ok())
         return badUse(inputs.issue().what, inputs.issue().remedy);
     QS_TRY(const auto facts, step.changed(changes, snapshots));
     QS_TRY(const bool holds, evaluateTruth(*step.question().condition, *facts));
-    Judgement judged;
+    JudgedAnswer judged;
     judged.right = holds;
     judged.reference = recipeText(step.question().reference);
     if (!judged.right) {
@@ -128,11 +128,11 @@ Result<Judgement> judgeRecipe(const LiveStep& step, const LessonJson& changes, L
     return judged;
 }
 
-Result<Judgement> judgeRepair(const LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
+Result<JudgedAnswer> judgeRepair(const LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
 {
-    QS_TRY(const Judgement cause, judgeChoice(step, answer.cause));
-    QS_TRY(const Judgement place, judgePick(step, answer.place));
-    QS_TRY(Judgement judged, judgeRecipe(step, answer.recipe, snapshots));
+    QS_TRY(const JudgedAnswer cause, judgeChoice(step, answer.cause));
+    QS_TRY(const JudgedAnswer place, judgePick(step, answer.place));
+    QS_TRY(JudgedAnswer judged, judgeRecipe(step, answer.recipe, snapshots));
     judged.reference = "cause " + cause.reference + "; place " + place.reference + "; " + judged.reference;
     if (!cause.right)
         judged.why = "it is not that cause";
@@ -172,7 +172,7 @@ Result<size_t> rightChoice(const LiveStep& step)
     return *right;
 }
 
-Result<Judgement> judge(LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
+Result<JudgedAnswer> judge(LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots)
 {
     const Kind kind = step.question().kind;
     if (isNumber(kind)) { // what cannot be read is said before anything runs

@@ -12,7 +12,7 @@ struct LessonAnswer {
     std::string cause, place; ///< Repair: the number of the cause (from 1), and the name of the place
 };
 
-struct Judgement {
+struct JudgedAnswer {
     bool right = false;
     std::string reference; ///< the right answer as people read it
     std::string why; ///< what is wrong, or how far away it is; empty where it is right
@@ -21,7 +21,7 @@ struct Judgement {
 
 /// Judges by the live snapshot; a prediction is run first. Issues: an answer that cannot be read (kind BadUse: ask
 /// again), a lesson whose expressions have no value.
-Result<Judgement> judge(LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots);
+Result<JudgedAnswer> judge(LiveStep& step, const LessonAnswer& answer, LessonSnapshots& snapshots);
 
 /// The right answer. Issues: expressions without a value, a choice with none or several right answers.
 Result<LessonAnswer> referenceAnswer(LiveStep& step, LessonSnapshots& snapshots);

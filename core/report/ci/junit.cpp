@@ -27,9 +27,9 @@ std::string testCase(const GateCheck& check, const Comparison& c)
         "    <testcase classname=\"quantscope.{}\" name=\"{}\" time=\"0\"", nameIn(kGateSuites, rule.suite), xml(name));
     const std::string message = xml(check.sentence);
     const std::string more = check.finding ? xml(ci::findingText(c.findings[*check.finding])) : message;
-    if (check.verdict == Verdict::Passed)
+    if (check.verdict == GateVerdict::Passed)
         return element + "/>\n";
-    if (check.verdict == Verdict::NotJudged)
+    if (check.verdict == GateVerdict::NotJudged)
         return element + fmt::format(">\n      <skipped message=\"{}\">{}</skipped>\n    </testcase>\n", message, more);
     return element
         + fmt::format(
@@ -61,8 +61,8 @@ std::string compareJunit(const Snapshot& s, const Judgement& judgement, const st
             if (gateRuleInfo(check.rule).suite != suite)
                 continue;
             ++tests;
-            failures += size_t(check.verdict == Verdict::Missed);
-            skipped += size_t(check.verdict == Verdict::NotJudged);
+            failures += size_t(check.verdict == GateVerdict::Missed);
+            skipped += size_t(check.verdict == GateVerdict::NotJudged);
             cases += testCase(check, *s.comparison);
         }
         if (tests == 0)

@@ -28,20 +28,20 @@ std::string verdictText(const Judgement& j, const Comparison& c)
     if (!j.asked)
         return fmt::format("## Quantscope: {}, no gates\n\n",
             c.findings.empty() ? "no findings" : text::counted(c.findings.size(), "finding"));
-    const size_t missed = j.count(Verdict::Missed), ignored = j.count(Verdict::NotJudged);
+    const size_t missed = j.count(GateVerdict::Missed), ignored = j.count(GateVerdict::NotJudged);
     const std::string all = text::counted(j.checks.size(), "check");
     return fmt::format("## Quantscope: {}{}\n\n",
         missed > 0 ? fmt::format("❌ {} of {} missed", text::count(missed), all) : "✅ no gate missed, " + all,
         ignored > 0 ? fmt::format(", {} not judged", text::count(ignored)) : std::string());
 }
 
-std::string_view sign(Verdict verdict)
+std::string_view sign(GateVerdict verdict)
 {
-    return verdict == Verdict::Missed ? "❌" : verdict == Verdict::Passed ? "✅" : "➖";
+    return verdict == GateVerdict::Missed ? "❌" : verdict == GateVerdict::Passed ? "✅" : "➖";
 }
 
 /// The checks with this verdict.
-std::string gateRows(const Judgement& j, Verdict verdict, size_t most)
+std::string gateRows(const Judgement& j, GateVerdict verdict, size_t most)
 {
     std::string rows;
     size_t all = 0;
@@ -66,8 +66,8 @@ std::string gatesTable(const Judgement& j)
     if (!j.asked)
         return {};
     return "### Gates\n\n| | gate | where | wanted | measured |\n|---|---|---|---|---|\n"
-        + gateRows(j, Verdict::Missed, kShownMissed) + gateRows(j, Verdict::NotJudged, kShownOthers)
-        + gateRows(j, Verdict::Passed, kShownOthers) + "\n";
+        + gateRows(j, GateVerdict::Missed, kShownMissed) + gateRows(j, GateVerdict::NotJudged, kShownOthers)
+        + gateRows(j, GateVerdict::Passed, kShownOthers) + "\n";
 }
 
 std::string outputsTable(const Comparison& c)

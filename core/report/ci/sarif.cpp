@@ -101,12 +101,12 @@ Json results(const Snapshot& s, const Judgement& judgement)
     for (const Finding& f : s.comparison->findings)
         list.push_back(findingResult(f, uri));
     for (const GateCheck& check : judgement.checks) {
-        if (judgement.asked && check.finding && check.verdict == Verdict::NotJudged)
+        if (judgement.asked && check.finding && check.verdict == GateVerdict::NotJudged)
             list[*check.finding]["suppressions"].push_back(
                 { { "kind", "external" }, { "justification", "ignored by the gate file" } });
-        if (check.finding && check.verdict == Verdict::Missed)
+        if (check.finding && check.verdict == GateVerdict::Missed)
             list[*check.finding]["properties"]["gate"] = "missed";
-        else if (check.verdict == Verdict::Missed)
+        else if (check.verdict == GateVerdict::Missed)
             list.push_back(missedResult(check, uri));
     }
     return list;

@@ -22,7 +22,7 @@ QString elementPlaceText(const Shape& at);
 QString codeLessZeroPoint(const Operand& operand);
 /// What is made by whom, and the number with its formula filled in; rich text of two lines.
 QString headlineHtml(const ElementExplanation& explanation);
-/// "−0.0239"; with all digits that tell float32 numbers apart where asked for.
+/// "+0.0239", "−0.0239"
 QString signedText(double value, int digits = 4);
 
 } // namespace qs

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace qs {
 
@@ -111,8 +110,6 @@ QVariant ElementStepsModel::data(const QModelIndex& index, int role) const
         return value && row.share ? QVariant(*row.share) : QVariant();
     case StepRole:
         return row.step;
-    case CopyRole:
-        return value && !row.heading ? QVariant(row.value) : value ? QVariant() : QVariant(row.name);
     default:
         return {};
     }

@@ -18,7 +18,6 @@ public:
         HeadingRole = Qt::UserRole + 1, ///< bool: begins a group
         ShareRole, ///< of the largest part of the difference, with its sign; invalid: no bar
         StepRole, ///< number of the step with which the row is reached
-        CopyRole,
     };
     struct Row {
         QString name;
@@ -28,7 +27,6 @@ public:
         bool isStep = false; ///< along the way
         std::optional<double> share;
         bool exact = false; ///< all digits are shown
-        bool operator==(const Row&) const = default;
     };
 
     using QAbstractTableModel::QAbstractTableModel;

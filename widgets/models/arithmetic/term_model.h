@@ -64,7 +64,6 @@ private:
     QString tip(int column, size_t row) const;
     QString operandTip(const Operand& operand) const;
     QString operandName(bool second) const;
-    bool integers() const { return m_integers; }
 
     std::shared_ptr<const ElementExplanation> m_shown;
     std::vector<bool> m_used = std::vector<bool>(ColumnCount, false);

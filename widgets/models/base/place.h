@@ -13,10 +13,10 @@ namespace qs {
 enum class Side { Float, Quantized };
 
 /// One number of a tensor.
-struct ElementAt {
+struct ChosenElement {
     size_t sample = 0; ///< that it is of; of constants any
     int64_t index = 0; ///< within the sample, row by row
-    bool operator==(const ElementAt&) const = default;
+    bool operator==(const ChosenElement&) const = default;
 };
 
 /// What is selected. Things with a partner are named by the float graph; `side` is Quantized only for values and nodes
@@ -29,7 +29,7 @@ struct Place {
     std::optional<size_t> weight; ///< row of Comparison::weights, if a weight is selected
     std::optional<size_t> channel;
     std::optional<size_t> sample;
-    std::optional<ElementAt> element; ///< of `value`, where one of its numbers is meant
+    std::optional<ChosenElement> element; ///< of `value`, where one of its numbers is meant
     InnerPlace inner; ///< a node in a body of `node`; such a place has no value
     bool empty() const { return !node.valid() && !value.valid(); }
     bool operator==(const Place&) const = default;

@@ -64,17 +64,6 @@ void PairDetails::watch(const QObject* who, bool watches)
         refresh();
 }
 
-std::vector<size_t> PairDetails::samples() const
-{
-    if (const auto sample = m_place.current().sample)
-        return { *sample };
-    const size_t count = std::min(m_session.snapshot()->data->samples(), kMostSamples);
-    std::vector<size_t> list;
-    for (size_t i = 0; i < count; ++i)
-        list.push_back(i);
-    return list;
-}
-
 QString PairDetails::samplesText() const
 {
     const auto& data = m_session.snapshot()->data;
@@ -83,8 +72,8 @@ QString PairDetails::samplesText() const
     if (const auto sample = m_place.current().sample)
         return toQt(data->sampleName(*sample));
     const size_t count = data->samples();
-    if (count > kMostSamples)
-        return tr("first %1 of %2 samples").arg(kMostSamples).arg(countText(count));
+    if (count > kMostShownSamples)
+        return tr("first %1 of %2 samples").arg(kMostShownSamples).arg(countText(count));
     return qs::samplesText(count);
 }
 
@@ -122,8 +111,9 @@ void PairDetails::refresh()
     job.tag = m_tag;
     job.title = tr("Look closely at %1").arg(toQt(m_place.activation()->name));
     job.visibility = Visibility::Hidden;
-    job.process = [self = QPointer(this), snapshot, index = *place.activation, wanted, list = samples()](
-                      const JobContext& context) -> Result<std::function<void()>> {
+    job.process
+        = [self = QPointer(this), snapshot, index = *place.activation, wanted, list = shownSamples(m_session, place)](
+              const JobContext& context) -> Result<std::function<void()>> {
         const ActivationRow& pair = snapshot->comparison->activations[index];
         QS_TRY(PairDetail found,
             pairDetail(

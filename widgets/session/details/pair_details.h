@@ -34,13 +34,10 @@ public:
     QString samplesText() const; ///< "sample 3", "the first 16 of 64 samples"
     QString hint() const; ///< why there is nothing to see
 
-    static constexpr size_t kMostSamples = 16; ///< without a selected one
-
 signals:
     void changed();
 
 private:
-    std::vector<size_t> samples() const;
     void refresh();
 
     Session& m_session;

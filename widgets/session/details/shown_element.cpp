@@ -171,7 +171,7 @@ namespace {
 
 /// The number that is asked for, or the one with the largest error, and the tensor's shape for one sample.
 Result<ErrorFound> elementIn(const Snapshot& snapshot, const ErrorSearch& search,
-    const std::optional<ElementAt>& element, const WorkContext& work)
+    const std::optional<ChosenElement>& element, const WorkContext& work)
 {
     if (!element) {
         QS_TRY(const auto found, largestError(snapshot, search, work));
@@ -196,7 +196,7 @@ Result<Shape> placeIn(
 }
 
 Result<ShownElement::Found> follow(const Snapshot& snapshot, const ErrorSearch& search,
-    const std::optional<ElementAt>& wanted, ShownElement::Model model, const WorkContext& work)
+    const std::optional<ChosenElement>& wanted, ShownElement::Model model, const WorkContext& work)
 {
     QS_TRY(const ErrorFound element, elementIn(snapshot, search, wanted, work));
     const auto found = sideOf(snapshot, search.place, model);

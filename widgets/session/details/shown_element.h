@@ -29,7 +29,7 @@ public:
     bool has(Model model) const; ///< the shown tensor
 
     struct Found {
-        ElementAt element;
+        ChosenElement element;
         Shape shape; ///< of the tensor for one sample, as element counts it
         std::shared_ptr<const ElementExplanation> explanation;
     };
@@ -46,7 +46,7 @@ private:
     struct Asked {
         const Snapshot* snapshot = nullptr;
         TensorPlace tensor;
-        std::optional<ElementAt> element;
+        std::optional<ChosenElement> element;
         std::optional<size_t> sample, channel;
         Model model = Model::Quantized;
         bool operator==(const Asked&) const = default;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/details/shown_place.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace qs {
 
 ShownPlace::ShownPlace(Session& session, QObject* parent)
@@ -66,6 +69,30 @@ void ShownPlace::takeSnapshot()
     m_own->tell();
     if (m_own->current().empty())
         setPinned(false);
+}
+
+std::optional<TensorPlace> tensorAt(const Session& session, const Place& place)
+{
+    if (!place.value.valid() && !place.weight)
+        return std::nullopt;
+    const TensorPlace there { place.side == Side::Quantized, place.value, place.weight };
+    return nameOf(*session.snapshot(), there).empty() ? std::nullopt : std::optional(there);
+}
+
+bool waitsForRun(const Session& session, const TensorPlace& place)
+{
+    const Snapshot& now = *session.snapshot();
+    return !isConstant(now, place) && (!now.data || (now.comparison && now.comparison->partial));
+}
+
+std::vector<size_t> shownSamples(const Session& session, const Place& place)
+{
+    if (place.sample)
+        return { *place.sample };
+    const auto& data = session.snapshot()->data;
+    std::vector<size_t> samples(data ? std::min(data->samples(), kMostShownSamples) : 1);
+    std::iota(samples.begin(), samples.end(), size_t(0));
+    return samples;
 }
 
 } // namespace qs

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/project/about/read_values.h"
 #include "widgets/session/session.h"
 
 #include <QObject>
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace qs {
 
@@ -39,5 +42,13 @@ private:
     Session& m_session;
     std::unique_ptr<Selection> m_own; ///< while it is pinned
 };
+
+/// The tensor or weight that is selected; nothing where there is none with numbers of its own.
+std::optional<TensorPlace> tensorAt(const Session& session, const Place& place);
+/// Numbers that depend on data wait for data, and while a comparison runs, which has the processors.
+bool waitsForRun(const Session& session, const TensorPlace& place);
+inline constexpr size_t kMostShownSamples = 16;
+/// The samples that views take together: the selected one, else the first ones.
+std::vector<size_t> shownSamples(const Session& session, const Place& place);
 
 } // namespace qs

@@ -43,24 +43,9 @@ void ShownValues::stop()
         m_session.jobs().cancelTag(tag);
 }
 
-std::optional<TensorPlace> ShownValues::place() const
-{
-    const SnapshotPtr snapshot = m_session.snapshot();
-    const Place& chosen = m_place.current();
-    if (!chosen.value.valid() && !chosen.weight)
-        return std::nullopt;
-    const TensorPlace there { chosen.side == Side::Quantized, chosen.value, chosen.weight };
-    return nameOf(*snapshot, there).empty() ? std::nullopt : std::optional(there);
-}
+std::optional<TensorPlace> ShownValues::place() const { return tensorAt(m_session, m_place.current()); }
 
 size_t ShownValues::sample() const { return m_place.current().sample.value_or(0); }
-
-/// A comparison that runs has the processors; what depends on data is read after it.
-bool ShownValues::waits(const TensorPlace& place) const
-{
-    const Snapshot& now = *m_session.snapshot();
-    return !isConstant(now, place) && (!now.data || (now.comparison && now.comparison->partial));
-}
 
 bool ShownValues::isNow() const
 {
@@ -90,7 +75,7 @@ QString ShownValues::hint() const
         return tr("Choose a tensor or a weight: a node of the graph, a row of a table.");
     if (!m_problem.isEmpty())
         return m_problem;
-    if (!waits(*wanted))
+    if (!waitsForRun(m_session, *wanted))
         return tr("Reading %1…").arg(name());
     return now.data ? tr("%1 is read when the comparison is done.").arg(name())
                     : tr("The numbers of %1 depend on data: open some.").arg(name());
@@ -107,7 +92,7 @@ void ShownValues::refresh()
         return;
     const auto at = place();
     std::optional<Asked> wanted;
-    if (at && !waits(*at))
+    if (at && !waitsForRun(m_session, *at))
         wanted = Asked { snapshot.get(), *at, isConstant(*snapshot, *at) ? std::nullopt : std::optional(sample()) };
     if (wanted && wanted == m_asked)
         return;

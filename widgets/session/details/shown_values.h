@@ -51,7 +51,6 @@ private:
     };
     std::optional<TensorPlace> place() const;
     size_t sample() const;
-    bool waits(const TensorPlace& place) const;
     void refresh();
     void start(const SnapshotPtr& snapshot, const Asked& wanted);
 

@@ -235,7 +235,7 @@ void Selection::selectChannel(std::optional<size_t> channel)
     select(place);
 }
 
-void Selection::selectElement(std::optional<ElementAt> element)
+void Selection::selectElement(std::optional<ChosenElement> element)
 {
     Place place = current();
     place.element = element;

@@ -30,7 +30,7 @@ public:
     void selectInner(Side side, const InnerPlace& inner);
     void selectSample(std::optional<size_t> sample);
     void selectChannel(std::optional<size_t> channel);
-    void selectElement(std::optional<ElementAt> element); ///< of the value that is selected
+    void selectElement(std::optional<ChosenElement> element); ///< of the value that is selected
     void clear();
     /// As select(), in the place of the current entry of the history: a suggestion that was never chosen leaves no
     /// trace.

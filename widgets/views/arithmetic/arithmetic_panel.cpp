@@ -149,7 +149,7 @@ void ArithmeticPanel::buildTop()
         if (!slice.ranges().empty() || m_shape.empty())
             return; // more indices are to come
         const auto element = int64_t(SliceGrid::inOrder(slice, m_shape).at(0));
-        m_place.selection().selectElement(ElementAt { m_sample, element });
+        m_place.selection().selectElement(ChosenElement { m_sample, element });
     });
 }
 

@@ -55,7 +55,7 @@ void ArithmeticPanel::follow(const Operand& operand)
     const Snapshot& now = *m_session.snapshot();
     Place place;
     place.sample = m_place.current().sample;
-    place.element = ElementAt { found->element.sample, withinSample(*found, source, operand.element) };
+    place.element = ChosenElement { found->element.sample, withinSample(*found, source, operand.element) };
     if (source.constant)
         place.weight = weightRow(now, m_shown->model() == ShownElement::Model::Float ? source.name : source.twin);
     if (m_shown->model() == ShownElement::Model::Other) { // its graph is not the one that is shown

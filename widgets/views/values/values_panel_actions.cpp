@@ -159,7 +159,7 @@ void ValuesPanel::askForArithmetic()
     if (!element || !m_shown->values())
         return;
     const size_t sample = m_shown->values()->sample.value_or(0);
-    m_place.selection().selectElement(ElementAt { sample, int64_t(*element) });
+    m_place.selection().selectElement(ChosenElement { sample, int64_t(*element) });
     emit arithmeticAsked();
 }
 
