@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that were written anew while they are open, and are read again.
+#include "core/onnx/import.h"
+#include "core/onnx/write/export.h"
 #include "core/project/files/recipe_rebase.h"
 #include "core/quant/recipe/recipe_edit.h"
 #include "tests/support/real_build.h"
@@ -129,6 +131,28 @@ private slots:
         QVERIFY(QFile::remove(path));
         QVERIFY(QFile::rename(opened.folder.filePath(QStringLiteral("other.onnx")), path));
         QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kPatience); // renamed into its place
+    }
+
+    void newExternalWeightsAreNoticed()
+    {
+        QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("f.onnx"));
+        const auto model = importModel((kExamples + QStringLiteral("digits_float.onnx")).toStdString());
+        QVERIFY(model && exportModel(GraphDraft(*model), path.toStdString(), { .inlineLimit = 0 }));
+        Session session { realBuild() };
+        Inputs inputs;
+        inputs.floatPath = path.toStdString();
+        session.openInputs(inputs);
+        QTRY_VERIFY_WITH_TIMEOUT(session.snapshot()->floatModel && session.jobs().idle(), kPatience);
+        ChangedFiles files(session);
+        QSignalSpy told(&files, &ChangedFiles::changed);
+        QFile weights(path + QStringLiteral(".data"));
+        QVERIFY(weights.open(QIODevice::ReadWrite));
+        const QByteArray bytes = weights.readAll();
+        QVERIFY(weights.seek(0) && weights.write(bytes) == bytes.size());
+        weights.close();
+        QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatience);
+        QVERIFY(told.front().front().toString().endsWith(QStringLiteral(".data")));
     }
 
     void changesAreCarriedOver()

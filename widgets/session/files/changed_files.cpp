@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/files/changed_files.h"
 
-#include <QDateTime>
+#include "core/onnx/import.h"
+
+#include <QFile>
 #include <QFileInfo>
 
+#include <sys/stat.h>
+
 namespace qs {
+
+namespace {
+
+/// Of a regular file.
+std::optional<FileStamp> stampOf(const QString& path)
+{
+    struct stat info { };
+    const bool found = stat(QFile::encodeName(path).constData(), &info) == 0 && S_ISREG(info.st_mode);
+    return found ? std::optional(FileStamp(info)) : std::nullopt;
+}
+
+/// Files that are read while they are open.
+std::vector<std::string> pathsOf(const Snapshot& snapshot)
+{
+    std::vector<std::string> paths { snapshot.inputs.other.path, snapshot.inputs.data.spec };
+    for (const auto& loaded : { snapshot.floatFile, snapshot.quantFile })
+        if (loaded)
+            for (const auto& file : filesOf(*loaded->model))
+                paths.push_back(file->path());
+    return paths;
+}
+
+} // namespace
 
 ChangedFiles::ChangedFiles(Session& session, QObject* parent)
     : QObject(parent)
@@ -17,14 +44,6 @@ ChangedFiles::ChangedFiles(Session& session, QObject* parent)
     connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_timer.start(); });
     connect(&session, &Session::snapshotChanged, this, &ChangedFiles::takeFiles);
     takeFiles();
-}
-
-std::optional<ChangedFiles::Stamp> ChangedFiles::stampOf(const QString& path)
-{
-    const QFileInfo info(path);
-    if (!info.isFile())
-        return std::nullopt;
-    return Stamp { info.size(), info.lastModified().toMSecsSinceEpoch() };
 }
 
 /// Only a file that was read anew is taken as it is now.
@@ -41,8 +60,7 @@ void ChangedFiles::takeFiles()
         m_watcher.removePaths(m_watcher.files());
     if (!m_watcher.directories().isEmpty())
         m_watcher.removePaths(m_watcher.directories());
-    const Inputs& inputs = now.inputs;
-    for (const std::string& name : { inputs.floatPath, inputs.quantPath, inputs.other.path, inputs.data.spec }) {
+    for (const std::string& name : pathsOf(now)) {
         const QString path = QString::fromStdString(name);
         if (const auto stamp = path.isEmpty() ? std::nullopt : stampOf(path)) {
             m_files.emplace(path, *stamp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/files/file_identity.h"
 #include "widgets/session/session.h"
 
 #include <QFileSystemWatcher>
@@ -11,8 +12,9 @@
 
 namespace qs {
 
-/// Notices models and data that are written anew while they are open. Each change is told once, when the file has been
-/// left alone for a moment; a file that is gone is nothing to tell of, since it may be on its way.
+/// Notices models, their external weights and data that are written anew while they are open. Each change is told once,
+/// when the file has been left alone for a moment; a file that is gone is nothing to tell of, since it may be on its
+/// way.
 class ChangedFiles : public QObject {
     Q_OBJECT
 public:
@@ -23,11 +25,6 @@ signals:
     void changed(const QString& path);
 
 private:
-    struct Stamp {
-        qint64 size = 0, modified = 0; ///< bytes; milliseconds
-        bool operator==(const Stamp&) const = default;
-    };
-    static std::optional<Stamp> stampOf(const QString& path);
     void takeFiles(); ///< those that are open now
     void look();
     void watch(const QString& path);
@@ -35,7 +32,7 @@ private:
     Session& m_session;
     QFileSystemWatcher m_watcher;
     QTimer m_timer;
-    std::map<QString, Stamp> m_files; ///< as they were opened, or told last
+    std::map<QString, FileStamp> m_files; ///< as they were opened, or told last
     SnapshotPtr m_of;
 };
 
