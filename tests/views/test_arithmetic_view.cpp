@@ -287,6 +287,21 @@ private slots:
         QVERIFY(e.session.selection().current().value != before.value);
     }
 
+    /// A DequantizeLinear clips nothing: what was clipped before it is said of its number.
+    void clippingOnTheWayIsSaid()
+    {
+        auto before = std::make_shared<ElementExplanation>();
+        before->clipped = true;
+        ElementExplanation last;
+        last.tensor = std::string(300, 'n') + "<end>";
+        last.behind = before;
+        const QString text = headlineHtml(last);
+        QVERIFY(text.contains(QStringLiteral("clipped")));
+        QVERIFY(text.contains(QStringLiteral("&lt;end&gt;")) && !text.contains(QString(100, u'n')));
+        before->clipped = false;
+        QVERIFY(!headlineHtml(last).contains(QStringLiteral("clipped")));
+    }
+
     void integersAndPairs()
     {
         Inputs inputs = fewSamples();

@@ -18,12 +18,21 @@ struct PathWords {
 };
 
 constexpr int kHeadlineDigits = 5;
+constexpr int kNameBegin = 20,
+              kNameEnd = 44; ///< letters that stay of a long name; tool tips and the Inspector have all
+
+QString shortName(const std::string& name)
+{
+    const QString text = toQt(name);
+    return text.size() <= kNameBegin + kNameEnd ? text.toHtmlEscaped()
+                                                : (text.left(kNameBegin) + u'…' + text.right(kNameEnd)).toHtmlEscaped();
+}
 
 QString nodeText(const ElementExplanation& e)
 {
     if (e.opType.empty())
         return PathWords::tr("not computed: a graph input or a constant of the file");
-    const QString node = toQt(e.node).toHtmlEscaped();
+    const QString node = shortName(e.node);
     if (e.unitOperator.empty())
         return PathWords::tr("by %1 <b>%2</b>").arg(toQt(e.opType), node);
     return PathWords::tr("by %1 <b>%2</b>, with %3 fused to %4 on codes")
@@ -54,12 +63,18 @@ QString differenceText(const ElementExplanation& e)
         .arg(numberText(e.difference->reference, kHeadlineDigits), signedText(e.difference->total));
 }
 
-QStringList warningsOf(const ElementExplanation& e)
+/// Of all operators on the way.
+QStringList warningsOf(const ElementExplanation& last)
 {
+    bool clipped = false, otherwise = false;
+    for (const ElementExplanation* e = &last; e; e = e->behind.get()) {
+        clipped = clipped || e->clipped;
+        otherwise = otherwise || e->confirmed == false;
+    }
     QStringList warnings;
-    if (e.clipped)
+    if (clipped)
         warnings << PathWords::tr("clipped: the code is the end of its range");
-    if (e.confirmed && !*e.confirmed)
+    if (otherwise)
         warnings << PathWords::tr("these steps do not give the engine's number: please report this");
     return warnings;
 }
@@ -106,7 +121,7 @@ QString headlineHtml(const ElementExplanation& e)
         second << difference;
     second << warningsOf(e);
     return QStringLiteral("<b>%1</b> %2 · %3 · %4<br>%5")
-        .arg(toQt(e.tensor).toHtmlEscaped(), elementPlaceText(e.at), nodeText(e), toQt(profileName(e.profile)),
+        .arg(shortName(e.tensor), elementPlaceText(e.at), nodeText(e), toQt(profileName(e.profile)),
             second.join(QStringLiteral(" · ")));
 }
 

@@ -232,6 +232,7 @@ void ArithmeticPanel::refresh()
         m_shape = found->shape;
         m_sample = found->element.sample;
         m_headline->setText(headlineHtml(*explanation));
+        m_headline->setToolTip(toQt(explanation->tensor) + u'\n' + toQt(explanation->node));
         TensorSlice here = TensorSlice::whole(found->shape);
         const auto indices = indicesOf(size_t(found->element.index), found->shape);
         for (size_t axis = 0; axis < indices.size(); ++axis)

@@ -103,11 +103,12 @@ public:
         option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &cell, painter, option.widget);
         painter->setPen(cell.palette.color(QPalette::Text));
         const int room = cell.rect.width() - (index.column() == 0 ? kTextMargin : 2 * kTextMargin);
+        const bool whole = index.column() != 0 && opened(cell, index);
         QTextLayout text(index.column() == 0 ? cell.fontMetrics.elidedText(words, Qt::ElideRight, room)
-                : opened(cell, index)        ? breakable(words)
+                : whole                      ? breakable(words)
                                              : oneLine(words, cell.fontMetrics, room),
             cell.font);
-        const int spare = index.column() == 0 ? kTextMargin : 0; // what is one line is not broken
+        const int spare = whole ? 0 : kTextMargin; // what is one line is not broken
         const int height = arrange(text, cell.rect.width() + spare), row = inspectorRow(QFontMetrics(option.font));
         const int top = height + 2 * kRowGap <= row ? (row - height) / 2 : kRowGap;
         text.draw(painter, cell.rect.topLeft() + QPoint(kTextMargin, top));
