@@ -26,7 +26,7 @@ using namespace qs::test;
 
 namespace {
 
-constexpr int kPatience = 120'000;
+constexpr int kPatience = 600'000;
 constexpr int kEvents = 400; ///< of each seed, in the tests
 constexpr int kBetweenChecks = 200;
 

@@ -8,6 +8,7 @@
 #include "widgets/plots/line_chart.h"
 #include "widgets/plots/point_chart.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/session/shown/compared_names.h"
 #include "widgets/views/base/table_panel.h"
 #include "widgets/views/detail/channels_panel.h"
 #include "widgets/views/detail/distribution_panel.h"
@@ -28,10 +29,13 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QApplication>
+#include <QFile>
+#include <QFileInfo>
 #include <QLabel>
 #include <QRegularExpression>
 #include <QTabWidget>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QToolButton>
 #include <QTreeView>
 
@@ -395,6 +399,21 @@ private slots:
         QCOMPARE(w.session.snapshot()->inputs.quantPath, kNarrow);
         QVERIFY(w.session.snapshot()->inputs.other.recipe);
         QCOMPARE(w.session.snapshot()->inputs.other.recipe->reduceRange, next.reduceRange);
+        QCOMPARE(w.panel<OtherChip>().name()->accessibleName(), QStringLiteral("B: Reduce"));
+    }
+
+    void filesOfOneNameAreToldApart()
+    {
+        Window w;
+        QVERIFY(w.ready());
+        QTemporaryDir folder;
+        const QString copy = folder.filePath(QFileInfo(QString::fromStdString(kNarrow)).fileName());
+        QVERIFY(QFile::copy(QString::fromStdString(kNarrow), copy));
+        QVERIFY(w.chooseOther(copy.toStdString()));
+        const ComparedNames names = comparedNames(w.session);
+        QVERIFY(names.a != names.b);
+        QVERIFY(copy.endsWith(names.b));
+        QVERIFY(w.panel<OtherChip>().name()->accessibleName().contains(QFileInfo(folder.path()).fileName()));
     }
 
     /// A chosen row selects the float tensor that its node makes, which all other panels show.

@@ -50,6 +50,7 @@ public:
     JobList& jobs() { return m_jobs; }
     RecipeHistory& recipe() { return m_history; } ///< how it is changed, with the undo stack
     RunList& runs() { return m_runs; }
+    const RunList& runs() const { return m_runs; }
     const NumbersAge& numbers() const { return m_numbers; } ///< whether those that are shown are of the recipe as it is
 
     Metric metric() const { return m_metric; }

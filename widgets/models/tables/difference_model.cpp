@@ -79,12 +79,6 @@ QString differenceText(const ParameterDifference& d)
     return parts.join(QStringLiteral(", "));
 }
 
-QString otherName(const Snapshot& snapshot)
-{
-    const OtherQuantized& other = snapshot.inputs.other;
-    return !other.path.empty() ? fileName(other.path) : other.recipe ? DifferenceModel::tr("another run") : QString();
-}
-
 DifferenceModel::DifferenceModel(QObject* parent)
     : SnapshotModel(parent)
 {

@@ -20,7 +20,5 @@ protected:
 
 /// "scale ×1.53, zero point", "only in A", "the same".
 QString differenceText(const ParameterDifference& difference);
-/// What the second model is called: its file, or the recipe.
-QString otherName(const Snapshot& snapshot);
 
 } // namespace qs

@@ -3,10 +3,10 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
+#include "widgets/views/base/elided_combo.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -25,7 +25,7 @@ constexpr int kLargestSide = 16384, kUsualSide = 224;
 
 QComboBox* choice(const QStringList& texts, const QString& name, QWidget* parent)
 {
-    auto* combo = new QComboBox(parent);
+    auto* combo = new ElidedCombo(parent);
     combo->addItems(texts);
     combo->setAccessibleName(name);
     return combo;
@@ -73,7 +73,7 @@ QString listText(const std::vector<double>& values)
 PreprocessForm::PreprocessForm(const std::optional<PictureForm>& form, QWidget* parent)
     : QWidget(parent)
     , m_form(form)
-    , m_preset(new QComboBox(this))
+    , m_preset(new ElidedCombo(this))
     , m_exif(new QCheckBox(tr("&Turn upright as EXIF says"), this))
     , m_explanation(new QLabel(this))
 {

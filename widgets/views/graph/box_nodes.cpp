@@ -56,4 +56,13 @@ QString boxNote(const RecipeView& recipe, std::span<const size_t> members)
     return {};
 }
 
+QString drawnNote(const QString& note)
+{
+    constexpr QChar kNextVariant(0x9c);
+    for (const NodeMark mark : { NodeMark::FloatInDraft, NodeMark::QuantizedInDraft })
+        if (note == nodeMarkText(mark))
+            return note + kNextVariant + RecipeView::tr("in draft");
+    return note;
+}
+
 } // namespace qs

@@ -33,5 +33,7 @@ private:
 
 /// "left in float", "excluded in draft", "conv_3 alone left in float"; "" where all of it is quantized as it is shown.
 QString boxNote(const RecipeView& recipe, std::span<const size_t> members);
+/// The same with what a narrow box says in its place: variants as QFontMetrics::elidedText() chooses them.
+QString drawnNote(const QString& note);
 
 } // namespace qs

@@ -508,7 +508,7 @@ void GraphPanel::markRecipe(GraphLook& look) const
         if (m_recipe.isOfFile(members)) // which no box could change
             look.boxes[b].quantized.reset();
         if (boxes[b].kind != DisplayBox::Kind::Group || look.boxes[b].quantized != TriState::Some)
-            look.boxes[b].note = boxNote(m_recipe, members); // a group says how large it is, not which part is left out
+            look.boxes[b].note = drawnNote(boxNote(m_recipe, members)); // a group says how large it is
     }
 }
 

@@ -2,8 +2,8 @@
 #include "widgets/views/header/other_chip.h"
 
 #include "widgets/models/base/formatting.h"
-#include "widgets/models/tables/difference_model.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/session/shown/compared_names.h"
 #include "widgets/views/base/text/font_units.h"
 
 #include <QHBoxLayout>
@@ -42,6 +42,7 @@ OtherChip::OtherChip(Session& session, QWidget* parent)
     connect(m_swap, &QToolButton::clicked, this, [this] { swapWithOther(m_session); });
     connect(m_off, &QToolButton::clicked, this, [this] { openOther(m_session, {}); });
     connect(&session, &Session::snapshotChanged, this, &OtherChip::refresh);
+    connect(&session.runs(), &RunList::changed, this, &OtherChip::refresh);
     refresh();
 }
 
@@ -55,7 +56,7 @@ void OtherChip::refresh()
 {
     const Snapshot& now = *m_session.snapshot();
     setVisible(now.inputs.other.given());
-    const QString text = tr("B: %1").arg(otherName(now));
+    const QString text = tr("B: %1").arg(comparedNames(m_session).b);
     m_text = text;
     setNameWidth(m_nameWidth > 0 ? m_nameWidth : fontUnits(fontMetrics(), kNameWidth));
     m_name->setToolTip(tr("%1 is compared beside the first model. Click to see what it does otherwise.").arg(text));

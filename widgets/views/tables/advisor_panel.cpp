@@ -3,10 +3,10 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/plots/point_chart.h"
+#include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/theme/plot_theme.h"
 
-#include <QComboBox>
 #include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
@@ -48,7 +48,7 @@ AdvisorPanel::AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent)
     , m_ranking(makeTable(m_sensitivity, tr("What leaving a node in float buys")))
     , m_found(makeTable(m_foundModel, tr("Recipes that were found")))
     , m_hint(new QLabel(this))
-    , m_by(new QComboBox(this))
+    , m_by(new ElidedCombo(this))
     , m_seconds(new QSpinBox(this))
     , m_measure(new QPushButton(tr("Measure"), this))
     , m_search(new QPushButton(tr("Search"), this))

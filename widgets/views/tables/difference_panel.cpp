@@ -5,6 +5,7 @@
 #include "widgets/models/tables/difference_model.h"
 #include "widgets/models/tables/output_model.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/session/shown/compared_names.h"
 #include "widgets/views/base/open_dialogs.h"
 
 #include <QMenu>
@@ -16,14 +17,10 @@ namespace qs {
 
 namespace {
 
-QString firstName(const Snapshot& snapshot)
+QString namesOf(const Session& session)
 {
-    return snapshot.inputs.recipe ? TablePanel::tr("the recipe") : fileName(snapshot.inputs.quantPath);
-}
-
-QString comparedNames(const Snapshot& snapshot)
-{
-    return snapshot.other ? TablePanel::tr("A %1 · B %2").arg(firstName(snapshot), otherName(snapshot)) : QString();
+    const ComparedNames names = comparedNames(session);
+    return session.snapshot()->other ? TablePanel::tr("A %1 · B %2").arg(names.a, names.b) : QString();
 }
 
 QString differenceInfo(const Snapshot& snapshot)
@@ -74,7 +71,7 @@ TablePanel::Setup differenceSetup(Session& session)
                 return size_t(row);
         return {};
     };
-    setup.names = comparedNames;
+    setup.names = [owner](const Snapshot&) { return namesOf(*owner); };
     setup.info = differenceInfo;
     setup.footer = [owner](const Theme&) { return outcomeText(*owner); };
     setup.emptyText = [](const Snapshot& snapshot) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/values/value_find_bar.h"
 
+#include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -43,7 +43,7 @@ QToolButton* stepButton(QWidget* parent, Qt::ArrowType arrow, const QString& tex
 
 ValueFindBar::ValueFindBar(QWidget* parent)
     : QWidget(parent)
-    , m_what(new QComboBox(this))
+    , m_what(new ElidedCombo(this))
     , m_value(new QLineEdit(this))
     , m_whole(new QCheckBox(tr("in all of it"), this))
     , m_said(new ElidedLabel(Qt::ElideRight, this))

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/session/shown/compared_names.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/models/base/translated.h"
+#include "widgets/session/session.h"
+
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
+namespace qs {
+
+namespace {
+
+/// The shortest ends of two paths that differ, from whole parts.
+std::pair<QString, QString> endsThatDiffer(const std::filesystem::path& a, const std::filesystem::path& b)
+{
+    auto fromA = a.end(), fromB = b.end();
+    std::filesystem::path endOfA, endOfB;
+    while (endOfA == endOfB && fromA != a.begin() && fromB != b.begin()) {
+        --fromA;
+        --fromB;
+        endOfA = endOfA.empty() ? *fromA : *fromA / endOfA;
+        endOfB = endOfB.empty() ? *fromB : *fromB / endOfB;
+    }
+    return { toQt(endOfA.string()), toQt(endOfB.string()) };
+}
+
+QString nameOfRun(const Session& session, const Recipe& recipe, const QString& unknown)
+{
+    for (const RecipeRun& run : session.runs().tree().runs())
+        if (!run.imported && run.recipe == recipe)
+            return toQt(run.name);
+    return unknown;
+}
+
+} // namespace
+
+ComparedNames comparedNames(const Session& session)
+{
+    const SnapshotPtr snapshot = session.snapshot();
+    const Asked& inputs = snapshot->inputs;
+    const OtherQuantized& other = inputs.other;
+    ComparedNames names { fileName(inputs.quantPath), fileName(other.path) };
+    if (!inputs.recipe && names.a == names.b)
+        std::tie(names.a, names.b) = endsThatDiffer(inputs.quantPath, other.path);
+    if (inputs.recipe)
+        names.a = nameOfRun(session, *inputs.recipe, tr("the recipe"));
+    if (other.recipe)
+        names.b = nameOfRun(session, *other.recipe, tr("another run"));
+    return names;
+}
+
+} // namespace qs
