@@ -6,8 +6,8 @@ ONNX Runtime on a few samples, whose outputs must be equal in every bit, too.
 
     quantizer.py [--cli PATH] [--only SUBSTRING] [--net SUBSTRING] [--no-run] [--verbose] [MODEL.onnx ...]
 
-Needs a Python with onnx, onnxruntime 1.31 and numpy: 1.32 treats small scales of float16, biases of float16 and the
-Gemm of dynamic files otherwise. The nets of quantizer_nets.py are always used, those of
+Needs a Python with onnx, onnxruntime 1.31 or 1.32 and numpy; the recipes ask for the rules of that version, which
+differ for small scales and biases of float16 and for the Gemm of dynamic files. The nets of quantizer_nets.py are always used, those of
 quantizer_torch_nets.py where torch is installed; models given as
 arguments are added (dynamic sizes: NAME.onnx:2x3x4,...). Prints a matrix of option sets by nets; exit 1 when one
 differs without being listed in KNOWN.
@@ -53,6 +53,7 @@ from quantizer_nets import NETS  # noqa: E402
 from quantizer_torch_nets import TORCH_NETS  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+VERSION = ".".join(onnxruntime.__version__.split(".")[:2])
 TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.QInt16, "uint16": QuantType.QUInt16,
          "int4": QuantType.QInt4, "uint4": QuantType.QUInt4, "float8e4m3fn": QuantType.QFLOAT8E4M3FN}
 
@@ -61,6 +62,8 @@ TYPES = {"int8": QuantType.QInt8, "uint8": QuantType.QUInt8, "int16": QuantType.
 KNOWN = {
     ("restricted asymmetric", "half"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
     ("restricted asymmetric", "half-matmul"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
+    ("restricted asymmetric", "half-small"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
+    ("override act scale", "half-small"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
     ("restricted asymmetric", "torch-half"): "ONNX Runtime gives float16 tensors float32 scales, which no runtime accepts",
     **{(" " + algorithm, "with Constant nodes"): "ONNX Runtime's RTN, k-quant and GPTQ lose Constant nodes: no valid file"
        for algorithm in ("rtn", "k-quant", "gptq")},
@@ -78,6 +81,8 @@ KNOWN = {
        for net in ("torch-speech", "ppocr_v4_ch_PP-OCRv4_det_infer")},
     **{(case, "silero_vad_float_if"): "axes that become an input at opset 18 in bodies: ONNX's converter makes up Constants"
        for case in ("a16", "a8w16", "float8")},
+    **({("dynamic", "gemms"): "ONNX Runtime 1.31 transposes a weight where it is, though others read it"}
+       if VERSION == "1.31" else {}),
     ("dynamic", "shared"): "two Mul nodes of a node without a name are named after its output, not after the scales",
 }
 
@@ -222,7 +227,7 @@ def part_json(part):
 
 
 def recipe_of(net, case):
-    recipe = {"schema_version": 1, "format": case.get("format", "qdq"), "activation_type": case.get("activation", "int8"),
+    recipe = {"schema_version": 1, "ort_version": VERSION, "format": case.get("format", "qdq"), "activation_type": case.get("activation", "int8"),
               "weight_type": case.get("weight", "int8"), "per_channel": case.get("per_channel", False),
               "reduce_range": case.get("reduce_range", False), "op_types": case.get("op_types") or [],
               "exclude": exclude_of(case, net), "include": include_of(case, net)}

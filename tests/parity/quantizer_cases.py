@@ -153,7 +153,7 @@ OVERRIDES |= {name: {**case, "activation": "uint8", "complete": True} for name, 
 for case in OVERRIDES.values():
     case["when"] = lambda net, case=case: bool(case["overrides"](net))
 # A float32 range for a float16 tensor would give it a float32 scale.
-OVERRIDES["act range"]["when"] = lambda net: net.name != "half" and bool(OVERRIDES["act range"]["overrides"](net))
+OVERRIDES["act range"]["when"] = lambda net: net.name not in ("half", "half-small") and bool(OVERRIDES["act range"]["overrides"](net))
 
 QOPERATOR = {name: case for name, case in STATIC.items()}
 QOPERATOR["nnapi sigmoid"] = {"activation": "uint8", "extra": {"extra.Sigmoid.nnapi": True}}

@@ -260,5 +260,40 @@ def half_matmul_net():
     return b.make()
 
 
+def half_small_net():
+    """float16 whose scales are subnormal or vanish, and biases that they would cut or lose."""
+    b = Builder(opset=19, dtype=np.float16)
+    x = b.input("x", [1, 4, 6, 6])
+    b.node("Conv", [x, b.rand("w1", [8, 4, 3, 3], 2e-4), b.rand("b1", [8], 40)], "c1", pads=[1, 1, 1, 1])
+    b.node("Mul", ["c1", b.const("tiny", np.float32(1e-4))], "m1")
+    b.node("Conv", ["m1", b.rand("w2", [6, 8, 1, 1], 1e-3), b.rand("b2", [6], 1e-3)], "c2")
+    b.node("Conv", ["c2", b.rand("w3", [6, 6, 1, 1], 3e-6), b.const("b3", np.zeros(6))], "c3")
+    b.node("Conv", ["c1", b.const("w4", np.linspace(-1e-7, 6e-5, 48).reshape(6, 8, 1, 1)),
+                    b.const("b4", [300, -2, 0, 1e-3, 30000, 5])], "c4")
+    b.node("Add", ["c3", "c4"], "a1")
+    b.node("Flatten", ["a1"], "f1")
+    b.node("Gemm", ["f1", b.rand("w5", [5, 216], 1e-3), b.rand("b5", [5], 3)], "g1", transB=1, beta=0.25)
+    b.node("Gemm", ["g1", b.rand("w6", [5, 4]), b.rand("b6", [4])], "g2", beta=0.0)
+    b.node("Gemm", ["g2", b.rand("w7", [3, 4], 3e-5), b.rand("b7", [3])], "y", transB=1)
+    b.output("y")
+    return b.make()
+
+
+def gemms_net():
+    """Gemm with weights to be transposed: read twice, with a shape that another reads, with a name that is taken."""
+    b = Builder(opset=17)
+    x = b.input("x", [3, 8])
+    b.node("Gemm", [x, b.rand("w", [8, 8]), b.rand("bias", [8])], "g1", transB=1)
+    b.node("Gemm", ["g1", "w", "bias"], "g2", transB=1)
+    b.node("Gemm", ["g2", b.rand("v", [8, 8])], "g3", transB=1)
+    b.node("Add", ["g3", b.rand("v_Transposed", [8])], "s1")
+    b.node("MatMul", ["s1", "v"], "m1")
+    b.node("Gemm", ["m1", b.rand("u", [8, 6])], "g4")
+    b.node("Gemm", ["g4", b.rand("t", [4, 6]), b.rand("c", [4])], "y", transB=1)
+    b.output("y")
+    return b.make()
+
+
 NETS = {"conv": conv_net, "matmul": matmul_net, "movement": movement_net, "norm": norm_net, "shared": shared_net,
-        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "embedding": embedding_net, "foreign": foreign_net, "half": half_net, "half-matmul": half_matmul_net}
+        "floatops": float_ops_net, "lstm": lstm_net, "nbits": nbits_net, "transformer": transformer_net, "embedding": embedding_net, "foreign": foreign_net, "half": half_net, "half-matmul": half_matmul_net,
+        "half-small": half_small_net, "gemms": gemms_net}

@@ -159,6 +159,11 @@ const std::vector<OptionSet>& optionSets()
                 r.exclude = { "n_a1" };
             } },
         { "dynamic", [](R& r) { r.format = RecipeFormat::Dynamic; } },
+        { "dynamic as 1.32",
+            [](R& r) {
+                r.format = RecipeFormat::Dynamic;
+                r.ortVersion = OrtVersion::V1_32;
+            } },
         { "dynamic per channel",
             [](R& r) {
                 r.format = RecipeFormat::Dynamic;

@@ -55,10 +55,10 @@ Recipe everything()
 auto membersOf(const Recipe& r)
 {
     const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
-        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38]
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39]
         = r;
     return std::tie(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22,
-        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38);
+        m23, m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39);
 }
 auto membersOf(const CalibratorOptions& r)
 {
@@ -116,6 +116,7 @@ Recipe nothingAsByDefault()
     r.restrictedAsymmetric = r.quantizeUnquantizedInputs = r.pairsForWeights = r.keepRemovable = true;
     r.contribOperators = r.subgraphs = r.sigmoidNnapi = r.completeOverrides = r.keepExtremeConstants = true;
     r.exactActivations = true;
+    r.ortVersion = OrtVersion::V1_32;
     r.matmulConstantOnly = true;
     r.adjustWeightsForBias = false;
     r.blockSize = 16;
@@ -335,7 +336,7 @@ private slots:
             "preparation.remove_unused", "preparation.fold_batch_norm", "preparation.fuse_layer_norm",
             "preparation.fuse_gelu", "preparation.fuse_attention", "preparation.fuse_skip_layer_norm",
             "preparation.fuse_gemm", "preparation.keep_attention", "preparation.infer_shapes", "keep_extreme_constants",
-            "exact_activations" };
+            "exact_activations", "ort_version" };
         std::vector<std::string_view> found;
         for (const RecipeOption& option : recipeOptions())
             found.push_back(option.path);

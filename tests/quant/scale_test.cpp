@@ -276,6 +276,79 @@ private slots:
             (std::vector<int64_t> { 2147268834, -9000, 637500000 }));
     }
 
+    /// Numbers of onnxruntime.quantization 1.31.1 and 1.32.0 (compute_scale_zp).
+    void smallHalves_data()
+    {
+        QTest::addColumn<double>("lowest");
+        QTest::addColumn<double>("highest");
+        QTest::addColumn<int>("older"); // float16 bits of the scale
+        QTest::addColumn<int>("newer");
+        QTest::addColumn<int>("zeroPoint"); // of the newer
+        QTest::newRow("subnormal") << -0.001 << 0.0005 << 0x3c00 << 0x63 << 170;
+        QTest::newRow("smallest") << 0.0 << 1e-5 << 0x3c00 << 0x1 << 0;
+        QTest::newRow("vanishes") << 0.0 << 7e-6 << 0x3c00 << 0x3c00 << 0;
+        QTest::newRow("negative") << -3e-6 << 0.0 << 0x3c00 << 0x3c00 << 0;
+    }
+    void smallHalves()
+    {
+        QFETCH(double, lowest);
+        QFETCH(double, highest);
+        QFETCH(int, older);
+        QFETCH(int, newer);
+        QFETCH(int, zeroPoint);
+        ScaleRules rules;
+        rules.type = DType::UInt8;
+        rules.real = DType::Float16;
+        const auto found
+            = [&] { return scaleAndZeroPoint(roundedTo(rules.real, lowest), roundedTo(rules.real, highest), rules); };
+        QCOMPARE(int(floatToFloat16(found().scale)), older);
+        rules.subnormalHalves = true;
+        QCOMPARE(int(floatToFloat16(found().scale)), newer);
+        QCOMPARE(found().zeroPoint, zeroPoint);
+    }
+
+    /// Numbers of onnxruntime.quantization 1.32.0.
+    void biasesOfHalves()
+    {
+        const auto half = [](std::vector<float> values) {
+            const auto count = static_cast<int64_t>(values.size());
+            return realTensor(DType::Float16, { count }, values);
+        };
+        const BiasRules wide { .noneForBetaZero = true, .wideScales = true };
+        const float tiny = roundedTo(DType::Float16, 6e-8), small = roundedTo(DType::Float16, 1e-3);
+        const Tensor bias = half({ 300, -2, roundedTo(DType::Float16, 0.001) });
+        const auto one = quantizeBias(bias, 0.5f, std::vector<float> { tiny }, wide);
+        QVERIFY(one.ok() && one->real == DType::Float32 && !one->saturated);
+        QCOMPARE(bitsOf(one->scale.front()), 0x341603D7u);
+        QCOMPARE(toInts(one->codes), (std::vector<int64_t> { 2147268930, -14315126, 7160 }));
+        const auto each = quantizeBias(half({ 300, -2, 0 }), 0.5f, std::vector<float> { tiny, small, tiny }, wide);
+        QVERIFY(each.ok() && each->real == DType::Float32);
+        QCOMPARE(bitsOf(each->scale[1]), 0x3A032000u);
+        QCOMPARE(bitsOf(each->scale[2]), 0x33000000u);
+        QCOMPARE(toInts(each->codes), (std::vector<int64_t> { 2147268930, -3998, 0 }));
+        // What fits stays float16, as before.
+        const auto fits = quantizeBias(bias, 0.5f, std::vector<float> { small }, wide);
+        QVERIFY(fits.ok() && fits->real == DType::Float16);
+        QCOMPARE(fits->scale, quantizeBias(bias, 0.5f, std::vector<float> { small })->scale);
+        const auto none
+            = quantizeBias(bias, 0.5f, std::vector<float> { small }, { .beta = 0, .noneForBetaZero = true });
+        QCOMPARE(toInts(none->codes), (std::vector<int64_t> { 0, 0, 0 }));
+        QVERIFY(none->scale.front() > 0);
+    }
+
+    /// A float16 scale that is rounded down may be too small for the bias again.
+    void scalesOfHalvesAreRoundedUp()
+    {
+        const Tensor bias = realTensor(DType::Float16, { 1 }, std::vector<float> { 200 });
+        const float tiny = roundedTo(DType::Float16, 6e-8), input = roundedTo(DType::Float16, 0.3);
+        for (const bool upwards : { false, true }) {
+            QuantParams weight { DType::Int8, { tiny }, { 0 }, std::nullopt, 0 };
+            QVERIFY(*adjustScalesForBias(weight, bias, input, DType::Float16, upwards));
+            const double needed = 1.0001 * 400 / 4294967294.0 / double(input);
+            QCOMPARE(double(weight.scale.front()) >= needed, upwards);
+        }
+    }
+
     void refusals()
     {
         ScaleRules rules;

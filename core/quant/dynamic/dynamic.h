@@ -7,8 +7,9 @@ namespace qs {
 
 /// Splits each Gemm that is only a product and a sum into MatMul and Add, those in bodies of If, Loop and Scan
 /// included, as ONNX Runtime does before it quantizes dynamically. Unlike there, nodes that the recipe excludes stay as
-/// they are, and a transposed weight that others read is copied.
-Status splitGemms(GraphDraft& draft, const Recipe& recipe);
+/// they are. A weight that is to be transposed is copied where others read it (1.31) or always (1.32); what `recipe`
+/// asks of it is then asked of the copy, too.
+Status splitGemms(GraphDraft& draft, Recipe& recipe);
 
 /// With Recipe::subgraphs bodies are rebuilt as ONNX Runtime's EnableSubgraph does it: each before the node that has
 /// it, with its own nodes and constants; a weight that the graph around it stores is quantized there, and a value that

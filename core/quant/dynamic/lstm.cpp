@@ -45,6 +45,7 @@ Result<LstmWeight> weight(QOperatorBuilder& b, const std::string& name)
     scale.symmetric = weightSymmetric(DType::Int8, b.recipe.symmetricWeights);
     scale.reduced = b.recipe.reduceRange;
     scale.minimumRange = b.recipe.minimumRange;
+    scale.subnormalHalves = b.recipe.ortVersion != OrtVersion::V1_31;
     auto params = weightParams(rows, scale, 0);
     if (!params) {
         Issue issue = std::move(params).issue();

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/name_pattern.h"
+#include "core/qdq/name_tails.h"
 #include "core/quant/dynamic/dynamic.h"
 #include "core/quant/model/reads.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace qs {
 
@@ -49,10 +53,43 @@ std::vector<bool> excludedNodes(const GraphDraft& draft, const Recipe& recipe)
     return excluded;
 }
 
+using Names = std::unordered_set<std::string>;
+
+void addNames(const Graph& body, Names& names)
+{
+    for (const Value& value : body.values())
+        names.insert(value.name);
+    for (const Node& node : body.nodes())
+        for (const auto& inner : subgraphs(node.attributes))
+            addNames(*inner, names);
+}
+
+/// Of all values, those of subgraphs included.
+Names namesIn(const GraphDraft& draft)
+{
+    Names names(draft.constants().begin(), draft.constants().end());
+    names.insert(draft.inputs().begin(), draft.inputs().end());
+    for (const DraftNode& node : draft.nodes) {
+        names.insert(node.inputs.begin(), node.inputs.end());
+        names.insert(node.outputs.begin(), node.outputs.end());
+        for (const auto& body : subgraphs(node.attributes))
+            addNames(*body, names);
+    }
+    return names;
+}
+
+/// What all graphs of a model share while their products are split.
+struct Splitting {
+    Recipe& recipe;
+    Names taken; ///< 1.32 only
+};
+
 /// A graph with those around it, the main graph last.
 struct Nest {
     GraphDraft& draft;
     Nest* outer;
+    Splitting& common;
+    std::unordered_map<std::string, std::string> transposed = {}; ///< 1.32: names by the weight they come from
 
     /// The graph that stores the constant; null where none does.
     Nest* homeOf(const std::string& name)
@@ -75,6 +112,46 @@ struct Nest {
     }
 };
 
+/// A name that neither a value nor what quantizing makes of one has.
+std::string freeName(const std::string& weight, Names& taken)
+{
+    static const std::array<std::string, 4> kEnds { "", tails::kCodes, tails::kScale, tails::kZeroPoint };
+    const auto isTaken = [&](const std::string& name) {
+        return std::ranges::any_of(kEnds, [&](const std::string& end) { return taken.contains(name + end); });
+    };
+    const std::string stem = weight + "_Transposed";
+    std::string name = stem;
+    for (size_t i = 1; isTaken(name); ++i)
+        name = stem + "_" + std::to_string(i);
+    for (const std::string& end : kEnds)
+        taken.insert(name + end);
+    return name;
+}
+
+/// What the recipe asks of a weight holds for its columns and rows exchanged.
+void copyOverride(Recipe& recipe, const std::string& from, const std::string& to)
+{
+    const auto asked = recipe.tensors.find(from);
+    if (asked == recipe.tensors.end())
+        return;
+    TensorOverride override = asked->second;
+    if (override.axis)
+        override.axis = 1 - (*override.axis + 2) % 2;
+    recipe.tensors.insert_or_assign(to, std::move(override));
+}
+
+/// As ONNX Runtime 1.32 does it: the weight stays as it is, and the graph that reads it gets a transposed one.
+std::string besideIt(Nest& nest, const std::string& name, const Tensor& weight)
+{
+    auto& target = nest.transposed[name];
+    if (target.empty()) {
+        target = freeName(name, nest.common.taken);
+        nest.draft.setConstant(target, transposed(weight));
+        copyOverride(nest.common.recipe, name, target);
+    }
+    return target;
+}
+
 /// The second factor in the order that MatMul needs; `added` gets the Transpose of one that is computed.
 std::string secondFactor(Nest& nest, const DraftNode& gemm, std::vector<DraftNode>& added)
 {
@@ -90,21 +167,22 @@ std::string secondFactor(Nest& nest, const DraftNode& gemm, std::vector<DraftNod
         added.push_back(std::move(transpose));
         return name + "_Transposed";
     }
+    if (nest.common.recipe.ortVersion != OrtVersion::V1_31)
+        return besideIt(nest, name, *weight);
     const std::string target = home->reads(name) == 1 ? name : name + "_Transposed";
     if (target == name || !home->draft.constant(target))
         home->draft.setConstant(target, transposed(*weight));
     return target;
 }
 
-Status splitIn(Nest& nest, const Recipe& recipe);
+Status splitIn(Nest& nest);
 
 /// The subgraph with its products split; the same one where it has none.
-Result<std::shared_ptr<const Graph>> splitBody(
-    Nest& outer, const std::shared_ptr<const Graph>& body, const Recipe& recipe)
+Result<std::shared_ptr<const Graph>> splitBody(Nest& outer, const std::shared_ptr<const Graph>& body)
 {
     GraphDraft inner = draftOfBody(outer.draft, *body);
-    Nest nest { inner, &outer };
-    QS_CHECK(splitIn(nest, recipe));
+    Nest nest { inner, &outer, outer.common };
+    QS_CHECK(splitIn(nest));
     const auto same = [](const DraftNode& node) { return node.origin.valid() && !node.attributesChanged; };
     if (std::ranges::all_of(inner.nodes, same))
         return body;
@@ -112,15 +190,15 @@ Result<std::shared_ptr<const Graph>> splitBody(
     return std::shared_ptr<const Graph>(model, &model->graph);
 }
 
-Status splitIn(Nest& nest, const Recipe& recipe)
+Status splitIn(Nest& nest)
 {
     GraphDraft& draft = nest.draft;
-    const std::vector<bool> excluded = excludedNodes(draft, recipe);
+    const std::vector<bool> excluded = excludedNodes(draft, nest.common.recipe);
     std::vector<DraftNode> nodes;
     for (size_t n = 0; n < draft.nodes.size(); ++n) {
         DraftNode& node = draft.nodes[n];
-        QS_CHECK(replaceSubgraphs(
-            node, [&](const std::shared_ptr<const Graph>& body) { return splitBody(nest, body, recipe); }));
+        QS_CHECK(
+            replaceSubgraphs(node, [&](const std::shared_ptr<const Graph>& body) { return splitBody(nest, body); }));
         const DraftNode gemm = node;
         if (!splits(gemm) || excluded[n]) {
             nodes.push_back(gemm);
@@ -144,10 +222,13 @@ Status splitIn(Nest& nest, const Recipe& recipe)
 
 } // namespace
 
-Status splitGemms(GraphDraft& draft, const Recipe& recipe)
+Status splitGemms(GraphDraft& draft, Recipe& recipe)
 {
-    Nest nest { draft, nullptr };
-    return splitIn(nest, recipe);
+    Splitting common { recipe, {} };
+    if (recipe.ortVersion != OrtVersion::V1_31)
+        common.taken = namesIn(draft);
+    Nest nest { draft, nullptr, common };
+    return splitIn(nest);
 }
 
 } // namespace qs

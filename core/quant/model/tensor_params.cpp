@@ -63,6 +63,7 @@ Result<QuantParams> activationParams(
     rules.symmetric = override.symmetric.value_or(recipe.symmetricActivations);
     rules.minimumRange = recipe.minimumRange;
     rules.restricted = recipe.restrictedAsymmetric;
+    rules.subnormalHalves = recipe.ortVersion != OrtVersion::V1_31;
     const TensorRange* range = model.ranges.find(name);
     const bool given = override.scale || (override.lowest && override.highest);
     if (!range && !given)
@@ -85,6 +86,7 @@ Result<QuantParams> constantParams(
     rules.symmetric = asked.symmetric;
     rules.reduced = asked.reduced;
     rules.minimumRange = recipe.minimumRange;
+    rules.subnormalHalves = recipe.ortVersion != OrtVersion::V1_31;
     const auto named = [&](Issue issue) {
         issue.tensor = name;
         return issue;

@@ -43,7 +43,7 @@ Result<QuantParams> QuantizedConstants::params(
 {
     BytesKey key;
     key.add(constant).add(rules.type).add(rules.real).add(rules.symmetric).add(rules.reduced);
-    key.add(rules.minimumRange).add(rules.restricted).add(axis);
+    key.add(rules.minimumRange).add(rules.restricted).add(rules.subnormalHalves).add(axis);
     {
         const std::lock_guard lock(m_mutex);
         if (const auto known = m_params.find(key.bytes()); known != m_params.end())

@@ -48,6 +48,13 @@ double smallestNormal(DType real)
     return real == DType::Float16 ? 6.103515625e-05 : static_cast<double>(std::numeric_limits<float>::min());
 }
 
+bool vanishes(double scale, const ScaleRules& rules)
+{
+    if (rules.subnormalHalves && rules.real == DType::Float16)
+        return roundedTo(rules.real, scale) == 0;
+    return scale < smallestNormal(rules.real);
+}
+
 bool weightSymmetric(DType type, std::optional<bool> asked)
 {
     return asked.value_or(isSigned(type) || !isInteger(type));
@@ -101,7 +108,7 @@ ScaleZero scaleAndZeroPoint(double lowest, double highest, const ScaleRules& rul
         lowest = -highest;
     }
     const double scale = (highest - lowest) / (high - low);
-    if (scale < smallestNormal(rules.real))
+    if (vanishes(scale, rules))
         return {};
     const double zero = rules.symmetric ? roundHalfEven((low + high) / 2.0) : roundHalfEven(low - lowest / scale);
     return { roundedTo(rules.real, scale), static_cast<int32_t>(clampOr(zero, low, high)) };

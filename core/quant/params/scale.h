@@ -5,7 +5,8 @@
 
 #include <optional>
 
-/// Scales and zero points from real ranges, equal in every bit to those of ONNX Runtime 1.31's quantization tools.
+/// Scales and zero points from real ranges, equal in every bit to those of ONNX Runtime 1.31's or 1.32's quantization
+/// tools.
 /// Source: ONNX Runtime, onnxruntime.quantization (behaviour, measured).
 namespace qs {
 
@@ -22,6 +23,7 @@ struct ScaleRules {
     std::optional<double> minimumRange; ///< smallest distance of lowest and highest
     /// Zero point at the lowest code for ranges without negative values, else in the middle; uint8, asymmetric.
     bool restricted = false;
+    bool subnormalHalves = false; ///< float16 scales below the normal numbers are kept (1.32)
 };
 
 struct ScaleZero {
@@ -41,5 +43,7 @@ bool weightSymmetric(DType type, std::optional<bool> asked);
 float roundedTo(DType real, double value);
 /// Smallest normal number of Float32 or Float16.
 double smallestNormal(DType real);
+/// Too small to be stored: scale 1 and zero point 0 take its place.
+bool vanishes(double scale, const ScaleRules& rules);
 
 } // namespace qs

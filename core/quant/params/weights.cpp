@@ -161,7 +161,7 @@ Result<QuantParams> blockedWeightParams(const Tensor& weight, const ScaleRules& 
                 }
                 // Here the width is rounded to the tensor's type before it is divided.
                 const double scale = double(roundedTo(rules.real, double(e.high) - double(e.low))) / (high - low);
-                const bool none = scale < smallestNormal(rules.real);
+                const bool none = vanishes(scale, rules);
                 // Unlike elsewhere the zero point comes from the rounded scale.
                 const float rounded = none ? 1.0f : roundedTo(rules.real, scale);
                 const double zero = rules.symmetric ? roundHalfEven((low + high) / 2.0)

@@ -28,17 +28,26 @@ Shape paramsShape(const QuantParams& params, const Shape& weight);
 
 /// An int32 bias on the grid of its layer's sums.
 struct QuantizedBias {
-    std::vector<float> scale; ///< one, or one a channel; exact in the bias' type
+    std::vector<float> scale; ///< one, or one a channel; exact in `real`
+    DType real = DType::Float32; ///< of the scales: the bias' type, or Float32 for a wide one
     Tensor codes; ///< int32, shape of the bias
     bool saturated = false;
 };
-/// `beta`: of Gemm, else 1. Issue: the bias does not fit the channels.
+struct BiasRules {
+    float beta = 1; ///< of Gemm
+    bool noneForBetaZero = false; ///< beta 0 gives codes of 0 (1.32); else the scale becomes 0
+    /// Where float16 scales would be 0 or cut the bias, they are float32 and as large as the bias needs (1.32, Q/DQ).
+    bool wideScales = false;
+};
+/// Issue: the bias does not fit the channels.
 Result<QuantizedBias> quantizeBias(
-    const Tensor& bias, float inputScale, std::span<const float> weightScales, float beta = 1);
+    const Tensor& bias, float inputScale, std::span<const float> weightScales, const BiasRules& rules = {});
 
 /// Enlarges the scales of a symmetric int8 or int16 weight where the bias would not fit int32; true if any changed.
+/// `upwards`: a float16 scale is never rounded below what the bias needs (1.32, Q/DQ).
 /// Issue: the bias does not fit the channels.
-Result<bool> adjustScalesForBias(QuantParams& weight, const Tensor& bias, float inputScale, DType real);
+Result<bool> adjustScalesForBias(
+    QuantParams& weight, const Tensor& bias, float inputScale, DType real, bool upwards = false);
 
 /// A tensor of Float32 or Float16 that holds these values, which must be exact in it.
 Tensor realTensor(DType real, Shape shape, std::span<const float> values);

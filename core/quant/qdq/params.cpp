@@ -111,8 +111,8 @@ Status QdqParameters::adjustForBiases()
         if (weight == m_params.end() || !input || !m_marks->isConstant(bias.weight))
             continue;
         const Tensor& values = *m_marks->model.draft.constant(bias.bias);
-        auto changed
-            = adjustScalesForBias(weight->second.own, values, input->scale.front(), m_marks->of(bias.weight).real);
+        auto changed = adjustScalesForBias(weight->second.own, values, input->scale.front(),
+            m_marks->of(bias.weight).real, m_marks->recipe.ortVersion != OrtVersion::V1_31);
         if (!changed) {
             Issue issue = std::move(changed).issue();
             issue.tensor = bias.bias;

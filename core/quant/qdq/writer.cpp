@@ -229,7 +229,9 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
         return {};
     }
     const Tensor bias = *m_draft.constant(mark.bias);
-    auto codes = quantizeBias(bias, input->scale.front(), weight->scale, mark.beta);
+    const bool newer = m_recipe.ortVersion != OrtVersion::V1_31;
+    auto codes = quantizeBias(bias, input->scale.front(), weight->scale,
+        { .beta = mark.beta, .noneForBetaZero = newer, .wideScales = newer });
     if (!codes) {
         Issue issue = std::move(codes).issue();
         issue.node = mark.node;
@@ -242,7 +244,7 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
     QuantParams params { DType::Int32, codes->scale, std::vector<int32_t>(codes->scale.size(), 0), std::nullopt, 0 };
     if (channels > 1)
         params.axis = 0;
-    m_draft.setConstant(names.scale, realTensor(bias.dtype(), { channels }, codes->scale));
+    m_draft.setConstant(names.scale, realTensor(codes->real, { channels }, codes->scale));
     m_draft.setConstant(
         names.zeroPoint, codeTensor(DType::Int32, channels > 1 ? Shape { channels } : Shape {}, params.zeroPoint));
     const Tensor kept = keptCodes(m_model, mark.bias, bias, params);
@@ -250,7 +252,15 @@ Status QdqWriter::biasTensor(const BiasMark& mark)
         m_model.warnings.push_back("the bias '" + mark.bias + "' does not fit 32 bits and is cut");
     m_draft.setConstant(stem, kept.valid() ? kept : codes->codes);
     m_draft.removeConstant(mark.bias);
-    addDequantize(mark.bias + tails::kDequantize, stem, mark.bias, names, params);
+    if (codes->real == bias.dtype()) {
+        addDequantize(mark.bias + tails::kDequantize, stem, mark.bias, names, params);
+        return {};
+    }
+    const std::string wide = mark.bias + tails::kDequantizeOutput;
+    DraftNode cast { NodeId(), mark.bias + "_Cast", "Cast", "", { wide }, { mark.bias }, {} };
+    cast.attributes.set("to", static_cast<int64_t>(bias.dtype()));
+    m_draft.nodes.push_back(std::move(cast));
+    addDequantize(mark.bias + tails::kDequantize, stem, wide, names, params);
     return {};
 }
 

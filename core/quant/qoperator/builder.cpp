@@ -170,7 +170,8 @@ Result<std::string> QOperatorBuilder::bias(
         }
     }
     const QOperand* codes = find(weightName);
-    auto quantized = quantizeBias(bias, input.scales.front(), codes->scales, beta);
+    auto quantized = quantizeBias(bias, input.scales.front(), codes->scales,
+        { .beta = beta, .noneForBetaZero = recipe.ortVersion != OrtVersion::V1_31 });
     if (!quantized)
         return named(std::move(quantized).issue());
     QuantParams params { DType::Int32, quantized->scale, std::vector<int32_t>(quantized->scale.size(), 0), std::nullopt,

@@ -230,6 +230,7 @@ Ranges shownRanges(const QuantizedFile& file, Recipe& recipe)
         ScaleRules rules;
         rules.real = tensor.real;
         rules.symmetric = recipe.symmetricActivations;
+        rules.subnormalHalves = recipe.ortVersion != OrtVersion::V1_31;
         const auto rulesOf = [&](const QuantParams& params) {
             ScaleRules typed = rules;
             typed.type = params.dtype;

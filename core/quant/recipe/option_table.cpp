@@ -68,6 +68,11 @@ std::string_view withoutPreparation(const Recipe& r)
     return r.preparation.enabled ? "" : "the graph is not prepared";
 }
 
+std::string_view withBlockRules(const Recipe& r)
+{
+    return inBlocks(r) ? "both releases make the same weights in blocks" : "";
+}
+
 constexpr std::string_view kFormWords[] { "operator", "dequantize" };
 
 constexpr RecipeChoice kFormats[] { { "qdq", "Q/DQ" }, { "qoperator", "QOperator" }, { "dynamic", "dynamic" },
@@ -75,6 +80,7 @@ constexpr RecipeChoice kFormats[] { { "qdq", "Q/DQ" }, { "qoperator", "QOperator
 constexpr RecipeChoice kMethods[] { { "minmax", "min-max" }, { "moving-average", "moving average" },
     { "percentile", "percentile" }, { "entropy", "entropy" }, { "mse", "MSE" },
     { "distribution", "distribution (float8)" } };
+constexpr RecipeChoice kOrtReleases[] { { "1.31", "1.31" }, { "1.32", "1.32" } };
 constexpr RecipeChoice kActivationTypes[] { { "int8", "int8" }, { "uint8", "uint8" }, { "int16", "int16" },
     { "uint16", "uint16" }, { "float8e4m3fn", "float8e4m3fn" } };
 constexpr RecipeChoice kWeightTypes[] { { "int8", "int8" }, { "uint8", "uint8" }, { "int4", "int4" },
@@ -489,6 +495,20 @@ constexpr RecipeOption kTable[] {
                        "Runtime's tools leave them out without looking",
             .place = 23,
             .shown = calibrated } },
+    { .path = "ort_version",
+        .value = setting<&Recipe::ortVersion>(),
+        .flag = { .name = "ort-version",
+            .help = "1.31 or 1.32: release of ONNX Runtime whose quantization tools are followed; they differ for "
+                    "float16 and for Gemm in the dynamic format",
+            .place = 28,
+            .idle = withBlockRules },
+        .line = { .title = "As ONNX Runtime",
+            .toolTip
+            = "Release of ONNX Runtime whose quantization tools are followed to the bit. They differ for small "
+              "scales and biases of float16, and for Gemm in the dynamic format",
+            .place = 26,
+            .choices = kOrtReleases,
+            .shown = notInBlocks } },
 };
 
 } // namespace

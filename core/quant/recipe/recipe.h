@@ -27,6 +27,14 @@ constexpr bool isStatic(RecipeFormat format)
     return format == RecipeFormat::Qdq || format == RecipeFormat::QOperator;
 }
 
+/// Release of ONNX Runtime whose quantization tools are followed to the bit. 1.32 keeps float16 scales below the normal
+/// numbers, gives float16 biases that a float16 scale would cut or lose a float32 one, and leaves the weight of a Gemm
+/// beside the transposed one that a dynamic product reads.
+enum class OrtVersion { V1_31, V1_32 };
+inline constexpr NamedValues<OrtVersion, 2> kOrtVersions {
+    { { OrtVersion::V1_31, "1.31" }, { OrtVersion::V1_32, "1.32" } }
+};
+
 /// Types of codes that a recipe can ask for.
 inline constexpr NamedValues<DType, 9> kCodeTypes { { { DType::Int8, "int8" }, { DType::UInt8, "uint8" },
     { DType::Int16, "int16" }, { DType::UInt16, "uint16" }, { DType::Int4, "int4" }, { DType::UInt4, "uint4" },
@@ -199,6 +207,7 @@ struct Recipe {
     bool keepExtremeConstants = false; ///< constants beyond any useful scale (-3.4e38 in masks) stay float
     /// Relu and Clip are left to a quantizer only where its range does their work; ONNX Runtime's tools do not look.
     bool exactActivations = false;
+    OrtVersion ortVersion = OrtVersion::V1_31;
 
     bool operator==(const Recipe&) const = default;
 };

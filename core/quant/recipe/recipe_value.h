@@ -48,6 +48,9 @@ template <> struct Named<DType> {
 template <> struct Named<Calibrator> {
     static constexpr auto values = kCalibrators;
 };
+template <> struct Named<OrtVersion> {
+    static constexpr auto values = kOrtVersions;
+};
 template <> struct Named<WeightOnlyAlgorithm> {
     static constexpr auto values = kWeightOnlyAlgorithms;
 };

@@ -193,8 +193,9 @@ Result<OrtScript> ortScript(
     QS_TRY(const FloatModel model, FloatModel::make(prepared, given, ranges));
     QS_TRY(const Recipe recipe, withCompleteOverrides(model, given));
     OrtScript script;
-    script.text
-        = "# Makes the quantized model with onnxruntime.quantization 1.31. Later versions scale float16 otherwise.\n"
+    script.text = "# Makes the quantized model with onnxruntime.quantization "
+        + std::string(nameIn(kOrtVersions, recipe.ortVersion))
+        + ". Other versions scale float16 otherwise.\n"
           "# Usage: python THIS_FILE [FLOAT.onnx [OUT.onnx [DATA.npz]]]\n"
           "import json\nimport os\nimport sys\nimport tempfile\n\nimport numpy as np\nimport onnx\n"
           "from onnxruntime.quantization import (\n    CalibrationDataReader,\n    CalibrationMethod,\n    "

@@ -190,9 +190,9 @@ Result<QuantizedDraft> quantizeDraft(
     QS_CHECK(checkNeededValues(draft));
     if (const auto version = raisedOpset(draft, given))
         QS_CHECK(raiseOpset(draft, *version));
-    if (given.format == RecipeFormat::Dynamic)
-        QS_CHECK(splitGemms(draft, given));
     Recipe recipe = given;
+    if (recipe.format == RecipeFormat::Dynamic)
+        QS_CHECK(splitGemms(draft, recipe));
     Ranges ranges = givenRanges;
     QuantizerHelp help = givenHelp;
     std::vector<std::string> notes;
