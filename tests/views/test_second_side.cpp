@@ -410,7 +410,7 @@ private slots:
         const QString copy = folder.filePath(QFileInfo(QString::fromStdString(kNarrow)).fileName());
         QVERIFY(QFile::copy(QString::fromStdString(kNarrow), copy));
         QVERIFY(w.chooseOther(copy.toStdString()));
-        const ComparedNames names = comparedNames(w.session);
+        const ComparedNames names = comparedNames(*w.session.snapshot(), w.session.runs().tree());
         QVERIFY(names.a != names.b);
         QVERIFY(copy.endsWith(names.b));
         QVERIFY(w.panel<OtherChip>().name()->accessibleName().contains(QFileInfo(folder.path()).fileName()));

@@ -155,9 +155,8 @@ std::vector<Search::Change> Search::switches(const Recipe& recipe) const
             changes.push_back([algorithm](Recipe& r) { r.weightOnly.algorithm = algorithm; });
         return changes;
     }
-    changes.push_back([](Recipe& r) {
-        r.ortVersion = r.ortVersion == OrtVersion::V1_31 ? OrtVersion::V1_32 : OrtVersion::V1_31;
-    });
+    changes.push_back(
+        [](Recipe& r) { r.ortVersion = r.ortVersion == OrtVersion::V1_31 ? OrtVersion::V1_32 : OrtVersion::V1_31; });
     flip(&Recipe::perChannel);
     flip(&Recipe::reduceRange);
     for (std::optional<bool> symmetric : { std::optional<bool>(), std::optional(true), std::optional(false) })

@@ -31,9 +31,8 @@ constexpr bool isStatic(RecipeFormat format)
 /// numbers, gives float16 biases that a float16 scale would cut or lose a float32 one, and leaves the weight of a Gemm
 /// beside the transposed one that a dynamic product reads.
 enum class OrtVersion { V1_31, V1_32 };
-inline constexpr NamedValues<OrtVersion, 2> kOrtVersions {
-    { { OrtVersion::V1_31, "1.31" }, { OrtVersion::V1_32, "1.32" } }
-};
+inline constexpr NamedValues<OrtVersion, 2> kOrtVersions { { { OrtVersion::V1_31, "1.31" },
+    { OrtVersion::V1_32, "1.32" } } };
 
 /// Types of codes that a recipe can ask for.
 inline constexpr NamedValues<DType, 9> kCodeTypes { { { DType::Int8, "int8" }, { DType::UInt8, "uint8" },

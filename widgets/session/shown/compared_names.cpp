@@ -3,7 +3,6 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
-#include "widgets/session/session.h"
 
 #include <filesystem>
 #include <tuple>
@@ -27,9 +26,9 @@ std::pair<QString, QString> endsThatDiffer(const std::filesystem::path& a, const
     return { toQt(endOfA.string()), toQt(endOfB.string()) };
 }
 
-QString nameOfRun(const Session& session, const Recipe& recipe, const QString& unknown)
+QString nameOfRun(const RunTree& runs, const Recipe& recipe, const QString& unknown)
 {
-    for (const RecipeRun& run : session.runs().tree().runs())
+    for (const RecipeRun& run : runs.runs())
         if (!run.imported && run.recipe == recipe)
             return toQt(run.name);
     return unknown;
@@ -37,18 +36,17 @@ QString nameOfRun(const Session& session, const Recipe& recipe, const QString& u
 
 } // namespace
 
-ComparedNames comparedNames(const Session& session)
+ComparedNames comparedNames(const Snapshot& snapshot, const RunTree& runs)
 {
-    const SnapshotPtr snapshot = session.snapshot();
-    const Asked& inputs = snapshot->inputs;
+    const Asked& inputs = snapshot.inputs;
     const OtherQuantized& other = inputs.other;
     ComparedNames names { fileName(inputs.quantPath), fileName(other.path) };
     if (!inputs.recipe && names.a == names.b)
         std::tie(names.a, names.b) = endsThatDiffer(inputs.quantPath, other.path);
     if (inputs.recipe)
-        names.a = nameOfRun(session, *inputs.recipe, tr("the recipe"));
+        names.a = nameOfRun(runs, *inputs.recipe, tr("the recipe"));
     if (other.recipe)
-        names.b = nameOfRun(session, *other.recipe, tr("another run"));
+        names.b = nameOfRun(runs, *other.recipe, tr("another run"));
     return names;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/project/files/runs.h"
+
 #include <QString>
 
 namespace qs {
-
-class Session;
 
 /// What the two quantized models (A and B) are called, so that they can be told apart.
 struct ComparedNames {
@@ -13,6 +13,6 @@ struct ComparedNames {
 };
 
 /// A file by its name, with the folders that differ where both have one name; a run by its own; else "the recipe".
-ComparedNames comparedNames(const Session& session);
+ComparedNames comparedNames(const Snapshot& snapshot, const RunTree& runs);
 
 } // namespace qs

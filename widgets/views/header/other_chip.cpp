@@ -56,7 +56,7 @@ void OtherChip::refresh()
 {
     const Snapshot& now = *m_session.snapshot();
     setVisible(now.inputs.other.given());
-    const QString text = tr("B: %1").arg(comparedNames(m_session).b);
+    const QString text = tr("B: %1").arg(comparedNames(now, m_session.runs().tree()).b);
     m_text = text;
     setNameWidth(m_nameWidth > 0 ? m_nameWidth : fontUnits(fontMetrics(), kNameWidth));
     m_name->setToolTip(tr("%1 is compared beside the first model. Click to see what it does otherwise.").arg(text));

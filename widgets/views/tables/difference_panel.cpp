@@ -19,7 +19,7 @@ namespace {
 
 QString namesOf(const Session& session)
 {
-    const ComparedNames names = comparedNames(session);
+    const ComparedNames names = comparedNames(*session.snapshot(), session.runs().tree());
     return session.snapshot()->other ? TablePanel::tr("A %1 · B %2").arg(names.a, names.b) : QString();
 }
 
