@@ -185,6 +185,10 @@ private:
     }
     Status hint(const LiveStep& live, StepAnswers& asked)
     {
+        if (live.step().hints.empty()) {
+            m_out << "There are no hints in this lesson.\n";
+            return {};
+        }
         const size_t number = std::min<size_t>(asked.hints, 2);
         QS_TRY(const std::string text, live.hint(number));
         asked.hints = number + 1;

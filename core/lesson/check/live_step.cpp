@@ -53,7 +53,12 @@ Result<std::string> LiveStep::introduction() const { return shown(m_lesson->intr
 Result<std::string> LiveStep::text() const { return shown(step().text, now()); }
 Result<std::string> LiveStep::questionText() const { return shown(question().text, now()); }
 Result<std::string> LiveStep::choiceText(size_t choice) const { return shown(question().choices[choice].text, now()); }
-Result<std::string> LiveStep::hint(size_t number) const { return shown(step().hints[number], now()); }
+Result<std::string> LiveStep::hint(size_t number) const
+{
+    if (number >= step().hints.size())
+        return badInput("there are no hints here");
+    return shown(step().hints[number], now());
+}
 Result<std::string> LiveStep::explanation() const { return shown(step().explain, judged()); }
 
 Result<std::string> LiveStep::misconceptionText(size_t index, LessonSnapshots& snapshots) const

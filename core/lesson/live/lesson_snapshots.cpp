@@ -120,6 +120,8 @@ Result<Inputs> inputsOf(const Lesson& lesson, const LessonSetup& setup, const Le
     inputs.floatPath = model.floatPath;
     inputs.data.spec = model.data;
     inputs.data.limit = model.limit;
+    if (setup.recipe)
+        inputs.calibration.spec = model.calibration;
     inputs.profile = setup.arithmetic == "integer" ? ArithmeticProfile::Integer
         : setup.arithmetic == "integer-avx2"       ? ArithmeticProfile::IntegerAvx2
                                                    : ArithmeticProfile::Simulated;

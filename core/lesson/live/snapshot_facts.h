@@ -34,6 +34,10 @@ private:
     Result<LessonValue> nodeValue(const std::vector<NamedPart>& path) const;
     Result<LessonValue> recipeValue(const std::vector<NamedPart>& path) const;
     Result<LessonValue> elementValue(const std::vector<NamedPart>& path) const;
+    Result<LessonValue> fileValue(const std::vector<NamedPart>& path) const;
+    Result<LessonValue> sensitivityValue(const std::vector<NamedPart>& path) const;
+    /// Measured when it is asked for first: it needs two runs a node.
+    Result<const LessonJson*> sensitivities(size_t position) const;
     Result<LessonValue> extremeName(const NamedPart& call) const;
     Result<LessonValue> memberValue(const std::vector<NamedPart>& path) const;
 
@@ -44,6 +48,7 @@ private:
     const SnapshotFacts* m_before;
     std::unique_ptr<LessonJson> m_document, m_recipe;
     mutable std::map<std::string, LessonJson> m_elements; ///< explained so far, by tensor and place
+    mutable LessonJson m_sensitivities; ///< null: not measured
 };
 
 } // namespace qs
