@@ -21,8 +21,9 @@ Result<std::unique_ptr<SnapshotFacts>> LiveStep::factsOf(
 {
     QS_TRY(const Inputs inputs, inputsOf(*m_lesson, setup, changes));
     QS_TRY(SnapshotPtr snapshot, snapshots.of(inputs));
+    auto measured = snapshots.measured(snapshot);
     return std::make_unique<SnapshotFacts>(
-        std::move(snapshot), setup.sample, m_lesson->parameters, snapshots.work(), before);
+        std::move(snapshot), setup.sample, m_lesson->parameters, snapshots.work(), before, std::move(measured));
 }
 
 Status LiveStep::run(LessonSnapshots& snapshots)

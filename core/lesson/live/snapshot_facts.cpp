@@ -94,7 +94,7 @@ const LessonJson* rowNamed(const LessonJson& list, const std::string& name)
 } // namespace
 
 SnapshotFacts::SnapshotFacts(SnapshotPtr snapshot, size_t sample, std::map<std::string, LessonValue> parameters,
-    WorkContext work, const SnapshotFacts* before)
+    WorkContext work, const SnapshotFacts* before, std::shared_ptr<LessonJson> measured)
     : m_snapshot(std::move(snapshot))
     , m_sample(sample)
     , m_parameters(std::move(parameters))
@@ -102,6 +102,7 @@ SnapshotFacts::SnapshotFacts(SnapshotPtr snapshot, size_t sample, std::map<std::
     , m_before(before)
     , m_document(std::make_unique<LessonJson>(compareDocument(*m_snapshot)))
     , m_recipe(m_snapshot->inputs.recipe ? std::make_unique<LessonJson>(fullJson(*m_snapshot->inputs.recipe)) : nullptr)
+    , m_sensitivities(measured ? std::move(measured) : std::make_shared<LessonJson>())
 {
     if (m_recipe)
         (*m_recipe)["excluded_nodes"] = excludedCount(*m_snapshot);
@@ -238,17 +239,18 @@ Result<LessonValue> SnapshotFacts::fileValue(const Path& path) const
 
 Result<const LessonJson*> SnapshotFacts::sensitivities(size_t position) const
 {
-    if (m_sensitivities.is_null()) {
+    LessonJson& rows = *m_sensitivities;
+    if (rows.is_null()) {
         const auto found = sensitivityOf(*m_snapshot, UnitKind::Node, {}, {}, m_work.cancel, false);
         if (!found.ok())
             return badInput(found.issue().what + ", " + placeText(position));
-        m_sensitivities = LessonJson::array();
+        rows = LessonJson::array();
         for (const UnitSensitivity& unit : found->units)
-            m_sensitivities.push_back(
+            rows.push_back(
                 { { "name", unit.name }, { "op_type", unit.opType }, { "alone_db", jsonNumber(unit.alone.sqnrDb()) },
                     { "without_db", jsonNumber(unit.without.sqnrDb()) }, { "mac_share", jsonNumber(unit.macShare) } });
     }
-    return &m_sensitivities;
+    return &rows;
 }
 
 /// sensitivity("/a/Conv").without_db

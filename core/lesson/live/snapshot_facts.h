@@ -14,9 +14,10 @@ namespace qs {
 /// --json` and `explain --json`, by their keys. One thread at a time.
 class SnapshotFacts : public Vocabulary {
 public:
-    /// `before`: what `before(...)` is computed with; null: nothing. It is not owned.
+    /// `before`: what `before(...)` is computed with; null: nothing. It is not owned. `measured`: what was measured of
+    /// this snapshot so far, to be shared; null: nothing.
     SnapshotFacts(SnapshotPtr snapshot, size_t sample, std::map<std::string, LessonValue> parameters,
-        WorkContext work = {}, const SnapshotFacts* before = nullptr);
+        WorkContext work = {}, const SnapshotFacts* before = nullptr, std::shared_ptr<LessonJson> measured = nullptr);
     ~SnapshotFacts() override;
 
     Result<LessonValue> find(const std::vector<NamedPart>& path) const override;
@@ -48,7 +49,7 @@ private:
     const SnapshotFacts* m_before;
     std::unique_ptr<LessonJson> m_document, m_recipe;
     mutable std::map<std::string, LessonJson> m_elements; ///< explained so far, by tensor and place
-    mutable LessonJson m_sensitivities; ///< null: not measured
+    std::shared_ptr<LessonJson> m_sensitivities; ///< JSON null: not measured
 };
 
 } // namespace qs
