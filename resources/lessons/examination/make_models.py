@@ -6,13 +6,14 @@
     python3 make_models.py
 
 ONNX Runtime's quantize_static makes all quantized files, with weights of 7 bits (reduce_range), which no CPU saturates.
+The files' names say nothing, since the program shows them; a kind of fault has these letters:
 
-good.onnx, pictures_0..2.npz   wrong preprocessing: test pictures not normalized, inverted, turned
-calibration_0..2.onnx          bad calibration set: pictures not normalized, of one class and faint, far too bright
-export_0..2.onnx               broken export: kernels with height and width exchanged, a ReLU that is gone
-saturating_0..2.onnx           one layer whose weights kept 8 bits
-wide_0..2.onnx                 float networks that compute the same, one channel of one layer larger
-exclusion_0..2.onnx            their quantizations, with other layers left in float
+d                wrong preprocessing: a good file; pictures_0..2.npz are not normalized, inverted, turned
+g, a, k          bad calibration set: pictures not normalized, of one class and faint, far too bright
+b, h, m          broken export: kernels with height and width exchanged, a ReLU that is gone, another one
+j, c, f          one layer whose weights kept 8 bits: stem, first convolution of the block, pointwise
+e, l, i          other layers left in float than the one that needs it: depthwise, pointwise, first of the block
+network_1.onnx   the example's network; network_2..4.onnx compute the same, and one channel of one layer is larger (e, l, i)
 The pictures come from Optical Recognition of Handwritten Digits (E. Alpaydin and C. Kaynak, UCI Machine Learning
 Repository, CC BY 4.0), as scikit-learn's load_digits delivers them; pictures_*.npz stay under that licence.
 """
@@ -117,24 +118,25 @@ def main():
     calibration, judged = normalized(pixels[:CALIBRATION]), test[:JUDGED]
     load = lambda: onnx.load(EXAMPLES / "digits_float.onnx")
 
-    quantize(load(), "good.onnx", calibration, per_channel=True)
+    onnx.save(load(), HERE / "network_1.onnx")
+    quantize(load(), "digits_d.onnx", calibration, per_channel=True)
     wrong = (judged, normalized(1 - judged), normalized(np.rot90(judged, axes=(2, 3))))
     for i, images in enumerate(wrong):
         np.savez_compressed(HERE / f"pictures_{i}.npz", image=images.astype(np.float32), labels=test_labels[:JUDGED])
 
     ones = normalized(0.35 * pixels[labels == 1][:CALIBRATION])
     for i, images in enumerate((pixels[:CALIBRATION], ones, normalized(16 * pixels[:CALIBRATION]))):
-        quantize(load(), f"calibration_{i}.onnx", images, per_channel=True)
+        quantize(load(), f"digits_{'gak'[i]}.onnx", images, per_channel=True)
     for i in range(3):
-        quantize(broken(load(), i), f"export_{i}.onnx", calibration, per_channel=True)
+        quantize(broken(load(), i), f"digits_{'bhm'[i]}.onnx", calibration, per_channel=True)
     nodes, _ = parts(load())
     for i, name in enumerate(KEPT_EIGHT_BITS):
         override = {nodes[name].input[1]: [{"quant_type": QuantType.QInt8, "axis": 0, "reduce_range": False}]}
-        quantize(load(), f"saturating_{i}.onnx", calibration, symmetric=True, per_channel=True,
+        quantize(load(), f"digits_{'jcf'[i]}.onnx", calibration, symmetric=True, per_channel=True,
                  extra={"TensorQuantOverrides": override})
     for i, place in enumerate(WIDE):
-        onnx.save(widened(load(), *place), HERE / f"wide_{i}.onnx")
-        quantize(widened(load(), *place), f"exclusion_{i}.onnx", calibration, excluded=EXCLUDED[i])
+        onnx.save(widened(load(), *place), HERE / f"network_{i + 2}.onnx")
+        quantize(widened(load(), *place), f"digits_{'eli'[i]}.onnx", calibration, excluded=EXCLUDED[i])
     for path in sorted(HERE.glob("*.onnx")):
         print(f"{path.name}: {path.stat().st_size} bytes, accuracy {accuracy(path, normalized(test), test_labels):.3f}")
 

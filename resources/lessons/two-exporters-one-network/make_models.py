@@ -10,7 +10,7 @@ ort.onnx              ONNX Runtime's quantize_static: uint8 activations, min-max
 torch_qnnpack.onnx    PyTorch FX, default configuration for qnnpack: histogram observer, int8 weights per tensor
 torch_fbgemm.onnx     PyTorch FX, default configuration for fbgemm: reduced range, int8 weights per channel
 torch_pt2e.onnx       PyTorch PT2E with torchao's X86InductorQuantizer, dynamo exporter
-torch_wrong_1..3.onnx torch_qnnpack with the output scale of one layer divided by SHRINK, as a forgotten observer leaves it
+torch_x, y, z.onnx    torch_qnnpack with the output scale of one layer (second, third, first block) divided by SHRINK
 All are calibrated on the same 256 pictures of the training part. The 200 test pictures are those of
 ../../examples/digits_samples.npz. The pictures come from Optical Recognition of Handwritten Digits (E. Alpaydin and
 C. Kaynak, UCI Machine Learning Repository, CC BY 4.0), as scikit-learn's load_digits delivers them.
@@ -161,8 +161,8 @@ def main():
     for engine in ("qnnpack", "fbgemm"):
         export(by_fx(net, calibration, engine), str(HERE / f"torch_{engine}.onnx"))
     by_pt2e(net, calibration, str(HERE / "torch_pt2e.onnx"))
-    for layer in (1, 2, 3):
-        shrink(HERE / "torch_qnnpack.onnx", HERE / f"torch_wrong_{layer}.onnx", layer)
+    for layer, name in ((2, "x"), (3, "y"), (1, "z")):
+        shrink(HERE / "torch_qnnpack.onnx", HERE / f"torch_{name}.onnx", layer)
     for path in sorted(HERE.glob("*.onnx")):
         print(f"{path.name}: {path.stat().st_size} bytes, accuracy {accuracy(path, test, test_labels):.3f}")
 
