@@ -53,6 +53,7 @@ private slots:
     void parametersThatGoTogether();
     void examinationsHaveNoHints();
     void calibrationSets();
+    void orderOfACourse();
 };
 
 void LessonFilesTest::readsALesson()
@@ -308,6 +309,35 @@ void LessonFilesTest::calibrationSets()
     const auto lesson = written.read();
     QVERIFY2(lesson.ok(), qPrintable(said(written)));
     QCOMPARE(lesson->models.at("digits").calibration, kExamples + "/digits_samples.npz");
+}
+
+/// By course.json, then by name.
+void LessonFilesTest::orderOfACourse()
+{
+    QTemporaryDir folder;
+    const auto write = [&](const QString& name, const QByteArray& bytes) {
+        QFile file(folder.filePath(name));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+    };
+    for (const char* name : { "a", "b", "c", "d" }) {
+        QDir(folder.path()).mkdir(name);
+        write(QString(name) + "/lesson.json", "{}");
+    }
+    const auto order = [&] {
+        const auto folders = lessonFolders(folder.path().toStdString());
+        std::string names;
+        for (const std::string& found : folders.ok() ? *folders : std::vector<std::string>())
+            names += found.back();
+        return folders.ok() ? names : folders.issue().what;
+    };
+    QCOMPARE(order(), std::string("abcd"));
+    write("course.json", R"({"lessons": ["c", "missing", "b"]})");
+    QCOMPARE(order(), std::string("cbad"));
+    for (const char* fault :
+        { "", "[]", R"({"lessons": [1]})", R"({"lessons": {}})", R"({"lessons": [], "more": 1})" }) {
+        write("course.json", fault);
+        QCOMPARE(order(), std::string("is no list of lessons"));
+    }
 }
 
 QTEST_GUILESS_MAIN(LessonFilesTest)

@@ -24,6 +24,7 @@ public:
     const Vocabulary* before() const override { return m_before; }
 
     const Snapshot& snapshot() const { return *m_snapshot; }
+    const SnapshotPtr& sharedSnapshot() const { return m_snapshot; }
     /// Whether a tensor, weight or node of that name is in either model.
     bool knows(const std::string& name) const;
     /// Whether both names mean one thing of this kind ("tensor", "weight", "node"): the float file's and the quantized

@@ -54,7 +54,8 @@ private slots:
         const Outcome o = quantscope({ "lesson", "list", "--json", "-" });
         QCOMPARE(o.code, 0);
         const json document = parsed(o.out);
-        QVERIFY(document["lessons"].size() >= 4);
+        QVERIFY(document["lessons"].size() >= 12);
+        QCOMPARE(document["lessons"][0]["id"], json("scale-and-zero-point")); // by course.json
         for (const json& lesson : document["lessons"])
             QVERIFY(!lesson["id"].get<std::string>().empty() && lesson["steps"] > 5);
         QVERIFY(quantscope({ "lesson", "list" }).out.contains("scale-and-zero-point: Scale and zero point"));
@@ -136,6 +137,8 @@ private slots:
         const Outcome endless = talk({ m_folder->path() + "/small" }, QByteArray(3'000'000, '7') + "\n\xff\xfe\n.\n");
         QCOMPARE(endless.code, 0);
         QVERIFY(endless.out.size() < 20'000);
+        const Outcome examined = talk({ "examination" }, "?\n.\n");
+        QVERIFY2(examined.out.contains("There are no hints in this lesson."), examined.out);
     }
 
 private:
