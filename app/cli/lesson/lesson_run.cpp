@@ -148,7 +148,7 @@ private:
             return again(judged.issue());
         }
         asked.right = judged->right;
-        QS_CHECK(tell(live, *judged));
+        QS_CHECK(tell(live, answer, *judged));
         return tried(live, answer, judged->right);
     }
     /// What a recipe that is not right makes can be looked at until something else is tried.
@@ -181,10 +181,11 @@ private:
         const auto shown = value.ok() ? valueText(*value) : Result<std::string>(value.issue());
         m_out << (shown.ok() ? *shown : shown.issue().what) << "\n";
     }
-    Status tell(LiveStep& live, const JudgedAnswer& judged)
+    Status tell(LiveStep& live, const LessonAnswer& answer, const JudgedAnswer& judged)
     {
         if (judged.right) {
-            m_out << "Right: " << judged.reference << "\n";
+            const bool own = live.question().kind == QuestionKind::Reach; // there may be many ways
+            m_out << "Right: " << (own ? recipeText(answer.recipe) : judged.reference) << "\n";
             return {};
         }
         m_out << "Not right: " << judged.why << ".\n";
