@@ -2,6 +2,7 @@
 #include "core/quant/calibrate/calibrators.h"
 
 #include "core/kernels/statistics/edge_bins.h"
+#include "core/quant/recipe/recipe_ranges.h"
 #include "core/tensor/convert.h"
 #include "tests/quant/runners.h"
 
@@ -23,6 +24,7 @@ private slots:
     void extremes_data();
     void extremes();
     void theBestCutKeepsOutliersOut();
+    void theBestCutHasTheStepsOfTheType();
     void theBestCutIsTheRangeOfFewValues();
     void optionsOutOfRange_data();
     void optionsOutOfRange();
@@ -198,6 +200,35 @@ void CalibratorsTests::extremes()
     QCOMPARE(ranges->find("x")->lowest, lowest);
     QCOMPARE(ranges->find("x")->highest, highest);
     QCOMPARE(ranges->find("x")->shape, Shape { 1 });
+}
+
+/// Few codes are worth more clipping than many.
+void CalibratorsTests::theBestCutHasTheStepsOfTheType()
+{
+    std::vector<float> values;
+    for (int i = 1; i < 5000; ++i) // long tails
+        values.push_back(static_cast<float>((i % 2 ? 1 : -1) * std::log(5000.0 / i)));
+    Recipe recipe;
+    recipe.calibration.kind = Calibrator::Mse;
+    const CalibrationData data = dataOf({ values }, DType::Float32, neededBy(recipe));
+    const auto found = [&] { return *rangesFor(data, recipe)->find("x"); };
+    const auto byHand = [&](int steps) {
+        CalibratorOptions options = recipe.calibration;
+        options.mseLevels = steps;
+        return *rangesFor(data, options)->find("x");
+    };
+    const auto same
+        = [](const TensorRange& a, const TensorRange& b) { return a.lowest == b.lowest && a.highest == b.highest; };
+    recipe.activationType = DType::UInt8;
+    QVERIFY(same(found(), byHand(255)));
+    recipe.activationType = DType::UInt16;
+    QVERIFY(same(found(), byHand(65535)));
+    QVERIFY(!same(found(), byHand(255)));
+    recipe.tensors["x"].parts.front().type = DType::UInt4; // of its own
+    QVERIFY(same(found(), byHand(15)));
+    QVERIFY(found().highest < byHand(255).highest);
+    recipe.calibration.mseLevels = 255; // asked for
+    QVERIFY(same(found(), byHand(255)));
 }
 
 /// A million values in -1..1 and one of 30: a step of 31/255 costs more than the one value.

@@ -68,7 +68,7 @@ std::optional<Interval> fromComparison(const Histogram& histogram, const Calibra
     else if (calibrator.kind == Calibrator::Entropy)
         interval = entropyOf(histogram, calibrator.quantizedBins);
     else if (calibrator.kind == Calibrator::Mse)
-        interval = leastSquaresCut(histogram, calibrator.mseLevels);
+        interval = leastSquaresCut(histogram, calibrator.mseLevels.value_or(kMseLevels));
     return Interval { std::max(interval.low, all.low), std::min(interval.high, all.high) };
 }
 
@@ -110,11 +110,12 @@ std::optional<RangeCandidate> rangeCandidate(
     RangeCandidate candidate;
     candidate.calibrator = recipe.calibration;
     candidate.calibrator.kind = calibrator;
+    const CalibratorOptions typed = forCodes(candidate.calibrator, row.params.dtype);
     std::optional<Interval> range;
     if (calibration)
-        range = fromCalibration(row.name, *calibration, candidate.calibrator);
+        range = fromCalibration(row.name, *calibration, typed);
     if (!range)
-        range = fromComparison(row.floatHistogram, candidate.calibrator);
+        range = fromComparison(row.floatHistogram, typed);
     if (!range || !(range->high > range->low))
         return std::nullopt;
     candidate.lowest = range->low;

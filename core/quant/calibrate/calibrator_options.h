@@ -24,7 +24,7 @@ struct CalibratorOptions {
     /// many. 0: never.
     size_t maxIntermediateOutputs = 0;
     bool cubeRoot = false; ///< Distribution: scenario "p3"
-    int mseLevels = 255; ///< Mse: steps between the lowest and the highest code
+    std::optional<int> mseLevels; ///< Mse: steps between the lowest and the highest code; unset: those of the type
     bool operator==(const CalibratorOptions&) const = default;
 };
 

@@ -182,7 +182,7 @@ TensorRange rangeOf(const CalibrationData& data, const TensorStatistics& tensor,
         break;
     case Calibrator::Mse:
         if (!tensor.extreme())
-            interval = leastSquaresCut(tensor.powers, options.mseLevels);
+            interval = leastSquaresCut(tensor.powers, options.mseLevels.value_or(kMseLevels));
         break;
     }
     range.dtype = tensor.dtype;
@@ -198,7 +198,7 @@ Status check(const CalibrationData& data, const CalibratorOptions& options)
         return badUse("the percentile is not between 0 and 100", "give one such as 99.99");
     if (!(options.averagingConstant >= 0 && options.averagingConstant <= 1))
         return badUse("the averaging constant is not between 0 and 1", "give one such as 0.01");
-    if (options.quantizedBins < 2 || options.mseLevels < 1)
+    if (options.quantizedBins < 2 || options.mseLevels.value_or(kMseLevels) < 1)
         return badUse("too few quantized levels", "use at least 2 quantized bins and 1 step");
     const bool entropy = options.kind == Calibrator::Entropy;
     if (options.bins && (*options.bins < 2 || *options.bins > kMostChunkedBins))
@@ -218,6 +218,14 @@ Status check(const CalibrationData& data, const CalibratorOptions& options)
 }
 
 } // namespace
+
+CalibratorOptions forCodes(CalibratorOptions options, DType type)
+{
+    const auto codes = codeRange(type);
+    if (options.kind == Calibrator::Mse && !options.mseLevels && codes)
+        options.mseLevels = static_cast<int>(codes->high - codes->low);
+    return options;
+}
 
 Result<Ranges> rangesFor(const CalibrationData& data, const CalibratorOptions& options)
 {

@@ -19,8 +19,11 @@ Result<Ranges> rangesFor(const CalibrationData& data, const CalibratorOptions& o
 Interval entropyCut(
     std::span<const uint64_t> counts, std::span<const float> edges, size_t quantizedBins, DType type = DType::Float32);
 
+inline constexpr int kMseLevels = 255; ///< where no type is known
 /// The range, including zero and inside the histogram's extremes, of least mean squared error when values are rounded
 /// to `levels` steps and clipped.
 Interval leastSquaresCut(const Histogram& histogram, int levels);
+/// The same options with what the type of the codes says about them.
+CalibratorOptions forCodes(CalibratorOptions options, DType type);
 
 } // namespace qs

@@ -103,6 +103,7 @@ constexpr RecipeOption kTable[] {
             .choices = kFormats } },
     { .path = "activation_type",
         .value = setting<&Recipe::activationType>(),
+        .step = RecipeStep::RangesAndGraph, // the least squared error depends on it
         .flag = { .name = "activation-type",
             .help = "int8, uint8, int16 or uint16; float8e4m3fn together with such weights",
             .place = 9,

@@ -22,6 +22,11 @@ std::vector<const CalibratorOptions*> linkedCalibrators(const Recipe& recipe)
     return list;
 }
 
+DType typeOf(const TensorOverride& override, const Recipe& recipe)
+{
+    return override.parts.empty() ? recipe.activationType : override.parts.front().type.value_or(recipe.activationType);
+}
+
 } // namespace
 
 Result<Recipe> withTensorPatterns(Recipe recipe, const GraphDraft& model)
@@ -65,11 +70,14 @@ bool covers(const CalibrationData& data, const Recipe& recipe)
 
 Result<Ranges> rangesFor(const CalibrationData& data, const Recipe& recipe)
 {
-    QS_TRY(Ranges ranges, rangesFor(data, recipe.calibration));
-    for (const auto& [name, override] : recipe.tensors)
-        if (const auto it = ranges.tensors.find(name); override.calibrator && it != ranges.tensors.end()) {
-            QS_TRY(it->second, rangeBy(name, data, *override.calibrator));
+    QS_TRY(Ranges ranges, rangesFor(data, forCodes(recipe.calibration, recipe.activationType)));
+    for (const auto& [name, override] : recipe.tensors) {
+        const auto it = ranges.tensors.find(name);
+        const DType type = typeOf(override, recipe);
+        if (it != ranges.tensors.end() && (override.calibrator || type != recipe.activationType)) {
+            QS_TRY(it->second, rangeBy(name, data, forCodes(override.calibrator.value_or(recipe.calibration), type)));
         }
+    }
     return ranges;
 }
 
