@@ -89,6 +89,8 @@ void BadUseTests::wrongCommandLine_data()
     QTest::newRow("no data") << comparing() << "--data";
     QTest::newRow("no quantized file") << QStringList { "compare", kFloat, "--data", kData } << "quantized";
     QTest::newRow("empty data") << comparing({ "--data", "" }) << "empty";
+    for (const char* value : { "-3", "99999999999999999999999", "1.5", "x" })
+        QTest::addRow("seed %s", value) << comparing({ "--data", kData, "--seed", value }) << "--seed";
     for (const char* value : { "0", "-1", "-7", "abc", "1.5", "99999999999999999999" }) {
         if (!QString(value).startsWith("999")) // more samples than there are: all of them
             QTest::addRow("limit %s", value) << comparing({ "--data", kData, "--limit", value }) << "--limit";

@@ -44,7 +44,16 @@ void addCommonOptions(CLI::App& command, CommonOptions& o)
             "have an "
             "array named INPUT (its first item), else with zeros")
         ->allow_extra_args(false);
-    command.add_option("--seed", o.seed, "seed of random data")->each([&o](const std::string&) { o.seedGiven = true; });
+    command.add_option_function<std::string>(
+        "--seed",
+        [&o](const std::string& text) {
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), o.seed);
+            if (error != std::errc() || end != text.data() + text.size())
+                throw CLI::ValidationError(
+                    "--seed", "'" + text + "' is no whole number from 0 to 18446744073709551615");
+            o.seedGiven = true;
+        },
+        "seed of random data");
 }
 
 void addResultOptions(CLI::App& command, CommonOptions& o)
