@@ -123,7 +123,7 @@ std::string exampleSizes(const InputSpec& input)
 
 Result<RandomInput> sizedInput(const InputSpec& input, const DataRequest& request)
 {
-    Issue issue = badInput({}, {}, "give its sizes with --shape " + input.name + "=" + exampleSizes(input));
+    Issue issue = badInput({}, request.spec, "give its sizes with --shape " + input.name + "=" + exampleSizes(input));
     issue.tensor = input.name;
     if (input.dtype == DType::Undefined || input.dtype == DType::String
         || (!isFloat(input.dtype) && !isInteger(input.dtype) && input.dtype != DType::Bool)

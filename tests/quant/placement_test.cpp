@@ -306,6 +306,44 @@ private slots:
         }));
     }
 
+    /// Weights that have a scale of their own (those of a foreign file) take what is asked of all: once a setting for
+    /// all changed nothing about them.
+    void settingsForAllReachWhatAFileGave()
+    {
+        const Case c;
+        const auto weightsOf = [&](const Recipe& recipe) {
+            std::vector<QuantOverride> parts;
+            for (const auto& [name, override] : recipe.tensors)
+                if (c.net.constant(name))
+                    parts.insert(parts.end(), override.parts.begin(), override.parts.end());
+            return parts;
+        };
+        QVERIFY(std::ranges::any_of(weightsOf(c.recipe), [](const auto& part) { return part.scale.has_value(); }));
+        const Recipe reduced = withReducedWeights(c.recipe, c.net);
+        QVERIFY(reduced.reduceRange);
+        QVERIFY(std::ranges::none_of(weightsOf(reduced), [](const auto& part) { return part.scale.has_value(); }));
+        QVERIFY(!quantizerDifferences(c.file, c.made(reduced)).parameters.empty());
+        const Recipe one = withReducedWeight(c.recipe, "w1");
+        QVERIFY(!one.reduceRange && one.tensors.at("w1").parts.front().reduceRange == true);
+        QVERIFY(!one.tensors.at("w1").parts.front().scale);
+        const Recipe unsignedWeights = withWeightType(c.recipe, c.net, DType::UInt8);
+        QVERIFY(std::ranges::none_of(weightsOf(unsignedWeights), [](const auto& p) { return p.type || p.scale; }));
+    }
+
+    /// Another type keeps the range that a scale and zero point said.
+    void activationTypesKeepRanges()
+    {
+        const Case c;
+        Recipe given = withScale(c.recipe, "r1", 0.05, 0);
+        given.tensors["r1"].parts.front().type = DType::UInt8;
+        const Recipe typed = withActivationType(given, c.net, DType::Int8);
+        const QuantOverride& part = typed.tensors.at("r1").parts.front();
+        QVERIFY(!part.type && !part.scale && !part.zeroPoint);
+        QCOMPARE(part.lowest.value(), 0.0);
+        QCOMPARE(part.highest.value(), 255 * 0.05);
+        QCOMPARE(typed.activationType, DType::Int8);
+    }
+
     void reach()
     {
         const Case c;
@@ -321,6 +359,10 @@ private slots:
         QCOMPARE(settingReach(free, base, names, "calibration.method").own, size_t(0));
         QVERIFY(settingReach(free, base, names, "weight_type").idle()); // the weights are the file's still
         QCOMPARE(settingReach(recomputedWeights(free, c.net), base, names, "per_channel").own, size_t(0));
+        QuantizedNames more = names; // that no recipe says
+        more.activations.emplace_back("mean_of_codes");
+        QVERIFY(settingReach(c.recipe, base, more, "calibration.method").idle());
+        QCOMPARE(settingReach(c.recipe, base, more, "calibration.method").tensors, size_t(6));
         const Recipe one = withRange(c.recipe, "r1", 0, 3);
         QCOMPARE(settingReach(one, base, names, "calibration.method").fromFile, size_t(5));
     }

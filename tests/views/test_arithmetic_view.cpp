@@ -292,12 +292,18 @@ private slots:
     {
         auto before = std::make_shared<ElementExplanation>();
         before->clipped = true;
+        before->code = 255;
+        before->zeroPoint = 0;
         ElementExplanation last;
         last.tensor = std::string(300, 'n') + "<end>";
         last.behind = before;
         const QString text = headlineHtml(last);
         QVERIFY(text.contains(QStringLiteral("clipped")));
         QVERIFY(text.contains(QStringLiteral("&lt;end&gt;")) && !text.contains(QString(100, u'n')));
+        before->code = 0; // what a Relu leaves, too
+        QVERIFY(!headlineHtml(last).contains(QStringLiteral("clipped")));
+        last.difference.emplace().clipping = -0.5;
+        QVERIFY(headlineHtml(last).contains(QStringLiteral("clipped")));
         before->clipped = false;
         QVERIFY(!headlineHtml(last).contains(QStringLiteral("clipped")));
     }

@@ -134,6 +134,20 @@ private slots:
         QVERIFY(!work.session.unsaved());
     }
 
+    /// Sizes that random data lack can be given in the window then.
+    void modelsOpenWithoutTheSizesOfRandomData()
+    {
+        Work work(m_folder->path());
+        Inputs inputs = bothModels();
+        inputs.data.spec = "random:2";
+        inputs.data.shapes["image"] = { 7 };
+        work.session.openInputs(inputs);
+        QVERIFY(work.idle());
+        QVERIFY(work.session.snapshot()->floatModel && work.session.snapshot()->quantModel);
+        QVERIFY(work.session.files().data.spec.empty());
+        QVERIFY(work.window.errorBar().isVisible());
+    }
+
     void aProjectIsDroppedAndRecent()
     {
         const QString project = file("work.qscope");

@@ -26,9 +26,10 @@ QString jobTitle(const Inputs& inputs)
         return Session::tr("Quantize and compare %1").arg(fileName(inputs.floatPath));
     if (inputs.quantPath.empty() || inputs.floatPath.empty())
         return Session::tr("Open %1").arg(fileName(inputs.floatPath + inputs.quantPath));
+    const auto [floatName, quantName] = fileNames(inputs.floatPath, inputs.quantPath);
     if (inputs.data.spec.empty())
-        return Session::tr("Open %1 and %2").arg(fileName(inputs.floatPath), fileName(inputs.quantPath));
-    return Session::tr("Compare %1 with %2").arg(fileName(inputs.floatPath), fileName(inputs.quantPath));
+        return Session::tr("Open %1 and %2").arg(floatName, quantName);
+    return Session::tr("Compare %1 with %2").arg(floatName, quantName);
 }
 
 /// What to build of these files: a recipe that was not touched is that of the quantized file, or waits for data.

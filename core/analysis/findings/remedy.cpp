@@ -141,16 +141,14 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
     case RemedyKind::PerChannel:
         return withChannelAxis(std::move(recipe), remedy.tensor, remedy.axis);
     case RemedyKind::ReduceRange:
-        recipe.reduceRange = true;
-        break;
+        return withReducedWeights(std::move(recipe), floatModel);
     case RemedyKind::ExcludeNode:
         return withExclusion(std::move(recipe), remedy.node, true);
     case RemedyKind::KeepExtremeConstants:
         recipe.keepExtremeConstants = true;
         break;
     case RemedyKind::UnsignedActivations:
-        recipe.activationType = DType::UInt8;
-        break;
+        return withActivationType(std::move(recipe), floatModel, DType::UInt8);
     case RemedyKind::KeepActivations:
         return withActivations(std::move(recipe), remedy);
     case RemedyKind::AsymmetricActivations:
@@ -172,8 +170,7 @@ Recipe withRemedy(Recipe recipe, const Remedy& remedy, const GraphDraft& floatMo
         recipe.calibration.kind = remedy.calibrator;
         break;
     case RemedyKind::ActivationType:
-        recipe.activationType = remedy.type;
-        break;
+        return withActivationType(std::move(recipe), floatModel, remedy.type);
     }
     return recipe;
 }

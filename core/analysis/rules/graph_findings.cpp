@@ -153,8 +153,8 @@ void findInherited(const ComparePair& pair, const Comparison& c, std::vector<Fin
         Finding f = activationFinding(c, worst, Rule::Inherited);
         f.title = rows.size() == 1 ? "Inherited in 1 tensor" : fmt::format("Inherited in {} tensors", rows.size());
         const std::string place = from.node.empty() ? "the graph input '" + from.name + "'" : from.node;
-        f.summary = fmt::format(
-            "Their own quantizers are good; the error (down to {:.1f} dB) follows from {}, which stands at {:.1f} dB.",
+        f.summary = fmt::format("{}; the error (down to {:.1f} dB) follows from {}, which stands at {:.1f} dB.",
+            rows.size() == 1 ? "Its own quantizer is good" : "Their own quantizers are good",
             *c.activations[worst].accumulated.sqnrDb, place, from.accumulated.sqnrDb.value_or(0));
         f.evidence.push_back({ "source", std::nullopt, from.name, {} });
         f.evidence.push_back(evidence("tensors", double(rows.size())));

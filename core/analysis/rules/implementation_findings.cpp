@@ -11,6 +11,15 @@ namespace qs {
 
 namespace {
 
+/// In groups of three: "6,668,032".
+std::string grouped(uint64_t count)
+{
+    std::string text = std::to_string(count);
+    for (auto at = std::ssize(text) - 3; at > 0; at -= 3)
+        text.insert(size_t(at), 1, ',');
+    return text;
+}
+
 /// The row whose quantizer closes the unit around a node of the quantized file.
 std::optional<size_t> rowOfNode(const Comparison& c, NodeId quantNode)
 {
@@ -63,7 +72,8 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
         f.summary
             = fmt::format("{} of {} pairs of products do not fit 16 bits, in {} of {} channels; most of them ({}) "
                           "in channel {}.",
-                pairs, s.pairs, channels, s.saturated.size(), *worst, worst - s.saturated.begin());
+                grouped(pairs), grouped(s.pairs), channels, s.saturated.size(), grouped(*worst),
+                worst - s.saturated.begin());
         f.evidence.push_back(evidence("saturated_pairs", double(pairs)));
         f.evidence.push_back(evidence("pairs", double(s.pairs)));
         f.evidence.push_back(evidence("channels", double(channels)));

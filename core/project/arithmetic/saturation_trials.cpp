@@ -5,6 +5,7 @@
 #include "core/base/issue_text.h"
 #include "core/project/arithmetic/saturating_node.h"
 #include "core/project/snapshot/quantized_example.h"
+#include "core/quant/recipe/recipe_edit.h"
 
 #include <algorithm>
 
@@ -27,15 +28,18 @@ std::vector<const SaturationRow*> worstNodes(const Comparison& comparison, size_
     return rows;
 }
 
-/// Keeps what is said of the weight otherwise, and the granularity that it has.
-Recipe withReducedWeight(Recipe recipe, const WeightRow& weight)
+/// Keeps the granularity that the weight has.
+Recipe withReduced(Recipe recipe, const WeightRow& weight)
 {
     TensorOverride& own = recipe.tensors[weight.name];
     if (!own.axis && weight.params.scale.size() > 1)
         own.axis = weight.params.axis;
-    for (QuantOverride& part : own.parts)
-        part.reduceRange = true;
-    return recipe;
+    return withReducedWeight(std::move(recipe), weight.name);
+}
+
+Recipe withTypes(Recipe recipe, const GraphDraft& floatModel, DType type)
+{
+    return withWeightType(withActivationType(std::move(recipe), floatModel, type), floatModel, type);
 }
 
 /// Remedies that the recipe does not hold already.
@@ -48,21 +52,17 @@ std::vector<SaturationTrial> candidates(const Recipe& recipe, const Snapshot& sn
         const std::string node = floatNodeOf(comparison, row->quantNode);
         const WeightRow* weight = weightOf(comparison, row->quantNode);
         if (weight && recipe.format == RecipeFormat::Qdq && !recipe.reduceRange)
-            list.push_back({ Kind::ReduceHere, node, withReducedWeight(recipe, *weight), {}, 0, {} });
+            list.push_back({ Kind::ReduceHere, node, withReduced(recipe, *weight), {}, 0, {} });
         if (!node.empty())
             list.push_back({ Kind::Exclude, node,
                 withRemedy(recipe, { RemedyKind::ExcludeNode, node, {}, 0, 0, 0 }, floatModel), {}, 0, {} });
     }
-    Recipe all = recipe;
-    all.reduceRange = true;
     if (!recipe.reduceRange)
-        list.push_back({ Kind::ReduceEverywhere, {}, all, {}, 0, {} });
-    Recipe bothUnsigned = recipe;
-    bothUnsigned.activationType = bothUnsigned.weightType = DType::UInt8;
+        list.push_back({ Kind::ReduceEverywhere, {}, withReducedWeights(recipe, floatModel), {}, 0, {} });
+    const Recipe bothUnsigned = withTypes(recipe, floatModel, DType::UInt8),
+                 bothSigned = withTypes(recipe, floatModel, DType::Int8);
     if (!(bothUnsigned == recipe))
         list.push_back({ Kind::UnsignedWeights, {}, bothUnsigned, {}, 0, {} });
-    Recipe bothSigned = recipe;
-    bothSigned.activationType = bothSigned.weightType = DType::Int8;
     if (!(bothSigned == recipe) && recipe.format != RecipeFormat::Dynamic)
         list.push_back({ Kind::SignedActivations, {}, bothSigned, {}, 0, {} });
     return list;

@@ -45,8 +45,12 @@ SettingReach settingReach(
         return {};
     SettingReach reach;
     for (const std::string& name : found->weights ? names.weights : names.activations) {
-        ++reach.tensors;
         const auto said = recipe.tensors.find(name);
+        // A file's recipe gives all that it quantizes a range: no recipe says what else the file has.
+        if (!found->weights && base.origin == ValueOrigin::Imported && said == recipe.tensors.end()
+            && !base.recipe.tensors.contains(name))
+            continue;
+        ++reach.tensors;
         if (said == recipe.tensors.end() || said->second.parts.empty() || !found->own(said->second))
             continue;
         ++reach.own;

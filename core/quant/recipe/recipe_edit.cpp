@@ -51,6 +51,32 @@ void setTypes(Recipe& recipe, Names types)
     recipe.opTypes = sorted == usual ? Names() : std::move(types);
 }
 
+/// Scales come from the values: channels that nothing tells apart any more become one part.
+void followValues(TensorOverride& override)
+{
+    for (QuantOverride& part : override.parts) {
+        part.scale.reset();
+        part.zeroPoint.reset();
+        part.lowest.reset();
+        part.highest.reset();
+    }
+    if (!override.parts.empty()
+        && std::ranges::count(override.parts, override.parts.front()) == std::ssize(override.parts))
+        override.parts.resize(1);
+}
+
+/// The range that a scale and zero point say, in their place.
+void byRange(QuantOverride& part, DType type)
+{
+    const auto codes = codeRange(type);
+    if (!part.scale || !part.zeroPoint || !codes)
+        return;
+    part.lowest = double(codes->low - *part.zeroPoint) * *part.scale;
+    part.highest = double(codes->high - *part.zeroPoint) * *part.scale;
+    part.scale.reset();
+    part.zeroPoint.reset();
+}
+
 /// A tensor's override, with at least one part.
 TensorOverride& overrideOf(Recipe& recipe, const std::string& tensor)
 {
@@ -229,6 +255,48 @@ Recipe recomputedWeights(Recipe recipe, const GraphDraft& floatModel)
 {
     std::erase_if(recipe.tensors, [&](const auto& entry) { return floatModel.constant(entry.first) != nullptr; });
     return recomputedCodes(std::move(recipe));
+}
+
+Recipe withReducedWeights(Recipe recipe, const GraphDraft& floatModel)
+{
+    recipe.reduceRange = true;
+    for (auto& [name, override] : recipe.tensors)
+        if (floatModel.constant(name))
+            followValues(override);
+    return recipe;
+}
+
+Recipe withReducedWeight(Recipe recipe, const std::string& weight)
+{
+    TensorOverride& override = overrideOf(recipe, weight);
+    followValues(override);
+    for (QuantOverride& part : override.parts)
+        part.reduceRange = true;
+    return recipe;
+}
+
+Recipe withActivationType(Recipe recipe, const GraphDraft& floatModel, DType type)
+{
+    for (auto& [name, override] : recipe.tensors)
+        if (!floatModel.constant(name))
+            for (QuantOverride& part : override.parts) {
+                byRange(part, part.type.value_or(recipe.activationType));
+                part.type.reset();
+            }
+    recipe.activationType = type;
+    return recipe;
+}
+
+Recipe withWeightType(Recipe recipe, const GraphDraft& floatModel, DType type)
+{
+    for (auto& [name, override] : recipe.tensors)
+        if (floatModel.constant(name)) {
+            for (QuantOverride& part : override.parts)
+                part.type.reset();
+            followValues(override);
+        }
+    recipe.weightType = type;
+    return recipe;
 }
 
 Recipe recomputedCodes(Recipe recipe)

@@ -38,6 +38,13 @@ Recipe recalibrated(Recipe recipe, const GraphDraft& floatModel);
 /// No constant has a type, scale, axis or codes of its own: all follow from its values and from what the recipe says
 /// for all.
 Recipe recomputedWeights(Recipe recipe, const GraphDraft& floatModel);
+/// Weights have one bit less. What they have of their own that says otherwise (scales, zero points, ranges) goes; axes,
+/// types and symmetry stay.
+Recipe withReducedWeights(Recipe recipe, const GraphDraft& floatModel);
+Recipe withReducedWeight(Recipe recipe, const std::string& weight);
+/// Activations, or weights, have this type, also those with one of their own. Ranges of activations stay.
+Recipe withActivationType(Recipe recipe, const GraphDraft& floatModel, DType type);
+Recipe withWeightType(Recipe recipe, const GraphDraft& floatModel, DType type);
 /// No constant has the codes of a file: all are rounded from its values.
 Recipe recomputedCodes(Recipe recipe);
 /// Quantizers stand where the rules put them, not where a file has them.

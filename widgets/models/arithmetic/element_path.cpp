@@ -63,12 +63,18 @@ QString differenceText(const ElementExplanation& e)
         .arg(numberText(e.difference->reference, kHeadlineDigits), signedText(e.difference->total));
 }
 
+/// A range that begins at zero does what a Relu does: the zeros that it makes are no loss, as far as is known.
+bool losesByClipping(const ElementExplanation& last, const ElementExplanation& e)
+{
+    return e.clipped && (last.difference ? last.difference->clipping != 0 : e.code != e.zeroPoint);
+}
+
 /// Of all operators on the way.
 QStringList warningsOf(const ElementExplanation& last)
 {
     bool clipped = false, otherwise = false;
     for (const ElementExplanation* e = &last; e; e = e->behind.get()) {
-        clipped = clipped || e->clipped;
+        clipped = clipped || losesByClipping(last, *e);
         otherwise = otherwise || e->confirmed == false;
     }
     QStringList warnings;

@@ -73,10 +73,10 @@ SaturationModel::SaturationModel(QObject* parent)
         { { tr("saturated"), tr("Share of the pairs of products whose sum does not fit into 16 bits. Lower is better."),
               QStringLiteral("saturated"), Value, kDown, true, Key::Share },
             percents<R>(saturatedShare) },
-        { { tr("lost, dB"),
-              tr("SQNR with exact sums less that with 16-bit sums at the value that the node makes, with what came "
-                 "before it. Lower is better."),
-              QStringLiteral("lost, dB"), Value, kDown, true, Key::Lost },
+        { { tr("lost so far"),
+              tr("What 16-bit sums of this node and of those before it cost, in dB: SQNR with exact sums less that "
+                 "with 16-bit sums, at the value that the node makes. Lower is better."),
+              QStringLiteral("lost so far"), Value, kDown, true, Key::Lost },
             decibels<R>(&R::lostDb) },
         { { tr("worst channel"), tr("The share in the output channel where most pairs saturate"),
               QStringLiteral("12.3 % (123)"), Value, kDown },

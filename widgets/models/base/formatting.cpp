@@ -218,4 +218,15 @@ QString fileName(const std::string& path)
     return text.mid(text.lastIndexOf(u'/') + 1);
 }
 
+std::pair<QString, QString> fileNames(const std::string& a, const std::string& b)
+{
+    QString endOfA = fileName(a), endOfB = fileName(b);
+    const QStringList partsOfA = toQt(a).split(u'/'), partsOfB = toQt(b).split(u'/');
+    for (qsizetype i = 2; endOfA == endOfB && i <= std::min(partsOfA.size(), partsOfB.size()); ++i) {
+        endOfA.prepend(partsOfA[partsOfA.size() - i] + u'/');
+        endOfB.prepend(partsOfB[partsOfB.size() - i] + u'/');
+    }
+    return { endOfA, endOfB };
+}
+
 } // namespace qs

@@ -45,5 +45,7 @@ inline QString toQt(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 QString fileName(const std::string& path); ///< last part of a path
+/// Of two files, with as many folders as tell them apart.
+std::pair<QString, QString> fileNames(const std::string& a, const std::string& b);
 
 } // namespace qs

@@ -7,13 +7,20 @@
 
 #include <QStringList>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace qs {
 
 namespace {
 
-QString wholePercent(double fraction) { return numberText(std::round(fraction * 100)) + QStringLiteral(" %"); }
+constexpr double kNone = 0.005; ///< of the noise
+
+QString wholePercent(double fraction)
+{
+    return numberText(std::round(nearlyNone(fraction) * 100)) + QStringLiteral(" %");
+}
 
 } // namespace
 
@@ -29,13 +36,23 @@ std::optional<NoiseShares> noiseShares(const ActivationRow& row)
         *noise.inherited / total };
 }
 
+double nearlyNone(double share) { return share < 0 && share > -kNone ? 0 : share; }
+
+bool cancels(double share) { return share <= -kNone || share >= 1 + kNone; }
+
 QString noiseText(const std::optional<NoiseShares>& shares)
 {
     if (!shares)
         return absentText();
-    return tr("clip %1, round %2, weights %3, inherit %4")
-        .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->weights),
-            wholePercent(shares->inherited));
+    const QString cancelling
+        = std::ranges::any_of(
+              std::array { shares->clipping, shares->rounding, shares->weights, shares->inherited }, cancels)
+        ? tr("parts cancel: ")
+        : QString();
+    return cancelling
+        + tr("clip %1, round %2, weights %3, inherit %4")
+              .arg(wholePercent(shares->clipping), wholePercent(shares->rounding), wholePercent(shares->weights),
+                  wholePercent(shares->inherited));
 }
 
 QString noiseFormula(const ActivationRow& row)

@@ -17,6 +17,10 @@ struct NoiseShares {
 };
 /// Empty without an error or without the split.
 std::optional<NoiseShares> noiseShares(const ActivationRow& row);
+/// A negative share that is rounded to nothing is nothing: "0 %", not "−0.1 %".
+double nearlyNone(double share);
+/// The share of a part that others take back: negative, or more than all.
+bool cancels(double share);
 QString noiseText(const std::optional<NoiseShares>& shares); ///< "clip 93 %, round 1 %, weights 2 %, inherit 4 %"
 QString noiseFormula(const ActivationRow& row);
 

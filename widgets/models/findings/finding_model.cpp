@@ -159,6 +159,10 @@ QString gainText(const Finding& f, const std::optional<Accuracy>& accuracy)
     const auto samples = int(std::lround(*f.measuredAccuracyGain / 100 * double(accuracy->labels)));
     if (samples == 0)
         return FindingModel::tr("%1, as many samples right.").arg(gain);
+    if (std::abs(samples) == 1)
+        return (
+            samples > 0 ? FindingModel::tr("%1, 1 sample more right.") : FindingModel::tr("%1, 1 sample fewer right."))
+            .arg(gain);
     const QString number = countText(quint64(std::abs(samples)));
     return samples > 0 ? FindingModel::tr("%1, %2 more samples right.").arg(gain, number)
                        : FindingModel::tr("%1, %2 fewer samples right.").arg(gain, number);

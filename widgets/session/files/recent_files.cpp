@@ -108,14 +108,12 @@ void RecentFiles::dropMissing()
 
 QString RecentFiles::label(const Inputs& inputs)
 {
-    QStringList models;
-    for (const std::string& path : { inputs.floatPath, inputs.quantPath }) {
-        if (!path.empty())
-            models << fileName(path);
-    }
+    const auto [floatName, quantName] = fileNames(inputs.floatPath, inputs.quantPath);
+    QStringList models { floatName, quantName };
+    models.removeAll(QString());
     const QString folder
         = QFileInfo(toQt(inputs.floatPath.empty() ? inputs.quantPath : inputs.floatPath)).dir().dirName();
-    if (!models.isEmpty() && !folder.isEmpty() && folder != QLatin1String("."))
+    if (!models.isEmpty() && !folder.isEmpty() && folder != QLatin1String(".") && !models.front().contains(u'/'))
         models.front().prepend(folder + u'/');
     const QString data = inputs.data.spec.empty() ? QString() : QStringLiteral(" · ") + fileName(inputs.data.spec);
     return models.join(QStringLiteral(" ⇄ ")) + data;

@@ -4,27 +4,11 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
 
-#include <filesystem>
 #include <tuple>
-#include <utility>
 
 namespace qs {
 
 namespace {
-
-/// The shortest ends of two paths that differ, from whole parts.
-std::pair<QString, QString> endsThatDiffer(const std::filesystem::path& a, const std::filesystem::path& b)
-{
-    auto fromA = a.end(), fromB = b.end();
-    std::filesystem::path endOfA, endOfB;
-    while (endOfA == endOfB && fromA != a.begin() && fromB != b.begin()) {
-        --fromA;
-        --fromB;
-        endOfA = endOfA.empty() ? *fromA : *fromA / endOfA;
-        endOfB = endOfB.empty() ? *fromB : *fromB / endOfB;
-    }
-    return { toQt(endOfA.string()), toQt(endOfB.string()) };
-}
 
 QString nameOfRun(const RunTree& runs, const Recipe& recipe, const QString& unknown)
 {
@@ -42,7 +26,7 @@ ComparedNames comparedNames(const Snapshot& snapshot, const RunTree& runs)
     const OtherQuantized& other = inputs.other;
     ComparedNames names { fileName(inputs.quantPath), fileName(other.path) };
     if (!inputs.recipe && names.a == names.b)
-        std::tie(names.a, names.b) = endsThatDiffer(inputs.quantPath, other.path);
+        std::tie(names.a, names.b) = fileNames(inputs.quantPath, other.path);
     if (inputs.recipe)
         names.a = nameOfRun(runs, *inputs.recipe, tr("the recipe"));
     if (other.recipe)

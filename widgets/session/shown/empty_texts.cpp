@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/session/shown/empty_texts.h"
 
+#include "core/graph/draft.h"
+#include "core/quant/recipe/op_types.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/models/words/error_text.h"
+
+#include <algorithm>
 
 namespace qs {
 
@@ -60,6 +64,22 @@ bool numbersFollow(const Snapshot& snapshot)
         && (snapshot.floatModel || snapshot.quantModel);
 }
 
+QString whyNothingQuantized(const Snapshot& snapshot)
+{
+    const GraphDraft* draft = snapshot.floatModel ? snapshot.floatModel->draft.get() : nullptr;
+    const auto isQuantized = [&types = defaultOpTypes(RecipeFormat::Qdq)](const DraftNode& node) {
+        return std::ranges::find(types, node.opType) != types.end();
+    };
+    const auto hasBody = [](const DraftNode& node) { return !subgraphs(node.attributes).empty(); };
+    if (draft && std::ranges::none_of(draft->nodes, isQuantized))
+        return std::ranges::any_of(draft->nodes, hasBody)
+            ? tr(
+                "Nothing can be quantized outside of If, Loop and Scan. Where a constant input chooses the branch, fix "
+                "it (Recipe ▸ Fix inputs), so that the branch takes the place of its If.")
+            : tr("%1 has no node of a type that is quantized.").arg(fileName(snapshot.inputs.floatPath));
+    return tr("Nothing is quantized yet: run the recipe (What-if), or open a quantized model.");
+}
+
 QString whyNothingCompared(const Snapshot& snapshot)
 {
     if (snapshot.comparison)
@@ -84,8 +104,7 @@ QString whyNothingCompared(const Snapshot& snapshot)
                 ? tr("Open data to compare the models.")
                 : tr("Open a quantized model, or data to quantize %1 with.").arg(fileName(snapshot.inputs.floatPath)));
     else if (parts.isEmpty())
-        parts << (snapshot.quantModel ? tr("Nothing is compared yet.")
-                                      : tr("There is no quantized model to compare with yet."));
+        parts << (snapshot.quantModel ? tr("Nothing is compared yet.") : whyNothingQuantized(snapshot));
     return parts.join(u' ');
 }
 

@@ -10,6 +10,9 @@ namespace qs {
 /// The models are there to be drawn while the data that are to be run are still to come.
 bool numbersFollow(const Snapshot& snapshot);
 
+/// Of a float model with data: why no quantized one was made of it, and what to do.
+QString whyNothingQuantized(const Snapshot& snapshot);
+
 /// Why there is no comparison, and what to do about it; what is empty shows this. "" where there is one.
 QString whyNothingCompared(const Snapshot& snapshot);
 

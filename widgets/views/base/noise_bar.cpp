@@ -2,6 +2,7 @@
 #include "widgets/views/base/noise_bar.h"
 
 #include "widgets/models/base/formatting.h"
+#include "widgets/models/base/formulas.h"
 
 #include <QPainter>
 
@@ -80,8 +81,14 @@ QString NoiseBar::text(double leastShare) const
 {
     QStringList words { decibelText(m_sqnrDb) };
     const double total = totalOf(m_split);
-    for (const Part& part : partsOf(m_split)) {
-        const Number share = total > 0 && part.value ? Number(*part.value / total) : Number();
+    const auto shareOf = [total](const Part& part) {
+        return total > 0 && part.value ? Number(nearlyNone(*part.value / total)) : Number();
+    };
+    const auto parts = partsOf(m_split);
+    if (std::ranges::any_of(parts, [&](const Part& part) { return cancels(shareOf(part).value_or(0)); }))
+        words << tr("parts cancel");
+    for (const Part& part : parts) {
+        const Number share = shareOf(part);
         if (std::abs(share.value_or(0)) >= leastShare)
             words << part.name + u' ' + percentText(share);
     }

@@ -27,6 +27,8 @@ QString missingText(const Snapshot& snapshot)
     if (quantizedAlone(snapshot))
         return FindingsPanel::tr(
             "This model is quantized already. Open the float model that it was made from (File menu).");
+    if (snapshot.floatModel && !snapshot.quantModel && snapshot.data)
+        return whyNothingQuantized(snapshot);
     if (snapshot.floatModel && !snapshot.quantModel)
         return FindingsPanel::tr("Open the quantized model next, or data alone to quantize this one (File menu).");
     if (snapshot.quantModel && !snapshot.floatModel)

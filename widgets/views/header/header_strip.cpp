@@ -71,11 +71,12 @@ QString calibrationLine(const Snapshot& snapshot)
 
 QString projectLine(const Snapshot& snapshot)
 {
+    const auto [floatName, quantName] = fileNames(snapshot.inputs.floatPath, snapshot.inputs.quantPath);
     QStringList files;
     if (snapshot.floatModel)
-        files << fileName(snapshot.inputs.floatPath);
+        files << (snapshot.inputs.recipe ? fileName(snapshot.inputs.floatPath) : floatName);
     if (snapshot.quantModel)
-        files << (snapshot.inputs.recipe ? HeaderStrip::tr("the recipe") : fileName(snapshot.inputs.quantPath));
+        files << (snapshot.inputs.recipe ? HeaderStrip::tr("the recipe") : quantName);
     QStringList parts { files.join(QStringLiteral(" ⇄ ")) };
     if (snapshot.data)
         parts << dataText(snapshot.inputs.data.spec, *snapshot.data);

@@ -98,8 +98,9 @@ TablePanel::Setup saturationSetup(Session& session)
     };
     setup.emptyText = hintOf;
     setup.footer = [](const Theme&) {
-        return TablePanel::tr("Pairs of products whose sum needs more than 16 bits · lost: SQNR with exact sums less "
-                              "that with 16-bit sums, in dB");
+        return TablePanel::tr(
+            "Pairs of products whose sum needs more than 16 bits · lost so far: dB that those of this "
+            "node and of the ones before it cost");
     };
     return setup;
 }
