@@ -112,7 +112,7 @@ Command addInfo(CLI::App& app, Context& context)
         addFilesOf(files, c.common);
         files.reads(*path, "the model");
         QS_CHECK(checkFiles(files));
-        QS_TRY(const LoadedModel model, loadModel(*path));
+        QS_TRY(const LoadedModel model, loadModel(*path, { .onlyLookedAt = true }));
         addFilesOf(files, *model.model, "the model");
         QS_CHECK(files.check());
         const ModelInfo info = modelInfo(model);

@@ -38,6 +38,8 @@ struct SketchIndex::Search {
     double factor; ///< of distances between points to those between sketches
     double& limit;
     const std::function<double(ValueId)>& take;
+    Point away {}; ///< by axis: to the part of the tree that is looked at
+    double allAway = 0;
     bool within(double distance) const { return distance <= limit * factor + kSlack; }
 };
 
@@ -113,14 +115,22 @@ void SketchIndex::search(const Tree& tree, size_t begin, size_t end, Search& sta
     const auto lower = [&] { search(tree, begin, middle, state); };
     const auto upper = [&] { search(tree, middle + 1, end, state); };
     beyond < 0 ? lower() : upper();
-    if (state.within(std::fabs(beyond)))
+    // The other part lies as far away as before, but by this axis.
+    const float before = state.away[axis];
+    const double allBefore = state.allAway;
+    state.away[axis] = float(std::fabs(beyond));
+    state.allAway += double(state.away[axis]) - double(before);
+    if (state.within(state.allAway))
         beyond < 0 ? upper() : lower();
+    state.away[axis] = before;
+    state.allAway = allBefore;
 }
 
 void SketchIndex::visit(const ValueSketch& sketch, double limit, const std::function<double(ValueId)>& take) const
 {
     const int own = scaleOf(sketch);
-    for (int scale = own - kScalesApart; scale <= own + kScalesApart; ++scale) {
+    for (int step = 0; step <= 2 * kScalesApart; ++step) { // what is nearest has its own size, most often
+        const int scale = step % 2 ? own - (step + 1) / 2 : own + step / 2;
         const auto tree = m_trees.find(scale);
         if (tree == m_trees.end())
             continue;

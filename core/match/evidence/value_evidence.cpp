@@ -134,18 +134,23 @@ Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
     return d > std::max(m_closeness.different * best, kApart) ? Verdict::Different : Verdict::Unknown;
 }
 
-std::vector<ValueId> ValueEvidence::equals(const ValueSketch& sketch, const Sketches& others, const BySize& sizes,
-    const std::function<bool(ValueId)>& isSame) const
+double ValueEvidence::farthestSame(double nearest) const
+{
+    return std::max(kRounding, std::min(m_closeness.nearest, m_closeness.same * nearest));
+}
+
+std::vector<ValueId> ValueEvidence::equals(const ValueSketch& sketch, double farthest, const Sketches& others,
+    const BySize& sizes, const std::function<bool(ValueId)>& isSame)
 {
     std::vector<ValueId> found;
     const auto look = [&](ValueId other) {
         if (!sketch.isFarFrom(others.at(other)) && isSame(other))
             found.push_back(other);
-        return std::max(m_closeness.nearest, kRounding); // no verdict is Same beyond
+        return farthest;
     };
     const auto same = sizes.find(sketch.counts());
     if (same != sizes.end() && same->second.isIndexed)
-        same->second.index.visit(sketch, std::max(m_closeness.nearest, kRounding), look);
+        same->second.index.visit(sketch, farthest, look);
     else if (same != sizes.end())
         std::ranges::for_each(same->second.values, look);
     std::ranges::sort(found);
@@ -156,7 +161,8 @@ const std::vector<ValueId>& ValueEvidence::equalsOfFloat(ValueId f) const
 {
     const auto [it, isNew] = m_ofFloat.try_emplace(f);
     if (const ValueSketch* sketch = isNew ? find(m_floats, f) : nullptr)
-        it->second = equals(*sketch, m_quants, m_quantSizes, [&](ValueId q) { return verdict(f, q) == Verdict::Same; });
+        it->second = equals(*sketch, farthestSame(m_closeness.bothWays ? nearestOfFloat(f) : HUGE_VAL), m_quants,
+            m_quantSizes, [&](ValueId q) { return verdict(f, q) == Verdict::Same; });
     return it->second;
 }
 
@@ -164,7 +170,8 @@ const std::vector<ValueId>& ValueEvidence::equalsOfQuant(ValueId q) const
 {
     const auto [it, isNew] = m_ofQuant.try_emplace(q);
     if (const ValueSketch* sketch = isNew ? find(m_quants, q) : nullptr)
-        it->second = equals(*sketch, m_floats, m_floatSizes, [&](ValueId f) { return verdict(f, q) == Verdict::Same; });
+        it->second = equals(*sketch, farthestSame(nearestOfQuant(q)), m_floats, m_floatSizes,
+            [&](ValueId f) { return verdict(f, q) == Verdict::Same; });
     return it->second;
 }
 

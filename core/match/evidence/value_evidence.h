@@ -69,9 +69,12 @@ private:
 
     static const ValueSketch* find(const Sketches& sketches, ValueId id);
     static BySize bySize(const Sketches& sketches, double farthest);
-    /// Those of the other file that are the same as `sketch`, by `isSame`.
-    std::vector<ValueId> equals(const ValueSketch& sketch, const Sketches& others, const BySize& sizes,
-        const std::function<bool(ValueId)>& isSame) const;
+    /// Those of the other file that are the same as `sketch`, by `isSame`, which says so of none farther than
+    /// `farthest`.
+    static std::vector<ValueId> equals(const ValueSketch& sketch, double farthest, const Sketches& others,
+        const BySize& sizes, const std::function<bool(ValueId)>& isSame);
+    /// Distance beyond which nothing is the same as a value whose nearest one is at `nearest`.
+    double farthestSame(double nearest) const;
     /// Distance to what is nearest in the other file; made when first asked for.
     static double nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
         std::unordered_map<ValueId, double>& known, double limit);

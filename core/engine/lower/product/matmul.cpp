@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lower/common/at_first_run.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/prepared_conv.h"
 #include "core/engine/registry/registry.h"
@@ -22,7 +23,7 @@ struct ProductStep {
     KernelMode mode;
     Tensor constantB; ///< as float32; invalid when B is computed
     std::unique_ptr<FloatMatmul> fast;
-    std::shared_ptr<const RowConvWeights> packedB; ///< a constant matrix B; null: by `fast`
+    AtFirstRun<std::shared_ptr<const RowConvWeights>> packedB; ///< a constant matrix B; empty: by `fast`
     bool complete = false; ///< packedB makes a whole Gemm, with C
     bool transposeA = false; ///< Gemm
     bool transposeB = false;
@@ -49,7 +50,10 @@ struct ProductStep {
         complete = alpha == 1 && (!hasC || (isRow && beta == 1));
         if (complete && hasC)
             bias = constantFloats(*c);
-        packedB = packProduct(constantB.data<float>().data(), inner, columns, transposeB, dataOrNull<float>(bias));
+        packedB = AtFirstRun<std::shared_ptr<const RowConvWeights>>(
+            [b = constantB, bias = std::move(bias), inner, columns, transposed = transposeB] {
+                return packProduct(b.data<float>().data(), inner, columns, transposed, dataOrNull<float>(bias));
+            });
     }
 };
 
@@ -171,7 +175,7 @@ Tensor multiplyFast(const ProductStep& step, const StepContext& c, const Batched
     if (step.packedB) {
         const Tensor x = asWork<float>(c, a);
         Tensor y = c.allocate(DType::Float32, p.output);
-        const auto prepared = prepareProduct(p.shape.rows, step.packedB);
+        const auto prepared = prepareProduct(p.shape.rows, *step.packedB);
         if (!runPrepared(c, *prepared, x.data<float>().data(), y, epilogue).ok())
             throw std::bad_alloc();
         return y;
