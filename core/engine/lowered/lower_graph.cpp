@@ -120,6 +120,7 @@ private:
     /// What its outputs take as constants; INT64_MAX where that is too much for any of them.
     int64_t foldedBytes(const Node& node) const;
     bool isTooLargeToFold(const Node& node) const;
+    bool exceedsLimit(const Node& node) const;
     bool isLargeToLookAt(const Node& node, const std::vector<const Tensor*>& inputs) const;
     std::optional<Hash128> foldedKey(const Node& node);
     bool takeFolded(const Node& node, const FoldedNode& folded);
@@ -129,6 +130,7 @@ private:
     std::vector<std::optional<Hash128>> m_keys; ///< of constants, by value; empty without a cache
     int64_t m_channelBlock = 0; ///< see LowerContext
     FoldingBudget m_folding;
+    uint64_t m_foldedBytes = 0;
     BufferPool m_pool;
 };
 
@@ -275,6 +277,7 @@ bool GraphLowering::takeFolded(const Node& node, const FoldedNode& folded)
     int64_t bytes = 0;
     for (const Tensor& output : folded.outputs)
         bytes += output.valid() ? static_cast<int64_t>(output.byteCount()) : 0;
+    m_foldedBytes += node.is("Constant") ? 0 : static_cast<uint64_t>(bytes);
     m_folding.take(bytes, nodeMacs(node, m_out.facts()).value_or(0));
     for (size_t i = 0; i < folded.outputs.size(); ++i)
         if (node.outputs[i].valid() && folded.outputs[i].valid()) {
@@ -312,6 +315,13 @@ bool GraphLowering::isTooLargeToFold(const Node& node) const
     return bytes == INT64_MAX || !m_folding.allows(bytes, nodeMacs(node, m_out.facts()).value_or(0));
 }
 
+bool GraphLowering::exceedsLimit(const Node& node) const
+{
+    return m_options.memoryLimit > 0 && !node.is("Constant")
+        && static_cast<uint64_t>(foldedBytes(node))
+        > m_options.memoryLimit - std::min(m_foldedBytes, m_options.memoryLimit);
+}
+
 bool GraphLowering::fold(const Node& node, Step& step)
 {
     if (!step.lowered->foldable)
@@ -324,6 +334,18 @@ bool GraphLowering::fold(const Node& node, Step& step)
     }
     if (isTooLargeToFold(node) || (m_options.onlyLookedAt && isLargeToLookAt(node, inputs)))
         return false;
+    if (exceedsLimit(node)) {
+        step.ownReason = true;
+        step.blocked = nodeIssue(m_out.model(), node,
+            badInput("folding it to a constant takes " + std::to_string(foldedBytes(node))
+                    + " bytes, with those before it more than the memory limit of "
+                    + std::to_string(m_options.memoryLimit),
+                {}, "use a larger --memory-limit"));
+        if (!m_out.m_overLimit)
+            m_out.m_overLimit = step.blocked;
+        step.lowered = nullptr;
+        return false;
+    }
     const auto key = foldedKey(node);
     if (key && (step.shared = m_options.cache->findFolded(*key)))
         return takeFolded(node, *step.shared);

@@ -18,7 +18,7 @@ struct PlanOptions {
     /// Nothing will be run: large constants are not touched, neither packed nor folded. What is small is known as ever,
     /// and so is what cannot run.
     bool onlyLookedAt = false;
-    /// Bytes that constants may become by folding; a node that would make more cannot run. 0: no limit of its own.
+    /// Bytes that folded constants may take; a node that would make more cannot run. 0: any.
     uint64_t memoryLimit = 0;
 };
 

@@ -82,7 +82,7 @@ Result<std::shared_ptr<const KeptCalibration>> collected(
             "give --data, or --ranges with ranges found before");
     QS_TRY(const auto model, state.draft.build());
     CalibrationRun run;
-    run.plan = Plan::make(model);
+    run.plan = Plan::make(model, { .memoryLimit = work.memoryBytes() });
     run.tensors = std::move(tensors);
     run.data = inputs.data;
     run.carry = inputs.carry;

@@ -6,6 +6,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/class_names.h"
+#include "core/engine/run/memory_budget.h"
 #include "core/onnx/import.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/expanded_model.h"
@@ -170,6 +171,8 @@ Status pair(Steps& s)
     const Snapshot& now = s.next;
     if (!now.floatModel || !now.quantModel || !now.inputs.compare)
         return {};
+    for (const auto* model : { &*now.floatModel, &*now.quantModel })
+        QS_CHECK(checkConstants(*model->plan, s.context.work.memoryBytes()));
     QS_TRY(ManualLinks links, manualLinks(now.inputs.mapPath, now.inputs.links));
     AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, std::move(links),
         now.inputs.carry, nullptr };
