@@ -66,15 +66,20 @@ Status checkConstants(const Plan& plan, uint64_t limitBytes)
 {
     if (const Issue* issue = plan.overLimit())
         return *issue;
-    uint64_t bytes = plan.model().graphBytes;
-    for (const Value& value : plan.graph().values())
+    return checkConstants(plan.model(), limitBytes);
+}
+
+Status checkConstants(const Model& model, uint64_t limitBytes)
+{
+    uint64_t bytes = model.graphBytes;
+    for (const Value& value : model.graph.values())
         if (const auto& t = value.initializer; t && t->dtype() != DType::String && !isContainer(t->dtype()))
             bytes = saturated(bytes, (t->copiesWhenRead() ? 2 : 1) * t->byteCount());
     if (bytes <= limitBytes)
         return {};
     return badInput("the graph and its weights need about " + std::to_string(bytes)
             + " bytes, more than the memory limit of " + std::to_string(limitBytes),
-        plan.model().path, "use a larger --memory-limit");
+        model.path, "use a larger --memory-limit");
 }
 
 Result<uint64_t> memoryPerWorker(

@@ -4,6 +4,7 @@
 #include "core/base/work/long_work.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/sample_hash.h"
+#include "core/engine/run/memory_budget.h"
 #include "core/prepare/prepare.h"
 #include "core/project/quantize/corrections.h"
 #include "core/project/quantize/fixed_inputs.h"
@@ -303,6 +304,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
 Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const WorkContext& work)
 {
     beginLongWork("quantize");
+    if (work.memoryLimit > 0) // preparing looks at all constants
+        QS_CHECK(checkConstants(*inputs.model, work.memoryLimit));
     auto made = quantizeSteps(inputs, work);
     if (made)
         return made;

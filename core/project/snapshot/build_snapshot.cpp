@@ -75,7 +75,10 @@ Status load(Steps& s, const std::string& path, std::string_view phase, std::opti
         return {};
     const auto make = [&]() -> Status {
         s.context.report(phase);
-        QS_TRY(s.next.*loaded, loadModel(path, s.context.planOptions()));
+        QS_TRY(const auto model, importModel(path, s.context.work.memoryBytes()));
+        if (s.context.settings.memoryLimit > 0) // planning looks at all constants for their keys
+            QS_CHECK(checkConstants(*model, s.context.settings.memoryLimit));
+        s.next.*loaded = loadedModel(model, s.context.planOptions());
         return {};
     };
     return s.step(place, ModelKey { path }, make, loaded);
