@@ -2,6 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/node_times.h"
 
+#include "core/base/work/memory.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/open_data.h"
 #include "core/engine/run/sample_loop.h"
@@ -177,11 +178,13 @@ Result<OpenedBench> openBench(const BenchCommand& o, const CommonOptions& common
     files.reads(o.model, "the model");
     QS_CHECK(checkFiles(files));
     Stopwatch watch;
-    QS_TRY(const auto model, importModel(o.model));
+    QS_TRY(uint64_t limit, memoryLimit(common));
+    limit = memoryLimitOrDefault(limit);
+    QS_TRY(const auto model, importModel(o.model, limit));
     const double loadMs = watch.lap();
     addFilesOf(files, *model, "the model");
     QS_CHECK(files.check());
-    const auto plan = Plan::make(model, { KernelMode::Fast, profile });
+    const auto plan = Plan::make(model, { .profile = profile, .memoryLimit = limit });
     QS_TRY(const CarryNames carry, carryPairs(common));
     QS_CHECK(CarriedState::make(plan, carry)); // names first
     QS_TRY(auto data, openData(request, dataInputs(model->graph, carry), carriedInputs(model->graph, carry)));

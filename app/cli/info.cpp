@@ -107,12 +107,12 @@ Command addInfo(CLI::App& app, Context& context)
     addCommonOptions(app, context.common);
     return [path](Context& c) -> Result<int> {
         QS_CHECK(threadCount(c.common));
-        QS_CHECK(memoryLimit(c.common));
+        QS_TRY(const uint64_t limit, memoryLimit(c.common));
         FileRoles files;
         addFilesOf(files, c.common);
         files.reads(*path, "the model");
         QS_CHECK(checkFiles(files));
-        QS_TRY(const LoadedModel model, loadModel(*path));
+        QS_TRY(const LoadedModel model, loadModel(*path, { .onlyLookedAt = true, .memoryLimit = limit }));
         addFilesOf(files, *model.model, "the model");
         QS_CHECK(files.check());
         const ModelInfo info = modelInfo(model);

@@ -122,7 +122,7 @@ Result<int> prepare(const PrepareCommand& o, Context& context)
     QS_TRY(const WorkContext work, workContext(context));
     FileRoles used = filesOfPrepare(o, common);
     QS_CHECK(checkFiles(used));
-    QS_TRY(const auto model, importModel(o.model));
+    QS_TRY(const auto model, importModel(o.model, work.memoryBytes()));
     addFilesOf(used, *model, "the float model");
     QS_CHECK(used.check());
     QS_CHECK(checkIsFloat(GraphDraft(model)));

@@ -159,7 +159,7 @@ Result<QuantizeTask> quantizeTask(const QuantizeCommand& o, Context& context)
     }
     FileRoles files = filesOfQuantize(o, context.common);
     QS_CHECK(checkFiles(files));
-    QS_TRY(inputs.model, importModel(o.floatPath));
+    QS_TRY(inputs.model, importModel(o.floatPath, task.work.memoryBytes()));
     addFilesOf(files, *inputs.model, "the float model");
     QS_CHECK(files.check());
     QS_CHECK(checkIsFloat(GraphDraft(inputs.model)));

@@ -4,6 +4,7 @@
 
 #include "core/analysis/rows/fill_rows.h"
 #include "core/base/name_pattern.h"
+#include "core/base/work/memory.h"
 #include "core/data/arrays/npz_writer.h"
 #include "core/data/open_data.h"
 #include "core/engine/run/sample_loop.h"
@@ -109,13 +110,14 @@ Result<OpenedRun> openRun(const RunCommand& o, const CommonOptions& common)
     QS_TRY(const ArithmeticProfile profile, arithmeticProfile(o.arithmetic));
     QS_TRY(const DataRequest request, dataRequest(o.data, common));
     QS_TRY(const CarryNames carry, carryPairs(common));
+    QS_TRY(const uint64_t limit, memoryLimit(common));
     FileRoles files;
     addFilesOf(files, common);
     addFilesOf(files, o.data);
     files.reads(o.model, "the model");
     files.writes(o.out, "the file of arrays");
     QS_CHECK(checkFiles(files));
-    QS_TRY(LoadedModel model, loadModel(o.model, { KernelMode::Fast, profile }));
+    QS_TRY(LoadedModel model, loadModel(o.model, { .profile = profile, .memoryLimit = memoryLimitOrDefault(limit) }));
     addFilesOf(files, *model.model, "the model");
     QS_CHECK(files.check());
     std::vector<std::string> warnings = model.model->warnings;

@@ -120,6 +120,7 @@ struct Model {
     size_t fileNodes = 0; ///< top-level nodes of the file before functions were expanded
     bool hasFunctions = false; ///< the file has functions, which were expanded
     std::shared_ptr<const ValueNotes> valueNotes; ///< of the main graph (core/graph/value_notes.h); null: none
+    uint64_t graphBytes = 0; ///< about what the graph takes in memory beside its weights; 0: not known
     std::vector<std::string> warnings; ///< oddities that did not prevent opening
 };
 

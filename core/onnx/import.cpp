@@ -15,6 +15,8 @@ namespace qs {
 namespace {
 
 constexpr int kOldestIrVersion = 3;
+/// What a byte of the file beside weights becomes: nodes and values with their names, and the plan made of them.
+constexpr uint64_t kBytesOfMessageByte = 32;
 
 std::string_view asText(std::span<const std::byte> bytes)
 {
@@ -66,7 +68,8 @@ Status checkHeader(const onnx::ModelProto& proto, std::span<const std::byte> byt
     return {};
 }
 
-Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBytes file, ExternalData external)
+Result<std::shared_ptr<const Model>> readModel(
+    const std::string& path, SharedBytes file, ExternalData external, uint64_t memoryLimit)
 {
     if (file.bytes.empty())
         return badInput("the file is empty", {}, "copy or export the file again");
@@ -74,6 +77,11 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
     auto stripped = scanner.strip(MessageKind::Model);
     if (!stripped)
         return scanIssue(scanner.error(), file.bytes);
+    const uint64_t graphBytes = kBytesOfMessageByte * stripped->bytes.size();
+    if (memoryLimit > 0 && graphBytes > memoryLimit)
+        return badInput("the graph needs about " + std::to_string(graphBytes) + " bytes, more than the memory limit of "
+                + std::to_string(memoryLimit),
+            {}, "use a larger --memory-limit");
     onnx::ModelProto proto;
     if (!parseStripped(*stripped, proto)) {
         Issue issue = notAModel(file.bytes);
@@ -86,6 +94,7 @@ Result<std::shared_ptr<const Model>> readModel(const std::string& path, SharedBy
 
     const std::shared_ptr<Model> model = ImportedModels::all().make();
     model->path = path;
+    model->graphBytes = graphBytes;
     model->irVersion = proto.ir_version();
     model->producer = safeText(joined(proto.producer_name(), proto.producer_version()));
     model->opsetImports = opsetImportsOf(proto.opset_import());
@@ -170,12 +179,12 @@ template <class Read> auto named(const std::string& path, Read&& read) -> declty
 
 } // namespace
 
-Result<std::shared_ptr<const Model>> importModel(const std::string& path)
+Result<std::shared_ptr<const Model>> importModel(const std::string& path, uint64_t memoryLimit)
 {
     beginLongWork("import");
     return named(path, [&]() -> Result<std::shared_ptr<const Model>> {
         QS_TRY(auto mapping, FileMapping::open(path));
-        auto model = readModel(path, { mapping->bytes(), mapping }, ExternalData::besideModel(path));
+        auto model = readModel(path, { mapping->bytes(), mapping }, ExternalData::besideModel(path), memoryLimit);
         QS_CHECK(mapping->file()->unchanged()); // whatever is wrong with the model, this is why
         if (!model)
             return model;
@@ -193,7 +202,7 @@ Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::b
 {
     return named({}, [&]() -> Result<std::shared_ptr<const Model>> {
         const auto copy = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
-        return readModel({}, { *copy, copy }, ExternalData::inFolder(folder));
+        return readModel({}, { *copy, copy }, ExternalData::inFolder(folder), 0);
     });
 }
 

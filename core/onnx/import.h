@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/graph/graph.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,7 +15,8 @@ namespace qs {
 /// functions are expanded; subgraphs are kept as attributes; unknown domains and operators stay as opaque nodes.
 /// Issues (all BadInput, naming the file): cannot be read, no ONNX model, truncated, cyclic or unconnected graph,
 /// sizes that do not fit the data, external data missing, too short or outside the model's folder.
-Result<std::shared_ptr<const Model>> importModel(const std::string& path);
+/// `memoryLimit`: bytes that the graph may take, 0 = any; weights stay in the file and are not counted.
+Result<std::shared_ptr<const Model>> importModel(const std::string& path, uint64_t memoryLimit = 0);
 
 /// The same from memory (tests); external data is looked for in `folder`.
 Result<std::shared_ptr<const Model>> importModelFromBytes(std::span<const std::byte> bytes, const std::string& folder);

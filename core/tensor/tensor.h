@@ -35,6 +35,10 @@ public:
     /// The same for storage that is not aligned for its elements; who reads it first (bytes, data) makes an aligned
     /// copy.
     static Tensor wrapUnaligned(DType type, Shape shape, const std::byte* data, std::shared_ptr<const void> owner);
+    /// Of wrapUnaligned(): its bytes are read from a copy.
+    bool copiesWhenRead() const { return m_deferred != nullptr; }
+    /// Equal for tensors that share all their bytes; these are not looked at.
+    const void* identity() const { return m_deferred ? static_cast<const void*>(m_deferred.get()) : m_data; }
     static Tensor strings(Shape shape, std::vector<std::string> values);
     template <class T> static Tensor of(Shape shape, const std::vector<T>& values);
     template <class T> static Tensor scalar(T value) { return of<T>({}, { value }); }

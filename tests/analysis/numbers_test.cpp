@@ -432,6 +432,12 @@ void NumbersTests::refusesLittleMemory()
     QVERIFY(!result.ok());
     QCOMPARE(result.issue().kind, IssueKind::BadInput);
     QVERIFY(result.issue().what.find("memory limit") != std::string::npos);
+    work.memoryLimit = 20'000; // enough but for histograms
+    CompareOptions sums;
+    sums.histograms = false;
+    QVERIFY(compareModels(pairOf(twoSteps(), twoStepsQuantized()), FixedData({ kSample }), sums, work).ok());
+    const auto more = compareModels(pairOf(twoSteps(), twoStepsQuantized()), FixedData({ kSample }), {}, work);
+    QVERIFY(!more.ok() && more.issue().what.find("histograms") != std::string::npos);
 }
 
 int qs::test::runNumbersTests(int argc, char** argv)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/work/parallel.h"
 #include "core/engine/run/execution.h"
-#include "core/engine/run/memory_budget.h"
 #include "core/tensor/convert.h"
 #include "tests/support/tensors.h"
 
@@ -146,7 +145,6 @@ private slots:
     void stopsWhenCancelled();
     void leavesPiecesOutWhenCancelled();
     void estimatesPeak();
-    void sharesTheMemoryLimit();
     void steadyMemory();
     void referenceAgreesWithFast();
     void workersShareOnePlan();
@@ -457,26 +455,6 @@ void ExecutionTests::estimatesPeak()
     huge.input("x", DType::Float32, toDims({ int64_t(1) << 40, int64_t(1) << 40 }));
     huge.op("Relu", { "x" }, "y");
     QVERIFY(scheduleOf(huge.plan({ "y" }), { "y" })->estimatedPeakBytes() > uint64_t(1) << 60);
-}
-
-void ExecutionTests::sharesTheMemoryLimit()
-{
-    Net net;
-    net.input("x", DType::Float32, toDims({ 1, 100 }));
-    net.constant("w", Tensor::allocate(DType::Float32, { 100, 100 }));
-    net.op("MatMul", { "x", "w" }, "a");
-    net.op("MatMul", { "a", "w" }, "y");
-    const std::shared_ptr<const Schedule> schedule[] { scheduleOf(net.plan({ "y" }), { "y" }) };
-    QCOMPARE(schedule[0]->constantBytes(), uint64_t(40'000)); // read twice, held once
-    QCOMPARE(schedule[0]->estimatedPeakBytes(), uint64_t(800));
-    const auto each = memoryPerWorker(schedule, 50'000, 4);
-    QVERIFY(each.ok());
-    QCOMPARE(*each, uint64_t(2'500));
-    const auto tooManyWorkers = memoryPerWorker(schedule, 42'000, 4);
-    QVERIFY(!tooManyWorkers.ok() && tooManyWorkers.issue().what.find("one sample") != std::string::npos);
-    const auto tooLarge = memoryPerWorker(schedule, 39'999, 1);
-    QVERIFY(!tooLarge.ok() && tooLarge.issue().what.find("weights") != std::string::npos);
-    QCOMPARE(tooLarge.issue().file, std::string("net.onnx"));
 }
 
 void ExecutionTests::steadyMemory()

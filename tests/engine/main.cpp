@@ -12,6 +12,7 @@ int runLowerMlTests(int argc, char** argv);
 int runLowerMovementTests(int argc, char** argv);
 int runLowerRecurrentTests(int argc, char** argv);
 int runLowerStandardTests(int argc, char** argv);
+int runMemoryTests(int argc, char** argv);
 int runNchwcTests(int argc, char** argv);
 int runPairSaturationTests(int argc, char** argv);
 int runRowPartsTests(int argc, char** argv);
@@ -33,6 +34,7 @@ int main(int argc, char** argv)
     failures += runLowerMovementTests(argc, argv);
     failures += runLowerRecurrentTests(argc, argv);
     failures += runLowerStandardTests(argc, argv);
+    failures += runMemoryTests(argc, argv);
     failures += runNchwcTests(argc, argv);
     failures += runPairSaturationTests(argc, argv);
     failures += runRowPartsTests(argc, argv);

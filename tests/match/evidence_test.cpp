@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/match/confidence.h"
+#include "core/match/evidence/sketch_index.h"
 #include "core/match/evidence/value_evidence.h"
 #include "tests/match/chains.h"
 
 #include <QtTest>
 
+#include <array>
 #include <cmath>
+#include <random>
+#include <set>
 
 using namespace qs;
 using namespace qs::test;
@@ -17,6 +21,9 @@ private slots:
     void sketchesSeeDistance_data();
     void sketchesSeeDistance();
     void sketchesLookAtTheSamePlaces();
+    void indexFindsAllThatIsNear_data();
+    void indexFindsAllThatIsNear();
+    void indexLooksAtFew();
     void verdicts();
     void namesThatLieAreRefused();
     void pairsByHandStay();
@@ -96,6 +103,71 @@ void EvidenceTests::sketchesLookAtTheSamePlaces()
     QVERIFY(flat.distance(sketchOf(column)) > 0);
     QVERIFY(!sketchOf(std::vector<float>(9, 2.f)).tells());
     QVERIFY(flat.tells());
+}
+
+void EvidenceTests::indexFindsAllThatIsNear_data()
+{
+    QTest::addColumn<size_t>("elements");
+    QTest::addColumn<double>("limit");
+    for (const size_t elements : { 2, 3, 7, 8, 9, 64, 192, 1000 })
+        for (const double limit : { 1e-4, 0.003, 0.03, 0.05 })
+            QTest::addRow("%zu, %g", elements, limit) << elements << limit;
+}
+
+void EvidenceTests::indexFindsAllThatIsNear()
+{
+    QFETCH(size_t, elements);
+    QFETCH(double, limit);
+    std::mt19937 random(unsigned(elements) + 11);
+    std::normal_distribution<float> normal;
+    std::vector<ValueSketch> sketches;
+    std::vector<float> x;
+    while (sketches.size() < 600) { // families whose members differ by more and more, in size and sign, too
+        const float noise = std::pow(10.f, -float(random() % 5));
+        if (sketches.size() % 20 == 0)
+            x = scaled(normals(elements, unsigned(random())), std::pow(2.f, float(random() % 9) - 4));
+        else
+            for (float& v : x)
+                v = random() % 50 == 0 ? std::array { 0.f, NAN, INFINITY, -v }[random() % 4]
+                                       : v * (1 + noise * normal(random)) + 0.01f * noise * normal(random);
+        if (const ValueSketch sketch = sketchOf(x); sketch.tells())
+            sketches.push_back(sketch);
+        else
+            x = normals(elements, unsigned(random()));
+    }
+    SketchIndex index;
+    for (size_t i = 0; i < sketches.size(); ++i)
+        index.add(ValueId(i), sketches[i]);
+    index.build();
+    size_t near = 0;
+    for (const ValueSketch& sketch : sketches) {
+        std::set<ValueId> found;
+        index.visit(sketch, limit, [&](ValueId id) {
+            found.insert(id);
+            return limit;
+        });
+        for (size_t i = 0; i < sketches.size(); ++i)
+            if (!sketch.isFarFrom(sketches[i]) && sketch.distance(sketches[i]) <= limit) {
+                ++near;
+                QVERIFY2(found.contains(ValueId(i)), qPrintable(QString::number(sketch.distance(sketches[i]))));
+            }
+    }
+    QVERIFY(near >= sketches.size());
+}
+
+void EvidenceTests::indexLooksAtFew()
+{
+    SketchIndex index;
+    std::vector<ValueSketch> sketches;
+    for (unsigned i = 0; i < 4000; ++i) {
+        sketches.push_back(sketchOf(normals(64, i + 1)));
+        index.add(ValueId(i), sketches.back());
+    }
+    index.build();
+    size_t looked = 0;
+    for (const ValueSketch& sketch : sketches)
+        index.visit(sketch, 0.03, [&](ValueId) { return ++looked, 0.03; });
+    QVERIFY2(looked < 20 * sketches.size(), qPrintable(QString::number(looked))); // of 4000 each
 }
 
 void EvidenceTests::verdicts()

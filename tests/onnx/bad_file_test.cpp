@@ -46,6 +46,17 @@ private slots:
         QVERIFY(open(tensor.SerializeAsString()).contains("is not an ONNX model"));
     }
 
+    void graphsCountAsMemory()
+    {
+        open(emptyModel().SerializeAsString());
+        const std::string path = m_folder.filePath("bad.onnx").toStdString();
+        const auto model = importModel(path);
+        QVERIFY(model.ok() && (*model)->graphBytes > 0);
+        QVERIFY(importModel(path, (*model)->graphBytes).ok());
+        const auto refused = importModel(path, (*model)->graphBytes - 1);
+        QVERIFY(!refused.ok() && refused.issue().what.find("memory limit") != std::string::npos);
+    }
+
     void places()
     {
         const auto text

@@ -29,6 +29,7 @@ private slots:
     void extremeValuesAreMarked_data();
     void extremeValuesAreMarked();
     void carriedState();
+    void statisticsCountAsMemory();
     void refused_data();
     void refused();
     void cancelled();
@@ -262,6 +263,16 @@ void CalibrateTests::extremeValuesAreMarked()
 }
 
 /// sum becomes x again: x is 1, 1, 1 of the state; the file's own input is fed.
+void CalibrateTests::statisticsCountAsMemory()
+{
+    CalibrationRun run = runOf(chain(), noise(4, 100));
+    run.work.memoryLimit = 60'000;
+    QVERIFY(calibrate(run, {}).ok()); // extremes
+    const auto refused = collectCalibration(run, neededByAll());
+    QVERIFY(!refused.ok());
+    QVERIFY2(refused.issue().what.find("statistics") != std::string::npos, refused.issue().what.c_str());
+}
+
 void CalibrateTests::carriedState()
 {
     GraphBuilder builder;

@@ -31,6 +31,8 @@ BypassBuilder::BypassBuilder(
     , m_partners(pair)
     , m_draft(std::make_shared<const Model>(m_plan.model()))
 {
+    for (size_t i = 0; i < pair.alignment->weights.size(); ++i)
+        m_weightsOf[pair.alignment->weights[i].quantizer].push_back(i);
     for (const PairPlan& p : pairs)
         if (p.pair.quantizer && p.ownQuantizer)
             if (PairActivation& known = m_activations[*p.pair.quantizer]; !known.bounded())
@@ -198,12 +200,19 @@ std::optional<Tensor> BypassBuilder::floatValues(uint32_t index, const Tensor* c
     return transposed && value->rank() == 2 ? exchangedAxes(floats) : floats;
 }
 
+std::span<const size_t> BypassBuilder::weightsOf(uint32_t index) const
+{
+    const auto known = m_weightsOf.find(index);
+    return known == m_weightsOf.end() ? std::span<const size_t>() : known->second;
+}
+
 std::optional<Tensor> BypassBuilder::movedPartners(uint32_t index, const Tensor& codes) const
 {
     std::vector<float> values(size_t(codes.count()));
     std::vector<bool> known(values.size(), false);
-    for (const WeightPair& pair : m_pair.alignment->weights) {
-        if (pair.quantizer != index || !pair.places)
+    for (const size_t place : weightsOf(index)) {
+        const WeightPair& pair = m_pair.alignment->weights[place];
+        if (!pair.places)
             continue;
         const std::vector<float> floats = toFloats(*m_folded.of(pair));
         for (size_t i = 0; i < pair.places->codes.size(); ++i) {
@@ -220,9 +229,9 @@ std::optional<Tensor> BypassBuilder::movedPartners(uint32_t index, const Tensor&
 const Tensor* BypassBuilder::floatPartner(uint32_t index, bool& transposed) const
 {
     const auto& weights = m_pair.alignment->weights;
-    if (const auto partner = std::ranges::find(weights, index, &WeightPair::quantizer); partner != weights.end()) {
-        transposed = partner->transposed;
-        return m_folded.of(*partner);
+    if (const auto partners = weightsOf(index); !partners.empty()) {
+        transposed = weights[partners[0]].transposed;
+        return m_folded.of(weights[partners[0]]);
     }
     if (quantizer(index).role != QuantRole::Bias || m_folded.empty())
         return nullptr;

@@ -11,7 +11,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace qs {
@@ -55,6 +57,8 @@ private:
     const Tensor* floatPartner(uint32_t index, bool& transposed) const;
     /// The float model's values, in the order of the codes.
     std::optional<Tensor> floatValues(uint32_t index, const Tensor* codes) const;
+    /// Places in Alignment::weights.
+    std::span<const size_t> weightsOf(uint32_t index) const;
     /// Of a constant whose pairs take it apart or put it in another order.
     std::optional<Tensor> movedPartners(uint32_t index, const Tensor& codes) const;
     /// The node that made `value` passes on `source`, within bounds.
@@ -92,6 +96,7 @@ private:
     const Weights m_weights;
     const BypassedRanges m_ranges;
     const FoldedConstants m_folded;
+    std::unordered_map<uint32_t, std::vector<size_t>> m_weightsOf; ///< pairs of weights by quantizer
     const NodePartners m_partners;
     GraphDraft m_draft;
     std::map<uint32_t, PairActivation> m_activations; ///< by quantizer

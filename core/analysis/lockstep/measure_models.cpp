@@ -69,15 +69,34 @@ private:
         }
     }
 
-    Status checkMemory() const
+    /// Most bytes of the histograms of all pairs: cells are as wide as what they count asks for.
+    uint64_t histogramBytes() const
+    {
+        constexpr uint64_t kEach = 4 * uint64_t(Histogram::kMaxBins); // x, y, the error, and before rounding
+        uint64_t bytes = 0;
+        for (const PairPlan& p : m_measured.pairs) {
+            const auto& dims = m_pair.floatPlan->facts().of(p.pair.floatValue).dims;
+            const auto shape = dims ? toShape(*dims) : std::nullopt;
+            const int64_t elements = shape ? elementCount(*shape).value_or(INT64_MAX) : 1;
+            const bool few = elements <= int64_t(UINT16_MAX) / int64_t(std::max<size_t>(m_measured.samples, 1));
+            bytes += kEach * (few ? sizeof(uint16_t) : sizeof(uint32_t));
+        }
+        return bytes;
+    }
+
+    Status checkMemory()
     {
         const size_t pairs = m_measured.pairs.size(), samples = m_measured.samples;
         const size_t cells = pairs * samples * (m_options.nodeAlone ? 2 : 1);
-        const uint64_t bytes = (cells + 2 * m_shared.outputs.size() * samples) * sizeof(PairSums);
-        if (bytes <= m_work.memoryBytes())
+        const uint64_t bytes = (cells + 2 * m_shared.outputs.size() * samples) * sizeof(PairSums)
+            + (m_options.histograms ? histogramBytes() : 0);
+        if (bytes < m_work.memoryBytes()) {
+            m_work.memoryLimit = m_work.memoryBytes() - bytes; // what is left for the run
             return {};
-        return badInput("keeping the sums of " + std::to_string(pairs) + " tensors over " + std::to_string(samples)
-                + " samples needs " + std::to_string(bytes) + " bytes, more than the memory limit",
+        }
+        return badInput("keeping the sums and histograms of " + std::to_string(pairs) + " tensors over "
+                + std::to_string(samples) + " samples needs " + std::to_string(bytes)
+                + " bytes, more than the memory limit",
             {}, "use --limit or a larger --memory-limit");
     }
 
@@ -164,7 +183,7 @@ private:
     const ComparePair& m_pair;
     const DataSource& m_data;
     const CompareOptions& m_options;
-    const WorkContext& m_work;
+    WorkContext m_work;
     const size_t m_firstFeed, m_feeds; ///< of the shard
     const std::shared_ptr<Measured> m_result = std::make_shared<Measured>();
     Measured& m_measured = *m_result;

@@ -42,6 +42,8 @@ public:
     bool isOuter(ValueId id) const;
     /// Reason why a value cannot be computed; null when it can.
     const Issue* blocked(ValueId id) const;
+    /// The first constant that folding would have made beyond PlanOptions::memoryLimit; null when there is none.
+    const Issue* overLimit() const { return m_overLimit ? &*m_overLimit : nullptr; }
     /// Nodes that cannot run by themselves, in node order; those in subgraphs are in their subPlans.
     std::vector<std::pair<NodeId, Issue>> unsupported() const;
 
@@ -52,6 +54,7 @@ private:
     InferredFacts m_facts;
     std::vector<Step> m_steps;
     std::vector<std::optional<Tensor>> m_constants; ///< folded ones and those of the graph around, by ValueId
+    std::optional<Issue> m_overLimit;
     std::map<ValueId, Issue> m_blockedOuter; ///< values of the graph around that cannot be computed
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kRounding = 1e-4; ///< float32 arithmetic in another order explains as much
 constexpr double kApart = 1e-3; ///< values that are nearer are never said to differ
+constexpr size_t kFewValues = 64; ///< so many are looked at one by one
 constexpr size_t kLongestInside = 16; ///< nodes of a fused unit, one behind the other
 
 } // namespace
@@ -17,8 +18,8 @@ constexpr size_t kLongestInside = 16; ///< nodes of a fused unit, one behind the
 ValueEvidence::ValueEvidence(const Graph& floatGraph, Sketches floats, Sketches quants, const Closeness& closeness)
     : m_floats(std::move(floats))
     , m_quants(std::move(quants))
-    , m_floatSizes(bySize(m_floats))
-    , m_quantSizes(bySize(m_quants))
+    , m_floatSizes(bySize(m_floats, closeness.nearest))
+    , m_quantSizes(bySize(m_quants, closeness.nearest))
     , m_closeness(closeness)
 {
     if (closeness.everywhere)
@@ -51,14 +52,21 @@ const ValueSketch* ValueEvidence::find(const Sketches& sketches, ValueId id)
     return it != sketches.end() && it->second.tells() ? &it->second : nullptr;
 }
 
-ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches)
+ValueEvidence::BySize ValueEvidence::bySize(const Sketches& sketches, double farthest)
 {
     BySize sizes;
     for (const auto& [id, sketch] : sketches)
         if (sketch.tells())
-            sizes[sketch.counts()].push_back(id);
-    for (auto& [size, list] : sizes)
-        std::ranges::sort(list);
+            sizes[sketch.counts()].values.push_back(id);
+    for (auto& [size, same] : sizes) {
+        std::ranges::sort(same.values);
+        same.isIndexed = same.values.size() > kFewValues && farthest <= SketchIndex::kFarthest;
+        if (!same.isIndexed)
+            continue;
+        for (const ValueId id : same.values)
+            same.index.add(id, sketches.at(id));
+        same.index.build();
+    }
     return sizes;
 }
 
@@ -72,10 +80,16 @@ double ValueEvidence::nearest(const Sketches& own, ValueId id, const Sketches& o
     if (!isNew)
         return it->second;
     it->second = HUGE_VAL;
-    if (const auto list = sizes.find(sketch->counts()); list != sizes.end())
-        for (const ValueId other : list->second)
-            if (const ValueSketch& there = others.at(other); !sketch->isFarFrom(there))
-                it->second = std::min(it->second, sketch->distance(there, std::min(limit, it->second)));
+    const auto look = [&](ValueId other) {
+        if (const ValueSketch& there = others.at(other); !sketch->isFarFrom(there))
+            it->second = std::min(it->second, sketch->distance(there, std::min(limit, it->second)));
+        return std::min(limit, it->second);
+    };
+    const auto same = sizes.find(sketch->counts());
+    if (same != sizes.end() && same->second.isIndexed)
+        same->second.index.visit(*sketch, limit, look);
+    else if (same != sizes.end())
+        std::ranges::for_each(same->second.values, look);
     return it->second;
 }
 
@@ -94,8 +108,8 @@ double ValueEvidence::farthest() const { return std::max(m_closeness.different *
 double ValueEvidence::agreement() const
 {
     size_t telling = 0, found = 0;
-    for (const auto& [size, list] : m_quantSizes)
-        for (const ValueId q : list) {
+    for (const auto& [size, same] : m_quantSizes)
+        for (const ValueId q : same.values) {
             ++telling;
             found += nearestOfQuant(q) <= m_closeness.nearest;
         }
@@ -120,25 +134,44 @@ Verdict ValueEvidence::verdict(ValueId f, ValueId q) const
     return d > std::max(m_closeness.different * best, kApart) ? Verdict::Different : Verdict::Unknown;
 }
 
+double ValueEvidence::farthestSame(double nearest) const
+{
+    return std::max(kRounding, std::min(m_closeness.nearest, m_closeness.same * nearest));
+}
+
+std::vector<ValueId> ValueEvidence::equals(const ValueSketch& sketch, double farthest, const Sketches& others,
+    const BySize& sizes, const std::function<bool(ValueId)>& isSame)
+{
+    std::vector<ValueId> found;
+    const auto look = [&](ValueId other) {
+        if (!sketch.isFarFrom(others.at(other)) && isSame(other))
+            found.push_back(other);
+        return farthest;
+    };
+    const auto same = sizes.find(sketch.counts());
+    if (same != sizes.end() && same->second.isIndexed)
+        same->second.index.visit(sketch, farthest, look);
+    else if (same != sizes.end())
+        std::ranges::for_each(same->second.values, look);
+    std::ranges::sort(found);
+    return found;
+}
+
 const std::vector<ValueId>& ValueEvidence::equalsOfFloat(ValueId f) const
 {
     const auto [it, isNew] = m_ofFloat.try_emplace(f);
-    const ValueSketch* sketch = isNew ? find(m_floats, f) : nullptr;
-    if (sketch)
-        if (const auto list = m_quantSizes.find(sketch->counts()); list != m_quantSizes.end())
-            std::ranges::copy_if(list->second, std::back_inserter(it->second),
-                [&](ValueId q) { return !sketch->isFarFrom(m_quants.at(q)) && verdict(f, q) == Verdict::Same; });
+    if (const ValueSketch* sketch = isNew ? find(m_floats, f) : nullptr)
+        it->second = equals(*sketch, farthestSame(m_closeness.bothWays ? nearestOfFloat(f) : HUGE_VAL), m_quants,
+            m_quantSizes, [&](ValueId q) { return verdict(f, q) == Verdict::Same; });
     return it->second;
 }
 
 const std::vector<ValueId>& ValueEvidence::equalsOfQuant(ValueId q) const
 {
     const auto [it, isNew] = m_ofQuant.try_emplace(q);
-    const ValueSketch* sketch = isNew ? find(m_quants, q) : nullptr;
-    if (sketch)
-        if (const auto list = m_floatSizes.find(sketch->counts()); list != m_floatSizes.end())
-            std::ranges::copy_if(list->second, std::back_inserter(it->second),
-                [&](ValueId f) { return !sketch->isFarFrom(m_floats.at(f)) && verdict(f, q) == Verdict::Same; });
+    if (const ValueSketch* sketch = isNew ? find(m_quants, q) : nullptr)
+        it->second = equals(*sketch, farthestSame(nearestOfQuant(q)), m_floats, m_floatSizes,
+            [&](ValueId f) { return verdict(f, q) == Verdict::Same; });
     return it->second;
 }
 

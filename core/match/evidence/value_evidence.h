@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/match/evidence/value_sketch.h"
+#include "core/match/evidence/sketch_index.h"
 
 #include <map>
 #include <unordered_map>
@@ -59,10 +59,22 @@ public:
     bool tellsOfQuant(ValueId q) const { return find(m_quants, q) != nullptr; }
 
 private:
-    using BySize = std::map<std::vector<int64_t>, std::vector<ValueId>>; ///< values by the counts of their elements
+    /// Values of one size.
+    struct SameSize {
+        std::vector<ValueId> values; ///< in the order of their ids
+        SketchIndex index; ///< of them, where they are many; else empty
+        bool isIndexed = false;
+    };
+    using BySize = std::map<std::vector<int64_t>, SameSize>; ///< by the counts of their elements
 
     static const ValueSketch* find(const Sketches& sketches, ValueId id);
-    static BySize bySize(const Sketches& sketches);
+    static BySize bySize(const Sketches& sketches, double farthest);
+    /// Those of the other file that are the same as `sketch`, by `isSame`, which says so of none farther than
+    /// `farthest`.
+    static std::vector<ValueId> equals(const ValueSketch& sketch, double farthest, const Sketches& others,
+        const BySize& sizes, const std::function<bool(ValueId)>& isSame);
+    /// Distance beyond which nothing is the same as a value whose nearest one is at `nearest`.
+    double farthestSame(double nearest) const;
     /// Distance to what is nearest in the other file; made when first asked for.
     static double nearest(const Sketches& own, ValueId id, const Sketches& others, const BySize& sizes,
         std::unordered_map<ValueId, double>& known, double limit);

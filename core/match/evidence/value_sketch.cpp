@@ -73,7 +73,7 @@ double ValueSketch::distance(const ValueSketch& other, double limit) const
     if (m_counts != other.m_counts)
         return HUGE_VAL;
     const double usual = (m_usual + other.m_usual) / 2;
-    double sum = 0;
+    double sum = 0; // the mean is at least this by the number of all elements
     size_t looked = 0;
     for (size_t i = 0; i < m_elements.size(); ++i) {
         const double a = m_elements[i], b = other.m_elements[i];
@@ -83,6 +83,8 @@ double ValueSketch::distance(const ValueSketch& other, double limit) const
         if (a != b) {
             const double d = 2 * std::fabs(a - b) / (std::max(std::fabs(a), std::fabs(b)) + usual);
             sum += std::isfinite(d) ? d : 2;
+            if (sum > limit * double(m_elements.size()))
+                return 2;
         }
         if (looked == kFirstLook && sum > std::max(kFar, 2 * limit) * double(kFirstLook))
             return 2;

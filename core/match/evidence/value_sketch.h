@@ -20,6 +20,10 @@ public:
     size_t size() const { return m_elements.size(); }
     /// Elements of the value, in each sample.
     const std::vector<int64_t>& counts() const { return m_counts; }
+    /// Those that are looked at, of all samples.
+    const std::vector<float>& elements() const { return m_elements; }
+    /// Median size of the elements that are not zero.
+    double usual() const { return m_usual; }
     /// It has several elements and is not the same number everywhere.
     bool tells() const { return m_tells; }
     /// Their sizes are so unlike that they are far apart, whatever the elements are.
@@ -37,9 +41,9 @@ public:
 private:
     void summarize();
 
-    std::vector<float> m_elements; ///< of all samples
+    std::vector<float> m_elements;
     std::vector<int64_t> m_counts;
-    double m_usual = 0; ///< median size of the elements that are not zero
+    double m_usual = 0;
     bool m_tells = false;
 };
 

@@ -4,6 +4,7 @@
 #include "core/base/work/long_work.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/sample_hash.h"
+#include "core/engine/run/memory_budget.h"
 #include "core/prepare/prepare.h"
 #include "core/project/quantize/corrections.h"
 #include "core/project/quantize/fixed_inputs.h"
@@ -82,7 +83,7 @@ Result<std::shared_ptr<const KeptCalibration>> collected(
             "give --data, or --ranges with ranges found before");
     QS_TRY(const auto model, state.draft.build());
     CalibrationRun run;
-    run.plan = Plan::make(model);
+    run.plan = Plan::make(model, { .memoryLimit = work.memoryBytes() });
     run.tensors = std::move(tensors);
     run.data = inputs.data;
     run.carry = inputs.carry;
@@ -303,6 +304,8 @@ Result<Quantization> quantizeSteps(const QuantizeInputs& inputs, const WorkConte
 Result<Quantization> quantizeModel(const QuantizeInputs& inputs, const WorkContext& work)
 {
     beginLongWork("quantize");
+    if (work.memoryLimit > 0) // preparing looks at all constants
+        QS_CHECK(checkConstants(*inputs.model, work.memoryLimit));
     auto made = quantizeSteps(inputs, work);
     if (made)
         return made;

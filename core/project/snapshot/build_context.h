@@ -15,7 +15,7 @@ struct BuildContext {
 
     /// Bytes of the memory for values that the next runs may need again.
     uint64_t cacheShare() const { return std::min(settings.activationCache, work.memoryBytes() / 2); }
-    PlanOptions planOptions() const { return { KernelMode::Fast, ArithmeticProfile::Simulated, caches.lowered }; }
+    PlanOptions planOptions() const { return { .cache = caches.lowered, .memoryLimit = work.memoryBytes() }; }
     void report(std::string_view phase) const { work.tell(phase, 0, 0); }
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/work/cancel_scope.h"
 #include "core/base/work/stopwatch.h"
 #include "core/data/class_names.h"
+#include "core/engine/run/memory_budget.h"
 #include "core/onnx/import.h"
 #include "core/project/snapshot/comparing.h"
 #include "core/project/snapshot/expanded_model.h"
@@ -74,7 +75,10 @@ Status load(Steps& s, const std::string& path, std::string_view phase, std::opti
         return {};
     const auto make = [&]() -> Status {
         s.context.report(phase);
-        QS_TRY(s.next.*loaded, loadModel(path, s.context.planOptions()));
+        QS_TRY(const auto model, importModel(path, s.context.work.memoryBytes()));
+        if (s.context.settings.memoryLimit > 0) // planning looks at all constants for their keys
+            QS_CHECK(checkConstants(*model, s.context.settings.memoryLimit));
+        s.next.*loaded = loadedModel(model, s.context.planOptions());
         return {};
     };
     return s.step(place, ModelKey { path }, make, loaded);
@@ -170,6 +174,8 @@ Status pair(Steps& s)
     const Snapshot& now = s.next;
     if (!now.floatModel || !now.quantModel || !now.inputs.compare)
         return {};
+    for (const auto* model : { &*now.floatModel, &*now.quantModel })
+        QS_CHECK(checkConstants(*model->plan, s.context.work.memoryBytes()));
     QS_TRY(ManualLinks links, manualLinks(now.inputs.mapPath, now.inputs.links));
     AlignmentKey key { *now.floatModel, *now.quantModel, now.quantization != nullptr, std::move(links),
         now.inputs.carry, nullptr };

@@ -7,7 +7,7 @@ namespace qs {
 
 Result<LoadedModel> loadModel(const std::string& path, const PlanOptions& options)
 {
-    QS_TRY(const auto model, importModel(path));
+    QS_TRY(const auto model, importModel(path, options.memoryLimit));
     return loadedModel(model, options);
 }
 

@@ -317,6 +317,20 @@ void addMoved(CalibrationData& data, const std::map<std::string, std::string>& s
     }
 }
 
+/// Most bytes of what is gathered: of each tensor extremes of every run, its ends, and counts and edges of its bins.
+uint64_t statisticsBytes(size_t tensors, size_t feeds, const CollectOptions& options)
+{
+    constexpr uint64_t kBinBytes = sizeof(uint64_t) + 2 * sizeof(float); // a count, and the edge twice
+    uint64_t each = sizeof(TensorStatistics) + feeds * sizeof(ValueRange);
+    if (options.powers)
+        each += Histogram::kMaxBins * sizeof(uint64_t);
+    for (const HistogramKind& kind : options.histograms)
+        each += kind.bins * kBinBytes;
+    if (options.cut)
+        each += options.cut->bins * kBinBytes;
+    return tensors * each;
+}
+
 } // namespace
 
 Result<CalibrationData> collectCalibration(const CalibrationRun& given, const CollectOptions& options)
@@ -324,6 +338,13 @@ Result<CalibrationData> collectCalibration(const CalibrationRun& given, const Co
     beginLongWork("calibrate");
     CalibrationRun run = given;
     const std::map<std::string, std::string> sources = takeMoved(run);
+    const uint64_t statistics = statisticsBytes(run.tensors.size(), run.data->feeds(), options);
+    if (statistics >= run.work.memoryBytes())
+        return badInput("statistics of " + std::to_string(run.tensors.size()) + " tensors need about "
+                + std::to_string(statistics) + " bytes, more than the memory limit of "
+                + std::to_string(run.work.memoryBytes()),
+            run.plan->model().path, "use a larger --memory-limit");
+    run.work.memoryLimit = run.work.memoryBytes() - statistics;
     QS_TRY(ActivationPass pass, ActivationPass::make(run));
     CalibrationData data;
     data.collected = options;

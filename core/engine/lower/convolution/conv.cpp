@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lower/common/at_first_run.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/prepared_conv.h"
 #include "core/engine/lower/common/window_shape.h"
@@ -20,9 +21,12 @@ struct ConvStep {
     WindowKind kind;
     KernelMode mode;
     int64_t groups;
-    Tensor weights; ///< constant, as float32; invalid otherwise
-    Tensor bias;
-    std::unique_ptr<FloatConv> fast; ///< null when weights or bias are computed
+    /// Of constant weights and bias, as float32.
+    struct Constant {
+        Tensor weights, bias;
+        std::unique_ptr<FloatConv> conv;
+    };
+    AtFirstRun<Constant> fast; ///< empty when weights or bias are computed
 
     ConvDirection direction() const
     {
@@ -73,7 +77,7 @@ Status runFast(const ConvStep& step, const ConvShape& s, StepContext& c, const E
         b = c.input(2) ? asWork<float>(c, *c.input(2)) : Tensor();
         own = std::make_unique<FloatConv>(step.direction(), w.data<float>().data(), dataOrNull<float>(b));
     }
-    const auto prepared = (step.fast ? *step.fast : *own).prepare(s);
+    const auto prepared = (step.fast ? *step.fast->conv : *own).prepare(s);
     if (!prepared)
         return runReference(step, s, c);
     const Tensor x = inLayout(c, asWork<float>(c, c.in(0)), Layout::ChannelsLast);
@@ -126,11 +130,12 @@ template <WindowKind kKind> Result<LoweredNode> lowerConvolution(const LowerCont
     const bool constant = w && (b || !context.node.hasInput(2));
     const DType type = context.inputType(0);
     if (context.mode == KernelMode::Fast && constant && isComputedFloat(w->dtype()) && type != DType::Float64) {
-        step->weights = constantFloats(*w);
-        if (b)
-            step->bias = constantFloats(*b);
-        step->fast = std::make_unique<FloatConv>(
-            step->direction(), step->weights.data<float>().data(), dataOrNull<float>(step->bias));
+        step->fast = AtFirstRun<ConvStep::Constant>([direction = step->direction(), weights = *w,
+                                                        bias = b ? *b : Tensor()] {
+            ConvStep::Constant c { constantFloats(weights), bias.valid() ? constantFloats(bias) : Tensor(), nullptr };
+            c.conv = std::make_unique<FloatConv>(direction, c.weights.data<float>().data(), dataOrNull<float>(c.bias));
+            return c;
+        });
     }
     const bool fast = context.mode == KernelMode::Fast && type != DType::Float64;
     LoweredNode lowered { [step](StepContext& c) { return runConvolution(*step, c, {}); },

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/engine/lower/common/at_first_run.h"
 #include "core/engine/lower/common/float_work.h"
 #include "core/engine/lower/common/prepared_conv.h"
 #include "core/engine/registry/registry.h"
@@ -20,9 +21,14 @@ namespace {
 /// A lowered MatMul or Gemm.
 struct ProductStep {
     KernelMode mode;
-    Tensor constantB; ///< as float32; invalid when B is computed
-    std::unique_ptr<FloatMatmul> fast;
-    std::shared_ptr<const RowConvWeights> packedB; ///< a constant matrix B; null: by `fast`
+    /// A constant B as float32; invalid when it is computed.
+    struct Right {
+        Tensor floats;
+        std::unique_ptr<FloatMatmul> fast;
+    };
+    Tensor constantB; ///< as the file has it; invalid when it is computed
+    AtFirstRun<Right> right;
+    AtFirstRun<std::shared_ptr<const RowConvWeights>> packedB; ///< a constant matrix B; empty: by `fast`
     bool complete = false; ///< packedB makes a whole Gemm, with C
     bool transposeA = false; ///< Gemm
     bool transposeB = false;
@@ -34,8 +40,12 @@ struct ProductStep {
     {
         const Tensor* b = context.constant(1);
         if (mode == KernelMode::Fast && b && isComputedFloat(b->dtype()) && b->dtype() != DType::Float64)
-            constantB = constantFloats(*b);
-        fast = std::make_unique<FloatMatmul>(dataOrNull<float>(constantB));
+            constantB = *b;
+        right = AtFirstRun<Right>([given = constantB] {
+            Right made { given.valid() ? constantFloats(given) : Tensor(), nullptr };
+            made.fast = std::make_unique<FloatMatmul>(dataOrNull<float>(made.floats));
+            return made;
+        });
     }
     /// Once alpha, beta and the transpositions are known; `c` is null where it is computed, too.
     void pack(const Tensor* c, bool hasC)
@@ -49,7 +59,11 @@ struct ProductStep {
         complete = alpha == 1 && (!hasC || (isRow && beta == 1));
         if (complete && hasC)
             bias = constantFloats(*c);
-        packedB = packProduct(constantB.data<float>().data(), inner, columns, transposeB, dataOrNull<float>(bias));
+        packedB = AtFirstRun<std::shared_ptr<const RowConvWeights>>(
+            [given = constantB, bias = std::move(bias), inner, columns, transposed = transposeB] {
+                const Tensor b = constantFloats(given);
+                return packProduct(b.data<float>().data(), inner, columns, transposed, dataOrNull<float>(bias));
+            });
     }
 };
 
@@ -171,7 +185,7 @@ Tensor multiplyFast(const ProductStep& step, const StepContext& c, const Batched
     if (step.packedB) {
         const Tensor x = asWork<float>(c, a);
         Tensor y = c.allocate(DType::Float32, p.output);
-        const auto prepared = prepareProduct(p.shape.rows, step.packedB);
+        const auto prepared = prepareProduct(p.shape.rows, *step.packedB);
         if (!runPrepared(c, *prepared, x.data<float>().data(), y, epilogue).ok())
             throw std::bad_alloc();
         return y;
@@ -179,7 +193,7 @@ Tensor multiplyFast(const ProductStep& step, const StepContext& c, const Batched
     // Several constant matrices (a batch of them) are not packed.
     FloatMatmul unpacked(nullptr);
     const bool packed = step.constantB.valid() && p.shape.inner * p.shape.columns == b.count();
-    FloatMatmul& products = packed || !step.constantB.valid() ? *step.fast : unpacked;
+    FloatMatmul& products = packed || !step.constantB.valid() ? *step.right->fast : unpacked;
     const ProductBlocks blocks = productBlocks(p);
     ProductShape whole = p.shape, last = p.shape;
     whole.rows = blocks.rows.front();
@@ -187,7 +201,7 @@ Tensor multiplyFast(const ProductStep& step, const StepContext& c, const Batched
     const auto most = products.prepare(whole), rest = products.prepare(last);
     if (!most || !rest)
         return {};
-    const Tensor wa = asWork<float>(c, a), wb = step.constantB.valid() ? step.constantB : asWork<float>(c, b);
+    const Tensor wa = asWork<float>(c, a), wb = step.constantB.valid() ? step.right->floats : asWork<float>(c, b);
     Tensor y = c.allocate(DType::Float32, p.output);
     const size_t scratchBytes = (std::max(most->scratchBytes(), rest->scratchBytes()) + 63) / 64 * 64;
     Tensor scratch = c.allocate(DType::UInt8, { static_cast<int64_t>(scratchBytes * c.workers()) });

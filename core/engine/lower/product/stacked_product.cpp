@@ -103,9 +103,11 @@ RightCodesPtr prepareRight(const LowerContext& c, size_t bSlot, size_t zeroSlot)
     if (!shape.ok() || !checkEntries(zeros, shape->b, shape->b.columns, "").ok())
         return right;
     if (c.mode == KernelMode::Fast)
-        right->packed = packStack(*b, shape->b, zeros);
+        right->packed
+            = AtFirstRun<PackedStack>([b = *b, stack = shape->b, zeros] { return packStack(b, stack, zeros); });
     if (c.saturation != PairSaturation::None && b->dtype() == DType::Int8)
-        right->tables = saturationTables(*b, shape->b);
+        right->tables = AtFirstRun<std::vector<SaturationTable>>(
+            [b = *b, stack = shape->b] { return saturationTables(b, stack); });
     return right;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/engine/lower/common/at_first_run.h"
 #include "core/engine/lower/common/codes.h"
 #include "core/engine/lower/common/movement.h"
 #include "core/engine/step/lower_context.h"
@@ -62,12 +63,12 @@ constexpr int64_t kRowsTogether = 16; ///< a multiple of the rows that the kerne
 struct RightCodes {
     KernelMode mode = KernelMode::Fast;
     PairSaturation saturation = PairSaturation::None;
-    std::optional<PackedStack> packed;
-    std::optional<std::vector<SaturationTable>> tables;
+    AtFirstRun<PackedStack> packed; ///< empty where it is computed
+    AtFirstRun<std::vector<SaturationTable>> tables;
 };
 using RightCodesPtr = std::shared_ptr<const RightCodes>;
 
-/// Packs b when it and its zero point are constants (an absent zero point is one).
+/// Will pack b when it and its zero point are constants (an absent zero point is one).
 RightCodesPtr prepareRight(const LowerContext& c, size_t bSlot, size_t zeroSlot);
 
 /// Operands of one product as the nodes give them.
