@@ -178,6 +178,7 @@ LessonStep stepOf(LessonFields& in, const Lesson& lesson, const LessonSetup* bef
         in.fail("hints", step.question ? "must hold three texts" : "belongs to a question, and the step asks none");
     readMisconceptions(in, lesson, step);
     step.explain = step.question ? in.text("explain") : in.textOr("explain");
+    step.teaches = in.texts("teaches", 20);
     in.finish();
     return step;
 }
