@@ -127,6 +127,7 @@ void LessonWindowTest::wrongAnswersAndHints()
     LessonWindow lesson(example);
     QVERIFY(lesson.begin(QStringLiteral("scale-and-zero-point")));
     QVERIFY(!lesson.button("lessonCheck")->isEnabled());
+    QVERIFY(lesson.panel.width() < example.window.width() / 2);
     LessonAnswer wrong;
     wrong.text = "12";
     QVERIFY(!lesson.answers(wrong));

@@ -247,8 +247,8 @@ void LessonRun::select()
         return;
     const LessonSetup setup = *std::exchange(m_toSelect, std::nullopt);
     Selection& selection = m_session.selection();
-    if (!setup.select.empty() && step().question && step().question->pick && !m_shown.answered)
-        selection.clear(); // what is chosen is the answer
+    if (setup.select.empty() && step().question && step().question->pick && !m_shown.answered)
+        selection.clear(); // what the program suggests may be the answer
     if (!setup.select.empty())
         selection.selectByName(setup.select);
     if (needsSample(toQt(setup.view)))

@@ -114,9 +114,10 @@ QWidget* LessonPanel::makeLesson()
     auto* column = new QVBoxLayout(lesson);
     column->setContentsMargins(8, 6, 8, 8);
     column->addWidget(makeSteps());
-    column->addWidget(m_text, 1);
+    column->addWidget(m_text, 100); // as high as its text, so that the answer follows the question
     column->addWidget(m_form);
     column->addWidget(makeButtons());
+    column->addStretch(1);
     column->addWidget(m_foot = makeFoot());
     return lesson;
 }
@@ -227,7 +228,7 @@ void LessonPanel::enter()
 void LessonPanel::refresh()
 {
     m_pages->setCurrentIndex(m_run.active() ? 1 : 0);
-    header()->setTitle(m_run.active() ? toQt(m_run.lesson().title) : tr("Lesson"));
+    header()->setInfo(m_run.active() ? toQt(m_run.lesson().title) : QString(), {});
     refreshSteps();
     refreshText();
     refreshButtons();

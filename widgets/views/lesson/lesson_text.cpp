@@ -3,10 +3,13 @@
 
 #include "core/lesson/file/lesson_folder.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QDesktopServices>
 #include <QFile>
 #include <QImageReader>
 #include <QScrollBar>
+
+#include <cmath>
 
 namespace qs {
 
@@ -43,6 +46,8 @@ LessonText::LessonText(QWidget* parent)
     setAccessibleName(tr("Text of the lesson"));
     setOpenLinks(false);
     setFrameShape(QFrame::NoFrame);
+    connect(document()->documentLayout(), &QAbstractTextDocumentLayout::documentSizeChanged, this,
+        [this](const QSizeF& size) { setMaximumHeight(int(std::ceil(size.height())) + 2); });
     connect(this, &QTextBrowser::anchorClicked, this, [](const QUrl& link) {
         if (link.scheme() == QStringLiteral("https") || link.scheme() == QStringLiteral("http"))
             QDesktopServices::openUrl(link);

@@ -151,8 +151,8 @@ void StartPage::setLessons(const std::vector<StartLesson>& lessons)
         auto* row = new QHBoxLayout(line);
         row->setContentsMargins(0, 0, 0, 0);
         row->addWidget(button);
-        auto* info = new QLabel(state, this);
-        info->setProperty("muted", true);
+        QLabel* info = label(state, "startText", this);
+        info->setWordWrap(false);
         row->addWidget(info);
         row->addStretch(1);
         m_lessons->addWidget(line);

@@ -71,6 +71,8 @@ Arrangement teachArrangement(const std::vector<std::string>& needed)
     std::ranges::copy_if(kBelow, std::back_inserter(a.bottom[0]), isNeeded);
     a.right[1].push_back("distribution");
     if (a.bottom[0].empty()) {
+        a.left[0].insert(a.left[0].end(), { "findings", "what-if" });
+        a.right[1].push_back("channels");
         a.bottom = { { "arithmetic" }, { "layer-chart" } };
         a.bottomWidths = { 68, 32 };
     }

@@ -41,7 +41,7 @@ void addSizes(QMenu* menu, LessonRoom* room)
 
 void buildLessonsMenu(const WindowParts& parts)
 {
-    QMenu* menu = parts.window.menuBar()->addMenu(tr("L&essons"));
+    QMenu* menu = parts.window.menuBar()->addMenu(tr("Le&ssons"));
     LessonRoom* room = &parts.lessons;
     QMenu* take = menu->addMenu(tr("&Take"));
     markAsList(*take);
