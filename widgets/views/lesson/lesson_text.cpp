@@ -3,19 +3,43 @@
 
 #include "core/lesson/file/lesson_folder.h"
 
-#include <QAbstractTextDocumentLayout>
 #include <QDesktopServices>
 #include <QFile>
 #include <QImageReader>
+#include <QResizeEvent>
 #include <QScrollBar>
+#include <QTextBlock>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace qs {
 
 namespace {
 
 constexpr int kLargestPicture = 4000; ///< pixels at a side
+
+/// Text of one width has a size of its own in what Qt makes of Markdown.
+void scaleCode(QTextDocument& document, const QFont& font)
+{
+    QTextCharFormat size;
+    size.setFontPointSize(font.pointSizeF());
+    std::vector<std::pair<int, int>> parts;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto at = block.begin(); !at.atEnd(); ++at) {
+            const QTextFragment part = at.fragment();
+            if (!part.charFormat().fontFixedPitch() || part.charFormat().fontPointSize() == font.pointSizeF())
+                continue;
+            parts.emplace_back(part.position(), part.position() + part.length());
+        }
+    QTextCursor cursor(&document);
+    for (const auto& [from, to] : parts) {
+        cursor.setPosition(from);
+        cursor.setPosition(to, QTextCursor::KeepAnchor);
+        cursor.mergeCharFormat(size);
+    }
+}
 
 } // namespace
 
@@ -46,8 +70,6 @@ LessonText::LessonText(QWidget* parent)
     setAccessibleName(tr("Text of the lesson"));
     setOpenLinks(false);
     setFrameShape(QFrame::NoFrame);
-    connect(document()->documentLayout(), &QAbstractTextDocumentLayout::documentSizeChanged, this,
-        [this](const QSizeF& size) { setMaximumHeight(int(std::ceil(size.height())) + 2); });
     connect(this, &QTextBrowser::anchorClicked, this, [](const QUrl& link) {
         if (link.scheme() == QStringLiteral("https") || link.scheme() == QStringLiteral("http"))
             QDesktopServices::openUrl(link);
@@ -63,6 +85,8 @@ void LessonText::showText(const QString& markdown, const QString& folder)
     m_folder = folder;
     m_markdown = markdown;
     fillLessonDocument(*document(), markdown);
+    scaleCode(*document(), font());
+    fit();
     verticalScrollBar()->setValue(at);
     if (goesOn) // what came is at its end
         verticalScrollBar()->setValue(verticalScrollBar()->maximum());
@@ -73,6 +97,17 @@ void LessonText::setScale(double scale)
     QFont larger = parentWidget()->font();
     larger.setPointSizeF(larger.pointSizeF() * scale);
     setFont(larger);
+    scaleCode(*document(), font());
+    fit();
+}
+
+void LessonText::fit() { setMaximumHeight(int(std::ceil(document()->size().height())) + 2); }
+
+void LessonText::resizeEvent(QResizeEvent* event)
+{
+    QTextBrowser::resizeEvent(event);
+    if (event->size().width() != event->oldSize().width())
+        QMetaObject::invokeMethod(this, &LessonText::fit, Qt::QueuedConnection);
 }
 
 QVariant LessonText::loadResource(int type, const QUrl& name)

@@ -15,7 +15,12 @@ public:
     void setScale(double scale); ///< of the window's font
     QVariant loadResource(int type, const QUrl& name) override;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void fit(); ///< no higher than the text
+
     QString m_folder, m_markdown;
     double m_scale = 1;
 };

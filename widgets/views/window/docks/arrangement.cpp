@@ -77,7 +77,7 @@ Arrangement teachArrangement(const std::vector<std::string>& needed)
         a.bottomWidths = { 68, 32 };
     }
     a.leftWidth = 30, a.leftLeast = 340, a.rightWidth = 27, a.rightLeast = 300;
-    a.rightHeights = { 30, 38 }, a.bottomHeight = 30;
+    a.rightHeights = { 30, 32 }, a.bottomHeight = 30;
     return a;
 }
 
