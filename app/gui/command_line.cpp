@@ -36,6 +36,8 @@ const QCommandLineOption kSession { QStringLiteral("session"), QStringLiteral("s
 const QCommandLineOption kView { QStringLiteral("view"), QStringLiteral("view"), QStringLiteral("NAME") };
 const QCommandLineOption kTheme { QStringLiteral("theme"), QStringLiteral("theme"), QStringLiteral("T") };
 const QCommandLineOption kSelect { QStringLiteral("select"), QStringLiteral("select"), QStringLiteral("NAME") };
+const QCommandLineOption kLessons { QStringLiteral("lessons"), QStringLiteral("lessons"), QStringLiteral("DIR") };
+const QCommandLineOption kLesson { QStringLiteral("lesson"), QStringLiteral("lesson"), QStringLiteral("ID") };
 const QCommandLineOption kScreenshot { QStringLiteral("screenshot"), QStringLiteral("screenshot"),
     QStringLiteral("OUT") };
 const QCommandLineOption kSize { QStringLiteral("size"), QStringLiteral("size"), QStringLiteral("WxH") };
@@ -181,9 +183,9 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
 {
     QCommandLineParser parser;
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
-    for (const QCommandLineOption& option :
-        { kData, kPreprocess, kLimit, kCalibration, kCalibrationLimit, kReference, kFramework, kDevice, kRtol, kAtol,
-            kShape, kClassNames, kSession, kView, kTheme, kSelect, kScreenshot, kSize, kHelp, kVersion })
+    for (const QCommandLineOption& option : { kData, kPreprocess, kLimit, kCalibration, kCalibrationLimit, kReference,
+             kFramework, kDevice, kRtol, kAtol, kShape, kClassNames, kSession, kView, kTheme, kSelect, kLessons,
+             kLesson, kScreenshot, kSize, kHelp, kVersion })
         parser.addOption(option);
     GuiOptions options;
     if (!parser.parse(arguments)) {
@@ -213,6 +215,8 @@ Result<GuiOptions> parseCommandLine(const QStringList& arguments)
         return seeHelp(QStringLiteral("a project names its files itself, so it takes no --data"));
     options.view = parser.value(kView);
     options.select = parser.value(kSelect);
+    options.lessons = parser.value(kLessons);
+    options.lesson = parser.value(kLesson);
     options.screenshot = parser.value(kScreenshot);
     if (parser.isSet(kScreenshot) && options.screenshot.isEmpty())
         return badUse("--screenshot needs a file name", "give the PNG file to write");
@@ -241,6 +245,8 @@ QString helpText()
         "  --view NAME                 panel to show: %1\n"
         "  --theme T                   light, dark or system\n"
         "  --select NAME               node or tensor to select\n"
+        "  --lessons DIR               a folder of lessons, in place of those of the program\n"
+        "  --lesson ID                 a lesson to take\n"
         "  --screenshot OUT            save a picture of the window (PNG) when the comparison is done, and exit\n"
         "  --size WxH                  size of the window in pixels, before the screen's scale\n"
         "  -h, --help                  this text\n"

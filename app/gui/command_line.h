@@ -24,6 +24,8 @@ struct GuiOptions {
     QStringList files; ///< of any role, beside `inputs`; else empty
     QString view;
     QString select;
+    QString lessons; ///< a folder of them; empty: those of the program
+    QString lesson; ///< id of the one to take
     QString screenshot;
     QSize size { 1440, 900 };
     bool sizeGiven = false;

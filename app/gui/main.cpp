@@ -11,6 +11,7 @@
 #include "widgets/session/files/termination_signals.h"
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/text/dialog_size.h"
+#include "widgets/views/lesson/lesson_room.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/main_window.h"
 #include "widgets/views/window/screenshot.h"
@@ -185,6 +186,10 @@ int main(int argc, char** argv)
         session.setAutoTry(true); // the picture shows what they gain
     if (options.saved.any())
         window.ladder().setFiles(options.saved);
+    if (!options.lessons.isEmpty())
+        window.lessons().openFolder(options.lessons);
+    if (!options.lesson.isEmpty())
+        window.lessons().beginById(options.lesson);
     if (options.tolerance)
         window.elements().setTolerance(*options.tolerance);
     return forScreenshot ? runForScreenshot(options, session, window) : runInteractively(options, session, window);

@@ -8,6 +8,7 @@
 #include "widgets/session/history/run_estimate.h"
 #include "widgets/session/history/run_list.h"
 #include "widgets/session/jobs/job_list.h"
+#include "widgets/session/kept_session.h"
 #include "widgets/session/opening.h"
 #include "widgets/session/shown/numbers_age.h"
 #include "widgets/session/shown/selection.h"
@@ -90,6 +91,12 @@ public:
     const Inputs& former(size_t i) const { return m_formers[i].files; }
     /// With recipe, runs and steps of undo as they were; what is open now is the latest former then.
     void openFormer(size_t i = 0);
+    /// Lends the session to a guest, such as a lesson: what is open is set aside, and nothing that the guest does is
+    /// work that could be unsaved, is kept or is asked about.
+    void beginGuest();
+    /// Gives back exactly what was open before, at once, whatever has become of the files meanwhile.
+    void endGuest();
+    bool guest() const { return m_setAside.has_value(); }
     /// After filesSwapped(): each in the other's place, or as they were given.
     void openSwapped();
     void openAsGiven();
@@ -187,6 +194,7 @@ private:
     std::vector<Opening> m_formers;
     std::optional<WorkContent> m_saved; ///< what is in a file, or was there when untitled work began; none: recovered
     bool m_unsaved = false;
+    std::optional<KeptSession> m_setAside; ///< while a guest has the session
     Guard m_guard;
     std::optional<UndescribedPictures> m_undescribed; ///< left out of it
     std::optional<Reread> m_reread; ///< until the recipe of the quantized file is there

@@ -29,7 +29,7 @@ void Session::noteWork()
     WorkContent now = content();
     if (m_saved && m_open.project.isEmpty())
         now.files = m_saved->files;
-    m_unsaved = !m_saved || !(now == *m_saved);
+    m_unsaved = !m_setAside && (!m_saved || !(now == *m_saved));
     emit workChanged();
 }
 
@@ -71,6 +71,65 @@ void Session::openFormer(size_t i)
         former = openingOf(former.files); // the recipe is the same work and goes on
     former.former = i;
     open(former);
+}
+
+void Session::beginGuest()
+{
+    if (m_setAside)
+        return;
+    KeptSession kept;
+    kept.files = m_open;
+    kept.work = formerOpening();
+    kept.saved = m_saved;
+    kept.complete = m_complete;
+    kept.opening = m_opening;
+    kept.running = work() == Work::Running;
+    kept.formers = m_formers;
+    kept.place = m_selection.current();
+    kept.metric = m_metric;
+    m_setAside = std::move(kept);
+    drop();
+    m_opening.reset();
+    publish(m_complete);
+    noteWork();
+}
+
+void Session::endGuest()
+{
+    if (!m_setAside)
+        return;
+    const KeptSession kept = *m_setAside;
+    drop();
+    m_opening.reset();
+    m_undescribed.reset();
+    m_reread.reset();
+    m_swapped.reset();
+    m_open = kept.files;
+    m_formers = kept.formers;
+    m_history.reset(kept.work.base);
+    m_history.resumeLinks(kept.work.files.links);
+    if (!(kept.work.recipe == m_history.recipe()))
+        m_history.resume(kept.work.recipe);
+    m_history.resumeSteps(kept.work.steps);
+    m_runs.restore(kept.work.runs);
+    m_kept.clear();
+    m_estimate.forget();
+    m_complete = kept.complete;
+    if (m_complete->comparison)
+        m_kept.keep(m_complete);
+    m_saved = kept.saved;
+    m_setAside.reset();
+    updateEditable(false);
+    publish(m_complete);
+    setMetric(kept.metric);
+    m_selection.replace(kept.place);
+    tellWork();
+    noteWork();
+    emit settled();
+    if (kept.opening)
+        begin(*kept.opening, m_complete);
+    else if (kept.running)
+        run();
 }
 
 void Session::holdSwapped()

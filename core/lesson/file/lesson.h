@@ -83,6 +83,7 @@ struct LessonStep {
     std::vector<std::string> hints; ///< three with a question, none without one and in an examination
     std::vector<LessonMisconception> misconceptions;
     std::string explain;
+    std::vector<std::string> teaches; ///< panels, keys of numbers, ids of findings that a window leads here from
 };
 
 struct Lesson {

@@ -181,6 +181,7 @@ LessonStep stepOf(LessonFields& in, const Lesson& lesson, const LessonSetup* bef
                                      : "must hold three texts");
     readMisconceptions(in, lesson, step);
     step.explain = step.question ? in.text("explain") : in.textOr("explain");
+    step.teaches = in.texts("teaches", 20);
     in.finish();
     return step;
 }

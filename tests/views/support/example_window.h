@@ -18,9 +18,9 @@ inline Inputs bundledExample(size_t samples = 60)
 {
     const std::string folder = QS_SOURCE_DIR "/resources/examples/";
     Inputs inputs;
-    inputs.floatPath = folder + "digits_float.onnx";
-    inputs.quantPath = folder + "digits_qdq_narrow.onnx";
-    inputs.data.spec = folder + "digits_samples.npz";
+    inputs.floatPath.assign(folder).append("digits_float.onnx");
+    inputs.quantPath.assign(folder).append("digits_qdq_narrow.onnx");
+    inputs.data.spec.assign(folder).append("digits_samples.npz");
     inputs.data.limit = samples;
     return inputs;
 }

@@ -43,7 +43,7 @@ Autosave::~Autosave()
     if (!m_lock)
         return;
     m_lock.reset();
-    if (!m_session.unsaved())
+    if (!m_session.unsaved() && !m_session.guest())
         discard(m_path);
 }
 
@@ -59,6 +59,8 @@ bool Autosave::lock()
 
 void Autosave::save()
 {
+    if (m_session.guest())
+        return; // what was set aside stays kept
     const bool keep = m_session.unsaved() && !m_session.files().floatPath.empty();
     if (!keep && !m_lock)
         return; // nothing was kept

@@ -4,6 +4,7 @@
 #include "core/project/search/tried_remedies.h"
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/findings/finding_model.h"
+#include "widgets/session/lesson/lesson_topics.h"
 #include "widgets/views/base/text/wrapped_text.h"
 
 #include <QHBoxLayout>
@@ -141,6 +142,19 @@ void FindingCard::addExplanation(const Finding& finding, QHBoxLayout* buttons, Q
     explain->setCheckable(true);
     explain->setAccessibleName(tr("Explain %1").arg(findingText(finding.title)));
     buttons->addWidget(explain);
+    const QString topic = toQt(ruleId(finding.rule));
+    setProperty("lessonTopic", topic);
+    if (auto* topics = m_session.findChild<LessonTopics*>()) {
+        auto* learn = new QPushButton(tr("Learn this"), this);
+        learn->setProperty("link", true);
+        learn->setAccessibleName(tr("Learn this: %1").arg(findingText(finding.title)));
+        const auto refresh = [learn, topics, topic] { learn->setVisible(topics->spots().contains(topic)); };
+        connect(topics, &LessonTopics::changed, learn, refresh);
+        connect(
+            learn, &QPushButton::clicked, topics, [topics, topic] { topics->ask(topic); }, Qt::QueuedConnection);
+        buttons->addWidget(learn);
+        refresh();
+    }
     buttons->addStretch(1);
     column->addLayout(buttons);
     auto* text = findingLabel(explanation, "findingMuted", this);

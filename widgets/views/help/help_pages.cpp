@@ -24,7 +24,7 @@ constexpr std::pair<const char*, const char*> kPanels[] { { "graph", "Graph" }, 
     { "tensors", "Tensors" }, { "weights", "Weights" }, { "weight-lab", "Weight lab" }, { "outputs", "Outputs" },
     { "samples", "Samples" }, { "matching", "Matching" }, { "difference", "Difference" }, { "elements", "Elements" },
     { "files", "Models" }, { "ladder", "Ladder" }, { "saturation", "Saturation" }, { "what-if", "What-if" },
-    { "runs", "Runs" }, { "advisor", "Advisor" }, { "jobs", "Jobs" } };
+    { "runs", "Runs" }, { "advisor", "Advisor" }, { "jobs", "Jobs" }, { "lesson", "Lesson" } };
 
 QString resource(const char* name)
 {

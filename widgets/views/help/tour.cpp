@@ -224,7 +224,7 @@ void Tour::offerFor(const std::string& floatPath)
         const SnapshotPtr now = m_session.snapshot();
         if (now->inputs.floatPath == floatPath && now->comparison && !running() && !seen())
             QTimer::singleShot(0, this, [this] { // once the panels are there
-                if (m_window.isVisible() && !running())
+                if (m_window.isVisible() && !running() && !m_session.guest()) // a lesson explains itself
                     start();
             });
     });

@@ -204,12 +204,20 @@ bool DockLayout::eventFilter(QObject* watched, QEvent* event)
     return QObject::eventFilter(watched, event);
 }
 
-void DockLayout::apply(LayoutName name)
+int DockLayout::linesHigh() const { return m_window.height() / m_window.fontMetrics().height(); }
+
+void DockLayout::apply(LayoutName name) { arrange(arrangementOf(name, m_window.size(), linesHigh()), name); }
+
+void DockLayout::applyTeach(const std::vector<std::string>& panels)
+{
+    arrange(teachArrangementWith(panels, linesHigh()), LayoutName::Teach);
+}
+
+void DockLayout::arrange(const Arrangement& a, LayoutName name)
 {
     endDrags();
     m_shown = true;
     closeOthers();
-    const Arrangement a = arrangementOf(name, m_window.size(), m_window.height() / m_window.fontMetrics().height());
     m_arranging = true;
     QLayout* layout = m_window.layout();
     layout->setEnabled(false); // or each dock that comes or goes would have all others laid out
@@ -282,6 +290,23 @@ bool DockLayout::raise(const QString& panelName)
         return false;
     bringForward(*it->second);
     return true;
+}
+
+bool DockLayout::front(const QString& panelName)
+{
+    const auto it = m_docks.find(panelName);
+    if (it == m_docks.end())
+        return false;
+    it->second->show();
+    it->second->raise();
+    return true;
+}
+
+void DockLayout::giveBack(const QByteArray& state)
+{
+    if (state.isEmpty() && !m_shown)
+        m_state.clear();
+    showState(state);
 }
 
 void DockLayout::showBeside(const QString& leftPanel, const QString& panel)

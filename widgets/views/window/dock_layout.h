@@ -33,6 +33,10 @@ public:
     /// One more of such a panel, pinned to what that one shows, in a window of its own; null where there is no other.
     QDockWidget* openAnother(const QString& panelName);
     void apply(LayoutName name);
+    void applyTeach(const std::vector<std::string>& panels); ///< that layout, with these
+    bool front(const QString& panelName); ///< as raise(), without taking the focus
+    /// As state() gave it, also where it was empty: the next one is arranged anew then.
+    void giveBack(const QByteArray& state);
     /// What can be done with a dock: float, pin, close, close what shares its place, open another.
     void fillMenu(QMenu& menu, QDockWidget* widget);
     /// Shows a panel and brings its tab to the front; false for an unknown name.
@@ -59,6 +63,8 @@ protected:
 
 private:
     void endDrags();
+    int linesHigh() const;
+    void arrange(const Arrangement& a, LayoutName name);
     QDockWidget* makeDock(Panel* panel);
     QDockWidget* dock(const char* panelName) const;
     void place(const Arrangement::Groups& groups, Qt::DockWidgetArea area, Qt::Orientation along);

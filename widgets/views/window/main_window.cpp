@@ -24,6 +24,7 @@
 #include "widgets/views/header/other_chip.h"
 #include "widgets/views/header/state_notes.h"
 #include "widgets/views/help/tour.h"
+#include "widgets/views/lesson/lesson_room.h"
 #include "widgets/views/palette/palette.h"
 #include "widgets/views/theme/style.h"
 #include "widgets/views/window/dock_layout.h"
@@ -98,6 +99,7 @@ MainWindow::MainWindow(Session& session, std::optional<ThemeChoice> theme, Windo
     addToolBar(Qt::TopToolBarArea, top);
     buildCentre();
     buildDocks();
+    buildLessons();
     buildStatusBar();
     if (m_memory == WindowMemory::Remembered)
         m_theme = readWindowSettings().theme.value_or(ThemeChoice::System);
@@ -214,7 +216,7 @@ void MainWindow::takeSnapshot(const SnapshotPtr& now, const SnapshotPtr& before)
     showOther(*now);
     if (!now->comparison || !now->comparison->partial) {
         m_errorBar->hide();
-        if (m_memory == WindowMemory::Remembered)
+        if (m_memory == WindowMemory::Remembered && !m_session.guest())
             m_recent.add(m_session.files(), m_session.project()); // not what an edit makes of them
     }
 }
@@ -236,9 +238,11 @@ void MainWindow::refreshTitle()
     const bool open = now->floatModel || now->quantModel;
     const QString project = QFileInfo(m_session.project()).completeBaseName();
     setWindowFilePath(m_session.project());
-    setWindowTitle(!open
-            ? QStringLiteral("Quantscope")
-            : (project.isEmpty() ? projectName(now->inputs) : project) + QStringLiteral("[*] — Quantscope"));
+    setWindowTitle(!open ? QStringLiteral("Quantscope")
+                         : (m_session.guest()          ? m_lessons->title()
+                                   : project.isEmpty() ? projectName(now->inputs)
+                                                       : project)
+                + QStringLiteral("[*] — Quantscope"));
     setWindowModified(open && m_session.unsaved());
 }
 
@@ -307,6 +311,7 @@ void MainWindow::showDocks()
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
+    m_lessons->leave();
     if (m_session.unsaved()) {
         event->ignore();
         m_unsaved->ask([this] {

@@ -20,6 +20,8 @@ class Advisor;
 class ErrorBar;
 class GraphPanel;
 class HeaderStrip;
+class LessonRoom;
+class Panel;
 class MatchingPanel;
 class NamedLayouts;
 class Palette;
@@ -60,6 +62,7 @@ public:
     UnsavedQuestion& unsaved() const { return *m_unsaved; }
     Tour& tour() const { return *m_tour; }
     ActionRegistry& actions() const { return *m_actions; }
+    LessonRoom& lessons() const { return *m_lessons; }
     Palette& finder() const { return *m_palette; }
 
 protected:
@@ -72,6 +75,10 @@ private:
     void buildCentre();
     void buildDocks();
     void offerPanel(const QString& text, const QString& name);
+    Panel* makeLessonPanel();
+    void buildLessons(); ///< once its panel is there
+    std::function<void()> keptLayout();
+    void present(bool on);
     void buildStatusBar();
     void buildActions();
     void showPanel(const QString& name); ///< and gives it the focus
@@ -111,6 +118,7 @@ private:
     ActionRegistry* m_actions;
     PanelCycle* m_cycle;
     Palette* m_palette;
+    LessonRoom* m_lessons = nullptr;
     bool m_docksShown = false;
     bool m_otherSeen = false; ///< the second quantized model that is open was brought into sight
 };

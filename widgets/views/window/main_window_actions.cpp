@@ -32,7 +32,7 @@ void MainWindow::buildActions()
         [this](const QString& path) { saveProject(path); }, [this] { return m_theme; },
         [this](ThemeChoice choice) { setThemeChoice(choice); }, [this](const QString& name) { m_layout->raise(name); },
         panels, [this](bool forward) { m_cycle->step(forward); }, [this](QMenu& menu) { m_layouts->fill(menu); },
-        [this] { m_palette->open(); } });
+        [this] { m_palette->open(); }, *m_lessons });
     connect(m_strip, &HeaderStrip::searchAsked, this, [this] { m_palette->open(); });
     new PaletteSources(*m_palette,
         { *m_actions, m_session, *m_recipe, std::move(titles), [this](const QString& name) { showPanel(name); },
@@ -54,7 +54,7 @@ QStringList MainWindow::viewNames()
         QStringLiteral("findings"), QStringLiteral("outputs"), QStringLiteral("samples"), QStringLiteral("matching"),
         QStringLiteral("difference"), QStringLiteral("elements"), QStringLiteral("files"), QStringLiteral("ladder"),
         QStringLiteral("saturation"), QStringLiteral("what-if"), QStringLiteral("runs"), QStringLiteral("advisor"),
-        QStringLiteral("jobs") };
+        QStringLiteral("jobs"), QStringLiteral("lesson") };
 }
 
 bool MainWindow::showView(const QString& name)

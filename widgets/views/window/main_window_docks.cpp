@@ -37,6 +37,7 @@ void MainWindow::buildDocks()
     auto* second = new GraphPanel(m_session, *m_recipe, GraphPanel::Pane::Second, this);
     connect(m_graph, &GraphPanel::sideChanged, second,
         [second](Side side) { second->setSide(side == Side::Float ? Side::Quantized : Side::Float); });
+    m_layout->add(makeLessonPanel(), Qt::LeftDockWidgetArea);
     m_layout->add(second, Qt::LeftDockWidgetArea);
     m_layout->add(new FindingsPanel(m_session, this), Qt::LeftDockWidgetArea);
     m_layout->add(new WhatIfPanel(m_session, *m_recipe, this), Qt::LeftDockWidgetArea);

@@ -36,6 +36,8 @@ public:
     void manage();
     void reset(); ///< the one that was chosen last, as it was made
     void goBack(); ///< to the panels as they stood before the last layout was shown or reset; once more: forward
+    const LayoutChoice& choice() const { return m_current; }
+    void giveBack(const LayoutChoice& choice) { note(choice); } ///< the panels stand that way already
     QString current() const; ///< title of the one that was chosen last
 
 signals:

@@ -22,7 +22,7 @@ namespace qs {
 
 namespace {
 
-constexpr int kColumnWidth = 520; ///< font units
+constexpr int kColumnWidth = 320; ///< font units, of recent files and of lessons
 constexpr int kMostWidth = 680; ///< font units, of all
 constexpr int kMargin = 10; ///< pixels at the sides
 
@@ -58,6 +58,8 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
     , m_recent(recent)
     , m_grid(new QGridLayout)
     , m_list(new QVBoxLayout)
+    , m_lessons(new QVBoxLayout)
+    , m_lists(new QHBoxLayout)
 {
     setObjectName(QStringLiteral("startPage"));
     auto* column = new QVBoxLayout;
@@ -87,7 +89,12 @@ StartPage::StartPage(RecentFiles& recent, QWidget* parent)
             "startText", this));
     column->addSpacing(12);
     m_list->setSpacing(0);
-    column->addLayout(m_list);
+    m_lessons->setSpacing(0);
+    m_lists->addLayout(m_list);
+    m_lists->addLayout(m_lessons, 1);
+    m_list->setAlignment(Qt::AlignTop);
+    m_lessons->setAlignment(Qt::AlignTop);
+    column->addLayout(m_lists);
     column->addStretch(3);
     auto* page = new QWidget(this);
     page->setMaximumWidth(fontUnits(fontMetrics(), kMostWidth));
@@ -125,9 +132,37 @@ void StartPage::resizeEvent(QResizeEvent* event)
         m_grid->setColumnStretch(column, column == most);
 }
 
+void StartPage::setLessons(const std::vector<StartLesson>& lessons)
+{
+    emptyLayout(*m_lessons);
+    if (lessons.empty())
+        return;
+    m_lessons->addWidget(label(tr("Lessons"), "panelTitle", this));
+    for (const auto& [folder, title, state] : lessons) {
+        auto* button = new ElidedButton(Qt::ElideRight, this);
+        button->setText(title.section(u':', 0, 0)); // what follows says it in more words
+        button->setProperty("link", true);
+        button->setMostWidth(kColumnWidth);
+        button->setToolTip(title + QStringLiteral("\n") + state);
+        button->setAccessibleName(tr("%1: %2").arg(title, state));
+        button->setStyleSheet(QStringLiteral("text-align: left"));
+        connect(button, &QPushButton::clicked, this, [this, where = folder] { emit takeLesson(where); });
+        auto* line = new QWidget(this);
+        auto* row = new QHBoxLayout(line);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->addWidget(button);
+        QLabel* info = label(state, "startText", this);
+        info->setWordWrap(false);
+        row->addWidget(info);
+        row->addStretch(1);
+        m_lessons->addWidget(line);
+    }
+}
+
 void StartPage::refresh()
 {
     emptyLayout(*m_list);
+    m_lists->setStretch(0, m_recent.entries().empty() ? 0 : 1);
     if (m_recent.entries().empty())
         return;
     m_list->addWidget(label(tr("Recent"), "panelTitle", this));

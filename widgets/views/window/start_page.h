@@ -8,10 +8,16 @@
 #include <vector>
 
 class QGridLayout;
+class QHBoxLayout;
 class QPushButton;
 class QVBoxLayout;
 
 namespace qs {
+
+/// A lesson to take.
+struct StartLesson {
+    QString folder, title, state; ///< "15 minutes, 3 of 10 steps done"
+};
 
 /// What one sees before anything is open.
 class StartPage : public QFrame {
@@ -19,7 +25,11 @@ class StartPage : public QFrame {
 public:
     explicit StartPage(RecentFiles& recent, QWidget* parent = nullptr);
 
+    /// Lessons to take, each with its minutes and how far it was taken.
+    void setLessons(const std::vector<StartLesson>& lessons);
+
 signals:
+    void takeLesson(const QString& folder);
     void openFloat();
     void openQuantized();
     void openData();
@@ -38,6 +48,8 @@ private:
     int m_perRow = 0;
     QGridLayout* m_grid; ///< of the buttons
     QVBoxLayout* m_list;
+    QVBoxLayout* m_lessons;
+    QHBoxLayout* m_lists; ///< both
 };
 
 /// The bundled example; empty paths when it is not installed.

@@ -4,6 +4,7 @@
 #include "widgets/models/base/translated.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace qs {
 
@@ -55,15 +56,28 @@ Arrangement whatIfArrangement()
     return a;
 }
 
-/// Few things, large.
-Arrangement teachArrangement()
+/// Few things, large; what a step needs is in front.
+Arrangement teachArrangement(const std::vector<std::string>& needed)
 {
+    static constexpr const char* kRight[] { "what-if", "findings", "channels", "error-map", "values", "outline" };
+    static constexpr const char* kBelow[] { "arithmetic", "tensors", "weights", "samples", "outputs", "weight-lab",
+        "saturation", "advisor", "runs", "difference", "matching", "layer-chart" };
     Arrangement a;
-    a.left = { { "findings", "what-if" } };
-    a.right = { { "inspector" }, { "distribution", "channels" } };
-    a.bottom = { { "arithmetic" }, { "layer-chart" } };
-    a.leftWidth = 22, a.leftLeast = 250, a.rightWidth = 36, a.rightLeast = 320;
-    a.rightHeights = { 30, 32 }, a.bottomWidths = { 68, 32 }, a.bottomHeight = 30;
+    a.left = { { "lesson" } };
+    a.right = { { "inspector" }, {} };
+    a.bottom = { {} };
+    const auto isNeeded = [&](const char* panel) { return std::ranges::find(needed, panel) != needed.end(); };
+    std::ranges::copy_if(kRight, std::back_inserter(a.right[1]), isNeeded);
+    std::ranges::copy_if(kBelow, std::back_inserter(a.bottom[0]), isNeeded);
+    a.right[1].push_back("distribution");
+    if (a.bottom[0].empty()) {
+        a.left[0].insert(a.left[0].end(), { "findings", "what-if" });
+        a.right[1].push_back("channels");
+        a.bottom = { { "arithmetic" }, { "layer-chart" } };
+        a.bottomWidths = { 68, 32 };
+    }
+    a.leftWidth = 30, a.leftLeast = 340, a.rightWidth = 27, a.rightLeast = 300;
+    a.rightHeights = { 30, 32 }, a.bottomHeight = 30;
     return a;
 }
 
@@ -77,7 +91,7 @@ Arrangement forHighWindow(LayoutName name, bool wide)
     case LayoutName::WhatIf:
         return whatIfArrangement();
     case LayoutName::Teach:
-        return teachArrangement();
+        return teachArrangement({});
     }
     return {};
 }
@@ -108,9 +122,10 @@ QString layoutTitle(LayoutName name)
     return {};
 }
 
-Arrangement arrangementOf(LayoutName name, QSize window, int lines)
+namespace {
+
+Arrangement fitted(Arrangement a, int lines)
 {
-    Arrangement a = forHighWindow(name, window.width() >= kWideWindow);
     if (lines < kLowLines) {
         a.bottomHeight = std::min(a.bottomHeight, kLowBottom);
         a.rightHeights = kLowRight;
@@ -118,6 +133,18 @@ Arrangement arrangementOf(LayoutName name, QSize window, int lines)
     if (lines < kLeastLines)
         joinGroups(&a.right, &a.rightHeights);
     return a;
+}
+
+} // namespace
+
+Arrangement arrangementOf(LayoutName name, QSize window, int lines)
+{
+    return fitted(forHighWindow(name, window.width() >= kWideWindow), lines);
+}
+
+Arrangement teachArrangementWith(const std::vector<std::string>& panels, int lines)
+{
+    return fitted(teachArrangement(panels), lines);
 }
 
 } // namespace qs

@@ -4,6 +4,7 @@
 #include <QSize>
 #include <QString>
 
+#include <string>
 #include <vector>
 
 namespace qs {
@@ -24,6 +25,9 @@ struct Arrangement {
     std::vector<int> leftHeights, rightHeights; ///< percent of the window, one a group
     std::vector<int> bottomWidths; ///< percent of what the left leaves, one a group
 };
+
+/// The layout Teach with the panels that a step needs: the lesson at the left, each of them where it usually is.
+Arrangement teachArrangementWith(const std::vector<std::string>& panels, int lines);
 
 /// For a window of that size, `lines` of its font high: where there is room, more stands side by side and less behind
 /// tabs.

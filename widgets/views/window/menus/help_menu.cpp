@@ -4,6 +4,7 @@
 #include "widgets/views/help/about.h"
 #include "widgets/views/help/help_window.h"
 #include "widgets/views/help/tour.h"
+#include "widgets/views/lesson/lesson_room.h"
 #include "widgets/views/window/menus/window_menus.h"
 
 #include <QMenuBar>
@@ -18,6 +19,9 @@ void buildHelpMenu(const WindowParts& parts)
     QMainWindow* window = &parts.window;
     addEntry(menu, QStringLiteral("help.onThis"), tr("&Help on this"), { QKeySequence(QKeySequence::HelpContents) },
         window, [window] { showHelp(window, helpOfFocus()); });
+    LessonRoom* room = &parts.lessons;
+    addEntry(menu, QStringLiteral("help.learn"), tr("&Learn this"), { QKeySequence(QStringLiteral("Shift+F1")) }, room,
+        [room, session = &parts.session] { room->learn(topicsInFocus(session->metric())); });
     Tour* tour = &parts.tour;
     Session* session = &parts.session;
     QAction* start

@@ -16,6 +16,7 @@ void buildMenus(const WindowParts& parts)
     buildGoMenu(parts);
     buildViewMenu(parts);
     parts.fillLayouts(*parts.window.menuBar()->addMenu(tr("&Layout")));
+    buildLessonsMenu(parts);
     buildHelpMenu(parts);
 }
 

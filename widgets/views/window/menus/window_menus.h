@@ -15,6 +15,7 @@ void buildEditMenu(const WindowParts& parts);
 void buildRecipeMenu(const WindowParts& parts, QMenu* exports);
 void buildGoMenu(const WindowParts& parts);
 void buildViewMenu(const WindowParts& parts);
+void buildLessonsMenu(const WindowParts& parts);
 void buildHelpMenu(const WindowParts& parts);
 
 } // namespace qs

@@ -14,6 +14,7 @@ class QMenu;
 namespace qs {
 
 class GraphPanel;
+class LessonRoom;
 class MatchingPanel;
 class RecipeView;
 class TablePanel;
@@ -38,6 +39,7 @@ struct WindowParts {
     std::function<void(bool forward)> nextPanel; ///< gives the focus to another one
     std::function<void(QMenu&)> fillLayouts;
     std::function<void()> openPalette;
+    LessonRoom& lessons;
 };
 
 } // namespace qs

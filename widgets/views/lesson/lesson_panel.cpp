@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/lesson/lesson_panel.h"
+
+#include "widgets/models/base/formatting.h"
+#include "widgets/session/lesson/lesson_run.h"
+#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/wrapped_text.h"
+#include "widgets/views/lesson/answer_form.h"
+#include "widgets/views/lesson/lesson_text.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace qs {
+
+namespace {
+
+constexpr int kStepsShown = 5;
+constexpr int kSeedWidth = 70; ///< font units
+constexpr double kPresentedScale = 1.5;
+
+QPushButton* button(const QString& text, const char* name, QWidget* parent)
+{
+    auto* made = new QPushButton(text, parent);
+    made->setObjectName(QLatin1String(name));
+    made->setProperty("plain", true);
+    made->setAutoDefault(false);
+    return made;
+}
+
+/// One line a text of a step has, as CommonMark.
+QString wholeText(const LessonRun& run, bool presenting)
+{
+    const ShownStep& shown = run.shown();
+    QStringList parts;
+    if (!shown.introduction.isEmpty() && !presenting)
+        parts << shown.introduction;
+    parts << QStringLiteral("## ") + toQt(run.step().title) << shown.text;
+    if (!shown.question.isEmpty())
+        parts << QStringLiteral("### ") + LessonPanel::tr("Question") << shown.question;
+    for (int i = 0; i < shown.hints.size(); ++i)
+        parts << LessonPanel::tr("*Hint %1:* %2").arg(i + 1).arg(shown.hints[i]);
+    if (!shown.told.isEmpty())
+        parts << shown.told;
+    if (!shown.explanation.isEmpty())
+        parts << shown.explanation;
+    return parts.join(QStringLiteral("\n\n"));
+}
+
+} // namespace
+
+LessonPanel::LessonPanel(Session& session, LessonRun& run, QWidget* parent)
+    : Panel(QStringLiteral("lesson"), tr("Lesson"), parent)
+    , m_run(run)
+    , m_pages(new QStackedWidget(this))
+    , m_offered(new QListWidget(this))
+    , m_problem(new QLabel(this))
+    , m_steps(new QListWidget(this))
+    , m_seed(new QLineEdit(this))
+    , m_text(new LessonText(this))
+    , m_form(new AnswerForm(session, run, this))
+    , m_check(button(tr("&Check"), "lessonCheck", this))
+    , m_hint(button(tr("H&int"), "lessonHint", this))
+    , m_show(button(tr("Sho&w me"), "lessonShow", this))
+    , m_next(button(tr("&Next"), "lessonNext", this))
+    , m_setUp(button(tr("Set &up again"), "lessonSetUp", this))
+    , m_again(button(tr("Start a&gain"), "lessonAgain", this))
+{
+    auto* offer = new QWidget(this);
+    auto* column = new QVBoxLayout(offer);
+    m_problem->setTextFormat(Qt::PlainText);
+    wrapText(*m_problem);
+    m_offered->setObjectName(QStringLiteral("lessonList"));
+    m_offered->setAccessibleName(tr("Lessons"));
+    m_offered->setWordWrap(true);
+    m_offered->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    column->addWidget(m_problem);
+    column->addWidget(m_offered, 1);
+    m_pages->addWidget(offer);
+    m_pages->addWidget(makeLesson());
+    setContent(m_pages);
+    connect(m_offered, &QListWidget::itemActivated, this,
+        [this](const QListWidgetItem* item) { emit chosen(item->data(Qt::UserRole).toString()); });
+    connect(m_offered, &QListWidget::itemClicked, this,
+        [this](const QListWidgetItem* item) { emit chosen(item->data(Qt::UserRole).toString()); });
+    connect(&run, &LessonRun::changed, this, &LessonPanel::refresh);
+    connect(&run, &LessonRun::stepShown, this, &LessonPanel::takeStep);
+    connect(&session, &Session::settled, this, &LessonPanel::refreshButtons);
+    connect(m_form, &AnswerForm::edited, this, &LessonPanel::refreshButtons);
+    const auto check = [this] {
+        if (m_check->isEnabled())
+            m_run.check(m_form->answer());
+    };
+    connect(m_form, &AnswerForm::submitted, this, check);
+    connect(m_check, &QPushButton::clicked, this, check);
+    connect(m_hint, &QPushButton::clicked, &run, &LessonRun::hint);
+    connect(m_show, &QPushButton::clicked, &run, &LessonRun::showMe);
+    connect(m_setUp, &QPushButton::clicked, &run, &LessonRun::setUp);
+    connect(m_next, &QPushButton::clicked, this, [this] { next(); });
+    connect(m_again, &QPushButton::clicked, this, [this] { emit seedAsked(m_seed->text()); });
+    connect(m_seed, &QLineEdit::returnPressed, this, [this] { emit seedAsked(m_seed->text()); });
+    refresh();
+}
+
+QWidget* LessonPanel::makeLesson()
+{
+    auto* lesson = new QWidget(this);
+    auto* column = new QVBoxLayout(lesson);
+    column->setContentsMargins(8, 6, 8, 8);
+    column->addWidget(makeSteps());
+    column->addWidget(m_text, 100); // as high as its text, so that the answer follows the question
+    column->addWidget(m_form);
+    column->addWidget(makeButtons());
+    column->addStretch(1);
+    column->addWidget(m_foot = makeFoot());
+    return lesson;
+}
+
+QWidget* LessonPanel::makeSteps()
+{
+    m_steps->setObjectName(QStringLiteral("lessonSteps"));
+    m_steps->setAccessibleName(tr("Steps"));
+    m_steps->setTextElideMode(Qt::ElideRight);
+    m_steps->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_steps->setFrameShape(QFrame::NoFrame);
+    connect(m_steps, &QListWidget::currentRowChanged, this, [this](int row) {
+        if (row >= 0 && m_run.active() && size_t(row) != m_run.progress().step)
+            m_run.goTo(size_t(row));
+    });
+    return m_steps;
+}
+
+QWidget* LessonPanel::makeButtons()
+{
+    auto* row = new QWidget(this);
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(4);
+    for (QPushButton* one : { m_check, m_hint, m_show }) {
+        one->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+        line->addWidget(one);
+    }
+    line->addStretch(1);
+    line->addWidget(m_next);
+    return row;
+}
+
+QWidget* LessonPanel::makeFoot()
+{
+    auto* row = new QWidget(this);
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(4);
+    m_seed->setObjectName(QStringLiteral("lessonSeed"));
+    m_seed->setAccessibleName(tr("Seed: which variant of the lesson"));
+    m_seed->setToolTip(tr("The same seed is the same lesson everywhere"));
+    m_seed->setMaximumWidth(fontUnits(fontMetrics(), kSeedWidth));
+    auto* leave = button(tr("&Leave"), "lessonLeave", this);
+    leave->setToolTip(tr("Gives back what was open before"));
+    connect(leave, &QPushButton::clicked, this, &LessonPanel::leaveAsked);
+    auto* label = new QLabel(tr("Seed"), this);
+    label->setBuddy(m_seed);
+    line->addWidget(label);
+    line->addWidget(m_seed);
+    line->addWidget(m_again);
+    line->addStretch(1);
+    line->addWidget(m_setUp);
+    line->addWidget(leave);
+    return row;
+}
+
+void LessonPanel::offer(
+    const std::vector<LessonEntry>& lessons, const std::vector<QString>& states, const QString& problem)
+{
+    m_problem->setText(problem.isEmpty() ? tr("Choose a lesson. Leaving it gives back what is open now.") : problem);
+    m_offered->clear();
+    for (size_t i = 0; i < lessons.size(); ++i) {
+        const LessonEntry& lesson = lessons[i];
+        auto* item = new QListWidgetItem(lesson.title + QStringLiteral("\n") + states[i], m_offered);
+        item->setData(Qt::UserRole, lesson.folder);
+        if (!lesson.problem.isEmpty())
+            item->setFlags(Qt::NoItemFlags);
+    }
+}
+
+void LessonPanel::setTextScale(double scale)
+{
+    m_scale = scale;
+    m_text->setScale(m_scale * (m_presenting ? kPresentedScale : 1));
+}
+
+void LessonPanel::setPresenting(bool on)
+{
+    m_presenting = on;
+    m_foot->setVisible(!on);
+    m_steps->setVisible(!on);
+    setTextScale(m_scale);
+    refresh();
+}
+
+void LessonPanel::next(int by)
+{
+    if (m_run.active() && !m_run.busy())
+        m_run.goTo(m_run.progress().step + size_t(by)); // before the first wraps to beyond the last: nothing happens
+}
+
+void LessonPanel::takeStep()
+{
+    m_form->ask();
+    m_seed->setText(QString::number(m_run.lesson().seed));
+    m_text->verticalScrollBar()->setValue(0);
+    refresh();
+}
+
+void LessonPanel::enter()
+{
+    QPushButton* first = m_run.step().question ? m_hint : m_next;
+    first->setFocus(Qt::OtherFocusReason);
+    m_form->begin();
+}
+
+void LessonPanel::refresh()
+{
+    m_pages->setCurrentIndex(m_run.active() ? 1 : 0);
+    header()->setInfo(m_run.active() ? toQt(m_run.lesson().title) : QString(), {});
+    refreshSteps();
+    refreshText();
+    refreshButtons();
+}
+
+void LessonPanel::refreshText()
+{
+    if (m_run.active() && !m_run.shown().text.isNull())
+        m_text->showText(wholeText(m_run, m_presenting), toQt(m_run.lesson().folder));
+}
+
+void LessonPanel::refreshButtons()
+{
+    if (!m_run.active())
+        return;
+    const ShownStep& shown = m_run.shown();
+    const bool asks = m_run.step().question && !shown.answered && !shown.text.isNull();
+    m_form->setVisible(m_run.step().question.has_value());
+    m_form->setOpen(asks);
+    for (QPushButton* one : { m_check, m_hint, m_show })
+        one->setVisible(m_run.step().question.has_value());
+    m_check->setEnabled(asks && !m_run.busy() && m_form->complete());
+    m_hint->setEnabled(asks && !m_run.busy() && shown.hints.size() < 3);
+    m_hint->setText(shown.hints.size() >= 3 ? tr("No more hints") : tr("H&int %1 of 3").arg(shown.hints.size() + 1));
+    m_show->setEnabled(asks && !m_run.busy());
+    m_setUp->setVisible(m_run.moved());
+    const bool last = m_run.progress().step + 1 >= m_run.lesson().steps.size();
+    m_next->setEnabled(!last && !m_run.busy());
+    m_next->setText(last ? tr("Last step") : tr("&Next"));
+    QPushButton* main = asks ? m_check : m_next;
+    for (QPushButton* one : { m_check, m_next }) {
+        const char* kind = one == main ? "primary" : "plain";
+        if (one->property(kind).toBool())
+            continue;
+        one->setProperty("primary", one == main);
+        one->setProperty("plain", one != main);
+        one->setStyleSheet(one->styleSheet()); // looks at its properties again
+    }
+}
+
+void LessonPanel::refreshSteps()
+{
+    if (!m_run.active())
+        return;
+    const auto& steps = m_run.lesson().steps;
+    const QSignalBlocker quiet(m_steps);
+    while (m_steps->count() > int(steps.size()))
+        delete m_steps->takeItem(m_steps->count() - 1);
+    while (m_steps->count() < int(steps.size()))
+        new QListWidgetItem(m_steps);
+    for (size_t i = 0; i < steps.size(); ++i) {
+        QListWidgetItem* item = m_steps->item(int(i));
+        const bool done = m_run.progress().done.contains(i);
+        const QString title = QStringLiteral("%1. %2").arg(i + 1).arg(toQt(steps[i].title));
+        item->setText((done ? QStringLiteral("✓ ") : QStringLiteral("    ")) + title);
+        item->setData(Qt::AccessibleTextRole, done ? tr("%1, done").arg(title) : title);
+    }
+    m_steps->setCurrentRow(int(m_run.progress().step));
+    const int line = m_steps->count() > 0 ? m_steps->sizeHintForRow(0) : fontMetrics().height();
+    m_steps->setFixedHeight(line * std::min(kStepsShown, m_steps->count()) + 2 * m_steps->frameWidth());
+}
+
+} // namespace qs

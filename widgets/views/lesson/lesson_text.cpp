@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/lesson/lesson_text.h"
+
+#include "core/lesson/file/lesson_folder.h"
+
+#include <QDesktopServices>
+#include <QFile>
+#include <QImageReader>
+#include <QResizeEvent>
+#include <QScrollBar>
+#include <QTextBlock>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace qs {
+
+namespace {
+
+constexpr int kLargestPicture = 4000; ///< pixels at a side
+
+/// Text of one width has a size of its own in what Qt makes of Markdown.
+void scaleCode(QTextDocument& document, const QFont& font)
+{
+    QTextCharFormat size;
+    size.setFontPointSize(font.pointSizeF());
+    std::vector<std::pair<int, int>> parts;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto at = block.begin(); !at.atEnd(); ++at) {
+            const QTextFragment part = at.fragment();
+            if (!part.charFormat().fontFixedPitch() || part.charFormat().fontPointSize() == font.pointSizeF())
+                continue;
+            parts.emplace_back(part.position(), part.position() + part.length());
+        }
+    QTextCursor cursor(&document);
+    for (const auto& [from, to] : parts) {
+        cursor.setPosition(from);
+        cursor.setPosition(to, QTextCursor::KeepAnchor);
+        cursor.mergeCharFormat(size);
+    }
+}
+
+} // namespace
+
+void fillLessonDocument(QTextDocument& document, const QString& markdown)
+{
+    document.setMarkdown(markdown,
+        QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectCommonMark) | QTextDocument::MarkdownNoHTML);
+}
+
+QVariant lessonPicture(const QString& folder, const QUrl& name)
+{
+    if (folder.isEmpty() || !name.isRelative())
+        return {};
+    const auto path = pathWithin(folder.toStdString(), name.path().toStdString());
+    if (!path.ok())
+        return {};
+    QImageReader reader(QString::fromStdString(*path));
+    const QSize size = reader.size();
+    if (!size.isValid() || size.width() > kLargestPicture || size.height() > kLargestPicture)
+        return {};
+    return reader.read();
+}
+
+LessonText::LessonText(QWidget* parent)
+    : QTextBrowser(parent)
+{
+    setObjectName(QStringLiteral("lessonText"));
+    setAccessibleName(tr("Text of the lesson"));
+    setOpenLinks(false);
+    setFrameShape(QFrame::NoFrame);
+    connect(this, &QTextBrowser::anchorClicked, this, [](const QUrl& link) {
+        if (link.scheme() == QStringLiteral("https") || link.scheme() == QStringLiteral("http"))
+            QDesktopServices::openUrl(link);
+    });
+}
+
+void LessonText::showText(const QString& markdown, const QString& folder)
+{
+    if (markdown == m_markdown && folder == m_folder)
+        return;
+    const bool goesOn = folder == m_folder && !m_markdown.isEmpty() && markdown.startsWith(m_markdown.left(200));
+    const int at = goesOn ? verticalScrollBar()->value() : 0;
+    m_folder = folder;
+    m_markdown = markdown;
+    fillLessonDocument(*document(), markdown);
+    scaleCode(*document(), font());
+    fit();
+    verticalScrollBar()->setValue(at);
+    if (goesOn) // what came is at its end
+        verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+void LessonText::setScale(double scale)
+{
+    QFont larger = parentWidget()->font();
+    larger.setPointSizeF(larger.pointSizeF() * scale);
+    setFont(larger);
+    scaleCode(*document(), font());
+    fit();
+}
+
+void LessonText::fit() { setMaximumHeight(int(std::ceil(document()->size().height())) + 2); }
+
+void LessonText::resizeEvent(QResizeEvent* event)
+{
+    QTextBrowser::resizeEvent(event);
+    if (event->size().width() != event->oldSize().width())
+        QMetaObject::invokeMethod(this, &LessonText::fit, Qt::QueuedConnection);
+}
+
+QVariant LessonText::loadResource(int type, const QUrl& name)
+{
+    return type == QTextDocument::ImageResource ? lessonPicture(m_folder, name) : QVariant();
+}
+
+} // namespace qs

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What lessons ask of the window.
+#include "widgets/session/lesson/lesson_run.h"
+#include "widgets/session/lesson/lesson_topics.h"
+#include "widgets/views/base/error_bar.h"
+#include "widgets/views/graph/graph_panel.h"
+#include "widgets/views/lesson/lesson_panel.h"
+#include "widgets/views/lesson/lesson_room.h"
+#include "widgets/views/window/dock_layout.h"
+#include "widgets/views/window/main_window.h"
+#include "widgets/views/window/named_layouts.h"
+#include "widgets/views/window/start_page.h"
+
+#include <QDir>
+#include <QLabel>
+#include <QMenuBar>
+#include <QShortcut>
+#include <QStatusBar>
+#include <QToolBar>
+
+namespace qs {
+
+Panel* MainWindow::makeLessonPanel()
+{
+    new LessonTopics(&m_session);
+    auto* run = new LessonRun(m_session, this);
+    auto* panel = new LessonPanel(m_session, *run, this);
+    run->setParent(panel);
+    return panel;
+}
+
+void MainWindow::buildLessons()
+{
+    LessonStage stage;
+    stage.window = this;
+    stage.keepLayout = [this] { return keptLayout(); };
+    stage.arrange = [this](const QStringList& panels) {
+        std::vector<std::string> names;
+        for (const QString& panel : panels)
+            names.push_back(panel.toStdString());
+        m_layout->applyTeach(names);
+    };
+    stage.raise = [this](const QString& panel) { m_layout->front(panel); };
+    stage.tell = [this](const Issue& issue) { m_errorBar->showIssue(issue); };
+    stage.present = [this](bool on) { present(on); };
+    stage.remembered = m_memory == WindowMemory::Remembered;
+    m_lessons = new LessonRoom(m_session, *findChild<LessonPanel*>(), stage, this);
+    connect(m_lessons, &LessonRoom::written, this,
+        [this](const QString& path) { m_status->setText(tr("Wrote %1.").arg(QDir::toNativeSeparators(path))); });
+    connect(m_lessons, &LessonRoom::activeChanged, this, &MainWindow::refreshTitle);
+    auto* start = findChild<StartPage*>();
+    connect(start, &StartPage::takeLesson, m_lessons, [this](const QString& folder) { m_lessons->begin(folder); });
+    const auto refresh = [this, start] {
+        std::vector<StartLesson> lessons;
+        for (const LessonEntry& lesson : m_lessons->lessons())
+            if (lesson.problem.isEmpty())
+                lessons.push_back({ lesson.folder, lesson.title, m_lessons->stateText(lesson) });
+        start->setLessons(lessons);
+    };
+    connect(m_lessons, &LessonRoom::lessonsChanged, start, refresh);
+    refresh();
+}
+
+/// Panels, layout and what the graph shows, as they are now.
+std::function<void()> MainWindow::keptLayout()
+{
+    return [this, docks = m_layout->state(), graph = m_graph->viewState(), choice = m_layouts->choice()] {
+        m_layout->giveBack(docks);
+        m_graph->setViewState(graph);
+        m_layouts->giveBack(choice);
+    };
+}
+
+/// Keys of entries of a menu bar that is hidden do nothing, so those of the presentation are keys of the window.
+void MainWindow::present(bool on)
+{
+    menuBar()->setVisible(!on);
+    statusBar()->setVisible(!on);
+    findChild<QToolBar*>(QStringLiteral("headerToolBar"))->setVisible(!on);
+    setWindowState(windowState().setFlag(Qt::WindowFullScreen, on));
+    for (QShortcut* key : findChildren<QShortcut*>(QStringLiteral("presentationKey"), Qt::FindDirectChildrenOnly))
+        key->deleteLater();
+    if (!on)
+        return;
+    auto* panel = findChild<LessonPanel*>();
+    const auto add = [this](int key, std::function<void()> act) {
+        auto* shortcut = new QShortcut(QKeySequence(key), this);
+        shortcut->setObjectName(QStringLiteral("presentationKey"));
+        connect(shortcut, &QShortcut::activated, this, std::move(act));
+    };
+    add(Qt::Key_PageDown, [panel] { panel->next(); });
+    add(Qt::Key_PageUp, [panel] { panel->next(-1); });
+    for (const int key : { Qt::Key_F11, Qt::Key_Escape })
+        add(key, [this] { m_lessons->setPresenting(false); });
+}
+
+} // namespace qs
