@@ -420,6 +420,9 @@ void LessonWindowTest::learnThis()
         QVERIFY2(known.contains(spot.key()), qPrintable(spot.key()));
     QPushButton* learn = nullptr;
     for (QPushButton* button : example.window.findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("Explain") && button->isVisible())
+            button->click();
+    for (QPushButton* button : example.window.findChildren<QPushButton*>())
         if (button->text() == QStringLiteral("Learn this") && button->isVisible())
             learn = learn ? learn : button;
     QVERIFY(learn); // the example's ranges do not hold its data

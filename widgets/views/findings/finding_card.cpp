@@ -142,25 +142,35 @@ void FindingCard::addExplanation(const Finding& finding, QHBoxLayout* buttons, Q
     explain->setCheckable(true);
     explain->setAccessibleName(tr("Explain %1").arg(findingText(finding.title)));
     buttons->addWidget(explain);
-    const QString topic = toQt(ruleId(finding.rule));
-    setProperty("lessonTopic", topic);
-    if (auto* topics = m_session.findChild<LessonTopics*>()) {
-        auto* learn = new QPushButton(tr("Learn this"), this);
-        learn->setProperty("link", true);
-        learn->setAccessibleName(tr("Learn this: %1").arg(findingText(finding.title)));
-        const auto refresh = [learn, topics, topic] { learn->setVisible(topics->spots().contains(topic)); };
-        connect(topics, &LessonTopics::changed, learn, refresh);
-        connect(
-            learn, &QPushButton::clicked, topics, [topics, topic] { topics->ask(topic); }, Qt::QueuedConnection);
-        buttons->addWidget(learn);
-        refresh();
-    }
     buttons->addStretch(1);
     column->addLayout(buttons);
     auto* text = findingLabel(explanation, "findingMuted", this);
     text->hide();
     connect(explain, &QPushButton::toggled, text, &QWidget::setVisible);
     column->addWidget(text);
+    addLesson(finding, explain, column);
+}
+
+/// Beside the explanation: the step of a lesson that teaches the finding, where there is one.
+void FindingCard::addLesson(const Finding& finding, QPushButton* explain, QVBoxLayout* column)
+{
+    const QString topic = toQt(ruleId(finding.rule));
+    setProperty("lessonTopic", topic);
+    auto* topics = m_session.findChild<LessonTopics*>();
+    if (!topics)
+        return;
+    auto* learn = new QPushButton(tr("Learn this"), this);
+    learn->setProperty("link", true);
+    learn->setAccessibleName(tr("Learn this: %1").arg(findingText(finding.title)));
+    const auto refresh = [learn, topics, topic, explain] {
+        learn->setVisible(explain->isChecked() && topics->spots().contains(topic));
+    };
+    connect(topics, &LessonTopics::changed, learn, refresh);
+    connect(explain, &QPushButton::toggled, learn, refresh);
+    connect(
+        learn, &QPushButton::clicked, topics, [topics, topic] { topics->ask(topic); }, Qt::QueuedConnection);
+    column->addWidget(learn, 0, Qt::AlignLeft);
+    refresh();
 }
 
 /// A button promises what was measured at the output, where Apply makes what was measured.

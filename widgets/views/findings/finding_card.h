@@ -37,6 +37,7 @@ private:
     void nameGain(const Finding& finding, QVBoxLayout* column);
     void addPlaces(const std::vector<Finding>& findings, const FindingGroup& group, QHBoxLayout* buttons);
     void addExplanation(const Finding& finding, QHBoxLayout* buttons, QVBoxLayout* column);
+    void addLesson(const Finding& finding, QPushButton* explain, QVBoxLayout* column);
 
     Severity m_severity;
     const Session& m_session;
