@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <set>
 #include <unistd.h>
 
 using namespace qs;
@@ -49,6 +50,10 @@ private slots:
     void picturesInside();
     void seedsAreTheSameEverywhere();
     void parametersAreFilledIn();
+    void parametersThatGoTogether();
+    void examinationsHaveNoHints();
+    void calibrationSets();
+    void orderOfACourse();
 };
 
 void LessonFilesTest::readsALesson()
@@ -137,6 +142,19 @@ void LessonFilesTest::jsonFaults_data()
         "more than a million");
     row("long list", lessonJson(kStep, R"("variants": {"a": {"of": [)" + QByteArray("1,").repeated(2000) + "1]}}, "),
         "more than 1000");
+    row("entry beyond the list", lessonJson(kStep, R"("variants": {"a": {"of": [1, 2], "at": 2}}, )"),
+        "key 'at' is no whole number from 0 to 1");
+    row("entry of nothing", lessonJson(kStep, R"("variants": {"a": {"of": [1, 2], "at": "b"}}, )"), "key 'at'");
+    row("hints in an examination", lessonJson(asking(number("")), R"("examination": true, )"),
+        "key 'hints' is not for an examination");
+    row("no hints elsewhere",
+        lessonJson(R"({"id": "one", "setup": {"model": "digits"}, "explain": "so", "ask": )" + number("") + "}"),
+        "key 'hints' must hold three texts");
+    row("examination", lessonJson(kStep, R"("examination": 1, )"), "key 'examination' is neither true nor false");
+    row("missing calibration set", lessonJson(kStep).replace(", \"limit\": 10", R"(, "calibration": "cats.npz")"),
+        "key 'calibration' is wrong: there is no file 'cats.npz'");
+    row("random calibration set", lessonJson(kStep).replace(", \"limit\": 10", R"(, "calibration": "random:9")"),
+        "key 'calibration' is random: give samples");
     row("missing parameter", lessonJson(asking(R"({"kind": "number", "question": "{b}?", "answer": 1})")),
         "step 'one': key 'ask': '{b}' names no parameter");
     row("HTML in a text", lessonJson(asking(R"({"kind": "number", "question": "<b>?", "answer": 1})")),
@@ -255,6 +273,71 @@ void LessonFilesTest::parametersAreFilledIn()
     QCOMPARE(step.setup.sample, size_t(3));
     QCOMPARE((*step.setup.recipe)["exclude"][0], LessonJson("digits/9.5"));
     QCOMPARE(step.text, std::string("3 9.5 {= a} \\{a}\n"));
+}
+
+/// Parameters with a common "at" are entries of one row.
+void LessonFilesTest::parametersThatGoTogether()
+{
+    const QByteArray variants = R"("variants": {"row": {"from": 0, "to": 2}, "a": {"of": [5, 6, 7], "at": "row"},)"
+                                R"( "b": {"of": ["five", "six", "seven"], "at": "row"}}, )";
+    const WrittenLesson written(lessonJson(kStep, variants), kMarkdown + "{a} is {b}.\n");
+    std::set<std::string> seen;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto lesson = written.read(seed);
+        QVERIFY2(lesson.ok(), qPrintable(said(written)));
+        const std::string& text = lesson->steps.front().text;
+        seen.insert(text.substr(text.find_first_of("567")));
+    }
+    QCOMPARE(seen, (std::set<std::string> { "5 is five.\n", "6 is six.\n", "7 is seven.\n" }));
+}
+
+void LessonFilesTest::examinationsHaveNoHints()
+{
+    const WrittenLesson written(
+        lessonJson(R"({"id": "one", "setup": {"model": "digits"}, "explain": "so", "ask": )" + number("") + "}",
+            R"("examination": true, )"),
+        kMarkdown);
+    const auto lesson = written.read();
+    QVERIFY2(lesson.ok(), qPrintable(said(written)));
+    QVERIFY(lesson->examination && lesson->steps.front().hints.empty());
+}
+
+void LessonFilesTest::calibrationSets()
+{
+    const WrittenLesson written(
+        lessonJson(kStep).replace(", \"limit\": 10", R"(, "calibration": "example:digits_samples.npz")"), kMarkdown);
+    const auto lesson = written.read();
+    QVERIFY2(lesson.ok(), qPrintable(said(written)));
+    QCOMPARE(lesson->models.at("digits").calibration, kExamples + "/digits_samples.npz");
+}
+
+/// By course.json, then by name.
+void LessonFilesTest::orderOfACourse()
+{
+    QTemporaryDir folder;
+    const auto write = [&](const QString& name, const QByteArray& bytes) {
+        QFile file(folder.filePath(name));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+    };
+    for (const char* name : { "a", "b", "c", "d" }) {
+        QDir(folder.path()).mkdir(name);
+        write(QString(name) + "/lesson.json", "{}");
+    }
+    const auto order = [&] {
+        const auto folders = lessonFolders(folder.path().toStdString());
+        std::string names;
+        for (const std::string& found : folders.ok() ? *folders : std::vector<std::string>())
+            names += found.back();
+        return folders.ok() ? names : folders.issue().what;
+    };
+    QCOMPARE(order(), std::string("abcd"));
+    write("course.json", R"({"lessons": ["c", "missing", "b"]})");
+    QCOMPARE(order(), std::string("cbad"));
+    for (const char* fault :
+        { "", "[]", R"({"lessons": [1]})", R"({"lessons": {}})", R"({"lessons": [], "more": 1})" }) {
+        write("course.json", fault);
+        QCOMPARE(order(), std::string("is no list of lessons"));
+    }
 }
 
 QTEST_GUILESS_MAIN(LessonFilesTest)

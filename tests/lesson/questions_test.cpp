@@ -104,6 +104,9 @@ private slots:
     void texts();
     void recipes_data();
     void recipes();
+    void sensitivities();
+    void examinations();
+    void rangesFromAnotherSet();
     void repairs();
     void misconceptionsAreRecognized();
     void typedRecipes_data();
@@ -129,7 +132,7 @@ void LessonQuestionsTest::words_data()
         { "tensor('image').match.method", "/activations/0/match/method" },
         { "weight('onnx::Conv_54').channel(3).sqnr_db", "/weights/0/channel_sqnr_db/3" },
         { "weight('onnx::Conv_54').channel_sqnr_db.item(2)", "/weights/0/channel_sqnr_db/2" },
-        { "sample(2).float_class", "/sample_details/2/float_class" } };
+        { "sample(2).float_class", "/sample_details/2/float_class" }, { "input('image').mean", "/inputs/0/mean" } };
     for (const auto& [text, same] : cases)
         QTest::newRow(text) << same;
     const std::map<const char*, const char*> known { { "recipe.format", "qdq" }, { "recipe.excluded_nodes", "1" },
@@ -145,6 +148,12 @@ void LessonQuestionsTest::words_data()
         { "weight('onnx::Conv_54').channel(16).sqnr_db", "error: channel() takes a whole number from 0 to 15" },
         { "tensor('/stem/conv/Conv_output_0').added_db", "error: 'added_db' has no value here" },
         { "element('scores', '0,99').value", "error: " }, { "element('scores', 'x').value", "error: element() takes" },
+        { "file('float').int8_mac_share", "0" }, { "file('quantized').int8_mac_share < 1", "true" },
+        { "file('quantized').bytes < file('float').bytes", "true" },
+        { "network.verdict", "error: 'verdict' is asked of what has no value" }, // both sides are one network
+        { "file('cat').bytes", "error: there is no file 'cat'" }, { "largest('input', 'mean')", "image" },
+        { "sensitivity('/stem/conv/Conv').op_type", "Conv" },
+        { "sensitivity('/classifier/Gemm').alone_db", "error: there is no quantized node '/classifier/Gemm'" },
         { "cat(1)", "error: there is no word 'cat'" } };
     for (const auto& [text, same] : known)
         QTest::newRow(text) << same;
@@ -234,6 +243,65 @@ void LessonQuestionsTest::recipes()
     given.recipe = *recipeChanges(QTest::currentDataTag());
     const QString judged = asked.judged(given);
     QVERIFY2(judged.startsWith(said), qPrintable(judged));
+}
+
+/// What leaving a node out buys is what the recipe with that exclusion has.
+void LessonQuestionsTest::sensitivities()
+{
+    const auto numberOf = [](AskedStep& asked, const std::string& text) {
+        const auto value = evaluate(*parseExpression(text), asked.live->now());
+        if (!value.ok())
+            qFatal("%s", value.issue().what.c_str());
+        return std::get<double>(*value);
+    };
+    AskedStep all(step(kNumber));
+    AskedStep without(step(kNumber, {}, R"j("recipe": {"exclude": ["/block/second/Conv"]})j"));
+    AskedStep alone(step(kNumber, {}, R"j("recipe": {"include": ["/block/second/Conv"]})j"));
+    QCOMPARE(numberOf(all, "sensitivity('/block/second/Conv').without_db"), numberOf(without, "output.sqnr_db"));
+    QCOMPARE(numberOf(all, "sensitivity('/block/second/Conv').alone_db"), numberOf(alone, "output.sqnr_db"));
+    QCOMPARE(numberOf(all, "sensitivity('/block/second/Conv').mac_share"),
+        1 - numberOf(without, "file('quantized').int8_mac_share"));
+    const SnapshotPtr kept = all.live->now().sharedSnapshot();
+    QVERIFY(!all.snapshots.measured(kept)->empty()
+        && all.snapshots.measured(without.live->now().sharedSnapshot())->empty());
+    const auto named = evaluate(*parseExpression("smallest('sensitivity', 'alone_db')"), all.live->now());
+    QVERIFY(named.ok() && std::get<std::string>(*named).starts_with("/"));
+}
+
+/// A question without hints says so, and check has nothing to hold against it.
+void LessonQuestionsTest::examinations()
+{
+    QByteArray one = step(kNumber);
+    one.replace(R"j(, "hints": ["Think.", "Think on.", "Look."])j", "");
+    QCOMPARE(problemsOf(one, R"("examination": true, )"), QStringList());
+    const WrittenLesson written(lessonJson(one, R"("examination": true, )"), "## One\nText.\n");
+    LessonSnapshots snapshots;
+    const auto lesson = written.read();
+    QVERIFY(lesson.ok());
+    const auto live = LiveStep::make(*lesson, 0, snapshots);
+    QVERIFY(live.ok());
+    QVERIFY(!live->hint(0).ok());
+}
+
+/// Ranges come from the calibration set, all other numbers from the data.
+void LessonQuestionsTest::rangesFromAnotherSet()
+{
+    const QByteArray one = step(kNumber).replace("\"recipe\": {}", "\"recipe\": {\"activation_type\": \"uint8\"}");
+    const auto scaleOf = [&](const QByteArray& json) {
+        const WrittenLesson written(json, "## One\nText.\n");
+        LessonSnapshots snapshots;
+        const auto lesson = written.read();
+        const auto live = LiveStep::make(*lesson, 0, snapshots);
+        if (!live.ok())
+            qFatal("%s", issueText(live.issue()).c_str());
+        const auto found
+            = evaluate(*parseExpression("tensor('/stem/relu/Relu_output_0').scale * 1000 + samples"), live->now());
+        return std::get<double>(*found);
+    };
+    const QByteArray same = lessonJson(one).replace("\"limit\": 10", "\"limit\": 3");
+    const QByteArray other
+        = lessonJson(one).replace("\"limit\": 10", "\"limit\": 3, \"calibration\": \"example:digits_samples.npz\"");
+    QVERIFY(scaleOf(other) > scaleOf(same)); // more pictures have a wider range
 }
 
 void LessonQuestionsTest::repairs()

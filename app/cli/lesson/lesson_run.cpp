@@ -83,6 +83,7 @@ private:
               << text << std::flush;
         if (!live.step().question)
             return true;
+        m_tried.reset();
         QS_TRY(const StepAnswers asked, ask(live));
         m_results.push_back(asked);
         if (asked.ended)
@@ -147,28 +148,44 @@ private:
             return again(judged.issue());
         }
         asked.right = judged->right;
-        return tell(live, *judged);
+        QS_CHECK(tell(live, answer, *judged));
+        return tried(live, answer, judged->right);
     }
-    /// The table of `compare` for what the step shows, or the value of an expression.
+    /// What a recipe that is not right makes can be looked at until something else is tried.
+    Status tried(const LiveStep& live, const LessonAnswer& answer, bool right)
+    {
+        m_tried.reset();
+        if (right || answer.recipe.is_null())
+            return {};
+        QS_TRY(m_tried, live.changed(answer.recipe, m_snapshots));
+        static const Expression reached = *parseExpression("output.sqnr_db");
+        const auto value = evaluate(reached, *m_tried);
+        const auto shown = value.ok() ? valueText(*value, "fixed 1") : Result<std::string>(value.issue());
+        m_out << (shown.ok() ? "The output has " + *shown + " dB with it" : "The output is exact with it")
+              << "; : shows its numbers.\n";
+        return {};
+    }
+    /// The table of `compare` for what was tried last, else for what the step shows; or the value of an expression.
     void lookUp(const LiveStep& live, const std::string& text)
     {
+        const SnapshotFacts& facts = m_tried ? *m_tried : live.now();
         if (text.empty()) {
             ReportInfo info;
             info.peakMemoryBytes = peakMemoryBytes();
             info.verbose = true;
-            m_out << compareTable(live.now().snapshot(), info);
+            m_out << compareTable(facts.snapshot(), info);
             return;
         }
         const auto expression = parseExpression(text);
-        const auto value
-            = expression.ok() ? evaluate(*expression, live.now()) : Result<LessonValue>(expression.issue());
+        const auto value = expression.ok() ? evaluate(*expression, facts) : Result<LessonValue>(expression.issue());
         const auto shown = value.ok() ? valueText(*value) : Result<std::string>(value.issue());
         m_out << (shown.ok() ? *shown : shown.issue().what) << "\n";
     }
-    Status tell(LiveStep& live, const JudgedAnswer& judged)
+    Status tell(LiveStep& live, const LessonAnswer& answer, const JudgedAnswer& judged)
     {
         if (judged.right) {
-            m_out << "Right: " << judged.reference << "\n";
+            const bool own = live.question().kind == QuestionKind::Reach; // there may be many ways
+            m_out << "Right: " << (own ? recipeText(answer.recipe) : judged.reference) << "\n";
             return {};
         }
         m_out << "Not right: " << judged.why << ".\n";
@@ -185,6 +202,10 @@ private:
     }
     Status hint(const LiveStep& live, StepAnswers& asked)
     {
+        if (live.step().hints.empty()) {
+            m_out << "There are no hints in this lesson.\n";
+            return {};
+        }
         const size_t number = std::min<size_t>(asked.hints, 2);
         QS_TRY(const std::string text, live.hint(number));
         asked.hints = number + 1;
@@ -226,6 +247,7 @@ private:
     LessonSnapshots& m_snapshots;
     std::ostream& m_out;
     std::vector<StepResult> m_results;
+    std::unique_ptr<SnapshotFacts> m_tried; ///< a wrong recipe; of the step that is asked
 };
 
 Issue inLesson(Issue issue, const std::string& folder)

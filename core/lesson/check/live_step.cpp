@@ -21,8 +21,9 @@ Result<std::unique_ptr<SnapshotFacts>> LiveStep::factsOf(
 {
     QS_TRY(const Inputs inputs, inputsOf(*m_lesson, setup, changes));
     QS_TRY(SnapshotPtr snapshot, snapshots.of(inputs));
+    auto measured = snapshots.measured(snapshot);
     return std::make_unique<SnapshotFacts>(
-        std::move(snapshot), setup.sample, m_lesson->parameters, snapshots.work(), before);
+        std::move(snapshot), setup.sample, m_lesson->parameters, snapshots.work(), before, std::move(measured));
 }
 
 Status LiveStep::run(LessonSnapshots& snapshots)
@@ -53,7 +54,12 @@ Result<std::string> LiveStep::introduction() const { return shown(m_lesson->intr
 Result<std::string> LiveStep::text() const { return shown(step().text, now()); }
 Result<std::string> LiveStep::questionText() const { return shown(question().text, now()); }
 Result<std::string> LiveStep::choiceText(size_t choice) const { return shown(question().choices[choice].text, now()); }
-Result<std::string> LiveStep::hint(size_t number) const { return shown(step().hints[number], now()); }
+Result<std::string> LiveStep::hint(size_t number) const
+{
+    if (number >= step().hints.size())
+        return badInput("there are no hints here");
+    return shown(step().hints[number], now());
+}
 Result<std::string> LiveStep::explanation() const { return shown(step().explain, judged()); }
 
 Result<std::string> LiveStep::misconceptionText(size_t index, LessonSnapshots& snapshots) const

@@ -32,7 +32,7 @@ public:
     Result<std::string> text() const;
     Result<std::string> questionText() const;
     Result<std::string> choiceText(size_t choice) const;
-    Result<std::string> hint(size_t number) const; ///< 0, 1, 2
+    Result<std::string> hint(size_t number) const; ///< 0, 1, 2; an issue where there is none
     Result<std::string> explanation() const; ///< after run()
     /// Runs a misconception and says what it shows.
     Result<std::string> misconceptionText(size_t index, LessonSnapshots& snapshots) const;

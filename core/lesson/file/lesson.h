@@ -20,6 +20,7 @@ struct LessonModel {
     std::string floatPath, quantizedPath; ///< the second may be empty
     std::string data; ///< as --data has it
     std::optional<size_t> limit; ///< first N samples
+    std::string calibration; ///< samples that a recipe's ranges are found with, as --data has it; empty: `data`
     bool operator==(const LessonModel&) const = default;
 };
 
@@ -79,7 +80,7 @@ struct LessonStep {
     std::string id, title, text;
     LessonSetup setup;
     std::optional<LessonQuestion> question;
-    std::vector<std::string> hints; ///< three with a question, else none
+    std::vector<std::string> hints; ///< three with a question, none without one and in an examination
     std::vector<LessonMisconception> misconceptions;
     std::string explain;
 };
@@ -88,6 +89,7 @@ struct Lesson {
     std::string folder, id, title, introduction;
     size_t minutes = 0;
     std::vector<std::string> needs; ///< ids of lessons
+    bool examination = false; ///< questions have no hints
     uint64_t seed = 0;
     std::map<std::string, LessonModel> models;
     std::map<std::string, LessonValue> parameters; ///< by the seed

@@ -86,6 +86,14 @@ size_t LessonFields::whole(const char* key, size_t most, size_t absent)
     return size_t(value);
 }
 
+bool LessonFields::truth(const char* key)
+{
+    const LessonJson* json = take(key);
+    if (json && !json->is_boolean())
+        fail(key, "is neither true nor false");
+    return json && json->is_boolean() && json->get<bool>();
+}
+
 std::vector<std::string> LessonFields::texts(const char* key, size_t most)
 {
     std::vector<std::string> values;

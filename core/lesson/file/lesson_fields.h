@@ -20,6 +20,7 @@ public:
     std::string textOr(const char* key, const std::string& absent = {});
     double number(const char* key, double least, double most, double absent); ///< NaN as `absent`: must be there
     size_t whole(const char* key, size_t most, size_t absent);
+    bool truth(const char* key); ///< absent: false
     std::vector<std::string> texts(const char* key, size_t most); ///< absent: empty
     /// A text, a number or a truth value as an expression; nothing where the key is absent.
     std::optional<Expression> expression(const char* key);

@@ -36,6 +36,25 @@ Result<std::string> textOf(const std::string& folder, const char* name)
     return text;
 }
 
+/// The names that course.json lists; none without that file.
+Result<std::vector<std::string>> courseOf(const std::string& folder)
+{
+    std::error_code error;
+    if (!fs::exists(folder + "/course.json", error))
+        return std::vector<std::string>();
+    QS_TRY(const std::string text, textOf(folder, "course.json"));
+    const auto json = readJson(text, kLessonLimits);
+    std::vector<std::string> names;
+    bool valid = json.ok() && json->is_object() && json->size() == 1 && json->contains("lessons")
+        && (*json)["lessons"].is_array();
+    for (size_t i = 0; valid && i < (*json)["lessons"].size(); ++i)
+        if (valid = (*json)["lessons"][i].is_string(); valid)
+            names.push_back((*json)["lessons"][i].get<std::string>());
+    if (!valid)
+        return badInput("is no list of lessons", folder + "/course.json", R"(write {"lessons": ["first", "second"]})");
+    return names;
+}
+
 } // namespace
 
 LessonPlaces bundledLessons(const std::string& programFolder)
@@ -104,7 +123,11 @@ Result<std::vector<std::string>> lessonFolders(const std::string& folder)
     }
     if (error)
         return badInput("cannot be read", folder, "give a folder of lessons");
-    std::ranges::sort(found);
+    QS_TRY(const std::vector<std::string> course, courseOf(folder));
+    const auto placeOf = [&](const std::string& lesson) {
+        return std::pair(std::ranges::find(course, fs::path(lesson).filename().string()) - course.begin(), lesson);
+    };
+    std::ranges::sort(found, {}, placeOf);
     return found;
 }
 

@@ -24,7 +24,8 @@ struct LessonFile {
 /// Reads lesson.json and lesson.md. Issues: no such folder, no regular file, too large, no JSON, no UTF-8.
 Result<LessonFile> readLessonFile(const std::string& folder, const std::string& examples);
 
-/// Folders with a lesson.json in a folder, by name; the folder itself where it has one. Issues: not readable, too many.
+/// Folders with a lesson.json in a folder, in the order of its course.json, the others behind by name; the folder
+/// itself where it has one. Issues: not readable, too many.
 Result<std::vector<std::string>> lessonFolders(const std::string& folder);
 
 /// A file within a folder, without leaving it by "..", an absolute path or a link. Issues without a file.

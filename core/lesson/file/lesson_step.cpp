@@ -174,8 +174,11 @@ LessonStep stepOf(LessonFields& in, const Lesson& lesson, const LessonSetup* bef
     if (const LessonJson* ask = in.object("ask"))
         step.question = questionOf(LessonFields(*ask, in.inner("ask"), in.issue()), lesson, step.setup);
     step.hints = in.texts("hints", 3);
-    if (step.hints.size() != (step.question ? 3 : 0))
-        in.fail("hints", step.question ? "must hold three texts" : "belongs to a question, and the step asks none");
+    if (step.hints.size() != (step.question && !lesson.examination ? 3 : 0))
+        in.fail("hints",
+            !step.question           ? "belongs to a question, and the step asks none"
+                : lesson.examination ? "is not for an examination"
+                                     : "must hold three texts");
     readMisconceptions(in, lesson, step);
     step.explain = step.question ? in.text("explain") : in.textOr("explain");
     in.finish();

@@ -18,9 +18,10 @@ using Parameters = std::map<std::string, LessonValue>;
 
 constexpr size_t kMostParameters = 40, kMostValues = 1000;
 constexpr double kMostDraws = 1e6, kLargest = 1e9;
-constexpr std::array<std::string_view, 28> kLessonWords { "tensor", "weight", "node", "output", "accuracy", "recipe",
-    "element", "float_element", "largest", "smallest", "finding", "findings", "sample", "samples", "before", "code",
-    "true", "false", "and", "or", "not", "min", "max", "abs", "round", "floor", "sqrt", "log10" };
+constexpr std::array<std::string_view, 32> kLessonWords { "tensor", "weight", "node", "output", "accuracy", "recipe",
+    "element", "float_element", "file", "input", "network", "sensitivity", "largest", "smallest", "finding", "findings",
+    "sample", "samples", "before", "code", "true", "false", "and", "or", "not", "min", "max", "abs", "round", "floor",
+    "sqrt", "log10" };
 
 bool isParameterName(std::string_view name)
 {
@@ -59,14 +60,28 @@ double drawnOfRange(LessonFields& in, uint64_t seed, const std::string& name)
     return shortened(from + step * double(drawn(seed, name, uint64_t(count))));
 }
 
-LessonValue drawnOfList(LessonFields& in, uint64_t seed, const std::string& name)
+/// Which entry of a list: the seed's, or that of "at", which parameters with a common "at" share.
+size_t drawnIndex(LessonFields& in, uint64_t seed, const std::string& name, const Parameters& before, size_t count)
+{
+    const auto at = in.expression("at");
+    if (!at)
+        return size_t(drawn(seed, name, count));
+    const auto index = evaluate(*at, ParameterVocabulary(before));
+    const double* number = index.ok() ? std::get_if<double>(&*index) : nullptr;
+    if (number && *number >= 0 && *number < double(count) && *number == std::floor(*number))
+        return size_t(*number);
+    in.fail("at", index.ok() ? "is no whole number from 0 to " + std::to_string(count - 1) : index.issue().what);
+    return 0;
+}
+
+LessonValue drawnOfList(LessonFields& in, uint64_t seed, const std::string& name, const Parameters& before)
 {
     const LessonJson* list = in.list("of", kMostValues);
     if (!list || list->empty()) {
         in.fail("of", "is no list of values");
         return 0.0;
     }
-    const LessonJson& value = (*list)[drawn(seed, name, list->size())];
+    const LessonJson& value = (*list)[drawnIndex(in, seed, name, before, list->size())];
     if (value.is_number())
         return value.get<double>();
     if (!value.is_string() || value.get_ref<const std::string&>().size() > 200)
@@ -77,7 +92,7 @@ LessonValue drawnOfList(LessonFields& in, uint64_t seed, const std::string& name
 LessonValue drawnValue(LessonFields& in, uint64_t seed, const std::string& name, const Parameters& before)
 {
     if (in.has("of"))
-        return drawnOfList(in, seed, name);
+        return drawnOfList(in, seed, name, before);
     if (!in.has("expression"))
         return drawnOfRange(in, seed, name);
     const auto value = evaluate(in.neededExpression("expression"), ParameterVocabulary(before));

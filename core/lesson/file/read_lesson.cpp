@@ -39,8 +39,13 @@ LessonModel modelOf(LessonFields& in, const LessonFile& file)
         model.floatPath = pathOf(in, "float", path, file);
     if (const std::string path = in.textOr("quantized"); !path.empty())
         model.quantizedPath = pathOf(in, "quantized", path, file);
-    const std::string data = in.text("data");
-    model.data = data.starts_with("random:") || data.empty() ? data : pathOf(in, "data", data, file);
+    const auto dataOf = [&](const char* key, const std::string& data) {
+        return data.starts_with("random:") || data.empty() ? data : pathOf(in, key, data, file);
+    };
+    model.data = dataOf("data", in.text("data"));
+    model.calibration = dataOf("calibration", in.textOr("calibration"));
+    if (model.calibration.starts_with("random:"))
+        in.fail("calibration", "is random: give samples");
     if (const size_t limit = in.whole("limit", 10'000, 0))
         model.limit = limit;
     else if (model.data.starts_with("random:"))
@@ -59,6 +64,7 @@ void readHead(LessonFields& in, const LessonFile& file, Lesson& lesson)
     lesson.title = in.text("title");
     lesson.minutes = in.whole("minutes", 600, size_t(0));
     lesson.needs = in.texts("needs", 50);
+    lesson.examination = in.truth("examination");
     if (const LessonJson* models = in.object("models")) {
         if (models->size() > kMostModels)
             in.fail("models", "has more than 20 entries");

@@ -120,6 +120,8 @@ Result<Inputs> inputsOf(const Lesson& lesson, const LessonSetup& setup, const Le
     inputs.floatPath = model.floatPath;
     inputs.data.spec = model.data;
     inputs.data.limit = model.limit;
+    if (setup.recipe)
+        inputs.calibration.spec = model.calibration;
     inputs.profile = setup.arithmetic == "integer" ? ArithmeticProfile::Integer
         : setup.arithmetic == "integer-avx2"       ? ArithmeticProfile::IntegerAvx2
                                                    : ArithmeticProfile::Simulated;
@@ -153,10 +155,22 @@ Result<SnapshotPtr> LessonSnapshots::of(const Inputs& asked)
         SnapshotPtr made, buildSnapshot(inputs, previous == m_kept.rend() ? nullptr : *previous, m_progress, m_cancel));
     if (!made->comparison || made->comparison->outputs.empty())
         return badInput("nothing can be compared: the models or the data are missing");
-    if (m_kept.size() == kKept)
+    if (m_kept.size() == kKept) {
+        m_measured.erase(m_kept.front().get());
         m_kept.erase(m_kept.begin());
+    }
     m_kept.push_back(made);
     return made;
+}
+
+std::shared_ptr<LessonJson> LessonSnapshots::measured(const SnapshotPtr& snapshot)
+{
+    if (std::ranges::find(m_kept, snapshot) == m_kept.end())
+        return std::make_shared<LessonJson>();
+    std::shared_ptr<LessonJson>& kept = m_measured[snapshot.get()];
+    if (!kept)
+        kept = std::make_shared<LessonJson>();
+    return kept;
 }
 
 } // namespace qs

@@ -4,6 +4,8 @@
 #include "core/lesson/file/lesson.h"
 #include "core/project/snapshot/build_snapshot.h"
 
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace qs {
@@ -27,6 +29,8 @@ public:
     }
     /// Issues: what buildSnapshot() says; a setup that compares nothing.
     Result<SnapshotPtr> of(const Inputs& inputs);
+    /// What facts have measured of a snapshot that is kept: many steps and seeds ask for it again.
+    std::shared_ptr<LessonJson> measured(const SnapshotPtr& snapshot);
     WorkContext work() const { return workFor(m_settings, {}, m_cancel); }
 
 private:
@@ -34,6 +38,7 @@ private:
     ProgressFn m_progress;
     CancelToken m_cancel;
     std::vector<SnapshotPtr> m_kept; ///< the last one that was asked for at the end
+    std::map<const Snapshot*, std::shared_ptr<LessonJson>> m_measured;
 };
 
 } // namespace qs

@@ -5,11 +5,15 @@
 #include "core/base/text/one_line.h"
 #include "core/lesson/live/json_path.h"
 #include "core/project/about/explained_element.h"
+#include "core/project/about/file_facts.h"
 #include "core/project/quantize/quantization.h"
+#include "core/project/search/sensitivity.h"
 #include "core/quant/recipe/recipe_fields.h"
 #include "core/quant/recipe/recipe_state.h"
 #include "core/report/json/compare_json.h"
 #include "core/report/json/explanation_json.h"
+#include "core/report/json/files_json.h"
+#include "core/report/json_number.h"
 
 #include <algorithm>
 #include <charconv>
@@ -69,6 +73,7 @@ std::pair<const char*, const char*> listOf(const std::string& kind)
         : kind == "weight"  ? std::pair("weights", "name")
         : kind == "node"    ? std::pair("saturation", "node")
         : kind == "sample"  ? std::pair("sample_details", "sample")
+        : kind == "input"   ? std::pair("inputs", "name")
                             : std::pair("", "");
 }
 
@@ -89,7 +94,7 @@ const LessonJson* rowNamed(const LessonJson& list, const std::string& name)
 } // namespace
 
 SnapshotFacts::SnapshotFacts(SnapshotPtr snapshot, size_t sample, std::map<std::string, LessonValue> parameters,
-    WorkContext work, const SnapshotFacts* before)
+    WorkContext work, const SnapshotFacts* before, std::shared_ptr<LessonJson> measured)
     : m_snapshot(std::move(snapshot))
     , m_sample(sample)
     , m_parameters(std::move(parameters))
@@ -97,6 +102,7 @@ SnapshotFacts::SnapshotFacts(SnapshotPtr snapshot, size_t sample, std::map<std::
     , m_before(before)
     , m_document(std::make_unique<LessonJson>(compareDocument(*m_snapshot)))
     , m_recipe(m_snapshot->inputs.recipe ? std::make_unique<LessonJson>(fullJson(*m_snapshot->inputs.recipe)) : nullptr)
+    , m_sensitivities(measured ? std::move(measured) : std::make_shared<LessonJson>())
 {
     if (m_recipe)
         (*m_recipe)["excluded_nodes"] = excludedCount(*m_snapshot);
@@ -135,7 +141,7 @@ Result<LessonValue> SnapshotFacts::find(const Path& path) const
             return parameter->second;
         return badInput("the parameter '" + head.name + "' is a single value, " + placeText(head.position));
     }
-    if (head.called && (head.name == "tensor" || head.name == "weight"))
+    if (head.called && (head.name == "tensor" || head.name == "weight" || head.name == "input"))
         return rowValue(listOf(head.name).first, path);
     if (head.called && head.name == "node")
         return nodeValue(path);
@@ -143,6 +149,10 @@ Result<LessonValue> SnapshotFacts::find(const Path& path) const
         return recipeValue(path);
     if (head.called && (head.name == "element" || head.name == "float_element"))
         return elementValue(path);
+    if (head.called && head.name == "file")
+        return fileValue(path);
+    if (head.called && head.name == "sensitivity")
+        return sensitivityValue(path);
     if (head.called && (head.name == "largest" || head.name == "smallest") && path.size() == 1)
         return extremeName(head);
     return memberValue(path);
@@ -216,15 +226,65 @@ Result<LessonValue> SnapshotFacts::elementValue(const Path& path) const
     return valueAt(known->second, std::span(path).subspan(1));
 }
 
+/// file("quantized").bytes
+Result<LessonValue> SnapshotFacts::fileValue(const Path& path) const
+{
+    QS_TRY(const std::string role, textOf(path.front()));
+    const Snapshot* const snapshot = m_snapshot.get();
+    const LessonJson files = filesJson(fileFacts({ &snapshot, 1 }));
+    if (const LessonJson* row = rowWith(files, "role", role))
+        return valueAt(*row, std::span(path).subspan(1));
+    return unknown("file", role, { "float", "quantized" }, path.front().position);
+}
+
+Result<const LessonJson*> SnapshotFacts::sensitivities(size_t position) const
+{
+    LessonJson& rows = *m_sensitivities;
+    if (rows.is_null()) {
+        const auto found = sensitivityOf(*m_snapshot, UnitKind::Node, {}, {}, m_work.cancel, false);
+        if (!found.ok())
+            return badInput(found.issue().what + ", " + placeText(position));
+        rows = LessonJson::array();
+        for (const UnitSensitivity& unit : found->units)
+            rows.push_back(
+                { { "name", unit.name }, { "op_type", unit.opType }, { "alone_db", jsonNumber(unit.alone.sqnrDb()) },
+                    { "without_db", jsonNumber(unit.without.sqnrDb()) }, { "mac_share", jsonNumber(unit.macShare) } });
+    }
+    return &rows;
+}
+
+/// sensitivity("/a/Conv").without_db
+Result<LessonValue> SnapshotFacts::sensitivityValue(const Path& path) const
+{
+    QS_TRY(const std::string name, textOf(path.front()));
+    QS_TRY(const LessonJson* rows, sensitivities(path.front().position));
+    if (const LessonJson* row = rowWith(*rows, "name", name))
+        return valueAt(*row, std::span(path).subspan(1));
+    std::vector<std::string> names;
+    for (const LessonJson& row : *rows)
+        names.push_back(row["name"].get<std::string>());
+    return unknown("quantized node", name, names, path.front().position);
+}
+
 /// largest("tensor", "clipped_fraction"): the name of the row with the largest number of that key.
 Result<LessonValue> SnapshotFacts::extremeName(const NamedPart& call) const
 {
     const auto* kind = call.arguments.size() == 2 ? std::get_if<std::string>(&call.arguments[0]) : nullptr;
     const auto* key = call.arguments.size() == 2 ? std::get_if<std::string>(&call.arguments[1]) : nullptr;
-    const auto [list, nameKey] = kind ? listOf(*kind) : std::pair("", "");
-    if (!key || !*list)
-        return badInput(call.name + "() takes \"tensor\", \"weight\", \"node\" or \"sample\", and a key in quotes, "
+    const bool measured = kind && *kind == "sensitivity";
+    const auto [list, nameKey] = measured ? std::pair("", "name") : kind ? listOf(*kind) : std::pair("", "");
+    if (!key || !*nameKey)
+        return badInput(call.name
+            + "() takes \"tensor\", \"weight\", \"node\", \"sample\", \"input\" or \"sensitivity\", and a key in "
+              "quotes, "
             + placeText(call.position));
+    static const LessonJson none = LessonJson::array();
+    const LessonJson* rows = &none;
+    if (measured) {
+        QS_TRY(rows, sensitivities(call.position));
+    } else if (m_document->contains(list)) {
+        rows = &(*m_document)[list];
+    }
     NamedPart member { {}, call.position, false, {} };
     Path path;
     for (size_t from = 0; from <= key->size();) { // "noise.clipping"
@@ -235,7 +295,7 @@ Result<LessonValue> SnapshotFacts::extremeName(const NamedPart& call) const
     }
     const LessonJson* best = nullptr;
     double held = 0;
-    for (const LessonJson& row : (*m_document)[list]) {
+    for (const LessonJson& row : *rows) {
         const auto found = valueAt(row, path);
         const double* value = found.ok() ? std::get_if<double>(&*found) : nullptr;
         if (value && (!best || (call.name == "largest" ? *value > held : *value < held))) {
@@ -265,15 +325,16 @@ Result<LessonValue> SnapshotFacts::memberValue(const Path& path) const
     }
     if (head.name == "samples" && !head.called && rest.empty())
         return LessonValue(all["samples"].get<double>());
-    if (head.name == "findings" && !head.called)
-        return valueAt(all["findings"], rest);
+    if ((head.name == "findings" || head.name == "network") && !head.called)
+        return valueAt(all[head.name], rest);
     if (head.name == "sample" || head.name == "finding") {
         const LessonJson& list = all[head.name == "sample" ? "sample_details" : "findings"];
         QS_TRY(const size_t index, indexOf(head, list.size()));
         return valueAt(list[index], rest);
     }
     std::vector<std::string> words { "tensor", "weight", "node", "output", "accuracy", "recipe", "element",
-        "float_element", "largest", "smallest", "samples", "sample", "finding", "findings" };
+        "float_element", "largest", "smallest", "samples", "sample", "finding", "findings", "file", "input", "network",
+        "sensitivity" };
     for (const auto& [name, value] : m_parameters)
         words.push_back(name);
     return unknown("word", head.name, words, head.position);

@@ -14,15 +14,17 @@ namespace qs {
 /// --json` and `explain --json`, by their keys. One thread at a time.
 class SnapshotFacts : public Vocabulary {
 public:
-    /// `before`: what `before(...)` is computed with; null: nothing. It is not owned.
+    /// `before`: what `before(...)` is computed with; null: nothing. It is not owned. `measured`: what was measured of
+    /// this snapshot so far, to be shared; null: nothing.
     SnapshotFacts(SnapshotPtr snapshot, size_t sample, std::map<std::string, LessonValue> parameters,
-        WorkContext work = {}, const SnapshotFacts* before = nullptr);
+        WorkContext work = {}, const SnapshotFacts* before = nullptr, std::shared_ptr<LessonJson> measured = nullptr);
     ~SnapshotFacts() override;
 
     Result<LessonValue> find(const std::vector<NamedPart>& path) const override;
     const Vocabulary* before() const override { return m_before; }
 
     const Snapshot& snapshot() const { return *m_snapshot; }
+    const SnapshotPtr& sharedSnapshot() const { return m_snapshot; }
     /// Whether a tensor, weight or node of that name is in either model.
     bool knows(const std::string& name) const;
     /// Whether both names mean one thing of this kind ("tensor", "weight", "node"): the float file's and the quantized
@@ -34,6 +36,10 @@ private:
     Result<LessonValue> nodeValue(const std::vector<NamedPart>& path) const;
     Result<LessonValue> recipeValue(const std::vector<NamedPart>& path) const;
     Result<LessonValue> elementValue(const std::vector<NamedPart>& path) const;
+    Result<LessonValue> fileValue(const std::vector<NamedPart>& path) const;
+    Result<LessonValue> sensitivityValue(const std::vector<NamedPart>& path) const;
+    /// Measured when it is asked for first: it needs two runs a node.
+    Result<const LessonJson*> sensitivities(size_t position) const;
     Result<LessonValue> extremeName(const NamedPart& call) const;
     Result<LessonValue> memberValue(const std::vector<NamedPart>& path) const;
 
@@ -44,6 +50,7 @@ private:
     const SnapshotFacts* m_before;
     std::unique_ptr<LessonJson> m_document, m_recipe;
     mutable std::map<std::string, LessonJson> m_elements; ///< explained so far, by tensor and place
+    std::shared_ptr<LessonJson> m_sensitivities; ///< JSON null: not measured
 };
 
 } // namespace qs

@@ -54,7 +54,8 @@ private slots:
         const Outcome o = quantscope({ "lesson", "list", "--json", "-" });
         QCOMPARE(o.code, 0);
         const json document = parsed(o.out);
-        QVERIFY(document["lessons"].size() >= 4);
+        QVERIFY(document["lessons"].size() >= 12);
+        QCOMPARE(document["lessons"][0]["id"], json("scale-and-zero-point")); // by course.json
         for (const json& lesson : document["lessons"])
             QVERIFY(!lesson["id"].get<std::string>().empty() && lesson["steps"] > 5);
         QVERIFY(quantscope({ "lesson", "list" }).out.contains("scale-and-zero-point: Scale and zero point"));
@@ -107,12 +108,14 @@ private slots:
     {
         const QString result = m_folder->path() + "/result.json";
         const Outcome o = talk({ m_folder->path() + "/small", "--json", result },
-            "?\nten\n0\n: tensor('image').zero_point\n77\n76\nactivation_type=uint8\nactivation_type=int8\n");
+            "?\nten\n0\n: tensor('image').zero_point\n77\n76\nactivation_type=uint8\n: recipe.activation_type\n"
+            "activation_type=int8 per_channel=true\n");
         QCOMPARE(o.code, 0);
         QCOMPARE(o.err, QByteArray());
         for (const char* text : { "Welcome to 5 pictures.", "## 1 of 2: One", "Hint 1: Think.", "'ten' is no number",
                  "Not right: too small by 76.\nNot 0.", "\n76\n", "Not right: too large by 1.", "Right: 76", "Yes.",
-                 "Not right: the goal is not reached", "Right: activation_type=int8", "That was the last step." })
+                 "Not right: the goal is not reached", " dB with it; : shows its numbers.", "> uint8\n",
+                 "Right: activation_type=int8 per_channel=true", "That was the last step." })
             QVERIFY2(o.out.contains(text) || o.out.contains(QByteArray("> ") + QByteArray(text).trimmed()),
                 QByteArray(text) + " is missing in " + o.out);
         const json document = parsed(contentOf(result));
@@ -136,6 +139,8 @@ private slots:
         const Outcome endless = talk({ m_folder->path() + "/small" }, QByteArray(3'000'000, '7') + "\n\xff\xfe\n.\n");
         QCOMPARE(endless.code, 0);
         QVERIFY(endless.out.size() < 20'000);
+        const Outcome examined = talk({ "examination" }, "?\n.\n");
+        QVERIFY2(examined.out.contains("There are no hints in this lesson."), examined.out);
     }
 
 private:
