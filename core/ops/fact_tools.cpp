@@ -96,6 +96,14 @@ Fact subgraphInputFact(const Graph& graph, size_t i, const Fact& given)
     return optional ? Fact {} : given;
 }
 
+Dims loopInputDims(const Graph& body, size_t input)
+{
+    if (input >= body.inputs().size())
+        return {};
+    const auto& declared = body.value(body.inputs()[input]).type.dims;
+    return declared && declared->size() == 1 ? Dims { knownDim(1) } : Dims {};
+}
+
 ListArgument listArgument(const InferContext& c, const std::string& name, size_t slot)
 {
     if (c.node.attributes.has(name))

@@ -34,6 +34,9 @@ Fact typeOnly(const Fact& f);
 /// anything.
 Fact subgraphInputFact(const Graph& graph, size_t i, const Fact& given);
 
+/// Of the iteration's number (0) and condition (1) that a Loop's body gets: scalars, or lists of one where it says so.
+Dims loopInputDims(const Graph& body, size_t input);
+
 /// A list of integers that old opsets give as attribute `name` and new ones as input `slot`.
 struct ListArgument {
     bool given = false;

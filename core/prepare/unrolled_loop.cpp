@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prepare/unrolled_loop.h"
 
+#include "core/ops/fact_tools.h"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -96,8 +98,10 @@ private:
         const auto inputs = m_body.inputs();
         size_t next = 0;
         if (m_shape.counts) {
-            names[nameOf(inputs[0])] = add(prefix + nameOf(inputs[0]), Tensor::scalar<int64_t>(i));
-            Tensor yes = Tensor::allocate(DType::Bool, {});
+            const auto shape = [&](size_t input) { return Shape(loopInputDims(m_body, input).size(), 1); };
+            names[nameOf(inputs[0])]
+                = add(prefix + nameOf(inputs[0]), Tensor::of<int64_t>(shape(0), std::vector<int64_t> { i }));
+            Tensor yes = Tensor::allocate(DType::Bool, shape(1));
             yes.fill<uint8_t>()[0] = 1;
             names[nameOf(inputs[1])] = add(prefix + nameOf(inputs[1]), std::move(yes));
             next = 2;

@@ -58,6 +58,8 @@ private slots:
     void loopStateMayChangeItsShape();
     void stackedValuesMayNot();
     void loopEndsEarly();
+    void loopCountsInTheDeclaredShape_data();
+    void loopCountsInTheDeclaredShape();
     void loopConditionMustBeOneBool();
     void endlessLoopIsCancelled();
     void loopIsNotFolded();
@@ -271,6 +273,38 @@ void ControlTests::loopEndsEarly()
     QCOMPARE(toInts((*made)[1]), (std::vector<int64_t> { 0, 1, 2, 3 }));
     QCOMPARE(numbers(runNet(plan, { Tensor::scalar(1.0f), Tensor::scalar(10.0f), truth(false) })),
         (std::vector<float> { 1 }));
+}
+
+void ControlTests::loopCountsInTheDeclaredShape_data()
+{
+    QTest::addColumn<bool>("list");
+    QTest::newRow("scalar") << false;
+    QTest::newRow("list of one") << true;
+}
+
+/// As ONNX Runtime: the number of the iteration and the condition have the rank that the body declares for them.
+void ControlTests::loopCountsInTheDeclaredShape()
+{
+    QFETCH(bool, list);
+    const Dims dims = list ? toDims({ 1 }) : Dims {};
+    Net counting;
+    counting.opset(11).input("i", DType::Int64, dims).input("go", DType::Bool, dims).outer({ "data" });
+    if (list)
+        counting.op("Squeeze", { "i" }, { "row" }, { { "axes", std::vector<int64_t> { 0 } } });
+    counting.op("Gather", { "data", list ? "row" : "i" }, { "taken" }).op("Identity", { "go" }, { "on" });
+    const auto inner = counting.output("go").output("taken").output("i").output("on").graph();
+    Net net;
+    net.input("data", DType::Float32, toDims({ 3, 2 })).constant("trips", Tensor::scalar<int64_t>(2));
+    net.op("Loop", { "trips", "" }, { "rows", "numbers", "conditions" }, { { "body", inner } }, { "data" });
+    const auto plan = net.output("rows").output("numbers").output("conditions").plan();
+    QVERIFY(plan->unsupported().empty());
+    const auto made = runNet(plan, { Tensor::of<float>({ 3, 2 }, { 1, 2, 3, 4, 5, 6 }) });
+    QCOMPARE(numbers(made), (std::vector<float> { 1, 2, 3, 4 }));
+    const Shape counted = list ? Shape { 2, 1 } : Shape { 2 };
+    QCOMPARE((*made)[1].shape(), counted);
+    QCOMPARE((*made)[2].shape(), counted);
+    for (const char* name : { "numbers", "conditions" })
+        QCOMPARE(plan->facts().of(plan->graph().findValue(name)).dims->size(), counted.size());
 }
 
 void ControlTests::loopConditionMustBeOneBool()

@@ -178,6 +178,12 @@ void LowerMlTests::linearModels()
     QVERIFY(close(numbers(run(c)), { 21.5, -1, 43.5, -3 }));
     c.node.attributes.set("targets", int64_t(3));
     QVERIFY(refusal(c).contains("3 targets"));
+    // Shorter rows take the first coefficients, as in ONNX Runtime (recorded with onnxruntime 1.31.1).
+    NodeCase shorter = mlCase("LinearClassifier", rows(2, { 1, 0, 0, 1, 1, 1 }), 2);
+    shorter.node.attributes.set("coefficients", Reals { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 });
+    shorter.node.attributes.set("intercepts", Reals { 0, 0, 0 });
+    shorter.node.attributes.set("classlabels_ints", Integers { 0, 1, 2 });
+    QVERIFY(close(numbers(run(shorter), 1), { 1, 3, 5, 2, 4, 6, 3, 7, 11 }));
 
     NodeCase classes = mlCase("LinearClassifier", rows(1, { 1, -1 }), 2);
     classes.node.attributes.set("coefficients", Reals { 2, -2 });

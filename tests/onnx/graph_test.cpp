@@ -65,6 +65,64 @@ private slots:
         QVERIFY(sentence(import(model)).find("tensor 'w': is given twice") != std::string::npos);
     }
 
+    void lastOfSeveralConstantsCounts_data()
+    {
+        QTest::addColumn<QStringList>("given"); // in this order; "wide" and "node" are others than the rest
+        QTest::addColumn<bool>("opens");
+        QTest::newRow("nodes") << QStringList { "constant", "constant" } << true;
+        QTest::newRow("node behind an initializer") << QStringList { "initializer", "constant" } << true;
+        QTest::newRow("initializers") << QStringList { "initializer", "initializer" } << true;
+        QTest::newRow("all") << QStringList { "initializer", "constant", "initializer", "constant" } << true;
+        QTest::newRow("node for an input") << QStringList { "input", "constant" } << true;
+        QTest::newRow("of other shapes") << QStringList { "wide", "constant" } << false;
+        QTest::newRow("a computed one") << QStringList { "node", "constant" } << false;
+        QTest::newRow("computed behind it") << QStringList { "constant", "node" } << false;
+    }
+
+    void lastOfSeveralConstantsCounts()
+    {
+        QFETCH(QStringList, given);
+        QFETCH(bool, opens);
+        auto model = emptyModel();
+        auto* g = model.mutable_graph();
+        addInput(g, "x", { 1 });
+        float number = 0;
+        float last = 0; // nodes stand behind initializers
+        for (const QString& what : given) {
+            ++number;
+            if (what == "input")
+                addInput(g, "t", { 1 });
+            if (what == "initializer")
+                addFloats(g, "t", { number });
+            if (what == "node")
+                addNode(g, "Neg", { "x" }, { "t" });
+            if (what != "constant" && what != "wide")
+                continue;
+            auto* t
+                = addAttribute(addNode(g, "Constant", {}, { "t" }), "value", onnx::AttributeProto::TENSOR)->mutable_t();
+            t->set_data_type(1);
+            t->add_dims(what == "wide" ? 2 : 1);
+            for (int i = 0; i < t->dims(0); ++i)
+                t->add_float_data(number);
+            last = number;
+        }
+        addNode(g, "Add", { "x", "t" }, { "y" });
+        addOutput(g, "y");
+        const auto opened = import(model);
+        QCOMPARE(opened.ok(), opens);
+        if (!opens) {
+            QVERIFY(sentence(opened).find("twice") != std::string::npos);
+            return;
+        }
+        const Graph& graph = (*opened)->graph;
+        QCOMPARE(namesOf(graph, graph.inputs()), Names { "x" });
+        QCOMPARE((*opened)->warnings.size(), size_t(given.contains("input") ? 0 : 1));
+        const Value& t = graph.value(graph.findValue("t"));
+        const Tensor* made = t.initializer ? &*t.initializer : graph.node(t.producer).attributes.get<Tensor>("value");
+        QVERIFY(made);
+        QCOMPARE(made->data<float>()[0], last == 0 ? number : last);
+    }
+
     void anyOrderOfNodes()
     {
         auto model = emptyModel();

@@ -19,6 +19,8 @@ private slots:
     void refusesScalesThatDoNotFit();
     void sizesOfIntegerPools();
     void sizesOfConcatenatedCodes();
+    void experimentalOperators_data();
+    void experimentalOperators();
 };
 
 void ElementwiseOpsTest::broadcastsShapes()
@@ -114,6 +116,55 @@ void ElementwiseOpsTest::sizesOfConcatenatedCodes()
     inputs[2] = fact(DType::UInt8, toDims({ 1, 3, 4 }));
     inputs[5] = fact(DType::UInt8, toDims({ 1, 2, 4 }));
     QCOMPARE(dimsText(*(*infer(node, inputs))[0].dims), std::string("1x5x4"));
+}
+
+/// What ONNX Runtime 1.31.1 takes and refuses.
+void ElementwiseOpsTest::experimentalOperators_data()
+{
+    QTest::addColumn<QString>("type");
+    QTest::addColumn<QString>("attribute");
+    QTest::addColumn<QList<int>>("numbers");
+    QTest::addColumn<QString>("wanted"); ///< dims for 2 x 3 x 4 x 5
+    QTest::newRow("affine") << "Affine"
+                            << "" << QList<int> {} << "2x3x4x5";
+    QTest::newRow("scale") << "Scale"
+                           << "" << QList<int> {} << "2x3x4x5";
+    QTest::newRow("softplus") << "ParametricSoftplus"
+                              << "" << QList<int> {} << "2x3x4x5";
+    QTest::newRow("tanh") << "ScaledTanh"
+                          << "" << QList<int> {} << "2x3x4x5";
+    QTest::newRow("biases") << "ImageScaler"
+                            << "bias" << QList<int> { 1, 2, 3 } << "2x3x4x5";
+    QTest::newRow("too few biases") << "ImageScaler"
+                                    << "bias" << QList<int> { 1, 2 } << "issue";
+    QTest::newRow("crop") << "Crop"
+                          << "border" << QList<int> { 1, 0, 2, 1 } << "2x3x3x2";
+    QTest::newRow("crop to nothing") << "Crop"
+                                     << "border" << QList<int> { 3, 0, 2, 0 } << "2x3x4x0";
+    QTest::newRow("crop too much") << "Crop"
+                                   << "border" << QList<int> { 3, 0, 3, 0 } << "issue";
+    QTest::newRow("negative border") << "Crop"
+                                     << "border" << QList<int> { 1, -1, 0, 0 } << "issue";
+    QTest::newRow("three borders") << "Crop"
+                                   << "border" << QList<int> { 0, 0, 0 } << "issue";
+}
+
+void ElementwiseOpsTest::experimentalOperators()
+{
+    QFETCH(QString, type);
+    QFETCH(QString, attribute);
+    QFETCH(QList<int>, numbers);
+    QFETCH(QString, wanted);
+    Node node = makeNode(type.toStdString(), 1, 1, {}, 9);
+    if (attribute == "bias")
+        node.attributes.set("bias", std::vector<float>(numbers.begin(), numbers.end()));
+    else if (!attribute.isEmpty())
+        node.attributes.set(attribute.toStdString(), std::vector<int64_t>(numbers.begin(), numbers.end()));
+    const auto found = infer(node, { ofShape({ 2, 3, 4, 5 }) });
+    QCOMPARE(found.ok() ? dims(found) : "issue", wanted);
+    node.opset = 10;
+    const auto later = infer(node, { ofShape({ 2, 3, 4, 5 }) });
+    QVERIFY(!later.ok() && later.issue().what.find("opset 9") != std::string::npos);
 }
 
 int runElementwiseOpsTests(int argc, char** argv)

@@ -87,7 +87,8 @@ void SequenceOpsTest::stft()
     QCOMPARE(dimsOf("STFT", { ofShape({ 2, 128, 1 }), number(8), kAbsent, number(20) }, { { "onesided", int64_t(0) } }),
         QString("2x14x20x2"));
     QCOMPARE(dimsOf("STFT", { kUnknown, number(8) }), QString("?x?x?x2"));
-    QCOMPARE(dimsOf("STFT", { ofShape({ 128, 1 }), number(8) }), QString("issue"));
+    QCOMPARE(dimsOf("STFT", { ofShape({ 2, 128 }), number(8), ofShape({ 16 }) }), QString("2x15x9x2"));
+    QCOMPARE(dimsOf("STFT", { ofShape({ 128 }), number(8) }), QString("issue"));
 }
 
 void SequenceOpsTest::windowsAndMel()

@@ -103,6 +103,7 @@ private slots:
     void wrongNamesAndShapes();
     void scanIsUnrolled_data();
     void scanIsUnrolled();
+    void loopIsUnrolled_data();
     void loopIsUnrolled();
     void whatCannotBeUnrolled_data();
     void whatCannotBeUnrolled();
@@ -299,27 +300,38 @@ void ExpandBodiesTests::scanIsUnrolled()
     QCOMPARE(sums, 4);
 }
 
+void ExpandBodiesTests::loopIsUnrolled_data()
+{
+    QTest::addColumn<bool>("list"); // what the body declares for the number of the iteration and the condition
+    QTest::newRow("scalars") << false;
+    QTest::newRow("lists of one") << true;
+}
+
 void ExpandBodiesTests::loopIsUnrolled()
 {
+    QFETCH(bool, list);
+    const Dims counted = list ? toDims({ 1 }) : Dims {};
     const auto body = Part()
                           .outer({ "x" })
-                          .input("i", DType::Int64, Dims {})
-                          .input("go", DType::Bool, Dims {})
+                          .input("i", DType::Int64, counted)
+                          .input("go", DType::Bool, counted)
                           .input("state", DType::Float32, toDims({ 2 }))
                           .input("kept", DType::Float32, toDims({ 2 }))
                           .op("Identity", { "go" }, { "still" })
                           .op("Cast", { "i" }, { "number" }, { { "to", int64_t(1) } })
                           .op("Mul", { "x", "number" }, { "part" })
                           .op("Add", { "state", "part" }, { "next" })
-                          .output({ "still", "next", "kept", "part" })
+                          .op("Shape", { "i" }, { "shape" })
+                          .output({ "still", "next", "kept", "part", "shape" })
                           .graph();
     const auto net = [&] {
         return Part()
             .input("x", DType::Float32, toDims({ 2 }))
             .constant("trips", Tensor::scalar<int64_t>(3))
             .constant("on", truth(true))
-            .op("Loop", { "trips", "on", "x", "x" }, { "sum", "same", "parts" }, { { "body", body } }, { "x" })
-            .output({ "sum", "same", "parts" })
+            .op("Loop", { "trips", "on", "x", "x" }, { "sum", "same", "parts", "shapes" }, { { "body", body } },
+                { "x" })
+            .output({ "sum", "same", "parts", "shapes" })
             .draft();
     };
     GraphDraft unrolled = net();
@@ -328,7 +340,7 @@ void ExpandBodiesTests::loopIsUnrolled()
     QCOMPARE(made->loops, size_t(1));
     const std::vector<Tensor> x { noise({ 2 }, 9) };
     const auto before = run(net(), x);
-    QCOMPARE(before.size(), size_t(10));
+    QCOMPARE(before.size(), size_t(list ? 13 : 10));
     QCOMPARE(run(unrolled, x), before);
 }
 

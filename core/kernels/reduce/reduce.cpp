@@ -232,7 +232,7 @@ template <class T> void reduce(ReduceKind kind, const ReducePlan& p, const T* x,
     }
 }
 
-template <class T> void meanVarianceNormalize(const ReducePlan& p, const T* x, T* y) noexcept
+template <class T> void meanVarianceNormalize(const ReducePlan& p, const T* x, T* y, bool byDeviation) noexcept
 {
     const int64_t outputs = p.runFolded ? 1 : p.run, length = p.runFolded ? p.run : 1;
     const double count = double(p.foldedCount());
@@ -247,13 +247,13 @@ template <class T> void meanVarianceNormalize(const ReducePlan& p, const T* x, T
             forEach([&](int64_t e) { sum += double(x[e]); });
             const double mean = sum / count;
             forEach([&](int64_t e) { squares += (double(x[e]) - mean) * (double(x[e]) - mean); });
-            const double deviation = std::sqrt(squares / count) + 1e-9;
+            const double deviation = byDeviation ? std::sqrt(squares / count) + 1e-9 : 1;
             forEach([&](int64_t e) { y[e] = T((double(x[e]) - mean) / deviation); });
         }
 }
 
-template void meanVarianceNormalize<float>(const ReducePlan&, const float*, float*) noexcept;
-template void meanVarianceNormalize<double>(const ReducePlan&, const double*, double*) noexcept;
+template void meanVarianceNormalize<float>(const ReducePlan&, const float*, float*, bool) noexcept;
+template void meanVarianceNormalize<double>(const ReducePlan&, const double*, double*, bool) noexcept;
 
 template <class T> void argReduce(ArgKind kind, ArgTie tie, const AxisShape& s, const T* x, int64_t* y) noexcept
 {

@@ -30,8 +30,9 @@ template <class T> void reduce(ReduceKind kind, const ReducePlan& plan, const T*
 void reduceReference(ReduceKind kind, const Shape& shape, const std::vector<bool>& reduced, std::span<const double> x,
     std::span<double> y);
 
-/// (x - mean) / (standard deviation + 1e-9) over the folded axes. T: float, double.
-template <class T> void meanVarianceNormalize(const ReducePlan& plan, const T* x, T* y) noexcept;
+/// (x - mean) / (standard deviation + 1e-9) over the folded axes, or x - mean. T: float, double.
+template <class T>
+void meanVarianceNormalize(const ReducePlan& plan, const T* x, T* y, bool byDeviation = true) noexcept;
 
 enum class ArgKind { Max, Min };
 enum class ArgTie { First, Last };

@@ -62,7 +62,8 @@ Status GraphReader::take(const std::string& name)
 
 Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& scope, Names& captured)
 {
-    Building b { GraphBuilder(safeText(proto.name())), {}, {}, {} };
+    Building b { GraphBuilder(safeText(proto.name())), {}, {}, {}, {} };
+    findRepeated(b, proto, scope);
     for (const auto& tensor : proto.initializer())
         b.constants.insert(scope.resolve(tensor.name()));
     for (const auto& tensor : proto.sparse_initializer())
@@ -72,7 +73,8 @@ Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& sco
     for (const auto& n : proto.node()) {
         if (stopAsked())
             return cancelled();
-        QS_CHECK(node(b, n, scope));
+        if (!b.repeated.superseded.contains(&n))
+            QS_CHECK(node(b, n, scope));
     }
     QS_CHECK(outputs(b, proto, scope));
     for (const auto& info : proto.value_info()) {
@@ -89,6 +91,18 @@ Result<Graph> GraphReader::graph(const onnx::GraphProto& proto, const Scope& sco
     if (!scope.enclosing && !scope.caller)
         m_valueNotes = valueNotesOf(proto, scope);
     return std::move(b.builder).finish();
+}
+
+void GraphReader::findRepeated(Building& b, const onnx::GraphProto& proto, const Scope& scope)
+{
+    if (scope.enclosing || scope.caller)
+        return;
+    b.repeated = repeatedConstants(proto);
+    for (const std::string& name : b.repeated.defaults)
+        b.constants.insert(scope.resolve(name));
+    if (!b.repeated.firstName.empty())
+        m_warnings.insert("constants are given more than once, first '" + safeText(b.repeated.firstName)
+            + "'; the last one of a name counts");
 }
 
 Status GraphReader::inputs(Building& b, const onnx::GraphProto& proto, const Scope& scope)
@@ -115,7 +129,8 @@ Status GraphReader::inputs(Building& b, const onnx::GraphProto& proto, const Sco
 Status GraphReader::initializers(Building& b, const onnx::GraphProto& proto, const Scope& scope)
 {
     for (const auto& tensor : proto.initializer())
-        QS_CHECK(initializer(b, scope.resolve(tensor.name()), m_tensors.read(tensor)));
+        if (!b.repeated.superseded.contains(&tensor))
+            QS_CHECK(initializer(b, scope.resolve(tensor.name()), m_tensors.read(tensor)));
     for (const auto& tensor : proto.sparse_initializer())
         QS_CHECK(initializer(b, scope.resolve(tensor.values().name()), m_tensors.readSparse(tensor)));
     return {};

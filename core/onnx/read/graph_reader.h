@@ -5,6 +5,7 @@
 #include "core/graph/value_notes.h"
 #include "core/onnx/read/notes_reader.h"
 #include "core/onnx/read/reading_budget.h"
+#include "core/onnx/read/repeated_constants.h"
 #include "core/onnx/read/scope.h"
 #include "core/onnx/read/taken_names.h"
 #include "core/onnx/read/tensor_reader.h"
@@ -38,10 +39,12 @@ private:
         std::unordered_set<std::string> made; ///< inputs, initializers and node outputs so far
         std::unordered_set<std::string> constants; ///< the initializers among them
         std::vector<std::string> read; ///< names its nodes, their subgraphs and its outputs read
+        RepeatedConstants repeated; ///< of a main graph
     };
     using Names = std::vector<std::string>;
 
     Result<Graph> graph(const onnx::GraphProto& proto, const Scope& scope, Names& captured);
+    void findRepeated(Building& b, const onnx::GraphProto& proto, const Scope& scope);
     Status inputs(Building& b, const onnx::GraphProto& proto, const Scope& scope);
     Status initializers(Building& b, const onnx::GraphProto& proto, const Scope& scope);
     Status initializer(Building& b, const std::string& name, Result<Tensor> tensor);

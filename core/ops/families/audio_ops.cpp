@@ -63,12 +63,13 @@ Result<Facts> inferStft(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 2));
     const Fact& x = *c.input(0);
-    if (x.dims && x.dims->size() != 3)
-        return inferIssue(c.node, "its signal has shape " + dimsText(*x.dims) + ", but needs rank 3");
+    if (x.dims && x.dims->size() != 3 && x.dims->size() != 2)
+        return inferIssue(c.node, "its signal has shape " + dimsText(*x.dims) + ", but needs rank 2 or 3");
     Dims out { unknownDim(), unknownDim(), unknownDim(), knownDim(2) };
     if (!x.dims)
         return Facts { fact(x.dtype, std::move(out)) };
-    QS_CHECK(needParts(c, *x.dims));
+    if (x.dims->size() == 3)
+        QS_CHECK(needParts(c, *x.dims));
     out[0] = (*x.dims)[0];
     Dim length = (*x.dims)[1];
     if (const Fact* window = c.input(2); window)

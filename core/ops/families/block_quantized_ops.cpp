@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
-#include "core/ops/families/microsoft_ops.h"
+#include "core/ops/families/parts.h"
 
 /// Weights stored as small codes in blocks: MatMulNBits, MatMulBnb4, GatherBlockQuantized of com.microsoft.
 namespace qs {

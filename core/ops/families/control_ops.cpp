@@ -117,7 +117,8 @@ Result<Facts> inferLoop(const InferContext& c)
     if (body->inputs().size() != states + 2 || body->outputs().size() < states + 1)
         return inferIssue(c.node, "its body does not fit its inputs");
     const Facts initial(c.inputs.begin() + 2, c.inputs.end());
-    const BodyFacts b = loopBody(c, *body, { fact(DType::Int64, Dims {}), fact(DType::Bool, Dims {}) }, initial, {}, 1);
+    const Facts counted { fact(DType::Int64, loopInputDims(*body, 0)), fact(DType::Bool, loopInputDims(*body, 1)) };
+    const BodyFacts b = loopBody(c, *body, counted, initial, {}, 1);
     Facts out;
     for (size_t i = 0; i < c.node.outputs.size() && i + 1 < b.outputs.size(); ++i) {
         const Fact& one = b.outputs[i + 1];

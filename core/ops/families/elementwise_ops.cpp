@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
+#include "core/ops/families/parts.h"
 #include "core/ops/op.h"
 
 #include "core/tensor/convert.h"
@@ -196,6 +197,7 @@ void registerElementwiseOps(OpRegistry& r)
     r.add({ "", "Where", inferWhere, Tolerance::Exact });
     r.add({ "", "Cast", inferCast, Tolerance::Exact });
     r.add({ "", "CastLike", inferCastLike, Tolerance::Exact });
+    registerExperimentalOps(r);
 }
 
 } // namespace qs

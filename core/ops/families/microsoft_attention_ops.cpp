@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"
-#include "core/ops/families/microsoft_ops.h"
+#include "core/ops/families/parts.h"
 
 /// Embeddings and attention of com.microsoft.
 namespace qs {
@@ -82,12 +82,14 @@ Result<Facts> inferMultiHead(const InferContext& c)
         row = size.known() ? knownDim(size.value * heads) : unknownDim();
         keys = dimOf(k, 2);
     }
-    const Dim total = past ? sum(dimOf(past, 2), keys) : keys;
+    const bool shared = past && c.input(8); // the present lies in the past's buffer
+    const Dim total = shared ? unknownDim() : past ? sum(dimOf(past, 2), keys) : keys;
+    const Dim present = shared ? dimOf(past, 2) : total;
     const Dim keySize = rank(q) == 5 ? dimOf(q, 4) : quotient(dimOf(q, 2), heads);
     const Dim batch = dimOf(q, 0), tokens = dimOf(q, 1), n = knownDim(heads);
     return cut(c,
-        { fact(q->dtype, Dims { batch, tokens, row }), fact(q->dtype, Dims { batch, n, total, keySize }),
-            fact(q->dtype, Dims { batch, n, total, quotient(row, heads) }),
+        { fact(q->dtype, Dims { batch, tokens, row }), fact(q->dtype, Dims { batch, n, present, keySize }),
+            fact(q->dtype, Dims { batch, n, present, quotient(row, heads) }),
             fact(q->dtype, Dims { batch, n, tokens, total }) });
 }
 

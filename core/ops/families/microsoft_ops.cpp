@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/ops/families/microsoft_ops.h"
+#include "core/ops/families/parts.h"
 
 #include "core/graph/domains.h"
 #include "core/ops/fact_tools.h"

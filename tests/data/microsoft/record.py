@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records what ONNX Runtime computes for its own operators: each case a model that also stores, as initializers which no
+"""Records what ONNX Runtime computes for its own operators, and for what the standard does not define: each case a model that also stores, as initializers which no
 node reads, what to feed ("feed:NAME") and what came out ("expected:NAME").
 
     record.py [--out FOLDER] [--only PREFIX] [--seed N] [--times N]
@@ -439,10 +439,114 @@ def ms_quantize():
     return c
 
 
+def masks_of_attention():
+    """Masks that stand for none, and those that say more than how many keys count."""
+    c = Case("masks_of_attention")
+    x, w, b = c.feed("x", floats(2, 3, 6)), c.store("w", floats(6, 24)), c.store("b", floats(24))
+    past = c.feed("past", floats(2, 2, 2, 2, 4))
+    one, each = c.feed("one", np.array([[0]], np.int32)), c.feed("each", np.array([[0], [1]], np.int32))
+    ends = c.feed("ends", np.array([2, 3, 0, 3, 6, 0, 3, 6], np.int32))
+    for mask in (one, each, ends):
+        c.node("Attention", [x, w, b, mask], num_heads=2)
+        c.node("Attention", [x, w, b, mask], num_heads=2, unidirectional=1)
+        c.node("Attention", [x, w, b, mask, past], 2, num_heads=2, unidirectional=1)
+    return c
+
+
+def cached_keys():
+    """Keys and values of a cache with a bias, which is the queries' alone; fewer queries than keys in order."""
+    c = Case("cached_keys")
+    q, b = c.feed("q", floats(2, 3, 8)), c.store("b", floats(24))
+    k, v = c.feed("k", floats(2, 2, 5, 4)), c.feed("v", floats(2, 2, 5, 4))
+    pk, pv = c.feed("pk", floats(2, 2, 2, 4)), c.feed("pv", floats(2, 2, 2, 4))
+    mask = c.feed("mask", np.array([[1, 0, 1, 1, 0], [1, 1, 1, 1, 1]], np.int32))
+    c.node("MultiHeadAttention", [q, k, v, b], 3, num_heads=2)
+    c.node("MultiHeadAttention", [q, k, v, b, mask], num_heads=2)
+    c.node("MultiHeadAttention", [q, k, v, b], num_heads=2, unidirectional=1)
+    c.node("MultiHeadAttention", [q, k, v, b, "", "", pk, pv], 3, num_heads=2, unidirectional=1)
+    few = c.feed("few", floats(2, 7, 8))
+    c.node("MultiHeadAttention", [few, k, v], num_heads=2, unidirectional=1)
+    return c
+
+
+def shared_past():
+    """A past with room for the present, of one token and of several, with and without beams."""
+    c = Case("shared_past")
+    b = c.store("b", floats(24))
+    pk, pv = c.feed("pk", floats(4, 2, 7, 4)), c.feed("pv", floats(4, 2, 7, 4))
+    beams = c.feed("beams", RNG.integers(0, 2, (2, 2, 7)).astype(np.int32))
+    no_beams = c.feed("no_beams", np.zeros((4, 1, 7), np.int32))
+    lengths = [c.feed(f"past{n}", np.array([n], np.int32)) for n in (0, 3, 6)]
+    for tokens in (1, 3):
+        q, k, v = (c.feed(f"{n}{tokens}", floats(4, tokens, 8)) for n in "qkv")
+        for n, length in zip((0, 3, 6), lengths):
+            if n + tokens > 7:
+                continue
+            c.node("MultiHeadAttention", [q, k, v, b, "", "", pk, pv, length], 3, num_heads=2)
+            c.node("MultiHeadAttention", [q, k, v, b, "", "", pk, pv, length, beams], 3, num_heads=2, unidirectional=1)
+            c.node("MultiHeadAttention", [q, k, v, "", "", "", pk, pv, length, no_beams], 3, num_heads=2, unidirectional=1)
+    mask, bias = c.feed("mask", RNG.integers(0, 2, (4, 4)).astype(np.int32)), c.feed("bias", floats(4, 2, 1, 4))
+    c.node("MultiHeadAttention", ["q1", "k1", "v1", b, mask, bias, pk, pv, lengths[1]], 3, num_heads=2)
+    k4, v4 = c.feed("k4", floats(4, 2, 2, 4)), c.feed("v4", floats(4, 2, 2, 4))
+    # without a past the length says nothing
+    c.node("MultiHeadAttention", ["q1", k4, v4, b, "", "", "", "", lengths[1], beams], num_heads=2)
+    return c
+
+
+def experimental(opset=7):
+    """What ONNX Runtime still has of the standard's experimental operators."""
+    c = Case(f"experimental_{opset}", ir=6, opset=opset)
+    run = lambda op, inputs, **attributes: c.node(op, inputs, domain="", **attributes)
+    x, y = c.feed("x", floats(2, 3, 4, 5, scale=2)), c.feed("y", floats(3, 7, scale=20))
+    for value in (x, y):
+        run("Affine", [value])
+        run("Affine", [value], alpha=1.7, beta=-0.3)
+        run("Scale", [value])
+        run("Scale", [value], scale=0.3)
+        for alpha, beta in ((2.0, 3.0), (-0.7, 0.4)):
+            run("ScaledTanh", [value], alpha=alpha, beta=beta)
+            run("ParametricSoftplus", [value], alpha=alpha, beta=beta)
+    run("ImageScaler", [x], bias=[0.5, -1.5, 3.0])
+    run("ImageScaler", [x], bias=[0.5, -1.5, 3.0], scale=0.25)
+    run("Crop", [x], border=[1, 0, 2, 1])
+    run("Crop", [x], border=[1, 2, 4, 4], scale=[2, 3])
+    run("Crop", [x], border=[0, 0, 0, 0])
+    run("ThresholdedRelu", [x])
+    one, two = c.store("one", np.array([1, -3])), c.store("two", np.array([1000, -1]))
+    run("DynamicSlice", [x, one, two])
+    run("DynamicSlice", [x, one, two, c.store("axes", np.array([2, -1]))])
+    run("DynamicSlice", [c.feed("i", np.arange(12).reshape(3, 4)), *(c.feed(f"s{k}", np.array([v], np.int32)) for k, v in enumerate((1, 3, 1)))])
+    if opset < 9:
+        for value in (x, y, c.feed("z", floats(2, 3, 2, 2, 2))):
+            for across in (0, 1):
+                run("MeanVarianceNormalization", [value], across_channels=across)
+                run("MeanVarianceNormalization", [value], across_channels=across, normalize_variance=0)
+    else:
+        run("MeanVarianceNormalization", [y])
+        run("MeanVarianceNormalization", [y], axes=[1, 5])
+    return c
+
+
+def signals():
+    """STFT of signals with and without a last axis of one number."""
+    c = Case("signals", opset=17)
+    x, d = c.feed("x", floats(2, 20)), c.feed("d", floats(2, 20, dtype=np.float64))
+    column = c.feed("column", floats(2, 20, 1))
+    w = c.store("w", np.hanning(8).astype(np.float32))
+    step, length = c.store("step", np.array(3)), c.store("length", np.array(8))
+    for onesided in (0, 1):
+        c.node("STFT", [x, step, w], domain="", onesided=onesided)
+        c.node("STFT", [x, step, "", length], domain="", onesided=onesided)
+        c.node("STFT", [d, step, "", length], domain="", onesided=onesided)
+        c.node("STFT", [column, step, w, length], domain="", onesided=onesided)
+    return c
+
+
 CASES = [fused_conv, fused_gemm, fused_matmul, gelus, skip_norms, nhwc, lambda: skip_norms(np.float16), embed, embed_quantized,
          *[lambda b=b, v=v: nbits(b, v) for b in (2, 4, 8) for v in (0, 4)], lambda: nbits(4, 0, np.float16), bnb4,
          gather_blocks, attention, attention_quantized, multi_head, group_query, rotary, integer_products, qlinear,
-         lambda: qlinear(np.int8), ms_quantize]
+         lambda: qlinear(np.int8), ms_quantize, masks_of_attention, cached_keys, shared_past, experimental,
+         lambda: experimental(9), signals]
 
 
 def main():

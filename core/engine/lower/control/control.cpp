@@ -3,6 +3,7 @@
 #include "core/engine/lower/control/stacked_values.h"
 #include "core/engine/registry/registry.h"
 #include "core/engine/run/subgraph.h"
+#include "core/ops/fact_tools.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -66,6 +67,7 @@ Result<LoweredNode> lowerIf(const LowerContext& c)
 struct LoopStep {
     std::shared_ptr<const Subgraph> body;
     size_t states = 0;
+    Shape iteration, condition; ///< of these two as the body gets them
 
     Status run(StepContext& c) const;
 };
@@ -85,13 +87,13 @@ Status LoopStep::run(StepContext& c) const
     std::vector<Tensor> values(states + 2);
     for (size_t i = 0; i < states; ++i)
         values[i + 2] = c.in(i + 2);
-    values[1] = c.allocate(DType::Bool, {});
+    values[1] = c.allocate(DType::Bool, condition);
     values[1].fill<uint8_t>()[0] = 1;
     std::vector<StackedValues> stacked(body->outputCount() - 1 - states);
     for (int64_t i = 0; go && i < trips; ++i) {
         if (c.isCancelled())
             return cancelled();
-        values[0] = c.allocate(DType::Int64, {});
+        values[0] = c.allocate(DType::Int64, iteration);
         values[0].fill<int64_t>()[0] = i;
         QS_TRY(std::vector<Tensor> made, body->run(c, values));
         QS_TRY(go, truth(made[0]));
@@ -115,7 +117,12 @@ Result<LoweredNode> lowerLoop(const LowerContext& c)
         return badInput("it needs a trip count and a condition, even empty ones", {}, "export the model again");
     LoopStep step;
     step.states = c.node.inputs.size() - 2;
+    const auto* graph = c.node.attributes.get<std::shared_ptr<const Graph>>("body");
     std::vector<Fact> inputs { { DType::Int64, Dims {}, {} }, { DType::Bool, Dims {}, {} } };
+    for (size_t i = 0; graph && *graph && i < 2; ++i)
+        inputs[i].dims = loopInputDims(**graph, i);
+    step.iteration = Shape(inputs[0].dims->size(), 1);
+    step.condition = Shape(inputs[1].dims->size(), 1);
     for (size_t i = 0; i < step.states; ++i)
         inputs.push_back({ c.inputType(i + 2), {}, {} });
     LoweredNode lowered;

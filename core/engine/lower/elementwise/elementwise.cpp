@@ -264,6 +264,7 @@ void lowerElementwise(LoweringRegistry& r)
     r.add("", "IsInf", lowerFloatTest);
     lowerElementwiseBinary(r);
     lowerCasts(r);
+    lowerExperimental(r);
 }
 
 } // namespace qs

@@ -8,5 +8,6 @@ namespace qs {
 // Parts of the element-wise family, called by lowerElementwise().
 void lowerElementwiseBinary(LoweringRegistry&); ///< two and more operands, comparisons, Where, BiasGelu
 void lowerCasts(LoweringRegistry&); ///< Cast, CastLike
+void lowerExperimental(LoweringRegistry&); ///< Affine, Crop, ImageScaler ... of opsets up to 9
 
 } // namespace qs

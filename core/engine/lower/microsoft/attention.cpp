@@ -2,6 +2,7 @@
 #include "core/engine/lower/microsoft/attention.h"
 
 #include "core/engine/lower/common/movement.h"
+#include "core/engine/lower/microsoft/shared_past.h"
 #include "core/engine/registry/registry.h"
 #include "core/graph/domains.h"
 
@@ -62,14 +63,18 @@ struct MaskShape {
     int64_t batch, queries, keys, past;
 };
 
-/// One value a key (1-D: only so many count, from a first one on; 2-D), or one a query and key (3-D).
+/// One value a key (1-D: only so many count, from a first one on; 2-D), or one a query and key (3-D). A single one, or
+/// one a sample, stands for no mask at all. 3 * batch + 2 numbers begin with how many count.
 Status applyMask(const Tensor& mask, const MaskShape& m, double filter, Tensor& out)
 {
     if (!isInteger(mask.dtype()))
         return badInput("the mask must hold integers");
     const std::vector<int64_t> v = toInts(mask);
     const Shape& shape = mask.shape();
-    const bool ends = shape == Shape { m.batch }, ranges = shape == Shape { 2 * m.batch } && m.batch > 0;
+    if (m.keys != 1 && (shape == Shape { 1, 1 } || shape == Shape { m.batch, 1 }))
+        return {};
+    const bool ends = shape == Shape { m.batch } || shape == Shape { 3 * m.batch + 2 },
+               ranges = shape == Shape { 2 * m.batch } && m.batch > 0;
     const bool keys = shape == Shape { m.batch, m.keys }, all = shape == Shape { m.batch, m.queries, m.keys };
     if (!ends && !ranges && !keys && !all)
         return badInput("a mask of shape " + shapeText(shape) + " is not supported here");
@@ -87,14 +92,14 @@ Status applyMask(const Tensor& mask, const MaskShape& m, double filter, Tensor& 
     return {};
 }
 
-/// Later tokens are left out of each query.
+/// Later tokens are left out of each query but the last, which sees every key (also where there are more than queries).
 void applyOrder(const MaskShape& m, Tensor& out)
 {
     double* to = maskData(out);
     for (int64_t b = 0; b < m.batch; ++b)
         for (int64_t q = 0; q < m.queries; ++q)
             for (int64_t k = 0; k < m.keys; ++k, ++to)
-                if (k > m.past + q)
+                if (k > m.past + q && q + 1 < m.queries)
                     *to = double(std::numeric_limits<float>::lowest());
 }
 
@@ -337,8 +342,10 @@ private:
     Result<Tensor> part(const Tensor& t)
     {
         Tensor rows = asWorkType(m_step, t, m_work);
-        if (t.rank() == 4)
-            return rows; // a cache: heads first, no bias
+        if (t.rank() == 4) { // a cache: heads first, with its part of the bias added before
+            m_used += m_bias.valid() ? t.dim(1) * t.dim(3) : 0;
+            return rows;
+        }
         if (t.rank() != 3 || t.dim(2) % m_head.heads)
             return badInput("an input of shape " + shapeText(t.shape()) + " does not hold "
                 + std::to_string(m_head.heads) + " heads");
@@ -369,12 +376,35 @@ private:
     int64_t m_used = 0;
 };
 
+/// The presents are the buffers of the past with the new tokens in their places. Single tokens follow their beams.
+Status attendInBuffer(StepContext& s, const AttentionHead& head, KernelMode mode, AttentionTensors t, DType type)
+{
+    QS_TRY(SharedPast past, sharedPast(s, t.k.dim(2)));
+    const Tensor keys = asWorkType(s, *past.keys, t.k.dtype()), values = asWorkType(s, *past.values, t.v.dtype());
+    const auto fits = [](const Tensor& buffer, const Tensor& fresh) {
+        return buffer.dim(0) == fresh.dim(0) && buffer.dim(1) == fresh.dim(1) && buffer.dim(3) == fresh.dim(3);
+    };
+    if (!fits(keys, t.k) || !fits(values, t.v))
+        return badInput("pasts of shape " + shapeText(keys.shape()) + " and " + shapeText(values.shape())
+            + " do not fit the keys and values");
+    const bool single = t.q.dim(2) == 1;
+    QS_TRY(t.pastK, knownTokens(s, past, keys, single));
+    QS_TRY(t.pastV, knownTokens(s, past, values, single));
+    Tensor presentKeys = filledBuffer(s, past, keys, t.k), presentValues = filledBuffer(s, past, values, t.v);
+    QS_CHECK(attend(s, head, mode, std::move(t), s.input(4), s.input(5), type, false));
+    s.setOutput(1, asStored(s, std::move(presentKeys), type));
+    s.setOutput(2, asStored(s, std::move(presentValues), type));
+    return {};
+}
+
 Status runMultiHead(const AttentionHead& head, KernelMode mode, StepContext& s)
 {
     QS_CHECK(needInputs(s, 1));
     const DType type = s.in(0).dtype(), work = attentionWork(type, mode);
     QS_CHECK(needFloat(type));
     QS_TRY(AttentionTensors t, HeadInputs(s, head, work).read());
+    if (s.input(6) && s.input(7) && s.input(8))
+        return attendInBuffer(s, head, mode, std::move(t), type);
     if (s.input(6) && s.input(7)) {
         t.pastK = asWorkType(s, s.in(6), work);
         t.pastV = asWorkType(s, s.in(7), work);
@@ -386,8 +416,6 @@ Result<LoweredNode> lowerMultiHead(const LowerContext& c)
 {
     QS_CHECK(needFloat(c.inputType(0)));
     QS_CHECK(rejectAttributes(c.node));
-    if (c.node.hasInput(8) || c.node.hasInput(9))
-        return badInput("a past that shares its buffer with the present is not supported");
     if (c.node.outputs.size() > 3 && c.node.outputs[3].valid())
         return badInput("the output of the scores is not supported");
     return LoweredNode { [head = attentionHead(c.node), mode = c.mode](

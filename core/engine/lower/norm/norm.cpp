@@ -6,6 +6,8 @@
 
 #include "core/kernels/reduce/reduce.h"
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -20,7 +22,8 @@ struct NormStep {
     bool flattens = false; ///< Softmax and the like before opset 13: everything from the axis on is one axis
     int64_t order = 2; ///< LpNormalization
     LocalResponse response;
-    std::vector<int64_t> axes; ///< MeanVarianceNormalization
+    std::vector<int64_t> axes; ///< MeanVarianceNormalization; those that an input does not have count for nothing
+    bool byDeviation = true; ///< MeanVarianceNormalization: false: the mean is taken away, and that is all
 };
 
 Result<AxisShape> softmaxShape(const NormStep& step, const Tensor& x)
@@ -82,12 +85,11 @@ Status runAlongAxis(const NormStep& step, StepContext& c)
         response.shape = s;
     } else {
         for (int64_t axis : step.axes) {
-            const auto a = normalizedAxis(axis, x.rank());
-            if (!a)
-                return badInput(
-                    "axis " + std::to_string(axis) + " does not exist in an input of rank " + std::to_string(x.rank()));
-            reduced[*a] = true;
+            if (const auto a = normalizedAxis(axis, x.rank()))
+                reduced[*a] = true;
         }
+        if (std::ranges::find(reduced, true) == reduced.end())
+            return badInput("none of its axes exists in an input of rank " + std::to_string(x.rank()));
     }
     withFloatWork(x.dtype(), step.mode, [&](auto w) {
         using W = decltype(w);
@@ -100,7 +102,7 @@ Status runAlongAxis(const NormStep& step, StepContext& c)
         else if (isLp)
             lpNormalize<W>(int(step.order), s, from, to);
         else
-            meanVarianceNormalize<W>(makeReducePlan(x.shape(), reduced), from, to);
+            meanVarianceNormalize<W>(makeReducePlan(x.shape(), reduced), from, to, step.byDeviation);
         c.setOutput(0, fromWork<W>(c, std::move(y), x.dtype()));
     });
     return {};
@@ -123,6 +125,12 @@ NormStep normStep(const LowerContext& context)
     NormStep step { context.node.opType, context.mode };
     step.order = a.integer("p", 2);
     step.axes = a.integers("axes", { 0, 2, 3 });
+    if (step.type == "MeanVarianceNormalization" && context.node.opset > 0 && context.node.opset < 9) {
+        step.axes = { 0, 2, 3 }; // its first form, experimental, says axes in another way
+        if (a.integer("across_channels", 0))
+            step.axes.push_back(1);
+        step.byDeviation = a.integer("normalize_variance", 1) != 0;
+    }
     step.axis = a.integer("axis", -1);
     step.response.size = a.integer("size", 1);
     step.response.alpha = double(a.real("alpha", 1e-4f));

@@ -10,18 +10,22 @@ namespace qs {
 
 namespace {
 
-/// Scores of one row: products with rows of coefficients, one a target, and what is added.
+/// Scores of one row: products with rows of coefficients, one a target, and what is added. Features of data say how
+/// long a row of coefficients is: where there are fewer than the coefficients have places for, ONNX Runtime takes the
+/// first ones in a row, and the outputs of such files are what it gives (the standard leaves them open).
 struct LinearModel {
     std::vector<double> coefficients, intercepts;
     size_t targets = 1, features = 0;
 
-    std::vector<double> scores(const double* row) const
+    std::vector<double> scores(const FeatureRows& rows, size_t index) const
     {
+        const double* row = rows.row(index);
+        const size_t width = std::min(features, rows.width);
         std::vector<double> out(targets);
         for (size_t t = 0; t < targets; ++t) {
             double sum = t < intercepts.size() ? intercepts[t] : 0;
-            for (size_t i = 0; i < features; ++i)
-                sum += coefficients[t * features + i] * row[i];
+            for (size_t i = 0; i < width; ++i)
+                sum += coefficients[t * width + i] * row[i];
             out[t] = sum;
         }
         return out;
@@ -45,10 +49,10 @@ Result<LoweredNode> lowerLinearRegressor(const LowerContext& context)
     QS_TRY(const LinearModel model, linearModel(a, static_cast<size_t>(std::max<int64_t>(a.integer("targets", 1), 0))));
     QS_TRY(const ScoreTransform transform, scoreTransform(context.node));
     return LoweredNode { [model, transform](StepContext& c) -> Status {
-                            QS_TRY(const FeatureRows rows, featureRows(c, model.features));
+                            QS_TRY(const FeatureRows rows, featureRows(c, 1));
                             std::vector<std::vector<double>> out;
                             for (size_t i = 0; i < rows.count; ++i) {
-                                out.push_back(model.scores(rows.row(i)));
+                                out.push_back(model.scores(rows, i));
                                 finishScores(out.back(), transform, SecondClass::None);
                             }
                             return setScores(c, 0, DType::Float32, out, model.targets);
@@ -65,11 +69,11 @@ Result<LoweredNode> lowerLinearClassifier(const LowerContext& context)
     QS_TRY(const ScoreTransform transform, scoreTransform(context.node));
     const bool two = model.targets == 1 && labels.count() == 2;
     return LoweredNode { [=](StepContext& c) -> Status {
-                            QS_TRY(const FeatureRows rows, featureRows(c, model.features));
+                            QS_TRY(const FeatureRows rows, featureRows(c, 1));
                             std::vector<std::vector<double>> out;
                             std::vector<size_t> classes;
                             for (size_t i = 0; i < rows.count; ++i) {
-                                std::vector<double> scores = model.scores(rows.row(i));
+                                std::vector<double> scores = model.scores(rows, i);
                                 const auto best = std::ranges::max_element(scores) - scores.begin();
                                 classes.push_back(model.targets > 1 ? static_cast<size_t>(best) : scores[0] > 0);
                                 finishScores(scores, transform, two ? SecondClass::Complement : SecondClass::None);

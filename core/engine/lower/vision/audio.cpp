@@ -131,12 +131,21 @@ Result<LoweredNode> lowerDft(const LowerContext& c)
         c.mode == KernelMode::Reference ? "reference" : "fft" };
 }
 
+/// Batch x length x parts; the parts may be left out where they are one.
+Result<Tensor> stftSignal(const StepContext& c)
+{
+    const Tensor& x = c.in(0);
+    if (x.rank() == 2 && isComputedFloat(x.dtype()))
+        return asWork<double>(c, x).reshaped({ x.dim(0), x.dim(1), 1 });
+    if (x.rank() != 3)
+        return badInput("the signal has rank " + std::to_string(x.rank()) + ", but needs rank 2 or 3");
+    return signalOf(c, 3);
+}
+
 Status runStft(const Node& node, KernelMode mode, StepContext& c)
 {
     QS_CHECK(needInputs(c, 2));
-    QS_TRY(const Tensor x, signalOf(c, 3));
-    if (x.rank() != 3)
-        return badInput("the signal has rank " + std::to_string(x.rank()) + ", but needs rank 3");
+    QS_TRY(const Tensor x, stftSignal(c));
     QS_TRY(const int64_t hop, singleInteger(c.in(1), "the frame step"));
     Tensor window;
     int64_t length = x.dim(1);

@@ -9,4 +9,7 @@ namespace qs {
 void registerBlockQuantizedOps(OpRegistry&); ///< MatMulNBits, MatMulBnb4, GatherBlockQuantized
 void registerMicrosoftAttentionOps(OpRegistry&); ///< embeddings, attentions, RotaryEmbedding
 
+// Called by registerElementwiseOps().
+void registerExperimentalOps(OpRegistry&); ///< Affine, Crop, ImageScaler ... of opsets up to 9
+
 } // namespace qs
