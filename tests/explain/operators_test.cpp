@@ -369,6 +369,22 @@ const std::vector<Named>& others()
             [](Case& c) {
                 c.floats("a", { 2, 3, 4 }).op("Transpose", { "a" }, { { "perm", Ints { 2, 0, 1 } } });
             } },
+        { "Crop",
+            [](Case& c) {
+                c.model.opset(9);
+                c.floats("a", { 1, 2, 4, 5 }).op("Crop", { "a" }, { { "border", Ints { 1, 0, 2, 1 } } });
+            } },
+        { "DynamicSlice",
+            [](Case& c) {
+                c.model.opset(9);
+                c.floats("a", { 3, 4 }).constant("from", Tensor::of<int64_t>({ 1 }, { 1 }));
+                c.constant("to", Tensor::of<int64_t>({ 1 }, { 3 })).op("DynamicSlice", { "a", "from", "to" });
+            } },
+        { "Affine",
+            [](Case& c) {
+                c.model.opset(9);
+                c.floats("a", { 3, 4 }).op("Affine", { "a" }, { { "alpha", 2.0f } });
+            } },
         { "Reshape",
             [](Case& c) {
                 c.floats("a", { 2, 6 })

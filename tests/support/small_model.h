@@ -46,6 +46,12 @@ public:
         m_builder.setInitializer(m_builder.value(name), std::move(tensor));
         return *this;
     }
+    /// Of the nodes that follow.
+    SmallModel& opset(int version)
+    {
+        m_opset = version;
+        return *this;
+    }
     /// The node is named after its first output: "n_OUTPUT".
     SmallModel& node(const std::string& type, const Names& inputs, const Names& outputs,
         const std::vector<Attribute>& attributes = {}, const std::string& domain = {})
@@ -54,7 +60,7 @@ public:
         node.name = "n_" + outputs[0];
         node.opType = type;
         node.domain = domain;
-        node.opset = domain.empty() ? 17 : 1;
+        node.opset = domain.empty() ? m_opset : 1;
         for (const std::string& in : inputs) // "" = absent
             node.inputs.push_back(in.empty() ? ValueId() : m_builder.value(in));
         for (const std::string& out : outputs)
@@ -94,7 +100,7 @@ public:
         auto model = std::make_shared<Model>();
         model->path = m_path;
         model->graph = std::move(m_builder).finish().value();
-        model->opsetImports[""] = 17;
+        model->opsetImports[""] = m_opset;
         model->fileNodes = model->graph.nodes().size();
         Prepared p;
         p.plan = Plan::make(model);
@@ -106,6 +112,7 @@ public:
 private:
     std::string m_path;
     GraphBuilder m_builder;
+    int m_opset = 17;
 };
 
 } // namespace qs::test

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 46> kFunctions { "Abs", "Acos", "Acosh", 
     "GreaterOrEqual", "HardSigmoid", "HardSwish", "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min", "Mish",
     "Mod", "Neg", "Not", "Or", "PRelu", "Pow", "Reciprocal", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Softplus",
     "Sqrt", "Tanh" };
-constexpr std::array<std::string_view, 9> kMoreFunctions { "Cast", "Sinh", "Softsign", "Tan", "ThresholdedRelu",
-    "Where", "QuickGelu", "Swish", "Xor" };
+constexpr std::array<std::string_view, 14> kMoreFunctions { "Affine", "Cast", "ImageScaler", "ParametricSoftplus",
+    "QuickGelu", "Scale", "ScaledTanh", "Sinh", "Softsign", "Swish", "Tan", "ThresholdedRelu", "Where", "Xor" };
 
 bool isFunction(const std::string& type)
 {

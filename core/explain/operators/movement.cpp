@@ -17,10 +17,10 @@ namespace qs {
 
 namespace {
 
-constexpr std::array<std::string_view, 26> kMovements { "Compress", "Concat", "DepthToSpace", "Dropout", "Expand",
-    "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape", "ReverseSequence", "Slice",
-    "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze", "ScatterElements", "ScatterND",
-    "CenterCropPad", "MaxUnpool", "Resize" };
+constexpr std::array<std::string_view, 28> kMovements { "Compress", "Concat", "Crop", "DepthToSpace", "Dropout",
+    "DynamicSlice", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape",
+    "ReverseSequence", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+    "ScatterElements", "ScatterND", "CenterCropPad", "MaxUnpool", "Resize" };
 
 /// Elements whose places are followed; more would take more memory than the answer is worth.
 constexpr int64_t kMostPlaces = int64_t(1) << 26;

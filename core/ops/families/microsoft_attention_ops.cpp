@@ -93,6 +93,20 @@ Result<Facts> inferMultiHead(const InferContext& c)
             fact(q->dtype, Dims { batch, n, tokens, total }) });
 }
 
+/// MultiHeadAttention with its inputs in another order (core/engine/lower/microsoft/decoder_attention.cpp).
+Result<Facts> inferDecoderMasked(const InferContext& c)
+{
+    QS_CHECK(needInputs(c, 1));
+    Node node = c.node;
+    node.inputs.clear();
+    Facts facts;
+    for (const size_t slot : { 0, 1, 2, 10, 3, 4, 5, 6, 7, 9 }) {
+        node.inputs.push_back(c.node.hasInput(slot) ? c.node.inputs[slot] : ValueId());
+        facts.push_back(c.input(slot) ? *c.input(slot) : Fact {});
+    }
+    return inferMultiHead({ node, facts });
+}
+
 Result<Facts> inferGroupQuery(const InferContext& c)
 {
     QS_CHECK(needInputs(c, 1));
@@ -120,6 +134,7 @@ void registerMicrosoftAttentionOps(OpRegistry& r)
     r.add({ kMicrosoftDomain, "Attention", inferAttention, Tolerance::Accumulation, projectionMacs });
     r.add({ kMicrosoftDomain, "QAttention", inferQAttention, Tolerance::Accumulation, projectionMacs });
     r.add({ kMicrosoftDomain, "MultiHeadAttention", inferMultiHead, Tolerance::Accumulation });
+    r.add({ kMicrosoftDomain, "DecoderMaskedMultiHeadAttention", inferDecoderMasked, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "GroupQueryAttention", inferGroupQuery, Tolerance::Accumulation });
     r.add({ kMicrosoftDomain, "RotaryEmbedding", inferSame, Tolerance::Elementary });
 }

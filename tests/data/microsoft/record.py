@@ -485,11 +485,29 @@ def shared_past():
             c.node("MultiHeadAttention", [q, k, v, b, "", "", pk, pv, length], 3, num_heads=2)
             c.node("MultiHeadAttention", [q, k, v, b, "", "", pk, pv, length, beams], 3, num_heads=2, unidirectional=1)
             c.node("MultiHeadAttention", [q, k, v, "", "", "", pk, pv, length, no_beams], 3, num_heads=2, unidirectional=1)
-    mask, bias = c.feed("mask", RNG.integers(0, 2, (4, 4)).astype(np.int32)), c.feed("bias", floats(4, 2, 1, 4))
+    mask, bias = c.feed("mask", np.maximum(RNG.integers(0, 2, (4, 4)), [1, 0, 0, 0]).astype(np.int32)), c.feed("bias", floats(4, 2, 1, 4))
     c.node("MultiHeadAttention", ["q1", "k1", "v1", b, mask, bias, pk, pv, lengths[1]], 3, num_heads=2)
     k4, v4 = c.feed("k4", floats(4, 2, 2, 4)), c.feed("v4", floats(4, 2, 2, 4))
     # without a past the length says nothing
     c.node("MultiHeadAttention", ["q1", k4, v4, b, "", "", "", "", lengths[1], beams], num_heads=2)
+    return c
+
+
+def decoder_masked():
+    """One new token of a decoder: with a past in the present's buffer, with beams, and of a cache without one."""
+    c = Case("decoder_masked")
+    op, b = "DecoderMaskedMultiHeadAttention", c.store("b", floats(24))
+    q, k, v = (c.feed(n, floats(4, 1, 8)) for n in "qkv")
+    pk, pv = c.feed("pk", floats(4, 2, 7, 4)), c.feed("pv", floats(4, 2, 7, 4))
+    past, width = c.feed("past", np.array([3], np.int32)), c.feed("width", np.array([2], np.int32))
+    beams = c.feed("beams", RNG.integers(0, 2, (2, 2, 7)).astype(np.int32))
+    mask, bias = c.feed("mask", np.maximum(RNG.integers(0, 2, (4, 4)), [1, 0, 0, 0]).astype(np.int32)), c.feed("bias", floats(4, 2, 1, 4))
+    shared = {"num_heads": 2, "past_present_share_buffer": 1}
+    c.node(op, [q, k, v, "", "", pk, pv, past, width, beams, b], 3, **shared)
+    c.node(op, [q, k, v, mask, bias, pk, pv, past], 3, scale=0.3, mask_filter_value=-500.0, **shared)
+    k4, v4, m4 = c.feed("k4", floats(4, 2, 5, 4)), c.feed("v4", floats(4, 2, 5, 4)), c.feed("m4", np.array([[1, 0, 1, 1, 0]] * 4, np.int32))
+    c.node(op, [q, k4, v4, "", "", "", "", "", "", "", b], num_heads=2)
+    c.node(op, [q, k4, v4, m4], num_heads=2)
     return c
 
 
@@ -546,7 +564,7 @@ CASES = [fused_conv, fused_gemm, fused_matmul, gelus, skip_norms, nhwc, lambda: 
          *[lambda b=b, v=v: nbits(b, v) for b in (2, 4, 8) for v in (0, 4)], lambda: nbits(4, 0, np.float16), bnb4,
          gather_blocks, attention, attention_quantized, multi_head, group_query, rotary, integer_products, qlinear,
          lambda: qlinear(np.int8), ms_quantize, masks_of_attention, cached_keys, shared_past, experimental,
-         lambda: experimental(9), signals]
+         lambda: experimental(9), signals, decoder_masked]
 
 
 def main():

@@ -98,6 +98,9 @@ Result<LoweredNode> lowerCrop(const LowerContext& c)
                                scale = c.node.attributes.integers("scale");
     if (border.size() != 4 || (!scale.empty() && scale.size() != 2))
         return badInput("border needs four numbers (left, top, right, bottom), scale two or none");
+    const auto negative = [](int64_t v) { return v < 0; };
+    if (std::ranges::any_of(border, negative) || std::ranges::any_of(scale, negative))
+        return badInput("border and scale must not be negative");
     const InnerOp::Input list { DType::Int64, {}, true };
     QS_TRY(const InnerOp slice,
         InnerOp::make(innerNode("Slice"), { { c.inputType(0), {}, true }, list, list, list }, c.mode));
@@ -107,11 +110,12 @@ Result<LoweredNode> lowerCrop(const LowerContext& c)
             return badInput("the input must be batch x channels x height x width, not " + shapeText(x.shape()));
         const std::vector<int64_t> starts { border[1], border[0] };
         std::vector<int64_t> ends { x.dim(2) - border[3], x.dim(3) - border[2] };
-        if (!scale.empty())
-            ends = { starts[0] + scale[0], starts[1] + scale[1] };
-        for (size_t i = 0; i < 2; ++i)
-            if (starts[i] < 0 || ends[i] < starts[i] || ends[i] > x.dim(i + 2))
+        for (size_t i = 0; i < 2; ++i) {
+            const int64_t left = x.dim(i + 2) - starts[i];
+            if (left < 0 || (scale.empty() ? ends[i] < starts[i] : scale[i] > left))
                 return badInput("the borders leave nothing of a picture of shape " + shapeText(x.shape()));
+            ends[i] = scale.empty() ? ends[i] : starts[i] + scale[i];
+        }
         const Tensor from = integerList(starts), to = integerList(ends), axes = integerList({ 2, 3 });
         QS_TRY(Tensor y, slice.run(s, { &x, &from, &to, &axes }));
         s.setOutput(0, std::move(y));

@@ -384,7 +384,7 @@ Status attendInBuffer(StepContext& s, const AttentionHead& head, KernelMode mode
     const auto fits = [](const Tensor& buffer, const Tensor& fresh) {
         return buffer.dim(0) == fresh.dim(0) && buffer.dim(1) == fresh.dim(1) && buffer.dim(3) == fresh.dim(3);
     };
-    if (!fits(keys, t.k) || !fits(values, t.v))
+    if (!fits(keys, t.k) || !fits(values, t.v) || t.k.dim(2) != t.v.dim(2))
         return badInput("pasts of shape " + shapeText(keys.shape()) + " and " + shapeText(values.shape())
             + " do not fit the keys and values");
     const bool single = t.q.dim(2) == 1;
@@ -444,6 +444,7 @@ void lowerMicrosoftAttention(LoweringRegistry& r)
     r.add(kMicrosoftDomain, "QAttention", lowerQAttention);
     r.add(kMicrosoftDomain, "MultiHeadAttention", lowerMultiHead);
     lowerGroupQueryAttention(r);
+    lowerDecoderAttention(r);
 }
 
 } // namespace qs

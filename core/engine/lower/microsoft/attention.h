@@ -10,6 +10,7 @@
 namespace qs {
 
 void lowerGroupQueryAttention(LoweringRegistry&); ///< GroupQueryAttention, RotaryEmbedding
+void lowerDecoderAttention(LoweringRegistry&); ///< DecoderMaskedMultiHeadAttention
 
 /// Attributes of an attention.
 struct AttentionHead {
