@@ -156,7 +156,7 @@ void AnswerForm::addChoices(const QStringList& choices)
 
 void AnswerForm::followSelection()
 {
-    if (!m_pick || !m_pick->isEnabled())
+    if (!m_run.active() || !m_pick || !m_pick->isEnabled()) // it is left while the session is given back
         return;
     const QString name = pickedName(m_session, m_session.selection().current(), m_run.step().question->pick->what);
     if (!name.isEmpty() || !m_pick->hasFocus())

@@ -8,6 +8,7 @@
 #include "widgets/views/lesson/answer_form.h"
 #include "widgets/views/lesson/lesson_text.h"
 
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -154,9 +155,9 @@ QWidget* LessonPanel::makeButtons()
 QWidget* LessonPanel::makeFoot()
 {
     auto* row = new QWidget(this);
-    auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->setSpacing(4);
+    auto* lines = new QGridLayout(row); // two rows: one would be too wide for large type on a small screen
+    lines->setContentsMargins(0, 0, 0, 0);
+    lines->setSpacing(4);
     m_seed->setObjectName(QStringLiteral("lessonSeed"));
     m_seed->setAccessibleName(tr("Seed: which variant of the lesson"));
     m_seed->setToolTip(tr("The same seed is the same lesson everywhere"));
@@ -166,12 +167,12 @@ QWidget* LessonPanel::makeFoot()
     connect(leave, &QPushButton::clicked, this, &LessonPanel::leaveAsked);
     auto* label = new QLabel(tr("Seed"), this);
     label->setBuddy(m_seed);
-    line->addWidget(label);
-    line->addWidget(m_seed);
-    line->addWidget(m_again);
-    line->addStretch(1);
-    line->addWidget(m_setUp);
-    line->addWidget(leave);
+    lines->addWidget(label, 0, 0);
+    lines->addWidget(m_seed, 0, 1);
+    lines->addWidget(m_again, 0, 3);
+    lines->addWidget(m_setUp, 1, 0, 1, 2);
+    lines->addWidget(leave, 1, 3);
+    lines->setColumnStretch(2, 1);
     return row;
 }
 
