@@ -202,6 +202,8 @@ private slots:
         QVERIFY(!fields.field(QStringLiteral("lowest"))->property("wrong").toBool());
         fields.type(QStringLiteral("scale"), QStringLiteral("0.1"));
         QCOMPARE(fields.wrong(), QStringLiteral("Give zero point, too."));
+        QVERIFY(fields.field(QStringLiteral("zero point"))->property("wrong").toBool());
+        QVERIFY(!fields.field(QStringLiteral("scale"))->property("wrong").toBool()); // only what is wrong
         fields.type(QStringLiteral("zero point"), QStringLiteral("3.5"));
         QVERIFY(fields.wrong().contains(QStringLiteral("must be a whole number from")));
         fields.type(QStringLiteral("zero point"), QStringLiteral("3"));
@@ -209,6 +211,13 @@ private slots:
         QCOMPARE(fields.wrong(), QStringLiteral("scale must be above 0."));
         fields.type(QStringLiteral("lowest"), QStringLiteral("9"));
         QCOMPARE(fields.wrong(), QStringLiteral("highest must be above lowest.\nscale must be above 0."));
+        QVERIFY(!fields.field(QStringLiteral("zero point"))->property("wrong").toBool());
+        for (const bool open : { false, true })
+            for (QToolButton* button : fields.editor.findChildren<QToolButton*>())
+                if (button->isCheckable())
+                    button->setChecked(open);
+        QVERIFY(fields.wrong().isEmpty()); // opened again, they say what the recipe says
+        QCOMPARE(fields.field(QStringLiteral("lowest"))->text(), QStringLiteral("3"));
     }
 
     /// What is said of a wrong text moves no field under the mouse, and reset takes such texts, too.

@@ -225,10 +225,10 @@ private slots:
         QVERIFY(bar->isVisible());
         QVERIFY(bar->accessibleDescription().contains(QStringLiteral("The work on digits_float of ")));
         QVERIFY(!session.snapshot()->floatModel); // nothing happens unasked
-        buttonNamed(*bar, QStringLiteral("Discard the work"))->click();
+        QTest::keyClick(buttonNamed(*bar, QStringLiteral("Discard the work")), Qt::Key_Return);
         QVERIFY(!QFile::exists(other));
         QVERIFY(bar->isVisible());
-        buttonNamed(*bar, QStringLiteral("Restore the work"))->click();
+        QTest::keyClick(buttonNamed(*bar, QStringLiteral("Restore the work")), Qt::Key_Enter);
         QVERIFY(!bar->isVisible());
         QVERIFY(QTest::qWaitFor([&] { return session.comparison() && session.jobs().idle(); }, kPatience));
         QVERIFY(session.recipe().recipe().reduceRange);

@@ -108,6 +108,8 @@ void LineChart::addSeries(const LineSeries& series)
         y.push_back(exists ? series.values[i] : qQNaN());
     }
     graph->setData(x, y, true);
+    if (std::ranges::none_of(series.values, [](double value) { return std::isfinite(value); }))
+        graph->removeFromLegend();
     graph->setPen(QPen(series.colour, series.dashed ? 1.6 : 2, series.dashed ? Qt::DashLine : Qt::SolidLine));
     const bool few = series.values.size() <= kMostDots;
     if (few && !series.dashed)

@@ -177,6 +177,8 @@ void CellDelegate::paintStrip(QPainter* painter, QRect area, const QModelIndex& 
         painter->fillRect(
             strip.left() + x, strip.top(), 1, strip.height(), worst < 0 ? theme.raised : theme.magnitude(worst));
     }
+    painter->setPen(theme.muted); // the dark end of the colours is near a dark ground
+    painter->drawRect(strip.adjusted(0, 0, -1, -1));
 }
 
 } // namespace qs

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/base/elided_combo.h"
 
+#include "widgets/views/theme/focus_ring.h"
+
 #include <QAbstractItemView>
 #include <QStyle>
 #include <QStylePainter>
@@ -12,7 +14,6 @@ namespace qs {
 namespace {
 
 constexpr int kFewestChars = 5;
-constexpr double kRing = 2, kRingCorner = 3; ///< around a combo box that has the focus
 
 } // namespace
 
@@ -21,6 +22,18 @@ ElidedCombo::ElidedCombo(QWidget* parent)
 {
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     setMinimumContentsLength(kFewestChars);
+    for (const auto change : { &QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved })
+        connect(model(), change, this, [this] { updateGeometry(); });
+}
+
+/// The base class takes the least for what is wished for.
+QSize ElidedCombo::sizeHint() const
+{
+    int widest = 0;
+    for (int i = 0; i < count(); ++i)
+        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i)));
+    const int least = minimumContentsLength() * fontMetrics().horizontalAdvance(u'X');
+    return QComboBox::sizeHint() + QSize(std::max(0, widest - least), 0);
 }
 
 void ElidedCombo::showPopup()
@@ -45,13 +58,8 @@ void ElidedCombo::paintEvent(QPaintEvent*)
     painter.setPen(palette().color(QPalette::Text));
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
-    if (hasFocus()) {
-        constexpr double kInside = kRing / 2;
-        painter.setRenderHint(QPainter::Antialiasing);
-        painter.setPen(QPen(palette().color(QPalette::Link), kRing));
-        painter.drawRoundedRect(
-            QRectF(rect()).adjusted(kInside, kInside, -kInside, -kInside), kRingCorner, kRingCorner);
-    }
+    if (hasFocus())
+        paintFocusRing(painter, *this);
 }
 
 } // namespace qs

@@ -5,12 +5,13 @@
 
 namespace qs {
 
-/// A combo box that may be narrower than its choices: what does not fit ends with an ellipsis, the list shows all of
-/// it.
+/// A combo box as wide as its widest choice where there is room, else narrower: what does not fit ends with an
+/// ellipsis, the list shows all of it.
 class ElidedCombo : public QComboBox {
 public:
     explicit ElidedCombo(QWidget* parent = nullptr);
     void showPopup() override;
+    QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;

@@ -34,6 +34,8 @@ ErrorBar::ErrorBar(QWidget* parent)
     auto* close = new QPushButton(tr("Close"), this);
     close->setProperty("link", true);
     close->setAccessibleName(tr("Close the error message"));
+    for (QPushButton* button : { m_copy, close })
+        button->setAutoDefault(true); // Return presses it, too
     m_row->setContentsMargins(12, 6, 8, 6);
     m_row->addLayout(texts, 1);
     m_row->addWidget(m_copy);
@@ -49,6 +51,7 @@ void ErrorBar::ask(const Issue& issue, const std::vector<Answer>& answers)
     showIssue(issue);
     for (const Answer& answer : answers) {
         auto* button = new QPushButton(answer.text, this);
+        button->setAutoDefault(true);
         connect(button, &QPushButton::clicked, this, [this, given = answer.given] {
             hide();
             given();

@@ -151,6 +151,7 @@ QWidget* PreprocessDialog::makePreview()
     m_table->setSelectionMode(QAbstractItemView::NoSelection);
     m_table->setShowGrid(false);
     m_table->setWordWrap(false);
+    m_table->setTabKeyNavigation(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_table->setAccessibleName(tr("What the channels hold"));
     auto* column = new QVBoxLayout(side);

@@ -4,6 +4,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/base/translated.h"
 #include "widgets/views/base/elided_combo.h"
+#include "widgets/views/theme/focus_ring.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QCheckBox>
@@ -102,7 +103,7 @@ PreprocessForm::PreprocessForm(const std::optional<PictureForm>& form, QWidget* 
 void PreprocessForm::buildShape(QFormLayout* rows)
 {
     const auto side = [this](const QString& name) {
-        auto* box = new QSpinBox(this);
+        auto* box = new Ringed<QSpinBox>(this);
         box->setRange(1, kLargestSide);
         box->setAccessibleName(name);
         connect(box, &QSpinBox::valueChanged, this, &PreprocessForm::read);
@@ -133,9 +134,10 @@ void PreprocessForm::buildShape(QFormLayout* rows)
            "file has them; cv2.imread and ImageOps.exif_transpose turn them."));
     rows->addRow(QString(), m_exif);
     connect(m_exif, &QCheckBox::toggled, this, &PreprocessForm::read);
+    setTabOrder(m_color, m_exif);
     m_resize = choice({ tr("short side, then cut"), tr("stretch"), tr("letterbox") }, tr("Resize"), this);
     rows->addRow(tr("&Resize"), m_resize);
-    m_share = new QDoubleSpinBox(this);
+    m_share = new Ringed<QDoubleSpinBox>(this);
     m_share->setLocale(QLocale::c());
     m_share->setRange(1, 100);
     m_share->setDecimals(1);
@@ -144,7 +146,7 @@ void PreprocessForm::buildShape(QFormLayout* rows)
     rows->addRow(tr("Cut &keeps"), m_share);
     m_crop = choice({ tr("centre"), tr("top left") }, tr("Place of the cut or of the picture"), this);
     rows->addRow(tr("Pl&ace"), m_crop);
-    m_pad = new QSpinBox(this);
+    m_pad = new Ringed<QSpinBox>(this);
     m_pad->setRange(0, 255);
     m_pad->setAccessibleName(tr("Grey around the picture"));
     rows->addRow(tr("&Grey around"), m_pad);

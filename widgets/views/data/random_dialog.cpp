@@ -7,6 +7,7 @@
 #include "widgets/views/base/text/dialog_size.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/base/text/wrapped_text.h"
+#include "widgets/views/theme/focus_ring.h"
 
 #include <QDialogButtonBox>
 #include <QFormLayout>
@@ -55,8 +56,8 @@ std::pair<int, int> partsOf(const DataRequest& data)
 
 RandomDialog::RandomDialog(const Session& session, QWidget* parent)
     : QDialog(parent)
-    , m_samples(new QSpinBox(this))
-    , m_seed(new QSpinBox(this))
+    , m_samples(new Ringed<QSpinBox>(this))
+    , m_seed(new Ringed<QSpinBox>(this))
     , m_shapes(new QLabel(this))
 {
     setAttribute(Qt::WA_DeleteOnClose);
@@ -123,7 +124,7 @@ void RandomDialog::addSizes()
             const QString name = sizeName(input, axis);
             if ((*input.dims)[axis].known() || m_sizes.count(name))
                 continue;
-            auto* box = new QSpinBox(this);
+            auto* box = new Ringed<QSpinBox>(this);
             box->setRange(1, kMostSize);
             box->setAccessibleName(tr("Size %1").arg(name));
             box->setValue(settings.value(settingsKey(name), usual(input, axis)).toInt());

@@ -191,10 +191,12 @@ void GraphCanvas::showBox(uint32_t box)
 {
     if (!m_scene)
         return;
-    const QRectF rect(m_scene->box(box).topLeft() * m_zoom + m_offset, m_scene->box(box).size() * m_zoom);
-    const QRectF room = QRectF(this->rect()).adjusted(24, 24, -24, -24);
-    if (!room.contains(rect))
-        setView(m_zoom, QPointF(width(), height()) / 2 - m_scene->box(box).center() * m_zoom);
+    const QRectF uncovered = QRectF(this->rect()).adjusted(0, m_covered, 0, 0);
+    const auto onWidget = [this](const QRectF& r) { return QRectF(this->onWidget(r.topLeft()), r.size() * m_zoom); };
+    if (uncovered.adjusted(-1, -1, 1, 1).contains(onWidget(m_scene->bounds())))
+        return; // all of it is in sight
+    if (!uncovered.adjusted(24, 24, -24, -24).contains(onWidget(m_scene->box(box))))
+        setView(m_zoom, middle() - m_scene->box(box).center() * m_zoom);
 }
 
 void GraphCanvas::reveal(uint32_t box)

@@ -253,9 +253,17 @@ private:
     QColor borderOf(const BoxLook& look) const
     {
         if (!look.fill.isValid())
-            return m_look.theme.border;
+            return plainBorder();
         QColor border = m_look.theme.text;
         border.setAlphaF(m_look.theme.dark ? 0.35 : 0.45);
+        return border;
+    }
+
+    /// Of a box without a colour, which on the ground of an open group is seen by it alone.
+    QColor plainBorder() const
+    {
+        QColor border = m_look.theme.muted;
+        border.setAlphaF(0.5);
         return border;
     }
 

@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace qs {
 
@@ -94,6 +95,8 @@ ExclusionTree::ExclusionTree(Session& session, RecipeView& recipe, QWidget* pare
     column->addWidget(m_patterns);
     column->addWidget(m_tree, 1);
     buildTree();
+    setTabOrder(m_grouping, m_pattern); // as they stand
+    setTabOrder(m_pattern, m_tree);
     m_matches->setObjectName(QStringLiteral("formLabel"));
     m_matches->hide();
     connect(m_pattern, &QLineEdit::textChanged, this, &ExclusionTree::showMatches);
@@ -137,7 +140,6 @@ void ExclusionTree::buildTree()
     m_tree->setHeaderHidden(true);
     m_tree->setUniformRowHeights(true);
     m_tree->setIndentation(14);
-    m_tree->setFrameShape(QFrame::NoFrame);
     m_tree->setMinimumHeight(3 * fontUnits(fontMetrics(), kTreeRow));
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Name, QHeaderView::Stretch);
@@ -247,6 +249,7 @@ void ExclusionTree::refreshPatterns()
         button->hide();
         button->deleteLater(); // it may be the one that was clicked
     }
+    QWidget* before = m_pattern;
     for (const std::string& pattern : m_session.recipe().recipe().exclude) {
         if (m_recipe.find(pattern))
             continue; // the name of a node
@@ -260,6 +263,7 @@ void ExclusionTree::refreshPatterns()
                 tr("Take back the pattern %1").arg(toQt(pattern)), withExclusion(edits.recipe(), pattern, false));
         });
         m_patterns->layout()->addWidget(button);
+        setTabOrder(std::exchange(before, button), button);
     }
 }
 

@@ -134,11 +134,15 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
     row->addWidget(m_origin, 1);
     row->addWidget(m_reset);
     row->addWidget(m_more);
-    connect(m_more, &QToolButton::toggled, this, &OverrideEditor::refresh);
+    connect(m_more, &QToolButton::toggled, this, [this] {
+        taken(m_lowest, m_highest); // the fields open as the recipe is
+        taken(m_scale, m_zeroPoint);
+        refresh();
+    });
     connect(m_reset, &QToolButton::clicked, this, [this] {
         const RecipeEdits& edits = m_session.recipe();
-        for (QLineEdit* field : { m_lowest, m_highest, m_scale, m_zeroPoint })
-            field->setModified(false); // what was typed gives way, too
+        taken(m_lowest, m_highest); // what was typed gives way, too
+        taken(m_scale, m_zeroPoint);
         apply(tr("Reset %1"), withoutOverride(edits.recipe(), edits.base(), tensor()));
     });
     connect(m_quantize, &QCheckBox::clicked, this, [this] {
@@ -356,13 +360,13 @@ DType OverrideEditor::codes() const
 
 void OverrideEditor::check()
 {
-    const QString range = wrongRange(m_lowest->text(), m_highest->text(), QLocale());
-    const QString scale = wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale());
-    for (QLineEdit* field : { m_lowest, m_highest })
-        setStyled(*field, "wrong", !range.isEmpty());
-    for (QLineEdit* field : { m_scale, m_zeroPoint })
-        setStyled(*field, "wrong", !scale.isEmpty());
-    QStringList sentences { range, scale };
+    const WrongPair range = wrongRange(m_lowest->text(), m_highest->text(), QLocale());
+    const WrongPair scale = wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale());
+    setStyled(*m_lowest, "wrong", range.first);
+    setStyled(*m_highest, "wrong", range.second);
+    setStyled(*m_scale, "wrong", scale.first);
+    setStyled(*m_zeroPoint, "wrong", scale.second);
+    QStringList sentences { range.why, scale.why };
     sentences.removeAll(QString());
     m_wrong->setText(sentences.join(u'\n'));
     m_wrong->setVisible(m_fields->isVisibleTo(this) && !m_wrong->text().isEmpty());
@@ -379,7 +383,7 @@ void OverrideEditor::applyRange()
 {
     const bool typed = m_lowest->isModified() || m_highest->isModified();
     if (tensor().empty() || !typed || m_lowest->text().isEmpty()
-        || !wrongRange(m_lowest->text(), m_highest->text(), QLocale()).isEmpty())
+        || !wrongRange(m_lowest->text(), m_highest->text(), QLocale()).why.isEmpty())
         return;
     const double lowest = *numberIn(*m_lowest), highest = *numberIn(*m_highest);
     taken(m_lowest, m_highest);
@@ -391,7 +395,7 @@ void OverrideEditor::applyScale()
 {
     const bool typed = m_scale->isModified() || m_zeroPoint->isModified();
     if (tensor().empty() || !typed || m_scale->text().isEmpty()
-        || !wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale()).isEmpty())
+        || !wrongScale(m_scale->text(), m_zeroPoint->text(), codes(), QLocale()).why.isEmpty())
         return;
     const double scale = *numberIn(*m_scale), zero = *numberIn(*m_zeroPoint);
     taken(m_lowest, m_highest);

@@ -9,6 +9,7 @@
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/recipe/setting_notes.h"
+#include "widgets/views/theme/focus_ring.h"
 #include "widgets/views/theme/restyling.h"
 
 #include <QDoubleSpinBox>
@@ -97,7 +98,7 @@ RecipeForm::Line RecipeForm::makeLine(const RecipeField& field)
     line.label->setToolTip(field.toolTip);
     line.label->setObjectName(QStringLiteral("formLabel"));
     if (field.choices.isEmpty()) {
-        line.number = new Calm<QDoubleSpinBox>(this);
+        line.number = new Calm<Ringed<QDoubleSpinBox>>(this);
         line.number->setLocale(QLocale::c());
         line.number->setRange(field.line().limits.least, field.line().limits.most);
         line.number->setDecimals(field.line().decimals);

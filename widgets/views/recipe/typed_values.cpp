@@ -30,6 +30,16 @@ QString wrongNumber(const QString& name, const QString& text, const QLocale& loc
         .arg(name, text.trimmed(), example);
 }
 
+/// Of a pair that nobody filled nothing is wrong.
+WrongPair wrongNumbers(
+    const QString& name, const QString& text, const QString& otherName, const QString& other, const QLocale& locale)
+{
+    if (text.trimmed().isEmpty() && other.trimmed().isEmpty())
+        return {};
+    const QString first = wrongNumber(name, text, locale), second = wrongNumber(otherName, other, locale);
+    return { first.isEmpty() ? second : first, !first.isEmpty(), !second.isEmpty() };
+}
+
 } // namespace
 
 std::optional<double> typedNumber(const QString& text, const QLocale& locale)
@@ -45,37 +55,32 @@ std::optional<double> typedNumber(const QString& text, const QLocale& locale)
     return ok && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-QString wrongRange(const QString& lowest, const QString& highest, const QLocale& locale)
+WrongPair wrongRange(const QString& lowest, const QString& highest, const QLocale& locale)
 {
-    if (lowest.trimmed().isEmpty() && highest.trimmed().isEmpty())
-        return {};
-    for (const QString& wrong : { wrongNumber(TypedValues::tr("lowest"), lowest, locale),
-             wrongNumber(TypedValues::tr("highest"), highest, locale) })
-        if (!wrong.isEmpty())
-            return wrong;
-    return *typedNumber(highest, locale) > *typedNumber(lowest, locale)
-        ? QString()
-        : TypedValues::tr("highest must be above lowest.");
+    WrongPair wrong = wrongNumbers(TypedValues::tr("lowest"), lowest, TypedValues::tr("highest"), highest, locale);
+    const auto low = typedNumber(lowest, locale), high = typedNumber(highest, locale);
+    if (low && high && !(*high > *low))
+        wrong = { TypedValues::tr("highest must be above lowest."), true, true };
+    return wrong;
 }
 
-QString wrongScale(const QString& scale, const QString& zeroPoint, DType type, const QLocale& locale)
+WrongPair wrongScale(const QString& scale, const QString& zeroPoint, DType type, const QLocale& locale)
 {
-    if (scale.trimmed().isEmpty() && zeroPoint.trimmed().isEmpty())
-        return {};
-    for (const QString& wrong : { wrongNumber(TypedValues::tr("scale"), scale, locale),
-             wrongNumber(TypedValues::tr("zero point"), zeroPoint, locale) })
-        if (!wrong.isEmpty())
-            return wrong;
-    if (!(float(*typedNumber(scale, locale)) > 0))
-        return TypedValues::tr("scale must be above 0.");
-    const double zero = *typedNumber(zeroPoint, locale);
+    WrongPair wrong = wrongNumbers(TypedValues::tr("scale"), scale, TypedValues::tr("zero point"), zeroPoint, locale);
+    const auto step = typedNumber(scale, locale), zero = typedNumber(zeroPoint, locale);
+    if (!step || !zero)
+        return wrong;
     const CodeRange codes = codeRange(type).value_or(CodeRange { 0, 0 });
-    if (zero != std::floor(zero) || zero < double(codes.low) || zero > double(codes.high))
-        return TypedValues::tr("zero point must be a whole number from %1 to %2, the codes of %3.")
-            .arg(codes.low)
-            .arg(codes.high)
-            .arg(QString::fromStdString(std::string(dtypeName(type))));
-    return {};
+    wrong.first = !(float(*step) > 0);
+    wrong.second = *zero != std::floor(*zero) || *zero < double(codes.low) || *zero > double(codes.high);
+    if (wrong.first)
+        wrong.why = TypedValues::tr("scale must be above 0.");
+    else if (wrong.second)
+        wrong.why = TypedValues::tr("zero point must be a whole number from %1 to %2, the codes of %3.")
+                        .arg(codes.low)
+                        .arg(codes.high)
+                        .arg(QString::fromStdString(std::string(dtypeName(type))));
+    return wrong;
 }
 
 } // namespace qs

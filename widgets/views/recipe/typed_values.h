@@ -14,9 +14,14 @@ namespace qs {
 /// exponent. Nothing for anything else, group separators too: what is one in a language is the decimal mark in another.
 std::optional<double> typedNumber(const QString& text, const QLocale& locale);
 
-/// Why two texts are no range, or no scale and zero point of that type, as one sentence; empty when they are, and when
-/// both are empty.
-QString wrongRange(const QString& lowest, const QString& highest, const QLocale& locale);
-QString wrongScale(const QString& scale, const QString& zeroPoint, DType type, const QLocale& locale);
+/// What is wrong with two texts that belong together.
+struct WrongPair {
+    QString why; ///< one sentence; empty: nothing
+    bool first = false, second = false; ///< which of them it is about
+};
+
+/// Why two texts are no range, or no scale and zero point of that type; nothing when they are, and when both are empty.
+WrongPair wrongRange(const QString& lowest, const QString& highest, const QLocale& locale);
+WrongPair wrongScale(const QString& scale, const QString& zeroPoint, DType type, const QLocale& locale);
 
 } // namespace qs

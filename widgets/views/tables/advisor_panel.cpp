@@ -5,6 +5,8 @@
 #include "widgets/plots/point_chart.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/name_delegate.h"
+#include "widgets/views/theme/focus_ring.h"
 #include "widgets/views/theme/plot_theme.h"
 
 #include <QEvent>
@@ -49,7 +51,7 @@ AdvisorPanel::AdvisorPanel(Session& session, Advisor& advisor, QWidget* parent)
     , m_found(makeTable(m_foundModel, tr("Recipes that were found")))
     , m_hint(new QLabel(this))
     , m_by(new ElidedCombo(this))
-    , m_seconds(new QSpinBox(this))
+    , m_seconds(new Ringed<QSpinBox>(this))
     , m_measure(new QPushButton(tr("Measure"), this))
     , m_search(new QPushButton(tr("Search"), this))
     , m_splitter(new QSplitter(Qt::Horizontal, this))
@@ -102,6 +104,9 @@ void AdvisorPanel::buildHeader()
     header()->addEndTool(m_measure);
     header()->addEndTool(m_seconds);
     header()->addEndTool(m_search);
+    setTabOrder(m_by, m_measure); // as they stand
+    setTabOrder(m_measure, m_seconds);
+    setTabOrder(m_seconds, m_search);
     connect(m_measure, &QPushButton::clicked, this,
         [this] { m_advisor.measure(static_cast<UnitKind>(m_by->currentData().toInt())); });
     connect(m_search, &QPushButton::clicked, this, [this] { m_advisor.search(m_seconds->value()); });
@@ -137,7 +142,7 @@ QTableView* AdvisorPanel::makeTable(QAbstractItemModel& model, const QString& na
 void AdvisorPanel::buildTables()
 {
     m_ranking->setColumnWidth(m_sensitivity.columnOf(SensitivityModel::Key::Op), fontUnits(fontMetrics(), kOpWidth));
-    m_ranking->setTextElideMode(Qt::ElideLeft); // names differ in their last parts
+    m_ranking->setItemDelegateForColumn(0, new NameDelegate(m_ranking));
     const auto applyUnit = [this](const QModelIndex& index) {
         const QString name = index.siblingAtColumn(0).data().toString();
         m_advisor.exclude({ name.toStdString() }, tr("Exclude %1").arg(name));

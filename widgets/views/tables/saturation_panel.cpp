@@ -4,15 +4,14 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/session/files/open_files.h"
 #include "widgets/views/base/cell_delegates.h"
-#include "widgets/views/base/text/elided_name.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/name_delegate.h"
 #include "widgets/views/base/text/wrapped_text.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTabWidget>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -26,24 +25,6 @@ namespace {
 constexpr int kLabPadding = 9;
 constexpr int kPagesShare = 45; ///< percent of the panel
 constexpr int kLeastPages = 385; ///< font units
-
-/// Names keep what tells rows apart, and the words before them: "7 bits: block3/…0/Conv".
-class NameDelegate : public QStyledItemDelegate {
-public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-
-protected:
-    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
-    {
-        QStyledItemDelegate::initStyleOption(option, index);
-        const qsizetype colon = option->text.indexOf(QStringLiteral(": "));
-        const QString words = option->text.left(colon < 0 ? 0 : colon + 2);
-        const QFontMetrics& font = option->fontMetrics;
-        const int room = option->rect.width() - kLabPadding - font.horizontalAdvance(words);
-        if (option->rect.isValid() && option->text.contains(u'/'))
-            option->text = words + elidedName(option->text.mid(words.size()), font, room);
-    }
-};
 
 QString hintOf(const Snapshot& snapshot)
 {

@@ -5,6 +5,7 @@
 #include "widgets/models/base/formatting.h"
 #include "widgets/models/tables/task_words.h"
 #include "widgets/session/files/open_files.h"
+#include "widgets/views/theme/focus_ring.h"
 
 #include <QAction>
 #include <QActionGroup>
@@ -48,7 +49,7 @@ void tell(Session& session, const std::string& output, const std::optional<TaskC
 
 QDoubleSpinBox* shareField(QFormLayout& form, const QString& name, const QString& meaning, double value)
 {
-    auto* field = new QDoubleSpinBox;
+    auto* field = new Ringed<QDoubleSpinBox>;
     field->setRange(0, 1);
     field->setSingleStep(0.05);
     field->setDecimals(2);

@@ -52,6 +52,7 @@ RecoveryBar::RecoveryBar(Session& session, QWidget* parent)
     const auto addButton = [&](const QString& text, const QString& name, auto&& action) {
         auto* button = new QPushButton(text, this);
         button->setAccessibleName(name);
+        button->setAutoDefault(true); // Return presses it, too
         connect(button, &QPushButton::clicked, this, action);
         row->addWidget(button);
         return button;

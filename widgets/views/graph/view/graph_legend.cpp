@@ -3,6 +3,7 @@
 
 #include "widgets/models/base/formatting.h"
 #include "widgets/views/base/text/font_units.h"
+#include "widgets/views/theme/focus_ring.h"
 
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -28,7 +29,7 @@ constexpr int kLegendBar = 10, kScaleWidth = 160, kLegendMargin = 12, kLegendGap
 
 QDoubleSpinBox* limitBox(double value, const QString& unit, QWidget* parent)
 {
-    auto* box = new QDoubleSpinBox(parent);
+    auto* box = new Ringed<QDoubleSpinBox>(parent);
     box->setRange(-1000, 1000);
     box->setDecimals(1);
     box->setSuffix(QLatin1Char(' ') + unit);

@@ -73,7 +73,8 @@ Arrangement teachArrangement(const std::vector<std::string>& needed)
     if (a.bottom[0].empty()) {
         a.left[0].insert(a.left[0].end(), { "findings", "what-if" });
         a.right[1].push_back("channels");
-        a.bottom = { { "arithmetic", "layer-chart" } };
+        a.bottom = { { "arithmetic" }, { "layer-chart" } };
+        a.bottomWidths = { 68, 32 };
     }
     a.leftWidth = 30, a.leftLeast = 340, a.rightWidth = 27, a.rightLeast = 300;
     a.rightHeights = { 30, 32 }, a.bottomHeight = 30;
