@@ -10,6 +10,7 @@
 #include <QScrollBar>
 #include <QTextBlock>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -38,6 +39,31 @@ void scaleCode(QTextDocument& document, const QFont& font)
         cursor.setPosition(from);
         cursor.setPosition(to, QTextCursor::KeepAnchor);
         cursor.mergeCharFormat(size);
+    }
+}
+
+/// Pictures are no wider than the text.
+void narrowPictures(QTextDocument& document, double room)
+{
+    std::vector<std::pair<int, QTextImageFormat>> pictures;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
+        for (auto at = block.begin(); !at.atEnd(); ++at) {
+            QTextImageFormat format = at.fragment().charFormat().toImageFormat();
+            if (!format.isValid())
+                continue;
+            const auto picture = document.resource(QTextDocument::ImageResource, format.name()).value<QImage>();
+            const double width = std::min(room, double(picture.width()));
+            if (picture.isNull() || width <= 0 || format.width() == width)
+                continue;
+            format.setWidth(width);
+            format.setHeight(width * picture.height() / picture.width());
+            pictures.emplace_back(at.fragment().position(), format);
+        }
+    QTextCursor cursor(&document);
+    for (const auto& [from, format] : pictures) {
+        cursor.setPosition(from);
+        cursor.setPosition(from + 1, QTextCursor::KeepAnchor);
+        cursor.setCharFormat(format);
     }
 }
 
@@ -101,7 +127,11 @@ void LessonText::setScale(double scale)
     fit();
 }
 
-void LessonText::fit() { setMaximumHeight(int(std::ceil(document()->size().height())) + 2); }
+void LessonText::fit()
+{
+    narrowPictures(*document(), viewport()->width() - 2 * document()->documentMargin());
+    setMaximumHeight(int(std::ceil(document()->size().height())) + 2);
+}
 
 void LessonText::resizeEvent(QResizeEvent* event)
 {
