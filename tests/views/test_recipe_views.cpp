@@ -305,6 +305,37 @@ private slots:
         QVERIFY(format->geometry().right() <= narrow.width());
     }
 
+    void tabFollowsWhatIsSeen()
+    {
+        Example example;
+        QVERIFY(example.ready());
+        example.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&example.window));
+        QTRY_COMPARE(QApplication::activeWindow(), &example.window);
+        const auto stops = [](QWidget* first, int count) {
+            first->setFocus(Qt::TabFocusReason);
+            QStringList names;
+            for (QWidget* at = first; at && names.size() < count; at = QApplication::focusWidget()) {
+                names << at->accessibleName();
+                QTest::keyClick(at, Qt::Key_Tab);
+            }
+            return names;
+        };
+        const auto combo = [&](const QString& name) {
+            for (QComboBox* box : example.window.findChildren<QComboBox*>())
+                if (box->accessibleName() == name)
+                    return box;
+            return static_cast<QComboBox*>(nullptr);
+        };
+        example.window.showView(QStringLiteral("what-if"));
+        const QStringList tree { QStringLiteral("Group nodes"),
+            QStringLiteral("Exclude nodes by a pattern of their names"), QStringLiteral("Quantized nodes") };
+        QCOMPARE(stops(combo(tree.front()), 3), tree);
+        example.window.showView(QStringLiteral("advisor"));
+        const QString by = QStringLiteral("What is left in float");
+        QCOMPARE(stops(combo(by), 3), QStringList({ by, QString(), QStringLiteral("Seconds to search") }));
+    }
+
     void aNodeIsExcludedByKeyCheckBoxAndPattern()
     {
         Example example;

@@ -145,7 +145,6 @@ void ExclusionTree::buildTree()
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Name, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(NodeTreeModel::Value, QHeaderView::ResizeToContents);
     m_tree->viewport()->installEventFilter(this);
-    setFocusProxy(m_tree);
     auto* toggle = new QAction(tr("Quantize or leave in float"), m_tree);
     nameAction(*toggle, QStringLiteral("whatIf.toggle"), tr("What-if"));
     m_tree->addAction(toggle);
