@@ -295,6 +295,15 @@ void TestGraphGroups::barsCoverNothing()
     auto* around = canvas.findChild<AroundBar*>();
     auto* search = canvas.findChild<GraphSearchBar*>();
     QVERIFY(around->isVisible());
+    const auto below
+        = [&] { return canvas.onWidget(shown.scene().bounds().topLeft()).y() + 1 >= around->geometry().bottom(); };
+    for (const uint32_t steps : { 1U, 2U }) {
+        shown.panel.setAround(Neighbourhood { steps, false, false });
+        QTRY_COMPARE(shown.scene().boxCount(), size_t(1 + 2 * steps));
+        QVERIFY(below());
+    }
+    shown.panel.setAround(Neighbourhood { 3, false, false });
+    QTRY_COMPARE(shown.scene().boxCount(), size_t(7));
     for (const bool searching : { false, true }) {
         if (searching)
             shown.panel.openSearch();
