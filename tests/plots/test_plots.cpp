@@ -12,6 +12,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <qcustomplot.h>
 
 using namespace qs;
 
@@ -273,7 +274,10 @@ void TestPlots::pointsAreMarkedAndChosen()
     data.joined = false;
     data.points = { { 1, 2, "a, b", false }, { 2, 3, "c", true } };
     data.lines = { { 0, 0, 3, 3 } };
+    chart.resize(400, 240);
     chart.setData(data);
+    chart.grab(); // lays it out
+    QVERIFY(chart.findChild<QCustomPlot*>()->axisRect()->width() > 300); // names are none: they take no room
     QSignalSpy chosen(&chart, &PointChart::itemChosen);
     QTest::keyClick(&chart, Qt::Key_Right);
     QCOMPARE(chart.chosen(), std::optional<size_t>(0));

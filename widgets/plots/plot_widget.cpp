@@ -24,6 +24,7 @@ namespace {
 constexpr int kMostTicks = 5;
 constexpr double kTickWidth = 4.2, kTickHeight = 1.6; ///< lines of text of the axis for each
 constexpr double kLeastNumberedAxis = 1.8; ///< height in lines below which numbers would lie over each other
+constexpr int kWidest = 1 << 20; ///< pixels; less than what Qt takes for no limit
 constexpr double kLegendLines = 8.5; ///< height in lines without which bins need all the room
 constexpr int kVeilAlpha = 150; ///< of 255
 constexpr int kPointsPerInch = 72;
@@ -267,8 +268,11 @@ bool PlotWidget::fitLegend()
     const bool shown = m_legendWanted && linesHigh() >= kLegendLines + 2 * (rows - 1);
     const bool appears = shown != legend.visible();
     legend.setVisible(shown);
-    if (QCPLayoutElement* row = legend.layout()) // a hidden one would keep its room
-        row->setMinimumSize(shown ? QSize(0, 0) : QSize(1, 1));
+    if (QCPLayoutElement* row = legend.layout()) {
+        row->setMinimumSize(shown ? QSize(0, 0) : QSize(1, 1)); // a hidden one would keep its room
+        row->setMaximumSize(
+            QSize(kWidest, QWIDGETSIZE_MAX)); // one without names would make the plot as narrow as it is
+    }
     if (!shown)
         return appears;
     if (legend.wrap() == wrap)
