@@ -210,7 +210,7 @@ private slots:
         fields.type(QStringLiteral("scale"), QStringLiteral("0"));
         QCOMPARE(fields.wrong(), QStringLiteral("scale must be above 0."));
         fields.type(QStringLiteral("lowest"), QStringLiteral("9"));
-        QCOMPARE(fields.wrong(), QStringLiteral("highest must be above lowest.\nscale must be above 0."));
+        QCOMPARE(fields.wrong(), QStringLiteral("highest must be above lowest.")); // one at a time
         QVERIFY(!fields.field(QStringLiteral("zero point"))->property("wrong").toBool());
         for (const bool open : { false, true })
             for (QToolButton* button : fields.editor.findChildren<QToolButton*>())

@@ -366,9 +366,9 @@ void OverrideEditor::check()
     setStyled(*m_highest, "wrong", range.second);
     setStyled(*m_scale, "wrong", scale.first);
     setStyled(*m_zeroPoint, "wrong", scale.second);
-    QStringList sentences { range.why, scale.why };
-    sentences.removeAll(QString());
-    m_wrong->setText(sentences.join(u'\n'));
+    // One sentence at a time, that of the pair that is typed in: a low window has no room for two beside the fields.
+    const bool atScale = m_scale->hasFocus() || m_zeroPoint->hasFocus() || range.why.isEmpty();
+    m_wrong->setText(atScale && !scale.why.isEmpty() ? scale.why : range.why);
     m_wrong->setVisible(m_fields->isVisibleTo(this) && !m_wrong->text().isEmpty());
 }
 
