@@ -17,6 +17,9 @@ public:
         update();
     }
 
+    /// Lays out once more, so that ticks and their texts are those of what was set after the last layout.
+    void layOutAgain() { updateLayout(); }
+
 protected:
     void resizeEvent(QResizeEvent*) override
     {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace qs {
 
@@ -243,10 +244,14 @@ void PlotWidget::fitTexts()
         axis->setLabel(label);
     }
     const bool numbers = m_plot->axisRect()->height() >= kLeastNumberedAxis * fontMetrics().height();
-    changed = changed || m_plot->yAxis->tickLabels() != numbers;
+    const bool appear = m_plot->yAxis->tickLabels() != numbers;
     m_plot->yAxis->setTickLabels(numbers);
-    if (changed)
+    if (changed || appear)
         redraw();
+    if (appear && !std::exchange(m_fitting, true)) { // who draws now would miss the texts of ticks that had none
+        m_plot->layOutAgain();
+        m_fitting = false;
+    }
 }
 
 /// As many names in a row as have room; true when that changed.

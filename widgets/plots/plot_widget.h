@@ -94,6 +94,7 @@ private:
     QPoint m_pressed;
     std::map<QCPAxis*, QString> m_labels; ///< whole
     bool m_legendWanted = false;
+    bool m_fitting = false; ///< a layout that fitTexts() asked for
     QCPItemStraightLine* m_crosshair; ///< owned by the plot
 };
 
