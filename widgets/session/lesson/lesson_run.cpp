@@ -106,7 +106,8 @@ LessonRun::LessonRun(Session& session, QObject* parent)
     });
 }
 
-LessonRun::~LessonRun() = default;
+/// What is under way must not come back to one that is gone.
+LessonRun::~LessonRun() { m_session.jobs().cancelTag(kTag); }
 
 const Lesson& LessonRun::lesson() const { return m_desk->lesson; }
 
