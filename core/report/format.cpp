@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/format.h"
 
+#include "core/base/text/grouped_digits.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -80,13 +82,7 @@ std::string percent(const Number& fraction)
     return p > 99.95 && p < 100 ? ">99.9 %" : fmt::format("{:.1f} %", p);
 }
 
-std::string count(uint64_t n)
-{
-    std::string digits = std::to_string(n);
-    for (ptrdiff_t at = static_cast<ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-        digits.insert(static_cast<size_t>(at), ",");
-    return digits;
-}
+std::string count(uint64_t n) { return groupedDigits(n); }
 
 std::string milliseconds(double ms)
 {

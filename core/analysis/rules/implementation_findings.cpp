@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/analysis/rules/findings.h"
 
+#include "core/base/text/grouped_digits.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -10,15 +12,6 @@
 namespace qs {
 
 namespace {
-
-/// In groups of three: "6,668,032".
-std::string grouped(uint64_t count)
-{
-    std::string text = std::to_string(count);
-    for (auto at = std::ssize(text) - 3; at > 0; at -= 3)
-        text.insert(size_t(at), 1, ',');
-    return text;
-}
 
 /// The row whose quantizer closes the unit around a node of the quantized file.
 std::optional<size_t> rowOfNode(const Comparison& c, NodeId quantNode)
@@ -72,7 +65,7 @@ void findSaturatingAccumulation(const Comparison& c, std::vector<Finding>& found
         f.summary
             = fmt::format("{} of {} pairs of products do not fit 16 bits, in {} of {} channels; most of them ({}) "
                           "in channel {}.",
-                grouped(pairs), grouped(s.pairs), channels, s.saturated.size(), grouped(*worst),
+                groupedDigits(pairs), groupedDigits(s.pairs), channels, s.saturated.size(), groupedDigits(*worst),
                 worst - s.saturated.begin());
         f.evidence.push_back(evidence("saturated_pairs", double(pairs)));
         f.evidence.push_back(evidence("pairs", double(s.pairs)));
