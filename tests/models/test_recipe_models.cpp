@@ -234,6 +234,23 @@ private slots:
         QCOMPARE(settingChanges(tree.runs()[0].recipe, tree.runs()[1].recipe).size(), size_t(1));
     }
 
+    /// What another exporter wrote larger does not become better by an edit.
+    void sizesOfOtherWritersAreNotJudged()
+    {
+        const RunTree tree = someRuns();
+        RecipeRun before = tree.runs()[0], after = tree.runs()[1];
+        before.numbers->fileBytes = 150'000;
+        after.numbers->fileBytes = 90'000;
+        for (const bool loaded : { false, true }) {
+            before.imported = loaded;
+            after.imported = false;
+            const auto changes = numberChanges(before, after);
+            QCOMPARE(changes.back().title, QStringLiteral("File size"));
+            QCOMPARE(changes.back().better, loaded ? 0 : 1);
+            QCOMPARE(changes.back().note.isEmpty(), !loaded);
+        }
+    }
+
     void settingsDifferInWords_data()
     {
         QTest::addColumn<Recipe>("before");

@@ -221,9 +221,10 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
 {
     const RunDifference difference = runDifference(before, after);
     std::vector<NumberChange> changes;
-    const auto add = [&](const QString& title, const QString& from, const QString& to, int better) {
+    const auto add = [&](const QString& title, const QString& from, const QString& to, int better,
+                         const QString& note = QString()) {
         if (from != absentText() || to != absentText())
-            changes.push_back({ title, from, to, better });
+            changes.push_back({ title, from, to, better, note });
     };
     const auto &a = before.numbers, &b = after.numbers;
     add(RunModel::tr("Output SQNR"), sqnrText(a), sqnrText(b), sign(difference.outputSqnrDb, true));
@@ -237,7 +238,12 @@ std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun
     add(RunModel::tr("int8 MACs"), shareText(a, &RunNumbers::quantizedMacShare),
         shareText(b, &RunNumbers::quantizedMacShare), sign(difference.quantizedMacShare, true));
     const Number bytes = difference.fileBytes ? Number(double(*difference.fileBytes)) : Number();
-    add(RunModel::tr("File size"), sizeText(a), sizeText(b), sign(bytes, false));
+    const bool otherWriter = before.imported != after.imported;
+    add(RunModel::tr("File size"), sizeText(a), sizeText(b), otherWriter ? 0 : sign(bytes, false),
+        otherWriter
+            ? RunModel::tr("One is the file as it was loaded, the other what would be written: exporters write the "
+                           "same quantization in files of different sizes.")
+            : QString());
     return changes;
 }
 

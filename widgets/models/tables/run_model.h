@@ -61,6 +61,7 @@ private:
 struct NumberChange {
     QString title, before, after;
     int better = 0; ///< 1 improved, -1 got worse, 0 neither
+    QString note; ///< why no more can be said of it
 };
 /// Output SQNR, accuracy or agreement, share of int8 MACs, file size: those that one of both has.
 std::vector<NumberChange> numberChanges(const RecipeRun& before, const RecipeRun& after);

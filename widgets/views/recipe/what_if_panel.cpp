@@ -133,6 +133,7 @@ void WhatIfPanel::refreshDifference()
         return;
     const Theme& theme = m_session.theme();
     int row = 0;
+    bool judged = false;
     for (const NumberChange& change : numberChanges(parent ? *parent : *run, *run)) {
         auto* title = new ElidedLabel(Qt::ElideRight, this);
         title->setText(change.title);
@@ -146,7 +147,7 @@ void WhatIfPanel::refreshDifference()
             = new QLabel(same ? change.after : change.before + QStringLiteral(" → ") + change.after + arrow, this);
         value->setObjectName(QStringLiteral("summaryValue"));
         const QString verdict = change.better > 0 ? tr("▲ better") : change.better < 0 ? tr("▼ worse") : QString();
-        value->setToolTip(same ? QString() : verdict); // whether more of it is good or less
+        value->setToolTip(same ? QString() : change.note.isEmpty() ? verdict : change.note);
         value->setAccessibleName(change.title + u' ' + value->text() + u' ' + value->toolTip());
         QPalette colours = value->palette();
         value->setEnabled(!m_session.numbers().stale());
@@ -158,6 +159,12 @@ void WhatIfPanel::refreshDifference()
         value->setPalette(colours);
         m_difference->addWidget(title, row, 0);
         m_difference->addWidget(value, row++, 1, Qt::AlignRight);
+        judged |= change.better != 0;
+    }
+    if (judged) { // more of it is good, or less
+        auto* key = new QLabel(tr("▲ better   ▼ worse"), this);
+        key->setObjectName(QStringLiteral("formLabel"));
+        m_difference->addWidget(key, row, 0, 1, 2, Qt::AlignRight);
     }
 }
 

@@ -241,19 +241,22 @@ void RunsPanel::refreshComparison()
         return;
     }
     QStringList lines { toQt(before->name) + QStringLiteral(" → ") + toQt(after->name) };
-    for (const NumberChange& change : numberChanges(*before, *after))
+    QStringList whole;
+    for (const NumberChange& change : numberChanges(*before, *after)) {
         lines << QStringLiteral("%1: %2").arg(change.title,
             change.before == change.after ? change.after : change.before + QStringLiteral(" → ") + change.after);
+        if (!change.note.isEmpty())
+            whole << change.title + QStringLiteral(": ") + change.note;
+    }
     const std::vector<SettingChange> settings = settingChanges(before->recipe, after->recipe);
     lines << QString() << (settings.empty() ? tr("The same settings.") : tr("Settings:"));
-    QStringList whole;
-    for (const SettingChange& change : settings) {
-        whole << change.whole;
-        if (whole.size() <= kMostSettings)
-            lines << change.text;
+    for (size_t i = 0; i < settings.size(); ++i) {
+        whole << settings[i].whole;
+        if (i < kMostSettings)
+            lines << settings[i].text;
     }
-    if (whole.size() > kMostSettings)
-        lines << tr("and %1 more").arg(whole.size() - kMostSettings);
+    if (settings.size() > kMostSettings)
+        lines << tr("and %1 more").arg(settings.size() - kMostSettings);
     m_comparison->setText(breakable(lines.join(u'\n')));
     m_comparison->setToolTip(tipText(whole));
 }
