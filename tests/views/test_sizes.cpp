@@ -8,6 +8,7 @@
 #include "widgets/views/base/error_bar.h"
 #include "widgets/views/base/panel.h"
 #include "widgets/views/base/text/elided_button.h"
+#include "widgets/views/base/text/elided_check.h"
 #include "widgets/views/base/text/font_units.h"
 #include "widgets/views/data/fixed_inputs_dialog.h"
 #include "widgets/views/data/prepare_dialog.h"
@@ -145,8 +146,8 @@ QStringList clippedTexts(const QWidget& window)
         if (!seen(*button) || button->text().isEmpty() || dynamic_cast<const SignButton*>(button)) // a sign, no text
             continue;
         const int text = button->fontMetrics().size(Qt::TextShowMnemonic, button->text()).width();
-        if (!dynamic_cast<const ElidedButton*>(button) && button->width() < text
-            && button->objectName() != QStringLiteral("sampleChip"))
+        const bool mayBeCut = dynamic_cast<const ElidedButton*>(button) || dynamic_cast<const ElidedCheck*>(button);
+        if (!mayBeCut && button->width() < text && button->objectName() != QStringLiteral("sampleChip"))
             clipped << nameOf(*button, button->text());
         if (button->height() < button->fontMetrics().ascent())
             clipped << nameOf(*button, button->text()) + QStringLiteral(" height");
@@ -203,6 +204,36 @@ QByteArray text(const QSize& size)
 {
     return QByteArray::number(size.width()) + "x" + QByteArray::number(size.height());
 }
+
+/// The panels that are seen, where they lie, and the least size that each asks for.
+struct Borders {
+    QHash<QString, QRect> places;
+    QHash<QString, QSize> least;
+
+    explicit Borders(const QWidget& window)
+    {
+        for (const QDockWidget* dock : window.findChildren<QDockWidget*>())
+            if (seen(*dock)) {
+                places[dock->objectName()] = dock->geometry();
+                least[dock->objectName()] = dock->minimumSizeHint();
+            }
+    }
+    /// Empty where all lie as they did `before`.
+    QString movedSince(const Borders& before) const
+    {
+        QString moved;
+        const auto words = [](const QRect& place) {
+            return QStringLiteral("%1,%2 %3x%4").arg(place.x()).arg(place.y()).arg(place.width()).arg(place.height());
+        };
+        for (auto at = places.begin(); at != places.end(); ++at)
+            if (at.value() != before.places.value(at.key()))
+                moved += QStringLiteral("\n%1 from %2 to %3, least %4 to %5")
+                             .arg(at.key(), words(before.places.value(at.key())), words(at.value()),
+                                 QString::fromLatin1(text(before.least.value(at.key()))),
+                                 QString::fromLatin1(text(least.value(at.key()))));
+        return moved;
+    }
+};
 
 } // namespace
 
@@ -343,6 +374,50 @@ private slots:
         const int least = points > 14 ? 7 : 8;
         QVERIFY2(
             wholeRows(*inspector->table()) >= least, QByteArray::number(wholeRows(*inspector->table())).constData());
+    }
+
+    void selectingMovesNoBorder_data()
+    {
+        QTest::addColumn<int>("layout");
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<bool>("longNames");
+        for (const LayoutName layout :
+            { LayoutName::Inspect, LayoutName::Compare, LayoutName::WhatIf, LayoutName::Teach })
+            for (const auto& [size, longOnes] :
+                { std::pair { QSize(1280, 800), false }, { { 1280, 720 }, true }, { { 1920, 1080 }, false } })
+                QTest::addRow("layout %d, %s%s", int(layout), text(size).constData(), longOnes ? ", long names" : "")
+                    << int(layout) << size << longOnes;
+    }
+
+    /// What a selection writes into a panel asks for no more room than the panel has.
+    void selectingMovesNoBorder()
+    {
+        QFETCH(const int, layout);
+        QFETCH(const QSize, size);
+        QFETCH(const bool, longNames);
+        Shown shown(longNames, size);
+        QVERIFY(shown.ready());
+        shown.arrange(LayoutName(layout));
+        QTest::qWait(50);
+        Selection& selection = shown.example.session.selection();
+        const Comparison& comparison = *shown.example.session.comparison();
+        Borders before(shown.example.window);
+        const auto moved = [&] {
+            QTest::qWait(5);
+            return Borders(shown.example.window).movedSince(before);
+        };
+        for (size_t i = 0; i < comparison.activations.size(); ++i) {
+            selection.selectActivation(int(i));
+            const QString what = moved();
+            QVERIFY2(what.isEmpty(), qPrintable(QString::fromStdString(comparison.activations[i].name) + what));
+        }
+        for (size_t i = 0; i < comparison.weights.size(); ++i) {
+            selection.selectWeight(int(i));
+            const QString what = moved();
+            QVERIFY2(what.isEmpty(), qPrintable(QString::fromStdString(comparison.weights[i].name) + what));
+        }
+        selection.clear();
+        QVERIFY2(moved().isEmpty(), qPrintable(moved()));
     }
 
     /// Other texts end with an ellipsis before the names do, and numbers never.

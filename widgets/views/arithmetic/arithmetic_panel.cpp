@@ -27,6 +27,7 @@ namespace qs {
 
 namespace {
 
+constexpr int kLeastContent = 100; ///< font units: tools, two lines of heading, a row
 constexpr int kRow = 20; ///< font units
 constexpr int kCellPadding = 16; ///< pixels beside a text
 constexpr int kMostMeasured = 200; ///< rows by which columns are made as wide as they need be
@@ -135,6 +136,7 @@ void ArithmeticPanel::buildTop()
     column->addWidget(m_headline);
     column->addWidget(m_splitter, 1);
     column->addWidget(m_empty, 1);
+    content->setMinimumHeight(fontUnits(fontMetrics(), kLeastContent)); // a longer heading asks for no more
     setContent(content);
     addFooter(m_note);
     connect(m_largest, &QPushButton::clicked, this, &ArithmeticPanel::showLargestError);

@@ -151,6 +151,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     , m_session(session)
     , m_place(session)
     , m_table(new QTableView(this))
+    , m_overrides(new OverrideEditor(session, recipe, m_place, this))
     , m_fit(new QTimer(this))
 {
     m_table->setModel(&m_model);
@@ -169,7 +170,7 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
     m_table->setMinimumHeight(2 * inspectorRow(fontMetrics()));
     setContent(m_table);
     setShownPlace(&m_place);
-    addFooter(new OverrideEditor(session, recipe, m_place, this));
+    addFooter(m_overrides);
 
     auto* copy = new QAction(tr("Copy value"), m_table);
     nameAction(*copy, QStringLiteral("inspector.copy"), header()->title());
@@ -198,6 +199,12 @@ InspectorPanel::InspectorPanel(Session& session, RecipeView& recipe, QWidget* pa
             m_fit->start(); // heights set while the sections are being laid out would be lost
     });
     refresh();
+}
+
+void InspectorPanel::showEvent(QShowEvent* event)
+{
+    Panel::showEvent(event);
+    m_table->setMinimumWidth(m_overrides->minimumSizeHint().width()); // with the fields hidden, too
 }
 
 void InspectorPanel::refresh()

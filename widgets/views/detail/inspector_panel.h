@@ -10,6 +10,7 @@ class QTimer;
 
 namespace qs {
 
+class OverrideEditor;
 class RecipeView;
 
 /// Key, value and formula (as tool tip) of everything known about the selection, or about what was pinned, and what the
@@ -20,6 +21,9 @@ public:
     InspectorPanel(Session& session, RecipeView& recipe, QWidget* parent = nullptr);
     QTableView* table() const { return m_table; }
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     void refresh();
     void shapeRows();
@@ -29,6 +33,7 @@ private:
     ShownPlace m_place;
     InspectorModel m_model;
     QTableView* m_table;
+    OverrideEditor* m_overrides;
     QTimer* m_fit; ///< row heights after the widths
 };
 

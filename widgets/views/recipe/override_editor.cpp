@@ -7,13 +7,12 @@
 #include "widgets/views/actions/named_action.h"
 #include "widgets/views/base/elided_combo.h"
 #include "widgets/views/base/elided_label.h"
-#include "widgets/views/base/text/font_units.h"
+#include "widgets/views/base/text/elided_check.h"
 #include "widgets/views/base/text/wrapped_text.h"
 #include "widgets/views/base/unit_actions.h"
 #include "widgets/views/recipe/typed_values.h"
 #include "widgets/views/theme/restyling.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QGridLayout>
 #include <QKeyEvent>
@@ -34,7 +33,6 @@ namespace {
 constexpr std::array kOverrideTypes { DType::Int8, DType::UInt8, DType::Int16, DType::UInt16 };
 constexpr std::array kOverrideCalibrators { Calibrator::MinMax, Calibrator::Percentile, Calibrator::Entropy,
     Calibrator::Mse };
-constexpr int kTitleWidth = 84; ///< font units of a node's name
 const QLocale kOverrideLocale = QLocale::c();
 
 QString numberField(const std::optional<double>& value)
@@ -57,6 +55,14 @@ void fillUntyped(QLineEdit& field, const QString& text, bool otherTensor)
         field.setText(text);
 }
 
+/// What a button says, and what it says where there is little room.
+struct Words {
+    QString whole, brief;
+};
+
+Words partsWords() { return { OverrideEditor::tr("Parts"), QStringLiteral("⋯") }; }
+Words moreWords() { return { OverrideEditor::tr("Override ▾"), QStringLiteral("▾") }; }
+
 /// Of the list that names calibrators: the first is "as all", the last "given".
 int calibratorIndex(const Recipe& recipe, const std::string& tensor)
 {
@@ -78,7 +84,7 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
     , m_session(session)
     , m_recipe(recipe)
     , m_place(place)
-    , m_quantize(new QCheckBox(this))
+    , m_quantize(new ElidedCheck(this))
     , m_parts(new QToolButton(this))
     , m_origin(new ElidedLabel(Qt::ElideRight, this))
     , m_type(new ElidedCombo(this))
@@ -113,14 +119,17 @@ OverrideEditor::OverrideEditor(Session& session, RecipeView& recipe, const Shown
 QHBoxLayout* OverrideEditor::buildFirstRow()
 {
     auto* row = new QHBoxLayout;
+    row->setSpacing(4);
     m_origin->setObjectName(QStringLiteral("formLabel"));
     m_reset->setText(QStringLiteral("↺"));
     m_reset->setProperty("reset", true);
     m_reset->setAccessibleName(tr("Reset what is said of this tensor"));
-    m_more->setText(tr("Override ▾"));
+    m_more->setText(moreWords().whole);
+    m_more->setAccessibleName(tr("Override"));
     m_more->setCheckable(true);
     m_more->setToolTip(tr("Type, range, scale and zero point of this tensor alone"));
-    m_parts->setText(tr("Parts"));
+    m_parts->setText(partsWords().whole);
+    m_parts->setAccessibleName(tr("Parts"));
     m_parts->setToolTip(tr("Quantize one node of these alone, or leave it alone in float"));
     m_parts->setPopupMode(QToolButton::InstantPopup);
     auto* parts = new QMenu(m_parts);
@@ -150,6 +159,29 @@ QHBoxLayout* OverrideEditor::buildFirstRow()
         refresh();
     });
     return row;
+}
+
+QSize OverrideEditor::minimumSizeHint() const { return QFrame::minimumSizeHint().expandedTo({ rowWidth(true), 0 }); }
+
+int OverrideEditor::rowWidth(bool brief) const
+{
+    const auto width = [&](const QToolButton& button, const Words& words) {
+        const QFontMetrics metrics = button.fontMetrics();
+        return button.sizeHint().width() - metrics.horizontalAdvance(button.text())
+            + metrics.horizontalAdvance(brief ? words.brief : words.whole);
+    };
+    const QMargins around = layout()->contentsMargins();
+    return around.left() + around.right() + 4 * layout()->itemAt(1)->layout()->spacing()
+        + m_quantize->minimumSizeHint().width() + width(*m_parts, partsWords()) + m_reset->sizeHint().width()
+        + width(*m_more, moreWords());
+}
+
+void OverrideEditor::resizeEvent(QResizeEvent* event)
+{
+    QFrame::resizeEvent(event);
+    const bool brief = width() < rowWidth(false);
+    m_parts->setText(brief ? partsWords().brief : partsWords().whole);
+    m_more->setText(brief ? moreWords().brief : moreWords().whole);
 }
 
 void OverrideEditor::buildFields()
@@ -287,8 +319,7 @@ void OverrideEditor::refreshIdle(const std::string& name)
 void OverrideEditor::refreshUnit(const std::vector<size_t>& members)
 {
     const QString title = m_recipe.title(members);
-    m_quantize->setText(
-        tr("quantize %1").arg(fontMetrics().elidedText(title, Qt::ElideLeft, fontUnits(fontMetrics(), kTitleWidth))));
+    m_quantize->setWords(tr("quantize %1"), title);
     QStringList tips;
     for (const size_t member : members) {
         const NodeState& state = m_recipe.states()[member];

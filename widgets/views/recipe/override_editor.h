@@ -6,7 +6,6 @@
 
 #include <QFrame>
 
-class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QHBoxLayout;
@@ -16,6 +15,8 @@ class QToolButton;
 
 namespace qs {
 
+class ElidedCheck;
+
 /// What the recipe says of the node and tensor at a place in particular: quantized or not, type, range, scale and zero
 /// point, symmetry, calibrator. Empty fields follow the recipe's defaults; what cannot be is said above them and
 /// changes nothing. Hidden where nothing can be said.
@@ -23,12 +24,16 @@ class OverrideEditor : public QFrame {
     Q_OBJECT
 public:
     OverrideEditor(Session& session, RecipeView& recipe, const ShownPlace& place, QWidget* parent = nullptr);
+    /// Has the width that it needs with all of the first row shown, so that what is selected asks for no other.
+    QSize minimumSizeHint() const override;
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QHBoxLayout* buildFirstRow();
+    int rowWidth(bool brief) const; ///< of the first row, all of it shown, with short words or whole ones
     void buildFields();
     void connectFields();
     void addChoice(
@@ -53,7 +58,7 @@ private:
     Session& m_session;
     RecipeView& m_recipe;
     const ShownPlace& m_place;
-    QCheckBox* m_quantize;
+    ElidedCheck* m_quantize;
     QToolButton* m_parts; ///< of a unit of several nodes
     QLabel* m_origin;
     QComboBox *m_type, *m_symmetric, *m_calibrator;
