@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/arrays/array_file.h"
 #include "core/data/forms.h"
+#include "core/data/implied_inputs.h"
 #include "core/data/input_fit.h"
 #include "core/tensor/convert.h"
 
@@ -47,12 +48,20 @@ Result<Tensor> readInput(const InputArray& a, size_t index)
     return filled;
 }
 
+/// An input that the file does not give and that the tokens imply.
+struct ImpliedInput {
+    size_t at = 0; ///< among all inputs
+    InputSpec input;
+    Implied implied = Implied::Mask;
+};
+
 class ArrayData final : public DataSource {
 public:
-    ArrayData(std::string path, std::vector<InputArray> arrays, size_t samples, size_t feeds,
-        std::vector<int64_t> labels, InitialStates initial, std::vector<std::string> warnings)
+    ArrayData(std::string path, std::vector<InputArray> arrays, std::vector<ImpliedInput> implied, size_t samples,
+        size_t feeds, std::vector<int64_t> labels, InitialStates initial, std::vector<std::string> warnings)
         : m_path(std::move(path))
         , m_arrays(std::move(arrays))
+        , m_implied(std::move(implied))
     {
         m_samples = samples;
         m_feeds = feeds;
@@ -71,13 +80,51 @@ public:
             QS_TRY(tensor, convertTo(std::move(tensor), a.input, m_path));
             feed.inputs.push_back(std::move(tensor));
         }
+        if (m_implied.empty())
+            return feed;
+        const auto tokens = std::ranges::find_if(m_arrays, [](const InputArray& a) { return holdsTokens(a.input); });
+        const Shape shape = feed.inputs[size_t(tokens - m_arrays.begin())].shape();
+        for (const ImpliedInput& more : m_implied)
+            feed.inputs.insert(
+                feed.inputs.begin() + ptrdiff_t(more.at), impliedTensor(more.input, more.implied, shape));
         return feed;
     }
 
 private:
     std::string m_path;
     std::vector<InputArray> m_arrays;
+    std::vector<ImpliedInput> m_implied; ///< in the order of the inputs
 };
+
+/// Inputs that the file leaves to its tokens; none where the model reads no tokens.
+std::vector<ImpliedInput> impliedInputs(const std::vector<InputSpec>& inputs, const ArrayArchive& archive)
+{
+    std::vector<ImpliedInput> list;
+    if (std::ranges::none_of(inputs, holdsTokens))
+        return list;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (const auto implied = impliedBy(inputs[i]); implied && !archive.has(inputs[i].name))
+            list.push_back({ i, inputs[i], *implied });
+    return list;
+}
+
+/// One line for all of a kind.
+std::string impliedWarning(const std::vector<ImpliedInput>& list, const std::string& path)
+{
+    std::string text;
+    for (const Implied kind : { Implied::Mask, Implied::Positions, Implied::EmptyCache }) {
+        std::vector<std::string> names;
+        for (const ImpliedInput& one : list)
+            if (one.implied == kind)
+                names.push_back(one.input.name);
+        if (names.empty())
+            continue;
+        const std::string more
+            = names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : std::string();
+        text += (text.empty() ? "'" : "; '") + names.front() + "'" + more + ": " + std::string(impliedText(kind));
+    }
+    return path + ": not given, taken as the tokens imply: " + text;
+}
 
 /// Key of the array for an input, or an Issue that names what exists.
 Result<std::string> keyFor(const InputSpec& input, const std::vector<InputSpec>& inputs,
@@ -246,10 +293,15 @@ DataResult openArrayData(
 {
     const std::string& path = request.spec;
     QS_TRY(const ArrayArchive archive, ArrayArchive::open(path));
+    const std::vector<ImpliedInput> implied = impliedInputs(inputs, archive);
+    std::vector<InputSpec> given;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (std::ranges::find(implied, i, &ImpliedInput::at) == implied.end())
+            given.push_back(inputs[i]);
     std::vector<InputArray> arrays;
     std::vector<std::string> used;
-    for (const InputSpec& input : inputs) {
-        QS_TRY(const std::string key, keyFor(input, inputs, states, archive, path));
+    for (const InputSpec& input : given) {
+        QS_TRY(const std::string key, keyFor(input, given, states, archive, path));
         QS_TRY(ArrayFile file, archive.array(key));
         QS_TRY(InputArray array, fitArray(input, std::move(file), path));
         arrays.push_back(std::move(array));
@@ -275,6 +327,8 @@ DataResult openArrayData(
         QS_CHECK(a.array.prepare(std::min(a.items, static_cast<int64_t>(feeds) * a.itemsPerFeed)));
 
     std::vector<std::string> warnings;
+    if (!implied.empty())
+        warnings.push_back(impliedWarning(implied, path));
     QS_TRY(InitialStates initial, readStates(states, archive, path, warnings));
     for (const auto& [name, tensor] : initial)
         used.push_back(name);
@@ -285,7 +339,7 @@ DataResult openArrayData(
     if (!unused.empty())
         warnings.push_back(path + ": not used: " + nameList(unused));
     return std::shared_ptr<DataSource>(std::make_shared<ArrayData>(
-        path, std::move(arrays), samples, feeds, std::move(labels), std::move(initial), std::move(warnings)));
+        path, std::move(arrays), implied, samples, feeds, std::move(labels), std::move(initial), std::move(warnings)));
 }
 
 } // namespace qs

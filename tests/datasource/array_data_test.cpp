@@ -147,6 +147,35 @@ private slots:
         QVERIFY(!refusal(npz({ { "x.npy", array }, { "x", array } }), { x }).isEmpty());
     }
 
+    /// What a language model reads beside its tokens, where the file gives the tokens alone.
+    void tokensAlone()
+    {
+        const Dim batch { -1, "batch" }, positions { -1, "positions" }, past { -1, "past" }, width { -1, "width" };
+        const std::vector<InputSpec> inputs { { "attention_mask", DType::Int64, Dims { batch, positions } },
+            { "input_ids", DType::Int64, Dims { batch, positions } },
+            { "position_ids", DType::Int32, Dims { batch, positions } },
+            { "past_key_values.0.key", DType::Int8, Dims { batch, Dim { 2, "" }, past, width } } };
+        const std::vector<int64_t> ids { 5, 6, 7, 8, 9, 10 };
+        const std::string file = npz({ { "input_ids.npy", npy("<i8", "(2, 3)", bytesOf(ids)) } });
+        const auto data = opened(file, inputs);
+        QVERIFY(data);
+        QCOMPARE(data->samples(), size_t(2));
+        QCOMPARE(data->warnings().size(), size_t(1));
+        const auto feed = data->feed(1);
+        QVERIFY(feed.ok());
+        const std::vector<Tensor>& in = feed.value().inputs;
+        QCOMPARE(in.size(), inputs.size());
+        QCOMPARE(toInts(in[0]), (std::vector<int64_t> { 1, 1, 1 }));
+        QCOMPARE(toInts(in[1]), (std::vector<int64_t> { 8, 9, 10 }));
+        QCOMPARE(toInts(in[2]), (std::vector<int64_t> { 0, 1, 2 }));
+        QCOMPARE(in[2].dtype(), DType::Int32);
+        QCOMPARE(in[3].shape(), (Shape { 1, 2, 0, 1 }));
+        QCOMPARE(in[3].dtype(), DType::Int8);
+        // Without tokens nothing is implied.
+        const std::vector<InputSpec> others { floatInput("x", Shape { 1, 2 }), inputs[0] };
+        QVERIFY(refusal(npz({ { "x.npy", npy("<f4", "(1, 2)", floats(2)) } }), others).contains("attention_mask"));
+    }
+
     void sampleCounts()
     {
         const InputSpec x = floatInput("x", withDynamicBatch({ 2 }));

@@ -150,7 +150,7 @@ Tensor extended(const StepContext& s, const GroupLengths& l, const Tensor* cache
 
 Result<Tensor> withCache(const StepContext& s, const GroupLengths& l, const Tensor* cache, const Tensor& fresh)
 {
-    if (!cache)
+    if (!cache || (cache->rank() == 4 && cache->dim(2) == 0)) // without positions: as not given, whatever its width
         return fresh.dtype() == DType::Float64 ? extended<double>(s, l, nullptr, fresh)
                                                : extended<float>(s, l, nullptr, fresh);
     if (cache->rank() != 4 || cache->dim(0) != l.batch || cache->dim(1) != fresh.dim(1)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/implied_inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <string>
+
+namespace qs {
+
+namespace {
+
+std::string lower(std::string text)
+{
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+    return text;
+}
+
+bool hasAny(const std::string& name, std::initializer_list<std::string_view> parts)
+{
+    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+bool integersByPosition(const InputSpec& input)
+{
+    return input.dims && input.dims->size() == 2 && (input.dtype == DType::Int64 || input.dtype == DType::Int32);
+}
+
+template <class T> Tensor filled(const Shape& shape, bool counting)
+{
+    Tensor tensor = Tensor::allocate(dtypeOf<T>(), shape);
+    auto values = tensor.fill<T>();
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = counting ? T(int64_t(i) % shape[1]) : T(1);
+    return tensor;
+}
+
+/// The batch of the tokens, no positions, and whatever else is fixed: nothing is held, so no other size matters.
+Shape emptyCache(const Dims& dims, int64_t batch)
+{
+    Shape shape;
+    bool emptied = false;
+    for (size_t i = 0; i < dims.size(); ++i) {
+        const bool positions = i > 0 && !dims[i].known() && !emptied;
+        shape.push_back(dims[i].known() ? dims[i].value : i == 0 ? batch : positions ? 0 : 1);
+        emptied |= positions;
+    }
+    return shape;
+}
+
+} // namespace
+
+bool holdsTokens(const InputSpec& input)
+{
+    return integersByPosition(input)
+        && !hasAny(lower(input.name),
+            { "mask", "position", "type", "segment", "length", "past", "cache", "seqlens", "labels" });
+}
+
+std::optional<Implied> impliedBy(const InputSpec& input)
+{
+    const std::string name = lower(input.name);
+    if (integersByPosition(input))
+        return hasAny(name, { "mask" })    ? std::optional(Implied::Mask)
+            : hasAny(name, { "position" }) ? std::optional(Implied::Positions)
+                                           : std::nullopt;
+    const bool grows = input.dims && input.dims->size() >= 3
+        && std::any_of(input.dims->begin() + 1, input.dims->end(), [](const Dim& d) { return !d.known(); });
+    return grows && hasAny(name, { "past", "cache" }) ? std::optional(Implied::EmptyCache) : std::nullopt;
+}
+
+std::string_view impliedText(Implied implied)
+{
+    switch (implied) {
+    case Implied::Mask:
+        return "ones";
+    case Implied::Positions:
+        return "counting from 0";
+    case Implied::EmptyCache:
+        break;
+    }
+    return "an empty past";
+}
+
+Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& tokens)
+{
+    if (implied == Implied::EmptyCache)
+        return Tensor::allocate(input.dtype, emptyCache(*input.dims, tokens[0]));
+    const bool counting = implied == Implied::Positions;
+    return input.dtype == DType::Int32 ? filled<int32_t>(tokens, counting) : filled<int64_t>(tokens, counting);
+}
+
+} // namespace qs

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/data/data_source.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace qs {
+
+/// Integers [batch, positions] that are tokens, by type and name: no masks, places or segments.
+bool holdsTokens(const InputSpec& input);
+
+/// An input of a language model that its tokens imply.
+enum class Implied : uint8_t {
+    Mask, ///< ones [batch, positions]
+    Positions, ///< 0, 1, 2 ... [batch, positions]
+    EmptyCache, ///< keys or values of a past without positions, in the model's own type and width
+};
+std::optional<Implied> impliedBy(const InputSpec& input);
+/// "ones", "counting from 0", "an empty past".
+std::string_view impliedText(Implied implied);
+/// What it holds beside tokens of shape [batch, positions].
+Tensor impliedTensor(const InputSpec& input, Implied implied, const Shape& tokens);
+
+} // namespace qs
