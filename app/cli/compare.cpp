@@ -15,6 +15,7 @@
 #include "core/project/shards/shards.h"
 #include "core/project/snapshot/build_snapshot.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -44,6 +45,7 @@ struct CompareCommand {
     bool measureTime = false;
     DataOptions data;
     TaskOptions tasks;
+    std::string decode;
     ComparisonOutput output;
 };
 
@@ -178,6 +180,9 @@ Status checkAsides(const CompareCommand& o, const CommonOptions& common)
             return badUse(std::string(name) + " is no tolerance", "give a number from 0");
     if ((o.rtol || o.atol || o.measureTime) && !o.shard.empty())
         return badUse("--rtol, --atol and --measure-time are for all samples, not for one shard", "leave out --shard");
+    if (!o.decode.empty() && o.decode != "forced")
+        return badUse("--decode '" + o.decode + "' is unknown",
+            "give forced: both models read the same tokens, and are judged by how well they guess the next one");
     if ((o.rtol || o.atol) && !common.carry.empty())
         return badUse("--rtol and --atol compare samples that do not go on from one another", "leave out --carry");
     return {};
@@ -219,6 +224,16 @@ Result<Asides> asidesOf(const CompareCommand& o, const std::vector<SnapshotPtr>&
     QS_TRY(asides.elements, elementDifferences(first, *snapshots.back(), tolerance, work));
     clearProgress(context.common);
     return asides;
+}
+
+/// An output that guesses the next token, where the command asks for it.
+Status checkDecoded(const CompareCommand& o, const Snapshot& snapshot)
+{
+    const auto guesses = [](const OutputRow& row) { return row.language.has_value(); };
+    if (o.decode.empty() || !snapshot.comparison || std::ranges::any_of(snapshot.comparison->outputs, guesses))
+        return {};
+    return badInput("no output holds scores [batch, positions, vocabulary] beside token ids [batch, positions]",
+        o.first, "leave out --decode, or give a language model and tokens of its vocabulary");
 }
 
 /// All pairs in the form that --map reads.
@@ -276,6 +291,7 @@ Result<int> compare(const CompareCommand& o, Context& context)
         addFilesOf(used, *snapshot);
     }
     QS_CHECK(used.check());
+    QS_CHECK(checkDecoded(o, *snapshots.back()));
     if (inputs.shard)
         QS_CHECK(writeShardState(o.state, snapshots));
     if (o.tryRemedies) {
@@ -313,6 +329,9 @@ Command addCompare(CLI::App& app, Context& context)
     addCommonOptions(app, context.common);
     addComparisonOutput(app, o->output);
     addTaskOptions(app, o->tasks);
+    app.add_option("--decode", o->decode,
+        "forced: judge the guesses of the next token, while both models read the given ones (on by itself for language "
+        "models; refuses others)");
     app.add_option("--map", o->map, "pairs made by hand: {\"pairs\":[{\"float\":\"A\",\"quantized\":\"B\"}]}");
     app.add_option("--class-names", o->classNames,
         "what the classes are called: one name a line, or JSON (default: as the model's metadata or the folders say)");

@@ -96,6 +96,20 @@ std::string taskSentence(const TaskRow& task)
     }
 }
 
+std::string languageSentence(const LanguageRow& language)
+{
+    std::string line = fmt::format(
+        "next token of {}, {}", counted(language.prompts, "prompt"), counted(language.positions, "position"));
+    if (language.floatLoss)
+        line += fmt::format(": loss {} → {}, perplexity {} → {}", number(language.floatLoss, 5),
+            number(language.quantLoss, 5), number(language.floatPerplexity(), 4),
+            number(language.quantPerplexity(), 4));
+    if (language.klMean)
+        line += fmt::format("; KL divergence {} on average, {} at the 99th percentile, {} at most",
+            number(language.klMean), number(language.klP99), number(language.klMax));
+    return line;
+}
+
 std::string sampleDifference(const TaskRow& task, const TaskSample& sample)
 {
     if (!sample.differs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/agreement/language_row.h"
 #include "core/analysis/agreement/task_row.h"
 
 #include <string>
@@ -14,6 +15,8 @@ std::string taskAgreement(const TaskRow& task);
 /// A sentence of what stands behind it: boxes missed and extra, IoU of classes, first positions that differ. Empty for
 /// values, and where the one number says all.
 std::string taskSentence(const TaskRow& task);
+/// Loss, perplexity and divergence of a language model, float → quantized.
+std::string languageSentence(const LanguageRow& language);
 /// Of one sample: "position 12", "1 missed, 2 extra"; "" where nothing differs or there is no more to say.
 std::string sampleDifference(const TaskRow& task, const TaskSample& sample);
 

@@ -61,7 +61,8 @@ private:
         PairHistograms* histograms, PairMeter::Counts counts);
     const QuantParams* outputParams(const OutputPair& out) const; ///< of its codes; null where it holds none
     void measureOutput(size_t index, const Tensor& x, const Tensor& y, const Feed& feed);
-    void measureScores(size_t cell, const OutputPair& out, const float* x, const float* y, const ScoreRows& rows);
+    void measureScores(size_t cell, const OutputPair& out, const float* x, const float* y, const ScoreRows& rows,
+        const PromptTokens* prompt);
     void measureMask(size_t cell, const OutputPair& out, const float* x, const float* y, const MaskLayout& layout);
     /// Where this output has the numbers of boxes. An Issue where the user said so and the values cannot be boxes.
     Status measureBoxes(size_t index, Execution& f, Execution& q, const Feed& feed, const CancelToken& cancel);

@@ -43,12 +43,16 @@ const QuantParams* Lockstep::outputParams(const OutputPair& out) const
     return out.quantizer ? &m_shared.pair->quantView->quantizers()[*out.quantizer].params : nullptr;
 }
 
-void Lockstep::measureScores(size_t cell, const OutputPair& out, const float* x, const float* y, const ScoreRows& rows)
+void Lockstep::measureScores(size_t cell, const OutputPair& out, const float* x, const float* y, const ScoreRows& rows,
+    const PromptTokens* prompt)
 {
     Measured& m = *m_shared.measured;
     PartCounts byPosition;
     const bool several = rows.positions > 1;
-    m.scores[cell] = scoreSums(x, y, rows, out.task.scores, several ? &byPosition : nullptr);
+    std::vector<TokenScores> tokens;
+    m.scores[cell] = scoreSums(
+        x, y, rows, out.task.scores, { several ? &byPosition : nullptr, prompt, prompt ? &tokens : nullptr });
+    m.tokens[cell] = std::move(tokens);
     if (several)
         return m.parts[cell / m.samples]->merge(byPosition);
     m.floatClass[cell] = argmax(x, rows.classes);
@@ -82,6 +86,9 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
     const bool scored = (kind == TaskKind::Classes || kind == TaskKind::Sequence)
         && (out.task.told || !m_float.state().carries(out.x)) && slices == feed.samples;
     const auto rows = scored ? scoreRows(xt.shape(), feed.samples) : std::nullopt;
+    const auto prompts = rows && out.task.tokens
+        ? promptTokens(*out.task.tokens, feed.inputs, feed.samples, rows->positions, rows->classes)
+        : std::vector<PromptTokens>();
     const auto mask = kind == TaskKind::Mask && slices == feed.samples
         ? maskLayout(xt.shape(), feed.samples, out.task.channelsLast, out.task.holdsClasses)
         : std::nullopt;
@@ -90,7 +97,7 @@ void Lockstep::measureOutput(size_t index, const Tensor& xt, const Tensor& yt, c
         const float *xs = x + s * slice, *ys = y + s * slice;
         addPairSums(m.outputSums[cell], xs, ys, nullptr, slice, nullptr, {});
         if (rows)
-            measureScores(cell, out, xs, ys, *rows);
+            measureScores(cell, out, xs, ys, *rows, prompts.empty() ? nullptr : &prompts[s]);
         if (mask)
             measureMask(cell, out, xs, ys, *mask);
     }

@@ -16,6 +16,7 @@ void Measured::reserve(size_t outputCount, bool nodeAlone, bool written)
     floatMargin.assign(outputs, 0);
     quantMargin.assign(outputs, 0);
     scores.assign(outputs, {});
+    tokens.assign(outputs, {});
     masks.assign(outputs, {});
     boxes.assign(outputs, {});
     for (size_t i = 0; i < outputCount; ++i)

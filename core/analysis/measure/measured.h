@@ -40,6 +40,7 @@ struct Measured {
     std::vector<int64_t> floatClass, quantClass; ///< by output * samples + sample; -1 = none, or several positions
     std::vector<double> floatMargin, quantMargin; ///< same index; of the float model's class over the next best
     std::vector<ScoreSums> scores; ///< same index; no positions: no scores
+    std::vector<std::vector<TokenScores>> tokens; ///< same index; of language models, one a position
     std::vector<MaskSums> masks; ///< same index; no pixels: no masks
     std::vector<BoxSums> boxes; ///< same index; of the output that has the numbers of its boxes
     std::vector<std::unique_ptr<SharedCounts>> parts; ///< by output: positions of sequences, classes of masks

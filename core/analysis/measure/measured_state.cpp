@@ -35,6 +35,23 @@ template <class Sums> void writeSums(const std::vector<Sums>& sums, ByteWriter& 
     out.numbers(words);
 }
 
+static_assert(std::is_trivially_copyable_v<TokenScores> && sizeof(TokenScores) == 3 * sizeof(double),
+    "raise kMeasuredVersion when the scores change");
+
+using Tokens = std::vector<std::vector<TokenScores>>;
+
+void writeTokens(const Tokens& tokens, ByteWriter& out)
+{
+    std::vector<uint64_t> sizes;
+    std::vector<TokenScores> all;
+    for (const auto& prompt : tokens) {
+        sizes.push_back(prompt.size());
+        all.insert(all.end(), prompt.begin(), prompt.end());
+    }
+    out.numbers(sizes);
+    writeSums(all, out);
+}
+
 /// Where the samples of a part go: rows of `whole` samples each, `part` of them from `first` on.
 struct Place {
     size_t first, part, whole;
@@ -150,6 +167,26 @@ void mergeImplementation(ByteReader& in, const Graph& graph, ImplementationSums&
     addPairCounts(sums.pairs, more);
 }
 
+void putTokens(ByteReader& in, const Place& at, Tokens& whole)
+{
+    const auto sizes = in.numbers<uint64_t>();
+    const auto words = in.numbers<double>();
+    constexpr size_t kWords = sizeof(TokenScores) / sizeof(double);
+    Tokens part;
+    size_t next = 0;
+    for (const uint64_t size : sizes) {
+        if (size > (words.size() - next) / kWords)
+            return in.fail();
+        part.emplace_back(size_t(size));
+        if (size > 0)
+            std::memcpy(static_cast<void*>(part.back().data()), &words[next], size_t(size) * sizeof(TokenScores));
+        next += size_t(size) * kWords;
+    }
+    if (next != words.size())
+        return in.fail();
+    put(part, at, whole, in);
+}
+
 } // namespace
 
 void writeMeasured(const Measured& m, ByteWriter& out)
@@ -171,6 +208,7 @@ void writeMeasured(const Measured& m, ByteWriter& out)
     out.numbers(m.floatMargin);
     out.numbers(m.quantMargin);
     writeSums(m.scores, out);
+    writeTokens(m.tokens, out);
     writeSums(m.masks, out);
     writeSums(m.boxes, out);
     out.number<uint64_t>(m.parts.size());
@@ -223,6 +261,7 @@ void mergeMeasured(ByteReader& in, const Graph& floatGraph, const Graph& graph, 
     put(in.numbers<double>(), at, whole.floatMargin, in);
     put(in.numbers<double>(), at, whole.quantMargin, in);
     putSums(in, at, whole.scores);
+    putTokens(in, at, whole.tokens);
     putSums(in, at, whole.masks);
     putSums(in, at, whole.boxes);
     mergeParts(in, whole.parts);

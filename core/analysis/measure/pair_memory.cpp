@@ -220,6 +220,7 @@ void RememberedPairs::takeOutput(size_t output, const PairStatistics& known)
     setRow(m_measured.floatMargin, output, known.floatMargin);
     setRow(m_measured.quantMargin, output, known.quantMargin);
     setRow(m_measured.scores, output, known.scores);
+    setRow(m_measured.tokens, output, known.tokens);
     setRow(m_measured.masks, output, known.masks);
     setRow(m_measured.boxes, output, known.boxes);
     m_measured.parts[output]->merge(known.parts);
@@ -260,6 +261,7 @@ void RememberedPairs::keep()
         now->floatMargin = rowOf(m.floatMargin, i, m.samples);
         now->quantMargin = rowOf(m.quantMargin, i, m.samples);
         now->scores = rowOf(m.scores, i, m.samples);
+        now->tokens = rowOf(m.tokens, i, m.samples);
         now->masks = rowOf(m.masks, i, m.samples);
         now->boxes = rowOf(m.boxes, i, m.samples);
         now->parts = m.parts[i]->now();

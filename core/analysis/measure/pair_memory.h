@@ -25,6 +25,7 @@ struct PairStatistics {
     std::vector<int64_t> floatClass, quantClass; ///< of outputs, by sample
     std::vector<double> floatMargin, quantMargin; ///< the same
     std::vector<ScoreSums> scores; ///< the same
+    std::vector<std::vector<TokenScores>> tokens; ///< the same
     std::vector<MaskSums> masks; ///< the same
     std::vector<BoxSums> boxes; ///< the same
     PartCounts parts; ///< of outputs, over all samples

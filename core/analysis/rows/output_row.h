@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/analysis/agreement/language_row.h"
 #include "core/analysis/agreement/task_row.h"
 #include "core/analysis/rows/other_numbers.h"
 #include "core/analysis/rows/similarity.h"
@@ -24,6 +25,7 @@ struct OutputRow {
     double positions = 0; ///< scored, of all samples
     Number klMean, klMax; ///< KL divergence by position, natural logarithm; null where they are no distribution
     TaskRow task;
+    std::optional<LanguageRow> language; ///< where the positions are guesses of the next token
     std::vector<Number> sampleSqnrDb; ///< one a sample
     std::vector<double> sampleNoise; ///< sum of squared errors, one a sample
     std::optional<Similarity> implementation; ///< integer profiles: against the file as written, end to end

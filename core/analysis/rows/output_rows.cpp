@@ -80,6 +80,7 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
         row.quantValue = outputs[o].y;
         PairSums sums, written;
         ScoreSums scores;
+        std::vector<const std::vector<TokenScores>*> prompts;
         for (size_t s = 0; s < m.samples; ++s) {
             if (!m.done[s])
                 continue;
@@ -90,11 +91,15 @@ void fillOutputs(const ComparePair& pair, const Measured& m, const std::vector<i
             if (!m.writtenSums.empty())
                 written.merge(m.writtenSums[at]);
             scores.merge(m.scores[at]);
+            if (!m.tokens[at].empty())
+                prompts.push_back(&m.tokens[at]);
         }
         row.similarity = similarityOf(sums);
         if (!m.writtenSums.empty())
             row.implementation = similarityOf(written);
         fillScores(scores, row);
+        if (!prompts.empty())
+            row.language = languageRow(prompts, size_t(scores.positions));
         row.task = taskRow(pair, outputs, o, m);
         result.outputs.push_back(std::move(row));
     }

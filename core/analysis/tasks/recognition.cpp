@@ -179,7 +179,11 @@ std::vector<OutputTask> outputTasks(const Plan& plan, std::span<const ValueId> o
         const auto said = choices.told.find(plan.graph().value(id).name);
         told.push_back(said == choices.told.end() ? std::nullopt : std::optional(said->second));
     }
-    return Tasks(ModelFacts(plan, outputs), told).found();
+    std::vector<OutputTask> tasks = Tasks(ModelFacts(plan, outputs), told).found();
+    for (size_t i = 0; i < tasks.size(); ++i)
+        if (tasks[i].what.kind == TaskKind::Sequence && tasks[i].scores != ScoreKind::Ranked)
+            tasks[i].tokens = tokenInputs(plan, outputs[i]);
+    return tasks;
 }
 
 bool canBe(const Plan& plan, std::span<const ValueId> outputs, size_t index, const TaskChoice& choice)

@@ -3,8 +3,10 @@
 
 #include "core/analysis/tasks/output_task.h"
 #include "core/analysis/tasks/score_kind.h"
+#include "core/analysis/tasks/token_inputs.h"
 #include "core/base/result.h"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct OutputTask {
     bool told = false; ///< by the user
     ScoreKind scores = ScoreKind::None; ///< of classes, sequences and masks
     bool channelsLast = false, holdsClasses = false; ///< of masks: MaskLayout
+    std::optional<TokenInputs> tokens; ///< of a language model's scores of the next token
     size_t primary = 0; ///< index of the output that has the numbers: this one, but for the other parts of boxes
     std::vector<size_t> parts; ///< of the primary one of boxes, in the order of boxesOf(); it is among them
 };

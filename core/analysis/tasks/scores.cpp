@@ -45,11 +45,12 @@ private:
     double m_offset = 0;
 };
 
-std::optional<double> divergence(const float* x, const float* y, size_t n, ScoreKind kind)
+/// `next`: the token that follows; nothing where the prompt ends.
+TokenScores tokenScores(const float* x, const float* y, size_t n, ScoreKind kind, std::optional<int64_t> next)
 {
     const auto finite = [](float v) { return std::isfinite(v); };
     if (!std::all_of(x, x + n, finite) || !std::all_of(y, y + n, finite))
-        return std::nullopt;
+        return {};
     const LogProbability p(x, n, kind), q(y, n, kind);
     double sum = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -57,7 +58,13 @@ std::optional<double> divergence(const float* x, const float* y, size_t n, Score
         if (share > 0)
             sum += share * (p[i] - q[i]);
     }
-    return std::max(sum, 0.0); // rounding of sums alone goes below
+    TokenScores scores;
+    scores.divergence = std::max(sum, 0.0); // rounding of sums alone goes below
+    if (next) {
+        scores.floatLoss = -p[size_t(*next)];
+        scores.quantLoss = -q[size_t(*next)];
+    }
+    return scores;
 }
 
 } // namespace
@@ -112,27 +119,36 @@ void ScoreSums::merge(const ScoreSums& other)
     commonStart += other.commonStart;
 }
 
-ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, PartCounts* byPosition)
+ScoreSums scoreSums(const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, const PositionScores& more)
 {
     ScoreSums sums;
     if (kind == ScoreKind::None)
         return sums;
     for (size_t i = 0; i < rows.positions; ++i, x += rows.classes, y += rows.classes) {
+        if (more.tokens)
+            more.tokens->emplace_back();
+        if (more.prompt && more.prompt->counts[i] == 0)
+            continue;
         const int64_t best = argmax(x, rows.classes);
         const bool agrees = best == argmax(y, rows.classes);
         sums.commonStart += agrees && sums.agreeing == sums.positions;
         ++sums.positions;
-        if (byPosition)
-            byPosition->add(i, 1, agrees);
+        if (more.byPosition)
+            more.byPosition->add(i, 1, agrees);
         sums.agreeing += agrees;
         sums.amongFive += amongFive(y, rows.classes, best);
         if (kind == ScoreKind::Ranked)
             continue;
-        if (const auto kl = divergence(x, y, rows.classes, kind)) {
-            ++sums.distributions;
-            sums.divergence += *kl;
-            sums.largestDivergence = std::max(sums.largestDivergence, *kl);
-        }
+        const bool hasNext = more.prompt && more.prompt->hasNext(i);
+        const TokenScores scores
+            = tokenScores(x, y, rows.classes, kind, hasNext ? std::optional(more.prompt->ids[i + 1]) : std::nullopt);
+        if (more.tokens)
+            more.tokens->back() = scores;
+        if (std::isnan(scores.divergence))
+            continue;
+        ++sums.distributions;
+        sums.divergence += scores.divergence;
+        sums.largestDivergence = std::max(sums.largestDivergence, scores.divergence);
     }
     return sums;
 }

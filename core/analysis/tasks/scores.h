@@ -3,12 +3,14 @@
 
 #include "core/analysis/tasks/part_counts.h"
 #include "core/analysis/tasks/score_kind.h"
+#include "core/analysis/tasks/token_inputs.h"
 #include "core/tensor/shape.h"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace qs {
 
@@ -48,9 +50,20 @@ struct ScoreSums {
     double commonStart = 0; ///< positions before the first one that differs, summed over samples
     void merge(const ScoreSums& other);
 };
-/// Positions one after the other; `byPosition` (may be null) gets which of them agree. Probabilities below 1e-12 count
-/// as 1e-12 where their logarithm is taken.
+/// One position of a prompt, natural logarithms; NaN: there is none.
+struct TokenScores {
+    double floatLoss = NAN, quantLoss = NAN; ///< −log p(next token) of x and of y; none where the prompt ends
+    double divergence = NAN; ///< KL(x || y)
+};
+
+/// What else is told of the positions of one sample. Each may be null.
+struct PositionScores {
+    PartCounts* byPosition = nullptr; ///< gets which of them agree
+    const PromptTokens* prompt = nullptr; ///< of a language model; its padding counts nowhere
+    std::vector<TokenScores>* tokens = nullptr; ///< gets one a position of the prompt
+};
+/// Positions one after the other. Probabilities below 1e-12 count as 1e-12 where their logarithm is taken.
 ScoreSums scoreSums(
-    const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, PartCounts* byPosition = nullptr);
+    const float* x, const float* y, const ScoreRows& rows, ScoreKind kind, const PositionScores& more = {});
 
 } // namespace qs

@@ -113,6 +113,9 @@ std::string outputTable(const Comparison& c)
     for (const OutputRow& o : c.outputs)
         if (const std::string sentence = text::taskSentence(o.task); !sentence.empty())
             out += "<p>" + escaped(o.name + ": " + sentence) + ".</p>\n";
+    for (const OutputRow& o : c.outputs)
+        if (o.language)
+            out += "<p>" + escaped(o.name + ": " + text::languageSentence(*o.language)) + ".</p>\n";
     return out;
 }
 

@@ -348,6 +348,7 @@ Json document(const Snapshot& s, uint64_t peakMemoryBytes, const WeightLaborator
     json["outputs"] = outputs(c);
     if (c.profile == ArithmeticProfile::IntegerAvx2)
         json["saturation"] = saturationJson(c.saturation);
+    json["language"] = languageJson(c.outputs);
     json["accuracy"] = nullptr;
     if (c.accuracy)
         json["accuracy"] = { { "labels", c.accuracy->labels }, { "float", c.accuracy->floatAccuracy },

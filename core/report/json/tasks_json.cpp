@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace qs {
 
 namespace {
@@ -86,6 +88,21 @@ Json taskSampleJson(const TaskRow& t, size_t index)
     else if (t.what.kind == TaskKind::Boxes)
         addBoxCounts(sample.boxes, json);
     return json;
+}
+
+Json languageJson(const std::vector<OutputRow>& outputs)
+{
+    const auto out = std::ranges::find_if(outputs, [](const OutputRow& row) { return row.language.has_value(); });
+    if (out == outputs.end())
+        return nullptr;
+    const LanguageRow& l = *out->language;
+    return { { "output", out->name }, { "prompts", l.prompts }, { "positions", l.positions },
+        { "loss_float", jsonNumber(l.floatLoss) }, { "loss_quantized", jsonNumber(l.quantLoss) },
+        { "perplexity_float", jsonNumber(l.floatPerplexity()) },
+        { "perplexity_quantized", jsonNumber(l.quantPerplexity()) }, { "kl_mean", jsonNumber(l.klMean) },
+        { "kl_p99", jsonNumber(l.klP99) }, { "kl_max", jsonNumber(l.klMax) },
+        { "top1_agreement", jsonNumber(out->top1Agreement) }, { "top5_agreement", jsonNumber(out->top5Agreement) },
+        { "first_flip", Json::array() } };
 }
 
 } // namespace qs

@@ -69,6 +69,9 @@ std::string outputsTable(const Comparison& c, size_t nameWidth)
     for (const OutputRow& o : c.outputs)
         if (const std::string sentence = text::taskSentence(o.task); !sentence.empty())
             lines += "  " + printable(o.name) + ": " + printable(sentence) + "\n";
+    for (const OutputRow& o : c.outputs)
+        if (o.language)
+            lines += "  " + printable(o.name) + ": " + text::languageSentence(*o.language) + "\n";
     return table.text("") + lines;
 }
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/analysis/tasks/token_inputs.h"
+
+#include "core/tensor/convert.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace qs {
+
+namespace {
+
+std::string lowerName(const Graph& graph, ValueId id)
+{
+    std::string name = graph.value(id).name;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+    return name;
+}
+
+bool has(const std::string& name, std::string_view part) { return name.find(part) != std::string::npos; }
+
+/// Integers that are no tokens: places, segments, lengths.
+bool namesOtherIntegers(const std::string& name)
+{
+    const auto others = { "mask", "position", "type", "segment", "length", "past", "cache", "seqlens" };
+    return std::ranges::any_of(others, [&](std::string_view part) { return has(name, part); });
+}
+
+} // namespace
+
+std::optional<TokenInputs> tokenInputs(const Plan& plan, ValueId output)
+{
+    const auto& dims = plan.facts().of(output).dims;
+    if (!dims || dims->size() != 3)
+        return std::nullopt;
+    const Graph& graph = plan.graph();
+    std::optional<size_t> ids;
+    bool named = false; // "input_ids" before any other integers
+    TokenInputs found;
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+        const ValueId id = graph.inputs()[i];
+        const auto& fact = plan.facts().of(id);
+        if (!fact.dims || fact.dims->size() != 2)
+            continue;
+        const std::string name = lowerName(graph, id);
+        if (has(name, "token_type") || has(name, "segment"))
+            return std::nullopt;
+        const bool whole = fact.dtype == DType::Int64 || fact.dtype == DType::Int32;
+        if (has(name, "mask") && !found.mask)
+            found.mask = i;
+        else if (whole && !namesOtherIntegers(name) && (!ids || (has(name, "ids") && !named))) {
+            ids = i;
+            named = has(name, "ids");
+        }
+    }
+    if (!ids)
+        return std::nullopt;
+    found.ids = *ids;
+    return found;
+}
+
+std::vector<PromptTokens> promptTokens(
+    const TokenInputs& inputs, std::span<const Tensor> feed, size_t samples, size_t positions, size_t vocabulary)
+{
+    const std::vector<int64_t> ids = toInts(feed[inputs.ids]);
+    const auto isWord = [&](int64_t id) { return id >= 0 && size_t(id) < vocabulary; };
+    if (samples == 0 || ids.size() != samples * positions || !std::ranges::all_of(ids, isWord))
+        return {};
+    const std::vector<int64_t> mask
+        = inputs.mask && feed[*inputs.mask].valid() ? toInts(feed[*inputs.mask]) : std::vector<int64_t>();
+    const size_t width = mask.size() / samples; // longer than the ids where a past is given
+    std::vector<PromptTokens> prompts(samples);
+    for (size_t s = 0; s < samples; ++s) {
+        const auto first = ids.begin() + ptrdiff_t(s * positions);
+        prompts[s].ids.assign(first, first + ptrdiff_t(positions));
+        prompts[s].counts.assign(positions, 1);
+        for (size_t i = 0; width >= positions && i < positions; ++i)
+            prompts[s].counts[i] = mask[(s + 1) * width - positions + i] != 0;
+    }
+    return prompts;
+}
+
+} // namespace qs

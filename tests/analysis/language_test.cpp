@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers of language models: which inputs hold tokens, and loss, perplexity and KL divergence against a naive
+// computation in double.
+#include "core/analysis/agreement/language_row.h"
+#include "core/analysis/tasks/token_inputs.h"
+#include "tests/analysis/comparing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace qs;
+using namespace qs::test;
+
+namespace {
+
+constexpr int64_t kWords = 7, kPositions = 5, kPrompts = 3;
+
+/// ids -> one row of scores for each token.
+Prepared tokenModel(const char* ids = "input_ids", const char* mask = "attention_mask", int64_t words = kWords)
+{
+    SmallModel model("language");
+    model.input(ids, { 1, kPositions }, DType::Int64).input(mask, { 1, kPositions }, DType::Int64);
+    std::vector<float> table(size_t(kWords * words));
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    for (float& v : table)
+        v = normal(random);
+    return model.constant("table", Tensor::of<float>({ kWords, words }, table))
+        .node("Gather", { "table", ids }, { "logits" })
+        .output("logits")
+        .finish();
+}
+
+double logProbability(const float* row, int64_t of)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < kWords; ++i)
+        sum += std::exp(double(row[i]));
+    return double(row[of]) - std::log(sum);
+}
+
+} // namespace
+
+class LanguageTests : public QObject {
+    Q_OBJECT
+private slots:
+    void tokensAreFound_data();
+    void tokensAreFound();
+    void promptsOfAFeed();
+    void numbersAgainstNaive_data();
+    void numbersAgainstNaive();
+    void percentileLiesBetween();
+};
+
+void LanguageTests::tokensAreFound_data()
+{
+    QTest::addColumn<QString>("ids");
+    QTest::addColumn<QString>("mask");
+    QTest::addColumn<bool>("found");
+    QTest::newRow("usual") << "input_ids"
+                           << "attention_mask" << true;
+    QTest::newRow("own names") << "tokens"
+                               << "mask" << true;
+    QTest::newRow("segments") << "input_ids"
+                              << "token_type_ids" << false; // guesses hidden words
+    QTest::newRow("places alone") << "position_ids"
+                                  << "attention_mask" << false;
+}
+
+void LanguageTests::tokensAreFound()
+{
+    QFETCH(const QString, ids);
+    QFETCH(const QString, mask);
+    QFETCH(const bool, found);
+    const Prepared model = tokenModel(ids.toUtf8(), mask.toUtf8());
+    const auto inputs = tokenInputs(*model.plan, model.plan->graph().outputs()[0]);
+    QCOMPARE(inputs.has_value(), found);
+    if (found) {
+        QCOMPARE(inputs->ids, size_t(0));
+        QCOMPARE(inputs->mask, std::optional<size_t>(1));
+    }
+}
+
+void LanguageTests::promptsOfAFeed()
+{
+    const std::vector<Tensor> feed { Tensor::of<int64_t>({ 2, 3 }, { 1, 2, 3, 4, 5, 0 }),
+        Tensor::of<int64_t>({ 2, 5 }, { 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 }) }; // two of the past before the ids
+    const auto prompts = promptTokens({ 0, 1 }, feed, 2, 3, 6);
+    QCOMPARE(prompts.size(), size_t(2));
+    QCOMPARE(prompts[1].ids, (std::vector<int64_t> { 4, 5, 0 }));
+    QCOMPARE(prompts[1].counts, (std::vector<uint8_t> { 1, 1, 0 }));
+    QVERIFY(prompts[1].hasNext(0) && !prompts[1].hasNext(1) && !prompts[0].hasNext(2));
+    QVERIFY(promptTokens({ 0, 1 }, feed, 2, 3, 5).empty()); // an id is no word
+    QVERIFY(promptTokens({ 0, 1 }, feed, 2, 4, 6).empty());
+}
+
+void LanguageTests::numbersAgainstNaive_data()
+{
+    QTest::addColumn<int>("padding");
+    QTest::newRow("whole prompts") << 0;
+    QTest::newRow("padded on the right") << 2;
+}
+
+void LanguageTests::numbersAgainstNaive()
+{
+    QFETCH(const int, padding);
+    std::mt19937 random(11);
+    std::normal_distribution<float> normal;
+    std::vector<std::vector<TokenScores>> all(kPrompts);
+    double lossX = 0, lossY = 0, kl = 0, largest = 0, losses = 0, positions = 0;
+    for (auto& tokens : all) {
+        PromptTokens prompt;
+        std::vector<float> x, y;
+        for (int64_t i = 0; i < kPositions; ++i) {
+            prompt.ids.push_back(int64_t(random() % kWords));
+            prompt.counts.push_back(i < kPositions - padding);
+            for (int64_t w = 0; w < kWords; ++w) {
+                x.push_back(2 * normal(random));
+                y.push_back(x.back() + 0.2f * normal(random));
+            }
+        }
+        const ScoreSums sums = scoreSums(x.data(), y.data(), { size_t(kPositions), size_t(kWords) }, ScoreKind::Logits,
+            { nullptr, &prompt, &tokens });
+        QCOMPARE(int(sums.positions), int(kPositions) - padding);
+        QCOMPARE(tokens.size(), size_t(kPositions));
+        positions += sums.positions;
+        for (int64_t i = 0; i < kPositions - padding; ++i) {
+            const float *a = &x[size_t(i * kWords)], *b = &y[size_t(i * kWords)];
+            double one = 0;
+            for (int64_t w = 0; w < kWords; ++w)
+                one += std::exp(logProbability(a, w)) * (logProbability(a, w) - logProbability(b, w));
+            kl += one;
+            largest = std::max(largest, one);
+            if (i + 1 == kPositions - padding)
+                continue;
+            lossX -= logProbability(a, prompt.ids[size_t(i) + 1]);
+            lossY -= logProbability(b, prompt.ids[size_t(i) + 1]);
+            ++losses;
+        }
+    }
+    std::vector<const std::vector<TokenScores>*> prompts;
+    for (const auto& tokens : all)
+        prompts.push_back(&tokens);
+    const LanguageRow row = languageRow(prompts, size_t(positions));
+    QCOMPARE(row.prompts, size_t(kPrompts));
+    QCOMPARE(double(row.positions), positions);
+    const auto near = [](const Number& value, double wanted) {
+        return value && std::fabs(*value - wanted) <= 1e-9 * std::max(1.0, std::fabs(wanted));
+    };
+    QVERIFY(near(row.floatLoss, lossX / losses));
+    QVERIFY(near(row.quantLoss, lossY / losses));
+    QVERIFY(near(row.floatPerplexity(), std::exp(lossX / losses)));
+    QVERIFY(near(row.klMean, kl / positions));
+    QVERIFY(near(row.klMax, largest));
+}
+
+void LanguageTests::percentileLiesBetween()
+{
+    std::vector<TokenScores> tokens(101);
+    for (size_t i = 0; i < tokens.size(); ++i)
+        tokens[tokens.size() - 1 - i].divergence = double(i);
+    QCOMPARE(languageRow({ &tokens }, tokens.size()).klP99, Number(99.0));
+    tokens.resize(51); // 100 down to 50
+    QCOMPARE(languageRow({ &tokens }, tokens.size()).klP99, Number(99.5));
+    const std::vector<TokenScores> none(1);
+    QCOMPARE(languageRow({ &none }, 1).klMean, Number());
+    QCOMPARE(languageRow({ &none }, 1).floatLoss, Number());
+}
+
+QTEST_GUILESS_MAIN(LanguageTests)
+#include "language_test.moc"
